@@ -1,0 +1,23 @@
+#!/usr/bin/env python3
+"""Run an experiment: on the host, the command; as PID 1 of the guest, the experiment itself."""
+
+import os
+import sys
+from pathlib import Path
+
+
+def main() -> int:
+    """Be whichever of the two this process is."""
+    if os.getpid() == 1:
+        sys.path.insert(0, str(Path(__file__).parent))
+        from wblab.guest.init import main as guest
+
+        guest()
+    sys.path.insert(0, str(Path(__file__).resolve().parent))
+    from wblab.cli import main as command
+
+    return command(["run", *sys.argv[1:]])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

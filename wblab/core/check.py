@@ -1,0 +1,117 @@
+"""What can be known to be wrong with a spec before anything is booted."""
+
+import re
+from pathlib import PurePosixPath
+
+from wblab.core.errors import InputError, nearest
+from wblab.core.loads import Load, MultiWrite, Offender, Write
+from wblab.core.spec import Spec
+from wblab.core.units import format_bytes, format_time
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+EVENT = re.compile(r"[A-Za-z0-9_*]+(:[A-Za-z0-9_*]+)?")
+
+MIN_MEMORY = 64 << 20  # below this Python does not come up beside the loads
+MIN_DISK = {"ext2": 1 << 20, "ext3": 8 << 20, "ext4": 8 << 20, "xfs": 300 << 20}
+DIRTY_SYSCTLS = (
+    "vm.dirty_background_bytes",
+    "vm.dirty_background_ratio",
+    "vm.dirty_bytes",
+    "vm.dirty_expire_centisecs",
+    "vm.dirty_ratio",
+    "vm.dirty_writeback_centisecs",
+    "vm.dirtytime_expire_seconds",
+)
+
+
+def check_spec(spec: Spec) -> None:
+    """Raise InputError, naming the key and the next step, for a spec that cannot run."""
+    _check_name(spec.name, "name")
+    if not 0 <= spec.seed < 2**63:
+        raise InputError(f"seed: {spec.seed} is not between 0 and 2^63 - 1")
+    if spec.memory < MIN_MEMORY:
+        raise InputError(f"memory: {format_bytes(spec.memory)} is too small: give at least {format_bytes(MIN_MEMORY)}")
+    _check_disk(spec)
+    _check_sysctls(spec)
+    for event in spec.trace.events:
+        if not EVENT.fullmatch(event):
+            raise InputError(f"trace.events: {event!r} is not of the form system:event")
+    if not spec.load:
+        raise InputError("no load: give at least one table [load.<name>]")
+    for name, load in spec.load.items():
+        _check_name(name, "load")
+        _check_load(f"load.{name}", load, spec)
+    _check_order(spec)
+
+
+def _check_name(name: str, key: str) -> None:
+    if not NAME.fullmatch(name):
+        raise InputError(f"{key}: {name!r} is no usable name: letters, digits, '.', '_' and '-', at most 64")
+
+
+def _check_disk(spec: Spec) -> None:
+    disk, smallest = spec.disk, MIN_DISK[spec.disk.filesystem]
+    if disk.size < smallest:
+        raise InputError(
+            f"disk.size: {format_bytes(disk.size)} is too small for {disk.filesystem}: "
+            f"give at least {format_bytes(smallest)}"
+        )
+    if disk.size % 4096:
+        raise InputError(f"disk.size: {disk.size} bytes is not a multiple of 4096")
+    if disk.write_bps <= 0:
+        raise InputError("disk.write_bps: a disk that writes nothing never ends: give for example 1MiB/s")
+    if disk.latency and disk.model != "device":
+        raise InputError("disk.latency needs disk.model = 'device': the throttle has no service time")
+    files: dict[str, int] = {}
+    for load in spec.load.values():
+        if isinstance(load, Offender):
+            files[load.file] = max(files.get(load.file, 0), load.written_bytes)
+    if sum(files.values()) > disk.size:
+        raise InputError(
+            f"the loads write {format_bytes(sum(files.values()))}, which does not fit on a disk of "
+            f"{format_bytes(disk.size)}: raise disk.size or lower their size"
+        )
+
+
+def _check_sysctls(spec: Spec) -> None:
+    for key in spec.sysctl:
+        if key.startswith("vm.dirty") and key not in DIRTY_SYSCTLS:
+            raise InputError(f"sysctl: unknown key {key!r}{nearest(key, DIRTY_SYSCTLS)}")
+        if not re.fullmatch(r"[a-z0-9_-]+(\.[A-Za-z0-9_-]+)+", key):
+            raise InputError(f"sysctl: {key!r} is not a key such as vm.dirty_bytes")
+    for stem in ("vm.dirty", "vm.dirty_background"):
+        if spec.sysctl.get(f"{stem}_bytes") and spec.sysctl.get(f"{stem}_ratio"):
+            raise InputError(f"sysctl: {stem}_bytes and {stem}_ratio exclude each other: keep one")
+
+
+def _check_load(key: str, load: Load, spec: Spec) -> None:
+    if not 0 <= load.iolevel <= 7:
+        raise InputError(f"{key}.iolevel: {load.iolevel} is not between 0 and 7")
+    if isinstance(load, Write | MultiWrite | Offender):
+        _check_inside(f"{key}.file", load.file)
+        if not 0 < load.block <= 16 << 20:
+            raise InputError(f"{key}.block: give between 1 and {format_bytes(16 << 20)}")
+    if isinstance(load, Offender):
+        if load.size <= 0:
+            raise InputError(f"{key}.size: an offender must write something")
+        if load.wait > spec.time_limit:
+            raise InputError(f"{key}.wait is past time_limit, {format_time(spec.time_limit)}: raise time_limit")
+    elif load.idle_ns(0) <= 0:
+        raise InputError(f"{key}.idle: must be longer than 0: a load that never sleeps is an offender")
+
+
+def _check_inside(key: str, file: str) -> None:
+    path = PurePosixPath(file)
+    if not file or "\0" in file or path.is_absolute() or ".." in path.parts or path == PurePosixPath("."):
+        raise InputError(f"{key}: {file!r} must be a file inside the mount: a relative path without '..'")
+
+
+def _check_order(spec: Spec) -> None:
+    if not spec.offenders:
+        raise InputError("no offender: a load of kind 'load' must end the experiment")
+    for name in spec.stop_order:
+        if name not in spec.load:
+            raise InputError(f"stop_order: no load {name!r}{nearest(name, list(spec.load))}")
+        if name in spec.offenders:
+            raise InputError(f"stop_order: {name!r} is an offender, it ends by itself")
+

@@ -1,0 +1,111 @@
+"""The measuring loop: run a load's cycles and note the time at every boundary between two of them."""
+
+import ctypes
+import mmap
+import os
+import signal
+import time
+from array import array
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Literal
+
+from wblab.core.loads import Load
+from wblab.core.syscalls import lock_memory
+from wblab.core.units import NS_PER_S
+
+End = Literal["finished", "stopped", "full", "failed"]
+_ENDS: tuple[End, ...] = ("finished", "stopped", "full", "failed")
+_COUNT, _END, _ERRNO, _FIRST = 0, 1, 2, 3
+
+
+class Stamps:
+    """Boundary times in ns, in memory that is allocated, touched and locked before the first of them.
+
+    The memory is shared with children: what a load noted is there for its parent however the load ends.
+    """
+
+    def __init__(self, capacity: int) -> None:
+        self._memory = mmap.mmap(-1, 8 * (_FIRST + capacity))
+        self.slots = memoryview(self._memory).cast("q")
+        _lock(self._memory)
+
+    def append(self, time_ns: int) -> None:
+        """Note one boundary."""
+        slots = self.slots
+        count = slots[_COUNT]
+        slots[_FIRST + count] = time_ns
+        slots[_COUNT] = count + 1
+
+    def times_ns(self) -> "array[int]":
+        """Return the boundaries noted so far."""
+        return array("q", self.slots[_FIRST : _FIRST + self.slots[_COUNT]])
+
+
+@dataclass(frozen=True)
+class Ending:
+    """Why a load ended, with the system's reason where a system call failed."""
+
+    end: End
+    error: str = ""
+
+
+class Stopped(Exception):
+    """Raised by SIGINT or SIGTERM: the cycle in progress ends here."""
+
+
+def run_cycles(load: Load, mount: Path, stamps: Stamps, start_ns: int) -> None:
+    """Run the load in this process until it ends, is stopped or fails; leave all in `stamps`.
+
+    `start_ns` is the CLOCK_MONOTONIC time of its first boundary. A load that is stopped notes that moment as
+    its last boundary, so that a pause which was still going on is kept.
+    """
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _stop)
+    slots, append, now = stamps.slots, stamps.append, time.monotonic_ns
+    slots[_END] = _ENDS.index("failed")
+    try:
+        cycle = load.prepare(mount)
+        time.sleep(max(0, start_ns - now()) / NS_PER_S)
+        append(now())
+        for number in range(load.capacity):
+            cycle(number)
+            append(now())
+        slots[_END] = _ENDS.index("finished" if load.written_bytes else "full")
+    except Stopped:
+        _ignore_stops()
+        if slots[_COUNT]:
+            append(now())
+        slots[_END] = _ENDS.index("stopped")
+    except OSError as error:
+        slots[_ERRNO] = error.errno or 0
+
+
+def ending(stamps: Stamps) -> Ending:
+    """Return why the load that filled `stamps` ended."""
+    error = stamps.slots[_ERRNO]
+    return Ending(_ENDS[stamps.slots[_END]], os.strerror(error) if error else "")
+
+
+def stamps_for(load: Load) -> Stamps:
+    """Return a buffer that is large enough for the load, its first boundary and the one of a stop."""
+    return Stamps(load.capacity + 2)
+
+
+def _stop(number: int, frame: FrameType | None) -> None:
+    raise Stopped
+
+
+def _ignore_stops() -> None:
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+
+
+def _lock(memory: mmap.mmap) -> None:
+    """Touch and lock the pages, as far as the limits of an ordinary user allow (RLIMIT_MEMLOCK)."""
+    for offset in range(0, len(memory), mmap.PAGESIZE):
+        memory[offset] = 0
+    with suppress(OSError):
+        lock_memory(ctypes.addressof(ctypes.c_char.from_buffer(memory)), len(memory))

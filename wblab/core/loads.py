@@ -1,0 +1,164 @@
+"""The kinds of load: what one cycle does, and nothing else. A new kind is one small class here.
+
+`prepare` opens and allocates all that the cycles need and returns the function that runs one cycle.
+Between two timestamps (see wblab.core.cycles) there are then only that cycle's own system calls.
+"""
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, Literal
+
+from wblab.core.units import NS_PER_S, Bytes, Nanoseconds
+
+IoClass = Literal["none", "realtime", "best-effort", "idle"]
+Cycle = Callable[[int], object]
+
+# A load without an end of its own stops after this many cycles: its buffer takes 8 bytes for each.
+MAX_ENDLESS_CYCLES = 100_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Load:
+    """What all loads have in common.
+
+    start: delay of the first cycle after the common start of the loads.
+    ioclass, iolevel: I/O priority, as in ioprio_set(2); level 0 (highest) to 7 counts in two of the classes.
+    """
+
+    kind: ClassVar[str]
+    innocent: ClassVar[bool] = True
+
+    start: Nanoseconds = Nanoseconds(0)
+    ioclass: IoClass = "none"
+    iolevel: int = 4
+
+    @property
+    def capacity(self) -> int:
+        """The largest number of cycles that this load can run."""
+        return MAX_ENDLESS_CYCLES
+
+    @property
+    def written_bytes(self) -> Bytes:
+        """How much the load writes before it ends by itself; 0 when it runs until it is stopped."""
+        return Bytes(0)
+
+    def idle_ns(self, number: int) -> int:
+        """The part of cycle `number`, in ns, that the load spends asleep by its own will."""
+        raise NotImplementedError
+
+    def prepare(self, mount: Path) -> Cycle:
+        """Return what runs cycle `number`, on the filesystem at `mount`. Both raise OSError."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Control(Load):
+    """Sleeps: a pause of this load is a stall of the environment, not of writeback."""
+
+    kind = "control"
+    idle: Nanoseconds
+
+    def idle_ns(self, number: int) -> int:
+        return self.idle
+
+    def prepare(self, mount: Path) -> Cycle:
+        sleep, idle_s = time.sleep, self.idle / NS_PER_S
+        return lambda number: sleep(idle_s)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Write(Load):
+    """Innocent: appends a small block to one file, then sleeps."""
+
+    kind = "write"
+    file: str
+    idle: Nanoseconds
+    block: Bytes = Bytes(64)
+
+    def idle_ns(self, number: int) -> int:
+        return self.idle
+
+    def prepare(self, mount: Path) -> Cycle:
+        write, sleep, idle_s = os.write, time.sleep, self.idle / NS_PER_S
+        fd = _create(mount / self.file)
+        block = bytes(self.block)
+
+        def cycle(number: int) -> None:
+            write(fd, block)
+            sleep(idle_s)
+
+        return cycle
+
+
+@dataclass(frozen=True, kw_only=True)
+class MultiWrite(Load):
+    """Innocent: writes a small block to a new file (file.0, file.1, …) each time, then sleeps."""
+
+    kind = "multiwrite"
+    file: str
+    idle: Nanoseconds
+    block: Bytes = Bytes(64)
+
+    def idle_ns(self, number: int) -> int:
+        return self.idle
+
+    def prepare(self, mount: Path) -> Cycle:
+        write, close, sleep, idle_s = os.write, os.close, time.sleep, self.idle / NS_PER_S
+        stem = mount / self.file
+        stem.parent.mkdir(parents=True, exist_ok=True)
+        prefix, flags = f"{stem}.", os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+        block = bytes(self.block)
+
+        def cycle(number: int) -> None:
+            fd = os.open(f"{prefix}{number}", flags, 0o644)
+            write(fd, block)
+            close(fd)
+            sleep(idle_s)
+
+        return cycle
+
+
+@dataclass(frozen=True, kw_only=True)
+class Offender(Load):
+    """Waits once, in its first cycle, then writes `size` in blocks as fast as it is let."""
+
+    kind = "load"
+    innocent = False
+    file: str
+    wait: Nanoseconds
+    size: Bytes
+    block: Bytes
+
+    @property
+    def capacity(self) -> int:
+        return -(-self.size // self.block)
+
+    @property
+    def written_bytes(self) -> Bytes:
+        return Bytes(self.capacity * self.block)
+
+    def idle_ns(self, number: int) -> int:
+        return self.wait if number == 0 else 0
+
+    def prepare(self, mount: Path) -> Cycle:
+        write, sleep, wait_s = os.write, time.sleep, self.wait / NS_PER_S
+        fd = _create(mount / self.file)
+        block = bytes(self.block)
+
+        def cycle(number: int) -> None:
+            if number == 0 and wait_s:
+                sleep(wait_s)
+            write(fd, block)
+
+        return cycle
+
+
+KINDS: dict[str, type[Load]] = {load.kind: load for load in (Control, Write, MultiWrite, Offender)}
+
+
+def _create(path: Path) -> int:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)

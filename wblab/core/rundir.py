@@ -1,0 +1,78 @@
+"""The run directory: names, staging, and the files that the stages meet in."""
+
+import json
+import os
+import time
+from array import array
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from wblab.core import npy
+from wblab.core.cycles import Ending
+from wblab.core.loads import Load
+from wblab.core.tables import to_table
+
+FORMAT = 1
+STAGED = "_"
+
+EXPERIMENT, TRACE, CONSOLE, CONFIG = "experiment.json", "trace.dat", "console.log", "kernel.config"
+
+
+@dataclass(frozen=True)
+class LoadRecord:
+    """What load.<name>.json says. `unit` is that of the boundaries in load.<name>.npy."""
+
+    name: str
+    kind: str
+    parameters: dict[str, Any]
+    pid: int
+    unit: str
+    cycles: int
+    end: str
+    error: str
+
+
+def stage(results: Path, name: str) -> Path:
+    """Make and return a new staged run directory, `_<date>_<name>`; a suffix keeps it from any that exists."""
+    stem = f"{time.strftime('%Y-%m-%d_%H-%M-%S')}_{name}"
+    results.mkdir(parents=True, exist_ok=True)
+    for number in range(1, 1000):
+        final = f"{stem}-{number}" if number > 1 else stem
+        if not (results / final).exists():
+            try:
+                (staged := results / f"{STAGED}{final}").mkdir()
+            except FileExistsError:
+                continue
+            return staged
+    raise FileExistsError(f"no free name for {stem} in {results}")
+
+
+def commit(staged: Path) -> Path:
+    """Give a run that succeeded its final name, and return it."""
+    stem = staged.name.removeprefix(STAGED)
+    for number in range(1, 1000):
+        final = staged.with_name(f"{stem}-{number}" if number > 1 else stem)
+        try:  # renaming onto a directory that is not empty fails: nothing is overwritten
+            os.rename(staged, final)
+        except OSError:
+            if not final.exists():
+                raise
+        else:
+            return final
+    raise FileExistsError(f"no free name for {stem}")
+
+
+def write_json(path: Path, value: object) -> None:
+    """Write a JSON file at once: a reader never sees half of it."""
+    partial = path.with_name(f".{path.name}.partial")
+    partial.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+    os.replace(partial, path)
+
+
+def write_load(directory: Path, name: str, load: Load, pid: int, times_ns: "array[int]", ending: Ending) -> None:
+    """Write load.<name>.npy and load.<name>.json."""
+    npy.write_int64(directory / f"load.{name}.npy", times_ns)
+    cycles = max(0, len(times_ns) - 1)
+    record = LoadRecord(name, load.kind, to_table(load), pid, "ns", cycles, ending.end, ending.error)
+    (directory / f"load.{name}.json").write_text(json.dumps(asdict(record), indent=2) + "\n")

@@ -1,0 +1,89 @@
+"""The experiment as data: every parameter of the environment and of the loads, with its unit."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from wblab.core.loads import Load
+from wblab.core.units import Bytes, BytesPerSecond, Nanoseconds
+
+ClockMode = Literal["virtual", "real"]
+DiskModel = Literal["throttle", "device"]
+Filesystem = Literal["ext2", "ext3", "ext4", "xfs"]
+Scheduler = Literal["none", "mq-deadline", "kyber", "bfq"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Clock:
+    """mode: `virtual` is UML time travel, `real` the host's time.
+
+    syscall_cost: what a system call takes when time is virtual; it stands for the processor.
+    """
+
+    mode: ClockMode = "virtual"
+    syscall_cost: Nanoseconds = Nanoseconds(25_000)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Disk:
+    """The disk under test and its filesystem.
+
+    model: `throttle` caps writes through blkio, above the scheduler; `device` is one server below it that
+    takes `latency` + bytes / `write_bps` for a request, read or write.
+    queue: attributes of /sys/block/ubda/queue, set before the mount (e.g. wbt_lat_usec, nr_requests).
+    """
+
+    size: Bytes
+    filesystem: Filesystem = "ext4"
+    mkfs_options: tuple[str, ...] = ()
+    mount_options: tuple[str, ...] = ()
+    model: DiskModel = "throttle"
+    write_bps: BytesPerSecond
+    latency: Nanoseconds = Nanoseconds(0)
+    scheduler: Scheduler = "none"
+    queue: dict[str, int | str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trace:
+    """events: `system:event` as trace-cmd takes them; none, no trace.
+
+    lead: how long the trace runs before the loads start. buffer: the ring buffer of each processor.
+    """
+
+    events: tuple[str, ...] = ()
+    lead: Nanoseconds = Nanoseconds(0)
+    buffer: Bytes = Bytes(1408 * 1024)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spec:
+    """One experiment.
+
+    seed: decides the filesystem's and the guest kernel's randomness and small offsets of the loads' phases.
+    kernel: a series that the lab knows or a path; empty, the default. memory: the guest's.
+    time_limit: guest time after which loads that still run are a failure.
+    stop_order: the loads that are stopped once all offenders have ended; empty, all others as listed.
+    """
+
+    name: str
+    seed: int = 1
+    kernel: str = ""
+    memory: Bytes
+    time_limit: Nanoseconds = Nanoseconds(900 * 10**9)
+    clock: Clock = Clock()
+    disk: Disk
+    sysctl: dict[str, int | str] = field(default_factory=dict)
+    trace: Trace = Trace()
+    load: dict[str, Load]
+    stop_order: tuple[str, ...] = ()
+
+    @property
+    def offenders(self) -> list[str]:
+        """The names of the loads that end by themselves."""
+        return [name for name, load in self.load.items() if not load.innocent]
+
+    @property
+    def stops(self) -> list[str]:
+        """The names of the other loads, in the order in which they are stopped."""
+        others = [name for name in self.load if name not in self.offenders]
+        return sorted(others, key=lambda name: self.stop_order.index(name) if name in self.stop_order else len(others))

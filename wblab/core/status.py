@@ -1,0 +1,40 @@
+"""The status channel: the guest says where it is, one JSON object a line; the host never infers success."""
+
+import json
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+Phase = Literal["mounts", "settings", "disk", "trace", "loads", "stop", "write", "power off", "failed"]
+
+# In the order in which a guest goes through them, with the words that a person reads.
+PHASES: dict[str, str] = {
+    "mounts": "mounting the guest's filesystems",
+    "settings": "setting sysctls",
+    "disk": "setting up and mounting the disk",
+    "trace": "starting the trace",
+    "loads": "running the loads",
+    "stop": "stopping the loads and the trace",
+    "write": "writing results",
+    "power off": "powering off",
+}
+
+
+@dataclass(frozen=True)
+class Message:
+    """One line of the channel. `guest_ns`: CLOCK_MONOTONIC of the guest; `detail`: what the phase adds."""
+
+    phase: Phase
+    guest_ns: int
+    detail: dict[str, Any] = field(default_factory=dict)
+
+    def line(self) -> bytes:
+        """Return the message as it goes over the channel."""
+        return json.dumps(asdict(self)).encode() + b"\n"
+
+    @classmethod
+    def parse(cls, line: bytes) -> "Message":
+        """Return the message in a line. Raises ValueError."""
+        try:
+            return cls(**json.loads(line))
+        except TypeError as error:
+            raise ValueError(str(error)) from None

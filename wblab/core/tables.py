@@ -1,0 +1,108 @@
+"""Nested tables (TOML, JSON) to frozen dataclasses and back, driven by the fields' types."""
+
+from collections.abc import Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from types import UnionType
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from wblab.core import units
+from wblab.core.errors import InputError, nearest
+from wblab.core.loads import KINDS, Load
+
+Table = Mapping[str, Any]
+T = TypeVar("T")
+
+_UNITS = {
+    units.Bytes: units.parse_bytes,
+    units.BytesPerSecond: units.parse_rate,
+    units.Nanoseconds: units.parse_time,
+}
+
+
+def from_table(cls: type[T], table: object, path: str = "", *, exact: bool = False) -> T:
+    """Return `cls` made from a table.
+
+    `path` is where the table stands, for messages. With `exact`, numbers are already in the fields' own units
+    (as `to_table` writes them). Raises InputError for an unknown key (with the nearest known one), a missing
+    key, or a value that does not fit.
+    """
+    if not isinstance(table, Mapping):
+        raise InputError(f"{path or 'the experiment'} must be a table, not {table!r}")
+    if cls is Load:
+        cls, table = _load_class(table, path)
+    hints = get_type_hints(cls)
+    known = {field.name: field for field in fields(cls)}  # type: ignore[arg-type]
+    for key in table:
+        if key not in known:
+            raise InputError(f"unknown key {_join(path, key)!r}{nearest(key, list(known))}")
+    values = {}
+    for name, field in known.items():
+        if name in table:
+            values[name] = _value(hints[name], table[name], _join(path, name), exact)
+        elif field.default is MISSING and field.default_factory is MISSING:
+            raise InputError(f"{_join(path, name)!r} is missing: give it a value")
+    return cls(**values)
+
+
+def to_table(value: object) -> Any:
+    """Return a dataclass as plain tables, lists, strings and whole numbers in the fields' own units."""
+    if is_dataclass(value) and not isinstance(value, type):
+        kind = {"kind": value.kind} if isinstance(value, Load) else {}
+        return kind | {field.name: to_table(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, Mapping):
+        return {key: to_table(item) for key, item in value.items()}
+    if isinstance(value, tuple | list):
+        return [to_table(item) for item in value]
+    return value
+
+
+def _load_class(table: Table, path: str) -> tuple[Any, Table]:
+    kind = table.get("kind")
+    if kind is None:
+        raise InputError(f"{_join(path, 'kind')!r} is missing: one of {', '.join(KINDS)}")
+    if kind not in KINDS:
+        raise InputError(f"{_join(path, 'kind')}: unknown kind {kind!r}{nearest(str(kind), list(KINDS))}")
+    return KINDS[kind], {key: item for key, item in table.items() if key != "kind"}
+
+
+def _value(hint: Any, value: Any, path: str, exact: bool) -> Any:
+    if hint in _UNITS and not (exact and isinstance(value, int)):
+        return _measure(hint, value, path)
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin is Literal:
+        if value not in arguments:
+            suggestion = nearest(str(value), [str(argument) for argument in arguments])
+            raise InputError(f"{path}: {value!r} is not one of {', '.join(map(str, arguments))}{suggestion}")
+        return value
+    if origin is tuple:
+        if not isinstance(value, list | tuple):
+            raise InputError(f"{path} must be a list, not {value!r}")
+        return tuple(_value(arguments[0], item, path, exact) for item in value)
+    if origin is dict:
+        if not isinstance(value, Mapping):
+            raise InputError(f"{path} must be a table, not {value!r}")
+        return {key: _value(arguments[1], item, _join(path, key), exact) for key, item in value.items()}
+    if is_dataclass(hint):
+        return from_table(hint, value, path, exact=exact)  # type: ignore[arg-type]
+    return _plain(hint, value, path)
+
+
+def _plain(hint: Any, value: Any, path: str) -> Any:
+    wanted = get_args(hint) if get_origin(hint) in (Union, UnionType) else (getattr(hint, "__supertype__", hint),)
+    if isinstance(value, bool) or not isinstance(value, wanted):
+        names = " or ".join({int: "a whole number", str: "a string"}[kind] for kind in wanted)
+        raise InputError(f"{path} must be {names}, not {value!r}")
+    return value
+
+
+def _measure(hint: Any, value: Any, path: str) -> Any:
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise InputError(f"{path}: {value!r} is not a number with a unit")
+    try:
+        return _UNITS[hint](value)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+
+
+def _join(path: str, key: str) -> str:
+    return f"{path}.{key}" if path else key

@@ -1,0 +1,71 @@
+"""Sizes, rates and times: how a person writes them, and the integers that the lab computes with.
+
+K, M, G and T are powers of 1024, as in dd and mkfs, and so are KiB, MiB, GiB and TiB; kB, MB, GB and
+TB are powers of 1000. A size without a unit is in bytes. A time needs its unit, unless it is zero.
+"""
+
+import re
+from fractions import Fraction
+from typing import NewType
+
+from wblab.core.errors import InputError
+
+Bytes = NewType("Bytes", int)
+BytesPerSecond = NewType("BytesPerSecond", int)
+Nanoseconds = NewType("Nanoseconds", int)
+
+NS_PER_S = 1_000_000_000
+
+_BINARY = {letter: 1024**power for power, letter in enumerate("KMGT", start=1)}
+_DECIMAL = {letter: 1000**power for power, letter in enumerate("kMGT", start=1)}
+_BYTES = (
+    {"": 1, "B": 1, "k": 1024}
+    | {letter: factor for letter, factor in _BINARY.items()}
+    | {f"{letter}iB": factor for letter, factor in _BINARY.items()}
+    | {f"{letter}B": factor for letter, factor in _DECIMAL.items()}
+)
+_NANOSECONDS = {"ns": 1, "us": 10**3, "µs": 10**3, "ms": 10**6, "s": NS_PER_S, "min": 60 * NS_PER_S, "h": 3600 * NS_PER_S}
+_NUMBER = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-zµ]*)\s*")
+
+
+def _scaled(text: str, factors: dict[str, int], examples: str) -> int:
+    match = _NUMBER.fullmatch(text)
+    if match is None or match[2] not in factors:
+        raise InputError(f"{text!r} is not understood: write for example {examples}")
+    value = Fraction(match[1]) * factors[match[2]]
+    if value.denominator != 1:
+        raise InputError(f"{text!r} is not a whole number of the smallest unit: write for example {examples}")
+    return int(value)
+
+
+def parse_bytes(value: str | int) -> Bytes:
+    """Return a size in bytes: '150M', '150 MiB', '4kB', 4096. Raises InputError."""
+    return Bytes(_scaled(str(value), _BYTES, "150M, 64KiB or 4096"))
+
+
+def parse_rate(value: str | int) -> BytesPerSecond:
+    """Return a rate in bytes per second: '1MiB/s', '2M', 1048576. Raises InputError."""
+    text = str(value).strip()
+    return BytesPerSecond(_scaled(text.removesuffix("/s"), _BYTES, "1MiB/s or 2M"))
+
+
+def parse_time(value: str | int) -> Nanoseconds:
+    """Return a time in nanoseconds: '50ms', '5 s', '25us', 0. Raises InputError."""
+    text = str(value).strip()
+    return Nanoseconds(0 if text == "0" else _scaled(text, _NANOSECONDS, "50ms, 5s or 25us"))
+
+
+def format_bytes(size: int) -> str:
+    """Return a size as a person would write it, exactly: 157286400 -> '150MiB', 1000 -> '1000B'."""
+    for letter in reversed("KMGT"):
+        if size and size % _BINARY[letter] == 0:
+            return f"{size // _BINARY[letter]}{letter}iB"
+    return f"{size}B"
+
+
+def format_time(time_ns: int) -> str:
+    """Return a time as a person would write it, exactly: 50000000 -> '50ms'."""
+    for unit in ("s", "ms", "us"):
+        if time_ns % _NANOSECONDS[unit] == 0:
+            return f"{time_ns // _NANOSECONDS[unit]}{unit}"
+    return f"{time_ns}ns"

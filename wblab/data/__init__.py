@@ -1,0 +1,1 @@
+"""Run directories read back: columns, pauses, statistics."""

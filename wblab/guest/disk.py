@@ -1,0 +1,49 @@
+"""The disk under test: its queue, its throttle, its filesystem."""
+
+import os
+from pathlib import Path
+
+from wblab.core import layout
+from wblab.core.errors import WblabError
+from wblab.core.spec import Disk
+from wblab.core.syscalls import MS_SYNCHRONOUS, mount, umount
+from wblab.guest.mounts import CGROUP_V1_BLKIO
+from wblab.guest.settings import put
+
+_FLAGS = {"sync": MS_SYNCHRONOUS}
+
+
+def set_up_disk(disk: Disk) -> None:
+    """Set the scheduler, the queue's attributes and the throttle, then mount the filesystem."""
+    queue = Path("/sys/block", layout.DISK_DEVICE.name, "queue")
+    put(queue / "scheduler", disk.scheduler, "disk.scheduler")
+    for key, value in disk.queue.items():
+        put(queue / key, value, f"disk.queue.{key}")
+    if disk.model == "throttle":
+        _throttle(disk.write_bps)
+    layout.DISK.mkdir(parents=True)
+    flags = sum(_FLAGS.get(option, 0) for option in disk.mount_options)
+    options = ",".join(option for option in disk.mount_options if option not in _FLAGS)
+    try:
+        mount(str(layout.DISK_DEVICE), layout.DISK, _driver(disk.filesystem), flags, options)
+    except OSError as error:
+        raise WblabError(f"cannot mount the {disk.filesystem} disk in the guest: {error.strerror}") from None
+
+
+def release_disk(disk: Disk) -> None:
+    """Lift the throttle, so that what is still dirty is written at once, and unmount."""
+    if disk.model == "throttle":
+        _throttle(0)
+    umount(layout.DISK)
+
+
+def _driver(filesystem: str) -> str:
+    """ext2 and ext3 are mounted by the ext4 driver, without a journal or with one."""
+    return "ext4" if filesystem == "ext3" else filesystem
+
+
+def _throttle(write_bps: int) -> None:
+    """Cap the writes of the root group, which writeback is part of; 0 lifts the cap (block/blk-throttle.c)."""
+    device = os.stat(layout.DISK_DEVICE).st_rdev
+    rule = f"{os.major(device)}:{os.minor(device)} {write_bps}"
+    put(CGROUP_V1_BLKIO / "blkio.throttle.write_bps_device", rule, "disk.write_bps")

@@ -1,0 +1,98 @@
+"""PID 1: the experiment, from the first mount to power off."""
+
+import json
+import os
+import time
+import traceback
+from pathlib import Path
+from typing import Any, NoReturn
+
+from wblab.core import layout, rundir
+from wblab.core.cycles import ending
+from wblab.core.errors import WblabError
+from wblab.core.spec import Spec
+from wblab.core.status import Message, Phase
+from wblab.core.syscalls import power_off
+from wblab.core.tables import from_table
+from wblab.core.units import NS_PER_S
+from wblab.guest.disk import release_disk, set_up_disk
+from wblab.guest.loads import Running, start_loads, stop_loads, wait_for
+from wblab.guest.mounts import mount_all
+from wblab.guest.settings import set_sysctls
+from wblab.guest.tracing import Recording
+
+# In virtual time the loads start at a multiple of this, so that what came before, which differs a little with
+# the host's files and paths, does not move them.
+_GRID_NS = 10 * NS_PER_S
+_SETTLE_S = 60.0  # guest time for what should take an instant: a trace that starts, a load that stops
+
+
+def main() -> NoReturn:
+    """Run the experiment and power off, whatever happens."""
+    status = None
+    try:
+        mount_all()
+        status = os.open(layout.STATUS_DEVICE, os.O_WRONLY | os.O_NOCTTY)
+        say(status, "mounts")
+        parameters = json.loads((layout.SCRATCH / layout.PARAMETERS).read_text())
+        run(from_table(Spec, parameters["spec"], exact=True), parameters["tracecmd"], status)
+    except BaseException as error:
+        traceback.print_exc()
+        reason = str(error) if isinstance(error, WblabError) else f"{type(error).__name__} in the guest: {error}"
+        if status is not None:
+            say(status, "failed", reason=reason)
+    finally:
+        if status is not None:
+            say(status, "power off")
+        power_off()
+    raise AssertionError("the guest is still on")
+
+
+def say(status: int, phase: Phase, **detail: Any) -> None:
+    """Send one message to the host."""
+    os.write(status, Message(phase, time.monotonic_ns(), detail).line())
+
+
+def run(spec: Spec, tracecmd: str, status: int) -> None:
+    """Run one experiment. Raises WblabError or OSError."""
+    say(status, "settings")
+    set_sysctls(spec.sysctl)
+    say(status, "disk")
+    set_up_disk(spec.disk)
+    recording = None
+    if spec.trace.events:
+        say(status, "trace")
+        recording = Recording(spec.trace, tracecmd, layout.SCRATCH / rundir.TRACE)
+        recording.start(_SETTLE_S)
+    start_ns = start_time_ns(spec)
+    say(status, "loads", start_ns=start_ns)
+    running = start_loads(spec, start_ns)
+    try:
+        offenders = [item for item in running if item.name in spec.offenders]
+        wait_for(offenders, start_ns + spec.time_limit, lambda: say(status, "loads"))
+        say(status, "stop")
+        stop_loads(running, spec.stops, _SETTLE_S)
+        if recording:
+            check_lost(recording.stop())
+    finally:
+        say(status, "write")
+        write_loads(layout.RUN, running)
+    release_disk(spec.disk)
+
+
+def start_time_ns(spec: Spec) -> int:
+    """Return when the loads start, in ns of CLOCK_MONOTONIC: after the trace's lead, on the grid if virtual."""
+    earliest_ns = time.monotonic_ns() + spec.trace.lead
+    return -(-earliest_ns // _GRID_NS) * _GRID_NS if spec.clock.mode == "virtual" else earliest_ns
+
+
+def check_lost(lost: int) -> None:
+    """Raise WblabError if the trace has holes: its curves could not be believed."""
+    if lost:
+        raise WblabError(f"the trace lost {lost} events: raise trace.buffer or trace fewer events")
+
+
+def write_loads(directory: Path, running: list[Running]) -> None:
+    """Write what every load measured, also when it failed."""
+    for item in running:
+        rundir.write_load(directory, item.name, item.load, item.pid, item.stamps.times_ns(), ending(item.stamps))

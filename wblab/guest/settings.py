@@ -1,0 +1,20 @@
+"""Files under /proc/sys and /sys that are set from the spec."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from wblab.core.errors import WblabError
+
+
+def set_sysctls(sysctls: Mapping[str, int | str]) -> None:
+    """Write each key (vm.dirty_bytes) to its file below /proc/sys. Raises WblabError."""
+    for key, value in sysctls.items():
+        put(Path("/proc/sys", *key.split(".")), value, f"sysctl {key}")
+
+
+def put(path: Path, value: int | str, what: str) -> None:
+    """Write one setting. Raises WblabError that names `what` was to be set."""
+    try:
+        path.write_text(str(value))
+    except OSError as error:
+        raise WblabError(f"cannot set {what} to {value!r} in the guest: {error.strerror}") from None

@@ -1,0 +1,1 @@
+"""What runs on the host: kernels, boots, checks of the machine."""

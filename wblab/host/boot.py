@@ -1,0 +1,179 @@
+"""Boot a guest, watch it over its status channel, and see to its end."""
+
+import json
+import os
+import select
+import shlex
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from wblab.core import layout, rundir
+from wblab.core.child import describe_exit
+from wblab.core.errors import WblabError
+from wblab.core.status import PHASES, Message
+from wblab.host import reaper as reaper_script
+from wblab.host.reaper import Order
+
+_REAPER = Path(reaper_script.__file__)
+_END = b"x"
+_ENDING_LIMIT_S = 20.0  # host time from the guest's word that it powers off to its end
+
+
+@dataclass(frozen=True)
+class Boot:
+    """What a guest needs: its command, the directories and the disk that are handed in, and our patience.
+
+    scratch: a directory on tmpfs for the kernel's own files; `scratch/guest` is what the guest sees of it.
+    silence_limit_s: host time without a word from the guest after which it counts as hanging.
+    """
+
+    linux: Path
+    arguments: Sequence[str]
+    lab: Path
+    run: Path
+    scratch: Path
+    disk_fd: int
+    silence_limit_s: float
+
+    @property
+    def shared(self) -> Path:
+        """The part of the scratch directory that the guest writes to."""
+        return self.scratch / "guest"
+
+
+@dataclass(frozen=True)
+class Ended:
+    """What a guest that came to its end said: its messages, and the host time that it took."""
+
+    messages: tuple[Message, ...]
+    wall_s: float
+
+    @property
+    def guest_s(self) -> float:
+        """Guest time at its last message, in s since boot."""
+        return self.messages[-1].guest_ns / 1e9
+
+
+def boot(request: Boot, heard: Callable[[Message], None]) -> Ended:
+    """Run a guest to its end; `heard` gets each of its messages. Raises WblabError with the reason of a failure.
+
+    What the guest left in its scratch directory is moved into the run directory. Whatever happens, no process
+    and no scratch directory is left: wblab.host.reaper sees to that.
+    """
+    started = time.monotonic()
+    status_read, status_write = os.pipe()
+    control, control_far = socket.socketpair()
+    with open(status_read, "rb", buffering=0) as status, control:
+        reaper = _start(request, control_far, status_write)
+        with reaper:
+            try:
+                messages = _watch(request, status.fileno(), heard)
+                wait_status = _end(reaper, control, _ENDING_LIMIT_S)
+            except BaseException:
+                _end(reaper, control, 0)
+                raise
+            finally:
+                _collect(request)
+                control.close()  # lets the reaper go
+    _judge(messages, wait_status, request.run / rundir.CONSOLE)
+    return Ended(tuple(messages), time.monotonic() - started)
+
+
+def _end(reaper: "subprocess.Popen[bytes]", control: socket.socket, limit_s: float) -> int:
+    """Return the guest's wait status; a guest that lingers for longer than the limit is ended."""
+    assert reaper.stdout is not None
+    if not select.select([reaper.stdout], [], [], limit_s)[0]:
+        control.send(_END)
+    return int(reaper.stdout.readline() or -1)
+
+
+def _collect(request: Boot) -> None:
+    for path in request.shared.iterdir():
+        shutil.move(path, request.run / path.name)
+
+
+def _start(request: Boot, control_far: socket.socket, status_write: int) -> "subprocess.Popen[bytes]":
+    """Start the reaper, which starts the guest with the file descriptors where it expects them."""
+    command = [str(request.linux), *request.arguments]
+    with ExitStack() as stack:
+        stack.enter_context(control_far)
+        stack.callback(os.close, status_write)
+        console = stack.enter_context((request.run / rundir.CONSOLE).open("ab"))
+        console.write(f"+ {shlex.join(command)}\n".encode())
+        console.flush()
+        descriptors = {layout.DISK_FD: request.disk_fd, layout.STATUS_FD: status_write}
+        for number, directory in (
+            (layout.LAB_FD, request.lab),
+            (layout.RUN_FD, request.run),
+            (layout.SCRATCH_FD, request.shared),
+        ):
+            descriptors[number] = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+            stack.callback(os.close, descriptors[number])
+        order = Order(
+            control=control_far.fileno(),
+            scratch=str(request.scratch),
+            record=str(request.run / rundir.EXPERIMENT),
+            command=command,
+            descriptors={str(number): descriptor for number, descriptor in descriptors.items()},
+        )
+        return subprocess.Popen(
+            [sys.executable, "-I", "-S", str(_REAPER), json.dumps(asdict(order))],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=console,
+            env={"HOME": str(request.scratch), "TMPDIR": str(request.scratch), "PATH": os.defpath},
+            pass_fds=[order.control, *descriptors.values()],
+        )
+
+
+def _watch(request: Boot, status: int, heard: Callable[[Message], None]) -> list[Message]:
+    """Return the guest's messages up to the end of its status channel. Raises WblabError when it falls silent."""
+    messages: list[Message] = []
+    pending = b""
+    limit_s = request.silence_limit_s
+    while True:
+        ready, _, _ = select.select([status], [], [], limit_s)
+        if not ready:
+            raise WblabError(f"the guest hangs: nothing heard from it for {limit_s:g} s {_where(messages)}")
+        chunk = os.read(status, 65536)
+        if not chunk:
+            return messages
+        *lines, pending = (pending + chunk).split(b"\n")
+        for line in lines:
+            messages.append(Message.parse(line))
+            heard(messages[-1])
+            if messages[-1].phase == "power off":
+                limit_s = min(limit_s, _ENDING_LIMIT_S)
+
+
+def _judge(messages: list[Message], wait_status: int, console: Path) -> None:
+    """Raise WblabError unless the guest said that all went well and then powered off."""
+    for message in messages:
+        if message.phase == "failed":
+            raise WblabError(message.detail["reason"])
+    if messages and messages[-1].phase == "power off" and wait_status == 0:
+        return
+    how = describe_exit(wait_status)
+    raise WblabError(f"the guest ended with {how} {_where(messages)}: {_last_words(console)}")
+
+
+def _where(messages: list[Message]) -> str:
+    """Return the last phase that was heard of, in words."""
+    if not messages:
+        return "before its first word"
+    last = messages[-1]
+    return f"after {PHASES.get(last.phase, last.phase)} (guest time {last.guest_ns / 1e9:.1f} s)"
+
+
+def _last_words(console: Path) -> str:
+    """Return the console's line that says most about an end: a panic, else the last."""
+    lines = [line.strip() for line in console.read_text(errors="replace").splitlines() if line.strip()]
+    panics = [line for line in lines if "Kernel panic" in line or "cannot execute" in line]
+    return (panics or lines)[-1]

@@ -1,0 +1,46 @@
+"""What can be known to be wrong with a run on this host before anything is booted."""
+
+from wblab.core.check import check_spec
+from wblab.core.errors import InputError
+from wblab.core.spec import Spec
+from wblab.core.units import format_bytes
+from wblab.host.command import interpreter
+from wblab.host.disk import mkfs_tool, tool_path
+from wblab.host.machine import available_memory_bytes, free_shared_bytes, shared_memory
+
+PACKAGES = {"mke2fs": "e2fsprogs", "mkfs.xfs": "xfsprogs", "trace-cmd": "trace-cmd"}
+
+# Room for the trace while it is recorded, and for what the guest's kernel needs beside its memory.
+_SPARE_BYTES = 64 << 20
+
+
+def check_run(spec: Spec) -> None:
+    """Raise InputError for a spec that cannot run, here or anywhere."""
+    check_spec(spec)
+    interpreter()
+    wanted = [mkfs_tool(spec.disk)] + (["trace-cmd"] if spec.trace.events else [])
+    missing = [name for name in wanted if tool_path(name) is None]
+    if missing:
+        packages = " ".join(PACKAGES[name] for name in missing)
+        raise InputError(f"missing on this machine: {', '.join(missing)}: run 'sudo apt-get install {packages}'")
+    _check_room(spec)
+
+
+def _check_room(spec: Spec) -> None:
+    """The guest's memory and the trace lie on a tmpfs, the disk in a memfd; all of it is RAM."""
+    needed = spec.memory + _SPARE_BYTES
+    try:
+        room = free_shared_bytes()
+    except OSError as error:
+        raise InputError(f"cannot use {shared_memory()}: {error.strerror}: set WBLAB_SHM to a tmpfs") from None
+    if room < needed:
+        raise InputError(
+            f"{shared_memory()} has {room >> 20}MiB free, the guest needs {needed >> 20}MiB: "
+            "free some, lower memory, or set WBLAB_SHM to another tmpfs"
+        )
+    memory = available_memory_bytes()
+    if memory < needed + spec.disk.size:
+        raise InputError(
+            f"this machine has {memory >> 20}MiB of memory available, the run needs "
+            f"{format_bytes(needed + spec.disk.size)}: lower memory or disk.size"
+        )

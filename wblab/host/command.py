@@ -1,0 +1,56 @@
+"""The command line of the guest: the kernel's own arguments, from the spec."""
+
+import os
+import random
+import re
+import sys
+from pathlib import Path
+
+from wblab.core import layout
+from wblab.core.errors import InputError
+from wblab.core.spec import Spec
+
+MIN_PYTHON = (3, 11)
+START_NS = 1_700_000_000 * 10**9  # the wall clock at boot, when time is virtual
+_UMID = "wblab"
+
+
+def kernel_arguments(spec: Spec) -> list[str]:
+    """Return the arguments of the `linux` executable, without the executable itself.
+
+    They hold nothing but what the spec says and constants: the kernel feeds them to its random numbers.
+    """
+    arguments = [
+        f"mem={spec.memory}",
+        "rootfstype=hostfs",
+        "rootflags=/",
+        "ro",
+        "seccomp=auto",
+        "norandmaps",
+        f"umid={_UMID}",
+        "con=null",
+        "con0=null,fd:1",
+        f"con{layout.STATUS_DEVICE.name.removeprefix('tty')}=null,fd:{layout.STATUS_FD}",
+        f"ubd0={layout.host_path(layout.DISK_FD)}",
+    ]
+    if spec.disk.model == "device":
+        arguments += [f"ubd.latency_ns={spec.disk.latency}", f"ubd.bytes_per_second={spec.disk.write_bps}"]
+    if spec.clock.mode == "virtual":
+        arguments += [
+            "time-travel=inf-cpu",
+            f"time-travel-start={START_NS}",
+            f"tt_syscall_ns={spec.clock.syscall_cost}",
+            f"um_seed={random.Random(f'{spec.seed} kernel').getrandbits(64)}",
+        ]
+    init = [f"init={interpreter()}", "PYTHONHASHSEED=0", "--", "-S", "-s", "-P", "-B"]
+    return [*arguments, *init, f"{layout.host_path(layout.LAB_FD)}/experiment.py"]
+
+
+def interpreter() -> str:
+    """Return the Python that runs in the guest: the system's, else the one that runs this. Raises InputError."""
+    for candidate in ("/usr/bin/python3", getattr(sys, "_base_executable", sys.executable)):
+        path = os.path.realpath(candidate)
+        version = re.fullmatch(r"python(\d+)\.(\d+)", Path(path).name)
+        if version and (int(version[1]), int(version[2])) >= MIN_PYTHON and os.access(path, os.X_OK):
+            return path
+    raise InputError(f"no Python {'.'.join(map(str, MIN_PYTHON))} or later for the guest: install python3")

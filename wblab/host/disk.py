@@ -1,0 +1,70 @@
+"""The disk under test, as the host makes it: a file in RAM, filled with 0xFF, with a filesystem."""
+
+import os
+import random
+import shutil
+import subprocess
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from wblab.core.errors import WblabError
+from wblab.core.spec import Disk
+
+_EXT_OPTIONS = "lazy_itable_init=0,lazy_journal_init=0,nodiscard,hash_seed={seed}"
+_CHUNK = b"\xff" * (1 << 20)
+
+
+def mkfs_tool(disk: Disk) -> str:
+    """Return the name of the program that makes the disk's filesystem."""
+    return "mkfs.xfs" if disk.filesystem == "xfs" else "mke2fs"
+
+
+@contextmanager
+def made_disk(disk: Disk, seed: int) -> Iterator[int]:
+    """Yield a file descriptor of the formatted disk. Raises WblabError.
+
+    The file is a memfd: tmpfs without a name, so that it is gone with the last process that uses it.
+    """
+    fd = os.memfd_create("wblab-disk")
+    try:
+        _fill(fd, disk.size)
+        _format(fd, disk, seed)
+        yield fd
+    finally:
+        os.close(fd)
+
+
+def mkfs_command(disk: Disk, seed: int, path: str) -> list[str]:
+    """Return the command that makes the filesystem; all its randomness comes from the seed."""
+    bits = random.Random(f"{seed} filesystem")
+    volume, hashes = (uuid.UUID(int=bits.getrandbits(128), version=4) for _ in range(2))
+    tool = tool_path(mkfs_tool(disk)) or mkfs_tool(disk)
+    if disk.filesystem == "xfs":
+        return [tool, "-q", "-f", "-K", "-m", f"uuid={volume}", *disk.mkfs_options, path]
+    extended = _EXT_OPTIONS.format(seed=hashes)
+    return [tool, "-q", "-F", "-t", disk.filesystem, "-U", str(volume), "-E", extended, *disk.mkfs_options, path]
+
+
+def tool_path(name: str) -> str | None:
+    """Return where a program is, also in the system directories that an ordinary user's PATH leaves out."""
+    return shutil.which(name, path=os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"]))
+
+
+def _fill(fd: int, size: int) -> None:
+    """Fill the file with 0xFF: every page of it exists before the run, none is allocated during it."""
+    try:
+        for offset in range(0, size, len(_CHUNK)):
+            os.pwrite(fd, _CHUNK[: size - offset], offset)
+    except OSError as error:
+        raise WblabError(f"cannot make the disk in memory: {error.strerror}") from None
+
+
+def _format(fd: int, disk: Disk, seed: int) -> None:
+    command = mkfs_command(disk, seed, f"/proc/self/fd/{fd}")
+    # A fixed time: mke2fs writes it into the superblock and the inodes (e2fsprogs, lib/ext2fs/initialize.c).
+    environment = os.environ | {"E2FSPROGS_FAKE_TIME": "1700000000", "SOURCE_DATE_EPOCH": "1700000000"}
+    done = subprocess.run(command, pass_fds=[fd], env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        said = " / ".join((done.stderr or done.stdout).strip().splitlines()[-2:])
+        raise WblabError(f"{mkfs_tool(disk)} failed on the disk, check disk.mkfs_options: {said}")

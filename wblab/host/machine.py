@@ -1,0 +1,58 @@
+"""Facts about the host that a run depends on."""
+
+import os
+import platform
+import subprocess
+from functools import cache
+from pathlib import Path
+
+from wblab.host.disk import tool_path
+
+
+def shared_memory() -> Path:
+    """Return the tmpfs that holds the guest's memory and scratch files: $WBLAB_SHM, or /dev/shm."""
+    return Path(os.environ.get("WBLAB_SHM", "/dev/shm"))
+
+
+def free_shared_bytes() -> int:
+    """Return the room on that tmpfs. Raises OSError where it does not exist."""
+    stats = os.statvfs(shared_memory())
+    return stats.f_bavail * stats.f_frsize
+
+
+def available_memory_bytes() -> int:
+    """Return MemAvailable of /proc/meminfo."""
+    for line in Path("/proc/meminfo").read_text().splitlines():
+        if line.startswith("MemAvailable:"):
+            return int(line.split()[1]) * 1024
+    return 0
+
+
+def describe_host() -> dict[str, object]:
+    """Return what the record of a run says of the machine that ran it."""
+    return {
+        "cpu": _cpu(),
+        "cores": len(os.sched_getaffinity(0)),
+        "uname": " ".join((platform.system(), platform.release(), platform.machine())),
+        "python": platform.python_version(),
+        "tools": tool_versions(),
+    }
+
+
+@cache
+def tool_versions() -> dict[str, str]:
+    """Return what trace-cmd and mke2fs say of their versions; a missing tool is left out."""
+    versions = {}
+    for name, option, word in (("trace-cmd", "--version", "version"), ("mke2fs", "-V", "mke2fs")):
+        if path := tool_path(name):
+            done = subprocess.run([path, option], capture_output=True, text=True, check=False)
+            lines = [line for line in (done.stdout + done.stderr).splitlines() if word in line]
+            versions[name] = lines[0].strip() if lines else "unknown"
+    return versions
+
+
+def _cpu() -> str:
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return line.split(":", 1)[1].strip()
+    return platform.machine()

@@ -1,0 +1,137 @@
+"""Runs a command and leaves nothing of it behind. Standard library only, started by path as its own process.
+
+    reaper.py ORDER        (a JSON object, see Order)
+
+The command lives no longer than the other end of the control socket: when that closes (its holder died) or brings
+a byte (its holder wants an end), the command's process group and all its descendants are killed and reaped. In
+every case the scratch directory is removed at the end, and if the holder died, the experiment's record says so.
+The last line on standard output is the command's wait status.
+"""
+
+import ctypes
+import json
+import os
+import select
+import shutil
+import signal
+import sys
+from dataclasses import dataclass
+from fcntl import F_DUPFD, fcntl
+from pathlib import Path
+
+_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
+_OUT_OF_THE_WAY = 100  # above all file descriptors that a command may want by number
+
+
+@dataclass(frozen=True)
+class Order:
+    """control: our end of the socket. descriptors: number in the command -> number here (as JSON has keys)."""
+
+    control: int
+    scratch: str
+    record: str
+    command: list[str]
+    descriptors: dict[str, int]
+
+
+def main(order: Order) -> None:
+    """Run, watch, reap, clean."""
+    os.setsid()  # the terminal's signals are for our parent, which then tells us
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    pid = start(order)
+    for descriptor in order.descriptors.values():
+        os.close(descriptor)  # the other ends must see it when the command is gone
+    orphaned = wait(pid, order.control)
+    status = end(pid)
+    if orphaned:
+        note(Path(order.record))
+    else:
+        print(status, flush=True)
+        while os.read(order.control, 1):
+            pass
+    shutil.rmtree(order.scratch, ignore_errors=True)
+
+
+def start(order: Order) -> int:
+    """Start the command in a process group of its own and return its pid."""
+    pid = os.fork()
+    if pid:
+        return pid
+    try:
+        os.setsid()
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_DFL)
+        os.dup2(2, 1)  # our standard output is the answer, the command's is the console
+        place({int(number): descriptor for number, descriptor in order.descriptors.items()})
+        os.execv(order.command[0], order.command)
+    except OSError as error:
+        print(f"cannot execute {order.command[0]}: {error.strerror}", file=sys.stderr, flush=True)
+    finally:
+        os._exit(127)
+
+
+def place(descriptors: dict[int, int]) -> None:
+    """Give file descriptors their numbers, and close all others above standard error."""
+    copies = {number: fcntl(descriptor, F_DUPFD, _OUT_OF_THE_WAY) for number, descriptor in descriptors.items()}
+    for number, copy in copies.items():
+        os.dup2(copy, number)
+    for path in Path("/proc/self/fd").iterdir():
+        if (number := int(path.name)) > 2 and number not in descriptors:
+            try:
+                os.close(number)
+            except OSError:  # that of the listing itself
+                pass
+
+
+def wait(pid: int, control: int) -> bool:
+    """Wait for the command's end or for word from the holder; return whether the holder died."""
+    ended = os.pidfd_open(pid)
+    ready, _, _ = select.select([ended, control], [], [])
+    return control in ready and not os.read(control, 1)
+
+
+def end(pid: int) -> int:
+    """Kill what is left, reap all descendants, and return the command's wait status."""
+    result = 0
+    while True:
+        for group in {pid, *children()}:
+            kill(group)
+        try:
+            reaped, status = os.waitpid(-1, 0)
+        except ChildProcessError:
+            return result
+        if reaped == pid:
+            result = status
+
+
+def children() -> list[int]:
+    """Return our children; descendants whose parents died become ours."""
+    return [int(child) for child in Path("/proc/thread-self/children").read_text().split()]
+
+
+def kill(pid: int) -> None:
+    """SIGKILL a process, and its group if it leads one."""
+    for send in (os.killpg, os.kill):
+        try:
+            send(pid, signal.SIGKILL)
+        except (ProcessLookupError, PermissionError):
+            pass
+
+
+def note(record: Path) -> None:
+    """Say in the experiment's record that the command which ran it was killed."""
+    try:
+        content = json.loads(record.read_text())
+        content |= {"outcome": "failed", "reason": "the wblab command was killed while the guest ran"}
+        partial = record.with_name(f".{record.name}.partial")
+        partial.write_text(json.dumps(content, indent=2) + "\n")
+        os.replace(partial, record)
+    except (OSError, ValueError):
+        pass
+
+
+if __name__ == "__main__":
+    main(Order(**json.loads(sys.argv[1])))

@@ -1,0 +1,136 @@
+"""One experiment on the host: from a spec to a finished run directory."""
+
+import json
+import shutil
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from wblab.core import layout, rundir
+from wblab.core.errors import WblabError
+from wblab.core.spec import Spec
+from wblab.core.specfile import ROOT
+from wblab.core.status import PHASES, Message
+from wblab.core.tables import to_table
+from wblab.core.units import NS_PER_S
+from wblab.host.boot import Boot, Ended, boot
+from wblab.host.command import kernel_arguments
+from wblab.host.disk import made_disk, tool_path
+from wblab.host.kernel import Kernel
+from wblab.host.machine import describe_host, shared_memory
+from wblab.host.progress import Report, silent
+
+SILENCE_LIMIT_S = 60.0
+
+
+class RunFailed(WblabError):
+    """A run that failed: its directory, with console and reason, is kept."""
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A run that succeeded, and its record (experiment.json)."""
+
+    directory: Path
+    record: dict[str, Any]
+
+
+def run_experiment(
+    spec: Spec,
+    kernel: Kernel,
+    results: Path,
+    *,
+    report: Report = silent,
+    silence_limit_s: float = SILENCE_LIMIT_S,
+) -> Finished:
+    """Run a spec that was checked (wblab.core.check, wblab.host.check). Raises RunFailed."""
+    staged = rundir.stage(results, spec.name)
+    record = _record(spec, kernel)
+    rundir.write_json(staged / rundir.EXPERIMENT, record)
+    if kernel.config:
+        shutil.copyfile(kernel.config, staged / rundir.CONFIG)
+    try:
+        ended = _boot(spec, kernel, staged, report, silence_limit_s)
+    except (WblabError, OSError, KeyboardInterrupt) as error:
+        reason = "interrupted" if isinstance(error, KeyboardInterrupt) else str(error)
+        rundir.write_json(staged / rundir.EXPERIMENT, record | _ending("failed", reason))
+        if isinstance(error, KeyboardInterrupt):
+            raise
+        raise RunFailed(f"{reason} (see {staged})") from error
+    record |= _ending("succeeded", "") | {"wall_s": round(ended.wall_s, 3), "guest_s": ended.guest_s}
+    rundir.write_json(staged / rundir.EXPERIMENT, record)
+    return Finished(rundir.commit(staged), record)
+
+
+def _boot(spec: Spec, kernel: Kernel, staged: Path, report: Report, silence_limit_s: float) -> Ended:
+    with ExitStack() as stack:
+        scratch = Path(tempfile.mkdtemp(prefix="wblab-", dir=shared_memory()))
+        stack.callback(shutil.rmtree, scratch, ignore_errors=True)
+        report(None, "making the disk")
+        request = Boot(
+            linux=kernel.path,
+            arguments=kernel_arguments(spec),
+            lab=ROOT,
+            run=staged,
+            scratch=scratch,
+            disk_fd=stack.enter_context(made_disk(spec.disk, spec.seed)),
+            silence_limit_s=silence_limit_s,
+        )
+        request.shared.mkdir()
+        parameters = {"spec": to_table(spec), "tracecmd": str(tool_path("trace-cmd"))}
+        (request.shared / layout.PARAMETERS).write_text(json.dumps(parameters))
+        report(None, "booting")
+        return boot(request, _progress(spec, report))
+
+
+def _progress(spec: Spec, report: Report) -> Callable[[Message], None]:
+    """Return what turns the guest's messages into progress: by phase, and by guest time while the loads run."""
+    expected_ns = expected_duration_ns(spec)
+    start_ns = 0
+
+    def heard(message: Message) -> None:
+        nonlocal start_ns
+        start_ns = message.detail.get("start_ns", start_ns)
+        if message.phase == "loads":
+            passed_ns = max(0, message.guest_ns - start_ns)
+            report(min(1.0, passed_ns / expected_ns), f"running the loads, {passed_ns / NS_PER_S:.0f} s of guest time")
+        else:
+            report(None, PHASES.get(message.phase, message.phase))
+
+    return heard
+
+
+def expected_duration_ns(spec: Spec) -> int:
+    """Return about how long the loads will run: the wait of the last offender, or what the disk takes for all."""
+    disk_s = sum(load.written_bytes for load in spec.load.values()) / spec.disk.write_bps
+    return max(int(disk_s * NS_PER_S), *(load.start + load.idle_ns(0) for load in spec.load.values()), 1)
+
+
+def _record(spec: Spec, kernel: Kernel) -> dict[str, Any]:
+    """Return the record of a run that is about to start. Should we be killed, this is what stays."""
+    return {
+        "format": rundir.FORMAT,
+        "kind": "uml",
+        "spec": to_table(spec),
+        "seed": spec.seed,
+        "kernel": kernel.describe(),
+        "host": describe_host(),
+        "start": _now(),
+        "end": None,
+        "wall_s": None,
+        "guest_s": None,
+        "outcome": "running",
+        "reason": "",
+    }
+
+
+def _ending(outcome: str, reason: str) -> dict[str, Any]:
+    return {"end": _now(), "outcome": outcome, "reason": reason}
+
+
+def _now() -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%S%z")
