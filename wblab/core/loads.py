@@ -76,7 +76,7 @@ class Write(Load):
     kind = "write"
     file: str
     idle: Nanoseconds
-    block: Bytes = Bytes(64)
+    block: Bytes = Bytes(1)
 
     def idle_ns(self, number: int) -> int:
         return self.idle
@@ -100,7 +100,7 @@ class MultiWrite(Load):
     kind = "multiwrite"
     file: str
     idle: Nanoseconds
-    block: Bytes = Bytes(64)
+    block: Bytes = Bytes(1)
 
     def idle_ns(self, number: int) -> int:
         return self.idle

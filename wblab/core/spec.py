@@ -29,6 +29,7 @@ class Disk:
 
     model: `throttle` caps writes through blkio, above the scheduler; `device` is one server below it that
     takes `latency` + bytes / `write_bps` for a request, read or write.
+    scheduler: by default what the kernel gives a disk with one queue.
     queue: attributes of /sys/block/ubda/queue, set before the mount (e.g. wbt_lat_usec, nr_requests).
     """
 
@@ -39,7 +40,7 @@ class Disk:
     model: DiskModel = "throttle"
     write_bps: BytesPerSecond
     latency: Nanoseconds = Nanoseconds(0)
-    scheduler: Scheduler = "none"
+    scheduler: Scheduler = "mq-deadline"
     queue: dict[str, int | str] = field(default_factory=dict)
 
 

@@ -1,16 +1,19 @@
-"""Where a spec comes from: a TOML file, with single keys changed from the command line."""
+"""Where a spec comes from: a TOML file or the record of a run, with single keys changed on the command line."""
 
+import json
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from wblab.core.errors import InputError, nearest
+from wblab.core.rundir import EXPERIMENT
 from wblab.core.spec import Spec
 from wblab.core.tables import from_table
 
 ROOT = Path(__file__).resolve().parents[2]
 PRESETS = ROOT / "experiments"
+RESULTS = ROOT / "exp"
 
 
 def preset_names() -> list[str]:
@@ -19,28 +22,35 @@ def preset_names() -> list[str]:
 
 
 def find_spec(text: str) -> Path:
-    """Return the file of a spec: a path, or the name of one that comes with the lab. Raises InputError."""
-    for path in (Path(text), PRESETS / f"{text}.toml"):
+    """Return the file of a spec: a path, a run directory's, or a preset's. Raises InputError."""
+    for path in (Path(text), Path(text, EXPERIMENT), PRESETS / f"{text}.toml"):
         if path.is_file():
             return path
     presets = preset_names()
     raise InputError(
-        f"no spec {text!r}{nearest(Path(text).stem, presets)}: give a TOML file or one of {', '.join(presets)}"
+        f"no spec {text!r}{nearest(Path(text).stem, presets)}: give a TOML file, a run directory "
+        f"or one of {', '.join(presets)}"
     )
 
 
 def read_spec(path: Path, settings: Sequence[str] = ()) -> Spec:
-    """Return the spec in a TOML file, with each `key=value` of `settings` applied. Raises InputError."""
+    """Return the spec in a file, with each `key=value` of `settings` applied. Raises InputError."""
+    recorded = path.suffix == ".json"
     try:
-        table = tomllib.loads(path.read_text())
+        table = _recorded(path.read_text()) if recorded else tomllib.loads(path.read_text())
     except OSError as error:
         raise InputError(f"cannot read the spec {str(path)!r}: {error.strerror}") from None
-    except ValueError as error:  # TOMLDecodeError, UnicodeDecodeError
-        raise InputError(f"{str(path)!r} is not a TOML file: {error}") from None
+    except (ValueError, KeyError, TypeError) as error:  # also TOMLDecodeError, UnicodeDecodeError
+        raise InputError(f"{str(path)!r} is not a {'record of a run' if recorded else 'TOML file'}: {error}") from None
     table.setdefault("name", path.stem)
     for setting in settings:
         _set(table, setting)
-    return from_table(Spec, table)
+    return from_table(Spec, table, exact=recorded)
+
+
+def _recorded(text: str) -> dict[str, Any]:
+    """Return the spec in an experiment.json; its numbers are in the fields' own units."""
+    return dict(json.loads(text)["spec"])
 
 
 def _set(table: dict[str, Any], setting: str) -> None:

@@ -1,0 +1,60 @@
+"""The wblab command: argparse verbs. The only place that prints errors and chooses the exit code."""
+
+import argparse
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from types import FrameType
+from typing import NoReturn
+
+from wblab import __version__
+from wblab.core.errors import WblabError
+from wblab.data import verbs as data_verbs
+from wblab.host import verbs as host_verbs
+from wblab.host.kernel import verbs as kernel_verbs
+from wblab.plot import verbs as plot_verbs
+
+_INTERRUPTED = 130  # 128 + SIGINT, as shells report it
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose errors are one line and exit code 2."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"wblab: {message}: see {self.prog} --help\n")
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser of all verbs; each sets `run`, a function of the parsed arguments."""
+    parser = _Parser(prog="wblab", description="A laptop lab for Linux writeback lock-ups.")
+    parser.add_argument("--version", action="version", version=f"wblab {__version__}")
+    verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
+    for module in (host_verbs, kernel_verbs, data_verbs, plot_verbs):
+        module.add_verbs(verbs)
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit code: 0, 1 when something failed, 2 when the input cannot be used."""
+    signal.signal(signal.SIGTERM, _interrupt)
+    arguments = build_parser().parse_args(argv)
+    try:
+        arguments.run(arguments)
+    except WblabError as error:
+        print(f"wblab: {error}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print("wblab: interrupted", file=sys.stderr)
+        return _INTERRUPTED
+    except BrokenPipeError:  # the reader of our output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,138 @@
+"""Checks of the machine: what the lab needs, whether it is there, and what to do when it is not."""
+
+import ctypes
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from wblab.core.errors import WblabError
+from wblab.host.command import interpreter
+from wblab.host.kernel.cache import home
+from wblab.host.machine import available_memory_bytes, free_shared_bytes, shared_memory
+from wblab.host.packages import install_command, missing_packages
+
+_PTRACE_SCOPE = Path("/proc/sys/kernel/yama/ptrace_scope")
+_PTRACE_SCOPE_NONE = 3  # Documentation/admin-guide/LSM/Yama.rst: no attach, PTRACE_TRACEME neither
+_BASE_MEMORY = 350 << 20  # memory, disk and room to spare of the base experiment
+_BUILD_ROOM = 3 << 30  # a kernel's source and its objects while it is built
+
+_PR_GET_SECCOMP, _PR_SET_NO_NEW_PRIVS = 21, 38
+_SECCOMP_GET_ACTION_AVAIL, _SYS_SECCOMP, _SECCOMP_RET_TRAP = 2, 317, 0x00030000
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One check: what was looked at, whether it is good, what was found, and what to do if it is not."""
+
+    check: str
+    good: bool
+    found: str
+    advice: str = ""
+
+    def __str__(self) -> str:
+        mark = "ok  " if self.good else "BAD "
+        return f"{mark} {self.check}: {self.found}" + (f"\n     -> {self.advice}" if not self.good else "")
+
+    def to_json(self) -> dict[str, object]:
+        """Return the finding as a JSON object."""
+        return asdict(self)
+
+
+def examine() -> list[Finding]:
+    """Run every check."""
+    checks: tuple[Callable[[], Finding], ...] = (
+        _python,
+        _guest_python,
+        _packages,
+        _ptrace,
+        _seccomp,
+        _shared_memory,
+        _executable,
+        _memory,
+        _cache,
+    )
+    return [check() for check in checks]
+
+
+def _python() -> Finding:
+    version = ".".join(map(str, sys.version_info[:3]))
+    return Finding("Python", sys.version_info >= (3, 11), version, "install Python 3.11 or later")
+
+
+def _guest_python() -> Finding:
+    try:
+        return Finding("Python of the guest", True, interpreter())
+    except WblabError as error:
+        return Finding("Python of the guest", False, str(error), "install python3")
+
+
+def _packages() -> Finding:
+    missing = missing_packages()
+    return Finding("packages", not missing, ", ".join(missing) or "all there", " ".join(install_command(missing)))
+
+
+def _ptrace() -> Finding:
+    try:
+        scope = int(_PTRACE_SCOPE.read_text())
+    except OSError:
+        return Finding("ptrace", True, "no Yama")
+    return Finding(
+        "ptrace",
+        scope < _PTRACE_SCOPE_NONE,
+        f"kernel.yama.ptrace_scope = {scope}",
+        "sysctl kernel.yama.ptrace_scope=1; without ptrace only kernels with seccomp mode run",
+    )
+
+
+def _seccomp() -> Finding:
+    """Ask as UML does at its start: may a filter trap system calls? (seccomp(2))"""
+    action = ctypes.c_uint32(_SECCOMP_RET_TRAP)
+    result = ctypes.CDLL(None).syscall(_SYS_SECCOMP, _SECCOMP_GET_ACTION_AVAIL, 0, ctypes.byref(action))
+    found = "filters can trap" if result == 0 else "filters cannot trap"
+    return Finding("seccomp", result == 0, found, "guests run by ptrace instead, about half as fast")
+
+
+def _shared_memory() -> Finding:
+    try:
+        room = free_shared_bytes()
+    except OSError as error:
+        return Finding("shared memory", False, f"{shared_memory()}: {error.strerror}", "set WBLAB_SHM to a tmpfs")
+    return Finding(
+        "shared memory",
+        room >= _BASE_MEMORY,
+        f"{shared_memory()} has {room >> 20} MiB free",
+        f"the base experiment needs {_BASE_MEMORY >> 20} MiB: free some, or set WBLAB_SHM to a larger tmpfs",
+    )
+
+
+def _executable() -> Finding:
+    """UML maps its memory executable: a file on /dev/shm must be one that can be run."""
+    try:
+        with tempfile.TemporaryDirectory(dir=shared_memory(), prefix="wblab-doctor-") as directory:
+            script = Path(directory, "script")
+            script.write_text("#!/bin/sh\n")
+            script.chmod(0o700)
+            subprocess.run([script], check=True)
+    except OSError as error:
+        advice = "remount it with exec, or set WBLAB_SHM to a tmpfs without noexec"
+        return Finding("exec on shared memory", False, f"{shared_memory()}: {error.strerror}", advice)
+    return Finding("exec on shared memory", True, f"{shared_memory()} allows it")
+
+
+def _memory() -> Finding:
+    memory = available_memory_bytes()
+    return Finding("memory", memory >= _BASE_MEMORY, f"{memory >> 20} MiB available", "close what uses it")
+
+
+def _cache() -> Finding:
+    directory = home()
+    while not directory.exists():
+        directory = directory.parent
+    stats = os.statvfs(directory)
+    room = stats.f_bavail * stats.f_frsize
+    good = room >= _BUILD_ROOM and os.access(directory, os.W_OK)
+    return Finding("kernel cache", good, f"{directory}: {room >> 30} GiB free", "set XDG_CACHE_HOME to where 3 GiB fit")

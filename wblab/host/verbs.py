@@ -1,0 +1,107 @@
+"""wblab run and wblab doctor."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from wblab.core.errors import InputError, WblabError
+
+if TYPE_CHECKING:
+    from wblab.core.spec import Spec
+    from wblab.host.run import Finished
+
+Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
+
+
+def add_verbs(verbs: Verbs) -> None:
+    """Add the verbs to the command."""
+    _add_run(verbs)
+    doctor = verbs.add_parser("doctor", help="check this machine", description="Check this machine for the lab.")
+    doctor.add_argument("--json", action="store_true", help="print the findings as JSON")
+    doctor.set_defaults(run=_doctor)
+
+
+def _add_run(verbs: Verbs) -> None:
+    run = verbs.add_parser(
+        "run",
+        help="run an experiment",
+        description="Boot a guest, run an experiment in it, and print the run directory.",
+    )
+    run.add_argument(
+        "spec",
+        nargs="?",
+        default="base",
+        metavar="SPEC",
+        help="a TOML file, a preset of experiments/, or an experiment.json to run again (default: base)",
+    )
+    run.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE", dest="settings", help="change a key: disk.write_bps=2M"
+    )
+    run.add_argument("--clock", choices=("virtual", "real"), help="the guest's time (default: the spec's)")
+    run.add_argument("--kernel", metavar="SERIES|PATH", help="a series (wblab kernel list) or a path")
+    run.add_argument("--seed", type=int, metavar="N", help="what varies from run to run")
+    run.add_argument("--name", metavar="NAME", help="part of the run directory's name")
+    run.add_argument("--exp", type=Path, metavar="DIR", help="where run directories go (default: exp/ of the lab)")
+    run.add_argument(
+        "--patience", default="60s", metavar="TIME", help="how long a guest may say nothing before it counts as hanging"
+    )
+    run.add_argument("--json", action="store_true", help="print the run's record as JSON")
+    run.set_defaults(run=_run)
+
+
+def _run(arguments: argparse.Namespace) -> None:
+    from wblab.core.specfile import RESULTS
+    from wblab.core.units import NS_PER_S, parse_time
+    from wblab.host.check import check_run
+    from wblab.host.kernel import find_kernel
+    from wblab.host.progress import bar
+    from wblab.host.run import run_experiment
+
+    patience_s = parse_time(arguments.patience) / NS_PER_S
+    spec = _spec(arguments)
+    check_run(spec)
+    kernel = find_kernel(spec.kernel or None)
+    if kernel is None:
+        raise InputError(f"the kernel {spec.kernel or 'of the lab'} is not built yet: run 'wblab kernel build' first")
+    with bar(spec.name) as report:
+        finished = run_experiment(
+            spec, kernel, arguments.exp or RESULTS, report=report, silence_limit_s=patience_s
+        )
+    _print(finished, arguments.json)
+
+
+def _spec(arguments: argparse.Namespace) -> "Spec":
+    from wblab.core.specfile import find_spec, read_spec
+
+    settings = list(arguments.settings)
+    for key, value in (("clock.mode", arguments.clock), ("seed", arguments.seed)):
+        if value is not None:
+            settings.append(f"{key}={value}")
+    for key, value in (("kernel", arguments.kernel), ("name", arguments.name)):
+        if value is not None:
+            settings.append(f"{key}={json.dumps(value)}")
+    return read_spec(find_spec(arguments.spec), settings)
+
+
+def _print(finished: "Finished", as_json: bool) -> None:
+    if as_json:
+        print(json.dumps({"directory": str(finished.directory)} | finished.record, indent=2))
+    else:
+        print(finished.directory)
+
+
+def _doctor(arguments: argparse.Namespace) -> None:
+    from wblab.host.doctor import examine
+
+    findings = examine()
+    if arguments.json:
+        json.dump([finding.to_json() for finding in findings], sys.stdout, indent=2)
+        print()
+    else:
+        for finding in findings:
+            print(finding)
+    bad = sum(not finding.good for finding in findings)
+    if bad:
+        raise WblabError(f"{bad} of {len(findings)} checks found something to mend")
