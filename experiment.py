@@ -9,7 +9,6 @@ from pathlib import Path
 def main() -> int:
     """Be whichever of the two this process is."""
     if os.getpid() == 1:
-        sys.path.insert(0, str(Path(__file__).parent))
         from wblab.guest.init import main as guest
 
         guest()

@@ -114,4 +114,3 @@ def _check_order(spec: Spec) -> None:
             raise InputError(f"stop_order: no load {name!r}{nearest(name, list(spec.load))}")
         if name in spec.offenders:
             raise InputError(f"stop_order: {name!r} is an offender, it ends by itself")
-

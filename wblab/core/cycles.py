@@ -6,6 +6,7 @@ import os
 import signal
 import time
 from array import array
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,7 +53,7 @@ class Ending:
     error: str = ""
 
 
-class Stopped(Exception):
+class Stopped(Exception):  # noqa: N818 - not an error
     """Raised by SIGINT or SIGTERM: the cycle in progress ends here."""
 
 
@@ -62,8 +63,7 @@ def run_cycles(load: Load, mount: Path, stamps: Stamps, start_ns: int) -> None:
     `start_ns` is the CLOCK_MONOTONIC time of its first boundary. A load that is stopped notes that moment as
     its last boundary, so that a pause which was still going on is kept.
     """
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, _stop)
+    _on_stop(_raise_stopped)
     slots, append, now = stamps.slots, stamps.append, time.monotonic_ns
     slots[_END] = _ENDS.index("failed")
     try:
@@ -75,7 +75,7 @@ def run_cycles(load: Load, mount: Path, stamps: Stamps, start_ns: int) -> None:
             append(now())
         slots[_END] = _ENDS.index("finished" if load.written_bytes else "full")
     except Stopped:
-        _ignore_stops()
+        _on_stop(signal.SIG_IGN)
         if slots[_COUNT]:
             append(now())
         slots[_END] = _ENDS.index("stopped")
@@ -94,13 +94,13 @@ def stamps_for(load: Load) -> Stamps:
     return Stamps(load.capacity + 2)
 
 
-def _stop(number: int, frame: FrameType | None) -> None:
+def _raise_stopped(number: int, frame: FrameType | None) -> None:
     raise Stopped
 
 
-def _ignore_stops() -> None:
+def _on_stop(handler: Callable[[int, FrameType | None], None] | signal.Handlers) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)
+        signal.signal(number, handler)
 
 
 def _lock(memory: mmap.mmap) -> None:

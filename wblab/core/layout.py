@@ -1,6 +1,6 @@
 """Where things are inside the guest, and how the host hands them in.
 
-The guest reaches the lab, the run directory and the scratch directory through file descriptors that the kernel's
+The guest reaches its program, the run directory and the scratch directory through file descriptors that the kernel's
 process inherits. Its paths and its command line are then the same wherever these lie on the host, which a
 repeatable run needs (the command line feeds the kernel's random numbers) and which lets paths have any characters.
 """
@@ -8,7 +8,7 @@ repeatable run needs (the command line feeds the kernel's random numbers) and wh
 from pathlib import Path
 
 # Inherited file descriptors of the User Mode Linux process.
-LAB_FD, RUN_FD, SCRATCH_FD, DISK_FD, STATUS_FD = 10, 11, 12, 13, 14
+RUN_FD, SCRATCH_FD, DISK_FD, STATUS_FD = 10, 11, 12, 13
 
 ROOM = Path("/run/wblab")
 RUN, SCRATCH = ROOM / "run", ROOM / "scratch"
@@ -16,7 +16,8 @@ DISK = Path("/mnt/disk")
 DISK_DEVICE = Path("/dev/ubda")
 STATUS_DEVICE = Path("/dev/tty1")
 
-PARAMETERS = "guest.json"  # in the scratch directory
+# In the scratch directory.
+PROGRAM, PARAMETERS = "experiment.pyz", "guest.json"
 
 
 def host_path(fd: int) -> str:

@@ -3,13 +3,12 @@
 import json
 import os
 import time
-from array import array
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from wblab.core import npy
-from wblab.core.cycles import Ending
+from wblab.core.cycles import Stamps, ending
 from wblab.core.loads import Load
 from wblab.core.tables import to_table
 
@@ -70,9 +69,10 @@ def write_json(path: Path, value: object) -> None:
     os.replace(partial, path)
 
 
-def write_load(directory: Path, name: str, load: Load, pid: int, times_ns: "array[int]", ending: Ending) -> None:
+def write_load(directory: Path, name: str, load: Load, pid: int, stamps: Stamps) -> None:
     """Write load.<name>.npy and load.<name>.json."""
+    times_ns, ended = stamps.times_ns(), ending(stamps)
     npy.write_int64(directory / f"load.{name}.npy", times_ns)
     cycles = max(0, len(times_ns) - 1)
-    record = LoadRecord(name, load.kind, to_table(load), pid, "ns", cycles, ending.end, ending.error)
+    record = LoadRecord(name, load.kind, to_table(load), pid, "ns", cycles, ended.end, ended.error)
     (directory / f"load.{name}.json").write_text(json.dumps(asdict(record), indent=2) + "\n")

@@ -96,7 +96,7 @@ def _plain(hint: Any, value: Any, path: str) -> Any:
 
 
 def _measure(hint: Any, value: Any, path: str) -> Any:
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
+    if isinstance(value, bool) or not isinstance(value, str | int):
         raise InputError(f"{path}: {value!r} is not a number with a unit")
     try:
         return _UNITS[hint](value)

@@ -20,11 +20,12 @@ _BINARY = {letter: 1024**power for power, letter in enumerate("KMGT", start=1)}
 _DECIMAL = {letter: 1000**power for power, letter in enumerate("kMGT", start=1)}
 _BYTES = (
     {"": 1, "B": 1, "k": 1024}
-    | {letter: factor for letter, factor in _BINARY.items()}
+    | _BINARY
     | {f"{letter}iB": factor for letter, factor in _BINARY.items()}
     | {f"{letter}B": factor for letter, factor in _DECIMAL.items()}
 )
-_NANOSECONDS = {"ns": 1, "us": 10**3, "µs": 10**3, "ms": 10**6, "s": NS_PER_S, "min": 60 * NS_PER_S, "h": 3600 * NS_PER_S}
+_SUBSECONDS = {"ns": 1, "us": 10**3, "µs": 10**3, "ms": 10**6}
+_NANOSECONDS = _SUBSECONDS | {"s": NS_PER_S, "min": 60 * NS_PER_S, "h": 3600 * NS_PER_S}
 _NUMBER = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-zµ]*)\s*")
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from wblab.core import layout, rundir
-from wblab.core.cycles import ending
 from wblab.core.errors import WblabError
 from wblab.core.spec import Spec
 from wblab.core.status import Message, Phase
@@ -21,9 +20,9 @@ from wblab.guest.mounts import mount_all
 from wblab.guest.settings import set_sysctls
 from wblab.guest.tracing import Recording
 
-# In virtual time the loads start at a multiple of this, so that what came before, which differs a little with
-# the host's files and paths, does not move them.
-_GRID_NS = 10 * NS_PER_S
+# In virtual time the disk is mounted and the loads start at multiples of this, so that what came before, which
+# differs a little with the host's files, does not move them.
+_GRID_NS = 5 * NS_PER_S
 _SETTLE_S = 60.0  # guest time for what should take an instant: a trace that starts, a load that stops
 
 
@@ -57,6 +56,7 @@ def run(spec: Spec, tracecmd: str, status: int) -> None:
     """Run one experiment. Raises WblabError or OSError."""
     say(status, "settings")
     set_sysctls(spec.sysctl)
+    sleep_until(on_grid(spec, time.monotonic_ns()))
     say(status, "disk")
     set_up_disk(spec.disk)
     recording = None
@@ -64,7 +64,7 @@ def run(spec: Spec, tracecmd: str, status: int) -> None:
         say(status, "trace")
         recording = Recording(spec.trace, tracecmd, layout.SCRATCH / rundir.TRACE)
         recording.start(_SETTLE_S)
-    start_ns = start_time_ns(spec)
+    start_ns = on_grid(spec, time.monotonic_ns() + spec.trace.lead)
     say(status, "loads", start_ns=start_ns)
     running = start_loads(spec, start_ns)
     try:
@@ -80,10 +80,14 @@ def run(spec: Spec, tracecmd: str, status: int) -> None:
     release_disk(spec.disk)
 
 
-def start_time_ns(spec: Spec) -> int:
-    """Return when the loads start, in ns of CLOCK_MONOTONIC: after the trace's lead, on the grid if virtual."""
-    earliest_ns = time.monotonic_ns() + spec.trace.lead
-    return -(-earliest_ns // _GRID_NS) * _GRID_NS if spec.clock.mode == "virtual" else earliest_ns
+def on_grid(spec: Spec, time_ns: int) -> int:
+    """Return the next time on the grid if time is virtual, else the time itself; in ns of CLOCK_MONOTONIC."""
+    return -(-time_ns // _GRID_NS) * _GRID_NS if spec.clock.mode == "virtual" else time_ns
+
+
+def sleep_until(time_ns: int) -> None:
+    """Sleep until a time of CLOCK_MONOTONIC in ns."""
+    time.sleep(max(0, time_ns - time.monotonic_ns()) / NS_PER_S)
 
 
 def check_lost(lost: int) -> None:
@@ -95,4 +99,4 @@ def check_lost(lost: int) -> None:
 def write_loads(directory: Path, running: list[Running]) -> None:
     """Write what every load measured, also when it failed."""
     for item in running:
-        rundir.write_load(directory, item.name, item.load, item.pid, item.stamps.times_ns(), ending(item.stamps))
+        rundir.write_load(directory, item.name, item.load, item.pid, item.stamps)

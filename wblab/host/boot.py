@@ -17,11 +17,16 @@ from pathlib import Path
 from wblab.core import layout, rundir
 from wblab.core.child import describe_exit
 from wblab.core.errors import WblabError
+from wblab.core.specfile import ROOT
 from wblab.core.status import PHASES, Message
-from wblab.host import reaper as reaper_script
 from wblab.host.reaper import Order
 
-_REAPER = Path(reaper_script.__file__)
+_REAPER = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+from wblab.host.reaper import Order, main
+main(Order(**json.loads(sys.argv[2])))
+"""
 _END = b"x"
 _ENDING_LIMIT_S = 20.0  # host time from the guest's word that it powers off to its end
 
@@ -36,7 +41,6 @@ class Boot:
 
     linux: Path
     arguments: Sequence[str]
-    lab: Path
     run: Path
     scratch: Path
     disk_fd: int
@@ -96,7 +100,8 @@ def _end(reaper: "subprocess.Popen[bytes]", control: socket.socket, limit_s: flo
 
 def _collect(request: Boot) -> None:
     for path in request.shared.iterdir():
-        shutil.move(path, request.run / path.name)
+        if path.name not in (layout.PROGRAM, layout.PARAMETERS):
+            shutil.move(path, request.run / path.name)
 
 
 def _start(request: Boot, control_far: socket.socket, status_write: int) -> "subprocess.Popen[bytes]":
@@ -109,22 +114,18 @@ def _start(request: Boot, control_far: socket.socket, status_write: int) -> "sub
         console.write(f"+ {shlex.join(command)}\n".encode())
         console.flush()
         descriptors = {layout.DISK_FD: request.disk_fd, layout.STATUS_FD: status_write}
-        for number, directory in (
-            (layout.LAB_FD, request.lab),
-            (layout.RUN_FD, request.run),
-            (layout.SCRATCH_FD, request.shared),
-        ):
+        for number, directory in ((layout.RUN_FD, request.run), (layout.SCRATCH_FD, request.shared)):
             descriptors[number] = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
             stack.callback(os.close, descriptors[number])
         order = Order(
             control=control_far.fileno(),
+            run=str(request.run),
             scratch=str(request.scratch),
-            record=str(request.run / rundir.EXPERIMENT),
             command=command,
             descriptors={str(number): descriptor for number, descriptor in descriptors.items()},
         )
         return subprocess.Popen(
-            [sys.executable, "-I", "-S", str(_REAPER), json.dumps(asdict(order))],
+            [sys.executable, "-I", "-S", "-c", _REAPER, str(ROOT), json.dumps(asdict(order))],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=console,

@@ -43,7 +43,7 @@ def kernel_arguments(spec: Spec) -> list[str]:
             f"um_seed={random.Random(f'{spec.seed} kernel').getrandbits(64)}",
         ]
     init = [f"init={interpreter()}", "PYTHONHASHSEED=0", "--", "-S", "-s", "-P", "-B"]
-    return [*arguments, *init, f"{layout.host_path(layout.LAB_FD)}/experiment.py"]
+    return [*arguments, *init, f"{layout.host_path(layout.SCRATCH_FD)}/{layout.PROGRAM}"]
 
 
 def interpreter() -> str:

@@ -89,7 +89,7 @@ def _ptrace() -> Finding:
 
 
 def _seccomp() -> Finding:
-    """Ask as UML does at its start: may a filter trap system calls? (seccomp(2))"""
+    """Ask whether a filter may trap system calls, which is what UML does with one; see seccomp(2)."""
     action = ctypes.c_uint32(_SECCOMP_RET_TRAP)
     result = ctypes.CDLL(None).syscall(_SYS_SECCOMP, _SECCOMP_GET_ACTION_AVAIL, 0, ctypes.byref(action))
     found = "filters can trap" if result == 0 else "filters cannot trap"

@@ -1,6 +1,6 @@
 """The distribution's packages that the lab needs: which are missing, and how they are installed.
 
-    python3 -m wblab.host.packages      installs what is missing as root on apt, else says how
+`python3 -m wblab.host.packages` installs what is missing, as root on apt; else it says how.
 """
 
 import os

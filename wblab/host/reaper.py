@@ -1,6 +1,4 @@
-"""Runs a command and leaves nothing of it behind. Standard library only, started by path as its own process.
-
-    reaper.py ORDER        (a JSON object, see Order)
+"""Runs a command and leaves nothing of it behind. A process of its own, started with an Order as JSON.
 
 The command lives no longer than the other end of the control socket: when that closes (its holder died) or brings
 a byte (its holder wants an end), the command's process group and all its descendants are killed and reaped. In
@@ -8,16 +6,20 @@ every case the scratch directory is removed at the end, and if the holder died, 
 The last line on standard output is the command's wait status.
 """
 
-import ctypes
 import json
 import os
 import select
 import shutil
 import signal
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from fcntl import F_DUPFD, fcntl
 from pathlib import Path
+
+from wblab.core.rundir import EXPERIMENT, write_json
+from wblab.core.syscalls import checked, libc
+from wblab.host.sandbox import confine_writes
 
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _OUT_OF_THE_WAY = 100  # above all file descriptors that a command may want by number
@@ -25,11 +27,15 @@ _OUT_OF_THE_WAY = 100  # above all file descriptors that a command may want by n
 
 @dataclass(frozen=True)
 class Order:
-    """control: our end of the socket. descriptors: number in the command -> number here (as JSON has keys)."""
+    """What to run.
+
+    control: our end of the socket. run, scratch: the only directories that the command may write to.
+    descriptors: number in the command -> number here (a string: a key of JSON).
+    """
 
     control: int
+    run: str
     scratch: str
-    record: str
     command: list[str]
     descriptors: dict[str, int]
 
@@ -39,14 +45,14 @@ def main(order: Order) -> None:
     os.setsid()  # the terminal's signals are for our parent, which then tells us
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
-    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    checked(libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
     pid = start(order)
     for descriptor in order.descriptors.values():
         os.close(descriptor)  # the other ends must see it when the command is gone
     orphaned = wait(pid, order.control)
     status = end(pid)
     if orphaned:
-        note(Path(order.record))
+        note(Path(order.run, EXPERIMENT))
     else:
         print(status, flush=True)
         while os.read(order.control, 1):
@@ -61,14 +67,15 @@ def start(order: Order) -> int:
         return pid
     try:
         os.setsid()
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        checked(libc.prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0))
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_DFL)
         os.dup2(2, 1)  # our standard output is the answer, the command's is the console
         place({int(number): descriptor for number, descriptor in order.descriptors.items()})
+        confine_writes([Path(order.run), Path(order.scratch)])
         os.execv(order.command[0], order.command)
     except OSError as error:
-        print(f"cannot execute {order.command[0]}: {error.strerror}", file=sys.stderr, flush=True)
+        print(f"cannot execute {order.command[0]}: {error}", file=sys.stderr, flush=True)
     finally:
         os._exit(127)
 
@@ -80,10 +87,8 @@ def place(descriptors: dict[int, int]) -> None:
         os.dup2(copy, number)
     for path in Path("/proc/self/fd").iterdir():
         if (number := int(path.name)) > 2 and number not in descriptors:
-            try:
+            with suppress(OSError):  # that of the listing itself
                 os.close(number)
-            except OSError:  # that of the listing itself
-                pass
 
 
 def wait(pid: int, control: int) -> bool:
@@ -115,23 +120,16 @@ def children() -> list[int]:
 def kill(pid: int) -> None:
     """SIGKILL a process, and its group if it leads one."""
     for send in (os.killpg, os.kill):
-        try:
+        with suppress(ProcessLookupError, PermissionError):
             send(pid, signal.SIGKILL)
-        except (ProcessLookupError, PermissionError):
-            pass
 
 
 def note(record: Path) -> None:
     """Say in the experiment's record that the command which ran it was killed."""
     try:
         content = json.loads(record.read_text())
-        content |= {"outcome": "failed", "reason": "the wblab command was killed while the guest ran"}
-        partial = record.with_name(f".{record.name}.partial")
-        partial.write_text(json.dumps(content, indent=2) + "\n")
-        os.replace(partial, record)
+        write_json(
+            record, content | {"outcome": "failed", "reason": "the wblab command was killed while the guest ran"}
+        )
     except (OSError, ValueError):
         pass
-
-
-if __name__ == "__main__":
-    main(Order(**json.loads(sys.argv[1])))

@@ -13,12 +13,12 @@ from typing import Any
 from wblab.core import layout, rundir
 from wblab.core.errors import WblabError
 from wblab.core.spec import Spec
-from wblab.core.specfile import ROOT
 from wblab.core.status import PHASES, Message
 from wblab.core.tables import to_table
 from wblab.core.units import NS_PER_S
 from wblab.host.boot import Boot, Ended, boot
-from wblab.host.command import kernel_arguments
+from wblab.host.bundle import bundle
+from wblab.host.command import interpreter, kernel_arguments
 from wblab.host.disk import made_disk, tool_path
 from wblab.host.kernel import Kernel
 from wblab.host.machine import describe_host, shared_memory
@@ -27,7 +27,7 @@ from wblab.host.progress import Report, silent
 SILENCE_LIMIT_S = 60.0
 
 
-class RunFailed(WblabError):
+class RunFailedError(WblabError):
     """A run that failed: its directory, with console and reason, is kept."""
 
 
@@ -47,7 +47,7 @@ def run_experiment(
     report: Report = silent,
     silence_limit_s: float = SILENCE_LIMIT_S,
 ) -> Finished:
-    """Run a spec that was checked (wblab.core.check, wblab.host.check). Raises RunFailed."""
+    """Run a spec that was checked (wblab.core.check, wblab.host.check). Raises RunFailedError."""
     staged = rundir.stage(results, spec.name)
     record = _record(spec, kernel)
     rundir.write_json(staged / rundir.EXPERIMENT, record)
@@ -60,7 +60,7 @@ def run_experiment(
         rundir.write_json(staged / rundir.EXPERIMENT, record | _ending("failed", reason))
         if isinstance(error, KeyboardInterrupt):
             raise
-        raise RunFailed(f"{reason} (see {staged})") from error
+        raise RunFailedError(f"{reason} (see {staged})") from error
     record |= _ending("succeeded", "") | {"wall_s": round(ended.wall_s, 3), "guest_s": ended.guest_s}
     rundir.write_json(staged / rundir.EXPERIMENT, record)
     return Finished(rundir.commit(staged), record)
@@ -74,13 +74,13 @@ def _boot(spec: Spec, kernel: Kernel, staged: Path, report: Report, silence_limi
         request = Boot(
             linux=kernel.path,
             arguments=kernel_arguments(spec),
-            lab=ROOT,
             run=staged,
             scratch=scratch,
             disk_fd=stack.enter_context(made_disk(spec.disk, spec.seed)),
             silence_limit_s=silence_limit_s,
         )
         request.shared.mkdir()
+        shutil.copyfile(bundle(interpreter()), request.shared / layout.PROGRAM)
         parameters = {"spec": to_table(spec), "tracecmd": str(tool_path("trace-cmd"))}
         (request.shared / layout.PARAMETERS).write_text(json.dumps(parameters))
         report(None, "booting")

@@ -37,7 +37,12 @@ def _add_run(verbs: Verbs) -> None:
         help="a TOML file, a preset of experiments/, or an experiment.json to run again (default: base)",
     )
     run.add_argument(
-        "--set", action="append", default=[], metavar="KEY=VALUE", dest="settings", help="change a key: disk.write_bps=2M"
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        dest="settings",
+        help="change a key: disk.write_bps=2M",
     )
     run.add_argument("--clock", choices=("virtual", "real"), help="the guest's time (default: the spec's)")
     run.add_argument("--kernel", metavar="SERIES|PATH", help="a series (wblab kernel list) or a path")
@@ -66,9 +71,7 @@ def _run(arguments: argparse.Namespace) -> None:
     if kernel is None:
         raise InputError(f"the kernel {spec.kernel or 'of the lab'} is not built yet: run 'wblab kernel build' first")
     with bar(spec.name) as report:
-        finished = run_experiment(
-            spec, kernel, arguments.exp or RESULTS, report=report, silence_limit_s=patience_s
-        )
+        finished = run_experiment(spec, kernel, arguments.exp or RESULTS, report=report, silence_limit_s=patience_s)
     _print(finished, arguments.json)
 
 
