@@ -12,6 +12,7 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 EVENT = re.compile(r"[A-Za-z0-9_*]+(:[A-Za-z0-9_*]+)?")
 
 MIN_MEMORY = 64 << 20  # below this Python does not come up beside the loads
+MAX_CYCLES = 1 << 22  # each takes 8 bytes of locked memory
 MIN_DISK = {"ext2": 1 << 20, "ext3": 8 << 20, "ext4": 8 << 20, "xfs": 300 << 20}
 DIRTY_SYSCTLS = (
     "vm.dirty_background_bytes",
@@ -26,12 +27,11 @@ DIRTY_SYSCTLS = (
 
 def check_spec(spec: Spec) -> None:
     """Raise InputError, naming the key and the next step, for a spec that cannot run."""
-    _check_name(spec.name, "name")
+    check_name(spec.name, "name")
     if not 0 <= spec.seed < 2**63:
         raise InputError(f"seed: {spec.seed} is not between 0 and 2^63 - 1")
     if spec.memory < MIN_MEMORY:
         raise InputError(f"memory: {format_bytes(spec.memory)} is too small: give at least {format_bytes(MIN_MEMORY)}")
-    _check_disk(spec)
     _check_sysctls(spec)
     for event in spec.trace.events:
         if not EVENT.fullmatch(event):
@@ -39,12 +39,16 @@ def check_spec(spec: Spec) -> None:
     if not spec.load:
         raise InputError("no load: give at least one table [load.<name>]")
     for name, load in spec.load.items():
-        _check_name(name, "load")
-        _check_load(f"load.{name}", load, spec)
+        check_name(name, "load")
+        check_load(load, f"load.{name}.")
+        if isinstance(load, Offender) and load.wait > spec.time_limit:
+            raise InputError(f"load.{name}.wait is past time_limit, {format_time(spec.time_limit)}: raise time_limit")
+    _check_disk(spec)
     _check_order(spec)
 
 
-def _check_name(name: str, key: str) -> None:
+def check_name(name: str, key: str) -> None:
+    """Raise InputError for a name that cannot be part of a file's."""
     if not NAME.fullmatch(name):
         raise InputError(f"{key}: {name!r} is no usable name: letters, digits, '.', '_' and '-', at most 64")
 
@@ -84,20 +88,25 @@ def _check_sysctls(spec: Spec) -> None:
             raise InputError(f"sysctl: {stem}_bytes and {stem}_ratio exclude each other: keep one")
 
 
-def _check_load(key: str, load: Load, spec: Spec) -> None:
+def check_load(load: Load, path: str = "") -> None:
+    """Raise InputError for a load that cannot run; `path` stands before its keys in the message."""
+    if load.start < 0:
+        raise InputError(f"{path}start: {load.start} is negative")
     if not 0 <= load.iolevel <= 7:
-        raise InputError(f"{key}.iolevel: {load.iolevel} is not between 0 and 7")
+        raise InputError(f"{path}iolevel: {load.iolevel} is not between 0 and 7")
     if isinstance(load, Write | MultiWrite | Offender):
-        _check_inside(f"{key}.file", load.file)
+        _check_inside(f"{path}file", load.file)
         if not 0 < load.block <= 16 << 20:
-            raise InputError(f"{key}.block: give between 1 and {format_bytes(16 << 20)}")
+            raise InputError(f"{path}block: give between 1 and {format_bytes(16 << 20)}")
     if isinstance(load, Offender):
         if load.size <= 0:
-            raise InputError(f"{key}.size: an offender must write something")
-        if load.wait > spec.time_limit:
-            raise InputError(f"{key}.wait is past time_limit, {format_time(spec.time_limit)}: raise time_limit")
+            raise InputError(f"{path}size: an offender must write something")
+        if load.wait < 0:
+            raise InputError(f"{path}wait: {load.wait} is negative")
+        if load.capacity > MAX_CYCLES:
+            raise InputError(f"{path}block: {load.capacity} writes are more than {MAX_CYCLES}: raise block")
     elif load.idle_ns(0) <= 0:
-        raise InputError(f"{key}.idle: must be longer than 0: a load that never sleeps is an offender")
+        raise InputError(f"{path}idle: must be longer than 0: a load that never sleeps is an offender")
 
 
 def _check_inside(key: str, file: str) -> None:

@@ -61,25 +61,27 @@ def run_cycles(load: Load, mount: Path, stamps: Stamps, start_ns: int) -> None:
     """Run the load in this process until it ends, is stopped or fails; leave all in `stamps`.
 
     `start_ns` is the CLOCK_MONOTONIC time of its first boundary. A load that is stopped notes that moment as
-    its last boundary, so that a pause which was still going on is kept.
+    its last boundary, so that a pause which was still going on is kept. SIGINT and SIGTERM are ignored from its
+    end on.
     """
-    _on_stop(_raise_stopped)
     slots, append, now = stamps.slots, stamps.append, time.monotonic_ns
     slots[_END] = _ENDS.index("failed")
     try:
+        _on_stop(_raise_stopped)
         cycle = load.prepare(mount)
         time.sleep(max(0, start_ns - now()) / NS_PER_S)
         append(now())
         for number in range(load.capacity):
             cycle(number)
             append(now())
+        _on_stop(signal.SIG_IGN)
         slots[_END] = _ENDS.index("finished" if load.written_bytes else "full")
     except Stopped:
-        _on_stop(signal.SIG_IGN)
         if slots[_COUNT]:
             append(now())
         slots[_END] = _ENDS.index("stopped")
     except OSError as error:
+        _on_stop(signal.SIG_IGN)
         slots[_ERRNO] = error.errno or 0
 
 
@@ -95,6 +97,7 @@ def stamps_for(load: Load) -> Stamps:
 
 
 def _raise_stopped(number: int, frame: FrameType | None) -> None:
+    _on_stop(signal.SIG_IGN)  # a second signal must not interrupt the end
     raise Stopped
 
 

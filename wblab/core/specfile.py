@@ -1,6 +1,7 @@
 """Where a spec comes from: a TOML file or the record of a run, with single keys changed on the command line."""
 
 import json
+import os
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,7 +25,7 @@ def preset_names() -> list[str]:
 def find_spec(text: str) -> Path:
     """Return the file of a spec: a path, a run directory's, or a preset's. Raises InputError."""
     for path in (Path(text), Path(text, EXPERIMENT), PRESETS / f"{text}.toml"):
-        if path.is_file():
+        if os.path.isfile(path):  # no exception where a directory above it cannot be read
             return path
     presets = preset_names()
     raise InputError(
@@ -50,7 +51,10 @@ def read_spec(path: Path, settings: Sequence[str] = ()) -> Spec:
 
 def _recorded(text: str) -> dict[str, Any]:
     """Return the spec in an experiment.json; its numbers are in the fields' own units."""
-    return dict(json.loads(text)["spec"])
+    spec = json.loads(text)["spec"]
+    if not isinstance(spec, dict):
+        raise TypeError("its spec is no table")
+    return spec
 
 
 def _set(table: dict[str, Any], setting: str) -> None:
@@ -72,5 +76,5 @@ def _toml_value(text: str) -> Any:
     """Return the value as TOML has it (numbers, lists, quoted strings), else the bare text: 2M, bfq."""
     try:
         return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+    except ValueError:  # also TOMLDecodeError
         return text

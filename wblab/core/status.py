@@ -35,6 +35,9 @@ class Message:
     def parse(cls, line: bytes) -> "Message":
         """Return the message in a line. Raises ValueError."""
         try:
-            return cls(**json.loads(line))
+            message = cls(**json.loads(line))
         except TypeError as error:
             raise ValueError(str(error)) from None
+        if (type(message.phase), type(message.guest_ns), type(message.detail)) != (str, int, dict):
+            raise ValueError(f"not a message: {line!r}")
+        return message

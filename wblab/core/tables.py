@@ -60,7 +60,7 @@ def _load_class(table: Table, path: str) -> tuple[Any, Table]:
     kind = table.get("kind")
     if kind is None:
         raise InputError(f"{_join(path, 'kind')!r} is missing: one of {', '.join(KINDS)}")
-    if kind not in KINDS:
+    if not isinstance(kind, str) or kind not in KINDS:
         raise InputError(f"{_join(path, 'kind')}: unknown kind {kind!r}{nearest(str(kind), list(KINDS))}")
     return KINDS[kind], {key: item for key, item in table.items() if key != "kind"}
 

@@ -26,7 +26,7 @@ _BYTES = (
 )
 _SUBSECONDS = {"ns": 1, "us": 10**3, "µs": 10**3, "ms": 10**6}
 _NANOSECONDS = _SUBSECONDS | {"s": NS_PER_S, "min": 60 * NS_PER_S, "h": 3600 * NS_PER_S}
-_NUMBER = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-zµ]*)\s*")
+_NUMBER = re.compile(r"\s*(\d{1,18}(?:\.\d{1,18})?)\s*([A-Za-zµ]*)\s*")
 
 
 def _scaled(text: str, factors: dict[str, int], examples: str) -> int:

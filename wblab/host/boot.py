@@ -76,7 +76,7 @@ def boot(request: Boot, heard: Callable[[Message], None]) -> Ended:
     control, control_far = socket.socketpair()
     with open(status_read, "rb", buffering=0) as status, control:
         reaper = _start(request, control_far, status_write)
-        with reaper:
+        with reaper, control:  # in this order: closing the control socket lets the reaper go
             try:
                 messages = _watch(request, status.fileno(), heard)
                 wait_status = _end(reaper, control, _ENDING_LIMIT_S)
@@ -85,7 +85,6 @@ def boot(request: Boot, heard: Callable[[Message], None]) -> Ended:
                 raise
             finally:
                 _collect(request)
-                control.close()  # lets the reaper go
     _judge(messages, wait_status, request.run / rundir.CONSOLE)
     return Ended(tuple(messages), time.monotonic() - started)
 
@@ -142,26 +141,39 @@ def _watch(request: Boot, status: int, heard: Callable[[Message], None]) -> list
     while True:
         ready, _, _ = select.select([status], [], [], limit_s)
         if not ready:
+            _check_reported(messages)
             raise WblabError(f"the guest hangs: nothing heard from it for {limit_s:g} s {_where(messages)}")
         chunk = os.read(status, 65536)
         if not chunk:
             return messages
         *lines, pending = (pending + chunk).split(b"\n")
         for line in lines:
-            messages.append(Message.parse(line))
+            messages.append(_parsed(line))
             heard(messages[-1])
             if messages[-1].phase == "power off":
                 limit_s = min(limit_s, _ENDING_LIMIT_S)
 
 
-def _judge(messages: list[Message], wait_status: int, console: Path) -> None:
-    """Raise WblabError unless the guest said that all went well and then powered off."""
+def _parsed(line: bytes) -> Message:
+    try:
+        return Message.parse(line)
+    except ValueError:
+        raise WblabError(f"the guest said what is no message: {line[:100]!r}") from None
+
+
+def _check_reported(messages: list[Message]) -> None:
+    """Raise WblabError with the reason of a guest that said that it failed."""
     for message in messages:
         if message.phase == "failed":
-            raise WblabError(message.detail["reason"])
+            raise WblabError(message.detail.get("reason", "the guest failed without a reason"))
+
+
+def _judge(messages: list[Message], wait_status: int, console: Path) -> None:
+    """Raise WblabError unless the guest said that all went well and then powered off."""
+    _check_reported(messages)
     if messages and messages[-1].phase == "power off" and wait_status == 0:
         return
-    how = describe_exit(wait_status)
+    how = describe_exit(wait_status) if wait_status >= 0 else "the process that watched it"
     raise WblabError(f"the guest ended with {how} {_where(messages)}: {_last_words(console)}")
 
 

@@ -6,6 +6,7 @@ from wblab.core.spec import Spec
 from wblab.core.units import format_bytes
 from wblab.host.command import interpreter
 from wblab.host.disk import mkfs_tool, tool_path
+from wblab.host.kernel import Kernel
 from wblab.host.machine import available_memory_bytes, free_shared_bytes, shared_memory
 
 PACKAGES = {"mke2fs": "e2fsprogs", "mkfs.xfs": "xfsprogs", "trace-cmd": "trace-cmd"}
@@ -24,6 +25,18 @@ def check_run(spec: Spec) -> None:
         packages = " ".join(PACKAGES[name] for name in missing)
         raise InputError(f"missing on this machine: {', '.join(missing)}: run 'sudo apt-get install {packages}'")
     _check_room(spec)
+
+
+def check_kernel(spec: Spec, kernel: Kernel) -> None:
+    """Raise InputError for a kernel of the user's own that lacks what the lab's patches add and the spec needs."""
+    needed = {"virtual": ("tt_syscall_ns", "um_seed"), "real": ()}[spec.clock.mode]
+    needed += ("bytes_per_second",) if spec.disk.model == "device" else ()
+    missing = [] if kernel.patches else [parameter for parameter in needed if not kernel.has(parameter)]
+    if missing:
+        raise InputError(
+            f"the kernel {kernel.path} does not know {', '.join(missing)}: "
+            "build its tree with 'wblab kernel build TREE', or use --clock real with the throttle disk"
+        )
 
 
 def _check_room(spec: Spec) -> None:

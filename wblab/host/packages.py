@@ -12,7 +12,7 @@ from pathlib import Path
 
 from wblab.host.disk import tool_path
 
-# Program -> Debian package. What the kernel build and the runs call.
+# Program -> Debian package. What the kernel build, the runs and the tests call.
 PROGRAMS = {
     "gcc": "gcc",
     "make": "make",
@@ -23,6 +23,7 @@ PROGRAMS = {
     "xz": "xz-utils",
     "mke2fs": "e2fsprogs",
     "trace-cmd": "trace-cmd",
+    "strace": "strace",
 }
 LIBC_HEADER = Path("/usr/include/stdio.h")
 

@@ -54,7 +54,8 @@ def main(order: Order) -> None:
     if orphaned:
         note(Path(order.run, EXPERIMENT))
     else:
-        print(status, flush=True)
+        with suppress(BrokenPipeError):  # the holder died in this instant
+            print(status, flush=True)
         while os.read(order.control, 1):
             pass
     shutil.rmtree(order.scratch, ignore_errors=True)

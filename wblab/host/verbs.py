@@ -59,7 +59,7 @@ def _add_run(verbs: Verbs) -> None:
 def _run(arguments: argparse.Namespace) -> None:
     from wblab.core.specfile import RESULTS
     from wblab.core.units import NS_PER_S, parse_time
-    from wblab.host.check import check_run
+    from wblab.host.check import check_kernel, check_run
     from wblab.host.kernel import find_kernel
     from wblab.host.progress import bar
     from wblab.host.run import run_experiment
@@ -70,6 +70,7 @@ def _run(arguments: argparse.Namespace) -> None:
     kernel = find_kernel(spec.kernel or None)
     if kernel is None:
         raise InputError(f"the kernel {spec.kernel or 'of the lab'} is not built yet: run 'wblab kernel build' first")
+    check_kernel(spec, kernel)
     with bar(spec.name) as report:
         finished = run_experiment(spec, kernel, arguments.exp or RESULTS, report=report, silence_limit_s=patience_s)
     _print(finished, arguments.json)

@@ -1,0 +1,79 @@
+"""How long the base experiment takes, from the command's start to its end, and where the time goes."""
+
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from wblab.core.specfile import ROOT, find_spec, read_spec
+from wblab.core.status import Message
+from wblab.host import run as host_run
+from wblab.host.kernel import find_kernel
+
+pytestmark = pytest.mark.bench
+REPEATS = 5
+
+
+def seconds(task: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    task()
+    return time.perf_counter() - start
+
+
+def show(title: str, figures_s: list[float], whole_s: float | None = None) -> None:
+    share = f"{statistics.median(figures_s) / whole_s:6.0%}" if whole_s else ""
+    print(f"  {title:44} {statistics.median(figures_s):6.2f} s  ({min(figures_s):.2f} to {max(figures_s):.2f}) {share}")
+
+
+def test_whole_command(tmp_path):
+    command = [sys.executable, str(ROOT / "experiment.py"), "--exp", str(tmp_path)]
+    empty = [seconds(lambda: subprocess.run([sys.executable, "-c", "pass"], check=True)) for _ in range(REPEATS)]
+    whole = [seconds(lambda: subprocess.run(command, check=True, stdout=subprocess.DEVNULL)) for _ in range(REPEATS)]
+    print(f"\n./experiment.py, {REPEATS} runs: median (least to most)")
+    show("the command, start to exit", whole)
+    print(f"  {'as a multiple of an empty Python':44} {statistics.median(whole) / statistics.median(empty):6.0f} x")
+
+
+def test_where_the_time_goes(tmp_path, monkeypatch):
+    kernel = find_kernel(None)
+    assert kernel, "no kernel is built: run 'make kernel'"
+    spec = read_spec(find_spec("base"))
+    steps: dict[str, list[float]] = {}
+    for _ in range(REPEATS):
+        for name, value in one_run(spec, kernel, tmp_path, monkeypatch).items():
+            steps.setdefault(name, []).append(value)
+    whole_s = sum(statistics.median(values) for values in steps.values())
+    print("\nwhere the time goes")
+    for name, values in steps.items():
+        show(name, values, whole_s)
+
+
+def one_run(spec, kernel, results: Path, monkeypatch) -> dict[str, float]:
+    """Return the seconds of host time between the words that the guest sends."""
+    times = {"start": time.perf_counter()}
+
+    def progress(spec, report):
+        times["boot"] = time.perf_counter()
+
+        def heard(message: Message) -> None:
+            times.setdefault(message.phase, time.perf_counter())
+
+        return heard
+
+    monkeypatch.setattr(host_run, "_progress", progress)
+    host_run.run_experiment(spec, kernel, results)
+    times["end"] = time.perf_counter()
+    spans = {
+        "the disk: fill and mkfs": ("start", "boot"),
+        "the kernel's boot and Python's start": ("boot", "mounts"),
+        "settings and mount": ("mounts", "trace"),
+        "trace-cmd's start": ("trace", "loads"),
+        "the loads": ("loads", "stop"),
+        "trace-cmd's end": ("stop", "write"),
+        "results, unmount, power off, clean up": ("write", "end"),
+    }
+    return {name: times[last] - times[first] for name, (first, last) in spans.items()}

@@ -1,0 +1,58 @@
+"""The main job: the lock-up is there, on the right loads, and everywhere it should be."""
+
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+
+import numpy as np
+import pytest
+
+from wblab.data.run import Run
+
+S = 1_000_000_000
+
+
+@pytest.fixture(scope="module")
+def run(shared_lab):
+    return cache(shared_lab.run)
+
+
+def longest_s(run: Run, name: str) -> float:
+    return float(run.load(name).pauses_ns.max()) / S
+
+
+@pytest.mark.parametrize("preset", ["base", "base-ext2"])
+def test_one_innocent_load_is_stopped_for_seconds_and_the_other_spared(run, preset):
+    result = run(preset)
+    assert longest_s(result, "mw1") > 1
+    assert longest_s(result, "w1") < longest_s(result, "mw1") / 3
+    assert longest_s(result, "c1") < 0.05
+    assert result.load("l1").end == "finished"
+
+
+def test_without_the_cache_no_innocent_load_is_stopped_for_long(run):
+    assert max(longest_s(run("base-sync"), name) for name in ("w1", "mw1")) < longest_s(run("base"), "mw1")
+
+
+def test_on_a_device_below_the_scheduler_both_innocent_loads_are_stopped(run):
+    result = run("base-device")
+    assert longest_s(result, "mw1") > 5
+    assert longest_s(result, "w1") > 5
+
+
+def test_bfq_shortens_the_longest_pause_on_a_device(run):
+    assert longest_s(run("base-device", "disk.scheduler=bfq"), "mw1") < longest_s(run("base-device"), "mw1")
+
+
+def test_the_real_clock_agrees_with_the_virtual_one(shared_lab):
+    seeds = (1, 2, 3)
+    jobs = [(f"seed={seed}", f"clock.mode={mode}") for seed in seeds for mode in ("real", "virtual")]
+    with ThreadPoolExecutor(len(seeds)) as pool:
+        results = dict(zip(jobs, pool.map(lambda job: shared_lab.run("base", *job), jobs), strict=True))
+    real, virtual = (
+        np.median([longest_s(result, "mw1") for job, result in results.items() if job[1].endswith(mode)])
+        for mode in ("real", "virtual")
+    )
+    assert 0.5 < real / virtual < 2
+    for (_, mode), result in results.items():
+        assert longest_s(result, "mw1") > 1, mode
+        assert result.load("l1").end == "finished"

@@ -1,0 +1,220 @@
+"""Whatever happens: the reason on one line and in experiment.json, and nothing left behind."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from wblab.core.errors import WblabError
+from wblab.core.rundir import CONSOLE, EXPERIMENT
+
+HANG = "while True: pass"
+HANG_AT_POWER_OFF = """
+import wblab.guest.init as init
+def spin():
+    while True: pass
+init.power_off = spin
+init.main()
+"""
+PANIC = """
+import os, sys
+os._exit(3)  # the kernel panics when PID 1 ends
+"""
+
+
+def staged(lab) -> tuple[Path, dict]:
+    """Return the one run directory, which must have kept its staged name, and its record."""
+    (directory,) = lab.results.iterdir()
+    assert directory.name.startswith("_")
+    assert (directory / CONSOLE).stat().st_size
+    return directory, json.loads((directory / EXPERIMENT).read_text())
+
+
+def fails(lab, *settings: str, silence_limit_s: float = 60.0) -> str:
+    """Run the base experiment, which must fail, and return the reason after the checks that all failures share."""
+    with pytest.raises(WblabError) as failure:
+        lab.run("base", *settings, silence_limit_s=silence_limit_s)
+    _, record = staged(lab)
+    assert record["outcome"] == "failed"
+    assert "\n" not in record["reason"]
+    assert record["reason"] in str(failure.value)
+    assert lab.left_behind() == []
+    return record["reason"]
+
+
+def test_guest_panic(lab, guest_program):
+    guest_program(PANIC)
+    assert "Kernel panic" in fails(lab)
+
+
+def test_guest_hangs(lab, guest_program):
+    guest_program(HANG)
+    assert "hangs" in fails(lab, silence_limit_s=2)
+
+
+def test_guest_hangs_at_power_off(lab, guest_program):
+    guest_program(HANG_AT_POWER_OFF)
+    assert "powering off" in fails(lab, silence_limit_s=3)
+
+
+def test_exception_in_the_guest_is_the_reason(lab, guest_program):
+    guest_program("import wblab.guest.init as init\ninit.set_sysctls = lambda sysctls: 1 / 0\ninit.main()\n")
+    assert "ZeroDivisionError" in fails(lab)
+
+
+def test_trace_events_that_the_kernel_lacks(lab):
+    assert "trace-cmd" in fails(lab, 'trace.events=["nosuch:event"]')
+
+
+def test_trace_that_loses_events(lab):
+    reason = fails(lab, "trace.buffer=8K", 'trace.events=["sched", "syscalls", "writeback", "timer"]')
+    assert "lost" in reason
+    assert any(word.isdigit() for word in reason.split())
+
+
+def test_load_that_fails(lab):
+    assert fails(lab, "load.l1.size=125MiB", "load.l2.size=1MiB") == "the load l1 failed: No space left on device"
+
+
+def test_sysctl_that_the_kernel_lacks(lab):
+    assert "vm.no_such_key" in fails(lab, "sysctl.vm.no_such_key=1")
+
+
+def test_load_that_does_not_end_in_time(lab):
+    assert "time limit" in fails(lab, "time_limit=50s")
+
+
+def test_paths_with_spaces(lab, tmp_path):
+    results = tmp_path / "my results, ünï"
+    done = subprocess.run(
+        [*lab.command(), "--exp", str(results)], cwd="/", env=os.environ | {"PYTHONPATH": str(_root())},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert Path(done.stdout.strip()).parent == results
+    assert lab.left_behind() == []
+
+
+def _root() -> Path:
+    from wblab.core.specfile import ROOT
+
+    return ROOT
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("delay_s", [0.02, 0.1, 0.3, 0.6, 1.0])
+def test_command_that_is_interrupted_or_killed(lab, number, delay_s):
+    process = lab.start()
+    if delay_s > 0.1:  # counted from the guest's start, else from the command's
+        wait_for(lambda: list(lab.results.glob(f"_*/{CONSOLE}")))
+    time.sleep(delay_s)
+    process.send_signal(number)
+    _, errors = process.communicate(timeout=30)
+    wait_for(lambda: lab.left_behind() == [])
+    if process.returncode == 0:
+        pytest.skip("the run was over before the signal")
+    assert "Traceback" not in errors
+    if (number is not signal.SIGKILL) and lab.results.exists():
+        assert errors == "wblab: interrupted\n"
+        assert process.returncode == 130
+    for directory in lab.results.glob("_*"):
+        record = json.loads((directory / EXPERIMENT).read_text())
+        if (directory / CONSOLE).exists():
+            wait_for(lambda path=directory: json.loads((path / EXPERIMENT).read_text())["outcome"] == "failed")
+            record = json.loads((directory / EXPERIMENT).read_text())
+            assert record["reason"] in ("interrupted", "the wblab command was killed while the guest ran")
+
+
+def wait_for(condition, limit_s: float = 20.0) -> None:
+    deadline = time.monotonic() + limit_s
+    while not condition():
+        assert time.monotonic() < deadline, "this should have come true by now"
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (["--set", "disk.write_bpz=1"], "disk.write_bpz"),
+        (["--set", "memory=1G", "--set", "disk.size=999G"], "disk.size"),
+        (["--set", "load.l1.size=1T"], "disk.size"),
+        (["--kernel", "/nonexistent/linux"], "/nonexistent/linux"),
+        (["--kernel", "/etc/passwd"], "/etc/passwd"),
+        (["--kernel", "99.9"], "99.9"),
+        (["--name", "a/b"], "a/b"),
+        (["nosuchspec"], "nosuchspec"),
+        (["--clock", "wrong"], "wrong"),
+    ],
+)
+def test_bad_input_boots_nothing(lab, arguments, word):
+    done = subprocess.run(lab.command(*arguments), cwd=_root(), capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert word in done.stderr
+    assert not lab.results.exists()
+    assert lab.left_behind() == []
+
+
+def test_tracecmd_missing(lab):
+    environment = os.environ | {"PATH": "/nonexistent"}
+    done = subprocess.run(lab.command(), cwd=_root(), env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "apt-get install trace-cmd" in done.stderr
+    assert not lab.results.exists()
+
+
+def test_shared_memory_full(lab, tmp_path):
+    """In a user namespace of our own, on a tmpfs that is too small; as root without one."""
+    small = tmp_path / "small"
+    small.mkdir()
+    script = f"mount -t tmpfs -o size=16M tmpfs '{small}' && exec \"$@\""
+    command = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", script, "sh", *lab.command()]
+    if subprocess.run(["unshare", "--user", "--map-root-user", "--mount", "true"], check=False).returncode:
+        pytest.skip("this machine has no user namespaces")
+    environment = os.environ | {"WBLAB_SHM": str(small)}
+    done = subprocess.run(command, cwd=_root(), env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 2, done.stderr
+    assert f"{small} has 16MiB free" in done.stderr
+    assert not lab.results.exists()
+
+
+def test_shared_memory_fills_up_during_the_run(lab, guest_program, tmp_path):
+    """The scratch directory takes no more: trace-cmd cannot write."""
+    small = tmp_path / "small"
+    small.mkdir()
+    fill = f"mount -t tmpfs -o size=215M tmpfs '{small}' && (sleep 0.7; head -c 300M /dev/zero > '{small}/filler') & "
+    script = f"mount -t tmpfs -o size=220M tmpfs '{small}'; (sleep 0.7; cat /dev/zero > '{small}/filler') & exec \"$@\""
+    del fill
+    command = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", script, "sh", *lab.command("--patience", "5s")]
+    if subprocess.run(["unshare", "--user", "--map-root-user", "--mount", "true"], check=False).returncode:
+        pytest.skip("this machine has no user namespaces")
+    environment = os.environ | {"WBLAB_SHM": str(small)}
+    done = subprocess.run(command, cwd=_root(), env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert done.stderr.count("\n") <= 2
+    _, record = staged(lab)
+    assert record["outcome"] == "failed"
+    assert record["reason"]
+
+
+def test_several_runs_at_once_keep_apart(lab):
+    processes = [lab.start("--name", f"run{number}") for number in range(3)]
+    outputs = [process.communicate(timeout=120) for process in processes]
+    assert [process.returncode for process in processes] == [0, 0, 0], outputs
+    digests = set()
+    for output, _ in outputs:
+        files = sorted(Path(output.strip()).glob("load.*.npy"))
+        digests.add(b"".join(file.read_bytes() for file in files))
+    assert len(digests) == 1
+    assert lab.left_behind() == []
+
+
+def test_results_are_never_overwritten(lab):
+    first, second = (lab.run("base", "time_limit=400s") for _ in range(2))
+    assert first.path != second.path
+    shutil.rmtree(lab.results)

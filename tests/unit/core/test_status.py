@@ -1,0 +1,43 @@
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wblab.core.status import PHASES, Message
+
+DETAILS = st.dictionaries(st.text(), st.none() | st.booleans() | st.integers() | st.text())
+
+
+@given(st.sampled_from([*PHASES, "failed"]), st.integers(0, 2**63), DETAILS)
+def test_a_message_survives_the_channel(phase, guest_ns, detail):
+    line = Message(phase, guest_ns, detail).line()
+    assert line.endswith(b"\n")
+    assert line.count(b"\n") == 1
+    assert Message.parse(line) == Message(phase, guest_ns, detail)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"",
+        b"\xff\xfe\n",
+        b"Kernel panic\n",
+        b"[]\n",
+        b"3\n",
+        b"null\n",
+        b'{"phase": "loads"}\n',
+        b'{"phase": "loads", "guest_ns": 1, "other": 2}\n',
+        b'{"phase": 1, "guest_ns": 1}\n',
+        b'{"phase": "loads", "guest_ns": "1"}\n',
+        b'{"phase": "loads", "guest_ns": true}\n',
+        b'{"phase": "loads", "guest_ns": 1, "detail": []}\n',
+    ],
+)
+def test_what_is_no_message_is_a_value_error(line):
+    with pytest.raises(ValueError, match="."):
+        Message.parse(line)
+
+
+def test_the_detail_may_be_left_out():
+    assert Message.parse(json.dumps({"phase": "disk", "guest_ns": 5}).encode()) == Message("disk", 5)

@@ -1,0 +1,7 @@
+"""The kernel stage: fetch, patch, configure and build User Mode Linux, and keep what was built."""
+
+from wblab.host.kernel.kernel import Kernel
+from wblab.host.kernel.make import build_tools
+from wblab.host.kernel.wanted import Listed, build_kernel, find_kernel, list_kernels
+
+__all__ = ["Kernel", "Listed", "build_kernel", "build_tools", "find_kernel", "list_kernels"]

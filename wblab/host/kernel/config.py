@@ -1,0 +1,113 @@
+"""The kernel's configuration: fragments with reasons, and the check that it came out as requested."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from wblab.core.errors import InputError, WblabError
+
+_OPTION = re.compile(r'(?P<name>CONFIG_\w+)=(?P<value>"[^"]*"|[^\s#]+)\s+# *(?P<optional>optional: *)?(?P<why>\S.*)')
+_END = re.compile(r"^\s*(?:help|endif|endmenu|endchoice|if|menu|choice|source)\b", re.MULTILINE)
+_CONDITION = re.compile(r'^\s+(?:depends on|(?:bool|tristate) "[^"]*" if) +(.+)$', re.MULTILINE)
+_ENTRY = re.compile(r"^(?:menu)?config\s+(\w+)\s*$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Option:
+    """One requested option and the reason for it."""
+
+    name: str  # with CONFIG_
+    value: str  # as in a .config; n: not set
+    why: str
+    optional: bool  # not every series has it
+    fragment: str
+
+
+def parse_fragment(text: str, fragment: str) -> tuple[Option, ...]:
+    """Parse the lines `CONFIG_NAME=value  # why` of a fragment; `# optional: why` where only some series have it.
+
+    Raises InputError that names the line: an option without a reason, anything else than an option or a comment.
+    """
+    return tuple(_options(text, fragment))
+
+
+def _options(text: str, fragment: str) -> Iterator[Option]:
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        match = _OPTION.fullmatch(line.rstrip())
+        if not match:
+            raise InputError(f"{fragment}:{number}: {line.strip()!r} is not 'CONFIG_NAME=value  # why'")
+        yield Option(match["name"], match["value"], match["why"], match["optional"] is not None, fragment)
+
+
+def requested(fragments: Iterable[Path]) -> tuple[Option, ...]:
+    """Read fragments. Raises InputError, also for an option that is in two of them."""
+    options = [option for path in fragments for option in parse_fragment(path.read_text(), path.name)]
+    seen: dict[str, str] = {}
+    for option in options:
+        if option.name in seen:
+            raise InputError(f"{option.name} is in {seen[option.name]} and in {option.fragment}: remove one")
+        seen[option.name] = option.fragment
+    return tuple(options)
+
+
+def allconfig(options: Iterable[Option]) -> str:
+    """Return the options as kconfig reads them (KCONFIG_ALLCONFIG): without reasons."""
+    lines = (f"# {o.name} is not set" if o.value == "n" else f"{o.name}={o.value}" for o in options)
+    return "".join(f"{line}\n" for line in lines)
+
+
+def parse_config(text: str) -> dict[str, str]:
+    """Return name -> value of a .config. Options that are not set are not in it."""
+    return dict(re.findall(r"^(CONFIG_\w+)=(.*)$", text, re.MULTILINE))
+
+
+def missing(options: Iterable[Option], config: Mapping[str, str]) -> tuple[Option, ...]:
+    """Return the options, other than optional ones, that `config` has not as requested."""
+    return tuple(o for o in options if not o.optional and config.get(o.name, "n") != o.value)
+
+
+def check(options: Iterable[Option], config: Mapping[str, str], tree: Path) -> None:
+    """Raise WblabError that names every requested option which `config` lacks, and what it depends on."""
+    lacking = missing(options, config)
+    if lacking:
+        reasons = "; ".join(explain(option, config, tree) for option in lacking)
+        raise WblabError(f"the kernel's configuration did not come out as requested: {reasons}")
+
+
+def explain(option: Option, config: Mapping[str, str], tree: Path) -> str:
+    """Return why `option` may have failed: what the Kconfig files of `tree` say it depends on, with today's values."""
+    wanted = f"{option.name}={option.value} ({option.fragment}) is {config.get(option.name, 'n')}"
+    entries = list(_entries(option.name.removeprefix("CONFIG_"), tree))
+    if not entries:
+        return f"{wanted}: this kernel has no such option; remove it or mark it '# optional: why'"
+    conditions = [condition for entry in entries for condition in _conditions(entry)]
+    if not conditions:
+        return f"{wanted}: it depends on nothing, but may be selected, be part of a choice or have no prompt"
+    symbols = sorted({symbol for condition in conditions for symbol in re.findall(r"\b[A-Z][A-Z0-9_]+\b", condition)})
+    values = ", ".join(f"{symbol}={config.get(f'CONFIG_{symbol}', 'n')}" for symbol in symbols)
+    return f"{wanted}: it depends on {' and '.join(conditions)}, where {values}"
+
+
+def _entries(symbol: str, tree: Path) -> Iterator[str]:
+    """Yield the text of each entry of `symbol`, up to the next one."""
+    for path in sorted(tree.rglob("Kconfig*")):
+        if path.is_file() and _builds_uml(path.relative_to(tree)):
+            text = path.read_text(errors="replace")
+            if symbol in text:
+                # split() with one group: text, name, text, name, text...
+                pieces = _ENTRY.split(text)
+                yield from (body for name, body in zip(pieces[1::2], pieces[2::2], strict=True) if name == symbol)
+
+
+def _builds_uml(path: Path) -> bool:
+    return path.parts[0] != "arch" or len(path.parts) == 2 or path.parts[1] in ("um", "x86")
+
+
+def _conditions(entry: str) -> Iterator[str]:
+    """Yield what follows `depends on`, and the `if` of a prompt, up to the entry's help text."""
+    attributes = _END.split(entry, maxsplit=1)[0].replace("\\\n", " ")
+    for condition in _CONDITION.findall(attributes):
+        yield " ".join(condition.split())

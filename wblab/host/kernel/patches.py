@@ -1,0 +1,104 @@
+"""The lab's patches, applied to a copy of a tree."""
+
+import hashlib
+import os
+import re
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from wblab.core.errors import WblabError
+
+
+@dataclass(frozen=True)
+class Patch:
+    """One patch as it was read: a build takes minutes, and the file may be edited meanwhile."""
+
+    path: Path
+    data: bytes
+    changed_ns: int  # the time of its last change
+
+    @property
+    def name(self) -> str:
+        """The file's name, whose number gives the order."""
+        return self.path.name
+
+    @property
+    def sha256(self) -> str:
+        """The digest of the patch."""
+        return hashlib.sha256(self.data).hexdigest()
+
+    @property
+    def touches(self) -> tuple[str, ...]:
+        """The files that the patch changes or makes, relative to the tree."""
+        return tuple(re.findall(r"^\+\+\+ [^/\s]+/(\S+)", self.data.decode(errors="replace"), re.MULTILINE))
+
+
+def read(path: Path) -> Patch:
+    """Read a patch file."""
+    return Patch(path, path.read_bytes(), path.stat().st_mtime_ns)
+
+
+def push(tree: Path, patches: Sequence[Patch], source: str) -> None:
+    """Apply patches in order. Raises WblabError that names the patch, the file and the hunk; `source` names the tree.
+
+    A changed file is as old as the newer of itself and its patches, so that an incremental build makes it once.
+    """
+    times_ns: dict[str, int] = {}
+    for patch in patches:
+        for name in patch.touches:
+            file = tree / name
+            own_ns = times_ns.get(name, file.stat().st_mtime_ns if file.exists() else 0)
+            times_ns[name] = max(own_ns, patch.changed_ns)
+        done = _patch(tree, patch, "--forward", "--batch")
+        if done.returncode:
+            why = failure(done.stdout.decode(errors="replace"))
+            raise WblabError(f"{patch.name} does not apply to {source}: {why}; refresh {patch.path} for this source")
+    for name, time_ns in times_ns.items():
+        if (tree / name).exists():
+            os.utime(tree / name, ns=(time_ns, time_ns))
+
+
+def pop(tree: Path, patches: Sequence[Patch]) -> tuple[str, ...]:
+    """Take back those patches that the tree already has, last first; return their names."""
+    popped = []
+    for patch in reversed(patches):
+        # Without fuzz: only what is exactly this patch.
+        reverse = ("--reverse", "--force", "--fuzz=0")
+        if _patch(tree, patch, "--dry-run", *reverse).returncode == 0:
+            _patch(tree, patch, *reverse)
+            popped.append(patch.name)
+    return tuple(popped)
+
+
+def _patch(tree: Path, patch: Patch, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+    """Run patch(1), which replaces files: other hard links to them keep their contents."""
+    command = ["patch", "--strip=1", "--no-backup-if-mismatch", "--reject-file=-", *arguments]
+    environment = {**os.environ, "LC_ALL": "C"}
+    return subprocess.run(
+        command,
+        cwd=tree,
+        env=environment,
+        input=patch.data,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        check=False,
+    )
+
+
+def failure(output: str) -> str:
+    """Return the file and the hunk that failed, from what patch says."""
+    file = ""
+    for line in output.splitlines():
+        if match := re.match(r"(?:patching|checking) file (.*)", line):
+            file = match[1].strip("'")
+        elif match := re.match(r"Hunk #(\d+) FAILED at (\d+)", line):
+            return f"hunk {match[1]} of {file} (line {match[2]})"
+        elif line.startswith("|+++ "):  # the header of a file that is not found
+            file = line.removeprefix("|+++ ").split("\t")[0].partition("/")[2]
+        elif line.startswith("No file to patch"):
+            return f"there is no {file}"
+        elif line.startswith("Reversed (or previously applied)"):
+            return f"{file} has it already"
+    return output.strip().partition("\n")[0] or "patch failed"

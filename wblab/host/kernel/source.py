@@ -1,0 +1,172 @@
+"""Sources of kernels: what the user names, the distribution's package, the tarball of kernel.org; and their trees."""
+
+import hashlib
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import IO
+
+from wblab.core.errors import InputError, WblabError
+from wblab.host.kernel import cache, tree
+from wblab.host.kernel.catalog import Catalog, Series
+from wblab.host.progress import Report
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a kernel's source comes from, and a digest that stands for all of it."""
+
+    description: str
+    identity: str
+    path: str  # the user's tree; else the archive, which is deleted once it is unpacked
+
+    @property
+    def is_tree(self) -> bool:
+        """Whether this is a tree of the user."""
+        return not self.identity.startswith("sha256:")
+
+    @property
+    def tree(self) -> Path:
+        """The tree, which exists after `unpack`."""
+        if self.is_tree:
+            return Path(self.path)
+        return cache.home() / "trees" / self.identity.removeprefix("sha256:")[:16]
+
+    @property
+    def is_here(self) -> bool:
+        """Whether nothing has to be fetched."""
+        return self.tree.exists() or Path(self.path).exists()
+
+
+def given(path: Path) -> Source:
+    """Return the source that the user named: a tree, a tarball, or a package file. Raises InputError."""
+    path = path.resolve()
+    if path.is_dir():
+        tree.version(path)
+        return Source(tree.describe(path), tree.identity(path), str(path))
+    if not path.name.endswith(_ARCHIVES):
+        raise InputError(f"{path} is neither a kernel tree, an archive ({', '.join(_ARCHIVES)}) nor a linux executable")
+    try:
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from None
+    return Source(str(path), f"sha256:{digest}", str(path))
+
+
+_ARCHIVES = (".tar", ".tar.xz", ".tar.gz", ".tgz", ".tar.bz2", ".tar.zst", ".deb")
+
+
+def remembered(series: Series) -> Source | None:
+    """Return the source that was used for a series last."""
+    value = cache.read_json(cache.home() / "sources" / f"{series.name}.json")
+    try:
+        return Source(**value) if value else None
+    except TypeError:  # written by another version of the lab
+        return None
+
+
+def fetch(series: Series, catalog: Catalog, report: Report) -> Source | list[str]:
+    """Find and download the newest source of a series and remember it, or return why no place has it.
+
+    Raises WblabError when a download breaks off.
+    """
+    sources, archives = cache.room("sources"), cache.room("archives")
+    with cache.locked(sources / "lock", lambda: report(None, "waiting for another download")):
+        source = _debian(series, archives, report)
+        reasons = []
+        if isinstance(source, str):
+            reasons.append(source)
+            source = _kernel_org(series, catalog, archives, report)
+        if isinstance(source, str):
+            return [*reasons, source]
+        cache.write_json(sources / f"{series.name}.json", asdict(source))
+        return source
+
+
+def _debian(series: Series, archives: Path, report: Report) -> Source | str:
+    from wblab.host.kernel import apt  # not for every run: it takes time to load
+
+    package = apt.find(series.package, series.suites, report)
+    if isinstance(package, str):
+        return package
+    description = f"Debian {package.name} {package.version}"
+    source = Source(description, f"sha256:{package.sha256}", str(archives / package.file))
+    if not source.is_here:
+        apt.download(package, archives, report)
+    return source
+
+
+def _kernel_org(series: Series, catalog: Catalog, archives: Path, report: Report) -> Source | str:
+    from wblab.host.kernel import kernel_org  # not for every run: HTTP takes longer to load than a kernel to find
+
+    report(None, f"looking for linux-{series.name} on kernel.org")
+    tarball = kernel_org.find(series.name, catalog.kernel_org)
+    if isinstance(tarball, str):
+        return tarball
+    path = archives / tarball.url.rpartition("/")[2]
+    source = Source(f"kernel.org linux-{tarball.version}", f"sha256:{tarball.sha256}", str(path))
+    if not source.is_here:
+        kernel_org.download(tarball, archives, report)
+    return source
+
+
+def unpack(source: Source, report: Report) -> Path:
+    """Return the tree of a source, unpacked once. Raises WblabError."""
+    target = source.tree
+    if source.is_tree or target.exists():
+        return target
+    archive = Path(source.path)
+    lock = cache.room("trees") / f"{target.name}.lock"
+    with cache.locked(lock, lambda: report(None, "waiting for another unpacking")):
+        if target.exists():
+            return target
+        report(None, f"unpacking {archive.name}")
+        staged = target.with_name(f"{target.name}.part")
+        shutil.rmtree(staged, ignore_errors=True)
+        staged.mkdir()
+        _extract(archive, staged)
+        try:
+            tree.version(staged)
+        except InputError:
+            raise InputError(f"{archive} does not hold a kernel tree in one folder") from None
+        staged.rename(target)
+    if cache.home() in archive.parents:
+        archive.unlink(missing_ok=True)  # the tree replaces it
+    return target
+
+
+def _extract(archive: Path, folder: Path) -> None:
+    into = [f"--directory={folder}", "--strip-components=1"]
+    if archive.suffix == ".deb":  # the tarball is inside the package
+        _pipe(
+            ["dpkg-deb", "--fsys-tarfile", str(archive)],
+            ["tar", "--extract", "--to-stdout", "--wildcards", "./usr/src/linux-source-*.tar.xz"],
+            ["tar", "--extract", "--use-compress-program=xz --threads=0", *into],
+            archive=archive,
+        )
+    else:
+        _pipe(["tar", "--extract", f"--file={archive}", *into], archive=archive)
+
+
+def _pipe(*commands: Sequence[str], archive: Path) -> None:
+    """Run commands, each reading what the one before it writes. Raises WblabError."""
+    with tempfile.TemporaryFile() as errors:
+        processes: list[subprocess.Popen[bytes]] = []
+        upstream: IO[bytes] | None = None
+        for command in commands:
+            stdin = upstream or subprocess.DEVNULL
+            process = subprocess.Popen(command, stdin=stdin, stdout=subprocess.PIPE, stderr=errors)
+            if upstream:
+                upstream.close()  # so that the writer notices when its reader ends
+            upstream = process.stdout
+            processes.append(process)
+        processes[-1].communicate()
+        failed = [process.wait() for process in processes]
+        if any(failed):
+            errors.seek(0)
+            words = " ".join(errors.read().decode(errors="replace").split())
+            raise WblabError(f"cannot unpack {archive}: {words or 'it holds no kernel source'}; is it whole?")

@@ -1,0 +1,98 @@
+"""`wblab kernel list|build|info`. Each verb takes the parsed arguments and raises WblabError when it fails."""
+
+import argparse
+import json
+import shlex
+import sys
+from typing import Any
+
+from wblab.core.errors import WblabError
+from wblab.host.kernel import catalog
+from wblab.host.kernel.kernel import Kernel
+from wblab.host.kernel.wanted import build_kernel, find_kernel, list_kernels
+from wblab.host.progress import bar
+
+
+def add_verbs(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add `kernel` with its three verbs; the chosen one is in the namespace as `run`."""
+    verbs = subparsers.add_parser("kernel", help="list, build and describe kernels").add_subparsers(
+        title="verbs", metavar="VERB", required=True
+    )
+    listing = verbs.add_parser("list", help="show the kernels that the lab knows and those that are built")
+    listing.set_defaults(run=list_verb)
+    build = verbs.add_parser("build", help="fetch, patch, configure and build a kernel, unless it is built already")
+    build.set_defaults(run=build_verb)
+    build.add_argument("--refresh", action="store_true", help="look for a newer source")
+    info = verbs.add_parser("info", help="describe a built kernel")
+    info.set_defaults(run=info_verb)
+    for verb in (build, info):
+        verb.add_argument(
+            "kernel",
+            nargs="?",
+            metavar="SERIES|PATH",
+            help="a series such as 7.3, or the path of a tree, an archive or a linux executable (default: the newest)",
+        )
+    for verb in (listing, build, info):
+        verb.add_argument("--json", action="store_true", help="print JSON")
+
+
+def list_verb(arguments: argparse.Namespace) -> None:
+    """Print one line per series."""
+    listed = list_kernels()
+    if arguments.json:
+        values = [
+            {
+                "series": entry.series,
+                "default": entry.default,
+                "built": entry.kernel and _values(entry.kernel),
+                "patches": entry.patches,
+                "sources": entry.sources,
+            }
+            for entry in listed
+        ]
+        print(json.dumps(values, indent=2))
+        return
+    for entry in listed:
+        mark = "*" if entry.default else " "
+        state = f"built: {entry.kernel.release}" if entry.kernel else "not built"
+        print(f"{mark} {entry.series:5} {state:22} {len(entry.patches)} patches   {', then '.join(entry.sources)}")
+
+
+def build_verb(arguments: argparse.Namespace) -> None:
+    """Build, with a bar on standard error, and print where the executable is."""
+    with bar("kernel") as report:
+        kernel = build_kernel(arguments.kernel, report=report, say=_say, refresh=arguments.refresh)
+    _print(kernel, arguments.json)
+
+
+def info_verb(arguments: argparse.Namespace) -> None:
+    """Print what is known of a built kernel. Raises WblabError if it is not built."""
+    kernel = find_kernel(arguments.kernel)
+    if kernel is None:
+        wanted = arguments.kernel or catalog.load().default
+        raise WblabError(f"kernel {wanted} is not built: run {shlex.join(['wblab', 'kernel', 'build', wanted])!r}")
+    _print(kernel, arguments.json)
+
+
+def _print(kernel: Kernel, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(_values(kernel), indent=2))
+        return
+    for key, value in _values(kernel).items():
+        if value not in (None, []):
+            print(f"{key.replace('_', ' ') + ':':15} {', '.join(value) if isinstance(value, list) else value}")
+
+
+def _values(kernel: Kernel) -> dict[str, Any]:
+    features = catalog.load().features
+    return {
+        "path": str(kernel.path),
+        "config": str(kernel.config) if kernel.config else None,
+        **kernel.describe(),
+        "patches": list(kernel.patches),
+        "features": [name for name, text in features.items() if kernel.has(text)],
+    }
+
+
+def _say(text: str) -> None:
+    print(f"wblab: {text}", file=sys.stderr)
