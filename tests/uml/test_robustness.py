@@ -179,7 +179,7 @@ def test_shared_memory_full(lab, tmp_path):
     environment = os.environ | {"WBLAB_SHM": str(small)}
     done = subprocess.run(command, cwd=_root(), env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 2, done.stderr
-    assert f"{small} has 16MiB free" in done.stderr
+    assert f"{small} has 16 MiB free" in done.stderr
     assert not lab.results.exists()
 
 

@@ -77,4 +77,4 @@ def _toml_value(text: str) -> Any:
     try:
         return tomllib.loads(f"value = {text}")["value"]
     except ValueError:  # also TOMLDecodeError
-        return text
+        return text.strip()

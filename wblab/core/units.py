@@ -24,9 +24,10 @@ _BYTES = (
     | {f"{letter}iB": factor for letter, factor in _BINARY.items()}
     | {f"{letter}B": factor for letter, factor in _DECIMAL.items()}
 )
+_RATES = _BYTES | {f"{unit}/s": factor for unit, factor in _BYTES.items()}
 _SUBSECONDS = {"ns": 1, "us": 10**3, "µs": 10**3, "ms": 10**6}
 _NANOSECONDS = _SUBSECONDS | {"s": NS_PER_S, "min": 60 * NS_PER_S, "h": 3600 * NS_PER_S}
-_NUMBER = re.compile(r"\s*(\d{1,18}(?:\.\d{1,18})?)\s*([A-Za-zµ]*)\s*")
+_NUMBER = re.compile(r"\s*(\d{1,18}(?:\.\d{1,18})?)\s*([A-Za-zµ]*(?:/s)?)\s*")
 
 
 def _scaled(text: str, factors: dict[str, int], examples: str) -> int:
@@ -46,8 +47,7 @@ def parse_bytes(value: str | int) -> Bytes:
 
 def parse_rate(value: str | int) -> BytesPerSecond:
     """Return a rate in bytes per second: '1MiB/s', '2M', 1048576. Raises InputError."""
-    text = str(value).strip()
-    return BytesPerSecond(_scaled(text.removesuffix("/s"), _BYTES, "1MiB/s or 2M"))
+    return BytesPerSecond(_scaled(str(value), _RATES, "1MiB/s or 2M"))
 
 
 def parse_time(value: str | int) -> Nanoseconds:
@@ -57,16 +57,16 @@ def parse_time(value: str | int) -> Nanoseconds:
 
 
 def format_bytes(size: int) -> str:
-    """Return a size as a person would write it, exactly: 157286400 -> '150MiB', 1000 -> '1000B'."""
+    """Return a size as a person would write it, exactly: 157286400 -> '150 MiB', 1000 -> '1000 B'."""
     for letter in reversed("KMGT"):
         if size and size % _BINARY[letter] == 0:
-            return f"{size // _BINARY[letter]}{letter}iB"
-    return f"{size}B"
+            return f"{size // _BINARY[letter]} {letter}iB"
+    return f"{size} B"
 
 
 def format_time(time_ns: int) -> str:
-    """Return a time as a person would write it, exactly: 50000000 -> '50ms'."""
+    """Return a time as a person would write it, exactly: 50000000 -> '50 ms'."""
     for unit in ("s", "ms", "us"):
         if time_ns % _NANOSECONDS[unit] == 0:
-            return f"{time_ns // _NANOSECONDS[unit]}{unit}"
-    return f"{time_ns}ns"
+            return f"{time_ns // _NANOSECONDS[unit]} {unit}"
+    return f"{time_ns} ns"

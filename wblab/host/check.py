@@ -48,12 +48,12 @@ def _check_room(spec: Spec) -> None:
         raise InputError(f"cannot use {shared_memory()}: {error.strerror}: set WBLAB_SHM to a tmpfs") from None
     if room < needed:
         raise InputError(
-            f"{shared_memory()} has {room >> 20}MiB free, the guest needs {needed >> 20}MiB: "
+            f"{shared_memory()} has {room >> 20} MiB free, the guest needs {needed >> 20} MiB: "
             "free some, lower memory, or set WBLAB_SHM to another tmpfs"
         )
     memory = available_memory_bytes()
     if memory < needed + spec.disk.size:
         raise InputError(
-            f"this machine has {memory >> 20}MiB of memory available, the run needs "
+            f"this machine has {memory >> 20} MiB of memory available, the run needs "
             f"{format_bytes(needed + spec.disk.size)}: lower memory or disk.size"
         )

@@ -4,7 +4,7 @@ import argparse
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from wblab.core.errors import InputError, WblabError
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from wblab.core.spec import Spec
     from wblab.host.run import Finished
 
-Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
+Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def add_verbs(verbs: Verbs) -> None:

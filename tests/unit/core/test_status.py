@@ -35,7 +35,7 @@ def test_a_message_survives_the_channel(phase, guest_ns, detail):
     ],
 )
 def test_what_is_no_message_is_a_value_error(line):
-    with pytest.raises(ValueError, match="."):
+    with pytest.raises(ValueError, match=r"."):
         Message.parse(line)
 
 

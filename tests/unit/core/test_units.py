@@ -1,3 +1,5 @@
+from contextlib import suppress
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -83,19 +85,17 @@ def test_a_time_survives_being_written_and_read(time_ns):
 @given(st.text(max_size=12))
 def test_any_text_is_a_number_or_an_input_error(text):
     for parse in (parse_bytes, parse_rate, parse_time):
-        try:
+        with suppress(InputError):
             assert parse(text) >= 0
-        except InputError:
-            pass
 
 
 @pytest.mark.parametrize(
-    ("size", "text"), [(0, "0B"), (1000, "1000B"), (1536, "1536B"), (150 << 20, "150MiB"), (1 << 40, "1TiB")]
+    ("size", "text"), [(0, "0 B"), (1000, "1000 B"), (1536, "1536 B"), (150 << 20, "150 MiB"), (1 << 40, "1 TiB")]
 )
 def test_a_size_is_written_exactly(size, text):
     assert format_bytes(size) == text
 
 
-@pytest.mark.parametrize(("time_ns", "text"), [(0, "0s"), (1, "1ns"), (1500, "1500ns"), (5 * 10**7, "50ms")])
+@pytest.mark.parametrize(("time_ns", "text"), [(0, "0 s"), (1, "1 ns"), (1500, "1500 ns"), (5 * 10**7, "50 ms")])
 def test_a_time_is_written_exactly(time_ns, text):
     assert format_time(time_ns) == text

@@ -30,7 +30,8 @@ Dir::Etc::preferences "/dev/null";
 Dir::Etc::preferencesparts "/dev/null";
 APT::Sandbox::User "root";
 APT::Get::List-Cleanup "false";
-Acquire::Retries "2";
+APT::Update::Error-Mode "any";
+Acquire::Retries "1";
 Acquire::http::Timeout "30";
 Acquire::https::Timeout "30";
 #clear APT::Update::Pre-Invoke;
@@ -164,7 +165,7 @@ def find(name: str, suites: Iterable[str], report: Report) -> Package | str:
     if not shutil.which("apt-get"):
         return "no apt-get here"
     entries, codename = system_entries(), system_codename()
-    tried = []
+    tried, trouble = [], ""
     for suite in suites:
         text = sources(entries, suite, codename)
         if not text:
@@ -178,11 +179,16 @@ def find(name: str, suites: Iterable[str], report: Report) -> Package | str:
         if found:
             return found
         if updated.returncode:
-            errors = re.findall(r"^(?:E|Err): ?(.*)", updated.stderr, re.MULTILINE)
-            tried[-1] = f"{suite} ({errors[0] if errors else 'not reachable'})"
+            trouble = f" ({update_error(updated.stderr)})"
     if not tried:
         return "the system's apt sources name no mirror of Debian"
-    return f"apt offers no {name} in {', '.join(tried)}"
+    return f"apt offers no {name} in {', '.join(tried)}{trouble}"
+
+
+def update_error(text: str) -> str:
+    """Return why apt could not update its lists, from what it printed."""
+    errors = re.findall(r"^E: (?:Failed to fetch \S+ +)?(.+)", text, re.MULTILINE)
+    return " ".join(errors[0].split()) if errors else "its lists cannot be read"
 
 
 def download(package: Package, folder: Path, report: Report) -> Path:
@@ -196,6 +202,9 @@ def download(package: Package, folder: Path, report: Report) -> Path:
             try:
                 _, errors = process.communicate(timeout=0.2)
                 break
+            except KeyboardInterrupt:
+                process.terminate()
+                raise
             except subprocess.TimeoutExpired:
                 arrived = max((file.stat().st_size for file in folder.glob(f"{package.name}_*")), default=0)
                 report(min(arrived / package.size_bytes, 1.0), f"fetching {package.file}")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from wblab.core.errors import InputError
+from wblab.core.errors import InputError, WblabError
 from wblab.host.kernel import cache, config, kernel, make, patches, source, tree
 from wblab.host.kernel.kernel import Kernel
 from wblab.host.kernel.recipe import Recipe
@@ -60,7 +60,16 @@ class Build:
         cache.room("builds")
         lock = cache.room(self.work.parent.name) / f"{self.work.name}.lock"
         with cache.locked(lock, lambda: say(f"this kernel is being built already: waiting for it ({lock})")):
-            return self.done() or self._compile(report)
+            return self.done() or self._compile_or_clean(report)
+
+    def _compile_or_clean(self, report: Report) -> Kernel:
+        """Leave nothing but the log of a build that failed; one that was interrupted goes on where it was."""
+        try:
+            return self._compile(report)
+        except WblabError:
+            if not self.source.is_tree:
+                shutil.rmtree(self.work, ignore_errors=True)
+            raise
 
     def _compile(self, report: Report) -> Kernel:
         started_s = time.monotonic()

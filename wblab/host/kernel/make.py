@@ -61,12 +61,16 @@ class Making:
             )  # fmt: skip
             assert process.stdout
             made = 0
-            with process:  # Ctrl-C reaches make as well; leaving the block waits for it
-                for line in process.stdout:
-                    log.write(line)
-                    if steps and (step := _STEP.match(line)):
-                        made += 1
-                        report(min(made / steps, 0.99), step[1])
+            with process:  # leaving the block waits for make, which ends what it has started
+                try:
+                    for line in process.stdout:
+                        log.write(line)
+                        if steps and (step := _STEP.match(line)):
+                            made += 1
+                            report(min(made / steps, 0.99), step[1])
+                except BaseException:
+                    process.terminate()
+                    raise
         if process.returncode:
             lines = failure(self.log.read_text(errors="replace").splitlines())
             raise WblabError(f"make failed: {'; '.join(lines) or f'exit code {process.returncode}'}; see {self.log}")

@@ -34,7 +34,7 @@ def list_kernels() -> list[Listed]:
             default=series.name == known.default,
             kernel=_current(series.name, known),
             patches=tuple(patch.name for patch in known.patches(series.name)),
-            sources=(f"{series.package} ({', '.join(series.suites)})", f"linux-{series.name} from kernel.org"),
+            sources=(f"{series.package} ({', '.join(series.suites)})", "kernel.org"),
         )
         for series in known.series
     ]
@@ -97,22 +97,21 @@ def _build_default(known: Catalog, report: Report, say: Say, refresh: bool) -> K
     """Build the default series, or the newest one that a source offers. Which one that was is remembered."""
     if not refresh and (stand_in := _stand_in(known)):
         return stand_in
-    reasons: list[str] = []
+    reason = ""  # why the default series cannot be had
     for series in known.from_default():
         found = _series_source(series, known, report, refresh)
         if isinstance(found, list):
-            reasons.append(f"{series.name}: {'; '.join(found)}")
+            reason = reason or "; ".join(found)
             continue
-        if reasons:
-            say(f"kernel {series.name} instead of {known.default}: {'; '.join(reasons)}")
+        if reason:
+            say(f"kernel {series.name} instead of {known.default}: {reason}")
             say("'wblab kernel build --refresh' looks again")
         built = _build_series(series, found, known, report, say)
-        if not reasons:
-            _memory().unlink(missing_ok=True)
+        if not reason:
             return built
-        cache.write_json(_memory(), {"series": series.name, "default": known.default, "reasons": reasons})
+        cache.write_json(_memory(), {"series": series.name, "default": known.default, "reason": reason})
         return replace(built, instead_of=known.default)
-    raise WblabError(f"no source for any kernel: {'; '.join(reasons)}; name a tree or a tarball instead")
+    raise WblabError(f"no source for any kernel; for {known.default}: {reason}; name a tree or a tarball instead")
 
 
 def _stand_in(known: Catalog) -> Kernel | None:
@@ -144,6 +143,8 @@ def _build_series(series: Series, found: Source, known: Catalog, report: Report,
         build = replace(build, source=again)
     built = build.run(report, say)
     cache.write_json(_pointer(series.name), {"build": build.result.name, "recipe": build.recipe.digest})
+    if series.name == known.default:
+        _memory().unlink(missing_ok=True)
     return built
 
 

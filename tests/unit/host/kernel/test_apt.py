@@ -141,3 +141,13 @@ def test_apt_hooks_of_the_system_do_not_run_for_our_lists(cache_home: Path) -> N
     conf = Path(command[command.index("-c") + 1]).read_text()
     assert "#clear APT::Update::Post-Invoke;" in conf
     assert f'Dir::State "{cache_home}/apt/state"' in conf
+
+
+def test_why_lists_cannot_be_read() -> None:
+    text = (
+        "W: something\n"
+        "E: Failed to fetch http://one.invalid/debian/dists/sid/InRelease  Could not connect to one.invalid:80\n"
+        "E: Some index files failed to download.\n"
+    )
+    assert apt.update_error(text) == "Could not connect to one.invalid:80"
+    assert apt.update_error("") == "its lists cannot be read"

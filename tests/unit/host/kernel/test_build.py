@@ -106,7 +106,7 @@ def test_the_newest_series_that_is_offered_stands_in(offered: dict[str, bool]) -
     offered["7.3"] = False
     said: list[str] = []
     built = build_kernel(say=said.append)
-    assert said[0] == "kernel 7.2 instead of 7.3: 7.3: apt offers no linux-source-7.3"
+    assert said[0] == "kernel 7.2 instead of 7.3: apt offers no linux-source-7.3"
     assert built.instead_of == "7.3"
     assert find_kernel() == build_kernel() == built
     offered["7.3"] = True
@@ -114,9 +114,9 @@ def test_the_newest_series_that_is_offered_stands_in(offered: dict[str, bool]) -
     assert find_kernel() != built
 
 
-def test_no_source_at_all_gives_every_reason(offered: dict[str, bool]) -> None:
+def test_no_source_at_all_gives_the_reason(offered: dict[str, bool]) -> None:
     offered.update({"7.3": False, "7.2": False})
-    with pytest.raises(WblabError, match=r"7\.3: apt offers no linux-source-7\.3; 7\.2: .*; name a tree or a tarball"):
+    with pytest.raises(WblabError, match=r"for 7\.3: apt offers no linux-source-7\.3; name a tree or a tarball"):
         build_kernel()
     with pytest.raises(WblabError, match=r"no source for kernel 7\.2: apt offers no"):
         build_kernel("7.2")

@@ -50,6 +50,6 @@ def test_the_environment_of_make_is_our_own(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_missing_tools_come_with_the_command_that_installs_them(monkeypatch: pytest.MonkeyPatch) -> None:
     present = set(make.build_tools()) - {"flex", "bc"}
-    monkeypatch.setattr(make.shutil, "which", lambda tool: tool if tool in present else None)
+    monkeypatch.setattr("shutil.which", lambda tool: tool if tool in present else None)
     with pytest.raises(WblabError, match="needs flex, bc: sudo apt-get install bc flex libc6-dev"):
         make.check_tools()

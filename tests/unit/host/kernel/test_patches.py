@@ -8,8 +8,15 @@ from wblab.core.errors import WblabError
 from wblab.host.kernel import patches
 from wblab.host.kernel import tree as trees
 
-from .conftest import PATCH
-
+PATCH = """\
+--- a/hello.c
++++ b/hello.c
+@@ -1,3 +1,3 @@
+ int main(void)
+-{ return 0; }
++{ return 1; }
+ /* end */
+"""
 SECOND = PATCH.replace("0; }", "1; }").replace("+{ return 1; }", "+{ return 2; }")
 Read = Callable[..., list[patches.Patch]]
 NEW = "--- /dev/null\n+++ b/new/moon.c\n@@ -0,0 +1 @@\n+moon\n"

@@ -1,0 +1,108 @@
+import pytest
+
+from wblab.core.check import MIN_DISK, check_spec
+from wblab.core.errors import InputError
+from wblab.core.spec import Spec
+from wblab.core.specfile import read_spec
+from wblab.core.tables import from_table
+
+
+@pytest.fixture
+def check(tmp_path, spec_text):
+    path = tmp_path / "small.toml"
+    path.write_text(spec_text)
+
+    def run(*settings):
+        check_spec(read_spec(path, settings))
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("name=''", "name: '' is no usable name"),
+        ("name=a/b", "name: 'a/b' is no usable name"),
+        ("name=_a", "name: '_a' is no usable name"),
+        ("name=..", "name: '..' is no usable name"),
+        ('name="a\\n"', "name: 'a.n' is no usable name"),
+        (f"name={'a' * 65}", "name: 'a+' is no usable name"),
+        ("seed=-1", "seed: -1 is not between"),
+        ("seed=9223372036854775808", "seed: 9223372036854775808 is not between"),
+        ("memory=63M", "memory: 63 MiB is too small: give at least 64MiB"),
+        *(
+            (f"disk={{size='512K', write_bps=1, filesystem='{name}'}}", "disk.size: 512 KiB is too")
+            for name in MIN_DISK
+        ),
+        ("disk.size=67108865", "disk.size: 67108865 bytes is not a multiple of 4096"),
+        ("disk.write_bps=0", "disk.write_bps: .* give for example 1MiB/s"),
+        ("disk.latency=5ms", "disk.latency needs disk.model = 'device'"),
+        ("load.l1.size=65M", "the loads write 65 MiB, .* raise disk.size"),
+        ("sysctl.vm.dirty_byte=5", "sysctl: unknown key 'vm.dirty_byte', did you mean 'vm.dirty_bytes'"),
+        ("sysctl.vm=5", "sysctl: 'vm' is not a key such as vm.dirty_bytes"),
+        ("sysctl.vm./etc=5", "sysctl: 'vm./etc' is not a key"),
+        ("sysctl={'vm.dirty_bytes'=5, 'vm.dirty_ratio'=5}", "vm.dirty_bytes and vm.dirty_ratio exclude each other"),
+        (
+            "sysctl={'vm.dirty_background_bytes'=5, 'vm.dirty_background_ratio'=5}",
+            "vm.dirty_background_bytes and vm.dirty_background_ratio exclude",
+        ),
+        ("trace.events=['a:b:c']", "trace.events: 'a:b:c' is not of the form system:event"),
+        ("trace.events=['-e']", "trace.events: '-e' is not"),
+        ("load={}", r"no load: give at least one table \[load.<name>\]"),
+        ("load={'a/b'={kind='control', idle='5s'}}", "load: 'a/b' is no usable name"),
+        ("load={c1={kind='control', idle='5s'}}", "no offender"),
+        ("load.c1.iolevel=8", "load.c1.iolevel: 8 is not between 0 and 7"),
+        ("load.c1.iolevel=-1", "load.c1.iolevel: -1 is not between 0 and 7"),
+        ("load.c1.idle=0", "load.c1.idle: must be longer than 0"),
+        ("load.mw1.idle=0s", "load.mw1.idle: must be longer than 0"),
+        *(
+            (f"load.w1.file='{file}'", "load.w1.file: .* inside the mount")
+            for file in ("", ".", "/a", "../a", "a/../b")
+        ),
+        ('load.w1.file="a\\u0000"', "load.w1.file: .* inside the mount"),
+        ("load.w1.block=0", "load.w1.block: give between 1 and 16 MiB"),
+        ("load.l1.block=0", "load.l1.block: give between 1 and 16 MiB"),
+        ("load.l1.block=17M", "load.l1.block: give between 1 and 16 MiB"),
+        ("load.l1.block=1", "load.l1.block: 8388608 writes are more than 4194304: raise block"),
+        ("load.l1.size=0", "load.l1.size: an offender must write something"),
+        ("load.l1.wait=901s", "load.l1.wait is past time_limit, 900 s"),
+        ("stop_order=['mw2']", "stop_order: no load 'mw2', did you mean 'mw1'"),
+        ("stop_order=['l1']", "stop_order: 'l1' is an offender"),
+    ],
+)
+def test_a_spec_that_cannot_run_is_refused_by_key(check, setting, message):
+    check()
+    with pytest.raises(InputError, match=message):
+        check(setting)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        ["disk.model=device", "disk.latency=5ms"],
+        ["sysctl.vm.dirty_bytes=5", "sysctl.vm.dirty_ratio=0"],
+        ["sysctl.vm.dirty_bytes=5", "sysctl.vm.dirty_background_ratio=5"],
+        ["sysctl.kernel.sched_rt_runtime_us=-1"],
+        ["trace.events=['writeback', 'block:*', 'sched:sched_switch']"],
+        ["load.w1.file=a/b"],
+        ["stop_order=['w1', 'c1']"],
+        ["seed=0"],
+        ["load.l2={kind='load', file='l1', wait='0', size='64M', block='1K'}"],
+    ],
+)
+def test_a_spec_that_can_run_is_not_refused(check, settings):
+    check(*settings)
+
+
+@pytest.mark.parametrize(("key", "value"), [("start", -1), ("wait", -1), ("block", -1), ("size", -1)])
+def test_negative_numbers_of_a_record_are_refused(table, key, value):
+    table |= {"memory": 100 << 20, "disk": {"size": 64 << 20, "write_bps": 1}}
+    offender = {"kind": "load", "file": "f", "wait": 0, "size": 1, "block": 1} | {key: value}
+    with pytest.raises(InputError, match=rf"load\.l1\.{key}"):
+        check_spec(from_table(Spec, table | {"load": {"l1": offender}}, exact=True))
+
+
+def test_loads_are_stopped_as_listed_unless_ordered(table):
+    assert from_table(Spec, table).stops == ["c1", "w1", "mw1"]
+    assert from_table(Spec, table | {"stop_order": ["mw1", "c1"]}).stops == ["mw1", "c1", "w1"]
+    assert from_table(Spec, table).offenders == ["l1"]

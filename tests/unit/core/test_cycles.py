@@ -1,0 +1,200 @@
+import os
+import signal
+import time
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from wblab.core import loads
+from wblab.core.child import describe_exit, fork_child
+from wblab.core.cycles import Ending, Stamps, ending, run_cycles, stamps_for
+from wblab.core.loads import Control, Load, MultiWrite, Offender, Write
+
+MS = 1_000_000
+LIMIT_S = 20.0
+
+CONTROL = Control(idle=2 * MS)
+WRITE = Write(file="w", idle=2 * MS)
+MULTI = MultiWrite(file="m", idle=2 * MS)
+OFFENDER = Offender(file="l", wait=5 * MS, size=64 << 10, block=1 << 10)
+INNOCENT = [CONTROL, WRITE, MULTI]
+
+
+@dataclass
+class Child:
+    """A load in a child process."""
+
+    pid: int
+    stamps: Stamps
+
+    def noted(self, count: int) -> None:
+        """Wait until so many boundaries were noted."""
+        deadline = time.monotonic() + LIMIT_S
+        while len(self.stamps.times_ns()) < count:
+            assert time.monotonic() < deadline
+            time.sleep(0.001)
+
+    def send(self, number: int) -> None:
+        os.kill(self.pid, number)
+
+    def wait(self) -> str:
+        return describe_exit(os.waitpid(self.pid, 0)[1])
+
+
+def started(load: Load, mount: Path, start_ns: int = 0) -> Child:
+    stamps = stamps_for(load)
+    return Child(fork_child(lambda: run_cycles(load, mount, stamps, start_ns)), stamps)
+
+
+def is_monotonic(times_ns):
+    return all(earlier <= later for earlier, later in pairwise(times_ns))
+
+
+def test_an_offender_finishes_with_all_its_bytes_written(tmp_path):
+    child = started(OFFENDER, tmp_path)
+    assert child.wait() == "exit code 0"
+    times_ns = child.stamps.times_ns()
+    assert ending(child.stamps) == Ending("finished")
+    assert len(times_ns) == OFFENDER.capacity + 1
+    assert is_monotonic(times_ns)
+    assert times_ns[1] - times_ns[0] >= OFFENDER.wait
+    assert (tmp_path / "l").stat().st_size == OFFENDER.size
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("load", INNOCENT, ids=lambda load: load.kind)
+def test_an_innocent_load_runs_until_it_is_stopped(tmp_path, load, number):
+    child = started(load, tmp_path)
+    child.noted(5)
+    child.send(number)
+    assert child.wait() == "exit code 0"
+    times_ns = child.stamps.times_ns()
+    assert ending(child.stamps) == Ending("stopped")
+    assert is_monotonic(times_ns)
+    whole = [later - earlier for earlier, later in pairwise(times_ns[:-1])]
+    assert min(whole) >= load.idle
+
+
+def test_a_load_that_is_stopped_in_a_pause_notes_the_moment_and_ends_at_once(tmp_path):
+    child = started(Control(idle=3600 * 1000 * MS), tmp_path)
+    child.noted(1)
+    before_ns = time.monotonic_ns()
+    child.send(signal.SIGTERM)
+    assert child.wait() == "exit code 0"
+    first, last = child.stamps.times_ns()
+    assert first <= before_ns <= last <= time.monotonic_ns()
+    assert ending(child.stamps) == Ending("stopped")
+
+
+def test_an_offender_can_be_stopped_too(tmp_path):
+    child = started(Offender(file="l", wait=3600 * 1000 * MS, size=4, block=4), tmp_path)
+    child.noted(1)
+    child.send(signal.SIGINT)
+    assert child.wait() == "exit code 0"
+    assert ending(child.stamps) == Ending("stopped")
+    assert (tmp_path / "l").stat().st_size == 0
+
+
+def test_a_load_that_is_stopped_before_its_start_notes_nothing(tmp_path):
+    child = started(WRITE, tmp_path, time.monotonic_ns() + 3600 * 1000 * MS)
+    while not (tmp_path / "w").exists():
+        time.sleep(0.001)
+    child.send(signal.SIGTERM)
+    assert child.wait() == "exit code 0"
+    assert ending(child.stamps) == Ending("stopped")
+    assert not child.stamps.times_ns()
+
+
+def test_many_signals_are_one_stop(tmp_path):
+    child = started(CONTROL, tmp_path)
+    child.noted(2)
+    for number in (signal.SIGINT, signal.SIGTERM) * 50:
+        child.send(number)
+    assert child.wait() == "exit code 0"
+    assert ending(child.stamps) == Ending("stopped")
+
+
+def test_the_first_boundary_is_not_before_the_start(tmp_path):
+    start_ns = time.monotonic_ns() + 50 * MS
+    child = started(OFFENDER, tmp_path, start_ns)
+    child.wait()
+    assert child.stamps.times_ns()[0] >= start_ns
+
+
+@pytest.mark.parametrize("load", INNOCENT, ids=lambda load: load.kind)
+def test_a_load_without_room_for_more_cycles_is_full(tmp_path, monkeypatch, load):
+    monkeypatch.setattr(loads, "MAX_ENDLESS_CYCLES", 7)
+    child = started(load, tmp_path)
+    assert child.wait() == "exit code 0"
+    assert ending(child.stamps) == Ending("full")
+    assert len(child.stamps.times_ns()) == 8
+
+
+@pytest.mark.parametrize("load", [WRITE, OFFENDER], ids=lambda load: load.kind)
+def test_a_full_disk_ends_a_load_with_the_reason(tmp_path, load):
+    (tmp_path / load.file).symlink_to("/dev/full")
+    child = started(load, tmp_path)
+    assert child.wait() == "exit code 0"
+    assert ending(child.stamps) == Ending("failed", "No space left on device")
+    assert len(child.stamps.times_ns()) == 1
+
+
+def test_a_disk_that_gets_full_keeps_the_cycles_before(tmp_path):
+    (tmp_path / "m.3").symlink_to("/dev/full")
+    child = started(MULTI, tmp_path)
+    assert child.wait() == "exit code 0"
+    assert ending(child.stamps) == Ending("failed", "No space left on device")
+    assert len(child.stamps.times_ns()) == 4
+
+
+@pytest.mark.parametrize("load", [WRITE, MULTI, OFFENDER], ids=lambda load: load.kind)
+def test_a_directory_that_cannot_be_ends_a_load_with_the_reason(tmp_path, load):
+    (tmp_path / "file").touch()
+    child = started(load, tmp_path / "file")
+    assert child.wait() == "exit code 0"
+    end = ending(child.stamps)
+    assert end.end == "failed"
+    assert end.error in ("Not a directory", "File exists")
+    assert not child.stamps.times_ns()
+
+
+@pytest.mark.parametrize("load", [WRITE, MULTI, OFFENDER], ids=lambda load: load.kind)
+def test_a_read_only_filesystem_ends_a_load_with_the_reason(load):
+    child = started(load, Path("/proc/sys"))  # refuses new files, also to root
+    assert child.wait() == "exit code 0"
+    assert ending(child.stamps).end == "failed"
+    assert ending(child.stamps).error in ("Permission denied", "No such file or directory", "Read-only file system")
+
+
+def test_what_a_killed_load_noted_stays(tmp_path):
+    child = started(CONTROL, tmp_path)
+    child.noted(5)
+    child.send(signal.SIGKILL)
+    assert child.wait() == "signal SIGKILL"
+    times_ns = child.stamps.times_ns()
+    assert len(times_ns) >= 5
+    assert is_monotonic(times_ns)
+    assert ending(child.stamps).end == "failed"
+
+
+def test_a_load_that_never_ran_has_failed():
+    assert ending(stamps_for(CONTROL)) == Ending("failed")
+
+
+def test_stamps_hold_what_was_appended():
+    stamps = Stamps(3)
+    for time_ns in (1, 2**62, 5):
+        stamps.append(time_ns)
+    assert list(stamps.times_ns()) == [1, 2**62, 5]
+    with pytest.raises(IndexError):
+        stamps.append(6)
+
+
+@pytest.mark.parametrize("load", [*INNOCENT, OFFENDER], ids=lambda load: load.kind)
+def test_the_buffer_has_room_for_every_boundary_and_that_of_a_stop(load):
+    stamps = stamps_for(load)
+    for _ in range(load.capacity + 2):
+        stamps.append(1)
+    assert len(stamps.times_ns()) == load.capacity + 2

@@ -1,0 +1,70 @@
+import os
+from dataclasses import replace
+
+import pytest
+
+from wblab.core.loads import KINDS, Control, MultiWrite, Offender, Write
+
+WRITE = Write(file="a/w", idle=1, block=3)
+MULTI = MultiWrite(file="a/m", idle=1, block=3)
+OFFENDER = Offender(file="a/l", wait=0, size=10, block=4)
+
+
+def test_kinds_are_known_by_the_names_of_the_design():
+    assert {kind: cls.innocent for kind, cls in KINDS.items()} == {
+        "control": True,
+        "write": True,
+        "multiwrite": True,
+        "load": False,
+    }
+
+
+def test_a_write_appends_to_one_file(tmp_path):
+    cycle = WRITE.prepare(tmp_path)
+    for number in range(5):
+        cycle(number)
+    assert [path.name for path in (tmp_path / "a").iterdir()] == ["w"]
+    assert (tmp_path / "a" / "w").read_bytes() == bytes(15)
+
+
+def test_a_multiwrite_opens_a_new_file_each_time_and_closes_it(tmp_path):
+    cycle = MULTI.prepare(tmp_path)
+    before = os.listdir("/proc/self/fd")
+    for number in range(5):
+        cycle(number)
+    assert os.listdir("/proc/self/fd") == before
+    assert {path.name: path.stat().st_size for path in (tmp_path / "a").iterdir()} == {f"m.{n}": 3 for n in range(5)}
+
+
+def test_an_offender_writes_whole_blocks(tmp_path):
+    assert (OFFENDER.capacity, OFFENDER.written_bytes) == (3, 12)
+    cycle = OFFENDER.prepare(tmp_path)
+    for number in range(OFFENDER.capacity):
+        cycle(number)
+    assert (tmp_path / "a" / "l").stat().st_size == 12
+
+
+@pytest.mark.parametrize("load", [WRITE, OFFENDER])
+def test_an_old_file_is_emptied(tmp_path, load):
+    path = tmp_path / load.file
+    path.parent.mkdir()
+    path.write_text("old")
+    load.prepare(tmp_path)
+    assert path.stat().st_size == 0
+
+
+@pytest.mark.parametrize(
+    ("load", "idle_ns"),
+    [
+        (Control(idle=5), [5, 5]),
+        (replace(WRITE, idle=6), [6, 6]),
+        (replace(MULTI, idle=7), [7, 7]),
+        (replace(OFFENDER, wait=8), [8, 0]),
+    ],
+)
+def test_idle_time_is_what_a_load_sleeps_by_its_own_will(load, idle_ns):
+    assert [load.idle_ns(0), load.idle_ns(1)] == idle_ns
+
+
+def test_an_endless_load_says_that_it_writes_without_end():
+    assert {load.written_bytes for load in (Control(idle=5), WRITE, MULTI)} == {0}

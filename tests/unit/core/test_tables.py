@@ -1,0 +1,165 @@
+import json
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wblab.core.check import check_spec
+from wblab.core.errors import InputError
+from wblab.core.loads import KINDS, Control, Load, Offender
+from wblab.core.spec import Disk, Spec
+from wblab.core.specfile import PRESETS, preset_names, read_spec
+from wblab.core.tables import from_table, to_table
+
+
+def put(table, path, value):
+    *parents, last = path.split("/")
+    for part in parents:
+        table = table.setdefault(part, {})
+    table[last] = value
+
+
+@pytest.mark.parametrize("name", preset_names())
+def test_a_preset_can_run_and_survives_its_record(name):
+    spec = read_spec(PRESETS / f"{name}.toml")
+    check_spec(spec)
+    assert spec.name == name
+    assert from_table(Spec, json.loads(json.dumps(to_table(spec))), exact=True) == spec
+
+
+def test_a_table_is_read_in_the_units_of_the_fields(table):
+    spec = from_table(Spec, table)
+    assert (spec.memory, spec.disk.write_bps, spec.trace.events) == (100 << 20, 1 << 20, ("writeback:*",))
+    assert spec.load["c1"] == Control(idle=50_000_000)
+    assert spec.load["l1"] == Offender(file="l1", wait=5 * 10**9, size=8 << 20, block=1024)
+
+
+@pytest.mark.parametrize(
+    ("path", "suggestion"),
+    [
+        ("memroy", "did you mean 'memory'"),
+        ("disk/write_bpss", "did you mean 'write_bps'"),
+        ("clock/mod", "did you mean 'mode'"),
+        ("trace/event", "did you mean 'events'"),
+        ("load/l1/siz", "did you mean 'size'"),
+        ("load/c1/file", ""),
+    ],
+)
+def test_an_unknown_key_is_named_with_the_nearest_one(table, path, suggestion):
+    put(table, path, 1)
+    with pytest.raises(InputError, match=f"unknown key '{path.replace('/', '.')}'.*{suggestion}"):
+        from_table(Spec, table)
+
+
+@pytest.mark.parametrize("path", ["name", "memory", "disk", "load", "disk/size", "disk/write_bps", "load/l1/wait"])
+def test_a_missing_key_is_named(table, path):
+    *parents, last = path.split("/")
+    node = table
+    for part in parents:
+        node = node[part]
+    del node[last]
+    with pytest.raises(InputError, match=f"'{path.replace('/', '.')}' is missing"):
+        from_table(Spec, table)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        ("name", 5, "name must be a string, not 5"),
+        ("seed", "5", "seed must be a whole number, not '5'"),
+        ("seed", True, "seed must be a whole number, not True"),
+        ("seed", 1.5, "seed must be a whole number, not 1.5"),
+        ("memory", 1.5, "memory: 1.5 is not a number with a unit"),
+        ("memory", True, "memory: True is not a number with a unit"),
+        ("memory", "1X", "memory: '1X' is not understood: write for example 150M"),
+        ("memory", -1, "memory: '-1' is not understood"),
+        ("time_limit", 5, "time_limit: '5' is not understood: write for example 50ms"),
+        ("disk", [], r"disk must be a table, not \[\]"),
+        ("disk", "ext4", "disk must be a table, not 'ext4'"),
+        ("disk/write_bps", "1m", "disk.write_bps: '1m' is not understood: write for example 1MiB/s"),
+        ("disk/filesystem", "ext5", "disk.filesystem: 'ext5' is not one of ext2, ext3, ext4, xfs, did you mean 'ext4'"),
+        ("disk/scheduler", ["bfq"], r"disk.scheduler: \['bfq'\] is not one of none, mq-deadline"),
+        ("disk/mount_options", "sync", "disk.mount_options must be a list, not 'sync'"),
+        ("disk/mkfs_options", [1], "disk.mkfs_options must be a string, not 1"),
+        ("disk/queue", 3, "disk.queue must be a table, not 3"),
+        ("disk/queue/nr_requests", 1.5, "disk.queue.nr_requests must be a whole number or a string, not 1.5"),
+        ("sysctl", {"vm.dirty_ratio": [1]}, r"sysctl.vm.dirty_ratio must be a whole number or a string, not \[1\]"),
+        ("clock/mode", "reel", "clock.mode: 'reel' is not one of virtual, real, did you mean 'real'"),
+        ("load", [], r"load must be a table, not \[\]"),
+        ("load/c1", 3, "load.c1 must be a table, not 3"),
+        ("load/c1/kind", "contrl", "load.c1.kind: unknown kind 'contrl', did you mean 'control'"),
+        ("load/c1/kind", [1], r"load.c1.kind: unknown kind \[1\]"),
+        ("load/c2/idle", "5ms", "'load.c2.kind' is missing: one of control, write, multiwrite, load"),
+        ("load/c1/idle", "50", "load.c1.idle: '50' is not understood"),
+        ("load/c1/ioclass", "best", "load.c1.ioclass: 'best' is not one of none, realtime, best-effort, idle"),
+    ],
+)
+def test_a_value_that_does_not_fit_is_named(table, path, value, message):
+    put(table, path, value)
+    with pytest.raises(InputError, match=message):
+        from_table(Spec, table)
+
+
+@pytest.mark.parametrize("value", [None, [], "spec", 3])
+def test_a_spec_that_is_no_table(value):
+    with pytest.raises(InputError, match="the experiment must be a table"):
+        from_table(Spec, value)
+
+
+def test_exact_numbers_are_in_the_fields_own_units():
+    assert from_table(Load, {"kind": "control", "idle": 5}, exact=True) == Control(idle=5)
+    assert from_table(Load, {"kind": "control", "idle": "5ms"}, exact=True) == Control(idle=5_000_000)
+    with pytest.raises(InputError, match="idle"):
+        from_table(Load, {"kind": "control", "idle": True}, exact=True)
+
+
+def test_defaults_are_part_of_the_record():
+    table = to_table(Disk(size=1 << 20, write_bps=1))
+    assert table["scheduler"] == "mq-deadline"
+    assert table["mount_options"] == []
+    assert table["queue"] == {}
+
+
+KEYS = [
+    "name",
+    "seed",
+    "memory",
+    "disk",
+    "clock",
+    "sysctl",
+    "trace",
+    "load",
+    "size",
+    "write_bps",
+    "kind",
+    "idle",
+    "file",
+]
+SCALARS = (
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.sampled_from([*KINDS, "5s"])
+)
+VALUES = st.recursive(
+    SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=5)
+)
+
+
+@given(
+    st.fixed_dictionaries(
+        {
+            "name": st.just("x") | VALUES,
+            "memory": st.just(1) | VALUES,
+            "disk": st.just({"size": 1, "write_bps": 1}) | VALUES,
+            "load": st.dictionaries(st.text(max_size=3), VALUES, max_size=2) | VALUES,
+        },
+        optional=dict.fromkeys(("clock", "sysctl", "trace", "stop_order", "time_limit", "other"), VALUES),
+    )
+    | VALUES,
+    st.booleans(),
+)
+def test_any_table_is_a_spec_or_an_input_error(table, exact):
+    with suppress(InputError):
+        spec = from_table(Spec, table, exact=exact)
+        with suppress(InputError):
+            check_spec(spec)
+        assert from_table(Spec, to_table(spec), exact=True) == spec

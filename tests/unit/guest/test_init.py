@@ -1,0 +1,42 @@
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wblab.core.errors import WblabError
+from wblab.core.spec import Clock, Disk, Spec
+from wblab.core.status import Message
+from wblab.guest.init import check_lost, on_grid, say, sleep_until
+
+SPEC = {"name": "x", "memory": 1, "disk": Disk(size=1, write_bps=1), "load": {}}
+VIRTUAL, REAL = (Spec(**SPEC, clock=Clock(mode=mode)) for mode in ("virtual", "real"))
+
+
+@given(st.integers(0, 10**15))
+def test_virtual_time_goes_on_at_the_next_multiple_of_five_seconds(time_ns):
+    later = on_grid(VIRTUAL, time_ns)
+    assert later % (5 * 10**9) == 0
+    assert time_ns <= later < time_ns + 5 * 10**9
+    assert on_grid(REAL, time_ns) == time_ns
+
+
+def test_sleeping_until_a_time():
+    time_ns = time.monotonic_ns() + 20_000_000
+    sleep_until(time_ns)
+    assert time.monotonic_ns() >= time_ns
+    sleep_until(0)
+
+
+def test_a_message_goes_over_the_channel_at_once(tmp_path):
+    with open(tmp_path / "status", "wb", buffering=0) as status:
+        say(status.fileno(), "failed", reason="a reason")
+        message = Message.parse((tmp_path / "status").read_bytes())
+    assert (message.phase, message.detail) == ("failed", {"reason": "a reason"})
+    assert 0 < message.guest_ns <= time.monotonic_ns()
+
+
+def test_lost_events_are_a_failure_with_their_number():
+    check_lost(0)
+    with pytest.raises(WblabError, match=r"the trace lost 7 events: raise trace\.buffer"):
+        check_lost(7)

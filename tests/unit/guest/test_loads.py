@@ -1,0 +1,101 @@
+import os
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wblab.core import layout
+from wblab.core.check import check_spec
+from wblab.core.errors import WblabError
+from wblab.core.spec import Spec
+from wblab.core.tables import from_table
+from wblab.guest.loads import PHASE_SPREAD_NS, phase_ns, start_loads, stop_loads, wait_for
+
+S = 10**9
+
+
+@pytest.fixture
+def disk(tmp_path, monkeypatch):
+    monkeypatch.setattr(layout, "DISK", tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def spec():
+    def make(**loads):
+        spec = from_table(
+            Spec,
+            {"name": "x", "memory": "64M", "disk": {"size": "8M", "write_bps": 1}, "time_limit": "20s", "load": loads},
+        )
+        check_spec(spec)
+        return spec
+
+    return make
+
+
+CONTROL = {"kind": "control", "idle": "2ms"}
+OFFENDER = {"kind": "load", "file": "l", "wait": "5ms", "size": "64K", "block": "1K"}
+
+
+def quiet():
+    pass
+
+
+def gone(pid):
+    return not os.path.exists(f"/proc/{pid}")
+
+
+@given(st.integers(0, 2**63 - 1), st.text(max_size=64))
+def test_a_phase_is_within_its_spread(seed, name):
+    assert 0 <= phase_ns(seed, name) < PHASE_SPREAD_NS
+
+
+def test_a_phase_depends_on_seed_and_name_only():
+    phases = {(seed, name): phase_ns(seed, name) for seed in range(10) for name in ("c1", "w1", "mw1")}
+    assert len(set(phases.values())) == len(phases)
+    assert all(phase_ns(*key) == phase for key, phase in phases.items())
+    assert phase_ns(1, "mw1") == 49430902  # the same on every machine: runs are to be repeated elsewhere
+
+
+def test_loads_run_side_by_side_until_the_offenders_have_ended(disk, spec):
+    one = spec(c1=CONTROL, l1=OFFENDER)
+    start_ns = time.monotonic_ns()
+    control, offender = running = start_loads(one, start_ns)
+    wait_for([offender], start_ns + one.time_limit, quiet)
+    assert gone(offender.pid)
+    assert (disk / "l").stat().st_size == 64 << 10
+    stop_loads(running, one.stops, 20)
+    assert gone(control.pid)
+    for item in running:
+        assert item.stamps.times_ns()[0] >= start_ns + phase_ns(one.seed, item.name)
+
+
+def test_a_load_that_starts_later_waits_for_that(disk, spec):
+    one = spec(l1=OFFENDER | {"start": "100ms"})
+    start_ns = time.monotonic_ns()
+    running = start_loads(one, start_ns)
+    wait_for(running, start_ns + one.time_limit, quiet)
+    assert running[0].stamps.times_ns()[0] >= start_ns + 10**8 + phase_ns(one.seed, "l1")
+
+
+def test_a_failing_load_ends_the_wait_with_its_reason(disk, spec):
+    (disk / "l").symlink_to("/dev/full")
+    running = start_loads(spec(l1=OFFENDER, l2=OFFENDER | {"file": "m", "wait": "1s"}), 0)
+    with pytest.raises(WblabError, match="the load l1 failed: No space left on device"):
+        wait_for(running, time.monotonic_ns() + 20 * S, quiet)
+    stop_loads(running, ["l2"], 20)
+
+
+def test_a_load_that_dies_is_named(disk, spec):
+    running = start_loads(spec(l1=OFFENDER | {"wait": "20s"}), 0)
+    os.kill(running[0].pid, 9)
+    with pytest.raises(WblabError, match="the load l1 died with signal SIGKILL"):
+        wait_for(running, time.monotonic_ns() + 20 * S, quiet)
+
+
+def test_a_load_past_the_time_limit_is_named(disk, spec):
+    running = start_loads(spec(l1=OFFENDER | {"wait": "20s"}), 0)
+    with pytest.raises(WblabError, match="the load l1 did not end within the time limit: raise time_limit"):
+        wait_for(running, time.monotonic_ns(), quiet)
+    stop_loads(running, ["l1"], 20)

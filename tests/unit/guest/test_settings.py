@@ -1,0 +1,31 @@
+from pathlib import Path
+
+import pytest
+
+from wblab.core.errors import WblabError
+from wblab.guest.settings import put, set_sysctls
+
+
+@pytest.mark.parametrize(("value", "text"), [(5, "5"), ("bfq", "bfq"), (0, "0")])
+def test_a_setting_is_written_as_text(tmp_path, value, text):
+    put(tmp_path / "file", value, "it")
+    assert (tmp_path / "file").read_text() == text
+
+
+def test_a_setting_that_is_not_there_is_named(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(WblabError, match=r"cannot set disk\.queue\.x to 5 in the guest: Not a directory"):
+        put(tmp_path / "file" / "x", 5, "disk.queue.x")
+
+
+def test_an_unknown_sysctl_is_named():
+    with pytest.raises(WblabError, match=r"cannot set sysctl vm\.no_such_key to 'x' in the guest: "):
+        set_sysctls({"vm.no_such_key": "x"})
+
+
+def test_a_sysctl_can_be_set_to_what_it_is():
+    path = Path("/proc/sys/kernel/pid_max")
+    try:
+        set_sysctls({"kernel.pid_max": path.read_text().strip()})
+    except WblabError as error:  # an ordinary user
+        assert "Permission denied" in str(error) or "Read-only" in str(error)  # noqa: PT017

@@ -1,0 +1,81 @@
+"""Pauses: how long, how often, and what they mean for somebody who waits."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from wblab.core.units import NS_PER_S
+from wblab.data.run import LoadCycles, Run
+
+DEFAULT_BOUND_NS = 300_000_000
+CONTROL_BOUND_NS = 50_000_000  # a control load that stalls for longer says: the run measured the host
+
+
+@dataclass(frozen=True)
+class Pause:
+    """One pause. start_s: when its cycle began, from the run's zero; duration_s: the pause alone, without idle."""
+
+    start_s: float
+    duration_s: float
+
+
+@dataclass(frozen=True)
+class LoadPauses:
+    """The figures of one load. wait_time_s: the expected wait, at a random moment, for the current pause to end."""
+
+    name: str
+    kind: str
+    cycles: int
+    duration_s: float
+    longest_pause_s: float
+    wait_time_s: float
+    paused_s: float
+    paused_fraction: float
+    pauses: tuple[Pause, ...]
+
+
+@dataclass(frozen=True)
+class PauseReport:
+    """The figures of all loads of a run, with the pauses that are longer than a bound."""
+
+    run: str
+    outcome: str
+    bound_s: float
+    control_stall_s: float | None  # the longest pause of the control loads, where it is over CONTROL_BOUND_NS
+    loads: tuple[LoadPauses, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the report as a JSON object."""
+        return asdict(self)
+
+
+def pause_report(run: Run, bound_ns: int = DEFAULT_BOUND_NS) -> PauseReport:
+    """Return the figures of a run, and its pauses over `bound_ns`."""
+    stalls_ns = [int(item.pauses_ns.max()) for item in run.loads if item.load.kind == "control"]
+    stall_ns = max(stalls_ns, default=0)
+    return PauseReport(
+        run=run.path.name,
+        outcome=str(run.record.get("outcome", "")),
+        bound_s=bound_ns / NS_PER_S,
+        control_stall_s=stall_ns / NS_PER_S if stall_ns > CONTROL_BOUND_NS else None,
+        loads=tuple(load_pauses(item, run.zero_ns, bound_ns) for item in run.loads),
+    )
+
+
+def load_pauses(item: LoadCycles, zero_ns: int, bound_ns: int = DEFAULT_BOUND_NS) -> LoadPauses:
+    """Return the figures of one load; times of pauses count from `zero_ns`."""
+    pauses_s = item.pauses_ns / NS_PER_S
+    duration_s = int(item.boundaries_ns[-1] - item.boundaries_ns[0]) / NS_PER_S
+    over = np.flatnonzero(item.pauses_ns > bound_ns)
+    return LoadPauses(
+        name=item.name,
+        kind=item.load.kind,
+        cycles=len(pauses_s),
+        duration_s=duration_s,
+        longest_pause_s=float(pauses_s.max()),
+        wait_time_s=float(np.square(pauses_s).sum() / (2 * duration_s)) if duration_s else 0.0,
+        paused_s=float(pauses_s.sum()),
+        paused_fraction=float(pauses_s.sum() / duration_s) if duration_s else 0.0,
+        pauses=tuple(Pause(int(item.starts_ns[i] - zero_ns) / NS_PER_S, float(pauses_s[i])) for i in over),
+    )

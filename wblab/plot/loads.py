@@ -1,0 +1,72 @@
+"""Panes of single loads."""
+
+from typing import Any
+
+import numpy as np
+
+from wblab.core.loads import Control, MultiWrite, Offender, Write
+from wblab.core.units import format_bytes, format_time
+from wblab.data.pauses import DEFAULT_BOUND_NS
+from wblab.data.run import LoadCycles
+from wblab.plot.steps import steps
+from wblab.plot.style import CONTROL, CYCLE, OFFENDER, PAUSE
+
+Axes = Any  # matplotlib.axes.Axes; Matplotlib is imported by those who make figures
+
+# A control load's cycles lie in this range of its idle time, unless the host stalls.
+CONTROL_RANGE = (0.95, 1.25)
+
+
+def describe(item: LoadCycles) -> str:
+    """Return what a load does, in words."""
+    match item.load:
+        case Control(idle=idle):
+            return f"only sleeps, {format_time(idle)} at a time: shows stalls of the machine itself"
+        case Write(idle=idle):
+            return f"appends to a file it has open, every {format_time(idle)}"
+        case MultiWrite(idle=idle):
+            return f"opens and writes a new file, every {format_time(idle)}"
+        case Offender(size=size, block=block, wait=wait):
+            return f"from {format_time(wait)} on, writes {format_bytes(size)} in blocks of {format_bytes(block)}"
+        case load:
+            return load.kind
+
+
+def plot_control(item: LoadCycles, zero_ns: int = 0, *, ax: Axes) -> Axes:
+    """Plot a control load: a line of its cycle times, in ms, around its idle time."""
+    idle_ms = item.load.idle_ns(0) / 1e6
+    times_s = (item.starts_ns - zero_ns) / 1e9
+    ax.step(times_s, item.durations_ns / 1e6, where="post", color=CONTROL, linewidth=0.8)
+    ax.set_ylim(CONTROL_RANGE[0] * idle_ms, CONTROL_RANGE[1] * idle_ms)
+    ax.set_ylabel("cycle (ms)")
+    return ax
+
+
+def plot_load(item: LoadCycles, zero_ns: int = 0, bound_ns: int = DEFAULT_BOUND_NS, *, ax: Axes) -> Axes:
+    """Plot a load: a block for each cycle, as wide and as high as it took; pauses over the bound stand out."""
+    drawn = steps(item, zero_ns, bound_ns)
+    colour = CYCLE if item.load.innocent else OFFENDER
+    normal = np.where(drawn.paused, 0, drawn.heights_s)
+    ax.stairs(normal, drawn.edges_s, fill=True, color=colour, linewidth=0, label="cycles")
+    if drawn.paused.any():
+        pauses = np.where(drawn.paused, drawn.heights_s, 0)
+        ax.stairs(pauses, drawn.edges_s, fill=True, color=PAUSE, linewidth=0, label="paused")
+        _name_longest(item, zero_ns, ax)
+    ax.set_ylabel("cycle (s)")
+    return ax
+
+
+def _name_longest(item: LoadCycles, zero_ns: int, ax: Axes) -> None:
+    longest = int(item.pauses_ns.argmax())
+    middle_s = (item.boundaries_ns[longest] + item.boundaries_ns[longest + 1] - 2 * zero_ns) / 2e9
+    ax.annotate(
+        f"{item.pauses_ns[longest] / 1e9:.1f} s",
+        (middle_s, item.durations_ns[longest] / 1e9),
+        xytext=(0, 2),
+        textcoords="offset points",
+        ha="center",
+        va="bottom",
+        fontsize=9,
+        fontweight="bold",
+        color=PAUSE,
+    )
