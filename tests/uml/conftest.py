@@ -45,9 +45,7 @@ class Lab:
     def run(self, preset: str, *settings: str, silence_limit_s: float = 60.0) -> Run:
         spec = read_spec(find_spec(preset), settings)
         check_run(spec)
-        return read_run(
-            run_experiment(spec, self.kernel, self.results, silence_limit_s=silence_limit_s).directory
-        )
+        return read_run(run_experiment(spec, self.kernel, self.results, silence_limit_s=silence_limit_s).directory)
 
     def command(self, *arguments: str) -> list[str]:
         return [sys.executable, "-m", "wblab", "run", "--exp", str(self.results), *arguments]

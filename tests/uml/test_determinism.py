@@ -20,7 +20,9 @@ def digest(run: Run) -> str:
     for load in run.loads:
         total.update(load.name.encode() + load.boundaries_ns.tobytes())
     events = subprocess.run(
-        [str(tool_path("trace-cmd")), "report", "-t", "-R", "-i", str(run.path / TRACE)], capture_output=True, check=True
+        [str(tool_path("trace-cmd")), "report", "-t", "-R", "-i", str(run.path / TRACE)],
+        capture_output=True,
+        check=True,
     ).stdout
     assert events.count(b"balance_dirty_pages") > 100
     total.update(events)

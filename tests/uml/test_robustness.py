@@ -190,7 +190,17 @@ def test_shared_memory_fills_up_during_the_run(lab, guest_program, tmp_path):
     fill = f"mount -t tmpfs -o size=215M tmpfs '{small}' && (sleep 0.7; head -c 300M /dev/zero > '{small}/filler') & "
     script = f"mount -t tmpfs -o size=220M tmpfs '{small}'; (sleep 0.7; cat /dev/zero > '{small}/filler') & exec \"$@\""
     del fill
-    command = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", script, "sh", *lab.command("--patience", "5s")]
+    command = [
+        "unshare",
+        "--user",
+        "--map-root-user",
+        "--mount",
+        "sh",
+        "-c",
+        script,
+        "sh",
+        *lab.command("--patience", "5s"),
+    ]
     if subprocess.run(["unshare", "--user", "--map-root-user", "--mount", "true"], check=False).returncode:
         pytest.skip("this machine has no user namespaces")
     environment = os.environ | {"WBLAB_SHM": str(small)}

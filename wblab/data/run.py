@@ -77,7 +77,9 @@ class Run:
     def offender_starts_ns(self) -> dict[str, int]:
         """Return when each offender began to write, by its name."""
         return {
-            item.name: int(item.boundaries_ns[0]) + item.load.idle_ns(0) for item in self.loads if not item.load.innocent
+            item.name: int(item.boundaries_ns[0]) + item.load.idle_ns(0)
+            for item in self.loads
+            if not item.load.innocent
         }
 
 

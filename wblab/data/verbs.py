@@ -17,7 +17,9 @@ def add_verbs(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     """Add the verbs to the command."""
     pauses = verbs.add_parser("pauses", help="print a run's pauses", description="Print the pauses of every load.")
     add_run_argument(pauses)
-    pauses.add_argument("--bound", default="300ms", metavar="TIME", help="list pauses longer than this (default: 300ms)")
+    pauses.add_argument(
+        "--bound", default="300ms", metavar="TIME", help="list pauses longer than this (default: 300ms)"
+    )
     pauses.add_argument("--json", action="store_true", help="print JSON")
     pauses.set_defaults(run=_pauses)
 
