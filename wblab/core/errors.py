@@ -17,6 +17,6 @@ class InputError(WblabError):
 
 
 def nearest(word: str, known: Sequence[str]) -> str:
-    """Return ', did you mean X?' for the known word nearest to `word`, or '' where none is near."""
+    """Return ' (did you mean X?)' for the known word nearest to `word`, or '' where none is near."""
     matches = get_close_matches(word, known, n=1, cutoff=0.6)
-    return f", did you mean {matches[0]!r}?" if matches else ""
+    return f" (did you mean {matches[0]!r}?)" if matches else ""

@@ -30,6 +30,7 @@ def made_disk(disk: Disk, seed: int) -> Iterator[int]:
     try:
         _fill(fd, disk.size)
         _format(fd, disk, seed)
+        os.posix_fallocate(fd, 0, disk.size)  # mke2fs punches holes where it writes zeros
         yield fd
     finally:
         os.close(fd)

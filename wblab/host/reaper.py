@@ -132,5 +132,5 @@ def note(record: Path) -> None:
         write_json(
             record, content | {"outcome": "failed", "reason": "the wblab command was killed while the guest ran"}
         )
-    except (OSError, ValueError):
+    except (OSError, ValueError, TypeError):
         pass

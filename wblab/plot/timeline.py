@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -103,7 +104,8 @@ def save(figure: Figure, run: Run, path: Path) -> None:
         raise InputError(f"cannot draw {str(path)!r}: its name must end in {', '.join(FORMATS)}")
     metadata = {"Title": run.path.name} | {".png": {}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}[suffix]
     try:
-        figure.savefig(path, metadata=metadata)
+        with rc_context({"svg.hashsalt": run.path.name}):  # else the ids of elements are random
+            figure.savefig(path, metadata=metadata)
     except OSError as error:
         raise WblabError(f"cannot write {path}: {error.strerror}") from None
 

@@ -29,7 +29,7 @@ def check(tmp_path, spec_text):
         (f"name={'a' * 65}", "name: 'a+' is no usable name"),
         ("seed=-1", "seed: -1 is not between"),
         ("seed=9223372036854775808", "seed: 9223372036854775808 is not between"),
-        ("memory=63M", "memory: 63 MiB is too small: give at least 64MiB"),
+        ("memory=63M", "memory: 63 MiB is too small: give at least 64 MiB"),
         *(
             (f"disk={{size='512K', write_bps=1, filesystem='{name}'}}", "disk.size: 512 KiB is too")
             for name in MIN_DISK
@@ -38,7 +38,7 @@ def check(tmp_path, spec_text):
         ("disk.write_bps=0", "disk.write_bps: .* give for example 1MiB/s"),
         ("disk.latency=5ms", "disk.latency needs disk.model = 'device'"),
         ("load.l1.size=65M", "the loads write 65 MiB, .* raise disk.size"),
-        ("sysctl.vm.dirty_byte=5", "sysctl: unknown key 'vm.dirty_byte', did you mean 'vm.dirty_bytes'"),
+        ("sysctl.vm.dirty_byte=5", "sysctl: unknown key 'vm.dirty_byte' .did you mean 'vm.dirty_bytes'"),
         ("sysctl.vm=5", "sysctl: 'vm' is not a key such as vm.dirty_bytes"),
         ("sysctl.vm./etc=5", "sysctl: 'vm./etc' is not a key"),
         ("sysctl={'vm.dirty_bytes'=5, 'vm.dirty_ratio'=5}", "vm.dirty_bytes and vm.dirty_ratio exclude each other"),
@@ -66,7 +66,7 @@ def check(tmp_path, spec_text):
         ("load.l1.block=1", "load.l1.block: 8388608 writes are more than 4194304: raise block"),
         ("load.l1.size=0", "load.l1.size: an offender must write something"),
         ("load.l1.wait=901s", "load.l1.wait is past time_limit, 900 s"),
-        ("stop_order=['mw2']", "stop_order: no load 'mw2', did you mean 'mw1'"),
+        ("stop_order=['mw2']", "stop_order: no load 'mw2' .did you mean 'mw1'"),
         ("stop_order=['l1']", "stop_order: 'l1' is an offender"),
     ],
 )

@@ -5,7 +5,7 @@ from wblab.core.errors import InputError, WblabError, nearest
 
 @pytest.mark.parametrize(
     ("word", "text"),
-    [("memroy", ", did you mean 'memory'?"), ("dsik", ", did you mean 'disk'?"), ("xyz", ""), ("", "")],
+    [("memroy", " (did you mean 'memory'?)"), ("dsik", " (did you mean 'disk'?)"), ("xyz", ""), ("", "")],
 )
 def test_the_nearest_known_word_is_suggested(word, text):
     assert nearest(word, ["memory", "disk"]) == text

@@ -66,7 +66,7 @@ def test_settings_apply_in_their_order(toml):
         ("disk..size=5", "unknown key 'disk."),
         ("sysctl=5", "sysctl must be a table"),
         ("disk=5", "disk must be a table"),
-        ("memroy=1M", "unknown key 'memroy', did you mean 'memory'"),
+        ("memroy=1M", "unknown key 'memroy' .did you mean 'memory'"),
         ("seed=" + "1" * 5000, "seed must be a whole number"),
     ],
 )

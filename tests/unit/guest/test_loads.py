@@ -46,6 +46,14 @@ def gone(pid):
     return not os.path.exists(f"/proc/{pid}")
 
 
+def begun(item):
+    """Wait until a load's first cycle: before that, a signal would kill it."""
+    deadline = time.monotonic() + 20
+    while not item.stamps.times_ns():
+        assert time.monotonic() < deadline
+        time.sleep(0.001)
+
+
 @given(st.integers(0, 2**63 - 1), st.text(max_size=64))
 def test_a_phase_is_within_its_spread(seed, name):
     assert 0 <= phase_ns(seed, name) < PHASE_SPREAD_NS
@@ -65,6 +73,7 @@ def test_loads_run_side_by_side_until_the_offenders_have_ended(disk, spec):
     wait_for([offender], start_ns + one.time_limit, quiet)
     assert gone(offender.pid)
     assert (disk / "l").stat().st_size == 64 << 10
+    begun(control)
     stop_loads(running, one.stops, 20)
     assert gone(control.pid)
     for item in running:
@@ -84,6 +93,7 @@ def test_a_failing_load_ends_the_wait_with_its_reason(disk, spec):
     running = start_loads(spec(l1=OFFENDER, l2=OFFENDER | {"file": "m", "wait": "1s"}), 0)
     with pytest.raises(WblabError, match="the load l1 failed: No space left on device"):
         wait_for(running, time.monotonic_ns() + 20 * S, quiet)
+    begun(running[1])
     stop_loads(running, ["l2"], 20)
 
 
@@ -98,4 +108,5 @@ def test_a_load_past_the_time_limit_is_named(disk, spec):
     running = start_loads(spec(l1=OFFENDER | {"wait": "20s"}), 0)
     with pytest.raises(WblabError, match="the load l1 did not end within the time limit: raise time_limit"):
         wait_for(running, time.monotonic_ns(), quiet)
+    begun(running[0])
     stop_loads(running, ["l1"], 20)

@@ -72,7 +72,7 @@ class Making:
                     process.terminate()
                     raise
         if process.returncode:
-            lines = failure(self.log.read_text(errors="replace").splitlines())
+            lines = failure(self.log.read_text(errors="replace").replace(f"{self.tree}/", "").splitlines())
             raise WblabError(f"make failed: {'; '.join(lines) or f'exit code {process.returncode}'}; see {self.log}")
 
 

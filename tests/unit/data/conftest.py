@@ -1,0 +1,39 @@
+"""Synthesised run directories, written as the guest writes them."""
+
+import json
+from array import array
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from wblab.core import npy
+from wblab.core.rundir import EXPERIMENT
+from wblab.core.specfile import find_spec, read_spec
+from wblab.core.tables import to_table
+
+MS = 1_000_000
+
+
+def write_run(directory: Path, boundaries_ns: dict[str, list[int]], **record: object) -> Path:
+    """Write a run of the base experiment in which the loads measured these boundaries."""
+    spec = read_spec(find_spec("base"))
+    directory.mkdir(parents=True, exist_ok=True)
+    content = {
+        "format": 1,
+        "spec": to_table(spec),
+        "kernel": {"release": "7.3.0"},
+        "outcome": "succeeded",
+        "reason": "",
+    }
+    (directory / EXPERIMENT).write_text(json.dumps(content | record))
+    for name, times in boundaries_ns.items():
+        npy.write_int64(directory / f"load.{name}.npy", array("q", times))
+        ended = {"name": name, "pid": 7, "cycles": max(0, len(times) - 1), "end": "stopped", "error": ""}
+        (directory / f"load.{name}.json").write_text(json.dumps(ended))
+    return directory
+
+
+@pytest.fixture
+def make_run(tmp_path: Path) -> Callable[..., Path]:
+    return lambda boundaries_ns, **record: write_run(tmp_path / "2026-01-01_00-00-00_base", boundaries_ns, **record)

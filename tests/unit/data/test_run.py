@@ -1,0 +1,107 @@
+import json
+import os
+
+import numpy as np
+import pytest
+
+from wblab.core.errors import InputError
+from wblab.core.rundir import EXPERIMENT
+from wblab.data.run import find_run, read_run
+
+MS = 1_000_000
+LOADS = {
+    "mw1": [5 * MS, 106 * MS, 1306 * MS, 1406 * MS],
+    "c1": [0, 50 * MS, 101 * MS],
+    "l1": [MS, 5002 * MS, 5003 * MS],
+}
+
+
+def test_cycles_and_pauses(make_run):
+    run = read_run(make_run(LOADS))
+    assert [load.name for load in run.loads] == ["c1", "mw1", "l1"]  # the spec's order
+    mw1 = run.load("mw1")
+    assert mw1.durations_ns.tolist() == [101 * MS, 1200 * MS, 100 * MS]
+    assert mw1.idle_ns.tolist() == [100 * MS] * 3
+    assert mw1.pauses_ns.tolist() == [1 * MS, 1100 * MS, 0]
+    assert mw1.pauses_ns.dtype == np.int64
+
+
+def test_an_offender_is_idle_in_its_first_cycle_only(make_run):
+    l1 = read_run(make_run(LOADS)).load("l1")
+    assert l1.idle_ns.tolist() == [5000 * MS, 0]
+    assert l1.pauses_ns.tolist() == [1 * MS, 1 * MS]
+
+
+def test_zero_is_the_first_boundary_of_any_load(make_run):
+    assert read_run(make_run(LOADS)).zero_ns == 0
+
+
+def test_offenders_start_after_their_wait(make_run):
+    assert read_run(make_run(LOADS)).offender_starts_ns() == {"l1": 5001 * MS}
+
+
+def test_unknown_load_is_named_with_the_nearest(make_run):
+    with pytest.raises(InputError, match="no load 'mw2' .*did you mean 'mw1'"):
+        read_run(make_run(LOADS)).load("mw2")
+
+
+def test_run_that_measured_nothing_says_why(make_run):
+    with pytest.raises(InputError, match="the guest hangs"):
+        read_run(make_run({}, outcome="failed", reason="the guest hangs"))
+
+
+def damage(directory, name, action):
+    action(directory / name)
+    with pytest.raises(InputError) as error:
+        read_run(directory)
+    assert name in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["load.mw1.npy", "load.mw1.json", EXPERIMENT])
+@pytest.mark.parametrize("size", [0, 10])
+def test_truncated_file(make_run, name, size):
+    damage(make_run(LOADS), name, lambda path: os.truncate(path, size))
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.array([1.0, 2.0, 3.0, 4.0]),
+        np.array([[1, 2], [3, 4]]),
+        np.array([4, 3, 2, 1]),
+        np.array([1, 2, 3]),
+        np.array([{"a": 1}], dtype=object),
+    ],
+    ids=["floats", "two dimensions", "time goes back", "too few", "pickled"],
+)
+def test_array_that_the_lab_did_not_write(make_run, values):
+    damage(make_run(LOADS), "load.mw1.npy", lambda path: np.save(path, values))
+
+
+@pytest.mark.parametrize("content", [[], {"spec": {}}, {"spec": None}, {}, {"spec": {"memory": "x"}}])
+def test_record_without_a_usable_spec(make_run, content):
+    damage(make_run(LOADS), EXPERIMENT, lambda path: path.write_text(json.dumps(content)))
+
+
+def test_no_run_directory(tmp_path):
+    with pytest.raises(InputError, match="is this a run directory"):
+        read_run(tmp_path)
+
+
+def test_find_run(make_run, tmp_path):
+    path = make_run(LOADS)
+    assert find_run(str(path), tmp_path / "elsewhere") == path
+    assert find_run(path.name, tmp_path) == path
+    assert find_run("latest", tmp_path) == path
+    with pytest.raises(InputError, match=f"did you mean '{path.name}'"):
+        find_run(path.name + "x", tmp_path)
+    with pytest.raises(InputError, match="no finished run"):
+        find_run("latest", tmp_path / "elsewhere")
+
+
+def test_latest_is_no_failed_run(make_run, tmp_path):
+    path = make_run(LOADS)
+    path.rename(path.with_name("_staged"))
+    with pytest.raises(InputError, match="no finished run"):
+        find_run("latest", tmp_path)

@@ -1,0 +1,267 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from wblab.core import layout
+from wblab.core.errors import WblabError
+from wblab.core.specfile import ROOT
+from wblab.host import boot as module
+from wblab.host.boot import boot
+
+GOOD_END = 'say("power off", 2_500_000_000)'
+# Noted children and grandchildren in sessions of their own, deaf to SIGTERM, each with the status channel open.
+FAMILY = """
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+note("guest")
+for child in range(3):
+    if not os.fork():
+        os.setsid()
+        note("child")
+        if not os.fork():
+            os.setsid()
+            note("grandchild")
+        while True:
+            time.sleep(60)
+while len(open(f"{RUN}/pids").readlines()) < 7:
+    time.sleep(0.01)
+"""
+
+
+def nothing_left(guest, alive):
+    return not guest.request.scratch.exists() and not any(alive(pid) for pid in guest.pids())
+
+
+def test_a_guest_that_comes_to_its_end(guest):
+    one = guest(f"print(sys.argv[1:]); say('mounts', 5); say('loads', 9, start_ns=7)\n{GOOD_END}")
+    ended = one.boot()
+    assert [message.phase for message in ended.messages] == ["mounts", "loads", "power off"]
+    assert one.heard == list(ended.messages)
+    assert ended.messages[1].detail == {"start_ns": 7}
+    assert ended.guest_s == 2.5
+    assert ended.wall_s > 0
+    first, second = one.console.splitlines()
+    assert first == f"+ '{one.request.linux}' mem=1 'a b'"
+    assert second == "['mem=1', 'a b']"
+    assert not one.request.scratch.exists()
+
+
+def test_messages_may_come_in_pieces(guest):
+    one = guest(
+        """line = json.dumps({"phase": "power off", "guest_ns": 1}).encode() + b"\\n"
+for byte in line + line:
+    os.write(13, bytes([byte]))
+    time.sleep(0.001)"""
+    )
+    assert len(one.boot().messages) == 2
+
+
+def test_what_the_guest_leaves_in_its_directory_is_kept(guest):
+    one = guest(f'open(f"{{SCRATCH}}/trace.dat", "w").write("events"); {GOOD_END}')
+    (one.request.shared / layout.PROGRAM).touch()
+    (one.request.shared / layout.PARAMETERS).touch()
+    one.boot()
+    assert (one.request.run / "trace.dat").read_text() == "events"
+    assert sorted(path.name for path in one.request.run.iterdir()) == ["console.log", "trace.dat"]
+
+
+def test_a_guest_has_its_descriptors_and_no_other(guest):
+    one = guest(f"""
+def is_open(number):
+    try:
+        return os.fstat(number)
+    except OSError:
+        return None
+print([number for number in range(200) if is_open(number)])
+{GOOD_END}""")
+    with open("/dev/null") as other:
+        os.set_inheritable(other.fileno(), True)
+        one.boot()
+    assert one.console.splitlines()[-1] == str(
+        [0, 1, 2, layout.RUN_FD, layout.SCRATCH_FD, layout.DISK_FD, layout.STATUS_FD]
+    )
+
+
+def test_nothing_of_the_hosts_environment_reaches_the_guest(guest, monkeypatch):
+    monkeypatch.setenv("WBLAB_TEST_SECRET", "1")
+    one = guest(f"print(sorted(os.environ)); {GOOD_END}")
+    one.boot()
+    assert "WBLAB_TEST_SECRET" not in one.console
+
+
+def test_booting_leaks_no_descriptor(guest):
+    one = guest(GOOD_END)
+    before = os.listdir("/proc/self/fd")
+    one.boot()
+    assert os.listdir("/proc/self/fd") == before
+
+
+def test_a_guest_that_never_speaks_hangs(guest, alive):
+    one = guest("note('guest')\nwhile True: time.sleep(60)", silence_limit_s=0.5)
+    assert one.reason() == "the guest hangs: nothing heard from it for 0.5 s before its first word"
+    assert nothing_left(one, alive)
+
+
+def test_a_guest_that_falls_silent_is_reported_with_its_last_phase(guest, alive):
+    one = guest("note('guest'); say('disk', 1_500_000_000)\nwhile True: pass", silence_limit_s=3)
+    assert one.reason() == (
+        "the guest hangs: nothing heard from it for 3 s after setting up and mounting the disk (guest time 1.5 s)"
+    )
+    assert nothing_left(one, alive)
+
+
+@pytest.mark.parametrize(
+    ("end", "silence_limit_s", "reason"),
+    [
+        ("while True: time.sleep(60)", 3, "the guest hangs"),
+        ("say('failed', reason='a reason'); sys.exit(0)", 20, "a reason"),
+        (f"{GOOD_END}; sys.exit(0)", 20, None),
+        ("say('disk'); os.kill(os.getpid(), signal.SIGSEGV)", 20, "the guest ended with signal SIGSEGV after"),
+    ],
+)
+def test_no_descendant_outlives_the_guest(guest, alive, end, silence_limit_s, reason):
+    one = guest(f"{FAMILY}\n{end}", silence_limit_s=silence_limit_s)
+    if reason:
+        assert one.reason().startswith(reason)
+    else:
+        one.boot()
+    assert len(one.pids()) == 7
+    assert nothing_left(one, alive)
+
+
+def test_the_reason_of_a_failure_is_the_guests_own(guest):
+    assert guest(f"say('failed', reason='cannot mount'); {GOOD_END}").reason() == "cannot mount"
+
+
+def test_the_reason_of_a_failure_is_kept_when_the_guest_hangs_after_it(guest, monkeypatch):
+    monkeypatch.setattr(module, "_ENDING_LIMIT_S", 0.5)
+    one = guest(f"say('failed', reason='cannot mount'); {GOOD_END}\nwhile True: pass")
+    assert one.reason() == "cannot mount"
+
+
+def test_a_panic_is_the_reason(guest):
+    one = guest("say('mounts', 5); print('Kernel panic - not syncing: No init', 'more', sep='\\n'); sys.exit(134)")
+    assert one.reason() == (
+        "the guest ended with exit code 134 after mounting the guest's filesystems (guest time 0.0 s): "
+        "Kernel panic - not syncing: No init"
+    )
+
+
+def test_success_is_not_inferred_from_a_clean_exit(guest):
+    assert guest("say('write'); sys.exit(0)").reason().startswith("the guest ended with exit code 0 after writing")
+
+
+def test_success_is_not_inferred_from_the_word_of_a_guest_that_dies(guest):
+    assert "the guest ended with exit code 3 after powering off" in guest(f"{GOOD_END}; sys.exit(3)").reason()
+
+
+@pytest.mark.parametrize("silent", [True, False])
+def test_a_guest_that_lingers_after_power_off_is_ended(guest, alive, monkeypatch, silent):
+    monkeypatch.setattr(module, "_ENDING_LIMIT_S", 0.5)
+    closing = "" if silent else "os.close(13)"
+    one = guest(f"note('guest'); {GOOD_END}; {closing}\nwhile True: pass")
+    assert one.reason().startswith("the guest hangs" if silent else "the guest ended with signal SIGKILL after power")
+    assert nothing_left(one, alive)
+
+
+@pytest.mark.parametrize("words", ["Kernel panic", "[]", '{\\"phase\\": 1, \\"guest_ns\\": 1}'])
+def test_words_that_are_no_message_are_a_failure(guest, alive, words):
+    one = guest(f'note("guest"); os.write(13, b"{words}\\n")\nwhile True: pass')
+    assert "no message" in one.reason()
+    assert nothing_left(one, alive)
+
+
+@pytest.mark.parametrize(
+    ("linux", "mode", "why"),
+    [("missing", None, "No such file"), ("/", None, "Permission denied"), ("text", 0o644, "Permission denied")],
+)
+def test_a_kernel_that_cannot_be_executed(guest, tmp_path, linux, mode, why):
+    one = guest("")
+    if mode:
+        (tmp_path / linux).write_text("text")
+        (tmp_path / linux).chmod(mode)
+    one.request = replace(one.request, linux=tmp_path / linux)
+    assert one.reason().startswith(
+        f"the guest ended with exit code 127 before its first word: cannot execute {tmp_path / linux}: "
+    )
+    assert why in one.console
+    assert not one.request.scratch.exists()
+
+
+def test_an_interrupt_ends_the_guest(guest, alive):
+    def interrupt(message):
+        raise KeyboardInterrupt
+
+    one = guest(f"{FAMILY}\nsay('disk')\nwhile True: pass")
+    with pytest.raises(KeyboardInterrupt):
+        boot(one.request, interrupt)
+    assert nothing_left(one, alive)
+
+
+def test_results_that_cannot_be_kept_are_a_failure_not_a_hang(guest, alive):
+    one = guest(f"note('guest'); os.rmdir(SCRATCH); {GOOD_END}")
+    with pytest.raises(OSError, match="guest"):
+        one.boot()
+    assert nothing_left(one, alive)
+
+
+def test_a_reaper_that_is_killed_is_a_failure(guest, alive, wait_until):
+    one = guest("note('guest'); say('disk'); os.kill(os.getppid(), signal.SIGKILL)\nwhile True: pass")
+    assert one.reason().startswith("the guest ended with the process that watched it after setting up")
+    wait_until(lambda: not any(alive(pid) for pid in one.pids()))
+
+
+HOLDER = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from wblab.host.boot import Boot, boot
+run, scratch = Path(sys.argv[3]), Path(sys.argv[4])
+boot(Boot(Path(sys.argv[2]), [], run, scratch, 0, 60.0), lambda message: print(message.phase, flush=True))
+"""
+
+
+@pytest.mark.parametrize("record", [{"outcome": "running", "reason": "", "seed": 7}, None])
+def test_a_holder_that_is_killed_takes_the_guest_with_it(guest, alive, wait_until, record):
+    one = guest(f"{FAMILY}\nsay('disk')\nwhile True: time.sleep(60)")
+    path = one.request.run / "experiment.json"
+    if record:
+        path.write_text(json.dumps(record))
+    arguments = [ROOT, one.request.linux, one.request.run, one.request.scratch]
+    with subprocess.Popen([sys.executable, "-c", HOLDER, *map(str, arguments)], stdout=subprocess.PIPE) as holder:
+        assert holder.stdout.readline() == b"disk\n"
+        assert all(alive(pid) for pid in one.pids())
+        holder.kill()
+    wait_until(lambda: nothing_left(one, alive))
+    if record:
+        assert json.loads(path.read_text()) == {
+            "outcome": "failed",
+            "reason": "the wblab command was killed while the guest ran",
+            "seed": 7,
+        }
+    else:
+        assert not path.exists()
+
+
+def test_ctrl_c_in_the_terminal_does_not_reach_the_guest_itself(guest, alive, wait_until):
+    one = guest("note('guest'); signal.signal(signal.SIGINT, signal.SIG_DFL); say('disk')\nwhile True: time.sleep(60)")
+    arguments = [ROOT, one.request.linux, one.request.run, one.request.scratch]
+    command = [sys.executable, "-c", HOLDER, *map(str, arguments)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, process_group=0) as holder:
+        assert holder.stdout.readline() == b"disk\n"
+        os.killpg(holder.pid, signal.SIGINT)
+        holder.wait(20)
+    assert nothing_left(one, alive)
+
+
+def test_a_missing_run_directory_starts_nothing(guest, tmp_path):
+    one = guest(GOOD_END)
+    before = os.listdir("/proc/self/fd")
+    with pytest.raises((OSError, WblabError)):
+        boot(replace(one.request, run=Path(tmp_path, "missing")), one.heard.append)
+    assert os.listdir("/proc/self/fd") == before

@@ -1,0 +1,96 @@
+import shutil
+import subprocess
+
+import pytest
+
+from wblab.core.errors import WblabError
+from wblab.core.specfile import ROOT
+from wblab.host import bundle as module
+from wblab.host.bundle import bundle
+from wblab.host.command import interpreter
+
+
+@pytest.fixture(autouse=True)
+def _cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def lab(tmp_path, monkeypatch):
+    """A copy of the sources, for a test to change."""
+    copy = tmp_path / "lab"
+    for package in ("core", "guest"):
+        shutil.copytree(ROOT / "wblab" / package, copy / "wblab" / package)
+    shutil.copy(ROOT / "wblab" / "__init__.py", copy / "wblab")
+    shutil.copy(ROOT / "experiment.py", copy)
+    monkeypatch.setattr(module, "ROOT", copy)
+    return copy
+
+
+def test_the_same_content_is_the_same_file(lab, tmp_path, monkeypatch):
+    first = bundle(interpreter())
+    changed_ns = first.stat().st_mtime_ns
+    assert bundle(interpreter()) == first
+    assert first.stat().st_mtime_ns == changed_ns
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "other"))
+    other = bundle(interpreter())
+    assert other.name == first.name
+    assert other.read_bytes() == first.read_bytes()
+    assert [path.name for path in first.parent.iterdir()] == [first.name]
+
+
+def test_the_place_of_the_lab_and_its_byte_code_do_not_count(lab, monkeypatch):
+    (lab / "wblab" / "core" / "__pycache__").mkdir(exist_ok=True)
+    (lab / "wblab" / "core" / "__pycache__" / "units.cpython-311.pyc").write_bytes(b"other")
+    here = bundle(interpreter())
+    monkeypatch.setattr(module, "ROOT", ROOT)
+    assert bundle(interpreter()) == here
+
+
+@pytest.mark.parametrize("name", ["experiment.py", "wblab/__init__.py", "wblab/core/units.py", "wblab/guest/init.py"])
+def test_a_changed_source_is_another_file(lab, name):
+    before = bundle(interpreter())
+    with (lab / name).open("a") as source:
+        source.write("# changed\n")
+    assert bundle(interpreter()) != before
+
+
+def test_a_new_source_is_another_file(lab):
+    before = bundle(interpreter())
+    (lab / "wblab" / "core" / "new.py").touch()
+    assert bundle(interpreter()) != before
+
+
+def test_the_guest_imports_everything_from_the_archive(tmp_path):
+    code = """
+import sys
+archive = sys.argv[1]
+sys.path = [archive, *(path for path in sys.path if path and "-packages" not in path)]
+import wblab.guest.init
+lab = {name: module for name, module in sys.modules.items() if name.split(".")[0] == "wblab"}
+assert len(lab) > 10, lab
+for module in lab.values():
+    assert module.__spec__.cached or module.__file__.startswith(archive), module
+    assert module.__file__.startswith(archive + "/wblab/"), module.__file__
+    assert module.__file__.endswith(".pyc"), module.__file__  # no compiling in the guest
+third = {name for name, module in sys.modules.items() if "-packages" in (getattr(module, "__file__", None) or "")}
+assert not third, third
+print(wblab.guest.init.main.__code__.co_filename)
+"""
+    archive = bundle(interpreter())
+    done = subprocess.run(
+        [interpreter(), "-S", "-s", "-P", "-B", "-c", code, archive],
+        check=False,
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={"PYTHONHASHSEED": "0"},
+    )
+    assert done.stderr == ""
+    assert done.stdout == "/lab/wblab/guest/init.py\n"
+
+
+def test_a_source_that_does_not_compile_is_named(lab):
+    (lab / "wblab" / "core" / "new.py").write_text("def (")
+    with pytest.raises(WblabError, match="cannot compile the guest's program: SyntaxError"):
+        bundle(interpreter())

@@ -1,0 +1,62 @@
+from dataclasses import replace
+
+import pytest
+
+from wblab.core.errors import InputError
+from wblab.core.specfile import PRESETS, preset_names, read_spec
+from wblab.host import check as module
+from wblab.host.check import check_run
+from wblab.host.disk import tool_path
+
+BASE = read_spec(PRESETS / "base.toml")
+TOOLS = {name: tool_path(name) for name in module.PACKAGES}
+
+
+@pytest.fixture(autouse=True)
+def _tools(monkeypatch):
+    """A machine with all tools, whatever is installed on this one."""
+    monkeypatch.setattr(module, "tool_path", lambda name: f"/usr/sbin/{name}")
+
+
+@pytest.mark.parametrize("name", preset_names())
+def test_a_preset_can_run_here(name):
+    check_run(read_spec(PRESETS / f"{name}.toml"))
+
+
+def test_what_no_machine_can_run_is_refused():
+    with pytest.raises(InputError, match="memory"):
+        check_run(replace(BASE, memory=1))
+
+
+@pytest.mark.parametrize(
+    ("filesystem", "missing", "package"),
+    [("ext4", "mke2fs", "e2fsprogs"), ("xfs", "mkfs.xfs", "xfsprogs"), ("ext4", "trace-cmd", "trace-cmd")],
+)
+def test_a_missing_tool_is_named_with_its_package(monkeypatch, filesystem, missing, package):
+    monkeypatch.setattr(module, "tool_path", lambda name: None if name == missing else "/bin/true")
+    spec = replace(BASE, disk=replace(BASE.disk, filesystem=filesystem, size=300 << 20))
+    with pytest.raises(InputError, match=f"missing on this machine: {missing}: run 'sudo apt-get install {package}'"):
+        check_run(spec)
+
+
+def test_an_experiment_without_events_needs_no_tracecmd(monkeypatch):
+    monkeypatch.setattr(module, "tool_path", lambda name: None if name == "trace-cmd" else "/bin/true")
+    check_run(replace(BASE, trace=replace(BASE.trace, events=())))
+
+
+def test_shared_memory_that_is_not_there(monkeypatch, tmp_path):
+    monkeypatch.setenv("WBLAB_SHM", str(tmp_path / "missing"))
+    with pytest.raises(InputError, match="missing: No such file or directory: set WBLAB_SHM to a tmpfs"):
+        check_run(BASE)
+
+
+def test_a_guest_that_does_not_fit_into_shared_memory(monkeypatch):
+    monkeypatch.setattr(module, "free_shared_bytes", lambda: 1 << 20)
+    with pytest.raises(InputError, match=r"/dev/shm has 1 MiB free, the guest needs 214 MiB: .* lower memory"):
+        check_run(BASE)
+
+
+def test_a_run_that_does_not_fit_into_memory(monkeypatch):
+    monkeypatch.setattr(module, "available_memory_bytes", lambda: 1 << 20)
+    with pytest.raises(InputError, match=r"1 MiB of memory available, .* 344 MiB: lower memory or disk\.size"):
+        check_run(BASE)

@@ -1,0 +1,85 @@
+import os
+import re
+import subprocess
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from wblab.core.errors import InputError
+from wblab.core.spec import Clock
+from wblab.core.specfile import PRESETS, ROOT, read_spec
+from wblab.host import command
+from wblab.host.command import interpreter, kernel_arguments
+
+BASE = read_spec(PRESETS / "base.toml")
+DEVICE = read_spec(PRESETS / "base-device.toml")
+REAL = replace(BASE, clock=Clock(mode="real"))
+
+
+def named(arguments, start):
+    return [argument for argument in arguments if argument.startswith(start)]
+
+
+def test_arguments_hold_neither_name_nor_path_nor_date():
+    text = " ".join(kernel_arguments(replace(BASE, name="a-telling-name", kernel="/a/telling/path")))
+    for word in ("telling", str(ROOT), str(Path.home()), os.getcwd(), time.strftime("%Y-"), "/tmp", "/dev/shm"):
+        assert word not in text
+
+
+def test_name_and_kernel_and_loads_change_no_argument():
+    assert kernel_arguments(replace(BASE, name="other", kernel="6.12", load={})) == kernel_arguments(BASE)
+
+
+def test_the_seed_changes_the_kernels_seed_and_nothing_else():
+    one, two = (kernel_arguments(replace(BASE, seed=seed)) for seed in (1, 2))
+    differing = [pair for pair in zip(one, two, strict=True) if pair[0] != pair[1]]
+    assert len(differing) == 1
+    assert all(re.fullmatch(r"um_seed=\d+", argument) for argument in differing[0])
+    assert int(differing[0][0].partition("=")[2]) < 2**64
+
+
+def test_virtual_time_has_a_start_and_a_cost_per_system_call():
+    arguments = kernel_arguments(replace(BASE, clock=Clock(syscall_cost=7)))
+    assert "time-travel=inf-cpu" in arguments
+    assert "tt_syscall_ns=7" in arguments
+    assert named(arguments, "time-travel-start=") == ["time-travel-start=1700000000000000000"]
+
+
+@pytest.mark.parametrize("start", ["time-travel", "tt_syscall_ns", "um_seed"])
+def test_real_time_has_nothing_of_virtual_time(start):
+    assert named(kernel_arguments(BASE), start)
+    assert not named(kernel_arguments(REAL), start)
+
+
+def test_only_the_device_model_has_parameters_of_the_disk():
+    assert not named(kernel_arguments(BASE), "ubd.")
+    assert named(kernel_arguments(DEVICE), "ubd.") == ["ubd.latency_ns=50000", "ubd.bytes_per_second=1048576"]
+
+
+def test_memory_is_that_of_the_spec():
+    assert kernel_arguments(BASE)[0] == f"mem={150 << 20}"
+
+
+def test_init_is_the_interpreter_with_the_program_and_no_site():
+    arguments = kernel_arguments(BASE)
+    split = arguments.index("--")
+    assert arguments[split + 1 :] == ["-S", "-s", "-P", "-B", "/proc/self/fd/11/experiment.pyz"]
+    assert f"init={interpreter()}" in arguments[:split]
+    assert "PYTHONHASHSEED=0" in arguments[:split]
+
+
+def test_the_interpreter_is_a_real_python_of_a_known_version():
+    path = interpreter()
+    assert os.path.realpath(path) == path
+    done = subprocess.run(
+        [path, "-c", "import sys; print(sys.version_info >= (3, 11))"], check=True, capture_output=True, text=True
+    )
+    assert done.stdout == "True\n"
+
+
+def test_a_machine_without_a_python_for_the_guest_is_told_so(monkeypatch):
+    monkeypatch.setattr(command, "MIN_PYTHON", (3, 99))
+    with pytest.raises(InputError, match=r"no Python 3\.99 or later for the guest: install python3"):
+        interpreter()

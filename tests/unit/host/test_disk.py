@@ -1,0 +1,118 @@
+import os
+import re
+import resource
+import subprocess
+from hashlib import sha256
+
+import pytest
+
+from wblab.core.child import fork_child
+from wblab.core.errors import WblabError
+from wblab.core.spec import Disk
+from wblab.host.disk import made_disk, mkfs_command, mkfs_tool, tool_path
+
+MIB = 1 << 20
+NEEDS_XFS = pytest.mark.skipif(tool_path("mkfs.xfs") is None, reason="mkfs.xfs is not installed")
+FILESYSTEMS = [
+    ("ext2", 16 * MIB),
+    ("ext3", 16 * MIB),
+    ("ext4", 16 * MIB),
+    pytest.param("xfs", 300 * MIB, marks=NEEDS_XFS),
+]
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_left(shm):
+    before = os.listdir("/proc/self/fd")
+    yield
+    assert os.listdir("/proc/self/fd") == before
+
+
+def digest(disk, seed):
+    with made_disk(disk, seed) as fd, open(fd, "rb", closefd=False) as file:
+        assert os.fstat(fd).st_size == disk.size
+        content = sha256()
+        while chunk := file.read(MIB):
+            content.update(chunk)
+        return content.hexdigest()
+
+
+@pytest.mark.parametrize(("filesystem", "size"), FILESYSTEMS)
+def test_the_seed_decides_the_bytes(filesystem, size):
+    disk = Disk(size=size, filesystem=filesystem, write_bps=1)
+    first = digest(disk, 1)
+    assert digest(disk, 1) == first
+    assert digest(disk, 2) != first
+
+
+def dumped(fd):
+    command = [tool_path("dumpe2fs"), "-h", f"/proc/self/fd/{fd}"]
+    return subprocess.run(command, pass_fds=[fd], capture_output=True, text=True, check=True).stdout
+
+
+@pytest.mark.parametrize(("filesystem", "journal"), [("ext2", False), ("ext3", True), ("ext4", True)])
+def test_it_is_the_filesystem_that_was_asked_for(filesystem, journal):
+    disk = Disk(size=16 * MIB, filesystem=filesystem, write_bps=1)
+    with made_disk(disk, 7) as fd:
+        text = dumped(fd)
+    command = mkfs_command(disk, 7, "disk")
+    assert re.search(r"Filesystem UUID: +(\S+)", text)[1] == command[command.index("-U") + 1]
+    assert re.search(r"Directory Hash Seed: +(\S+)", text)[1] in " ".join(command)
+    assert ("has_journal" in text) == journal
+    assert re.search(r"Filesystem state: +clean", text)
+
+
+def test_mkfs_options_count():
+    disk = Disk(size=16 * MIB, write_bps=1, mkfs_options=("-O", "^has_journal", "-L", "a label"))
+    with made_disk(disk, 1) as fd:
+        text = dumped(fd)
+    assert "has_journal" not in text
+    assert "a label" in text
+
+
+def test_what_the_filesystem_does_not_use_is_filled():
+    with made_disk(Disk(size=16 * MIB, filesystem="ext2", write_bps=1), 1) as fd:
+        assert os.pread(fd, 4096, 15 * MIB) == b"\xff" * 4096
+        assert os.fstat(fd).st_blocks * 512 == 16 * MIB
+
+
+def test_the_disk_has_no_name_and_is_gone_at_the_end():
+    with made_disk(Disk(size=8 * MIB, write_bps=1), 1) as fd:
+        assert os.readlink(f"/proc/self/fd/{fd}") == "/memfd:wblab-disk (deleted)"
+        assert not os.get_inheritable(fd)
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(fd)
+
+
+@pytest.mark.parametrize("options", [("-O", "no_such_feature"), ("--no-such-option",), ("-b", "777")])
+def test_an_mkfs_option_that_does_not_work_is_named(options):
+    with (
+        pytest.raises(WblabError, match=r"mke2fs failed on the disk, check disk\.mkfs_options: .") as raised,
+        made_disk(Disk(size=8 * MIB, write_bps=1, mkfs_options=options), 1),
+    ):
+        pass
+    assert "\n" not in str(raised.value)
+
+
+def test_a_disk_that_does_not_fit_is_a_failure():
+    def task():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4 * MIB, 4 * MIB))
+        with (
+            pytest.raises(WblabError, match="cannot make the disk in memory: File too large"),
+            made_disk(Disk(size=8 * MIB, write_bps=1), 1),
+        ):
+            pass
+
+    assert os.waitpid(fork_child(task), 0)[1] == 0
+
+
+def test_tools_of_the_system_are_found_without_their_directory_in_the_path(monkeypatch):
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert os.access(tool_path("mke2fs"), os.X_OK)
+    assert tool_path("no-such-program") is None
+
+
+@pytest.mark.parametrize(("filesystem", "tool"), [("ext2", "mke2fs"), ("ext4", "mke2fs"), ("xfs", "mkfs.xfs")])
+def test_the_tool_of_a_filesystem(filesystem, tool):
+    assert mkfs_tool(Disk(size=1, write_bps=1, filesystem=filesystem)) == tool
+    assert mkfs_command(Disk(size=1, write_bps=1, filesystem=filesystem), 1, "a path")[-1] == "a path"

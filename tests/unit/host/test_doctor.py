@@ -1,0 +1,79 @@
+import json
+
+import pytest
+
+from wblab.core.errors import InputError
+from wblab.host import doctor
+from wblab.host.doctor import Finding, examine
+
+
+def found(check):
+    return next(finding for finding in examine() if finding.check == check)
+
+
+def test_a_machine_is_examined_without_an_exception(shm):
+    findings = examine()
+    assert len({finding.check for finding in findings}) == len(findings) >= 9
+    for finding in findings:
+        assert finding.found
+        assert finding.good or finding.advice
+        json.dumps(finding.to_json())
+
+
+def test_a_bad_finding_says_what_to_do():
+    assert str(Finding("ptrace", True, "no Yama", "advice")) == "ok   ptrace: no Yama"
+    assert str(Finding("ptrace", False, "scope = 3", "do it")) == "BAD  ptrace: scope = 3\n     -> do it"
+
+
+def test_missing_shared_memory_is_found(monkeypatch, tmp_path):
+    monkeypatch.setenv("WBLAB_SHM", str(tmp_path / "missing"))
+    for check in ("shared memory", "exec on shared memory"):
+        finding = found(check)
+        assert not finding.good
+        assert "missing: No such file or directory" in finding.found
+        assert "WBLAB_SHM" in finding.advice
+
+
+def test_shared_memory_that_cannot_be_written_is_found(monkeypatch):
+    monkeypatch.setenv("WBLAB_SHM", "/proc")
+    assert not found("exec on shared memory").good
+
+
+@pytest.mark.parametrize(("scope", "good"), [("0", True), ("1", True), ("2", True), ("3", False)])
+def test_a_machine_that_forbids_ptrace_is_found(monkeypatch, tmp_path, scope, good):
+    (tmp_path / "scope").write_text(f"{scope}\n")
+    monkeypatch.setattr(doctor, "_PTRACE_SCOPE", tmp_path / "scope")
+    finding = found("ptrace")
+    assert finding.good == good
+    assert finding.found.endswith(scope)
+    assert "ptrace_scope=1" in finding.advice
+
+
+def test_a_machine_without_yama_allows_ptrace(monkeypatch, tmp_path):
+    monkeypatch.setattr(doctor, "_PTRACE_SCOPE", tmp_path / "missing")
+    assert found("ptrace").good
+
+
+def test_missing_packages_are_found(monkeypatch):
+    monkeypatch.setattr(doctor, "missing_packages", lambda: ["bc", "flex"])
+    finding = found("packages")
+    assert (finding.good, finding.found) == (False, "bc, flex")
+    assert finding.advice.endswith("bc flex")
+
+
+def test_a_missing_python_for_the_guest_is_found(monkeypatch):
+    def interpreter():
+        raise InputError("no Python")
+
+    monkeypatch.setattr(doctor, "interpreter", interpreter)
+    assert not found("Python of the guest").good
+
+
+def test_too_little_memory_is_found(monkeypatch):
+    monkeypatch.setattr(doctor, "available_memory_bytes", lambda: 1 << 20)
+    assert not found("memory").good
+
+
+def test_the_cache_need_not_exist_yet(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "not" / "yet"))
+    assert str(tmp_path) in found("kernel cache").found

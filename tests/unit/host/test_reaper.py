@@ -1,0 +1,132 @@
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+
+from wblab.core.child import fork_child
+from wblab.core.specfile import ROOT
+from wblab.host import reaper
+from wblab.host.reaper import Order
+
+MAIN = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+from wblab.host.reaper import Order, main
+main(Order(**json.loads(sys.argv[2])))
+"""
+
+
+@pytest.fixture
+def reaped(tmp_path):
+    """Start a reaper of a shell command; return it and our end of its control socket."""
+    (tmp_path / "run").mkdir()
+    (tmp_path / "scratch").mkdir()
+    started = []
+
+    def start(shell, stdout=subprocess.PIPE):
+        near, far = socket.socketpair()
+        with far:
+            command = ["/bin/sh", "-c", shell]
+            order = Order(far.fileno(), str(tmp_path / "run"), str(tmp_path / "scratch"), command, {})
+            arguments = [sys.executable, "-I", "-S", "-c", MAIN, str(ROOT), json.dumps(asdict(order))]
+            process = subprocess.Popen(
+                arguments, stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.DEVNULL, pass_fds=[far.fileno()]
+            )
+        started.append((process, near))
+        return process, near
+
+    yield start
+    for process, near in started:
+        near.close()
+        process.wait(20)
+        if process.stdout:
+            process.stdout.close()
+
+
+@pytest.mark.parametrize(("shell", "status"), [("exit 0", 0), ("exit 3", 3 << 8), ("kill -9 $$", 9)])
+def test_the_answer_is_the_wait_status(reaped, tmp_path, shell, status):
+    process, near = reaped(shell)
+    assert int(process.stdout.readline()) == status
+    assert (tmp_path / "scratch").exists()  # until its holder has taken what it wants
+    near.close()
+    assert process.wait(20) == 0
+    assert not (tmp_path / "scratch").exists()
+
+
+def test_a_byte_ends_the_command(reaped):
+    process, near = reaped("trap '' TERM INT HUP; while :; do sleep 60; done")
+    near.send(b"x")
+    assert int(process.stdout.readline()) == signal.SIGKILL
+
+
+def test_signals_of_the_terminal_do_not_end_the_reaper(reaped, tmp_path, wait_until):
+    process, near = reaped(f"echo > {tmp_path}/run/begun; read line < /dev/null; sleep 60")
+    wait_until((tmp_path / "run" / "begun").exists)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        process.send_signal(number)
+    time.sleep(0.1)
+    assert process.poll() is None
+    near.send(b"x")
+    assert int(process.stdout.readline()) == signal.SIGKILL
+
+
+def test_a_holder_that_takes_no_answer_leaves_nothing_behind(reaped, tmp_path):
+    read, write = os.pipe()
+    process, near = reaped("sleep 0.2", stdout=write)
+    os.close(write)
+    os.close(read)
+    time.sleep(0.5)
+    near.close()
+    process.wait(20)
+    assert not (tmp_path / "scratch").exists()
+
+
+def test_descriptors_get_their_numbers_whatever_they_were(tmp_path):
+    def task():
+        one, two = (os.open(tmp_path / name, os.O_WRONLY | os.O_CREAT) for name in ("one", "two"))
+        os.dup2(one, 11)
+        os.dup2(two, 10)
+        reaper.place({10: 11, 11: 10, 12: one})
+        assert [os.path.basename(os.readlink(f"/proc/self/fd/{fd}")) for fd in (10, 11, 12)] == ["one", "two", "one"]
+        for fd in (10, 11, 12):
+            assert os.get_inheritable(fd)
+        left = set()
+        for fd in range(3, 200):
+            try:
+                os.fstat(fd)
+                left.add(fd)
+            except OSError:
+                pass
+        assert left == {10, 11, 12}
+
+    assert os.waitpid(fork_child(task), 0)[1] == 0
+
+
+def test_our_children_are_known():
+    before = reaper.children()
+    pid = fork_child(lambda: time.sleep(60))
+    assert set(reaper.children()) - set(before) == {pid}
+    reaper.kill(pid)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == -signal.SIGKILL
+
+
+def test_killing_what_is_gone_is_no_error():
+    pid = fork_child(lambda: None)
+    os.waitpid(pid, 0)
+    reaper.kill(pid)
+
+
+@pytest.mark.parametrize("content", [None, "", "{", "[]", "3"])
+def test_a_record_that_cannot_be_amended_is_left(tmp_path, content):
+    record = Path(tmp_path, "experiment.json")
+    if content is not None:
+        record.write_text(content)
+    reaper.note(record)
+    assert (record.read_text() if record.exists() else None) == content

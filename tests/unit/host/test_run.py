@@ -1,0 +1,126 @@
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from wblab.core.errors import WblabError
+from wblab.core.spec import Spec
+from wblab.core.tables import from_table
+from wblab.host.kernel import Kernel
+from wblab.host.run import RunFailedError, expected_duration_ns, run_experiment
+
+SPEC = from_table(
+    Spec,
+    {
+        "name": "small",
+        "memory": "64MiB",
+        "disk": {"size": "8MiB", "write_bps": "1MiB/s"},
+        "load": {
+            "c1": {"kind": "control", "idle": "50ms"},
+            "l1": {"kind": "load", "file": "l1", "wait": "1s", "size": "4MiB", "block": "1KiB"},
+        },
+    },
+)
+GUEST = """#!{python} -IS
+import json, os, sys
+run, scratch = (os.readlink(f"/proc/self/fd/{{number}}") for number in (10, 11))
+def say(phase, guest_ns=0, **detail):
+    os.write(13, json.dumps({{"phase": phase, "guest_ns": guest_ns, "detail": detail}}).encode() + b"\\n")
+"""
+GOOD = """
+parameters = json.load(open(f"{scratch}/guest.json"))
+assert sorted(os.listdir(scratch)) == ["experiment.pyz", "guest.json"]
+assert os.fstat(12).st_size == 8 << 20
+json.dump(parameters, open(f"{run}/seen.json", "w"))
+say("mounts", 0)
+say("loads", 5 * 10**9, start_ns=5 * 10**9)
+say("loads", 7 * 10**9)
+say("power off", 9 * 10**9)
+"""
+
+
+@pytest.fixture
+def kernel(tmp_path, monkeypatch, shm):
+    """Make a script in place of a kernel."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+    def make(code):
+        path = tmp_path / "linux"
+        path.write_text(GUEST.format(python=sys.executable) + code)
+        path.chmod(0o755)
+        return Kernel(path, None, "7.3", "7.3.0", "", (), "0" * 64, "a script", "none")
+
+    return make
+
+
+def test_a_run_that_succeeds(kernel, tmp_path):
+    heard = []
+    finished = run_experiment(SPEC, kernel(GOOD), tmp_path / "exp", report=lambda *words: heard.append(words))
+    assert finished.directory.parent == tmp_path / "exp"
+    assert finished.directory.name.endswith("_small")
+    assert not finished.directory.name.startswith("_")
+    record = json.loads((finished.directory / "experiment.json").read_text())
+    assert record == finished.record
+    assert list(record) == [
+        *("format", "kind", "spec", "seed", "kernel", "host", "start", "end", "wall_s", "guest_s", "outcome", "reason")
+    ]
+    assert (record["outcome"], record["reason"], record["guest_s"]) == ("succeeded", "", 9.0)
+    assert from_table(Spec, record["spec"], exact=True) == SPEC
+    seen = json.loads((finished.directory / "seen.json").read_text())
+    assert seen["spec"] == record["spec"]
+    assert [share for share, _ in heard if share is not None] == [0.0, 0.5]
+    assert heard[-1] == (None, "powering off")
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        ("say('failed', reason='a reason'); say('power off')", "a reason"),
+        ("print('Kernel panic - not syncing: Oops'); sys.exit(1)", "Kernel panic - not syncing: Oops"),
+        ("os.write(13, b'nonsense\\n')", "no message"),
+    ],
+)
+def test_a_run_that_fails_keeps_its_staged_name_and_the_reason(kernel, tmp_path, code, reason):
+    with pytest.raises(RunFailedError) as raised:
+        run_experiment(SPEC, kernel(code), tmp_path / "exp")
+    (staged,) = (tmp_path / "exp").iterdir()
+    assert staged.name.startswith("_")
+    record = json.loads((staged / "experiment.json").read_text())
+    assert record["outcome"] == "failed"
+    assert reason in record["reason"]
+    assert record["end"]
+    assert str(staged) in str(raised.value)
+    assert (staged / "console.log").exists()
+
+
+def test_a_run_that_is_interrupted_says_so(kernel, tmp_path):
+    def interrupt(share, text):
+        if text.startswith("running"):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_experiment(SPEC, kernel(GOOD + "while True: pass"), tmp_path / "exp", report=interrupt)
+    (staged,) = (tmp_path / "exp").iterdir()
+    record = json.loads((staged / "experiment.json").read_text())
+    assert (record["outcome"], record["reason"]) == ("failed", "interrupted")
+
+
+def test_a_disk_that_cannot_be_made_is_a_failed_run(kernel, tmp_path):
+    spec = replace(SPEC, disk=replace(SPEC.disk, mkfs_options=("--wrong",)))
+    with pytest.raises(RunFailedError, match=r"disk\.mkfs_options"):
+        run_experiment(spec, kernel(GOOD), tmp_path / "exp")
+
+
+@pytest.mark.parametrize("results", ["file/exp", "file"])
+def test_results_that_cannot_be_made_are_one_error(kernel, tmp_path, results):
+    (tmp_path / "file").touch()
+    with pytest.raises(WblabError, match="file"):
+        run_experiment(SPEC, kernel(GOOD), Path(tmp_path, results))
+
+
+def test_a_run_is_expected_to_take_what_the_disk_takes_or_the_longest_wait():
+    assert expected_duration_ns(SPEC) == 4 * 10**9
+    offender = replace(SPEC.load["l1"], wait=60 * 10**9)
+    assert expected_duration_ns(replace(SPEC, load={"l1": offender})) == 60 * 10**9
