@@ -14,6 +14,7 @@ EVENT = re.compile(r"[A-Za-z0-9_*]+(:[A-Za-z0-9_*]+)?")
 MIN_MEMORY = 64 << 20  # below this Python does not come up beside the loads
 MAX_CYCLES = 1 << 22  # each takes 8 bytes of locked memory
 MIN_DISK = {"ext2": 1 << 20, "ext3": 8 << 20, "ext4": 8 << 20, "xfs": 300 << 20}
+MAX_KERNEL_NS = 2**32 - 1  # ubd.latency_ns and tt_syscall_ns are 32 bits wide
 DIRTY_SYSCTLS = (
     "vm.dirty_background_bytes",
     "vm.dirty_background_ratio",
@@ -43,6 +44,8 @@ def check_spec(spec: Spec) -> None:
         check_load(load, f"load.{name}.")
         if isinstance(load, Offender) and load.wait > spec.time_limit:
             raise InputError(f"load.{name}.wait is past time_limit, {format_time(spec.time_limit)}: raise time_limit")
+    if spec.clock.syscall_cost > MAX_KERNEL_NS:
+        raise InputError(f"clock.syscall_cost: {format_time(spec.clock.syscall_cost)} is too long: give at most 4s")
     _check_disk(spec)
     _check_order(spec)
 
@@ -64,6 +67,8 @@ def _check_disk(spec: Spec) -> None:
         raise InputError(f"disk.size: {disk.size} bytes is not a multiple of 4096")
     if disk.write_bps <= 0:
         raise InputError("disk.write_bps: a disk that writes nothing never ends: give for example 1MiB/s")
+    if disk.latency > MAX_KERNEL_NS:
+        raise InputError(f"disk.latency: {format_time(disk.latency)} is too long: give at most 4s")
     if disk.latency and disk.model != "device":
         raise InputError("disk.latency needs disk.model = 'device': the throttle has no service time")
     files: dict[str, int] = {}

@@ -8,6 +8,7 @@ MS_NOSUID, MS_NODEV, MS_SYNCHRONOUS = 2, 4, 16
 IOPRIO_CLASSES = {"none": 0, "realtime": 1, "best-effort": 2, "idle": 3}
 
 _RB_POWER_OFF = 0x4321FEDC
+_PR_SET_NAME = 15
 _IOPRIO_WHO_PROCESS, _IOPRIO_CLASS_SHIFT = 1, 13
 _SYS_IOPRIO_SET = 251  # x86-64, arch/x86/entry/syscalls/syscall_64.tbl
 
@@ -42,6 +43,11 @@ def set_ioprio(ioclass: str, level: int) -> None:
 def lock_memory(address: int, length: int) -> None:
     """Keep pages in memory; see mlock(2)."""
     checked(libc.mlock(ctypes.c_void_p(address), ctypes.c_size_t(length)))
+
+
+def set_process_name(name: str) -> None:
+    """Give this process the name that a trace shows; only its first 15 bytes count. See prctl(2), PR_SET_NAME."""
+    checked(libc.prctl(_PR_SET_NAME, os.fsencode(name), 0, 0, 0), name)
 
 
 def power_off() -> None:

@@ -13,7 +13,7 @@ from wblab.core.cycles import Stamps, ending, run_cycles, stamps_for
 from wblab.core.errors import WblabError
 from wblab.core.loads import Load
 from wblab.core.spec import Spec
-from wblab.core.syscalls import set_ioprio
+from wblab.core.syscalls import set_ioprio, set_process_name
 from wblab.core.units import NS_PER_S
 
 # A seed moves each load's phase by up to this much: no more than a real machine does by chance.
@@ -42,7 +42,7 @@ def start_loads(spec: Spec, start_ns: int) -> list[Running]:
     for name, load in spec.load.items():
         first_ns = start_ns + load.start + phase_ns(spec.seed, name)
         stamps = stamps_for(load)
-        running.append(Running(name, load, fork_child(_task(load, stamps, first_ns)), stamps))
+        running.append(Running(name, load, fork_child(_task(name, load, stamps, first_ns)), stamps))
     return running
 
 
@@ -74,8 +74,9 @@ def stop_loads(running: list[Running], order: list[str], limit_s: float) -> None
         wait_for([by_name[name]], time.monotonic_ns() + int(limit_s * NS_PER_S), lambda: None)
 
 
-def _task(load: Load, stamps: Stamps, first_ns: int) -> Callable[[], None]:
+def _task(name: str, load: Load, stamps: Stamps, first_ns: int) -> Callable[[], None]:
     def task() -> None:
+        set_process_name(name)
         if load.ioclass != "none":
             set_ioprio(load.ioclass, load.iolevel)
         run_cycles(load, layout.DISK, stamps, first_ns)

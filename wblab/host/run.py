@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from wblab.core import layout, rundir
-from wblab.core.errors import WblabError
+from wblab.core.errors import InputError, WblabError
 from wblab.core.spec import Spec
 from wblab.core.status import PHASES, Message
 from wblab.core.tables import to_table
@@ -48,7 +48,11 @@ def run_experiment(
     silence_limit_s: float = SILENCE_LIMIT_S,
 ) -> Finished:
     """Run a spec that was checked (wblab.core.check, wblab.host.check). Raises RunFailedError."""
-    staged = rundir.stage(results, spec.name)
+    try:
+        staged = rundir.stage(results, spec.name)
+    except OSError as error:
+        reason = error.strerror or error
+        raise InputError(f"cannot make a run directory in {str(results)!r}: {reason}") from None
     record = _record(spec, kernel)
     rundir.write_json(staged / rundir.EXPERIMENT, record)
     if kernel.config:
