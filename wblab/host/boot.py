@@ -37,6 +37,7 @@ class Boot:
 
     scratch: a directory on tmpfs for the kernel's own files; `scratch/guest` is what the guest sees of it.
     silence_limit_s: host time without a word from the guest after which it counts as hanging.
+    one_processor: keep the guest on one processor (see wblab.host.processor).
     """
 
     linux: Path
@@ -45,6 +46,7 @@ class Boot:
     scratch: Path
     disk_fd: int
     silence_limit_s: float
+    one_processor: bool = False
 
     @property
     def shared(self) -> Path:
@@ -122,6 +124,7 @@ def _start(request: Boot, control_far: socket.socket, status_write: int) -> "sub
             scratch=str(request.scratch),
             command=command,
             descriptors={str(number): descriptor for number, descriptor in descriptors.items()},
+            one_processor=request.one_processor,
         )
         return subprocess.Popen(
             [sys.executable, "-I", "-S", "-c", _REAPER, str(ROOT), json.dumps(asdict(order))],

@@ -19,6 +19,7 @@ from pathlib import Path
 
 from wblab.core.rundir import EXPERIMENT, write_json
 from wblab.core.syscalls import checked, libc
+from wblab.host.processor import claim_processor
 from wblab.host.sandbox import confine_writes
 
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
@@ -31,6 +32,7 @@ class Order:
 
     control: our end of the socket. run, scratch: the only directories that the command may write to.
     descriptors: number in the command -> number here (a string: a key of JSON).
+    one_processor: keep the command on one processor, if there is one that no other guest has.
     """
 
     control: int
@@ -38,6 +40,7 @@ class Order:
     scratch: str
     command: list[str]
     descriptors: dict[str, int]
+    one_processor: bool = False
 
 
 def main(order: Order) -> None:
@@ -46,7 +49,8 @@ def main(order: Order) -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     checked(libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
-    pid = start(order)
+    claim = claim_processor() if order.one_processor else None
+    pid = start(order, claim.processor if claim else None)
     for descriptor in order.descriptors.values():
         os.close(descriptor)  # the other ends must see it when the command is gone
     orphaned = wait(pid, order.control)
@@ -61,8 +65,8 @@ def main(order: Order) -> None:
     shutil.rmtree(order.scratch, ignore_errors=True)
 
 
-def start(order: Order) -> int:
-    """Start the command in a process group of its own and return its pid."""
+def start(order: Order, processor: int | None) -> int:
+    """Start the command, in a process group of its own and on one processor if one is given; return its pid."""
     pid = os.fork()
     if pid:
         return pid
@@ -71,6 +75,8 @@ def start(order: Order) -> int:
         checked(libc.prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0))
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_DFL)
+        if processor is not None:
+            os.sched_setaffinity(0, {processor})
         os.dup2(2, 1)  # our standard output is the answer, the command's is the console
         place({int(number): descriptor for number, descriptor in order.descriptors.items()})
         confine_writes([Path(order.run), Path(order.scratch)])

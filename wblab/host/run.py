@@ -82,6 +82,7 @@ def _boot(spec: Spec, kernel: Kernel, staged: Path, report: Report, silence_limi
             scratch=scratch,
             disk_fd=stack.enter_context(made_disk(spec.disk, spec.seed)),
             silence_limit_s=silence_limit_s,
+            one_processor=spec.clock.mode == "virtual",
         )
         request.shared.mkdir()
         shutil.copyfile(bundle(interpreter()), request.shared / layout.PROGRAM)

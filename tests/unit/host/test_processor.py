@@ -1,0 +1,20 @@
+import os
+
+from wblab.host.processor import claim_processor
+
+
+def test_claims_are_apart_and_end_with_their_holder():
+    ours = os.sched_getaffinity(0)
+    claims = [claim_processor() for _ in range(len(ours) + 1)]
+    try:
+        claimed = [claim.processor for claim in claims if claim.processor is not None]
+        assert len(set(claimed)) == len(claimed)
+        assert set(claimed) <= ours
+        assert claims[-1].processor is None
+    finally:
+        for claim in claims:
+            claim.held.close()
+    if claimed:
+        again = claim_processor()
+        assert again.processor in ours
+        again.held.close()
