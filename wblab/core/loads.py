@@ -55,6 +55,18 @@ class Load:
 
 
 @dataclass(frozen=True, kw_only=True)
+class _SmallWrites(Load):
+    """Writes `block` bytes, then sleeps for `idle`, until it is stopped."""
+
+    file: str
+    idle: Nanoseconds
+    block: Bytes = Bytes(1)
+
+    def idle_ns(self, number: int) -> int:
+        return self.idle
+
+
+@dataclass(frozen=True, kw_only=True)
 class Control(Load):
     """Sleeps: a pause of this load is a stall of the environment, not of writeback."""
 
@@ -70,16 +82,10 @@ class Control(Load):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Write(Load):
+class Write(_SmallWrites):
     """Innocent: appends a small block to one file, then sleeps."""
 
     kind = "write"
-    file: str
-    idle: Nanoseconds
-    block: Bytes = Bytes(1)
-
-    def idle_ns(self, number: int) -> int:
-        return self.idle
 
     def prepare(self, mount: Path) -> Cycle:
         write, sleep, idle_s = os.write, time.sleep, self.idle / NS_PER_S
@@ -94,16 +100,10 @@ class Write(Load):
 
 
 @dataclass(frozen=True, kw_only=True)
-class MultiWrite(Load):
+class MultiWrite(_SmallWrites):
     """Innocent: writes a small block to a new file (file.0, file.1, …) each time, then sleeps."""
 
     kind = "multiwrite"
-    file: str
-    idle: Nanoseconds
-    block: Bytes = Bytes(1)
-
-    def idle_ns(self, number: int) -> int:
-        return self.idle
 
     def prepare(self, mount: Path) -> Cycle:
         write, close, sleep, idle_s = os.write, os.close, time.sleep, self.idle / NS_PER_S

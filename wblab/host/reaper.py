@@ -120,8 +120,11 @@ def end(pid: int) -> int:
 
 
 def children() -> list[int]:
-    """Return our children; descendants whose parents died become ours."""
-    return [int(child) for child in Path("/proc/thread-self/children").read_text().split()]
+    """Return our children; descendants whose parents died become ours. Empty without CONFIG_PROC_CHILDREN."""
+    try:
+        return [int(child) for child in Path("/proc/thread-self/children").read_text().split()]
+    except FileNotFoundError:
+        return []
 
 
 def kill(pid: int) -> None:

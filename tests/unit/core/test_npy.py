@@ -2,12 +2,13 @@ from array import array
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wblab.core.npy import write_int64
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(-(2**63), 2**63 - 1)))
 def test_numpy_reads_what_was_written(tmp_path_factory, values):
     path = tmp_path_factory.getbasetemp() / "values.npy"

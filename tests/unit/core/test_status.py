@@ -1,7 +1,7 @@
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wblab.core.status import PHASES, Message
@@ -9,6 +9,7 @@ from wblab.core.status import PHASES, Message
 DETAILS = st.dictionaries(st.text(), st.none() | st.booleans() | st.integers() | st.text())
 
 
+@settings(deadline=None)
 @given(st.sampled_from([*PHASES, "failed"]), st.integers(0, 2**63), DETAILS)
 def test_a_message_survives_the_channel(phase, guest_ns, detail):
     line = Message(phase, guest_ns, detail).line()

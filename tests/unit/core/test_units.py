@@ -1,7 +1,7 @@
 from contextlib import suppress
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wblab.core.errors import InputError
@@ -71,17 +71,20 @@ def test_what_is_not_understood_is_named_with_an_example(parse, text):
     assert parse(example) > 0
 
 
+@settings(deadline=None)
 @given(st.integers(0, 10**18 - 1))
 def test_a_size_survives_being_written_and_read(size):
     assert parse_bytes(format_bytes(size)) == size
     assert parse_rate(f"{format_bytes(size)}/s") == size
 
 
+@settings(deadline=None)
 @given(st.integers(0, 10**18 - 1))
 def test_a_time_survives_being_written_and_read(time_ns):
     assert parse_time(format_time(time_ns)) == time_ns
 
 
+@settings(deadline=None)
 @given(st.text(max_size=12))
 def test_any_text_is_a_number_or_an_input_error(text):
     for parse in (parse_bytes, parse_rate, parse_time):

@@ -1,7 +1,7 @@
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wblab.core.errors import WblabError
@@ -13,6 +13,7 @@ SPEC = {"name": "x", "memory": 1, "disk": Disk(size=1, write_bps=1), "load": {}}
 VIRTUAL, REAL = (Spec(**SPEC, clock=Clock(mode=mode)) for mode in ("virtual", "real"))
 
 
+@settings(deadline=None)
 @given(st.integers(0, 10**15))
 def test_virtual_time_goes_on_at_the_next_multiple_of_five_seconds(time_ns):
     later = on_grid(VIRTUAL, time_ns)

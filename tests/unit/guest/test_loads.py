@@ -2,7 +2,7 @@ import os
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wblab.core import layout
@@ -54,6 +54,7 @@ def begun(item):
         time.sleep(0.001)
 
 
+@settings(deadline=None)
 @given(st.integers(0, 2**63 - 1), st.text(max_size=64))
 def test_a_phase_is_within_its_spread(seed, name):
     assert 0 <= phase_ns(seed, name) < PHASE_SPREAD_NS

@@ -12,7 +12,7 @@ import pytest
 
 from wblab.core.loads import KINDS, Control, MultiWrite, Offender, Write
 from wblab.core.specfile import ROOT
-from wblab.host.load import build_parser, make_load, required
+from wblab.host.load import build_parser, main, make_load, required
 
 LOAD = [sys.executable, str(ROOT / "load.py")]
 OFFENDER = ["load", "f", "0s", "64K", "1K"]
@@ -138,11 +138,13 @@ def test_a_signal_ends_it_cleanly(started, tmp_path, number, arguments):
         (["c1", "control", "5s", "--out", "missing"], "--out: cannot write to 'missing': give a directory"),
     ],
 )
-def test_bad_input_is_one_line_and_leaves_no_file(run, tmp_path, arguments, message):
-    done = run(*arguments)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(f"load.py: {message}")
-    assert done.stderr.count("\n") == 1
+def test_bad_input_is_one_line_and_leaves_no_file(tmp_path, monkeypatch, capsys, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    assert main(arguments) == 2
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert output.err.startswith(f"load.py: {message}")
+    assert output.err.count("\n") == 1
     assert os.listdir(tmp_path) == []
 
 
