@@ -10,10 +10,6 @@ from typing import NoReturn
 
 from wblab import __version__
 from wblab.core.errors import WblabError
-from wblab.data import verbs as data_verbs
-from wblab.host import verbs as host_verbs
-from wblab.host.kernel import verbs as kernel_verbs
-from wblab.plot import verbs as plot_verbs
 
 _INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 
@@ -27,6 +23,11 @@ class _Parser(argparse.ArgumentParser):
 
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser of all verbs; each sets `run`, a function of the parsed arguments."""
+    from wblab.data import verbs as data_verbs
+    from wblab.host import verbs as host_verbs
+    from wblab.host.kernel import verbs as kernel_verbs
+    from wblab.plot import verbs as plot_verbs
+
     parser = _Parser(prog="wblab", description="A laptop lab for Linux writeback lock-ups.")
     parser.add_argument("--version", action="version", version=f"wblab {__version__}")
     verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
@@ -38,8 +39,8 @@ def build_parser() -> argparse.ArgumentParser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code: 0, 1 when something failed, 2 when the input cannot be used."""
     signal.signal(signal.SIGTERM, _interrupt)
-    arguments = build_parser().parse_args(argv)
     try:
+        arguments = build_parser().parse_args(argv)
         arguments.run(arguments)
     except WblabError as error:
         print(f"wblab: {error}", file=sys.stderr)

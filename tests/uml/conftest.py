@@ -29,8 +29,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def kernel() -> Kernel:
-    built = find_kernel(None)
-    assert built, "no kernel is built: run 'make kernel'"
+    """The default kernel, or the one that $WBLAB_KERNEL names (a series or a path)."""
+    built = find_kernel(os.environ.get("WBLAB_KERNEL"))
+    assert built, "this kernel is not built: run 'make kernel' or 'wblab kernel build'"
     return built
 
 
@@ -48,7 +49,8 @@ class Lab:
         return read_run(run_experiment(spec, self.kernel, self.results, silence_limit_s=silence_limit_s).directory)
 
     def command(self, *arguments: str) -> list[str]:
-        return [sys.executable, "-m", "wblab", "run", "--exp", str(self.results), *arguments]
+        place = ("--exp", str(self.results), "--kernel", str(self.kernel.path))
+        return [sys.executable, "-m", "wblab", "run", *place, *arguments]
 
     def start(self, *arguments: str) -> "subprocess.Popen[str]":
         return subprocess.Popen(

@@ -40,7 +40,9 @@ class PauseReport:
     """The figures of all loads of a run, with the pauses that are longer than a bound."""
 
     run: str
+    kind: str  # of the run: uml, live
     outcome: str
+    reason: str  # why a run failed
     bound_s: float
     control_stall_s: float | None  # the longest pause of the control loads, where it is over CONTROL_BOUND_NS
     loads: tuple[LoadPauses, ...]
@@ -56,7 +58,9 @@ def pause_report(run: Run, bound_ns: int = DEFAULT_BOUND_NS) -> PauseReport:
     stall_ns = max(stalls_ns, default=0)
     return PauseReport(
         run=run.path.name,
+        kind=str(run.record.get("kind", "")),
         outcome=str(run.record.get("outcome", "")),
+        reason=run.failure,
         bound_s=bound_ns / NS_PER_S,
         control_stall_s=stall_ns / NS_PER_S if stall_ns > CONTROL_BOUND_NS else None,
         loads=tuple(load_pauses(item, run.zero_ns, bound_ns) for item in run.loads),

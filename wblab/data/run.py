@@ -1,6 +1,7 @@
 """A run directory read back: the spec, the record, and the cycles of every load."""
 
 import json
+import os
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +17,8 @@ from wblab.core.spec import Spec
 from wblab.core.tables import from_table
 
 Times = NDArray[np.int64]
+
+SUCCEEDED = "succeeded"
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,12 @@ class Run:
     spec: Spec
     loads: tuple[LoadCycles, ...]
 
+    @property
+    def failure(self) -> str:
+        """Why the run failed; empty where it succeeded."""
+        outcome = str(self.record.get("outcome") or "unknown")
+        return "" if outcome == SUCCEEDED else str(self.record.get("reason") or outcome)
+
     def load(self, name: str) -> LoadCycles:
         """Return the load of this name. Raises InputError."""
         for load in self.loads:
@@ -84,31 +93,43 @@ class Run:
 
 
 def find_run(text: str, results: Path) -> Path:
-    """Return a run's directory: a path, a name in the results directory, or `latest` there. Raises InputError."""
+    """Return a run's directory: a path, `latest`, or how one name in the results directory begins or ends.
+
+    Raises InputError where there is none, or more than one.
+    """
     if text == "latest":
         finished = [path for path in results.glob("[!_.]*") if (path / rundir.EXPERIMENT).is_file()]
         if not finished:
             raise InputError(f"no finished run in {results}: make one with 'wblab run'")
         return max(finished, key=lambda path: ((path / rundir.EXPERIMENT).stat().st_mtime_ns, path.name))
     for path in (Path(text), results / text):
-        if (path / rundir.EXPERIMENT).is_file():
+        if os.path.isfile(path / rundir.EXPERIMENT):  # unlike Path.is_file, False for a name that is too long
             return path
     known = sorted(path.name for path in results.glob("*") if (path / rundir.EXPERIMENT).is_file())
+    matches = [name for name in known if name.startswith(text) or name.endswith(text)]
+    if len(matches) > 1:
+        raise InputError(f"{len(matches)} runs begin or end with {text!r}: say more, the last is {matches[-1]!r}")
+    if matches:
+        return results / matches[0]
     raise InputError(f"no run {text!r}{nearest(text, known)}: give a run directory, or 'latest'")
 
 
 def read_run(path: Path) -> Run:
     """Return the run in a directory, as far as it went. Raises InputError for what is missing or damaged."""
     record = _json(path / rundir.EXPERIMENT)
+    if (form := record.get("format")) != rundir.FORMAT:
+        file = path / rundir.EXPERIMENT
+        raise InputError(f"{file} has format {form!r}, this lab reads {rundir.FORMAT}: use the lab that wrote it")
     try:
         spec = from_table(Spec, record["spec"], exact=True)
     except (KeyError, WblabError) as error:
         raise InputError(f"{path / rundir.EXPERIMENT} has no usable spec: {error}") from None
-    present = [name for name in spec.load if (path / f"load.{name}.npy").exists()]
+    complete = record.get("outcome") == SUCCEEDED  # then a file that is missing was lost
+    present = [name for name in spec.load if complete or os.path.isfile(path / f"load.{name}.npy")]
     loads = tuple(_load(path, name, spec.load[name]) for name in present)
     measured = tuple(load for load in loads if len(load.boundaries_ns) > 1)
     if not measured:
-        reason = record.get("reason") or record.get("outcome") or "no reason recorded"
+        reason = _line(record.get("reason") or record.get("outcome") or "no reason recorded")
         raise InputError(f"the run {path} measured nothing: {reason}")
     return Run(path, record, spec, measured)
 
@@ -117,16 +138,26 @@ def _load(path: Path, name: str, load: Load) -> LoadCycles:
     record = _json(path / f"load.{name}.json")
     file = path / f"load.{name}.npy"
     try:
-        boundaries = np.load(file, allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        raise InputError(f"cannot read {file}: {error}") from None
+        with open(file, "rb") as stream:
+            boundaries = np.load(stream, allow_pickle=False)
+    except OSError as error:
+        raise InputError(f"cannot read {file}: {error.strerror or error}") from None
+    except Exception as error:  # a damaged header ends in whatever its parser stumbles over
+        raise InputError(f"{file} is damaged: {_line(error)}") from None
     if not isinstance(boundaries, np.ndarray) or boundaries.dtype != np.int64 or boundaries.ndim != 1:
         raise InputError(f"{file} does not hold a row of int64 times: it was not written by the lab")
     if (np.diff(boundaries) < 0).any() or record.get("cycles") != max(0, len(boundaries) - 1):
         raise InputError(f"{file} does not fit its load.{name}.json: one of the two is damaged")
-    return LoadCycles(
-        name, load, int(record.get("pid", 0)), str(record.get("end")), str(record.get("error", "")), boundaries
-    )
+    if not 0 <= load.idle_ns(0) <= np.iinfo(np.int64).max:
+        raise InputError(f"{path / rundir.EXPERIMENT} has no usable spec: {name!r} cannot sleep for that time")
+    pid = record.get("pid")
+    if record.get("kind") != load.kind or record.get("unit") != "ns" or not isinstance(pid, int):
+        raise InputError(f"{path / f'load.{name}.json'} does not fit the spec of {name!r}: it is damaged")
+    return LoadCycles(name, load, pid, str(record.get("end")), str(record.get("error", "")), boundaries)
+
+
+def _line(message: object) -> str:
+    return " ".join(str(message).split()) or type(message).__name__
 
 
 def _json(path: Path) -> dict[str, Any]:
@@ -134,8 +165,8 @@ def _json(path: Path) -> dict[str, Any]:
         value = json.loads(path.read_bytes())
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}: is this a run directory?") from None
-    except ValueError as error:
-        raise InputError(f"{path} is damaged: {error}") from None
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path} is damaged: {_line(error)}") from None
     if not isinstance(value, dict):
         raise InputError(f"{path} is damaged: it holds no JSON object")
     return value

@@ -49,6 +49,8 @@ def _pauses(arguments: argparse.Namespace) -> None:
         print(json.dumps(report.to_json(), indent=2))
     else:
         print("\n".join(table(report)))
+    if report.reason:
+        print(f"wblab: this run did not succeed: {report.reason}", file=sys.stderr)
     if report.control_stall_s:
         print(
             f"wblab: the control load stalled for {report.control_stall_s:.2f} s: this run measured the host as well, "

@@ -6,7 +6,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -86,7 +86,9 @@ def _boot(spec: Spec, kernel: Kernel, staged: Path, report: Report, silence_limi
         )
         request.shared.mkdir()
         shutil.copyfile(bundle(interpreter()), request.shared / layout.PROGRAM)
-        parameters = {"spec": to_table(spec), "tracecmd": str(tool_path("trace-cmd"))}
+        # Without what the guest need not know: it would change its memory a little.
+        anonymous = to_table(replace(spec, name="", kernel=""))
+        parameters = {"spec": anonymous, "tracecmd": str(tool_path("trace-cmd"))}
         (request.shared / layout.PARAMETERS).write_text(json.dumps(parameters))
         report(None, "booting")
         return boot(request, _progress(spec, report))

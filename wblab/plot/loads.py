@@ -9,7 +9,7 @@ from wblab.core.units import format_bytes, format_time
 from wblab.data.pauses import DEFAULT_BOUND_NS
 from wblab.data.run import LoadCycles
 from wblab.plot.steps import steps
-from wblab.plot.style import CONTROL, CYCLE, OFFENDER, PAUSE
+from wblab.plot.style import CONTROL, CYCLE, OFFENDER, PAUSE, new_axes
 
 Axes = Any  # matplotlib.axes.Axes; Matplotlib is imported by those who make figures
 
@@ -32,18 +32,22 @@ def describe(item: LoadCycles) -> str:
             return load.kind
 
 
-def plot_control(item: LoadCycles, zero_ns: int = 0, *, ax: Axes) -> Axes:
-    """Plot a control load: a line of its cycle times, in ms, around its idle time."""
+def plot_control(item: LoadCycles, zero_ns: int = 0, *, ax: Axes = None) -> Axes:
+    """Plot a control load: a line of its cycle times, in ms, around its idle time; a stall beyond it is named."""
+    ax = new_axes() if ax is None else ax
     idle_ms = item.load.idle_ns(0) / 1e6
     times_s = (item.starts_ns - zero_ns) / 1e9
     ax.step(times_s, item.durations_ns / 1e6, where="post", color=CONTROL, linewidth=0.8)
     ax.set_ylim(CONTROL_RANGE[0] * idle_ms, CONTROL_RANGE[1] * idle_ms)
+    if item.durations_ns.max() / 1e6 > CONTROL_RANGE[1] * idle_ms:
+        _name_stall(item, zero_ns, ax)
     ax.set_ylabel("cycle (ms)")
     return ax
 
 
-def plot_load(item: LoadCycles, zero_ns: int = 0, bound_ns: int = DEFAULT_BOUND_NS, *, ax: Axes) -> Axes:
+def plot_load(item: LoadCycles, zero_ns: int = 0, bound_ns: int = DEFAULT_BOUND_NS, *, ax: Axes = None) -> Axes:
     """Plot a load: a block for each cycle, as wide and as high as it took; pauses over the bound stand out."""
+    ax = new_axes() if ax is None else ax
     drawn = steps(item, zero_ns, bound_ns)
     colour = CYCLE if item.load.innocent else OFFENDER
     normal = np.where(drawn.paused, 0, drawn.heights_s)
@@ -54,6 +58,24 @@ def plot_load(item: LoadCycles, zero_ns: int = 0, bound_ns: int = DEFAULT_BOUND_
         _name_longest(item, zero_ns, ax)
     ax.set_ylabel("cycle (s)")
     return ax
+
+
+def _name_stall(item: LoadCycles, zero_ns: int, ax: Axes) -> None:
+    """Say how long the longest stall is: it leaves the pane."""
+    longest = int(item.pauses_ns.argmax())
+    late = 2 * longest > len(item.pauses_ns)  # then there is room on its left
+    ax.annotate(
+        f"stalled for {item.pauses_ns[longest] / 1e9:.2f} s",
+        ((item.starts_ns[longest] - zero_ns) / 1e9, 1.1 * item.load.idle_ns(0) / 1e6),
+        xytext=(-4 if late else 4, 0),
+        textcoords="offset points",
+        ha="right" if late else "left",
+        va="center",
+        fontsize=9,
+        fontweight="bold",
+        color=PAUSE,
+        bbox={"facecolor": "white", "edgecolor": "none", "pad": 1},
+    )
 
 
 def _name_longest(item: LoadCycles, zero_ns: int, ax: Axes) -> None:

@@ -19,6 +19,7 @@ from wblab.plot.style import CYCLE, DPI, GRID, MARK, OFFENDER, PANE_HEIGHT_IN, P
 
 FORMATS = (".png", ".svg", ".pdf")
 _HEADROOM = 1.35  # above the longest cycle, for its name
+_LABEL_WIDTH = 0.07  # of the axis: what "l1 starts" takes
 _LEAST_TOP_S = 0.5  # so that a run without pauses does not look like one with
 
 
@@ -68,10 +69,21 @@ def draw_panes(run: Run, panes: Sequence[Pane], bound_ns: int = DEFAULT_BOUND_NS
     last_s = max(int(item.boundaries_ns[-1]) - run.zero_ns for item in run.loads) / 1e9
     rows[-1].set_xlim(0, last_s)
     rows[-1].set_xlabel("time since the loads started (s)")
-    _name_offenders(run, rows[0])
+    _name_offenders(run, rows[0], last_s)
     _explain_colours(figure, bound_ns)
-    figure.suptitle(title(run), fontsize=11)
+    figure.suptitle(title(run), fontsize=11, color=PAUSE if run.failure else "black")
     return figure
+
+
+def start_labels(starts_s: dict[str, float], span_s: float) -> list[tuple[float, str]]:
+    """Return where to say which offenders start (s) and the words; those too close to be told apart share theirs."""
+    groups: list[dict[str, float]] = []
+    for name, start_s in sorted(starts_s.items(), key=lambda start: start[1]):
+        if groups and start_s - max(groups[-1].values()) < _LABEL_WIDTH * span_s:
+            groups[-1][name] = start_s
+        else:
+            groups.append({name: start_s})
+    return [(max(group.values()), f"{', '.join(group)} start{'s' if len(group) == 1 else ''}") for group in groups]
 
 
 def mark_offenders(run: Run, ax: Axes) -> Axes:
@@ -82,15 +94,16 @@ def mark_offenders(run: Run, ax: Axes) -> Axes:
 
 
 def title(run: Run) -> str:
-    """Return what a reader must know of a run, in one line."""
+    """Return what a reader must know of a run, in one line; in a second, why it failed."""
     disk, clock = run.spec.disk, run.spec.clock.mode
-    release = run.record.get("kernel", {}).get("release", "unknown")
+    kernel = run.record.get("kernel")
+    release = kernel.get("release", "unknown") if isinstance(kernel, dict) else "unknown"
     speed = f"{disk.model} disk of {format_bytes(disk.write_bps)}/s"
     latency = f" and {format_time(disk.latency)}" if disk.latency else ""
     options = f" ({', '.join(disk.mount_options)})" if disk.mount_options else ""
     return (
         f"{run.path.name.lstrip('_')}: Linux {release}, {disk.filesystem}{options} on a {speed}{latency}, "
-        f"{clock} clock, seed {run.spec.seed}"
+        f"{clock} clock, seed {run.spec.seed}" + (f"\nthis run did not succeed: {run.failure}" if run.failure else "")
     )
 
 
@@ -110,11 +123,12 @@ def save(figure: Figure, run: Run, path: Path) -> None:
         raise WblabError(f"cannot write {path}: {error.strerror}") from None
 
 
-def _name_offenders(run: Run, ax: Axes) -> None:
-    for name, start_ns in run.offender_starts_ns().items():
+def _name_offenders(run: Run, ax: Axes, span_s: float) -> None:
+    starts_s = {name: (start_ns - run.zero_ns) / 1e9 for name, start_ns in run.offender_starts_ns().items()}
+    for start_s, text in start_labels(starts_s, span_s):
         ax.annotate(
-            f"{name} starts",
-            ((start_ns - run.zero_ns) / 1e9, 1),
+            text,
+            (start_s, 1),
             xycoords=("data", "axes fraction"),
             xytext=(4, -2),
             textcoords="offset points",

@@ -3,6 +3,7 @@
 import json
 from array import array
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,11 +17,13 @@ MS = 1_000_000
 
 
 def write_run(directory: Path, boundaries_ns: dict[str, list[int]], **record: object) -> Path:
-    """Write a run of the base experiment in which the loads measured these boundaries."""
+    """Write a run of the base experiment, of these of its loads, that measured these boundaries."""
     spec = read_spec(find_spec("base"))
+    spec = replace(spec, load={name: load for name, load in spec.load.items() if name in boundaries_ns})
     directory.mkdir(parents=True, exist_ok=True)
     content = {
         "format": 1,
+        "kind": "uml",
         "spec": to_table(spec),
         "kernel": {"release": "7.3.0"},
         "outcome": "succeeded",
@@ -29,7 +32,8 @@ def write_run(directory: Path, boundaries_ns: dict[str, list[int]], **record: ob
     (directory / EXPERIMENT).write_text(json.dumps(content | record))
     for name, times in boundaries_ns.items():
         npy.write_int64(directory / f"load.{name}.npy", array("q", times))
-        ended = {"name": name, "pid": 7, "cycles": max(0, len(times) - 1), "end": "stopped", "error": ""}
+        ended = {"name": name, "kind": spec.load[name].kind, "pid": 7, "unit": "ns", "cycles": max(0, len(times) - 1)}
+        ended |= {"end": "stopped", "error": ""}
         (directory / f"load.{name}.json").write_text(json.dumps(ended))
     return directory
 

@@ -68,6 +68,11 @@ def test_json_has_exactly_the_names_of_the_terms(make_run):
     assert load["pauses"] == [{"start_s": 0.1, "duration_s": 0.7}]
 
 
+def test_report_of_a_failed_run_says_why(make_run):
+    report = pause_report(read_run(make_run({"mw1": [0, MS]}, outcome="failed", reason="disk full")))
+    assert (report.kind, report.outcome, report.reason) == ("uml", "failed", "disk full")
+
+
 def test_control_load_that_stalls_is_reported(make_run):
     assert pause_report(read_run(make_run({"c1": [0, 50 * MS, 140 * MS]}))).control_stall_s is None
     assert pause_report(read_run(make_run({"c1": [0, 50 * MS, 160 * MS]}))).control_stall_s == pytest.approx(0.06)

@@ -1,12 +1,15 @@
 import importlib.util
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from wblab.core.errors import InputError, WblabError
 from wblab.data.run import read_run
+from wblab.plot.loads import plot_control, plot_load
 from wblab.plot.style import PAUSE
-from wblab.plot.timeline import FORMATS, save, timeline
+from wblab.plot.timeline import FORMATS, save, start_labels, timeline
 
 MS = 1_000_000
 MW1 = [0, 100 * MS, 200 * MS, 1700 * MS, 1800 * MS]
@@ -59,6 +62,30 @@ def test_pauses_stand_out_and_the_longest_is_named(run):
 
 def test_load_without_pauses_has_none_drawn(run):
     assert len(panes(timeline(run))["w1"].patches) == 1
+
+
+def test_a_pane_drawn_alone_makes_its_own_axes(run):
+    assert plot_load(run.load("mw1")).patches
+    assert plot_control(run.load("c1")).lines
+
+
+def test_control_stall_beyond_the_pane_is_named(run):
+    c1 = run.load("c1")
+    assert not plot_control(c1).texts
+    stalled = replace(c1, boundaries_ns=np.array([0, 50, 870]) * MS)
+    assert [label.get_text() for label in plot_control(stalled).texts] == ["stalled for 0.77 s"]
+
+
+def test_the_picture_of_a_failed_run_says_why(run):
+    failed = replace(run, record=run.record | {"outcome": "failed", "reason": "disk full"})
+    assert "disk full" in timeline(failed).get_suptitle()
+    assert "succeed" not in timeline(run).get_suptitle()
+
+
+def test_offenders_that_start_close_together_share_a_label():
+    assert start_labels({"l1": 5, "l2": 43}, 80) == [(5, "l1 starts"), (43, "l2 starts")]
+    assert start_labels({"l2": 43, "l1": 5}, 800) == [(43, "l1, l2 start")]
+    assert start_labels({}, 80) == []
 
 
 @pytest.mark.parametrize("suffix", FORMATS)
