@@ -35,7 +35,8 @@ _ENDING_LIMIT_S = 20.0  # host time from the guest's word that it powers off to 
 class Boot:
     """What a guest needs: its command, the directories and the disk that are handed in, and our patience.
 
-    scratch: a directory on tmpfs for the kernel's own files; `scratch/guest` is what the guest sees of it.
+    scratch: a directory on tmpfs, made for the run, for the kernel's own files; the guest sees `scratch/guest` of it.
+    program, parameters: a file and a text, the guest's main program and what it needs to know.
     silence_limit_s: host time without a word from the guest after which it counts as hanging.
     one_processor: keep the guest on one processor (see wblab.host.processor).
     """
@@ -46,6 +47,8 @@ class Boot:
     scratch: Path
     disk_fd: int
     silence_limit_s: float
+    program: Path | None = None
+    parameters: str = ""
     one_processor: bool = False
 
     @property
@@ -100,7 +103,7 @@ def _end(reaper: "subprocess.Popen[bytes]", control: socket.socket, limit_s: flo
 
 
 def _collect(request: Boot) -> None:
-    for path in request.shared.iterdir():
+    for path in request.shared.glob("*"):
         if path.name not in (layout.PROGRAM, layout.PARAMETERS):
             shutil.move(path, request.run / path.name)
 
@@ -115,13 +118,14 @@ def _start(request: Boot, control_far: socket.socket, status_write: int) -> "sub
         console.write(f"+ {shlex.join(command)}\n".encode())
         console.flush()
         descriptors = {layout.DISK_FD: request.disk_fd, layout.STATUS_FD: status_write}
-        for number, directory in ((layout.RUN_FD, request.run), (layout.SCRATCH_FD, request.shared)):
-            descriptors[number] = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-            stack.callback(os.close, descriptors[number])
+        descriptors[layout.RUN_FD] = os.open(request.run, os.O_RDONLY | os.O_DIRECTORY)
+        stack.callback(os.close, descriptors[layout.RUN_FD])
         order = Order(
             control=control_far.fileno(),
             run=str(request.run),
             scratch=str(request.scratch),
+            program=str(request.program or ""),
+            parameters=request.parameters,
             command=command,
             descriptors={str(number): descriptor for number, descriptor in descriptors.items()},
             one_processor=request.one_processor,
@@ -191,5 +195,5 @@ def _where(messages: list[Message]) -> str:
 def _last_words(console: Path) -> str:
     """Return the console's line that says most about an end: a panic, else the last."""
     lines = [line.strip() for line in console.read_text(errors="replace").splitlines() if line.strip()]
-    panics = [line for line in lines if "Kernel panic" in line or "cannot execute" in line]
+    panics = [line for line in lines if "Kernel panic" in line or line.startswith("cannot ")]
     return (panics or lines)[-1]

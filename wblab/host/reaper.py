@@ -1,9 +1,10 @@
 """Runs a command and leaves nothing of it behind. A process of its own, started with an Order as JSON.
 
 The command lives no longer than the other end of the control socket: when that closes (its holder died) or brings
-a byte (its holder wants an end), the command's process group and all its descendants are killed and reaped. In
-every case the scratch directory is removed at the end, and if the holder died, the experiment's record says so.
-The last line on standard output is the command's wait status.
+a byte (its holder wants an end), the command's process group and all its descendants are killed and reaped. The
+scratch directory is made here, so that it is ours to remove whenever the holder dies, and it is removed in every
+case at the end. If the holder died while the command ran, the experiment's record says so. The last line on standard
+output is the command's wait status.
 """
 
 import json
@@ -17,12 +18,14 @@ from dataclasses import dataclass
 from fcntl import F_DUPFD, fcntl
 from pathlib import Path
 
+from wblab.core.layout import PARAMETERS, PROGRAM, SCRATCH_FD
 from wblab.core.rundir import EXPERIMENT, write_json
 from wblab.core.syscalls import checked, libc
 from wblab.host.processor import claim_processor
 from wblab.host.sandbox import confine_writes
 
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
+_NOT_STARTED = 127 << 8  # the wait status of exit code 127, as of a shell that finds no command
 _OUT_OF_THE_WAY = 100  # above all file descriptors that a command may want by number
 
 
@@ -31,13 +34,16 @@ class Order:
     """What to run.
 
     control: our end of the socket. run, scratch: the only directories that the command may write to.
-    descriptors: number in the command -> number here (a string: a key of JSON).
+    program, parameters: a file and a text that the command finds in the directory `guest` below scratch.
+    descriptors: number in the command -> number here (a string: a key of JSON); that of `guest` is added here.
     one_processor: keep the command on one processor, if there is one that no other guest has.
     """
 
     control: int
     run: str
     scratch: str
+    program: str
+    parameters: str
     command: list[str]
     descriptors: dict[str, int]
     one_processor: bool = False
@@ -50,11 +56,16 @@ def main(order: Order) -> None:
         signal.signal(number, signal.SIG_IGN)
     checked(libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
     claim = claim_processor() if order.one_processor else None
-    pid = start(order, claim.processor if claim else None)
+    try:
+        order.descriptors[str(SCRATCH_FD)] = make_scratch(order)
+        pid = start(order, claim.processor if claim else None)
+    except OSError as error:
+        print(f"cannot start the guest: {error}", file=sys.stderr, flush=True)
+        pid = 0
     for descriptor in order.descriptors.values():
         os.close(descriptor)  # the other ends must see it when the command is gone
-    orphaned = wait(pid, order.control)
-    status = end(pid)
+    orphaned = bool(pid) and wait(pid, order.control)
+    status = end(pid) if pid else _NOT_STARTED
     if orphaned:
         note(Path(order.run, EXPERIMENT))
     else:
@@ -63,6 +74,17 @@ def main(order: Order) -> None:
         while os.read(order.control, 1):
             pass
     shutil.rmtree(order.scratch, ignore_errors=True)
+
+
+def make_scratch(order: Order) -> int:
+    """Make the scratch directory and what the command finds in it; return a file descriptor of `guest` in it."""
+    guest = Path(order.scratch, "guest")
+    guest.parent.mkdir(mode=0o700, exist_ok=True)
+    guest.mkdir(exist_ok=True)
+    if order.program:
+        shutil.copyfile(order.program, guest / PROGRAM)
+    (guest / PARAMETERS).write_text(order.parameters)
+    return os.open(guest, os.O_RDONLY | os.O_DIRECTORY)
 
 
 def start(order: Order, processor: int | None) -> int:

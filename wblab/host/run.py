@@ -1,16 +1,15 @@
 """One experiment on the host: from a spec to a finished run directory."""
 
 import json
+import secrets
 import shutil
-import tempfile
 import time
 from collections.abc import Callable
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from wblab.core import layout, rundir
+from wblab.core import rundir
 from wblab.core.errors import InputError, WblabError
 from wblab.core.spec import Spec
 from wblab.core.status import PHASES, Message
@@ -71,27 +70,30 @@ def run_experiment(
 
 
 def _boot(spec: Spec, kernel: Kernel, staged: Path, report: Report, silence_limit_s: float) -> Ended:
-    with ExitStack() as stack:
-        scratch = Path(tempfile.mkdtemp(prefix="wblab-", dir=shared_memory()))
-        stack.callback(shutil.rmtree, scratch, ignore_errors=True)
-        report(None, "making the disk")
+    report(None, "making the disk")
+    with made_disk(spec.disk, spec.seed) as disk_fd:
         request = Boot(
             linux=kernel.path,
             arguments=kernel_arguments(spec),
             run=staged,
-            scratch=scratch,
-            disk_fd=stack.enter_context(made_disk(spec.disk, spec.seed)),
+            scratch=shared_memory() / f"wblab-{secrets.token_hex(6)}",
+            disk_fd=disk_fd,
             silence_limit_s=silence_limit_s,
+            program=bundle(interpreter()),
+            parameters=guest_parameters(spec),
             one_processor=spec.clock.mode == "virtual",
         )
-        request.shared.mkdir()
-        shutil.copyfile(bundle(interpreter()), request.shared / layout.PROGRAM)
-        # Without what the guest need not know: it would change its memory a little.
-        anonymous = to_table(replace(spec, name="", kernel=""))
-        parameters = {"spec": anonymous, "tracecmd": str(tool_path("trace-cmd"))}
-        (request.shared / layout.PARAMETERS).write_text(json.dumps(parameters))
         report(None, "booting")
-        return boot(request, _progress(spec, report))
+        ended = boot(request, _progress(spec, report))
+    if spec.trace.events and not (staged / rundir.TRACE).exists():
+        raise WblabError(f"the guest left no {rundir.TRACE}: see its console")
+    return ended
+
+
+def guest_parameters(spec: Spec) -> str:
+    """Return what the guest must know, as JSON; not the run's name, which would change its memory a little."""
+    anonymous = replace(spec, name="", kernel="")
+    return json.dumps({"spec": to_table(anonymous), "tracecmd": str(tool_path("trace-cmd"))})
 
 
 def _progress(spec: Spec, report: Report) -> Callable[[Message], None]:

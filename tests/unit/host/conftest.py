@@ -58,7 +58,6 @@ def guest(tmp_path):
         linux.write_text(f"#!{sys.executable} -IS\n{PRELUDE}\n{code}")
         linux.chmod(0o755)
         run, scratch = tmp_path / "the run", tmp_path / "scratch"
-        (scratch / "guest").mkdir(parents=True)
         run.mkdir()
         descriptors.append(os.memfd_create("disk"))
         return Guest(Boot(linux, ["mem=1", "a b"], run, scratch, descriptors[0], silence_limit_s), [])

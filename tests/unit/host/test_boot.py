@@ -63,8 +63,6 @@ for byte in line + line:
 
 def test_what_the_guest_leaves_in_its_directory_is_kept(guest):
     one = guest(f'open(f"{{SCRATCH}}/trace.dat", "w").write("events"); {GOOD_END}')
-    (one.request.shared / layout.PROGRAM).touch()
-    (one.request.shared / layout.PARAMETERS).touch()
     one.boot()
     assert (one.request.run / "trace.dat").read_text() == "events"
     assert sorted(path.name for path in one.request.run.iterdir()) == ["console.log", "trace.dat"]
@@ -204,8 +202,10 @@ def test_an_interrupt_ends_the_guest(guest, alive):
 
 
 def test_results_that_cannot_be_kept_are_a_failure_not_a_hang(guest, alive):
-    one = guest(f"note('guest'); os.rmdir(SCRATCH); {GOOD_END}")
-    with pytest.raises(OSError, match="guest"):
+    one = guest(
+        f"note('guest'); open(f'{{SCRATCH}}/result', 'w').close(); os.makedirs(f'{{RUN}}/result/result'); {GOOD_END}"
+    )
+    with pytest.raises(OSError, match="result"):
         one.boot()
     assert nothing_left(one, alive)
 

@@ -27,14 +27,13 @@ main(Order(**json.loads(sys.argv[2])))
 def reaped(tmp_path):
     """Start a reaper of a shell command; return it and our end of its control socket."""
     (tmp_path / "run").mkdir()
-    (tmp_path / "scratch").mkdir()
     started = []
 
     def start(shell, stdout=subprocess.PIPE):
         near, far = socket.socketpair()
         with far:
             command = ["/bin/sh", "-c", shell]
-            order = Order(far.fileno(), str(tmp_path / "run"), str(tmp_path / "scratch"), command, {})
+            order = Order(far.fileno(), str(tmp_path / "run"), str(tmp_path / "scratch"), "", "{}", command, {})
             arguments = [sys.executable, "-I", "-S", "-c", MAIN, str(ROOT), json.dumps(asdict(order))]
             process = subprocess.Popen(
                 arguments, stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.DEVNULL, pass_fds=[far.fileno()]

@@ -62,7 +62,10 @@ def build_verb(arguments: argparse.Namespace) -> None:
     """Build, with a bar on standard error, and print where the executable is."""
     with bar("kernel") as report:
         kernel = build_kernel(arguments.kernel, report=report, say=_say, refresh=arguments.refresh)
-    _print(kernel, arguments.json)
+    if arguments.json:
+        _print(kernel, as_json=True)
+    else:
+        print(f"Linux {kernel.release}: {kernel.path}")
 
 
 def info_verb(arguments: argparse.Namespace) -> None:
