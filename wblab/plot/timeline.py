@@ -61,7 +61,7 @@ def draw_panes(run: Run, panes: Sequence[Pane], bound_ns: int = DEFAULT_BOUND_NS
     for pane, ax in zip(panes, rows, strict=True):
         pane.draw(ax)
         ax.set_title(pane.name, loc="left", fontsize=10, fontweight="bold", pad=3)
-        ax.set_title(pane.what, loc="right", fontsize=9, color=MARK, pad=3)
+        _explain(pane, ax)
         ax.grid(color=GRID, linewidth=0.5)
         ax.set_axisbelow(True)
         ax.spines[["top", "right"]].set_visible(False)
@@ -136,6 +136,21 @@ def _name_offenders(run: Run, ax: Axes, span_s: float) -> None:
             fontsize=9,
             color=MARK,
         )
+
+
+def _explain(pane: Pane, ax: Axes) -> None:
+    """Write what a pane shows beside its name; a bold letter of that is about 8 points wide."""
+    beside = (8 * (len(pane.name) + 1), 3)
+    ax.annotate(
+        pane.what,
+        (0, 1),
+        beside,
+        xycoords="axes fraction",
+        textcoords="offset points",
+        va="baseline",
+        color=MARK,
+        fontsize=9,
+    )
 
 
 def _explain_colours(figure: Figure, bound_ns: int) -> None:

@@ -53,8 +53,7 @@ def test_pauses_stand_out_and_the_longest_is_named(run):
     ax = panes(timeline(run))["mw1"]
     normal, paused = ax.patches
     assert paused.get_facecolor() != normal.get_facecolor()
-    assert [label.get_text() for label in ax.texts] == ["1.4 s"]
-    assert ax.texts[0].get_color() == PAUSE
+    assert [label.get_text() for label in ax.texts if label.get_color() == PAUSE] == ["1.4 s"]
     values, edges, _ = paused.get_data()
     assert max(values) == 1.5
     assert edges[list(values).index(1.5)] == pytest.approx(0.2)
