@@ -122,11 +122,11 @@ def test_command_that_is_interrupted_or_killed(lab, number, delay_s):
         assert errors == "wblab: interrupted\n"
         assert process.returncode == 130
     for directory in lab.results.glob("_*"):
+        if not list(directory.iterdir()):  # killed between two system calls: nothing was begun
+            continue
         record = json.loads((directory / EXPERIMENT).read_text())
-        if (directory / CONSOLE).exists():
-            wait_for(lambda path=directory: json.loads((path / EXPERIMENT).read_text())["outcome"] == "failed")
-            record = json.loads((directory / EXPERIMENT).read_text())
-            assert record["reason"] in ("interrupted", "the wblab command was killed while the guest ran")
+        assert record["outcome"] in ("failed", "unfinished")
+        assert "interrupted" in record["reason"] if number is not signal.SIGKILL else "killed" in record["reason"]
 
 
 def wait_for(condition, limit_s: float = 20.0) -> None:

@@ -47,16 +47,16 @@ def run_experiment(
     silence_limit_s: float = SILENCE_LIMIT_S,
 ) -> Finished:
     """Run a spec that was checked (wblab.core.check, wblab.host.check). Raises RunFailedError."""
+    record = _record(spec, kernel)
     try:
         staged = rundir.stage(results, spec.name)
     except OSError as error:
         reason = error.strerror or error
         raise InputError(f"cannot make a run directory in {str(results)!r}: {reason}") from None
-    record = _record(spec, kernel)
-    rundir.write_json(staged / rundir.EXPERIMENT, record)
-    if kernel.config:
-        shutil.copyfile(kernel.config, staged / rundir.CONFIG)
     try:
+        rundir.write_json(staged / rundir.EXPERIMENT, record)
+        if kernel.config:
+            shutil.copyfile(kernel.config, staged / rundir.CONFIG)
         ended = _boot(spec, kernel, staged, report, silence_limit_s)
     except (WblabError, OSError, KeyboardInterrupt) as error:
         reason = "interrupted" if isinstance(error, KeyboardInterrupt) else str(error)
@@ -132,8 +132,8 @@ def _record(spec: Spec, kernel: Kernel) -> dict[str, Any]:
         "end": None,
         "wall_s": None,
         "guest_s": None,
-        "outcome": "running",
-        "reason": "",
+        "outcome": "unfinished",
+        "reason": "the wblab command is still at it, or was killed",
     }
 
 
