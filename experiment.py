@@ -12,6 +12,9 @@ def main() -> int:
         from wblab.guest.init import main as guest
 
         guest()
+    if sys.version_info < (3, 11):  # noqa: UP036 - the user may have an older one
+        print("experiment.py: needs Python 3.11 or later: run it with python3.x", file=sys.stderr)
+        return 2
     sys.path.insert(0, str(Path(__file__).resolve().parent))
     from wblab.cli import main as command
 

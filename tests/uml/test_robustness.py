@@ -145,6 +145,7 @@ def wait_for(condition, limit_s: float = 20.0) -> None:
         (["--set", "load.l1.size=1G"], "disk.size"),
         (["--kernel", "/nonexistent/linux"], "/nonexistent/linux"),
         (["--kernel", "/etc/passwd"], "/etc/passwd"),
+        (["--kernel", f"/{'x' * 300}/linux"], "File name too long"),
         (["--kernel", "99.9"], "99.9"),
         (["--name", "a/b"], "a/b"),
         (["nosuchspec"], "nosuchspec"),

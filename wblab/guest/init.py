@@ -4,6 +4,7 @@ import json
 import os
 import time
 import traceback
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -74,6 +75,11 @@ def run(spec: Spec, tracecmd: str, status: int) -> None:
         stop_loads(running, spec.stops, _SETTLE_S)
         if recording:
             check_lost(recording.stop())
+    except BaseException:
+        if recording:
+            with suppress(WblabError, OSError):  # what it has so far may show why; a second stop fails and is no news
+                recording.stop()
+        raise
     finally:
         say(status, "write")
         write_loads(layout.RUN, running)

@@ -69,7 +69,8 @@ def _run(arguments: argparse.Namespace) -> None:
     check_run(spec)
     kernel = find_kernel(spec.kernel or None)
     if kernel is None:
-        raise InputError(f"the kernel {spec.kernel or 'of the lab'} is not built yet: run 'wblab kernel build' first")
+        build = " ".join(["wblab kernel build", *([spec.kernel] if spec.kernel else [])])
+        raise InputError(f"the kernel {spec.kernel or 'of the lab'} is not built yet: run 'make setup' and '{build}'")
     check_kernel(spec, kernel)
     with bar(spec.name) as report:
         finished = run_experiment(spec, kernel, arguments.exp or RESULTS, report=report, silence_limit_s=patience_s)

@@ -165,7 +165,13 @@ def _path(wanted: str, known: Catalog) -> Path | None:
     if any(wanted == series.name for series in known.series):
         return None
     path = Path(wanted).expanduser()
-    if path.exists():
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        pass
+    except OSError as error:
+        raise InputError(f"cannot read the kernel {wanted!r}: {error.strerror}") from None
+    else:
         return path
     if os.sep in wanted:
         raise InputError(f"no kernel tree, archive or executable at {wanted!r}: check the path")
