@@ -28,6 +28,7 @@ from wblab.host.reaper import Order, main
 main(Order(**json.loads(sys.argv[2])))
 """
 _END = b"x"
+_BUS_ERROR = "Kernel mode signal 7"  # SIGBUS: a page of the guest's memory file could not be had
 _ENDING_LIMIT_S = 20.0  # host time from the guest's word that it powers off to its end
 
 
@@ -196,4 +197,5 @@ def _last_words(console: Path) -> str:
     """Return the console's line that says most about an end: a panic, else the last."""
     lines = [line.strip() for line in console.read_text(errors="replace").splitlines() if line.strip()]
     panics = [line for line in lines if "Kernel panic" in line or line.startswith("cannot ")]
-    return (panics or lines)[-1]
+    words = (panics or lines)[-1]
+    return f"{words}: shared memory is full, free some" if words.endswith(_BUS_ERROR) else words
