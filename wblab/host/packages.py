@@ -15,11 +15,13 @@ from wblab.host.disk import tool_path
 # Program -> Debian package. What the kernel build, the runs and the tests call.
 PROGRAMS = {
     "gcc": "gcc",
+    "ld": "binutils",
     "make": "make",
     "flex": "flex",
     "bison": "bison",
     "bc": "bc",
     "patch": "patch",
+    "tar": "tar",
     "xz": "xz-utils",
     "mke2fs": "e2fsprogs",
     "trace-cmd": "trace-cmd",

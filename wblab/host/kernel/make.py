@@ -10,17 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wblab.core.errors import WblabError
+from wblab.host.packages import PROGRAMS
 from wblab.host.progress import Report
 
 _STEP = re.compile(r"^  (?:CC|AS|LD|AR) +(?:\[M\] +)?(\S+)")
 _ERROR = re.compile(r"(?:fatal )?error: |undefined reference|multiple definition|: not found$|No space left on device")
 _STOPPED = re.compile(r"^make.*: \*\*\* ")
 
-# Package names of Debian, the system that the lab fetches kernels from.
-_PACKAGES = {
-    "gcc": "gcc", "ld": "binutils", "make": "make", "flex": "flex", "bison": "bison", "bc": "bc", "patch": "patch",
-    "tar": "tar", "xz": "xz-utils",
-}  # fmt: skip
+_TOOLS = ("gcc", "ld", "make", "flex", "bison", "bc", "patch", "tar", "xz")
 
 
 @dataclass(frozen=True)
@@ -99,14 +96,14 @@ def environment() -> dict[str, str]:
 
 def build_tools() -> list[str]:
     """Return the programs that a build needs."""
-    return list(_PACKAGES)
+    return list(_TOOLS)
 
 
 def check_tools() -> None:
     """Raise WblabError that names the programs that are missing and the command that installs them."""
     missing = [tool for tool in build_tools() if not shutil.which(tool)]
     if missing:
-        packages = " ".join(sorted({_PACKAGES[tool] for tool in missing} | {"libc6-dev"}))
+        packages = " ".join(sorted({PROGRAMS[tool] for tool in missing} | {"libc6-dev"}))
         raise WblabError(f"building a kernel needs {', '.join(missing)}: sudo apt-get install {packages}")
 
 
