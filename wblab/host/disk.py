@@ -12,6 +12,9 @@ from wblab.core.errors import WblabError
 from wblab.core.spec import Disk
 
 _EXT_OPTIONS = "lazy_itable_init=0,lazy_journal_init=0,nodiscard,hash_seed={seed}"
+# mkfs writes the time into superblock and inodes (e2fsprogs, lib/ext2fs/initialize.c); mkfs.xfs takes a time and
+# generation numbers that are fixed since xfsprogs 6.18 (libxfs/util.c).
+_FIXED = {"E2FSPROGS_FAKE_TIME": "1700000000", "SOURCE_DATE_EPOCH": "1700000000", "DETERMINISTIC_SEED": "1"}
 _CHUNK = b"\xff" * (1 << 20)
 
 
@@ -63,9 +66,7 @@ def _fill(fd: int, size: int) -> None:
 
 def _format(fd: int, disk: Disk, seed: int) -> None:
     command = mkfs_command(disk, seed, f"/proc/self/fd/{fd}")
-    # A fixed time: mke2fs writes it into the superblock and the inodes (e2fsprogs, lib/ext2fs/initialize.c).
-    environment = os.environ | {"E2FSPROGS_FAKE_TIME": "1700000000", "SOURCE_DATE_EPOCH": "1700000000"}
-    done = subprocess.run(command, pass_fds=[fd], env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, pass_fds=[fd], env=os.environ | _FIXED, capture_output=True, text=True, check=False)
     if done.returncode:
         said = " / ".join((done.stderr or done.stdout).strip().splitlines()[-2:])
         raise WblabError(f"{mkfs_tool(disk)} failed on the disk, check disk.mkfs_options: {said}")

@@ -2,6 +2,7 @@ import os
 import re
 import resource
 import subprocess
+import uuid
 from hashlib import sha256
 
 import pytest
@@ -13,11 +14,22 @@ from wblab.host.disk import made_disk, mkfs_command, mkfs_tool, tool_path
 
 MIB = 1 << 20
 NEEDS_XFS = pytest.mark.skipif(tool_path("mkfs.xfs") is None, reason="mkfs.xfs is not installed")
+
+
+def xfs_version():
+    """The version of xfsprogs, (0, 0) without."""
+    path = tool_path("mkfs.xfs")
+    said = subprocess.run([path, "-V"], capture_output=True, text=True, check=True).stdout if path else ""
+    version = re.search(r"version (\d+)\.(\d+)", said)
+    return (int(version[1]), int(version[2])) if version else (0, 0)
+
+
+REPEATS_XFS = pytest.mark.skipif(xfs_version() < (6, 18), reason="mkfs.xfs is repeatable since xfsprogs 6.18")
 FILESYSTEMS = [
     ("ext2", 16 * MIB),
     ("ext3", 16 * MIB),
     ("ext4", 16 * MIB),
-    pytest.param("xfs", 300 * MIB, marks=NEEDS_XFS),
+    pytest.param("xfs", 300 * MIB, marks=REPEATS_XFS),
 ]
 
 
@@ -60,6 +72,15 @@ def test_it_is_the_filesystem_that_was_asked_for(filesystem, journal):
     assert re.search(r"Directory Hash Seed: +(\S+)", text)[1] in " ".join(command)
     assert ("has_journal" in text) == journal
     assert re.search(r"Filesystem state: +clean", text)
+
+
+@NEEDS_XFS
+def test_xfs_has_the_seed_s_uuid():
+    disk = Disk(size=300 * MIB, filesystem="xfs", write_bps=1)
+    with made_disk(disk, 7) as fd:
+        assert os.pread(fd, 4, 0) == b"XFSB"
+        found = uuid.UUID(bytes=os.pread(fd, 16, 32))
+    assert f"uuid={found}" in mkfs_command(disk, 7, "disk")
 
 
 def test_mkfs_options_count():
