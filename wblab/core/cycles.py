@@ -13,6 +13,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Literal
 
+from wblab.core.errors import WblabError
 from wblab.core.loads import Load
 from wblab.core.syscalls import lock_memory
 from wblab.core.units import NS_PER_S
@@ -88,6 +89,14 @@ def ending(stamps: Stamps) -> Ending:
     """Return why the load that filled `stamps` ended."""
     error = stamps.slots[_ERRNO]
     return Ending(_ENDS[stamps.slots[_END]], os.strerror(error) if error else "")
+
+
+def check_ending(name: str, ended: Ending) -> None:
+    """Raise WblabError for a load that came to a bad end."""
+    if ended.end == "failed":
+        raise WblabError(f"the load {name} failed: {ended.error}")
+    if ended.end == "full":
+        raise WblabError(f"the load {name} ran more cycles than it has room for: raise its idle time")
 
 
 def stamps_for(load: Load) -> Stamps:

@@ -3,6 +3,7 @@
 import json
 import os
 import time
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -36,8 +37,7 @@ def stage(results: Path, name: str) -> Path:
     """Make and return a new staged run directory, `_<date>_<name>`; a suffix keeps it from any that exists."""
     stem = f"{time.strftime('%Y-%m-%d_%H-%M-%S')}_{name}"
     results.mkdir(parents=True, exist_ok=True)
-    for number in range(1, 1000):
-        final = f"{stem}-{number}" if number > 1 else stem
+    for final in _names(stem):
         if not (results / final).exists():
             try:
                 (staged := results / f"{STAGED}{final}").mkdir()
@@ -50,8 +50,8 @@ def stage(results: Path, name: str) -> Path:
 def commit(staged: Path) -> Path:
     """Give a run that succeeded its final name, and return it."""
     stem = staged.name.removeprefix(STAGED)
-    for number in range(1, 1000):
-        final = staged.with_name(f"{stem}-{number}" if number > 1 else stem)
+    for name in _names(stem):
+        final = staged.with_name(name)
         try:  # renaming onto a directory that is not empty fails: nothing is overwritten
             os.rename(staged, final)
         except OSError:
@@ -60,6 +60,12 @@ def commit(staged: Path) -> Path:
         else:
             return final
     raise FileExistsError(f"no free name for {stem}")
+
+
+def _names(stem: str) -> Iterator[str]:
+    """Yield the names that a run may take, in their order: the plain one, then -2, -3 and so on."""
+    yield stem
+    yield from (f"{stem}-{number}" for number in range(2, 1000))
 
 
 def write_json(path: Path, value: object) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from wblab.core import layout
 from wblab.core.child import describe_exit, fork_child
-from wblab.core.cycles import Stamps, ending, run_cycles, stamps_for
+from wblab.core.cycles import Stamps, check_ending, ending, run_cycles, stamps_for
 from wblab.core.errors import WblabError
 from wblab.core.loads import Load
 from wblab.core.spec import Spec
@@ -85,10 +85,6 @@ def _task(name: str, load: Load, stamps: Stamps, first_ns: int) -> Callable[[], 
 
 
 def _check_end(item: Running, status: int) -> None:
-    result = ending(item.stamps)
     if status:
         raise WblabError(f"the load {item.name} died with {describe_exit(status)}: see the console")
-    if result.end == "failed":
-        raise WblabError(f"the load {item.name} failed: {result.error}")
-    if result.end == "full":
-        raise WblabError(f"the load {item.name} ran more cycles than it has room for: raise its idle time")
+    check_ending(item.name, ending(item.stamps))

@@ -11,7 +11,7 @@ from typing import Any, NoReturn, get_type_hints
 
 from wblab.core import rundir
 from wblab.core.check import check_load, check_name
-from wblab.core.cycles import ending, run_cycles, stamps_for
+from wblab.core.cycles import check_ending, ending, run_cycles, stamps_for
 from wblab.core.errors import InputError, WblabError, nearest
 from wblab.core.loads import KINDS, Load
 from wblab.core.syscalls import set_ioprio
@@ -95,11 +95,7 @@ def run_load(name: str, load: Load, directory: Path, out: Path) -> None:
             raise WblabError(f"cannot set the I/O class {load.ioclass!r}: {error.strerror}") from None
     run_cycles(load, directory, stamps, time.monotonic_ns() + load.start)
     rundir.write_load(out, name, load, os.getpid(), stamps)
-    result = ending(stamps)
-    if result.end == "failed":
-        raise WblabError(f"the load {name} failed: {result.error}")
-    if result.end == "full":
-        raise WblabError(f"the load {name} ran more cycles than it has room for: raise its idle time")
+    check_ending(name, ending(stamps))
 
 
 def _check_out(out: Path, name: str) -> None:
