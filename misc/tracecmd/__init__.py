@@ -1,0 +1,27 @@
+"""A reader of trace.dat, the file of trace-cmd, in NumPy: columns, and the classic interface of trace-cmd's bindings.
+
+    trace = tracecmd.open("trace.dat")
+    events = trace.events("global_dirty_state")
+    events["nr_dirty"], events.ts_ns, events.to_pandas()
+
+It needs NumPy, zstandard where a trace is packed with it, and pandas for tables; nothing of the lab around it.
+"""
+
+import os
+
+from tracecmd.buffers import Lost
+from tracecmd.classic import Event, Trace
+from tracecmd.errors import TraceError
+from tracecmd.events import Events
+from tracecmd.formats import EventFormat, Field
+from tracecmd.trace import Info, TraceFile
+
+__all__ = ["Event", "EventFormat", "Events", "Field", "Info", "Lost", "Trace", "TraceError", "TraceFile", "open"]
+
+
+def open(path: str | os.PathLike[str], limit_bytes: int | None = None) -> TraceFile:  # noqa: A001 - as in gzip.open
+    """Open a trace.dat. Raises OSError, and TraceError for what is no trace.dat or damaged.
+
+    A packed file is unpacked up to `limit_bytes`; the default, a multiple of its size, is far above what traces need.
+    """
+    return TraceFile(path, limit_bytes)

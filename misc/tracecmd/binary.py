@@ -1,0 +1,104 @@
+"""Numbers and strings out of a file, never past its end."""
+
+import os
+from collections.abc import Callable
+
+from tracecmd.errors import TraceError
+
+_LONGEST_STRING_BYTES = 4096
+_CHUNK_BYTES = 256
+_PIECE_BYTES = 1 << 20  # stays in the processor's cache
+
+
+class Source:
+    """Bytes that are read by place: a file, or something that was unpacked.
+
+    `order` is "<" or ">", the byte order of its numbers. Raises TraceError for what lies beyond its end.
+    """
+
+    def __init__(self, read: Callable[[int, int], bytes], size_bytes: int, order: str, what: str) -> None:
+        self._read, self.size_bytes, self.order, self.what = read, size_bytes, order, what
+
+    @classmethod
+    def of_file(cls, descriptor: int, order: str, what: str) -> "Source":
+        """Return the bytes of an open file, which may be long: it is not read as a whole."""
+        return cls(lambda size, at: os.pread(descriptor, size, at), os.fstat(descriptor).st_size, order, what)
+
+    @classmethod
+    def of_bytes(cls, data: bytes, order: str, what: str) -> "Source":
+        """Return bytes that are in memory."""
+        return cls(lambda size, at: data[at : at + size], len(data), order, what)
+
+    def read(self, at: int, size_bytes: int) -> bytes:
+        """Return so many bytes from a place on."""
+        if at < 0 or size_bytes < 0 or at + size_bytes > self.size_bytes:
+            raise TraceError(
+                f"{self.what} is truncated or damaged: it has {self.size_bytes} bytes, {size_bytes} at {at} are missing"
+            )
+        data = self._read(size_bytes, at)
+        if len(data) != size_bytes:
+            raise TraceError(f"{self.what} became shorter while it was read")
+        return data
+
+    def read_into(self, at: int, target: memoryview) -> None:
+        """Fill bytes that are there already, from a place on."""
+        for start in range(0, len(target), _PIECE_BYTES):
+            piece = target[start : start + _PIECE_BYTES]
+            piece[:] = self.read(at + start, len(piece))
+
+
+class Cursor:
+    """Reads a source from a place on."""
+
+    def __init__(self, source: Source, at: int = 0) -> None:
+        self.source, self.at = source, at
+
+    def take(self, size_bytes: int) -> bytes:
+        """Return the next bytes."""
+        data = self.source.read(self.at, size_bytes)
+        self.at += size_bytes
+        return data
+
+    def number(self, size_bytes: int) -> int:
+        """Return the next unsigned number."""
+        return int.from_bytes(self.take(size_bytes), "little" if self.source.order == "<" else "big")
+
+    def u16(self) -> int:
+        """Return the next 16-bit number."""
+        return self.number(2)
+
+    def u32(self) -> int:
+        """Return the next 32-bit number."""
+        return self.number(4)
+
+    def u64(self) -> int:
+        """Return the next 64-bit number."""
+        return self.number(8)
+
+    def string(self) -> str:
+        """Return the next string that ends in a NUL."""
+        found = b""
+        while len(found) < _LONGEST_STRING_BYTES:
+            left = self.source.size_bytes - self.at - len(found)
+            chunk = self.source.read(self.at + len(found), max(1, min(_CHUNK_BYTES, left)))
+            before, nul, _ = chunk.partition(b"\0")
+            found += before
+            if nul:
+                self.at += len(found) + 1
+                return text(found)
+        raise TraceError(f"{self.source.what} is damaged: at {self.at} there is no name")
+
+    def sized(self, count_bytes: int) -> bytes:
+        """Return bytes whose number comes first, as a number of `count_bytes`."""
+        return self.take(self.number(count_bytes))
+
+    def expect(self, tag: bytes) -> None:
+        """Pass a fixed tag."""
+        at = self.at
+        if self.take(len(tag)) != tag:
+            raise TraceError(f"{self.source.what} is damaged: no {text(tag.strip(bytes(1)))!r} at {at}")
+
+
+def text(data: bytes) -> str:
+    r"""Return bytes as text, up to the first NUL; what is not UTF-8 becomes \xNN."""
+    return data.partition(b"\0")[0].decode("utf-8", "backslashreplace")

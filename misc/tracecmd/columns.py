@@ -1,0 +1,110 @@
+"""Fields of many records as arrays.
+
+A record's place is counted in words of 4 bytes, as the ring buffer aligns them. Times, numbers and texts leave in the
+byte order of this machine.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tracecmd.errors import TraceError
+from tracecmd.formats import Field
+
+Bytes = NDArray[np.uint8]
+Places = NDArray[np.int64]
+_NUMBERS = (1, 2, 4, 8)
+
+
+def number_type(size: int, signed: bool, order: str = "=") -> np.dtype[Any] | None:
+    """Return the type of a number of so many bytes; None where there is no such number."""
+    return np.dtype(f"{order}{'i' if signed else 'u'}{size}") if size in _NUMBERS else None
+
+
+def items(data: Bytes, offset: int, type_: np.dtype[Any]) -> NDArray[Any]:
+    """Return a view whose item i is what a record at place i has at an offset: items overlap, nothing is copied."""
+    count = (len(data) - offset - type_.itemsize) // 4 + 1
+    return np.ndarray((max(0, count),), type_, data, offset, (4,))
+
+
+def numbers(data: Bytes, places: Places, offset: int, type_: np.dtype[Any]) -> NDArray[Any]:
+    """Return one number of each record, in the byte order of this machine."""
+    return items(data, offset, type_)[places].astype(type_.newbyteorder("="), copy=False)
+
+
+def fixed(data: Bytes, places: Places, field: Field, order: str) -> NDArray[Any]:
+    """Return a field of fixed size: numbers, rows of numbers, texts, or bytes."""
+    item = number_type(field.item_bytes if field.is_array else field.size, field.signed, order)
+    if item is not None and not field.is_array:
+        return numbers(data, places, field.offset, item)
+    whole = items(data, field.offset, np.dtype(f"V{field.size}"))[places]
+    rows = whole.view(np.uint8).reshape(len(places), field.size)
+    if field.is_text:
+        return texts(rows)
+    return whole if item is None else rows.view(item).astype(item.newbyteorder("="), copy=False)
+
+
+def varying(data: Bytes, places: Places, sizes: NDArray[np.int32], field: Field, order: str) -> NDArray[np.object_]:
+    """Return a field whose length varies: texts, or an array for each record."""
+    starts, lengths = _extents(data, places, sizes, field, order)
+    found = np.empty(len(places), object)
+    for length in np.unique(lengths).tolist():
+        which = np.flatnonzero(lengths == length)
+        rows = _rows(data, starts[which], length)
+        if field.is_text:
+            found[which] = texts(rows)
+            continue
+        item = number_type(field.item_bytes, field.signed, order)
+        if item is not None and length % item.itemsize == 0:
+            values = rows.view(item).astype(item.newbyteorder("=")) if length else np.zeros((len(which), 0), item)
+        else:
+            values = rows  # of items that only the kernel knows: their bytes
+        for place, row in zip(which.tolist(), values, strict=True):
+            found[place] = row
+    return found
+
+
+def texts(rows: Bytes) -> NDArray[np.object_]:
+    """Return rows of bytes as texts, each up to its first NUL. Equal ones share one object."""
+    count, width = rows.shape
+    if not count or not width:
+        return np.full(count, "", object)
+    wide = np.zeros((count, -(-width // 8) * 8), np.uint8)
+    wide[:, :width] = rows
+    words = wide.view(np.uint64)
+    changes = np.flatnonzero(np.append(True, (words[1:] != words[:-1]).any(axis=1)))
+    known: dict[bytes, str] = {}
+    decoded = np.empty(len(changes), object)
+    for i, row in enumerate(wide[changes]):
+        raw = row.tobytes()
+        if raw not in known:
+            known[raw] = raw.partition(b"\0")[0].decode("utf-8", "backslashreplace")
+        decoded[i] = known[raw]
+    return np.repeat(decoded, np.diff(np.append(changes, count)))
+
+
+def _rows(data: Bytes, starts: Places, length: int) -> Bytes:
+    if not length or not len(starts):
+        return np.zeros((len(starts), length), np.uint8)
+    every: NDArray[Any] = np.ndarray((len(data) - length + 1,), f"V{length}", data, 0, (1,))
+    return every[starts].view(np.uint8).reshape(len(starts), length)
+
+
+def _extents(data: Bytes, places: Places, sizes: NDArray[np.int32], field: Field, order: str) -> tuple[Places, Places]:
+    """Return where each record's value begins, in bytes, and how many bytes it has."""
+    if field.dynamic in ("data", "rel"):
+        said = numbers(data, places, field.offset, np.dtype(f"{order}u4")).astype(np.int64)
+        begin, lengths = said & 0xFFFF, said >> 16
+        if field.dynamic == "rel":
+            begin += field.end
+    else:
+        begin = np.full(len(places), field.offset, np.int64)
+        lengths = sizes.astype(np.int64) - field.offset
+        if field.dynamic != "rest":
+            lengths = np.minimum(lengths, field.size)
+        if field.item_bytes > 1:
+            lengths -= lengths % field.item_bytes
+    if len(places) and ((begin + lengths > sizes) | (lengths < 0)).any():
+        raise TraceError(f"the trace is damaged: {field.name!r} reaches beyond the end of its event")
+    return places * 4 + begin, lengths

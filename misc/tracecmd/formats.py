@@ -1,0 +1,136 @@
+"""The formats of events, as the kernel describes them in events/*/format (kernel/trace/trace_events.c)."""
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+
+from tracecmd.errors import TraceError
+
+_FIELD = re.compile(
+    r"field:(?P<declaration>[^;]*);\s*offset:(?P<offset>\d+);\s*size:(?P<size>\d+);(?:\s*signed:(?P<signed>[01]);)?"
+)
+# `char comm[16]`, `unsigned long args[6]`, `u8 mac[ETH_ALEN]`
+_DECLARATION = re.compile(r"(?P<type>.*?)\s*(?P<name>\w+)\s*(?P<array>\[[^\]]*\])?\s*$", re.DOTALL)
+_DYNAMIC = re.compile(r"__(?P<how>data|rel)_loc\s+(?P<item>.*?)\s*\[\s*\]\s*$", re.DOTALL)
+_LONG = {"long", "unsigned long", "long int", "unsigned long int", "size_t", "ssize_t", "uintptr_t", "cpumask_t"}
+_SIZES = {
+    1: {"char", "signed char", "unsigned char", "u8", "s8", "__u8", "__s8", "uint8_t", "int8_t", "bool"},
+    2: {"short", "unsigned short", "u16", "s16", "__u16", "__s16", "uint16_t", "int16_t"},
+    4: {"int", "unsigned int", "unsigned", "u32", "s32", "__u32", "__s32", "uint32_t", "int32_t", "pid_t", "gfp_t"},
+    8: {"long long", "unsigned long long", "u64", "s64", "__u64", "__s64", "uint64_t", "int64_t"},
+}
+_CHARS = {"char", "const char", "unsigned char", "signed char"}
+
+
+@dataclass(frozen=True)
+class Field:
+    """One field: where it lies in a record, and as what its bytes are read.
+
+    `dynamic` is "" for a field that holds its value, "data" or "rel" for one that says where its value is
+    (__data_loc, __rel_loc), and "rest" for an array that reaches to the end of the record.
+    """
+
+    name: str
+    type: str  # as declared, without the brackets of an array
+    offset: int  # in bytes from the record's start
+    size: int  # in bytes
+    signed: bool
+    dynamic: str = ""
+    is_array: bool = False
+    item_bytes: int = 0  # of an array's item; 0 where only the kernel knows
+
+    @property
+    def end(self) -> int:
+        """Where the field ends, in bytes from the record's start."""
+        return self.offset + self.size
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the field is a string of C."""
+        return bool(self.is_array or self.dynamic) and self.type in _CHARS and self.item_bytes == 1
+
+
+@dataclass(frozen=True)
+class EventFormat:
+    """The format of one event type. `common` fields are those that all events have."""
+
+    system: str
+    name: str
+    id: int
+    common: tuple[Field, ...]
+    fields: tuple[Field, ...]
+    print_format: str
+
+    @cached_property
+    def by_name(self) -> dict[str, Field]:
+        """All fields."""
+        return {item.name: item for item in (*self.common, *self.fields)}
+
+    @cached_property
+    def least_bytes(self) -> int:
+        """How long a record is at least; an array at its end may be cut short."""
+        ends = [item.end for item in (*self.common, *self.fields)]
+        if self.fields and self.fields[-1].is_array and not self.fields[-1].dynamic:
+            ends[-1] = self.fields[-1].offset
+        return max(ends, default=0)
+
+
+def parse_format(system: str, text: str, long_bytes: int) -> EventFormat:
+    """Return the format that a text describes; `long_bytes` is the size of the kernel's long. Raises TraceError."""
+    head, _, print_format = text.partition("print fmt:")
+    name = re.search(r"^name:\s*(\S+)", head, re.MULTILINE)
+    number = re.search(r"^ID:\s*(\d+)", head, re.MULTILINE)
+    if name is None or number is None:
+        raise TraceError(f"the format of an event of {system!r} is damaged: it has no name or no ID")
+    described = head.partition("format:")[2]
+    first, _, own = described.partition("\n\n")
+    if "field:" not in first:
+        raise TraceError(f"the format of {system}:{name[1]} is damaged: it has no fields")
+    common, fields = _fields(first, long_bytes), _fields(own, long_bytes)
+    return EventFormat(system, name[1], int(number[1]), common, fields, print_format.strip())
+
+
+def parse_fields(text: str, long_bytes: int) -> dict[str, Field]:
+    """Return the fields that a text describes, as for a page of the ring buffer."""
+    return {item.name: item for item in _fields(text, long_bytes)}
+
+
+def _fields(text: str, long_bytes: int) -> tuple[Field, ...]:
+    found = tuple(_field(match, long_bytes) for match in _FIELD.finditer(text))
+    if len(found) != text.count("field:"):
+        raise TraceError(f"a format is damaged: {text.count('field:')} fields, {len(found)} of them readable")
+    return found
+
+
+def _field(match: re.Match[str], long_bytes: int) -> Field:
+    offset, size, signed = int(match["offset"]), int(match["size"]), match["signed"] == "1"
+    declaration = " ".join(match["declaration"].split())
+    parts = _DECLARATION.match(declaration)
+    if parts is None or size > 1 << 16 or offset > 1 << 16:
+        raise TraceError(f"a format is damaged: field {declaration!r}")
+    type_, name, is_array = parts["type"], parts["name"], parts["array"] is not None
+    if dynamic := _DYNAMIC.match(type_):
+        if size != 4:
+            raise TraceError(f"a format is damaged: field {declaration!r} has {size} bytes, not 4")
+        item = dynamic["item"]
+        return Field(name, item, offset, size, signed, dynamic["how"], True, _item_bytes(item, 0, long_bytes))
+    if not is_array:
+        return Field(name, type_, offset, size, signed, "" if size else "rest")
+    item_bytes = _item_bytes(type_, _count(parts["array"], size), long_bytes)
+    return Field(name, type_, offset, size, signed, "" if size else "rest", True, item_bytes)
+
+
+def _count(array: str, size: int) -> int:
+    """Return the number of items in bytes that a declaration gives; 0 where it gives a constant's name or none."""
+    written = array.strip("[] ")
+    count = int(written) if written.isdigit() else 0
+    return size // count if count and size % count == 0 else 0
+
+
+def _item_bytes(type_: str, known: int, long_bytes: int) -> int:
+    if known:
+        return known
+    plain = type_.removeprefix("const ").strip()
+    if plain in _LONG or plain.endswith("*"):
+        return long_bytes
+    return next((size for size, names in _SIZES.items() if plain in names), 0)

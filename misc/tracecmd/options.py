@@ -1,0 +1,106 @@
+"""The options of a trace.dat: numbered pieces that say more of the trace, the same in versions 6 and 7."""
+
+from dataclasses import dataclass, field
+
+from tracecmd.binary import Cursor, Source, text
+from tracecmd.errors import TraceError
+
+# include/private/trace-cmd-private.h of trace-cmd; trace-cmd.dat.v7(5).
+DONE, DATE, CPUSTAT, BUFFER, TRACECLOCK, UNAME, HOOK, OFFSET, CPUCOUNT, VERSION, PROCMAPS = range(11)
+TRACEID, TIME_SHIFT, GUEST, TSC2NSEC, STRINGS = range(11, 16)
+HEADER_INFO, FTRACE_EVENTS, EVENT_FORMATS, KALLSYMS, PRINTK, CMDLINES, BUFFER_TEXT, SAVED_TGIDS = range(16, 24)
+
+_NAMES = {
+    DATE: "date",
+    CPUSTAT: "cpustat",
+    TRACECLOCK: "trace_clock",
+    UNAME: "uname",
+    HOOK: "hook",
+    OFFSET: "offset",
+    CPUCOUNT: "cpu_count",
+    VERSION: "version",
+    PROCMAPS: "procmaps",
+    TRACEID: "trace_id",
+    TIME_SHIFT: "time_shift",
+    GUEST: "guest",
+    TSC2NSEC: "tsc2nsec",
+    SAVED_TGIDS: "saved_tgids",
+}
+_NUMBERS = {CPUCOUNT, TRACEID}
+_BINARY = {TIME_SHIFT, GUEST, TSC2NSEC, SAVED_TGIDS}
+# Where parts of the file are; the reader's business, not the user's.
+_PLACES = {BUFFER, HEADER_INFO, FTRACE_EVENTS, EVENT_FORMATS, KALLSYMS, PRINTK, CMDLINES, BUFFER_TEXT}
+
+
+@dataclass
+class Options:
+    """All options of a file, in its order."""
+
+    order: str = "<"
+    items: list[tuple[int, bytes]] = field(default_factory=list)
+
+    def all(self, number: int) -> list[bytes]:
+        """Return the data of each option of this number."""
+        return [data for kind, data in self.items if kind == number]
+
+    def cursor(self, number: int, data: bytes) -> Cursor:
+        """Return a cursor over an option's data."""
+        return Cursor(Source.of_bytes(data, self.order, f"option {_NAMES.get(number, number)}"))
+
+    def number(self, number: int) -> int | None:
+        """Return the number that the last option of this kind holds."""
+        found = self.all(number)
+        return self.cursor(number, found[-1]).number(len(found[-1])) if found else None
+
+    def text(self, number: int) -> str:
+        """Return the text that the last option of this kind holds; empty without one."""
+        found = self.all(number)
+        return text(found[-1]) if found else ""
+
+    def readable(self) -> dict[str, object]:
+        """Return the options by name: numbers, texts, or bytes of a format of its own; a list where several."""
+        values: dict[str, list[object]] = {}
+        for number, data in self.items:
+            if number not in _PLACES:
+                values.setdefault(_NAMES.get(number, f"option_{number}"), []).append(self._value(number, data))
+        return {name: found[0] if len(found) == 1 else found for name, found in values.items()}
+
+    def _value(self, number: int, data: bytes) -> object:
+        if number in _NUMBERS:
+            return self.cursor(number, data).number(len(data))
+        return data if number in _BINARY or number not in _NAMES else text(data)
+
+    @property
+    def clock(self) -> str:
+        """The trace clock, out of a list such as "local [mono] boot"; empty where the file does not say."""
+        return bracketed(self.text(TRACECLOCK))
+
+    @property
+    def offset_ns(self) -> int:
+        """What is added to each time: the option offset in ns and the option date in µs, as trace-cmd does."""
+        return sum(_signed(data) for data in self.all(OFFSET)) + 1000 * sum(_signed(data) for data in self.all(DATE))
+
+    @property
+    def tsc(self) -> tuple[int, int]:
+        """Multiplier and shift that make ns of the processor's clock ticks; (0, 0) where there is nothing to convert.
+
+        trace-cmd does not use the third number, the offset.
+        """
+        if not (found := self.all(TSC2NSEC)):
+            return 0, 0
+        cursor = self.cursor(TSC2NSEC, found[-1])
+        return cursor.u32(), cursor.u32()
+
+
+def bracketed(listed: str) -> str:
+    """Return the one in brackets of a list; what has none is the name itself."""
+    _, bracket, rest = listed.partition("[")
+    return rest.partition("]")[0] if bracket else listed.strip()
+
+
+def _signed(data: bytes) -> int:
+    written = text(data).strip()
+    try:
+        return int(written, 0)
+    except ValueError:
+        raise TraceError(f"an option of the trace is damaged: {written!r} is no time") from None

@@ -1,0 +1,205 @@
+"""trace.dat opened: what it says of itself, and its events by type."""
+
+import os
+import weakref
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tracecmd import options, ring
+from tracecmd.buffers import Lost, Walked, walk_buffer
+from tracecmd.container import Contents, read_contents
+from tracecmd.errors import TraceError
+from tracecmd.events import Events
+from tracecmd.formats import EventFormat, parse_fields, parse_format
+
+# How much more than its size a packed file may become in memory, before it is taken for hostile.
+_UNPACKED_PER_BYTE = 32
+_UNPACKED_ALWAYS_BYTES = 64 << 20
+# Clocks of kernel/trace/trace.c that count ns.
+_NS_CLOCKS = {"local", "global", "perf", "mono", "mono_raw", "boot", "tai", "tsc2nsec"}
+UNKNOWN = "<...>"  # the name of a task that the kernel no longer knew; trace-cmd writes the same
+_PID_LIMIT = 1 << 22  # include/linux/threads.h: PID_MAX_LIMIT
+
+
+@dataclass(frozen=True)
+class Info:
+    """What a trace says of itself."""
+
+    version: int  # of the file's format
+    trace_cmd: str  # the version of trace-cmd that wrote it
+    byte_order: str  # "little" or "big"
+    long_bytes: int  # of the traced kernel
+    page_bytes: int  # of the traced machine's memory
+    compression: str
+    uname: str
+    clock: str  # of the first buffer
+    clock_is_ns: bool  # False: `ts_ns` holds what the clock counts instead
+    buffers: tuple[str, ...]
+    cpus: int
+    options: dict[str, object]
+
+
+class TraceFile:
+    """A trace.dat. Pages are walked, and columns read, when they are asked for. Raises TraceError for a damaged one."""
+
+    def __init__(self, path: str | os.PathLike[str], limit_bytes: int | None = None) -> None:
+        self.path = Path(path)
+        self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        self._close = weakref.finalize(self, os.close, self._descriptor)
+        try:
+            size_bytes = os.fstat(self._descriptor).st_size
+            limit_bytes = limit_bytes or _UNPACKED_ALWAYS_BYTES + _UNPACKED_PER_BYTE * size_bytes
+            self._contents: Contents = read_contents(self._descriptor, str(self.path), limit_bytes)
+            header = parse_fields(self._contents.header_page, self._contents.long_bytes)
+            layout = ring.Layout.of(header, self._contents.order, self._contents.page_bytes)
+        except BaseException:
+            self.close()
+            raise
+        self._header = header
+        self._long_bytes = layout.used.size  # of the kernel; the file's first header has that of user space
+        self._buffers = {buffer.name: buffer for buffer in self._contents.buffers}
+        self._walks: dict[str, Walked] = {}
+
+    def close(self) -> None:
+        """Close the file; columns that were read stay."""
+        self._close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    @cached_property
+    def info(self) -> Info:
+        """What the trace says of itself."""
+        contents, said = self._contents, self._contents.options
+        clock = next((buffer.clock for buffer in contents.buffers if buffer.clock), said.clock)
+        return Info(
+            version=contents.version,
+            trace_cmd=said.text(options.VERSION),
+            byte_order="little" if contents.order == "<" else "big",
+            long_bytes=self._long_bytes,
+            page_bytes=contents.page_bytes,
+            compression=contents.codec.algorithm,
+            uname=said.text(options.UNAME),
+            clock=clock,
+            clock_is_ns=clock in _NS_CLOCKS or said.tsc[0] > 0,
+            buffers=tuple(self._buffers),
+            cpus=max((len(buffer.cpus) for buffer in contents.buffers), default=0),
+            options=said.readable(),
+        )
+
+    @cached_property
+    def formats(self) -> dict[str, EventFormat]:
+        """The formats of all events that the traced kernel knew, as "system:name"."""
+        found = [parse_format(system, text, self._long_bytes) for system, text in self._contents.event_formats]
+        return {f"{item.system}:{item.name}": item for item in found}
+
+    @cached_property
+    def comms(self) -> dict[int, str]:
+        """The names of tasks by pid, as the kernel remembered them when the trace ended."""
+        found = {0: "<idle>"}
+        for line in self._contents.cmdlines.splitlines():
+            pid, _, name = line.strip().partition(" ")
+            if pid.isdigit() and int(pid) <= _PID_LIMIT and int(pid):
+                found[int(pid)] = name
+        return found
+
+    def text(self, part: str) -> str:
+        """Return "kallsyms" or "printk" (formats of trace_printk()) as recorded; empty where they were not."""
+        return self._contents.texts[part]()
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The names of the events that occur, in any buffer, sorted."""
+        with_events = [name for name, buffer in self._buffers.items() if not buffer.is_text]
+        return tuple(sorted(set().union(*(self.counts(name) for name in with_events))))
+
+    def counts(self, buffer: str = "") -> dict[str, int]:
+        """Return how often each event occurs in a buffer; one whose name two systems use has its system before it."""
+        by_id = {item.id: key for key, item in self.formats.items()}
+        found = {}
+        for number, where in self._walk(buffer).by_type.items():
+            if number not in by_id:
+                raise TraceError(f"{self.path} is damaged: an event of type {number}, which has no format")
+            found[self._short(by_id[number])] = len(where)
+        return found
+
+    @cached_property
+    def lost(self) -> tuple[Lost, ...]:
+        """The spans in which events were lost, of all buffers."""
+        return tuple(
+            item for buffer in self._buffers.values() if not buffer.is_text for item in self._walk(buffer.name).lost
+        )
+
+    def events(self, name: str, columns: Sequence[str] = (), buffer: str = "") -> Events:
+        """Return the events of one type: "name", or "system:name".
+
+        None may have occurred. Raises KeyError for a name, column or buffer that the trace does not know.
+        """
+        format_ = self._format(name)
+        walked = self._walk(buffer)
+        where = walked.by_type.get(format_.id, np.zeros(0, np.int64))
+        ts_ns = walked.ts_ns[where]
+        if len(where) and (np.diff(ts_ns) < 0).any():  # several CPUs, one after the other
+            order = np.argsort(ts_ns, kind="stable")
+            where, ts_ns = where[order], ts_ns[order]
+        entries = walked.entries
+        return Events(
+            format_,
+            walked.data,
+            self._contents.order,
+            entries.places[where],
+            entries.sizes[where],
+            ts_ns,
+            walked.cpu[where],
+            self._names_of,
+            tuple(columns),
+        )
+
+    def _format(self, name: str) -> EventFormat:
+        found = [item for key, item in self.formats.items() if name in (key, item.name)]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise KeyError(
+                f"several systems have an event {name!r}: say {' or '.join(f'{f.system}:{name}' for f in found)}"
+            )
+        raise KeyError(f"no event {name!r} in {self.path}: its kernel did not have it, or trace-cmd did not record it")
+
+    def _short(self, key: str) -> str:
+        return key if self._ambiguous.get(key.partition(":")[2], 0) > 1 else key.partition(":")[2]
+
+    @cached_property
+    def _ambiguous(self) -> dict[str, int]:
+        found: dict[str, int] = {}
+        for item in self.formats.values():
+            found[item.name] = found.get(item.name, 0) + 1
+        return found
+
+    def _names_of(self, pids: NDArray[np.int32]) -> NDArray[np.object_]:
+        largest = int(pids.max(initial=0))
+        if not 0 <= largest <= _PID_LIMIT or pids.min(initial=0) < 0:
+            return np.array([self.comms.get(pid, UNKNOWN) for pid in pids.tolist()], object)
+        names = np.full(largest + 1, UNKNOWN, object)
+        for pid, name in self.comms.items():
+            if pid <= largest:
+                names[pid] = name
+        return names[pids]
+
+    def _walk(self, name: str) -> Walked:
+        if name not in self._buffers:
+            raise KeyError(f"no buffer {name!r} in {self.path}: it has {', '.join(map(repr, self._buffers))}")
+        if name not in self._walks:
+            if not self._close.alive:
+                raise TraceError(f"{self.path} was closed before its events were read")
+            self._walks[name] = walk_buffer(self._contents, self._buffers[name], self._header)
+        return self._walks[name]
