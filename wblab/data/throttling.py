@@ -1,0 +1,211 @@
+"""How the kernel throttles writers: thresholds, setpoint, position ratio and dirty limit, computed as it computes them.
+
+After mm/page-writeback.c of Linux 7.3, whose functions the docstrings name. Everything is in whole pages and rounded
+as the kernel rounds, so that a figure can be laid over a trace. Each argument is a number or an array, arrays are
+computed item by item, and dirty pages include those under writeback, as in balance_dirty_pages. Left out: strictlimit
+devices (FUSE), memory cgroups, and the quarter (and a little) that real-time tasks may have on top of both thresholds.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Pages = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+BANDWIDTH_INTERVAL_NS = 200_000_000  # the dirty limit is updated no more often than this
+MAX_PAUSE_NS = 200_000_000  # a throttled writer sleeps no longer than this at a time
+
+_SHIFT = 10  # RATELIMIT_CALC_SHIFT: the kernel's position ratio is in 1/1024
+_ONE = 1 << _SHIFT
+_UINT_MAX = 2**32 - 1
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What the dirty pages are held against, in pages: the fields of the trace event global_dirty_state.
+
+    limit: the dirty limit, see `dirty_limit`; it counts for no less than the threshold.
+    """
+
+    background: ArrayLike
+    threshold: ArrayLike
+    limit: ArrayLike
+
+
+def dirty_thresholds(  # noqa: PLR0913, PLR0917 - the kernel's own settings
+    dirtyable_pages: ArrayLike,
+    dirty_ratio: int = 20,
+    background_ratio: int = 10,
+    dirty_bytes: int | None = None,
+    dirty_background_bytes: int | None = None,
+    page_bytes: int = 4096,
+) -> tuple[Pages, Pages]:
+    """Return the background threshold and the dirty threshold, in pages (domain_dirty_limits).
+
+    A setting in bytes that is not None or 0 replaces its ratio and is rounded up to pages. A background threshold that
+    is not below the dirty threshold becomes half of it.
+
+    Args:
+        dirtyable_pages: free pages and file pages less the reserve (global_dirtyable_memory); it changes all the time.
+        dirty_ratio: vm.dirty_ratio, in per cent; rounded down to 1/page_bytes before it is applied.
+        background_ratio: vm.dirty_background_ratio, in per cent, rounded in the same way.
+        dirty_bytes: vm.dirty_bytes.
+        dirty_background_bytes: vm.dirty_background_bytes.
+        page_bytes: the size of a page.
+    """
+    dirtyable = _pages(dirtyable_pages)
+
+    def pages(ratio: int, size: int | None) -> Pages:
+        if size:
+            return np.full_like(dirtyable, -(-size // page_bytes))
+        return ratio * page_bytes // 100 * dirtyable // page_bytes
+
+    threshold = np.minimum(pages(dirty_ratio, dirty_bytes), _UINT_MAX)
+    background = pages(background_ratio, dirty_background_bytes)
+    return np.where(background >= threshold, threshold // 2, background), threshold
+
+
+def freerun(background: ArrayLike, threshold: ArrayLike) -> Pages:
+    """Return the dirty pages up to which nobody is throttled, in pages (dirty_freerun_ceiling)."""
+    return (_pages(background) + _pages(threshold)) // 2
+
+
+def hard_dirty_limit(threshold: ArrayLike, limit: ArrayLike) -> Pages:
+    """Return the dirty pages from which on a writer's rate is 0, in pages: the threshold, or the higher dirty limit.
+
+    The trace event balance_dirty_pages has this as `limit`, global_dirty_state the dirty limit alone.
+    """
+    return np.maximum(_pages(threshold), _pages(limit))
+
+
+def setpoint(background: ArrayLike, threshold: ArrayLike, limit: ArrayLike) -> Pages:
+    """Return the dirty pages to which the throttle steers, in pages: midway from freerun to the hard dirty limit.
+
+    This is the field `setpoint` of the trace event balance_dirty_pages, and the same in wb_position_ratio.
+    """
+    return (freerun(background, threshold) + hard_dirty_limit(threshold, limit)) // 2
+
+
+def position_ratio(dirty: ArrayLike, setpoint: ArrayLike, limit: ArrayLike) -> Floats:
+    """Return the factor on a writer's rate by where the dirty pages are: 1 + ((setpoint - dirty)/(limit - setpoint))³.
+
+    About 2 at freerun and always 2 far below, 1 at the setpoint, 0 from the limit on (pos_ratio_polynom, called by
+    wb_position_ratio). The kernel computes with whole 1/1024 and divides by an odd number, to never divide by 0: its
+    values, returned here to the bit, are off the polynomial by up to 5/1024 + 3/(limit - setpoint + 1).
+
+    Args:
+        dirty: the dirty pages.
+        setpoint: of the same moment, in pages, below the limit.
+        limit: the hard dirty limit, in pages.
+    """
+    return _position(dirty, setpoint, limit) / _ONE
+
+
+def bdi_position_ratio(
+    dirty: ArrayLike, limits: Limits, wb_dirty: ArrayLike, wb_threshold: ArrayLike, write_bandwidth: ArrayLike
+) -> Floats:
+    """Return the position ratio of one device: the global one times its own control line (wb_position_ratio).
+
+    A device has the same share of the setpoint as of the threshold. Its line is 1 there, falls by 1 over a span, and is
+    never below 1/4. The span is the mean of what the device writes in 8 s, weighted by its share, and of its threshold,
+    weighted by the rest. Below half of its threshold a device gets a multiple, up to 8, lest it runs out of work. So
+    the result may be over 2; it is 0 from the hard dirty limit on.
+
+    Args:
+        dirty: the dirty pages of all devices.
+        limits: the thresholds and the dirty limit.
+        wb_dirty: the dirty pages of this device.
+        wb_threshold: the device's share of the threshold by its share of recent writeback, in pages (__wb_calc_thresh).
+        write_bandwidth: what the device was seen to write, in pages/s (avg_write_bandwidth; 100 MiB/s at first).
+    """
+    threshold, own_dirty = _pages(limits.threshold), _pages(wb_dirty)
+    center = setpoint(limits.background, threshold, limits.limit)
+    ratio = _position(dirty, center, hard_dirty_limit(threshold, limits.limit))
+
+    own_threshold = np.minimum(_pages(wb_threshold), threshold)
+    share = (own_threshold << 16) // (threshold | 1)  # in 1/65536
+    span = (threshold - own_threshold + 8 * _pages(write_bandwidth)) * share >> 16
+    end = (center * share >> 16) + span  # where the line would meet 0
+    ratio = np.where(own_dirty < end - span // 4, ratio * (end - own_dirty) // (span | 1), ratio // 4)
+
+    reserve = own_threshold // 2
+    raised = np.where(own_dirty > reserve // 8, ratio * reserve // np.maximum(own_dirty, 1), ratio * 8)
+    return np.where(own_dirty < reserve, raised, ratio) / _ONE
+
+
+def dirty_limit(thresholds: ArrayLike, dirty: ArrayLike, start: int) -> Pages:
+    """Return the dirty limit of the whole system after each of a row of updates, in pages (update_dirty_limit).
+
+    Up to a higher threshold it goes at once. Down to a lower threshold, or to the dirty pages where they are more, it
+    goes 1/32 of the way, rounded down: by half in 4.4 s of updates at the shortest interval, and never the last 31
+    pages. It is not raised to the dirty pages.
+
+    It begins above the threshold because nothing lowers it before somebody is throttled. writeback_set_ratelimit sets
+    it to the threshold of that moment: in boot (page_writeback_init, and as each CPU comes online), before there are
+    reserves, slabs and processes, and afterwards only if vm.dirty_ratio or vm.dirty_bytes gets another value than it
+    has, or CPUs or memory come or go. The threshold is computed anew at each use (domain_dirty_limits) and shrinks with
+    the dirtyable memory. An update is made by a writer over freerun, in balance_dirty_pages, who finds the bandwidth of
+    its device older than BANDWIDTH_INTERVAL_NS (__wb_update_bandwidth, domain_update_dirty_limit); the flusher, which
+    refreshes that bandwidth too, makes none (wb_update_bandwidth). Nor does an update lower the limit while the dirty
+    pages are at it, as they are when writers wait for a slow device.
+
+    Args:
+        thresholds: the dirty threshold at each update.
+        dirty: the dirty pages at each update.
+        start: the dirty limit before the first update, in pages.
+    """
+    limit, limits = int(start), []
+    rows = np.broadcast_arrays(np.atleast_1d(_pages(thresholds)), _pages(dirty))
+    for threshold, pages in zip(*(row.tolist() for row in rows), strict=True):
+        if limit < threshold:
+            limit = threshold
+        else:
+            limit -= max(0, limit - max(threshold, pages)) >> 5
+        limits.append(limit)
+    return np.array(limits, dtype=np.int64)
+
+
+def task_pause_s(pages: ArrayLike, task_ratelimit: ArrayLike) -> Floats:
+    """Return how long a writer has to take for the pages it dirtied, in s; infinite at a rate of 0.
+
+    This is `period` in balance_dirty_pages, before rounding to jiffies. What the writer spent elsewhere since its last
+    pause is taken off, and it sleeps no longer than wb_max_pause, at most MAX_PAUSE_NS, at a time: it may then go on,
+    except at a rate of 0, where it sleeps again until there is a rate.
+
+    Args:
+        pages: what the writer dirtied since its last pause.
+        task_ratelimit: the device's dirty_ratelimit times the position ratio, in pages/s.
+    """
+    dirtied, rate = np.broadcast_arrays(np.asarray(pages, np.float64), np.asarray(task_ratelimit, np.float64))
+    pauses = np.full(rate.shape, np.inf)
+    np.divide(dirtied, rate, out=pauses, where=rate > 0)
+    return pauses
+
+
+def flush_time_s(background_bytes: ArrayLike, write_bps: ArrayLike) -> Floats:
+    """Return how long a device takes to write as much as the background threshold, in s.
+
+    The lab's bound for a pause that is locked to one flush. It is an estimate: the kernel bounds no flush by the
+    background threshold, and up to the hard dirty limit can be dirty.
+
+    Args:
+        background_bytes: the background threshold, in bytes.
+        write_bps: the throughput of the device, in bytes/s, above 0.
+    """
+    return np.asarray(background_bytes, np.float64) / np.asarray(write_bps, np.float64)
+
+
+def _pages(value: ArrayLike) -> Pages:
+    return np.asarray(value, dtype=np.int64)
+
+
+def _position(dirty: ArrayLike, setpoint: ArrayLike, limit: ArrayLike) -> Pages:
+    """Return the position ratio in 1/1024."""
+    pages, center, end = _pages(dirty), _pages(setpoint), _pages(limit)
+    below = (center - pages) << _SHIFT
+    x = np.sign(below) * (np.abs(below) // ((end - center) | 1))  # to 0, as C divides
+    x = np.clip(x, -2 * _ONE, 2 * _ONE)  # far out, where the result is clamped anyway: no overflow
+    cubic = ((x * x >> _SHIFT) * x >> _SHIFT) + _ONE
+    return np.where(pages >= end, 0, np.clip(cubic, 0, 2 * _ONE))
