@@ -15,6 +15,7 @@ BytesPerSecond = NewType("BytesPerSecond", int)
 Nanoseconds = NewType("Nanoseconds", int)
 
 NS_PER_S = 1_000_000_000
+NS_PER_MS = 1_000_000
 
 _BINARY = {letter: 1024**power for power, letter in enumerate("KMGT", start=1)}
 _DECIMAL = {letter: 1000**power for power, letter in enumerate("kMGT", start=1)}

@@ -1,0 +1,29 @@
+"""Names that differ between kernel series, in one place: what a format has decides, never a version number.
+
+Each name of the lab comes with those that kernels have had, the newest first (include/trace/events/writeback.h).
+"""
+
+import tracecmd
+
+# bdi_* became wb_* in 4.2. Unstable pages (written to a server, not yet on its disk) were counted apart up to 5.7.
+FIELDS = {
+    "wb_setpoint": ("wb_setpoint", "bdi_setpoint"),
+    "wb_dirty": ("wb_dirty", "bdi_dirty"),
+    "bdi": ("bdi", "name"),
+}
+# Pages became folios in 5.17 and 5.18.
+EVENTS = {
+    "writeback_dirty_folio": ("writeback_dirty_folio", "writeback_dirty_page"),
+    "folio_wait_writeback": ("folio_wait_writeback", "wait_on_page_writeback"),
+}
+
+
+def event_name(trace: tracecmd.TraceFile, name: str) -> str | None:
+    """Return what the traced kernel calls an event; None where it has no such event."""
+    known = {item.name for item in trace.formats.values()}
+    return next((each for each in EVENTS.get(name, (name,)) if each in known), None)
+
+
+def field_name(events: tracecmd.Events, name: str) -> str | None:
+    """Return what the traced kernel calls a field of an event; None where it has no such field."""
+    return next((each for each in FIELDS.get(name, (name,)) if each in events), None)

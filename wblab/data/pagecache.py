@@ -1,0 +1,177 @@
+"""What the page cache did in a run: columns of its trace, in bytes and ns whatever the kernel calls its fields."""
+
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+import tracecmd
+from numpy.typing import NDArray
+from tracecmd import TraceError
+
+from wblab.core import rundir
+from wblab.core.errors import InputError
+from wblab.core.units import NS_PER_MS
+from wblab.data.names import event_name, field_name
+from wblab.data.run import Run, Times
+
+DIRTY_STATE, THROTTLING = "global_dirty_state", "balance_dirty_pages"
+_KIB = 1024
+
+Bytes = NDArray[np.int64]
+Names = NDArray[np.object_]
+
+
+class Columns:
+    """Columns of equal length, the first of them `ts_ns`: a dataclass of arrays that can be cut."""
+
+    ts_ns: Times
+
+    def __len__(self) -> int:
+        return len(self.ts_ns)
+
+    def where(self, rows: NDArray[Any] | slice) -> Self:
+        """Return the rows that a mask, indices or a slice choose."""
+        return type(self)(**{item.name: getattr(self, item.name)[rows] for item in fields(self)})  # type: ignore[arg-type]
+
+    def within(self, start_ns: int, end_ns: int) -> Self:
+        """Return the rows of a span, with one row before and one after, so that lines reach its ends."""
+        first = max(0, int(np.searchsorted(self.ts_ns, start_ns)) - 1)
+        last = int(np.searchsorted(self.ts_ns, end_ns, side="right")) + 1
+        return self.where(slice(first, last))
+
+
+@dataclass(frozen=True)
+class DirtyState(Columns):
+    """The state of the whole page cache, whenever the kernel looked at its limits (global_dirty_state).
+
+    Writers are throttled by `dirty` + `writeback`, against `limit`, which follows `threshold`.
+    """
+
+    ts_ns: Times
+    background: Bytes  # threshold
+    threshold: Bytes
+    limit: Bytes
+    dirty: Bytes
+    writeback: Bytes
+
+
+@dataclass(frozen=True)
+class Throttling(Columns):
+    """What the kernel decided whenever a task that dirtied pages was to be throttled (balance_dirty_pages).
+
+    pause_ns is how long the task is to sleep now; 0 or below, it may go on. paused_ns is how long it has slept since it
+    was stopped. Rates are bytes/s: the task's own limit, and the device's base rate of which it is a multiple.
+    """
+
+    ts_ns: Times
+    pid: NDArray[np.int64]
+    task: Names
+    pause_ns: Times
+    paused_ns: Times
+    task_rate: Bytes
+    base_rate: Bytes
+    limit: Bytes
+    setpoint: Bytes
+    dirty: Bytes
+
+
+@dataclass(frozen=True)
+class PageCache:
+    """The trace of a run. Columns are read when they are asked for; an event that was not traced gives empty ones."""
+
+    trace: tracecmd.TraceFile
+    load_names: dict[int, str]
+
+    @cached_property
+    def counts(self) -> dict[str, int]:
+        """How often each event occurred, the most frequent first."""
+        return dict(sorted(self.trace.counts().items(), key=lambda item: -item[1]))
+
+    @cached_property
+    def dirty_state(self) -> DirtyState:
+        """The state of the page cache over time."""
+        events, page = self._events(DIRTY_STATE), self.trace.info.page_bytes
+        if events is None:
+            return DirtyState(*_NO_TIMES[:6])
+        dirty = _scaled(events, "nr_dirty", page)
+        if field_name(events, "nr_unstable") is not None:
+            dirty = dirty + _scaled(events, "nr_unstable", page)
+        return DirtyState(
+            ts_ns=events.ts_ns,
+            background=_scaled(events, "background_thresh", page),
+            threshold=_scaled(events, "dirty_thresh", page),
+            limit=_scaled(events, "dirty_limit", page),
+            dirty=dirty,
+            writeback=_scaled(events, "nr_writeback", page),
+        )
+
+    @cached_property
+    def throttling(self) -> Throttling:
+        """The kernel's decisions on tasks that dirty pages. The events hold ms, pages, and KiB/s."""
+        events, page = self._events(THROTTLING), self.trace.info.page_bytes
+        if events is None:
+            return Throttling(_NO_TIMES[0], _NO_TIMES[0], np.zeros(0, object), *_NO_TIMES[:7])
+        return Throttling(
+            ts_ns=events.ts_ns,
+            pid=events.pid.astype(np.int64),
+            task=self._tasks(events),
+            pause_ns=_scaled(events, "pause", NS_PER_MS),
+            paused_ns=_scaled(events, "paused", NS_PER_MS),
+            task_rate=_scaled(events, "task_ratelimit", _KIB),
+            base_rate=_scaled(events, "dirty_ratelimit", _KIB),
+            limit=_scaled(events, "limit", page),
+            setpoint=_scaled(events, "setpoint", page),
+            dirty=_scaled(events, "dirty", page),
+        )
+
+    def times_ns(self, name: str) -> Times:
+        """Return when each event of one type occurred."""
+        events = self._events(name)
+        return _NO_TIMES[0] if events is None else events.ts_ns
+
+    @cached_property
+    def lost_ns(self) -> tuple[tuple[int, int], ...]:
+        """Spans in which events were lost, whichever the CPU."""
+        return tuple((lost.start_ns, lost.end_ns) for lost in self.trace.lost if not lost.buffer)
+
+    def _tasks(self, events: tracecmd.Events) -> Names:
+        """Return the tasks' names; a load has its own, even where the kernel had forgotten it at the end."""
+        names = events.comm.copy()
+        for pid, name in self.load_names.items():
+            names[events.pid == pid] = name
+        return names
+
+    def _events(self, name: str) -> tracecmd.Events | None:
+        known = event_name(self.trace, name)
+        try:
+            return None if known is None else self.trace.events(known)
+        except TraceError as error:
+            raise InputError(str(error)) from None
+
+
+_NO_TIMES = [np.zeros(0, np.int64)] * 7
+
+
+def page_cache(run: Run) -> PageCache:
+    """Return what a run's trace tells. Raises InputError where there is none, or it is damaged."""
+    path = run.path / rundir.TRACE
+    try:
+        trace = tracecmd.open(path)
+        trace.counts()  # walks all pages: what is damaged shows here
+    except OSError as error:
+        hint = (
+            "its spec asks for no events" if not run.spec.trace.events else "it was lost, or the run failed before it"
+        )
+        raise InputError(f"cannot read {path}: {error.strerror}: {hint}") from None
+    except TraceError as error:
+        raise InputError(str(error)) from None
+    return PageCache(trace, {item.pid: item.name for item in run.loads})
+
+
+def _scaled(events: tracecmd.Events, name: str, unit: int) -> Bytes:
+    known = field_name(events, name)
+    if known is None:
+        raise InputError(f"event {events.name!r} of this kernel has no {name!r}: it has {', '.join(events)}")
+    values: Bytes = events[known].astype(np.int64) * unit
+    return values

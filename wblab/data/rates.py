@@ -1,0 +1,59 @@
+"""Events per second."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wblab.core.units import NS_PER_MS, NS_PER_S
+from wblab.data.pagecache import PageCache
+from wblab.data.window import Window
+
+_BINS = 120  # about so many, in the whole span
+_LEAST_BIN_NS = NS_PER_MS
+_SHOWN = 7
+OTHERS = "others"
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Rates of n spans of equal length: `edges_ns` has n + 1 items; `per_s` has n for each name."""
+
+    edges_ns: NDArray[np.int64]
+    per_s: dict[str, NDArray[np.float64]]
+
+    @property
+    def bin_ns(self) -> int:
+        """The length of a span."""
+        return int(self.edges_ns[1] - self.edges_ns[0])
+
+
+def event_rates(cache: PageCache, window: Window, shown: int = _SHOWN) -> Rates:
+    """Return how many events of each type a second had: of the most frequent types, and of all others together."""
+    bin_ns = round_bin_ns(window.duration_ns)
+    first = window.start_ns // bin_ns * bin_ns
+    edges_ns = np.arange(first, window.end_ns + bin_ns, bin_ns, dtype=np.int64)
+    names = list(cache.counts)
+    own, rest = (names, []) if len(names) <= shown + 1 else (names[:shown], names[shown:])
+    per_s = {name: _per_s(cache, [name], edges_ns) for name in own}
+    if rest:
+        per_s[f"{len(rest)} {OTHERS}"] = _per_s(cache, rest, edges_ns)
+    return Rates(edges_ns, per_s)
+
+
+def round_bin_ns(duration_ns: int) -> int:
+    """Return a span of 1, 2 or 5 times a power of ten ns, of which about 120 make `duration_ns`."""
+    target = max(_LEAST_BIN_NS, duration_ns / _BINS)
+    power = 10 ** math.floor(math.log10(target))
+    return int(next(power * step for step in (1, 2, 5, 10) if power * step >= target))
+
+
+def _per_s(cache: PageCache, names: list[str], edges_ns: NDArray[np.int64]) -> NDArray[np.float64]:
+    bin_ns = int(edges_ns[1] - edges_ns[0])
+    counts = np.zeros(len(edges_ns) - 1, np.int64)
+    for name in names:
+        index = (cache.times_ns(name) - edges_ns[0]) // bin_ns
+        counts += np.bincount(index[(index >= 0) & (index < len(counts))], minlength=len(counts))
+    rates: NDArray[np.float64] = counts * (NS_PER_S / bin_ns)
+    return rates

@@ -1,0 +1,76 @@
+"""Spans of a run that are looked at closely."""
+
+from dataclasses import dataclass
+
+from wblab.core.errors import InputError, nearest
+from wblab.core.units import NS_PER_S
+from wblab.data.run import LoadCycles, Run
+
+LONGEST = "longest"
+_MARGIN = 0.4  # of a pause, before and after it
+_LEAST_MARGIN_NS = NS_PER_S // 2
+
+
+@dataclass(frozen=True)
+class Window:
+    """A span of a run, in ns of the guest's clock."""
+
+    start_ns: int
+    end_ns: int
+
+    @property
+    def duration_ns(self) -> int:
+        """How long it is."""
+        return self.end_ns - self.start_ns
+
+
+def whole(run: Run) -> Window:
+    """Return the span in which loads were measured."""
+    return Window(run.zero_ns, max(int(item.boundaries_ns[-1]) for item in run.loads))
+
+
+def between(run: Run, start_ns: int | None, end_ns: int | None) -> Window:
+    """Return a span given in ns since the loads started, from the start or to the end where one is None.
+
+    Raises InputError for a span that holds nothing of the run.
+    """
+    all_ = whole(run)
+    start = all_.start_ns if start_ns is None else run.zero_ns + start_ns
+    end = all_.end_ns if end_ns is None else run.zero_ns + end_ns
+    if start >= end:
+        raise InputError(
+            f"nothing lies from {start_ns or 0:g} ns to {(end - run.zero_ns):g} ns: --from must be before --to"
+        )
+    if start >= all_.end_ns or end <= all_.start_ns:
+        last_s = all_.duration_ns / NS_PER_S
+        raise InputError(f"the run {run.path.name} ends after {last_s:.2f} s: --from and --to must lie before that")
+    return Window(max(start, all_.start_ns), min(end, all_.end_ns))
+
+
+def around(run: Run, which: str) -> Window:
+    """Return the span around the longest pause of the innocent loads ("longest"), or around that of one load.
+
+    Raises InputError for a load that the run has not.
+    """
+    item = longest_paused(run) if which == LONGEST else _named(run, which)
+    index = int(item.pauses_ns.argmax())
+    start_ns, end_ns = int(item.boundaries_ns[index]), int(item.boundaries_ns[index + 1])
+    margin_ns = max(_LEAST_MARGIN_NS, int(_MARGIN * (end_ns - start_ns)))
+    all_ = whole(run)
+    return Window(max(all_.start_ns, start_ns - margin_ns), min(all_.end_ns, end_ns + margin_ns))
+
+
+def longest_paused(run: Run) -> LoadCycles:
+    """Return the innocent load that has the longest pause; control loads do not count where there are others."""
+    innocent = [item for item in run.loads if item.load.innocent]
+    writing = [item for item in innocent if item.load.kind != "control"]
+    candidates = writing or innocent or list(run.loads)
+    return max(candidates, key=lambda item: int(item.pauses_ns.max()))
+
+
+def _named(run: Run, name: str) -> LoadCycles:
+    names = [item.name for item in run.loads]
+    if name not in names:
+        hint = nearest(name, [*names, LONGEST])
+        raise InputError(f"no load {name!r} in {run.path.name}{hint}: say {LONGEST!r}, or one of {', '.join(names)}")
+    return run.load(name)
