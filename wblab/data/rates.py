@@ -30,7 +30,10 @@ class Rates:
 
 
 def event_rates(cache: PageCache, window: Window, shown: int = _SHOWN) -> Rates:
-    """Return how many events of each type a second had: of the most frequent types, and of all others together."""
+    """Return how many events a second had: of each of the most frequent types, and of all others together.
+
+    Types that do not occur in the window are left out.
+    """
     bin_ns = round_bin_ns(window.duration_ns)
     first = window.start_ns // bin_ns * bin_ns
     edges_ns = np.arange(first, window.end_ns + bin_ns, bin_ns, dtype=np.int64)
@@ -39,7 +42,7 @@ def event_rates(cache: PageCache, window: Window, shown: int = _SHOWN) -> Rates:
     per_s = {name: _per_s(cache, [name], edges_ns) for name in own}
     if rest:
         per_s[f"{len(rest)} {OTHERS}"] = _per_s(cache, rest, edges_ns)
-    return Rates(edges_ns, per_s)
+    return Rates(edges_ns, {name: values for name, values in per_s.items() if values.any()})
 
 
 def round_bin_ns(duration_ns: int) -> int:
@@ -55,5 +58,4 @@ def _per_s(cache: PageCache, names: list[str], edges_ns: NDArray[np.int64]) -> N
     for name in names:
         index = (cache.times_ns(name) - edges_ns[0]) // bin_ns
         counts += np.bincount(index[(index >= 0) & (index < len(counts))], minlength=len(counts))
-    rates: NDArray[np.float64] = counts * (NS_PER_S / bin_ns)
-    return rates
+    return counts.astype(np.float64) * (NS_PER_S / bin_ns)

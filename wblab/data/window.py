@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from wblab.core.errors import InputError, nearest
 from wblab.core.units import NS_PER_S
 from wblab.data.run import LoadCycles, Run
@@ -37,13 +39,12 @@ def between(run: Run, start_ns: int | None, end_ns: int | None) -> Window:
     all_ = whole(run)
     start = all_.start_ns if start_ns is None else run.zero_ns + start_ns
     end = all_.end_ns if end_ns is None else run.zero_ns + end_ns
-    if start >= end:
-        raise InputError(
-            f"nothing lies from {start_ns or 0:g} ns to {(end - run.zero_ns):g} ns: --from must be before --to"
-        )
     if start >= all_.end_ns or end <= all_.start_ns:
         last_s = all_.duration_ns / NS_PER_S
-        raise InputError(f"the run {run.path.name} ends after {last_s:.2f} s: --from and --to must lie before that")
+        raise InputError(f"the run {run.path.name} lasts {last_s:.2f} s: --from and --to must name a part of that")
+    if start >= end:
+        said = " and ".join(f"{(time_ns - run.zero_ns) / NS_PER_S:g} s" for time_ns in (start, end))
+        raise InputError(f"nothing lies between {said}: --from must be before --to")
     return Window(max(start, all_.start_ns), min(end, all_.end_ns))
 
 
@@ -58,6 +59,15 @@ def around(run: Run, which: str) -> Window:
     margin_ns = max(_LEAST_MARGIN_NS, int(_MARGIN * (end_ns - start_ns)))
     all_ = whole(run)
     return Window(max(all_.start_ns, start_ns - margin_ns), min(all_.end_ns, end_ns + margin_ns))
+
+
+def cycles_in(item: LoadCycles, window: Window | None) -> tuple[int, int]:
+    """Return the first cycle of a load that lies in a window, in part at least, and the one after the last."""
+    if window is None:
+        return 0, len(item.durations_ns)
+    first = int(np.searchsorted(item.boundaries_ns, window.start_ns, side="right")) - 1
+    last = int(np.searchsorted(item.boundaries_ns, window.end_ns))
+    return max(first, 0), min(last, len(item.durations_ns))
 
 
 def longest_paused(run: Run) -> LoadCycles:

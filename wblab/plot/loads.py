@@ -8,6 +8,7 @@ from wblab.core.loads import Control, MultiWrite, Offender, Write
 from wblab.core.units import format_bytes, format_time
 from wblab.data.pauses import DEFAULT_BOUND_NS
 from wblab.data.run import LoadCycles
+from wblab.data.window import Window, cycles_in
 from wblab.plot.steps import steps
 from wblab.plot.style import CONTROL, CYCLE, OFFENDER, PAUSE, new_axes
 
@@ -32,37 +33,45 @@ def describe(item: LoadCycles) -> str:
             return load.kind
 
 
-def plot_control(item: LoadCycles, zero_ns: int = 0, *, ax: Axes = None) -> Axes:
+def plot_control(item: LoadCycles, zero_ns: int = 0, window: Window | None = None, *, ax: Axes = None) -> Axes:
     """Plot a control load: a line of its cycle times, in ms, around its idle time; a stall beyond it is named."""
     ax = new_axes() if ax is None else ax
     idle_ms = item.load.idle_ns(0) / 1e6
-    times_s = (item.starts_ns - zero_ns) / 1e9
-    ax.step(times_s, item.durations_ns / 1e6, where="post", color=CONTROL, linewidth=0.8)
+    first, last = cycles_in(item, window)
+    times_s = (item.starts_ns[first:last] - zero_ns) / 1e9
+    ax.step(times_s, item.durations_ns[first:last] / 1e6, where="post", color=CONTROL, linewidth=0.8)
     ax.set_ylim(CONTROL_RANGE[0] * idle_ms, CONTROL_RANGE[1] * idle_ms)
-    if item.durations_ns.max() / 1e6 > CONTROL_RANGE[1] * idle_ms:
-        _name_stall(item, zero_ns, ax)
+    if item.durations_ns[first:last].max(initial=0) / 1e6 > CONTROL_RANGE[1] * idle_ms:
+        _name_stall(item, first + int(item.pauses_ns[first:last].argmax()), zero_ns, ax)
     ax.set_ylabel("cycle (ms)")
     return ax
 
 
-def plot_load(item: LoadCycles, zero_ns: int = 0, bound_ns: int = DEFAULT_BOUND_NS, *, ax: Axes = None) -> Axes:
+def plot_load(
+    item: LoadCycles,
+    zero_ns: int = 0,
+    bound_ns: int = DEFAULT_BOUND_NS,
+    window: Window | None = None,
+    *,
+    ax: Axes = None,
+) -> Axes:
     """Plot a load: a block for each cycle, as wide and as high as it took; pauses over the bound stand out."""
     ax = new_axes() if ax is None else ax
-    drawn = steps(item, zero_ns, bound_ns)
+    drawn = steps(item, zero_ns, bound_ns, window)
     colour = CYCLE if item.load.innocent else OFFENDER
     normal = np.where(drawn.paused, 0, drawn.heights_s)
     ax.stairs(normal, drawn.edges_s, fill=True, color=colour, linewidth=0, label="cycles")
     if drawn.paused.any():
         pauses = np.where(drawn.paused, drawn.heights_s, 0)
         ax.stairs(pauses, drawn.edges_s, fill=True, color=PAUSE, linewidth=0, label="paused")
-        _name_longest(item, zero_ns, ax)
+        first, last = cycles_in(item, window)
+        _name_longest(item, first + int(item.pauses_ns[first:last].argmax()), zero_ns, ax)
     ax.set_ylabel("cycle (s)")
     return ax
 
 
-def _name_stall(item: LoadCycles, zero_ns: int, ax: Axes) -> None:
+def _name_stall(item: LoadCycles, longest: int, zero_ns: int, ax: Axes) -> None:
     """Say how long the longest stall is: it leaves the pane."""
-    longest = int(item.pauses_ns.argmax())
     late = 2 * longest > len(item.pauses_ns)  # then there is room on its left
     ax.annotate(
         f"stalled for {item.pauses_ns[longest] / 1e9:.2f} s",
@@ -78,8 +87,7 @@ def _name_stall(item: LoadCycles, zero_ns: int, ax: Axes) -> None:
     )
 
 
-def _name_longest(item: LoadCycles, zero_ns: int, ax: Axes) -> None:
-    longest = int(item.pauses_ns.argmax())
+def _name_longest(item: LoadCycles, longest: int, zero_ns: int, ax: Axes) -> None:
     middle_s = (item.boundaries_ns[longest] + item.boundaries_ns[longest + 1] - 2 * zero_ns) / 2e9
     ax.annotate(
         f"{item.pauses_ns[longest] / 1e9:.1f} s",

@@ -6,9 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wblab.data.run import LoadCycles
-
-# More columns than any picture of ours has pixels.
-COLUMNS = 4000
+from wblab.data.window import Window, cycles_in
+from wblab.plot.reduction import COLUMNS
 
 
 @dataclass(frozen=True)
@@ -20,14 +19,17 @@ class Steps:
     paused: NDArray[np.bool_]  # the step has a pause over the bound in it
 
 
-def steps(item: LoadCycles, zero_ns: int, bound_ns: int, columns: int = COLUMNS) -> Steps:
-    """Return the cycles of a load as steps. Cycles that begin in one column become one step, as high as the highest.
+def steps(item: LoadCycles, zero_ns: int, bound_ns: int, window: Window | None = None, columns: int = COLUMNS) -> Steps:
+    """Return the cycles of a load, of those in a window, as steps.
 
-    An offender's first wait is left out: it is no part of its work.
+    Cycles that begin in one column become one step, as high as the highest. An offender's first wait is left out: it is
+    no part of its work.
     """
-    first = 0 if item.load.innocent else 1
-    edges_ns, heights_ns = item.boundaries_ns[first:], item.durations_ns[first:]
-    paused = item.pauses_ns[first:] > bound_ns
+    first, last = cycles_in(item, window)
+    if not item.load.innocent:
+        first = max(first, 1)
+    edges_ns, heights_ns = item.boundaries_ns[first : last + 1], item.durations_ns[first:last]
+    paused = item.pauses_ns[first:last] > bound_ns
     if not len(heights_ns):
         return Steps(np.zeros(1), np.zeros(0), np.zeros(0, dtype=bool))
     column_ns = max(1, int(edges_ns[-1] - edges_ns[0]) // columns)

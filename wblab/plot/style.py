@@ -10,6 +10,17 @@ OFFENDER = "#6B6B6B"
 MARK = "#333333"
 GRID = "#DDDDDD"
 
+# The page cache: areas are light, the thresholds that they meet are lines.
+DIRTY = "#9CCBE8"
+WRITEBACK = "#E3B5D0"
+LIMIT = "#D55E00"
+THRESHOLD = "#E69F00"
+BACKGROUND = "#009E73"
+LOST = "#F0E442"
+
+# For series that have no colour of their own, in the order of their weight.
+SERIES = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#6B6B6B", "#000000")
+
 WIDTH_IN = 12.0
 PANE_HEIGHT_IN = 1.25
 DPI = 120
@@ -20,3 +31,28 @@ def new_axes() -> Any:
     from matplotlib.figure import Figure
 
     return Figure(figsize=(WIDTH_IN, 2 * PANE_HEIGHT_IN), dpi=DPI, layout="constrained").subplots()
+
+
+def task_colours(tasks: Any) -> dict[str, str]:
+    """Return a colour for each task that occurs: the most frequent first, those without a colour left out."""
+    import numpy as np
+
+    names, counts = np.unique(np.asarray(tasks, dtype=str), return_counts=True)
+    ordered = sorted(zip(names.tolist(), counts.tolist(), strict=True), key=lambda item: (-item[1], item[0]))
+    return dict(zip((name for name, _ in ordered), SERIES, strict=False))
+
+
+def legend_above(ax: Any, columns: int = 8) -> None:
+    """Explain a pane's lines on its right, beside its title."""
+    if ax.get_legend_handles_labels()[1]:
+        ax.legend(
+            loc="lower right",
+            bbox_to_anchor=(1.0, 0.98),
+            ncols=columns,
+            frameon=False,
+            fontsize=8.5,
+            handlelength=1.2,
+            columnspacing=1.2,
+            borderaxespad=0,
+            markerscale=3,
+        )

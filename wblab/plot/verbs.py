@@ -1,24 +1,76 @@
 """wblab timeline."""
 
 import argparse
+import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from wblab.data.verbs import add_run_argument, named_run
+
+if TYPE_CHECKING:
+    from wblab.data.pagecache import PageCache
+    from wblab.data.run import Run
+    from wblab.data.window import Window
 
 
 def add_verbs(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the verbs to the command."""
-    timeline = verbs.add_parser("timeline", help="draw a run", description="Draw the timeline of a run.")
+    timeline = verbs.add_parser(
+        "timeline",
+        help="draw a run",
+        description="Draw the timeline of a run: its loads beside what the page cache did. A span of it is a close-up.",
+    )
     add_run_argument(timeline)
     timeline.add_argument("-o", "--output", type=Path, metavar="FILE", help="PNG, SVG or PDF (default: in the run)")
+    timeline.add_argument("--from", dest="start", metavar="TIME", help="from this time since the loads started: 8.4s")
+    timeline.add_argument("--to", dest="end", metavar="TIME", help="up to this time")
+    timeline.add_argument(
+        "--around", metavar="LOAD", help="around the longest pause of this load, or 'longest': of all innocent ones"
+    )
     timeline.set_defaults(run=_timeline)
 
 
 def _timeline(arguments: argparse.Namespace) -> None:
     from wblab.data.run import read_run
-    from wblab.plot.timeline import save, timeline
+    from wblab.plot.figure import save
+    from wblab.plot.timeline import timeline
 
     run = read_run(named_run(arguments))
-    output = arguments.output or run.path / "timeline.png"
-    save(timeline(run), run, output)
+    window = _window(arguments, run)
+    output = arguments.output or run.path / f"{_name(run, window)}.png"
+    save(timeline(run, _page_cache(run), window=window), run, output)
     print(output)
+
+
+def _window(arguments: argparse.Namespace, run: "Run") -> "Window | None":
+    from wblab.core.errors import InputError
+    from wblab.core.units import parse_time
+    from wblab.data.window import around, between
+
+    if arguments.around is not None:
+        if arguments.start is not None or arguments.end is not None:
+            raise InputError("--around says where to look, and so do --from and --to: give one or the other")
+        return around(run, arguments.around)
+    if arguments.start is None and arguments.end is None:
+        return None
+    start, end = (None if text is None else parse_time(text) for text in (arguments.start, arguments.end))
+    return between(run, start, end)
+
+
+def _name(run: "Run", window: "Window | None") -> str:
+    if window is None:
+        return "timeline"
+    start_s, end_s = ((time_ns - run.zero_ns) / 1e9 for time_ns in (window.start_ns, window.end_ns))
+    return f"timeline-{start_s:.2f}s-{end_s:.2f}s"
+
+
+def _page_cache(run: "Run") -> "PageCache | None":
+    """Return what was traced; without a trace the timeline has the loads alone, and says why where one was wanted."""
+    from wblab.core.errors import InputError
+    from wblab.data.pagecache import page_cache
+
+    try:
+        return page_cache(run) if run.spec.trace.events else None
+    except InputError as error:
+        print(f"wblab: the timeline shows the loads alone: {error}", file=sys.stderr)
+        return None

@@ -22,7 +22,7 @@ durations = st.lists(st.integers(min_value=1, max_value=3000), min_size=1, max_s
 @given(durations, st.integers(min_value=1, max_value=500))
 def test_reduction_keeps_extent_highest_cycle_and_every_pause(durations_ms, columns):
     item = cycles(durations_ms)
-    drawn = steps(item, 0, 1000 * MS, columns)
+    drawn = steps(item, 0, 1000 * MS, columns=columns)
     assert drawn.edges_s[0] == 0
     assert drawn.edges_s[-1] == item.boundaries_ns[-1] / 1e9
     assert (np.diff(drawn.edges_s) > 0).all()

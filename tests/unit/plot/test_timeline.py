@@ -7,9 +7,10 @@ import pytest
 
 from wblab.core.errors import InputError, WblabError
 from wblab.data.run import read_run
+from wblab.plot.figure import FORMATS, save, start_labels
 from wblab.plot.loads import plot_control, plot_load
 from wblab.plot.style import PAUSE
-from wblab.plot.timeline import FORMATS, save, start_labels, timeline
+from wblab.plot.timeline import timeline
 
 MS = 1_000_000
 MW1 = [0, 100 * MS, 200 * MS, 1700 * MS, 1800 * MS]
