@@ -6,7 +6,7 @@ WBLAB := $(VENV)/bin/wblab
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help run test unit uml lint bench kernel setup packages doctor clean
+.PHONY: help run test unit uml lint bench notebooks kernel setup packages doctor clean
 
 help: ## Show this help
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-10s %s\n", $$1, $$2 }'
@@ -32,6 +32,10 @@ uml: kernel ## Run the tests that boot kernels
 
 bench: kernel ## Measure how long things take, and where the time goes
 	$(VENV)/bin/pytest -m bench -s
+
+notebooks: setup ## Open the notebooks in a browser (JupyterLab)
+	@$(VENV)/bin/pip install --quiet --disable-pip-version-check --editable '.[notebooks]'
+	$(VENV)/bin/jupyter lab --notebook-dir analysis
 
 kernel: setup ## Build the kernel (cached)
 	@$(WBLAB) kernel build

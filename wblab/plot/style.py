@@ -26,11 +26,11 @@ PANE_HEIGHT_IN = 1.25
 DPI = 120
 
 
-def new_axes() -> Any:
-    """Return the axes of a figure of its own, for a pane that is drawn alone. Needs no display."""
+def new_axes(panes: float = 2) -> Any:
+    """Return the axes of a figure of its own, as high as so many panes. Needs no display."""
     from matplotlib.figure import Figure
 
-    return Figure(figsize=(WIDTH_IN, 2 * PANE_HEIGHT_IN), dpi=DPI, layout="constrained").subplots()
+    return Figure(figsize=(WIDTH_IN, panes * PANE_HEIGHT_IN), dpi=DPI, layout="constrained").subplots()
 
 
 def task_colours(tasks: Any) -> dict[str, str]:

@@ -1,0 +1,33 @@
+"""Notebooks are stored as they are written: their results come from the reader's own run."""
+
+import ast
+
+import nbformat
+import pytest
+
+from wblab.core.specfile import ROOT
+
+NOTEBOOKS = sorted((ROOT / "analysis").glob("*.ipynb"))
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
+def test_stored_without_output(path):
+    for cell in nbformat.read(path, as_version=4).cells:
+        if cell.cell_type == "code":
+            assert not cell.outputs
+            assert cell.execution_count is None
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
+def test_logic_is_in_the_package(path):
+    source = "\n".join(
+        cell.source.replace("%matplotlib inline", "")
+        for cell in nbformat.read(path, as_version=4).cells
+        if cell.cell_type == "code"
+    )
+    kinds = (ast.FunctionDef, ast.ClassDef, ast.For, ast.While)
+    assert not [node for node in ast.walk(ast.parse(source)) if isinstance(node, kinds)]
+
+
+def test_there_are_some():
+    assert {"timeline.ipynb", "throttling.ipynb"} <= {path.name for path in NOTEBOOKS}
