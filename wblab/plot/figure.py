@@ -26,12 +26,16 @@ _LABEL_AT = -0.062  # of a pane's width: the labels of all y axes stand in one l
 
 @dataclass(frozen=True)
 class Pane:
-    """One pane: its title (a name and what it shows), its height relative to others, and what draws it."""
+    """One pane: its title (a name and what it shows), its height relative to others, and what draws it.
+
+    above_in is free room above it, for a legend with more than one row.
+    """
 
     name: str
     what: str
     draw: Callable[[Axes], object]
     height: float = 1.0
+    above_in: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -56,13 +60,13 @@ class View:
 def draw_panes(view: View, panes: Sequence[Pane]) -> Figure:
     """Return a figure of panes that share the run's time axis, with a line where each offender starts."""
     heights_in = [PANE_HEIGHT_IN * pane.height for pane in panes]
-    height_in = _TOP + _BOTTOM + sum(heights_in) + _BETWEEN * (len(panes) - 1)
+    height_in = _TOP + _BOTTOM + sum(heights_in) + sum(pane.above_in for pane in panes) + _BETWEEN * (len(panes) - 1)
     figure = Figure(figsize=(WIDTH_IN, height_in), dpi=DPI)
     FigureCanvasAgg(figure)
     place_in = height_in - _TOP
     rows: list[Axes] = []
     for pane, pane_in in zip(panes, heights_in, strict=True):
-        place_in -= pane_in
+        place_in -= pane_in + pane.above_in
         box = (_LEFT / WIDTH_IN, place_in / height_in, 1 - (_LEFT + _RIGHT) / WIDTH_IN, pane_in / height_in)
         rows.append(figure.add_axes(box, sharex=rows[0] if rows else None))
         place_in -= _BETWEEN

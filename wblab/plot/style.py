@@ -1,5 +1,6 @@
 """One place for what all pictures share: colours that colour-blind readers can tell apart, and the rest."""
 
+from collections.abc import Collection
 from typing import Any
 
 # Okabe and Ito, "Color Universal Design" (2008).
@@ -20,6 +21,11 @@ LOST = "#F0E442"
 
 # For series that have no colour of their own, in the order of their weight.
 SERIES = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#6B6B6B", "#000000")
+
+# What fits beside a title, in letters; a line or patch in a legend takes as much as so many.
+_ROW_LETTERS = 95
+_HANDLE_LETTERS = 6
+LEGEND_ROW_IN = 0.17
 
 WIDTH_IN = 12.0
 PANE_HEIGHT_IN = 1.25
@@ -42,13 +48,18 @@ def task_colours(tasks: Any) -> dict[str, str]:
     return dict(zip((name for name, _ in ordered), SERIES, strict=False))
 
 
-def legend_above(ax: Any, columns: int = 8) -> None:
-    """Explain a pane's lines on its right, beside its title."""
-    if ax.get_legend_handles_labels()[1]:
+def legend_rows(labels: Collection[str]) -> int:
+    """Return how many rows a legend needs beside a pane's title."""
+    return 1 if sum(len(label) + _HANDLE_LETTERS for label in labels) <= _ROW_LETTERS else 2
+
+
+def legend_above(ax: Any) -> None:
+    """Explain a pane's lines on its right, beside its title; in a second row above where one is not enough."""
+    if labels := ax.get_legend_handles_labels()[1]:
         ax.legend(
             loc="lower right",
             bbox_to_anchor=(1.0, 0.98),
-            ncols=columns,
+            ncols=-(-len(labels) // legend_rows(labels)),
             frameon=False,
             fontsize=8.5,
             handlelength=1.2,

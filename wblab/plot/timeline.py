@@ -14,6 +14,7 @@ from wblab.data.window import Window, cycles_in, whole
 from wblab.plot.figure import Pane, View, draw_panes
 from wblab.plot.loads import describe, plot_control, plot_load
 from wblab.plot.pagecache import plot_dirty_state, plot_event_rates, plot_pauses_asked, plot_rate_limits
+from wblab.plot.style import LEGEND_ROW_IN, legend_rows
 
 _HEADROOM = 1.35  # above the longest cycle, for its name
 _LEAST_TOP_S = 0.5  # so that a run without pauses does not look like one with
@@ -45,7 +46,8 @@ def page_cache_panes(view: View, cache: PageCache) -> list[Pane]:
     if cache.counts:
         rates = event_rates(cache, window)
         what = f"per second, by type, in spans of {format_time(rates.bin_ns)}"
-        panes.append(Pane("events", what, lambda ax: plot_event_rates(rates, run.zero_ns, ax=ax), 0.9))
+        above_in = LEGEND_ROW_IN * (legend_rows(rates.per_s) - 1)
+        panes.append(Pane("events", what, lambda ax: plot_event_rates(rates, run.zero_ns, ax=ax), 0.9, above_in))
     state = cache.dirty_state.within(window.start_ns, window.end_ns)
     if len(state):
         what = "of the page cache, against the thresholds"

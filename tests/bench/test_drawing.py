@@ -1,0 +1,42 @@
+"""How long it takes to draw a run of over a million events, after the imports."""
+
+import pytest
+
+from wblab.core.specfile import find_spec, read_spec
+from wblab.data.pagecache import page_cache
+from wblab.data.run import read_run
+from wblab.data.window import around
+from wblab.host.kernel import find_kernel
+from wblab.host.run import run_experiment
+from wblab.plot.figure import save
+from wblab.plot.timeline import timeline
+
+from .test_run import REPEATS, seconds, show
+
+pytestmark = pytest.mark.bench
+EVENTS = '["writeback", "ext4", "block", "jbd2", "sched", "raw_syscalls", "syscalls"]'
+MILLION = 1_000_000
+
+
+@pytest.fixture(scope="module")
+def directory(tmp_path_factory):
+    kernel = find_kernel(None)
+    assert kernel, "no kernel is built: run 'make kernel'"
+    spec = read_spec(find_spec("base"), [f"trace.events={EVENTS}", "trace.buffer=32M"])
+    return run_experiment(spec, kernel, tmp_path_factory.mktemp("exp")).directory
+
+
+def test_drawing(directory, tmp_path):
+    events = sum(page_cache(read_run(directory)).counts.values())
+    assert events > MILLION
+
+    def draw(window_of=None, suffix=".png"):
+        run = read_run(directory)
+        window = window_of(run) if window_of else None
+        save(timeline(run, page_cache(run), window=window), run, tmp_path / f"timeline{suffix}")
+
+    print(f"\nthe timeline of a run with {events} events, {REPEATS} times: median (least to most)")
+    show("read the trace", [seconds(lambda: page_cache(read_run(directory))) for _ in range(REPEATS)])
+    show("read and draw, PNG", [seconds(draw) for _ in range(REPEATS)])
+    show("read and draw, SVG", [seconds(lambda: draw(suffix=".svg")) for _ in range(REPEATS)])
+    show("a close-up", [seconds(lambda: draw(lambda run: around(run, "longest"))) for _ in range(REPEATS)])
