@@ -1,0 +1,80 @@
+"""wblab export."""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from wblab.data.verbs import add_run_argument, named_run
+
+if TYPE_CHECKING:
+    from wblab.data.pagecache import PageCache
+    from wblab.data.run import Run
+
+FILE = "trace.perfetto-trace"
+
+
+def add_verbs(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the verbs to the command."""
+    export = verbs.add_parser(
+        "export",
+        help="write a run for another program",
+        description="Write a run for another program. Of the traced events, the state of the page cache and the "
+        "throttling become counters and slices; all others become instants, at most 200,000: beyond that the most "
+        "frequent types are left out.",
+    )
+    add_run_argument(export)
+    export.add_argument("--perfetto", action="store_true", help="for the Perfetto viewer, https://ui.perfetto.dev")
+    export.add_argument("-o", "--output", type=Path, metavar="FILE", help=f"default: {FILE} in the run")
+    export.add_argument(
+        "--bound", default="300ms", metavar="TIME", help="show pauses longer than this (default: 300ms)"
+    )
+    export.set_defaults(run=_export)
+
+
+def _export(arguments: argparse.Namespace) -> None:
+    from wblab.core.errors import InputError
+    from wblab.core.units import parse_time
+    from wblab.data.run import read_run
+
+    if not arguments.perfetto:
+        raise InputError("no format is given: say --perfetto")
+    bound_ns = parse_time(arguments.bound)
+    run = read_run(named_run(arguments))
+    cache = _page_cache(run)
+    from wblab.data.perfetto import MOST_EVENTS, chosen_events, export
+
+    data = export(run, cache, bound_ns)
+    output = arguments.output or run.path / FILE
+    _write(output, data)
+    if cache is not None and (left_out := chosen_events(cache)[1]):
+        named = ", ".join(f"{name} ({count:,})" for name, count in left_out.items())
+        print(f"wblab: left out, as there is room for {MOST_EVENTS:,} events: {named}", file=sys.stderr)
+    if run.failure:
+        print(f"wblab: this run did not succeed: {run.failure}", file=sys.stderr)
+    print(output)
+
+
+def _page_cache(run: "Run") -> "PageCache | None":
+    from wblab.core.errors import InputError
+    from wblab.data.pagecache import page_cache
+
+    try:
+        return page_cache(run)
+    except InputError as error:
+        print(f"wblab: the export holds the loads alone: {error}", file=sys.stderr)
+        return None
+
+
+def _write(path: Path, data: bytes) -> None:
+    """Write a file at once: no viewer opens half of it. Raises WblabError."""
+    from wblab.core.errors import WblabError
+
+    partial = path.with_name(f".{path.name}.partial")
+    try:
+        partial.write_bytes(data)
+        os.replace(partial, path)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        raise WblabError(f"cannot write {path}: {error.strerror}") from None
