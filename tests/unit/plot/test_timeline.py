@@ -4,12 +4,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.collections import LineCollection
+from matplotlib.colors import to_rgb
 
 from wblab.core.errors import InputError, WblabError
 from wblab.data.run import read_run
+from wblab.data.window import Window
 from wblab.plot.figure import FORMATS, save, start_labels
 from wblab.plot.loads import plot_control, plot_load
-from wblab.plot.style import PAUSE
+from wblab.plot.style import LOST, PAUSE
 from wblab.plot.timeline import timeline
 
 MS = 1_000_000
@@ -28,6 +31,36 @@ def run(tmp_path):
 
 def panes(figure):
     return {ax.get_title(loc="left"): ax for ax in figure.axes}
+
+
+def test_panes_of_the_page_cache_lie_between_control_and_the_other_loads(run, cache):
+    names = ["c1", "events", "dirty state", "throttling", "rate limits", "w1", "mw1", "l1"]
+    assert list(panes(timeline(run, cache))) == names
+
+
+def test_what_was_not_traced_has_no_pane(run, cache):
+    cache.throttling = cache.throttling.where(slice(0, 0))
+    assert list(panes(timeline(run, cache)))[1:3] == ["events", "dirty state"]
+    assert "throttling" not in panes(timeline(run, cache))
+
+
+def test_lost_events_are_shaded_on_every_pane_and_explained(run, cache):
+    figure = timeline(run, cache)
+    for ax in figure.axes:
+        spans = [patch for patch in ax.patches if patch.get_facecolor()[:3] == to_rgb(LOST)]
+        assert [(span.get_x(), span.get_width()) for span in spans] == [(2, 1)]
+    assert "events lost" in [text.get_text() for text in figure.legends[0].get_texts()]
+    assert "events lost" not in [text.get_text() for text in timeline(run).legends[0].get_texts()]
+
+
+def test_a_close_up_shows_its_span_with_cycles_as_lines_on_every_pane(run, cache):
+    window = Window(0, 1750 * MS)
+    for name, ax in panes(timeline(run, cache, window=window)).items():
+        assert ax.get_xlim() == (0, 1.75), name
+        guides = [item for item in ax.collections if isinstance(item, LineCollection)]
+        starts = sorted({float(segment[0][0]) for guide in guides for segment in guide.get_segments()})
+        assert starts == pytest.approx([0, 0.05, 0.1, 0.2, 1.7, 1.8]), name
+    assert "l1" not in panes(timeline(run, cache, window=window))
 
 
 def test_a_pane_for_each_load_in_the_spec_s_order(run):

@@ -1,0 +1,55 @@
+"""A page cache as a trace would tell it: dirty pages that rise to the limit, and one task that is stopped there."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from wblab.data.pagecache import DirtyState, Throttling
+
+MIB = 1 << 20
+S = 10**9
+
+
+def dirty_state(count=100, span_ns=8 * S):
+    steps = np.arange(count)
+    full = np.full(count, MIB, np.int64)
+    return DirtyState(
+        ts_ns=steps * span_ns // count,
+        background=10 * full,
+        threshold=20 * full,
+        limit=np.where(steps < count // 2, 27, 22) * full,
+        dirty=np.minimum(steps, 15) * full,
+        writeback=np.minimum(steps // 2, 12) * full,
+    )
+
+
+def throttling(count=100, span_ns=8 * S):
+    steps = np.arange(count)
+    full = np.full(count, MIB, np.int64)
+    return Throttling(
+        ts_ns=steps * span_ns // count,
+        pid=np.where(steps % 3, 30, 31),
+        task=np.where(steps % 3, "l1", "mw1").astype(object),
+        pause_ns=np.where(steps % 2, 200_000_000, -10_000_000),
+        paused_ns=np.zeros(count, np.int64),
+        task_rate=np.where(steps % 2, 0, 4 * MIB),
+        base_rate=np.where(steps < count // 2, 8 * MIB, MIB),
+        limit=27 * full,
+        setpoint=21 * full,
+        dirty=np.minimum(10 + steps, 27) * full,
+    )
+
+
+@pytest.fixture
+def cache():
+    """Return what a timeline asks of a page cache."""
+    state, decisions = dirty_state(), throttling()
+    times = {"global_dirty_state": state.ts_ns, "balance_dirty_pages": decisions.ts_ns}
+    return SimpleNamespace(
+        counts={name: len(values) for name, values in times.items()},
+        times_ns=times.__getitem__,
+        dirty_state=state,
+        throttling=decisions,
+        lost_ns=((2 * S, 3 * S),),
+    )

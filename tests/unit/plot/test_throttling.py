@@ -1,0 +1,43 @@
+import numpy as np
+import pytest
+
+from wblab.data.throttling import Limits
+from wblab.plot.throttling import plot_control_line, plot_limit_over_threshold, plot_observed_ratios, plot_settings
+
+from .conftest import S, dirty_state, throttling
+
+
+def test_the_curve_goes_from_two_over_one_at_the_setpoint_to_zero():
+    ax = plot_control_line(Limits(2560, 5120, 5120))
+    curve = ax.lines[0]
+    assert curve.get_ydata()[0] == pytest.approx(2, abs=0.01)
+    assert curve.get_ydata()[-1] == 0
+    setpoint_mib = (3840 + 5120) / 2 * 4096 / 2**20
+    assert np.interp(setpoint_mib, curve.get_xdata(), curve.get_ydata()) == pytest.approx(1, abs=0.01)
+    assert any(text.get_text() == f"setpoint {setpoint_mib:.1f}" for text in ax.texts)
+
+
+def test_the_limit_counts_for_no_less_than_the_threshold():
+    texts = [text.get_text() for text in plot_control_line(Limits(2560, 5120, 100)).texts]
+    assert "limit 20.0" in texts
+
+
+def test_points_lie_where_the_dirty_pages_are():
+    ax = plot_observed_ratios(throttling(), zero_ns=S)
+    places, ratios = ax.collections[0].get_offsets().T
+    assert places.max() == 1
+    assert ratios.min() == 0
+    assert ax.collections[0].get_array().min() == -1
+
+
+def test_limit_as_a_multiple_of_the_threshold():
+    ax = plot_limit_over_threshold(dirty_state())
+    (limit,) = [line for line in ax.lines if line.get_label() == "dirty limit"]
+    assert limit.get_ydata()[0] == pytest.approx(1.35)
+    assert limit.get_ydata()[-1] == pytest.approx(1.1)
+
+
+def test_settings_say_how_long_a_flush_takes():
+    title = plot_settings(1024, 20, 10, 1.0).get_title(loc="left")
+    assert "at 1 MiB/s" in title
+    assert "background threshold takes 102.2 s" in title
