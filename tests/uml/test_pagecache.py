@@ -1,0 +1,91 @@
+"""What a real trace tells: the story that the timeline is to show, and the kernel's own arithmetic."""
+
+import numpy as np
+import pytest
+
+from wblab.data.frames import events_frame, limit_steps_frame
+from wblab.data.pagecache import page_cache
+from wblab.data.throttling import setpoint
+from wblab.data.window import longest_paused, release
+from wblab.plot.figure import save
+from wblab.plot.timeline import timeline
+
+S = 10**9
+
+
+@pytest.fixture(scope="module")
+def run(shared_lab):
+    return shared_lab.run("base")
+
+
+@pytest.fixture(scope="module")
+def cache(run):
+    return page_cache(run)
+
+
+def test_nothing_was_lost(cache):
+    assert cache.lost_ns == ()
+
+
+def test_the_trace_has_the_clock_of_the_loads(run, cache):
+    state = cache.dirty_state
+    assert state.ts_ns[0] < run.zero_ns < state.ts_ns[-1]
+    assert abs(int(state.ts_ns[-1]) - int(run.load("c1").boundaries_ns[-1])) < S
+
+
+def test_the_limit_begins_above_the_threshold_and_comes_down_to_it(cache):
+    state = cache.dirty_state
+    ratio = state.limit / state.threshold
+    assert ratio[0] > 1.2
+    assert ratio[-1] < 1.05
+    assert (state.background < state.threshold).all()
+
+
+def test_dirty_pages_rise_to_the_limit_within_two_seconds_of_the_offender(run, cache):
+    state = cache.dirty_state
+    full = state.dirty + state.writeback >= 0.99 * state.limit
+    first_s = (int(state.ts_ns[full.argmax()]) - run.offender_starts_ns()["l1"]) / S
+    assert 0 < first_s < 2
+
+
+def test_rate_limiting_takes_over_when_the_long_pauses_end(run, cache):
+    decisions = cache.throttling
+    item = longest_paused(run)
+    last_long_ns = int(item.starts_ns[item.pauses_ns > S].max())
+    stopped = decisions.where(decisions.task_rate == 0)
+    assert stopped.ts_ns[-1] < last_long_ns + 10 * S
+    later = decisions.where(decisions.ts_ns > last_long_ns + 10 * S)
+    assert len(later) > 100
+    assert (later.task_rate > 0).all()
+    assert later.base_rate[-1] < decisions.base_rate[0] / 50
+
+
+def test_tasks_have_the_names_of_the_loads(cache):
+    assert {"l1", "l2", "mw1"} <= set(cache.throttling.task)
+
+
+def test_every_step_of_the_limit_is_as_computed(run, cache):
+    steps = limit_steps_frame(cache.dirty_state, cache.trace.info.page_bytes, run.zero_ns)
+    assert len(steps) > 100
+    assert (steps["computed"] == steps["limit after"]).all()
+
+
+def test_setpoints_are_as_computed(cache):
+    state, decisions, page = cache.dirty_state, cache.throttling, cache.trace.info.page_bytes
+    before = np.searchsorted(state.ts_ns, decisions.ts_ns, side="right") - 1
+    pages = [column[before] // page for column in (state.background, state.threshold, state.limit)]
+    assert (setpoint(*pages) == decisions.setpoint // page).mean() > 0.99
+
+
+def test_the_end_of_a_pause_event_by_event(run, cache):
+    table = events_frame(cache, release(run), run.zero_ns, most=50)
+    assert len(table) == 50
+    assert table.attrs["left_out"] >= 0
+    assert table["at (s)"].is_monotonic_increasing
+    assert table["fields"].str.contains("task_ratelimit=0").any()
+
+
+def test_drawn_twice_it_is_the_same_picture(run, cache, tmp_path):
+    for name in ("a.png", "b.png"):
+        save(timeline(run, cache), run, tmp_path / name)
+    assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
