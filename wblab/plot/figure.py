@@ -18,7 +18,7 @@ from wblab.plot.style import CYCLE, DPI, GRID, LOST, MARK, OFFENDER, PANE_HEIGHT
 
 FORMATS = (".png", ".svg", ".pdf")
 _LABEL_WIDTH = 0.07  # of the axis: what "l1 starts" takes
-_MOST_GUIDES = 400  # lines for cycles; more would be a grey wall
+MOST_GUIDES = 400  # lines for cycles; more would be a grey wall
 # Margins in inches: fixed, as finding them out takes longer than drawing.
 _LEFT, _RIGHT, _TOP, _BOTTOM, _BETWEEN = 0.95, 0.2, 0.62, 0.75, 0.32
 _LABEL_AT = -0.062  # of a pane's width: the labels of all y axes stand in one line
@@ -77,7 +77,7 @@ def draw_panes(view: View, panes: Sequence[Pane]) -> Figure:
     rows[-1].set_xlabel("time since the loads started (s)")
     _name_offenders(view, rows[0])
     _explain_colours(view, figure)
-    figure.suptitle(title(view.run), fontsize=11, y=1 - 0.12 / height_in, va="top", color=_title_colour(view.run))
+    figure.suptitle(title(view.run), fontsize=11, y=1 - 0.12 / height_in, va="top", color=title_colour(view.run))
     return figure
 
 
@@ -109,7 +109,7 @@ def mark_cycles(view: View, ax: Axes) -> Axes:
     """Draw a thin vertical line where each cycle of an innocent load begins: where there is none, it is stopped."""
     for item in view.run.loads:
         first, last = cycles_in(item, view.window)
-        if item.load.innocent and item.load.kind != "control" and last - first <= _MOST_GUIDES:
+        if item.load.innocent and item.load.kind != "control" and last - first <= MOST_GUIDES:
             starts_s = [view.seconds(int(start_ns)) for start_ns in item.boundaries_ns[first : last + 1]]
             ax.vlines(starts_s, 0, 1, transform=ax.get_xaxis_transform(), color=CYCLE, linewidth=0.4, alpha=0.45)
     return ax
@@ -156,7 +156,8 @@ def save(figure: Figure, run: Run, path: Path) -> None:
         raise WblabError(f"cannot write {path}: {error.strerror}") from None
 
 
-def _title_colour(run: Run) -> str:
+def title_colour(run: Run) -> str:
+    """Return the colour of the title: that a run failed is seen."""
     return PAUSE if run.failure else "black"
 
 

@@ -69,11 +69,19 @@ def page_cache_panes(view: View, cache: PageCache) -> list[Pane]:
 
 def load_panes(view: View) -> list[Pane]:
     """Return a pane for each other load, all with one scale, so that their heights can be compared."""
-    loads = [item for item in view.run.loads if item.load.kind != "control"]
-    longest_s = {item.name: _longest_cycle_s(item, view.window) for item in loads}
-    top_s = max(_LEAST_TOP_S, _HEADROOM * max(longest_s.values(), default=0.0))
-    present = [item for item in loads if longest_s[item.name] or not view.is_close]
+    top_s = load_top_s(view)
+    present = [item for item in _writing(view) if not view.is_close or _longest_cycle_s(item, view.window)]
     return [Pane(item.name, describe(item), _load(view, item, top_s), 0.85) for item in present]
+
+
+def load_top_s(view: View) -> float:
+    """Return the upper end of the one scale that the panes of loads have."""
+    longest_s = (_longest_cycle_s(item, view.window) for item in _writing(view))
+    return max(_LEAST_TOP_S, _HEADROOM * max(longest_s, default=0.0))
+
+
+def _writing(view: View) -> list[LoadCycles]:
+    return [item for item in view.run.loads if item.load.kind != "control"]
 
 
 def _longest_cycle_s(item: LoadCycles, window: Window) -> float:

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from wblab.data.run import Run
     from wblab.data.window import Window
 
+PAGE = ".html"  # how the name of a page ends; of a picture, see figure.FORMATS
+
 
 def add_verbs(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the verbs to the command."""
@@ -21,7 +23,12 @@ def add_verbs(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
         description="Draw the timeline of a run: its loads beside what the page cache did. A span of it is a close-up.",
     )
     add_run_argument(timeline)
-    timeline.add_argument("-o", "--output", type=Path, metavar="FILE", help="PNG, SVG or PDF (default: in the run)")
+    timeline.add_argument(
+        "-o", "--output", type=Path, metavar="FILE", help="PNG, SVG, PDF or HTML (default: in the run)"
+    )
+    timeline.add_argument(
+        "--html", action="store_true", help="a page to look into: one HTML file, with zoom and words on what it shows"
+    )
     timeline.add_argument("--from", dest="start", metavar="TIME", help="from this time since the loads started: 8.4s")
     timeline.add_argument("--to", dest="end", metavar="TIME", help="up to this time")
     timeline.add_argument(
@@ -31,14 +38,25 @@ def add_verbs(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
 
 
 def _timeline(arguments: argparse.Namespace) -> None:
+    from wblab.core.errors import InputError
     from wblab.data.run import read_run
-    from wblab.plot.figure import save
-    from wblab.plot.timeline import timeline
 
+    output: Path | None = arguments.output
+    as_page = arguments.html or (output is not None and output.suffix.lower() == PAGE)
+    if output is not None and as_page and output.suffix.lower() != PAGE:
+        raise InputError(f"--html writes a page, and {str(output)!r} does not end in {PAGE}: leave one of the two out")
     run = read_run(named_run(arguments))
     window = _window(arguments, run)
-    output = arguments.output or run.path / f"{_name(run, window)}.png"
-    save(timeline(run, _page_cache(run), window=window), run, output)
+    output = output or run.path / f"{_name(run, window)}{PAGE if as_page else '.png'}"
+    if as_page:
+        from wblab.plot.page import page, save_page
+
+        save_page(page(run, _page_cache(run), window=window), run, output)
+    else:
+        from wblab.plot.figure import save
+        from wblab.plot.timeline import timeline
+
+        save(timeline(run, _page_cache(run), window=window), run, output)
     print(output)
 
 
