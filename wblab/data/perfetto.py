@@ -141,11 +141,12 @@ def _throttling(out: Packets, root: int, decisions: Throttling) -> None:
         rows = decisions.where(decisions.pid == pid)
         task = f"{rows.task[0]} ({pid})"
         out.counter(out.track(f"{task} rate limit", group, counter=rate), rows.ts_ns, rows.task_rate)
-        track = out.track(f"{task} throttled", group)
         # The kernel sleeps in whole jiffies: a task may be back a little earlier than it was told.
         back_ns = np.append(rows.ts_ns[1:], np.iinfo(np.int64).max)
         ends_ns = np.minimum(rows.ts_ns + rows.pause_ns, back_ns)
-        for row in np.flatnonzero(rows.pause_ns > 0).tolist():
+        stopped = np.flatnonzero(rows.pause_ns > 0).tolist()
+        track = out.track(f"{task} throttled", group) if stopped else 0
+        for row in stopped:
             facts = {
                 "pause_ms": int(rows.pause_ns[row]) / NS_PER_MS,
                 "paused_before_ms": int(rows.paused_ns[row]) / NS_PER_MS,
@@ -198,9 +199,11 @@ def _task(out: Packets, root: int, pid: int, name: str) -> int:
 
 
 def _values(events: tracecmd.Events, name: str) -> list[Any]:
-    """Return a column as the viewer shows it: flags and symbols by their names."""
+    """Return a column as the viewer shows it: numbers of flags and symbols with what they mean."""
+    values = [item.tolist() if isinstance(item, np.ndarray) else item for item in events[name].tolist()]
     try:
-        values = events.decode(name)
-    except (KeyError, TraceError):  # a plain number or text, or a name that only the kernel could resolve
-        values = events[name]
-    return [item.tolist() if isinstance(item, np.ndarray | np.generic) else item for item in values]
+        texts = events.decode(name)
+    except (KeyError, TraceError):  # plain, or with names that only the kernel could resolve
+        return values
+    pairs = zip(texts, values, strict=True)
+    return [value if text == hex(value) else f"{text} ({value})" for text, value in pairs]
