@@ -223,6 +223,7 @@ def _take_special(words: Words, step: "_Step", which: Places) -> None:
     high = step.time[at] & np.uint64(_STAMP_HIGH)
     stamp = (extra << np.uint64(_TIME_BITS)) + step.delta[at] | high
     stamp[(high != 0) & (stamp < step.time[at])] += np.uint64(1 << _STAMP_BITS)
+    step.time = step.time.copy()  # the times of the step before are the same array
     step.time[at], step.delta[at] = stamp, 0
 
 
