@@ -1,0 +1,43 @@
+"""The reader against libtracecmd on traces that a guest has just made."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+import tracecmd
+
+from wblab.core.rundir import TRACE
+from wblab.host.run import RunFailedError
+
+BROAD = '["writeback", "ext4", "block", "jbd2", "sched", "raw_syscalls", "syscalls", "timer"]'
+
+
+@pytest.fixture(scope="module")
+def oracle():
+    path = Path(__file__).parents[1] / "unit" / "tracecmd" / "oracle.py"
+    spec = importlib.util.spec_from_file_location("oracle", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def check(oracle, tmp_path, trace):
+    program = oracle.build(tmp_path)
+    said = oracle.said(program, trace)
+    assert oracle.events(trace) == {(buffer, event) for buffer, event, _, _ in said}
+    assert oracle.read(trace, set(said)) == said
+
+
+@pytest.mark.parametrize("settings", [(), (f"trace.events={BROAD}", "trace.buffer=32M")], ids=["base", "broad"])
+def test_the_same_sums_of_every_field(oracle, shared_lab, tmp_path, settings):
+    check(oracle, tmp_path, shared_lab.run("base", *settings).path / TRACE)
+
+
+def test_the_same_sums_of_what_is_left_of_a_trace_with_lost_events(oracle, lab, tmp_path):
+    with pytest.raises(RunFailedError, match="lost"):
+        lab.run("base", f"trace.events={BROAD}", "trace.buffer=64K")
+    (trace,) = lab.results.glob(f"_*/{TRACE}")
+    check(oracle, tmp_path, trace)
+    with tracecmd.open(trace) as opened:
+        assert opened.lost
+        assert all((lost.count == -1 or lost.count > 0) and lost.start_ns < lost.end_ns for lost in opened.lost)
