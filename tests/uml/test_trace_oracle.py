@@ -9,7 +9,7 @@ import tracecmd
 from wblab.core.rundir import TRACE
 from wblab.host.run import RunFailedError
 
-BROAD = '["writeback", "ext4", "block", "jbd2", "sched", "raw_syscalls", "syscalls", "timer"]'
+BROAD = '["writeback", "ext4", "block", "jbd2", "sched", "timer", "irq", "workqueue"]'
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ Each name of the lab comes with those that kernels have had, the newest first (i
 
 import tracecmd
 
-# bdi_* became wb_* in 4.2. Unstable pages (written to a server, not yet on its disk) were counted apart up to 5.7.
+# 6.12 has bdi_*, 7.3 has wb_*.
 FIELDS = {
     "wb_setpoint": ("wb_setpoint", "bdi_setpoint"),
     "wb_dirty": ("wb_dirty", "bdi_dirty"),

@@ -95,7 +95,7 @@ class PageCache:
         if events is None:
             return DirtyState(*_NO_TIMES[:6])
         dirty = _scaled(events, "nr_dirty", page)
-        if field_name(events, "nr_unstable") is not None:
+        if field_name(events, "nr_unstable") is not None:  # written to a server, not yet on its disk; gone with 5.8
             dirty = dirty + _scaled(events, "nr_unstable", page)
         return DirtyState(
             ts_ns=events.ts_ns,
