@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from wblab.core.units import NS_PER_MS, NS_PER_S
@@ -10,9 +11,10 @@ from wblab.data.pagecache import DirtyState, Throttling
 from wblab.data.rates import Rates
 from wblab.plot.reduction import changes, visible
 from wblab.plot.style import BACKGROUND, DIRTY, LIMIT, MARK, SERIES, THRESHOLD, WRITEBACK, task_colours
-from wblab.plot.traces import LINE_COLUMNS, Drawn, Floats, line, plain, points
+from wblab.plot.traces import LINE_COLUMNS, Drawn, Floats, both_ends, line, plain, points
 
-_POINT_COLUMNS = 10_000  # of all tasks together
+_POINT_COLUMNS = 20_000  # of all tasks together
+_SVG_POINTS = 20_000  # in a pane; with more, a browser is slow unless its graphics card draws them
 _MIB, _KIB = 1 << 20, 1 << 10
 _HEADROOM = 1.08
 _SPAN = 1.5  # of a logarithmic axis, below and above its lines
@@ -21,23 +23,23 @@ _SPAN = 1.5  # of a logarithmic axis, below and above its lines
 def rate_traces(rates: Rates, zero_ns: int) -> Drawn:
     """Return events per second by type; where there are none, there is no line."""
     edges_s = (rates.edges_ns - zero_ns) / NS_PER_S
-    times_s = np.repeat(edges_s, 2)[1:-1]  # both ends of each span: the nearer one is always of the span pointed at
+    inner_s = both_ends(edges_s).reshape(-1, 2)
+    times_s = np.column_stack([edges_s[:-1], inner_s, edges_s[1:]]).ravel()
     traces = []
     for rank, ((name, per_s), colour) in enumerate(zip(rates.per_s.items(), SERIES, strict=False)):
         style = {"color": colour, "width": 1.3 if rank else 3.2}  # as in the picture: the first is seen behind another
-        values = np.repeat(np.where(per_s > 0, per_s, np.nan), 2)
+        values = np.repeat(np.where(per_s > 0, per_s, np.nan), 4)
         words = f"{plain(name)}: %{{y:,.0f}} per second, from %{{customdata:.3f}} s"
-        traces.append(line(name, times_s, values, words, line=style, customdata=np.repeat(edges_s[:-1], 2)))
+        traces.append(line(name, times_s, values, words, line=style, customdata=np.repeat(edges_s[:-1], 4)))
     positive = [per_s[per_s > 0] for per_s in rates.per_s.values()]
     least, most = min(part.min() for part in positive), max(part.max() for part in positive)
     axis = {
         "type": "log",
         "range": [float(np.log10(least / _SPAN)), float(np.log10(most * _SPAN))],
-        "title": "events/s",
         "dtick": 1,
         "exponentformat": "SI",
     }
-    return Drawn(traces, axis)
+    return Drawn(traces, "events/s", axis)
 
 
 def dirty_state_traces(state: DirtyState, zero_ns: int) -> Drawn:
@@ -49,7 +51,7 @@ def dirty_state_traces(state: DirtyState, zero_ns: int) -> Drawn:
     dirty, writeback = (_mib(column[rows]) for column in (shown.dirty, shown.writeback))
     area: dict[str, Any] = {"line": {"shape": "hv", "width": 0}}
     traces = [
-        line("dirty", times_s, dirty, "dirty: %{y:.2f} MiB", fill="tozeroy", fillcolor=DIRTY, **area),
+        line("dirty", times_s, dirty, "dirty: %{y:.2f} MiB, at %{x:.3f} s", fill="tozeroy", fillcolor=DIRTY, **area),
         line(
             "+ writeback",
             times_s,
@@ -73,7 +75,7 @@ def dirty_state_traces(state: DirtyState, zero_ns: int) -> Drawn:
         words = f"{name}: %{{y:.2f}} MiB"
         traces.append(line(name, (state.ts_ns[at] - zero_ns) / NS_PER_S, _mib(values[at]), words, line=style))
     top = _HEADROOM * max(int(state.limit.max()), int(total.max())) / _MIB
-    return Drawn(traces, {"range": [0, top], "title": "MiB", "nticks": 6})
+    return Drawn(traces, "MiB", {"range": [0, top], "nticks": 6})
 
 
 def pause_asked_traces(throttling: Throttling, zero_ns: int) -> Drawn:
@@ -87,7 +89,7 @@ def pause_asked_traces(throttling: Throttling, zero_ns: int) -> Drawn:
             points(task, _seconds(shown, zero_ns), shown.pause_ns / NS_PER_MS, words, marker=_marker(colour, 5))
         )
     # The longest that the kernel asks for is 200 ms: mm/page-writeback.c, MAX_PAUSE.
-    return Drawn(traces, {"range": [0, 220], "title": "ms", "tickvals": [0, 100, 200]})
+    return Drawn(_drawn_fast(traces), "ms", {"range": [0, 220], "tickvals": [0, 100, 200]})
 
 
 def rate_limit_traces(throttling: Throttling, zero_ns: int) -> Drawn:
@@ -129,7 +131,14 @@ def rate_limit_traces(throttling: Throttling, zero_ns: int) -> Drawn:
         "tickvals": ticks,
         "ticktext": [_rate(tick) for tick in ticks],
     }
-    return Drawn([*traces, base_line], axis)
+    return Drawn([*_drawn_fast(traces), base_line], "", axis)
+
+
+def _drawn_fast(traces: list[Any]) -> list[Any]:
+    """Return points as they are or, if they are many, as ones that the graphics card draws."""
+    if sum(len(trace.x) for trace in traces) <= _SVG_POINTS:
+        return traces
+    return [go.Scattergl(trace.to_plotly_json() | {"type": "scattergl"}) for trace in traces]
 
 
 def _by_task(throttling: Throttling, whole: Throttling) -> list[tuple[str, str, Throttling]]:

@@ -25,9 +25,12 @@ from wblab.plot.verbs import PAGE
 
 _ID = "timeline"  # a random one would make each file another
 # In pixels. A page may be longer than a screen: panes are higher than in the picture.
-_PANE, _TOP, _BOTTOM, _BETWEEN, _LEFT, _RIGHT, _LINE = 120, 64, 96, 40, 84, 24, 18
-_LEAST_WIDTH = 1000
-_TITLE_LETTERS = 150  # in one line
+_PANE, _TOP, _BOTTOM, _BETWEEN, _LEFT, _RIGHT, _LINE = 120, 64, 112, 40, 84, 24, 18
+_LEGEND_AT = 80  # below the lowest pane
+_LABEL_AT = -70  # the labels of all y axes stand in one line
+_LEAST_WIDTH = 1100
+_TITLE_LETTERS = 120  # in one line
+_LETTER, _SWATCH = 7, 50  # of a legend, about
 _FONT = "DejaVu Sans, Verdana, sans-serif"
 _HELP = "drag to zoom, also along an axis; double-click for all of it; click a legend to hide its lines"
 _LOST_GROUP = "lost"
@@ -65,14 +68,18 @@ def page(
     lines = [part for line in title(run).splitlines() for part in wrap(line, _TITLE_LETTERS)]
     top = _TOP + _LINE * (len(lines) - 1)
     heights = [_PANE * pane.height for pane, _ in panes]
-    inner = sum(heights) + _BETWEEN * (len(panes) - 1)
+    rooms = [_room(pane, drawn) for pane, drawn in panes]
+    inner = sum(heights) + sum(rooms) + _BETWEEN * (len(panes) - 1)
     place = inner
-    for number, ((pane, drawn), height) in enumerate(zip(panes, heights, strict=True), start=1):
+    for number, ((pane, drawn), height, room) in enumerate(zip(panes, heights, rooms, strict=True), start=1):
+        place -= room
         _add_pane(figure, number, pane, drawn, ((place - height) / inner, place / inner))
+        if room:
+            figure.update_layout({f"legend{number + 1}": {"y": (place + _LINE) / inner}})
         _mark(figure, view, number)
         place -= height + _BETWEEN
     _name_offenders(figure, view)
-    _explain_colours(figure, view, len(panes), -(_BOTTOM - 8) / inner)
+    _explain_colours(figure, view, len(panes), -_LEGEND_AT / inner)
     shown_s = [view.seconds(view.window.start_ns), view.seconds(view.window.end_ns)]
     figure.update_layout(
         height=round(top + inner + _BOTTOM),
@@ -82,8 +89,10 @@ def page(
         paper_bgcolor="white",
         title={
             "text": "<br>".join(plain(line) for line in lines),
-            "font": {"size": 15, "color": title_colour(run)},
-            "x": 0.5,
+            "font": {"size": 14, "color": title_colour(run)},
+            "x": 0,
+            "xref": "paper",
+            "xanchor": "left",
             "y": 1,
             "yref": "container",
             "yanchor": "top",
@@ -139,19 +148,15 @@ def _load_panes(view: View) -> list[tuple[Pane, Drawn]]:
 def _add_pane(figure: Any, number: int, pane: Pane, drawn: Drawn, domain: tuple[float, float]) -> None:
     """Add a pane, the n-th: its traces, its axis, its title, and its legend on the right, beside the title."""
     axis, legend = f"yaxis{number}", f"legend{number + 1}"  # the first legend is the page's own
+    explained = [trace for trace in drawn.traces if trace.showlegend is not False]
     for trace in drawn.traces:
-        trace.update(xaxis="x", yaxis=_y(number), legend=legend if trace.showlegend is not False else "legend")
+        trace.update(xaxis="x", yaxis=_y(number), legend=legend if trace in explained else "legend")
+        trace.update(showlegend=trace in explained and len(explained) > 1)  # one line has the pane's title
         figure.add_trace(trace)
-    named = sum(trace.showlegend is not False for trace in drawn.traces)
-    for trace in drawn.traces:
-        if pane.name == trace.name and named == 1:
-            trace.showlegend = False  # a pane of one line has a title
     look = {"showgrid": True, "gridcolor": GRID, "zeroline": False, "showline": True, "linecolor": MARK}
-    words = drawn.axis.get("title", "")
-    title_ = {"text": words, "font": {"size": 12}, "standoff": 4}
     figure.update_layout(
         {
-            axis: {**look, "ticks": "outside", "ticklen": 4, "domain": domain} | drawn.axis | {"title": title_},
+            axis: {**look, "ticks": "outside", "ticklen": 4, "domain": domain} | drawn.axis,
             legend: {
                 "orientation": "h",
                 "x": 1,
@@ -161,15 +166,38 @@ def _add_pane(figure: Any, number: int, pane: Pane, drawn: Drawn, domain: tuple[
                 "bgcolor": "rgba(0,0,0,0)",
                 "font": {"size": 11},
                 "itemsizing": "constant",
+                "traceorder": "normal",
             },
         }
     )
     text = f"<b>{plain(pane.name)}</b>  <span style='color:{MARK};font-size:12px'>{plain(pane.what)}</span>"
     place = {"xref": "paper", "x": 0, "xanchor": "left", "yref": f"{_y(number)} domain", "y": 1, "yanchor": "bottom"}
     figure.add_annotation(text=text, showarrow=False, font={"size": 13}, borderpad=0, **place)
+    aside = {
+        "xref": "paper",
+        "x": 0,
+        "xanchor": "center",
+        "xshift": _LABEL_AT,
+        "yref": f"{_y(number)} domain",
+        "y": 0.5,
+    }
+    figure.add_annotation(text=drawn.unit, textangle=-90, showarrow=False, **aside)
     for time_s, value, said in drawn.words:
         at = {"xref": "x", "x": time_s, "yref": _y(number), "y": value, "yanchor": "bottom"}
         figure.add_annotation(text=said, showarrow=False, font={"size": 12, "color": PAUSE}, borderpad=1, **at)
+
+
+def _room(pane: Pane, drawn: Drawn) -> float:
+    """Return how much higher the space above a pane is for its legend, where that has no place beside the title."""
+    names = [trace.name for trace in drawn.traces if trace.showlegend is not False]
+    width = max((len(name) for name in names), default=0) * _LETTER + _SWATCH
+    inner = _LEAST_WIDTH - _LEFT - _RIGHT
+    if len(names) < 2 or sum(len(name) * _LETTER + _SWATCH for name in names) < inner - _LETTER * len(
+        pane.name + pane.what
+    ):
+        return 0
+    in_row = max(1, int(inner / width))
+    return _LINE * -(-len(names) // in_row)
 
 
 def _mark(figure: Any, view: View, number: int) -> None:
@@ -229,7 +257,7 @@ def _explain_colours(figure: Any, view: View, panes: int, place: float) -> None:
     figure.update_layout(
         legend={"orientation": "h", "x": 1, "xanchor": "right", "y": place, "yanchor": "bottom", "itemsizing": "trace"}
     )
-    at = {"xref": "paper", "x": 0, "xanchor": "left", "yref": "paper", "y": place, "yanchor": "bottom"}
+    at = {"xref": "paper", "x": 1, "xanchor": "right", "yref": "paper", "y": place, "yanchor": "top", "yshift": -4}
     figure.add_annotation(text=_HELP, showarrow=False, font={"size": 11, "color": MARK}, **at)
 
 
@@ -243,7 +271,7 @@ def _time_axis(shown_s: list[float], panes: int) -> dict[str, Any]:
         "ticks": "outside",
         "ticklen": 4,
         "hoverformat": ".3f",
-        "unifiedhovertitle": {"text": "%{x:.3f} s"},
+        "unifiedhovertitle": {"text": "at the line, or nearest to it"},  # the words below it have their times
         "showspikes": True,
         "spikemode": "across",
         "spikesnap": "cursor",

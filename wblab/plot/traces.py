@@ -20,7 +20,8 @@ from wblab.plot.style import CONTROL, CYCLE, OFFENDER, PAUSE
 # More than a screen has pixels, so that a span of a run still has its detail; few enough for a file of some MB.
 LOAD_COLUMNS = 20_000
 LINE_COLUMNS = 10_000
-_SVG_POINTS = 10_000
+_UNIT = "cycle (s)"
+_INSET = 0.005  # of a step
 
 PAUSED, INNOCENT, OFFENDING = "paused", "innocent", "offender"  # the groups that the page's legend switches
 
@@ -29,9 +30,10 @@ Floats = NDArray[Any]
 
 @dataclass(frozen=True)
 class Drawn:
-    """What a pane holds: its traces, its y axis, and words in it as (s, y, text)."""
+    """What a pane holds: its traces, what its y axis counts, that axis, and words in it as (s, y, text)."""
 
     traces: list[Any]
+    unit: str
     axis: dict[str, Any]
     words: list[tuple[float, float, str]] = field(default_factory=list)
 
@@ -46,13 +48,13 @@ def control_traces(item: LoadCycles, view: View) -> Drawn:
     times_s, durations_ms = (starts_ns[shown] - view.run.zero_ns) / NS_PER_S, durations_ns[shown] / NS_PER_MS
     words = f"{plain(item.name)}: cycle of %{{y:.2f}} ms, from %{{x:.3f}} s"
     drawn = line(item.name, times_s, durations_ms, words, line={"color": CONTROL, "width": 1, "shape": "hv"})
-    axis = {"range": [low, high], "title": "cycle (ms)", "nticks": 3}
+    axis = {"range": [low, high], "nticks": 3}
     if durations_ns.max(initial=0) / NS_PER_MS <= high:
-        return Drawn([drawn], axis)
+        return Drawn([drawn], "cycle (ms)", axis)
     longest = first + int(item.pauses_ns[first:last].argmax())
     stalled_s = item.pauses_ns[longest] / NS_PER_S
     start_s = (int(item.starts_ns[longest]) - view.run.zero_ns) / NS_PER_S
-    return Drawn([drawn], axis, [(start_s, 1.1 * idle_ms, f"stalled for {stalled_s:.2f} s")])
+    return Drawn([drawn], "cycle (ms)", axis, [(start_s, 1.1 * idle_ms, f"stalled for {stalled_s:.2f} s")])
 
 
 def load_traces(item: LoadCycles, view: View, top_s: float, columns: int = LOAD_COLUMNS) -> Drawn:
@@ -61,20 +63,20 @@ def load_traces(item: LoadCycles, view: View, top_s: float, columns: int = LOAD_
     A third trace is not seen: it has the words, which the two others would have for cycles that are not theirs.
     """
     drawn = steps(item, view.run.zero_ns, view.bound_ns, view.window, columns)
-    axis = {"range": [0, top_s], "title": "cycle (s)", "nticks": 4}
+    axis = {"range": [0, top_s], "nticks": 4}
     if not len(drawn.heights_s):
-        return Drawn([], axis)
+        return Drawn([], _UNIT, axis)
     colour, group = (CYCLE, INNOCENT) if item.load.innocent else (OFFENDER, OFFENDING)
     normal = np.append(np.where(drawn.paused, 0, drawn.heights_s), 0)
     cycles = _area(drawn.edges_s, normal, colour, group, line={"shape": "hv"}, fill="tozeroy")
     spoken = _spoken(item, drawn, view)
     if not drawn.paused.any():
-        return Drawn([cycles, spoken], axis)
+        return Drawn([cycles, spoken], _UNIT, axis)
     left, right, height = (part[drawn.paused] for part in (drawn.edges_s[:-1], drawn.edges_s[1:], drawn.heights_s))
     gap, ground = np.full(len(height), np.nan), np.zeros(len(height))
     times_s, heights_s = np.stack([left, left, right, right, left]), np.stack([ground, height, height, ground, gap])
     pauses = _area(times_s.T.ravel(), heights_s.T.ravel(), PAUSE, PAUSED, fill="toself")
-    return Drawn([cycles, pauses, spoken], axis, [_longest(item, view)])
+    return Drawn([cycles, pauses, spoken], _UNIT, axis, [_longest(item, view)])
 
 
 def _longest(item: LoadCycles, view: View) -> tuple[float, float, str]:
@@ -97,9 +99,9 @@ def _spoken(item: LoadCycles, drawn: Steps, view: View) -> Any:
     words[drawn.paused] = [f"paused for {ns / NS_PER_S:.2f} s in a " for ns in pauses_ns[pauses_ns > view.bound_ns]]
     return line(
         item.name,
-        np.repeat(drawn.edges_s, 2)[1:-1],
+        both_ends(drawn.edges_s),
         np.repeat(drawn.heights_s, 2),
-        f"{plain(item.name)}: %{{text}}cycle of %{{y:.3f}} s, from %{{customdata:.3f}} s",
+        f"{plain(item.name)}: %{{text}}cycle of %{{y:.3~s}}s, from %{{customdata:.3f}} s",
         line={"width": 0, "color": CYCLE if item.load.innocent else OFFENDER},
         customdata=np.repeat(drawn.edges_s[:-1], 2),
         text=np.repeat(words, 2),
@@ -119,9 +121,14 @@ def line(name: str, times_s: Floats, values: Floats, words: str, **style: Any) -
 
 
 def points(name: str, times_s: Floats, values: Floats, words: str, **style: Any) -> Any:
-    """Return points, with their words. Many are drawn by the graphics card: without it, a browser is slow with them."""
-    kind = go.Scatter if len(times_s) <= _SVG_POINTS else go.Scattergl
-    return kind(**_said(name, times_s, values, words), mode="markers", **style)
+    """Return points, with their words."""
+    return go.Scatter(**_said(name, times_s, values, words), mode="markers", **style)
+
+
+def both_ends(edges_s: Floats) -> Floats:
+    """Return where to point at each step, near its begin and near its end: the nearer one is of the step pointed at."""
+    inset_s = _INSET * np.diff(edges_s)  # else where a step ends is as near as where the next begins
+    return np.stack([edges_s[:-1] + inset_s, edges_s[1:] - inset_s]).T.ravel()
 
 
 def plain(text: str) -> str:
