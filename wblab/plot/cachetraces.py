@@ -32,10 +32,14 @@ def rate_traces(rates: Rates, zero_ns: int) -> Drawn:
         words = f"{plain(name)}: %{{y:,.0f}} per second, from %{{customdata:.3f}} s"
         traces.append(line(name, times_s, values, words, line=style, customdata=np.repeat(edges_s[:-1], 4)))
     positive = [per_s[per_s > 0] for per_s in rates.per_s.values()]
-    least, most = min(part.min() for part in positive), max(part.max() for part in positive)
+    if not positive:
+        return Drawn([], "events/s", {"range": [0, 1], "showticklabels": False})
+    low = float(np.log10(min(part.min() for part in positive) / _SPAN))
+    high = float(np.log10(max(part.max() for part in positive) * _SPAN))
+    has_tick = np.ceil(low) <= high
     axis = {
         "type": "log",
-        "range": [float(np.log10(least / _SPAN)), float(np.log10(most * _SPAN))],
+        "range": [low if has_tick else float(np.floor(low)), high],
         "dtick": 1,
         "exponentformat": "SI",
     }

@@ -30,7 +30,7 @@ _LEGEND_AT = 80  # below the lowest pane
 _LABEL_AT = -70  # the labels of all y axes stand in one line
 _LEAST_WIDTH = 1100
 _TITLE_LETTERS = 120  # in one line
-_LETTER, _SWATCH = 7, 50  # of a legend, about
+_LETTER, _SWATCH = 6.5, 40  # of a legend, about
 _FONT = "DejaVu Sans, Verdana, sans-serif"
 _HELP = "drag to zoom, also along an axis; double-click for all of it; click a legend to hide its lines"
 _LOST_GROUP = "lost"
@@ -189,15 +189,12 @@ def _add_pane(figure: Any, number: int, pane: Pane, drawn: Drawn, domain: tuple[
 
 def _room(pane: Pane, drawn: Drawn) -> float:
     """Return how much higher the space above a pane is for its legend, where that has no place beside the title."""
-    names = [trace.name for trace in drawn.traces if trace.showlegend is not False]
-    width = max((len(name) for name in names), default=0) * _LETTER + _SWATCH
+    widths = [_SWATCH + _LETTER * len(trace.name) for trace in drawn.traces if trace.showlegend is not False]
     inner = _LEAST_WIDTH - _LEFT - _RIGHT
-    if len(names) < 2 or sum(len(name) * _LETTER + _SWATCH for name in names) < inner - _LETTER * len(
-        pane.name + pane.what
-    ):
+    if len(widths) < 2 or sum(widths) < inner - _LETTER * len(pane.name + pane.what):
         return 0
-    in_row = max(1, int(inner / width))
-    return _LINE * -(-len(names) // in_row)
+    in_row = max(1, int(inner / max(widths)))
+    return _LINE * -(-len(widths) // in_row)
 
 
 def _mark(figure: Any, view: View, number: int) -> None:

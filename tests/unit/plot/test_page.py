@@ -218,6 +218,13 @@ def test_a_long_legend_has_room_between_panes(run, cache):
     assert below < long.legend3.y < above
 
 
+def test_a_span_without_events_has_an_empty_pane(run):
+    cache = traced(np.array([6 * S, 7 * S], np.int64))
+    figure = page(run, cache, window=Window(0, S))
+    assert titles(figure)[1].startswith("events")
+    assert on_pane(figure, 2) == []
+
+
 def test_names_cannot_be_markup(run, cache):
     cache.throttling.task[:] = "<b>x</b>"
     (trace,) = on_pane(page(run, cache), 4)
