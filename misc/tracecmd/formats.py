@@ -19,6 +19,7 @@ _SIZES = {
     4: {"int", "unsigned int", "unsigned", "u32", "s32", "__u32", "__s32", "uint32_t", "int32_t", "pid_t", "gfp_t"},
     8: {"long long", "unsigned long long", "u64", "s64", "__u64", "__s64", "uint64_t", "int64_t"},
 }
+_LARGEST_BYTES = 1 << 24  # more than the largest page of a ring buffer
 _CHARS = {"char", "const char", "unsigned char", "signed char"}
 
 
@@ -106,7 +107,7 @@ def _field(match: re.Match[str], long_bytes: int) -> Field:
     offset, size, signed = int(match["offset"]), int(match["size"]), match["signed"] == "1"
     declaration = " ".join(match["declaration"].split())
     parts = _DECLARATION.match(declaration)
-    if parts is None or size > 1 << 16 or offset > 1 << 16:
+    if parts is None or size > _LARGEST_BYTES or offset > _LARGEST_BYTES:
         raise TraceError(f"a format is damaged: field {declaration!r}")
     type_, name, is_array = parts["type"], parts["name"], parts["array"] is not None
     if dynamic := _DYNAMIC.match(type_):

@@ -20,7 +20,7 @@ from tracecmd.events import Events
 from tracecmd.formats import EventFormat, parse_fields, parse_format
 
 # How much more than its size a packed file may become in memory, before it is taken for hostile.
-_UNPACKED_PER_BYTE = 32
+_UNPACKED_PER_BYTE = 64
 _UNPACKED_ALWAYS_BYTES = 64 << 20
 # Clocks of kernel/trace/trace.c that count ns.
 _NS_CLOCKS = {"local", "global", "perf", "mono", "mono_raw", "boot", "tai", "tsc2nsec"}

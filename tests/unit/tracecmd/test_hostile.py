@@ -1,0 +1,250 @@
+"""Whatever a file holds: a TraceError or columns, never another error, a hang, or much memory."""
+
+import contextlib
+import struct
+import tracemalloc
+import zlib
+
+import pytest
+import tracecmd
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tracecmd import TraceError, options
+
+from .test_roundtrip import FORMATS, OTHER, PROBE, PROBE_FORMAT, probe_body
+from .writer import Ring, TraceWriter, event_format
+
+VALUES = (1, 2, 3, 4, 5, 6, 7, "name", (1, 2, 3), "text", "more", [1, 2])
+FORMS = [(6, "none"), (7, "none"), (7, "zlib"), (7, "zstd")]
+MIB = 1 << 20
+
+
+def small_trace(version=7, compression="none", **changes):
+    ring = changes.pop("ring", Ring(page_bytes=1024))
+    probe = ring.data(5, ring.record(PROBE, 1, probe_body(ring, VALUES)))
+    other = ring.data(3, ring.record(OTHER, 1, b"text\0"))
+    pages = [
+        ring.page(1000, [probe, ring.extend(9), other, ring.padding(1, 8)]),
+        ring.page(2000, [ring.stamp(2100), other], 3),
+    ]
+    given_options = [
+        (options.OFFSET, b"10\0"),
+        (options.TSC2NSEC, struct.pack(f"{ring.order}IIQ", 3, 1, 0)),
+        (99, b"new"),
+    ]
+    writer = TraceWriter(
+        ring, version, compression, FORMATS, "1 task\n", "mono", given_options, {"": [pages, pages], "i": [pages]}
+    )
+    for name, value in changes.items():
+        setattr(writer, name, value)
+    return writer.encode()
+
+
+SMALL = {form: small_trace(*form) for form in FORMS}
+
+
+def read_all(path):
+    """Read everything that a trace offers."""
+    with tracecmd.open(path) as trace:
+        assert trace.info
+        for part in ("kallsyms", "printk"):
+            trace.text(part)
+        for buffer in trace.info.buffers:
+            try:
+                names = list(trace.counts(buffer))
+            except TraceError:
+                continue
+            for name in names:
+                events = trace.events(name, buffer=buffer).read()
+                for column in events:
+                    try:
+                        events.decode(column)
+                    except KeyError:
+                        continue
+        assert trace.lost is not None
+
+
+def survives(path, content):
+    path.write_bytes(content)
+    with contextlib.suppress(TraceError, KeyError):
+        read_all(path)
+
+
+def test_the_small_traces_are_sound(tmp_path):
+    for form, content in SMALL.items():
+        (tmp_path / "t").write_bytes(content)
+        read_all(tmp_path / "t")
+        with tracecmd.open(tmp_path / "t") as trace:
+            assert trace.counts() == {"probe": 2, "other": 4}, form
+            assert trace.events("probe").ts_ns.tolist() == [1005 * 3 // 2 + 10] * 2
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_cut_anywhere(tmp_path, form):
+    content = SMALL[form]
+    for size in [*range(400), *range(400, len(content), 37)]:
+        survives(tmp_path / "t", content[:size])
+
+
+@settings(max_examples=400)
+@given(st.sampled_from(FORMS), st.data())
+def test_bits_flipped(tmp_path_factory, form, data):
+    content = bytearray(SMALL[form])
+    for _ in range(data.draw(st.integers(min_value=1, max_value=4))):
+        at = data.draw(st.integers(min_value=0, max_value=len(content) - 1))
+        content[at] ^= 1 << data.draw(st.integers(min_value=0, max_value=7))
+    survives(tmp_path_factory.getbasetemp() / "flipped", bytes(content))
+
+
+@settings(max_examples=200)
+@given(st.sampled_from(FORMS), st.data())
+def test_words_replaced(tmp_path_factory, form, data):
+    content = bytearray(SMALL[form])
+    at = data.draw(st.integers(min_value=0, max_value=len(content) - 9))
+    word = data.draw(st.sampled_from([b"\0" * 8, b"\xff" * 8, b"\xff" * 4, b"\0\0\0\x80", b"\xff\xff\xff\x7f"]))
+    content[at : at + len(word)] = word
+    survives(tmp_path_factory.getbasetemp() / "replaced", bytes(content))
+
+
+@settings(max_examples=100)
+@given(st.binary(max_size=3000), st.sampled_from([b"", SMALL[7, "none"][:20], SMALL[6, "none"][:16]]))
+def test_random_bytes(tmp_path_factory, content, head):
+    survives(tmp_path_factory.getbasetemp() / "random", head + content)
+
+
+@settings(max_examples=150)
+@given(st.binary(min_size=1000, max_size=1000), st.sampled_from("<>"))
+def test_random_page(tmp_path_factory, data, order):
+    ring = Ring(order, page_bytes=1024)
+    page = struct.pack(f"{order}QQ", 5, len(data)) + data + bytes(8)
+    survives(tmp_path_factory.getbasetemp() / "page", small_trace(ring=ring, buffers={"": [[page]]}))
+
+
+def peak_bytes(path):
+    tracemalloc.start()
+    with pytest.raises(TraceError) as caught:
+        read_all(path)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return peak, str(caught.value)
+
+
+@pytest.mark.parametrize("compression", ["zlib", "zstd"])
+def test_a_bomb_is_refused_before_it_is_unpacked(tmp_path, compression):
+    ring = Ring(page_bytes=1 << 22)
+    bomb = small_trace(ring=ring, compression=compression, buffers={"": [[ring.page(0, [])] * 100]})
+    assert len(bomb) < 6 * MIB
+    (tmp_path / "t").write_bytes(bomb)
+    peak, message = peak_bytes(tmp_path / "t")
+    assert "unpacks to far more than its size" in message
+    assert peak < 64 * len(bomb) + 200 * MIB
+
+
+def test_what_unpacks_to_another_size_than_it_says_is_damaged(tmp_path):
+    class Liar(TraceWriter):
+        def packed(self, content):
+            return zlib.compress(content + b"more")
+
+    (tmp_path / "t").write_bytes(Liar(compression="zlib", formats=FORMATS).encode())
+    with pytest.raises(TraceError, match="another size"):
+        read_all(tmp_path / "t")
+
+
+def test_a_limit_can_be_raised(tmp_path):
+    (tmp_path / "t").write_bytes(SMALL[7, "zlib"])
+    with pytest.raises(TraceError, match="limit_bytes"):
+        tracecmd.open(tmp_path / "t", limit_bytes=100).counts()
+    assert tracecmd.open(tmp_path / "t", limit_bytes=MIB).counts()
+
+
+def test_huge_counts_end_where_the_file_ends(tmp_path):
+    content = bytearray(SMALL[6, "none"])
+    at = content.index(b"header_event\0") + 13 + 8
+    content[at : at + 4] = b"\xff\xff\xff\xff"
+    (tmp_path / "t").write_bytes(content)
+    peak, _ = peak_bytes(tmp_path / "t")
+    assert peak < 10 * MIB
+
+
+def test_options_that_run_in_a_circle(tmp_path):
+    content = bytearray(SMALL[7, "none"])
+    first = content.index(b"none\0" + b"1.0\0") + 9
+    content[-8:] = content[first : first + 8]
+    (tmp_path / "t").write_bytes(content)
+    with pytest.raises(TraceError, match="circle"):
+        tracecmd.open(tmp_path / "t")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"compression": "lzma"}, "packed with 'lzma': known are zstd, zlib and none"),
+        ({"version": 8}, "version '8': known are 6 and 7"),
+        ({"options": [(options.TIME_SHIFT, bytes(16))]}, "time_shift"),
+        ({"options": [(options.OFFSET, b"soon\0")]}, "'soon' is no time"),
+        ({"options": [(options.TSC2NSEC, struct.pack("<IIQ", 1, 99, 0))]}, "shift of 99 bits"),
+        ({"formats": {"test": [PROBE_FORMAT]}}, "type 302, which has no format"),
+        ({"ring": Ring(page_bytes=12)}, "pages would have 12 bytes"),
+        ({"formats": {"test": ["name: x\nformat:\n"]}}, "no name or no ID"),
+    ],
+)
+def test_what_is_refused_is_named(tmp_path, monkeypatch, changes, message):
+    if "compression" in changes:
+        monkeypatch.setattr(TraceWriter, "packed", lambda self, content: content)
+    if changes.get("ring"):
+        content = TraceWriter(changes["ring"], formats=FORMATS, buffers={"": []}).encode()
+    elif "version" in changes:
+        content = small_trace().replace(b"tracing7", b"tracing8")
+    else:
+        content = small_trace(**changes)
+    (tmp_path / "t").write_bytes(content)
+    with pytest.raises(TraceError, match=message):
+        read_all_strictly(tmp_path / "t")
+
+
+def read_all_strictly(path):
+    with tracecmd.open(path) as trace:
+        for name in trace.counts():
+            trace.events(name).read()
+
+
+def test_an_event_shorter_than_its_format(tmp_path):
+    ring = Ring(page_bytes=1024)
+    pages = [ring.page(0, [ring.data(0, ring.record(PROBE, 1, b"short"))])]
+    (tmp_path / "t").write_bytes(small_trace(buffers={"": [pages]}))
+    with pytest.raises(TraceError, match="'probe' has 16 bytes, its format 72"):
+        read_all_strictly(tmp_path / "t")
+
+
+def test_a_string_beyond_its_event(tmp_path):
+    ring = Ring(page_bytes=1024)
+    body = bytearray(probe_body(ring, VALUES))
+    body[52:56] = struct.pack("<I", 60 | 900 << 16)
+    pages = [ring.page(0, [ring.data(0, ring.record(PROBE, 1, bytes(body)))])]
+    (tmp_path / "t").write_bytes(small_trace(buffers={"": [pages]}))
+    with pytest.raises(TraceError, match="'text' reaches beyond the end of its event"):
+        read_all_strictly(tmp_path / "t")
+
+
+def test_a_print_format_nested_deeply_is_no_crash(tmp_path):
+    deep = event_format(
+        "probe",
+        PROBE,
+        "u32 d 8 4 0",
+        '"%s", __print_flags(REC->d, "|", { ' + "(" * 5000 + "1" + ")" * 5000 + ', "x" })',
+    )
+    wide = event_format(
+        "other", OTHER, "u32 d 8 4 0", '"%s", __print_symbolic(REC->d, { ' + "|".join(["1"] * 5000) + ', "x" })'
+    )
+    (tmp_path / "t").write_bytes(small_trace(formats={"test": [deep, wide]}))
+    trace = tracecmd.open(tmp_path / "t")
+    for name in ("probe", "other"):
+        with pytest.raises(TraceError):
+            trace.events(name).decode("d")
+
+
+def test_no_file(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        tracecmd.open(tmp_path / "none")
+    with pytest.raises(OSError, match="directory"):
+        tracecmd.open(tmp_path)
