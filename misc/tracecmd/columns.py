@@ -70,10 +70,16 @@ def texts(rows: Bytes) -> NDArray[np.object_]:
     count, width = rows.shape
     if not count or not width:
         return np.full(count, "", object)
-    wide = np.zeros((count, -(-width // 8) * 8), np.uint8)
-    wide[:, :width] = rows
-    words = wide.view(np.uint64)
-    changes = np.flatnonzero(np.append(True, (words[1:] != words[:-1]).any(axis=1)))
+    wide = rows
+    if width % 8 or not rows.flags.c_contiguous:
+        wide = np.zeros((count, -(-width // 8) * 8), np.uint8)
+        wide[:, :width] = rows
+    words = wide.view(np.uint64)  # which are compared eight bytes at a time
+    differs = np.zeros(count, bool)
+    differs[0] = True
+    for part in words.T:
+        differs[1:] |= part[1:] != part[:-1]
+    changes = np.flatnonzero(differs)
     known: dict[bytes, str] = {}
     decoded = np.empty(len(changes), object)
     for i, row in enumerate(wide[changes]):

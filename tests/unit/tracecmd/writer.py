@@ -147,7 +147,7 @@ class TraceWriter:
         size = len(head) + 4 + 10 + sum(6 + len(data) for _, data in given) + sum(6 + 9 + len(name) for name in others)
         size += 2
         table = 10 + 16 * cpus + 8 + len(clock)
-        at, tables, data = size + table * len(self.buffers), [], b""
+        at, tables, data = self.aligned(size + table * len(self.buffers)), [], b""
         for name in ["", *others]:
             tables.append(b"flyrecord\0")
             for pages in [*self.buffers[name], *[[]] * (cpus - len(self.buffers[name]))]:
@@ -160,7 +160,8 @@ class TraceWriter:
         for rank, name in enumerate(others, start=1):
             content = self.pack("Q", size + rank * table) + name.encode() + b"\0"
             head += self.pack("HI", options.BUFFER, len(content)) + content
-        return head + self.pack("H", options.DONE) + b"".join(tables) + data
+        head += self.pack("H", options.DONE) + b"".join(tables)
+        return head + bytes(at - len(head)) + data
 
     def _v7(self, head: bytes) -> bytes:
         ftrace, events = self._formats()
@@ -184,6 +185,8 @@ class TraceWriter:
             body += self.pack("HHIQ", options.BUFFER, flags, 0, 0)
             places = b""
             for cpu, pages in enumerate(cpus):
+                if self.compression == "none":
+                    body += bytes(self.aligned(at + len(body)) - at - len(body))
                 data = self.chunks(pages)
                 places += self.pack("IQQ", cpu, at + len(body), len(data))
                 body += data
@@ -192,6 +195,10 @@ class TraceWriter:
         listed = b"".join(self.pack("HI", number, len(content)) + content for number, content in given)
         listed += self.pack("HIQ", options.DONE, 8, 0)
         return head + self.pack("Q", at + len(body)) + body + self.section(options.DONE, listed)
+
+    def aligned(self, at: int) -> int:
+        """Return where the next page begins: libtracecmd maps the file by pages."""
+        return at + -at % self.ring.page_bytes
 
     def section(self, number: int, content: bytes) -> bytes:
         """Return a section of version 7, packed where the file is."""

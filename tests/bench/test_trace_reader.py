@@ -1,0 +1,97 @@
+"""How fast trace.dat is read: the reader, trace-cmd report, C over libtracecmd, and memcpy of the same bytes."""
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tracecmd
+
+from wblab.core.rundir import TRACE
+from wblab.core.specfile import find_spec, read_spec
+from wblab.host.kernel import find_kernel
+from wblab.host.run import run_experiment
+
+from .test_run import REPEATS, seconds, show
+
+pytestmark = pytest.mark.bench
+EVENTS = 3_000_000
+
+
+def module(name):
+    """Return a module of the reader's unit tests."""
+    place = Path(__file__).parents[1] / "unit" / "tracecmd"
+    package = importlib.util.module_from_spec(importlib.util.spec_from_loader("reader", None, is_package=True))
+    package.__path__ = [str(place)]
+    sys.modules.setdefault("reader", package)
+    return importlib.import_module(f"reader.{name}")
+
+
+@pytest.fixture(scope="module")
+def trace(tmp_path_factory):
+    """Return a trace of over three million events: that of the base experiment, again and again."""
+    kernel = find_kernel(None)
+    assert kernel, "no kernel is built: run 'make kernel'"
+    place = tmp_path_factory.mktemp("trace")
+    recorded = run_experiment(read_spec(find_spec("base")), kernel, place).directory / TRACE
+    writer = module("writer")
+    with tracecmd.open(recorded) as opened:
+        contents, walked = opened._contents, opened._walk("")
+        formats: dict[str, list[str]] = {}
+        for system, text in contents.event_formats:
+            formats.setdefault(system, []).append(text)
+        count, ring = len(walked.ts_ns), writer.Ring(page_bytes=contents.page_bytes)
+        span_ns = int(walked.ts_ns[-1] - walked.ts_ns[0]) + 1000
+        pages = []
+        for turn in range(EVENTS // count + 1):
+            shifted = walked.data.reshape(-1, ring.page_bytes).copy()
+            shifted[:, :8] = (shifted[:, :8].copy().view("<u8") + np.uint64(turn * span_ns)).view(np.uint8)
+            pages.append(shifted.tobytes())
+        made = writer.TraceWriter(ring, formats=formats, cmdlines=contents.cmdlines, buffers={"": [pages]})
+    path = place / "long.dat"
+    path.write_bytes(made.encode())
+    return path
+
+
+def read_all(path) -> int:
+    """Read every field of every event, common ones included; return the number of events."""
+    count = 0
+    with tracecmd.open(path) as opened:
+        for name in opened.names:
+            events = opened.events(name)
+            events.columns = (*events.columns, *(field.name for field in events.format.common))
+            count += len(events.read())
+    return count
+
+
+def test_reading(trace, tmp_path):
+    program = module("oracle").build(tmp_path)
+    data = np.fromfile(trace, np.uint8)
+    copy = np.empty_like(data)
+    count = read_all(trace)
+    assert count > EVENTS
+    assert int(subprocess.run([program, "--time", trace], capture_output=True, text=True, check=True).stdout) == count
+
+    def report():
+        subprocess.run(["trace-cmd", "report", trace], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    tasks = {
+        "the reader: all fields as columns": lambda: read_all(trace),
+        "C over libtracecmd: all fields, summed": lambda: subprocess.run(
+            [program, "--time", trace], check=True, capture_output=True
+        ),
+        "trace-cmd report > /dev/null": report,
+        "memcpy of the file": lambda: np.copyto(copy, data),
+    }
+    times = {}
+    for name, task in tasks.items():  # each several times in a row: memory that was given back is slow to come again
+        task()
+        times[name] = [seconds(task) for _ in range(REPEATS)]
+    print(f"\n{count} events, {len(data) >> 20} MiB, {REPEATS} times: median (least to most)")
+    for name, values in times.items():
+        show(name, values)
+        print(f"  {'':44} {count / np.median(values) / 1e6:6.2f} million events/s")
+    reader, c = (float(np.median(times[name])) for name in list(times)[:2])
+    print(f"  {'the reader is faster than C by':44} {c / reader:6.2f} x")

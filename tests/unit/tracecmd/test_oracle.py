@@ -1,0 +1,65 @@
+"""The reader against libtracecmd: recorded files, and what the writer makes for machines that we have not."""
+
+from pathlib import Path
+
+import pytest
+import tracecmd
+
+from . import oracle
+from .test_hostile import small_trace
+from .writer import Ring
+
+RECORDED = sorted((Path(__file__).parents[2] / "data").glob("*.dat"))
+
+
+@pytest.fixture(scope="session")
+def program(tmp_path_factory):
+    return oracle.build(tmp_path_factory.mktemp("oracle"))
+
+
+def check(program, path):
+    said = oracle.said(program, path)
+    assert len(said) > 10
+    assert oracle.events(path) == {(buffer, event) for buffer, event, _, _ in said}
+    assert oracle.read(path, set(said)) == said
+
+
+@pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.name)
+def test_recorded(program, path):
+    check(program, path)
+
+
+@pytest.mark.parametrize("version", [6, 7])
+@pytest.mark.parametrize("long_bytes", [4, 8])
+@pytest.mark.parametrize("order", "<>")
+def test_other_machines(program, tmp_path, order, long_bytes, version):
+    (tmp_path / "t").write_bytes(small_trace(version, ring=Ring(order, long_bytes), options=[]))
+    check(program, tmp_path / "t")
+
+
+def test_what_the_recorded_files_say_of_themselves():
+    infos = {path.name: tracecmd.open(path).info for path in RECORDED}
+    assert {info.uname for info in infos.values()} == {"Linux (none) 7.3.0-rc7 x86_64"}
+    assert {(info.clock, info.clock_is_ns, info.byte_order, info.long_bytes) for info in infos.values()} == {
+        ("mono", True, "little", 8)
+    }
+    assert infos["two-buffers.v6.dat"].buffers == infos["two-buffers.v7.dat"].buffers == ("", "inst")
+    assert [infos[f"two-buffers.{version}.dat"].version for version in ("v6", "v7")] == [6, 7]
+
+
+def test_names_of_flags_in_recorded_events():
+    trace = tracecmd.open(RECORDED[0].with_name("two-buffers.v7.dat"))
+    assert set(trace.events("sched_switch").decode("prev_state")) >= {"S", "0x0"}
+    assert "I_DIRTY_SYNC|I_DIRTY_DATASYNC|I_DIRTY_PAGES" in trace.events("writeback_mark_inode_dirty").decode("flags")
+
+
+def test_tables():
+    pandas = pytest.importorskip("pandas")
+    trace = tracecmd.open(RECORDED[0].with_name("lost-events.v7.dat"))
+    table = trace.events("sched_switch").to_pandas()
+    assert list(table)[:4] == ["ts_ns", "cpu", "pid", "comm"]
+    assert table["ts_ns"].is_monotonic_increasing
+    assert isinstance(table, pandas.DataFrame)
+    assert list(trace.events("sched_switch", columns=["next_pid", "ts_ns"]).to_pandas()) == ["next_pid", "ts_ns"]
+    with pytest.raises(KeyError, match="no column 'nowhere' in 'sched_switch'"):
+        trace.events("sched_switch", columns=["nowhere"])
