@@ -4,13 +4,8 @@ import argparse
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from wblab.data.verbs import add_run_argument, named_run
-
-if TYPE_CHECKING:
-    from wblab.data.pagecache import PageCache
-    from wblab.data.run import Run
+from wblab.data.verbs import add_run_argument, named_run, traced
 
 FILE = "trace.perfetto-trace"
 
@@ -42,7 +37,7 @@ def _export(arguments: argparse.Namespace) -> None:
         raise InputError("no format is given: say --perfetto")
     bound_ns = parse_time(arguments.bound)
     run = read_run(named_run(arguments))
-    cache = _page_cache(run)
+    cache = traced(run, "the export")
     from wblab.data.perfetto import MOST_EVENTS, chosen_events, export
 
     data = export(run, cache, bound_ns)
@@ -54,17 +49,6 @@ def _export(arguments: argparse.Namespace) -> None:
     if run.failure:
         print(f"wblab: this run did not succeed: {run.failure}", file=sys.stderr)
     print(output)
-
-
-def _page_cache(run: "Run") -> "PageCache | None":
-    from wblab.core.errors import InputError
-    from wblab.data.pagecache import page_cache
-
-    try:
-        return page_cache(run)
-    except InputError as error:
-        print(f"wblab: the export holds the loads alone: {error}", file=sys.stderr)
-        return None
 
 
 def _write(path: Path, data: bytes) -> None:

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from wblab.data.pagecache import PageCache
     from wblab.data.pauses import LoadPauses, PauseReport
+    from wblab.data.run import Run
 
 _COLUMNS = "{:<8} {:<11} {:>7} {:>10} {:>13} {:>9} {:>9} {:>8}  {}"
 _SHOWN = 6  # pauses of a load that the table lists
@@ -36,6 +38,20 @@ def named_run(arguments: argparse.Namespace) -> Path:
     from wblab.data.run import find_run
 
     return find_run(arguments.directory, arguments.exp or RESULTS)
+
+
+def traced(run: "Run", what: str) -> "PageCache | None":
+    """Return what a run's trace tells; None without one, and a line says what `what` lacks where one was wanted."""
+    from wblab.core.errors import InputError
+    from wblab.data.pagecache import page_cache
+
+    if not run.spec.trace.events:
+        return None
+    try:
+        return page_cache(run)
+    except InputError as error:
+        print(f"wblab: {what} shows the loads alone: {error}", file=sys.stderr)
+        return None
 
 
 def _pauses(arguments: argparse.Namespace) -> None:

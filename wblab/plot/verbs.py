@@ -1,14 +1,12 @@
 """wblab timeline."""
 
 import argparse
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wblab.data.verbs import add_run_argument, named_run
+from wblab.data.verbs import add_run_argument, named_run, traced
 
 if TYPE_CHECKING:
-    from wblab.data.pagecache import PageCache
     from wblab.data.run import Run
     from wblab.data.window import Window
 
@@ -51,12 +49,12 @@ def _timeline(arguments: argparse.Namespace) -> None:
     if as_page:
         from wblab.plot.page import page, save_page
 
-        save_page(page(run, _page_cache(run), window=window), run, output)
+        save_page(page(run, traced(run, "the timeline"), window=window), run, output)
     else:
         from wblab.plot.figure import save
         from wblab.plot.timeline import timeline
 
-        save(timeline(run, _page_cache(run), window=window), run, output)
+        save(timeline(run, traced(run, "the timeline"), window=window), run, output)
     print(output)
 
 
@@ -80,15 +78,3 @@ def _name(run: "Run", window: "Window | None") -> str:
         return "timeline"
     start_s, end_s = ((time_ns - run.zero_ns) / 1e9 for time_ns in (window.start_ns, window.end_ns))
     return f"timeline-{start_s:.2f}s-{end_s:.2f}s"
-
-
-def _page_cache(run: "Run") -> "PageCache | None":
-    """Return what was traced; without a trace the timeline has the loads alone, and says why where one was wanted."""
-    from wblab.core.errors import InputError
-    from wblab.data.pagecache import page_cache
-
-    try:
-        return page_cache(run) if run.spec.trace.events else None
-    except InputError as error:
-        print(f"wblab: the timeline shows the loads alone: {error}", file=sys.stderr)
-        return None

@@ -216,9 +216,11 @@ def test_a_reaper_that_is_killed_is_a_failure(guest, alive, wait_until):
     wait_until(lambda: not any(alive(pid) for pid in one.pids()))
 
 
+# The tests may run in the background of a shell, which ignores SIGINT there.
 HOLDER = """
-import sys
+import signal, sys
 from pathlib import Path
+signal.signal(signal.SIGINT, signal.default_int_handler)
 sys.path.insert(0, sys.argv[1])
 from wblab.host.boot import Boot, boot
 run, scratch = Path(sys.argv[3]), Path(sys.argv[4])

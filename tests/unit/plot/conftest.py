@@ -1,14 +1,32 @@
-"""A page cache as a trace would tell it: dirty pages that rise to the limit, and one task that is stopped there."""
+"""A run whose mw1 is stopped once, and a page cache as its trace would tell it.
 
+Dirty pages rise to the limit, and one task is stopped there.
+"""
+
+import importlib.util
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from wblab.data.pagecache import DirtyState, Throttling
+from wblab.data.run import read_run
 
 MIB = 1 << 20
-S = 10**9
+MS = 10**6
+S = 1000 * MS
+MW1 = [0, 100 * MS, 200 * MS, 1700 * MS, 1800 * MS]
+L1 = [0, 5000 * MS + 1, 5100 * MS, 8000 * MS]
+
+
+@pytest.fixture
+def run(tmp_path):
+    spec = importlib.util.spec_from_file_location("runs", Path(__file__).parents[1] / "data" / "conftest.py")
+    runs = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(runs)
+    boundaries = {"c1": [0, 50 * MS, 100 * MS], "w1": [0, 50 * MS], "mw1": MW1, "l1": L1}
+    return read_run(runs.write_run(tmp_path / "run", boundaries))
 
 
 def dirty_state(count=100, span_ns=8 * S):

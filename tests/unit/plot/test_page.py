@@ -1,9 +1,7 @@
-import importlib.util
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,28 +11,18 @@ from wblab import cli
 from wblab.core.errors import InputError, WblabError
 from wblab.data.pagecache import DirtyState, Throttling
 from wblab.data.pauses import DEFAULT_BOUND_NS
-from wblab.data.run import read_run
 from wblab.data.window import Window
 from wblab.plot.figure import title
 from wblab.plot.page import page, save_page
 from wblab.plot.style import CYCLE, LOST, OFFENDER, PAUSE
 from wblab.plot.timeline import timeline
 
+from .conftest import MW1
+
 MS = 1_000_000
 S = 1000 * MS
 MIB = 1 << 20
 MOST_BYTES = 15_000_000
-MW1 = [0, 100 * MS, 200 * MS, 1700 * MS, 1800 * MS]
-L1 = [0, 5000 * MS + 1, 5100 * MS, 8000 * MS]
-
-
-@pytest.fixture
-def run(tmp_path):
-    spec = importlib.util.spec_from_file_location("runs", Path(__file__).parents[1] / "data" / "conftest.py")
-    runs = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(runs)
-    boundaries = {"c1": [0, 50 * MS, 100 * MS], "w1": [0, 50 * MS], "mw1": MW1, "l1": L1}
-    return read_run(runs.write_run(tmp_path / "run", boundaries))
 
 
 def traced(ts_ns, lost_ns=((2 * S, 3 * S),)):

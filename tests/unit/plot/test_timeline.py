@@ -1,6 +1,4 @@
-import importlib.util
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,7 +6,6 @@ from matplotlib.collections import LineCollection
 from matplotlib.colors import to_rgb
 
 from wblab.core.errors import InputError, WblabError
-from wblab.data.run import read_run
 from wblab.data.window import Window
 from wblab.plot.figure import FORMATS, save, start_labels
 from wblab.plot.loads import plot_control, plot_load
@@ -16,17 +13,6 @@ from wblab.plot.style import LOST, PAUSE
 from wblab.plot.timeline import timeline
 
 MS = 1_000_000
-MW1 = [0, 100 * MS, 200 * MS, 1700 * MS, 1800 * MS]
-L1 = [0, 5000 * MS + 1, 5100 * MS, 8000 * MS]
-
-
-@pytest.fixture
-def run(tmp_path):
-    spec = importlib.util.spec_from_file_location("runs", Path(__file__).parents[1] / "data" / "conftest.py")
-    runs = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(runs)
-    boundaries = {"c1": [0, 50 * MS, 100 * MS], "w1": [0, 50 * MS], "mw1": MW1, "l1": L1}
-    return read_run(runs.write_run(tmp_path / "run", boundaries))
 
 
 def panes(figure):
