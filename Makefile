@@ -4,6 +4,8 @@ PYTHON ?= python3
 VENV := .venv
 WBLAB := $(VENV)/bin/wblab
 STAMP := $(VENV)/.installed
+# Jupyter asks for it, so that nobody is root by accident.
+AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .DEFAULT_GOAL := help
 .PHONY: help run test unit uml lint bench notebooks kernel setup packages doctor clean
@@ -35,7 +37,7 @@ bench: kernel ## Measure how long things take, and where the time goes
 
 notebooks: setup ## Open the notebooks in a browser (JupyterLab)
 	@$(VENV)/bin/pip install --quiet --disable-pip-version-check --editable '.[notebooks]'
-	$(VENV)/bin/jupyter lab --notebook-dir analysis
+	$(VENV)/bin/jupyter lab --notebook-dir analysis $(AS_ROOT)
 
 kernel: setup ## Build the kernel (cached)
 	@$(WBLAB) kernel build

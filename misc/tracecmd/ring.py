@@ -135,19 +135,20 @@ def _walk_batch(words: Words, order: str, first: Places, last: Places, times: ND
     steps: list[_Found] = []
     while len(active) > _FEW_PAGES:
         step = _Step.at(words[place], order, place, end, time)
-        short = (step.kind > _LONG_DATA) & (step.kind <= _LONGEST_DATA)
-        is_data = short
-        if not short.all():
-            is_data = short | (step.kind == _LONG_DATA)
-            _take_special(words, step, np.flatnonzero(~short))
+        is_data = step.kind <= _LONGEST_DATA
+        all_data = bool(is_data.all())
+        if len(long := np.flatnonzero(step.kind == _LONG_DATA)):
+            _take_long(words, step, long)
+        if not all_data:
+            _take_rest(words, step, np.flatnonzero(~is_data))
         time = step.time + step.delta
         place = place + step.length
         if (place > end).any():
             raise TraceError("the trace is damaged: an entry reaches beyond the end of its page")
-        if is_data.all():
+        if all_data:
             steps.append((active, count[active], step.data, step.sizes, time))
             count[active] += 1
-        elif is_data.any():
+        else:
             pages = active[is_data]
             steps.append((pages, count[pages], step.data[is_data], step.sizes[is_data], time[is_data]))
             count[pages] += 1
@@ -198,21 +199,24 @@ class _Step:
         return cls(place, end, kind, delta, time, kind + 1, place + 1, 4 * kind)
 
 
-def _take_special(words: Words, step: "_Step", which: Places) -> None:
-    """Take entries that are no short data entries: correct what a step holds of them."""
+def _take_long(words: Words, step: "_Step", which: Places) -> None:
+    """Take long data entries, whose second word is the length of the data and of itself."""
+    extra = _second_words(words, step, which)
+    if (extra < 4).any():
+        raise TraceError("the trace is damaged: an entry has less than no data")
+    sizes = (extra - 1) & ~3  # without the word itself, in whole words
+    step.sizes[which] = sizes
+    step.length[which] = (sizes >> 2) + 2
+    step.data[which] += 1
+
+
+def _take_rest(words: Words, step: "_Step", which: Places) -> None:
+    """Take entries that hold no data: correct what a step holds of them."""
     null = (step.kind[which] == _PADDING) & (step.delta[which] == 0)
     ends = which[null]
     step.length[ends] = step.end[ends] - step.place[ends]  # nothing follows on this page
     which = which[~null]
-    if (step.place[which] + 2 > step.end[which]).any():
-        raise TraceError("the trace is damaged: an entry is cut off by the end of its page")
-    kind, word = step.kind[which], words[step.place[which] + 1].astype(np.int64)
-    at, extra = which[kind == _LONG_DATA], word[kind == _LONG_DATA]
-    if (extra < 4).any():
-        raise TraceError("the trace is damaged: an entry has less than no data")
-    step.sizes[at] = (extra - 1) // 4 * 4  # without the word itself, in whole words
-    step.length[at] = 2 + step.sizes[at] // 4
-    step.data[at] += 1
+    kind, word = step.kind[which], _second_words(words, step, which)
     at, extra = which[kind == _PADDING], word[kind == _PADDING]
     step.length[at] = 1 + (extra + 3) // 4  # a discarded entry; its time counts, as in libtraceevent
     at, extra = which[kind == _TIME_EXTEND], word[kind == _TIME_EXTEND].astype(np.uint64)
@@ -225,6 +229,12 @@ def _take_special(words: Words, step: "_Step", which: Places) -> None:
     stamp[(high != 0) & (stamp < step.time[at])] += np.uint64(1 << _STAMP_BITS)
     step.time = step.time.copy()  # the times of the step before are the same array
     step.time[at], step.delta[at] = stamp, 0
+
+
+def _second_words(words: Words, step: "_Step", which: Places) -> Places:
+    if (step.place[which] + 2 > step.end[which]).any():
+        raise TraceError("the trace is damaged: an entry is cut off by the end of its page")
+    return words[step.place[which] + 1].astype(np.int64)
 
 
 def _special(kind: int, delta: int, word: int, time: int) -> tuple[int, int, int, int, int]:
