@@ -9,7 +9,6 @@ import tracecmd
 FIELDS = {
     "wb_setpoint": ("wb_setpoint", "bdi_setpoint"),
     "wb_dirty": ("wb_dirty", "bdi_dirty"),
-    "bdi": ("bdi", "name"),
 }
 # Pages became folios in 5.17 and 5.18.
 EVENTS = {

@@ -74,6 +74,8 @@ class Throttling(Columns):
     limit: Bytes
     setpoint: Bytes
     dirty: Bytes
+    wb_setpoint: Bytes  # of the device that the task writes to
+    wb_dirty: Bytes
 
 
 @dataclass(frozen=True)
@@ -111,7 +113,7 @@ class PageCache:
         """The kernel's decisions on tasks that dirty pages. The events hold ms, pages, and KiB/s."""
         events, page = self._events(THROTTLING), self.trace.info.page_bytes
         if events is None:
-            return Throttling(_NO_TIMES[0], _NO_TIMES[0], np.zeros(0, object), *_NO_TIMES[:7])
+            return Throttling(_NO_TIMES[0], _NO_TIMES[0], np.zeros(0, object), *_NO_TIMES)
         return Throttling(
             ts_ns=events.ts_ns,
             pid=events.pid.astype(np.int64),
@@ -123,6 +125,8 @@ class PageCache:
             limit=_scaled(events, "limit", page),
             setpoint=_scaled(events, "setpoint", page),
             dirty=_scaled(events, "dirty", page),
+            wb_setpoint=_scaled(events, "wb_setpoint", page),
+            wb_dirty=_scaled(events, "wb_dirty", page),
         )
 
     def times_ns(self, name: str) -> Times:
@@ -150,7 +154,7 @@ class PageCache:
             raise InputError(str(error)) from None
 
 
-_NO_TIMES = [np.zeros(0, np.int64)] * 7
+_NO_TIMES = [np.zeros(0, np.int64)] * 9
 
 
 def page_cache(run: Run) -> PageCache:

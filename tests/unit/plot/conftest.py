@@ -56,6 +56,8 @@ def throttling(count=100, span_ns=8 * S):
         limit=27 * full,
         setpoint=21 * full,
         dirty=np.minimum(10 + steps, 27) * full,
+        wb_setpoint=20 * full,
+        wb_dirty=np.minimum(10 + steps, 27) * full,
     )
 
 

@@ -35,7 +35,7 @@ def traced(ts_ns, lost_ns=((2 * S, 3 * S),)):
     tasks = np.where(np.arange(count) % 2, "l1", "mw1").astype(object)
     rates = full(0) + np.arange(count) % 3 * (512 << 10)
     throttling = Throttling(
-        ts_ns, full(7), tasks, np.arange(count) % 200 * MS, full(0), rates, full(MIB), *[full(MIB)] * 3
+        ts_ns, full(7), tasks, np.arange(count) % 200 * MS, full(0), rates, full(MIB), *[full(MIB)] * 5
     )
     counts = {"global_dirty_state": count, "balance_dirty_pages": count}
     return SimpleNamespace(
