@@ -153,7 +153,8 @@ def dirty_state(rows):
 
 
 def throttling(rows):
-    fixed = {"paused": 10, "dirty_ratelimit": 100, "limit": 50, "setpoint": 40, "dirty": 45, "wb_dirty": 44, "wb_setpoint": 39}
+    fixed = {"paused": 10, "dirty_ratelimit": 100, "limit": 50, "setpoint": 40, "dirty": 45}
+    fixed |= {"wb_setpoint": 39, "wb_dirty": 44}
     all_rows = [(at, pid, fixed | {"pause": pause, "task_ratelimit": rate}) for at, pid, pause, rate in rows]
     return events_of("writeback", "balance_dirty_pages", all_rows)
 
