@@ -1,0 +1,82 @@
+"""The figures of a run that comparisons are made of: one row for each load and metric."""
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+import pandas as pd
+
+from wblab.core.units import NS_PER_S
+from wblab.data.pauses import CONTROL_BOUND_NS, load_pauses
+from wblab.data.run import LoadCycles, Run
+
+QUANTILES = {"cycle_p50_s": 0.5, "cycle_p90_s": 0.9, "cycle_p99_s": 0.99, "cycle_p999_s": 0.999}
+# Tails first, means last: the order in which people should look.
+METRICS = (
+    "longest_pause_s",
+    "wait_time_s",
+    "paused_fraction",
+    "paused_s",
+    *reversed(QUANTILES),
+    "mean_cycle_s",
+    "throughput_bps",
+)
+# For these more is better; of all others less.
+MORE_IS_BETTER = frozenset({"throughput_bps"})
+COLUMNS = ("run", "load", "kind", "metric", "value")
+
+
+def load_metrics(item: LoadCycles) -> dict[str, float]:
+    """Return the metrics of one load; throughput only of an offender, in bytes/s from its first write to its end."""
+    figures = load_pauses(item, 0)
+    first = 0 if item.load.innocent else 1
+    cycles_s = item.durations_ns[first:] / NS_PER_S
+    if not len(cycles_s):
+        return {}
+    found = {
+        "longest_pause_s": figures.longest_pause_s,
+        "wait_time_s": figures.wait_time_s,
+        "paused_fraction": figures.paused_fraction,
+        "paused_s": figures.paused_s,
+        "mean_cycle_s": float(cycles_s.mean()),
+    }
+    values = np.quantile(cycles_s, list(QUANTILES.values()), method="higher").tolist()
+    found |= dict(zip(QUANTILES, values, strict=True))
+    block = getattr(item.load, "block", 0)
+    if not item.load.innocent and block:
+        found["throughput_bps"] = float(len(cycles_s) * block / cycles_s.sum())
+    return found
+
+
+def metrics_frame(run: Run) -> pd.DataFrame:
+    """Return a run's metrics as a tidy table: run, load, kind, metric, value."""
+    rows = [
+        (run.path.name, item.name, item.load.kind, metric, value)
+        for item in run.loads
+        for metric, value in sorted(load_metrics(item).items(), key=lambda pair: METRICS.index(pair[0]))
+    ]
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def control_stall_s(run: Run) -> float:
+    """Return the longest pause of the run's control loads, in s; over CONTROL_BOUND_NS the run measured the host."""
+    controls = [item for item in run.loads if item.load.kind == "control"]
+    return max((int(item.pauses_ns.max()) / NS_PER_S for item in controls), default=0.0)
+
+
+def measured_the_host(run: Run, bound_ns: int = CONTROL_BOUND_NS) -> bool:
+    """Return whether a control load stalled for so long that the run's figures are those of the host."""
+    return control_stall_s(run) * NS_PER_S > bound_ns
+
+
+def medians(table: pd.DataFrame, by: Iterable[str]) -> pd.DataFrame:
+    """Return medians over runs: a row for each combination of `by` and load, a column for each metric."""
+    wide = table.pivot_table(index=[*by, "load"], columns="metric", values="value", aggfunc="median")
+    return wide.reindex(columns=[metric for metric in METRICS if metric in wide.columns])
+
+
+def with_cell(table: pd.DataFrame, cell: Mapping[str, str | int | float]) -> pd.DataFrame:
+    """Return a table with columns in front that say which cell of a matrix it is of."""
+    result = table.copy()
+    for place, (name, value) in enumerate(cell.items()):
+        result.insert(place, name, value)
+    return result
