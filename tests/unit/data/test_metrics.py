@@ -6,8 +6,8 @@ from wblab.data.metrics import (
     control_stall_s,
     load_metrics,
     measured_the_host,
+    medians,
     metrics_frame,
-    pivot,
     with_cell,
 )
 from wblab.data.run import read_run
@@ -66,6 +66,6 @@ def test_a_stalled_control_load_says_that_the_host_was_measured(make_run):
 def test_cells_and_medians(run):
     both = with_cell(metrics_frame(run), {"disk.scheduler": "bfq", "seed": 1})
     assert list(both.columns)[:2] == ["disk.scheduler", "seed"]
-    wide = pivot(both, ["disk.scheduler"])
+    wide = medians(both, ["disk.scheduler"])
     assert wide.loc[("bfq", "mw1"), "longest_pause_s"] == pytest.approx(2.0)
     assert list(wide.columns) == [metric for metric in METRICS if metric in wide.columns]
