@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracecmd import options, ring
-from tracecmd.columns import Bytes, numbers
+from tracecmd.columns import Bytes, grouped, numbers
 from tracecmd.container import BufferData, Contents
 from tracecmd.errors import TraceError
 from tracecmd.formats import Field
@@ -90,8 +90,9 @@ def _pages(contents: Contents, buffer: BufferData) -> tuple[Bytes, list[int]]:
     starts = np.cumsum([0, *(size + -size % buffer.page_bytes for size in sizes)]).tolist()
     if max((cpu.at + cpu.size_bytes for cpu in buffer.cpus if cpu.size_bytes), default=0) > contents.source.size_bytes:
         raise TraceError(f"{contents.source.what} is truncated: the trace data reach beyond its end")
-    if sum(cpu.size_bytes for cpu in buffer.cpus) > contents.source.size_bytes:
+    if sum(cpu.size_bytes for each in contents.buffers for cpu in each.cpus) > contents.source.size_bytes:
         raise TraceError(f"{contents.source.what} is damaged: it would hold more trace data than bytes")
+    contents.codec.budget.take(starts[-1] - sum(sizes), contents.source.what)  # what completes the last pages
     pages = np.empty(starts[-1], np.uint8)
     for cpu, data, start, size in zip(buffer.cpus, unpacked, starts, sizes, strict=False):
         target = pages[start : start + size]
@@ -104,14 +105,10 @@ def _pages(contents: Contents, buffer: BufferData) -> tuple[Bytes, list[int]]:
 
 
 def _by_type(data: Bytes, entries: ring.Entries, order: str) -> dict[int, NDArray[np.int64]]:
-    if not len(entries.places):
-        return {}
     if (entries.sizes < _TYPE_BYTES).any():
         raise TraceError("the trace is damaged: an event without a type")
     types = numbers(data, entries.places, 0, np.dtype(f"{order}u{_TYPE_BYTES}"))
-    by_type = np.argsort(types, kind="stable")
-    present, first = np.unique(types[by_type], return_index=True)
-    return dict(zip(present.tolist(), np.split(by_type, first[1:]), strict=True))
+    return dict(grouped(types))
 
 
 def _lost(

@@ -25,7 +25,9 @@ def number_type(size: int, signed: bool, order: str = "=") -> np.dtype[Any] | No
 def items(data: Bytes, offset: int, type_: np.dtype[Any]) -> NDArray[Any]:
     """Return a view whose item i is what a record at place i has at an offset: items overlap, nothing is copied."""
     count = (len(data) - offset - type_.itemsize) // 4 + 1
-    return np.ndarray((max(0, count),), type_, data, offset, (4,))
+    if count <= 0:
+        return np.empty(0, type_)
+    return np.ndarray((count,), type_, data, offset, (4,))
 
 
 def numbers(data: Bytes, places: Places, offset: int, type_: np.dtype[Any]) -> NDArray[Any]:
@@ -49,8 +51,7 @@ def varying(data: Bytes, places: Places, sizes: NDArray[np.int32], field: Field,
     """Return a field whose length varies: texts, or an array for each record."""
     starts, lengths = _extents(data, places, sizes, field, order)
     found = np.empty(len(places), object)
-    for length in np.unique(lengths).tolist():
-        which = np.flatnonzero(lengths == length)
+    for length, which in grouped(lengths):
         rows = _rows(data, starts[which], length)
         if field.is_text:
             found[which] = texts(rows)
@@ -88,6 +89,13 @@ def texts(rows: Bytes) -> NDArray[np.object_]:
             known[raw] = raw.partition(b"\0")[0].decode("utf-8", "backslashreplace")
         decoded[i] = known[raw]
     return np.repeat(decoded, np.diff(np.append(changes, count)))
+
+
+def grouped(keys: NDArray[Any]) -> list[tuple[int, Places]]:
+    """Return each number that occurs, and where it does."""
+    order = np.argsort(keys, kind="stable")
+    present, first = np.unique(keys[order], return_index=True)
+    return list(zip(present.tolist(), np.split(order, first[1:]), strict=False))  # of no keys, one empty part
 
 
 def _rows(data: Bytes, starts: Places, length: int) -> Bytes:

@@ -100,7 +100,8 @@ class Events(Mapping[str, Column]):
         return self._value(self._fields[name])
 
     def _value(self, item: Field) -> Column:
-        if (counted := _COUNTED.get((self.format.system, self.name, item.name))) is not None:
+        counted = _COUNTED.get((self.format.system, self.name, item.name), "")
+        if counted in self._fields and self._fields[counted].is_number:
             rows = varying(self.data, self.places, self.sizes, _to_the_end(item), self.order)
             pairs = zip(rows, self[counted].tolist(), strict=True)
             rows[:] = [*(row[:count] for row, count in pairs), None][:-1]
@@ -119,7 +120,7 @@ class Events(Mapping[str, Column]):
         Raises KeyError for a field without such names, TraceError for names that only the kernel could resolve.
         """
         known = meanings(self.format.print_format)
-        own = self._fields[name].name if name in self._fields else name
+        own = self._fields[name].name if name in self._fields and self._fields[name].is_number else ""
         if own not in known:
             raise KeyError(f"{name!r} of {self.name!r} has no names: it has them for {', '.join(known) or 'no field'}")
         meaning = known[own]
@@ -131,7 +132,7 @@ class Events(Mapping[str, Column]):
     def read(self) -> Self:
         """Read all columns now: numbers in one pass over the records, which is faster than one after the other."""
         wanted = [self._fields[name] for name in self.columns if name not in self._read and name in self._fields]
-        simple = [item for item in wanted if not item.is_array and number_type(item.size, item.signed) is not None]
+        simple = [item for item in wanted if item.is_number]
         types = [number_type(item.size, item.signed, self.order) for item in simple]
         found = [np.empty(len(self), number_type(item.size, item.signed)) for item in simple]
         whole = np.dtype(f"V{max(1, self.format.least_bytes)}")

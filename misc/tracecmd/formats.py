@@ -1,16 +1,18 @@
 """The formats of events, as the kernel describes them in events/*/format (kernel/trace/trace_events.c)."""
 
 import re
+import string
 from dataclasses import dataclass
 from functools import cached_property
 
 from tracecmd.errors import TraceError
 
+# Nothing here may look at the same letters again and again: a hostile text can be long.
 _FIELD = re.compile(
-    r"field:(?P<declaration>[^;]*);\s*offset:(?P<offset>\d+);\s*size:(?P<size>\d+);(?:\s*signed:(?P<signed>[01]);)?"
+    r"field:(?P<declaration>[^;:]*);\s*offset:(?P<offset>\d{1,9});\s*size:(?P<size>\d{1,9});"
+    r"(?:\s*signed:(?P<signed>[01]);)?"
 )
-# `char comm[16]`, `unsigned long args[6]`, `u8 mac[ETH_ALEN]`
-_DECLARATION = re.compile(r"(?P<type>.*?)\s*(?P<name>\w+)\s*(?P<array>\[[^\]]*\])?\s*$", re.DOTALL)
+_WORD = string.ascii_letters + string.digits + "_"
 _DYNAMIC = re.compile(r"__(?P<how>data|rel)_loc\s+(?P<item>.*?)\s*\[\s*\]\s*$", re.DOTALL)
 _LONG = {"long", "unsigned long", "long int", "unsigned long int", "size_t", "ssize_t", "uintptr_t", "cpumask_t"}
 _SIZES = {
@@ -44,6 +46,11 @@ class Field:
     def end(self) -> int:
         """Where the field ends, in bytes from the record's start."""
         return self.offset + self.size
+
+    @property
+    def is_number(self) -> bool:
+        """Whether the field is one number."""
+        return not self.is_array and not self.dynamic and self.size in (1, 2, 4, 8)
 
     @property
     def is_text(self) -> bool:
@@ -80,7 +87,7 @@ def parse_format(system: str, text: str, long_bytes: int) -> EventFormat:
     """Return the format that a text describes; `long_bytes` is the size of the kernel's long. Raises TraceError."""
     head, _, print_format = text.partition("print fmt:")
     name = re.search(r"^name:\s*(\S+)", head, re.MULTILINE)
-    number = re.search(r"^ID:\s*(\d+)", head, re.MULTILINE)
+    number = re.search(r"^ID:\s*(\d{1,9})$", head, re.MULTILINE)
     if name is None or number is None:
         raise TraceError(f"the format of an event of {system!r} is damaged: it has no name or no ID")
     described = head.partition("format:")[2]
@@ -88,6 +95,8 @@ def parse_format(system: str, text: str, long_bytes: int) -> EventFormat:
     if "field:" not in first:
         raise TraceError(f"the format of {system}:{name[1]} is damaged: it has no fields")
     common, fields = _fields(first, long_bytes), _fields(own, long_bytes)
+    if not any(item.name == "common_pid" and item.is_number and item.size == 4 for item in common):
+        raise TraceError(f"the format of {system}:{name[1]} is damaged: it does not say which task ran")
     return EventFormat(system, name[1], int(number[1]), common, fields, print_format.strip())
 
 
@@ -106,26 +115,31 @@ def _fields(text: str, long_bytes: int) -> tuple[Field, ...]:
 def _field(match: re.Match[str], long_bytes: int) -> Field:
     offset, size, signed = int(match["offset"]), int(match["size"]), match["signed"] == "1"
     declaration = " ".join(match["declaration"].split())
-    parts = _DECLARATION.match(declaration)
-    if parts is None or size > _LARGEST_BYTES or offset > _LARGEST_BYTES:
-        raise TraceError(f"a format is damaged: field {declaration!r}")
-    type_, name, is_array = parts["type"], parts["name"], parts["array"] is not None
+    type_, name, count = _parts(declaration)
+    if not name or size > _LARGEST_BYTES or offset > _LARGEST_BYTES:
+        raise TraceError(f"a format is damaged: field {declaration[:100]!r}")
     if dynamic := _DYNAMIC.match(type_):
         if size != 4:
             raise TraceError(f"a format is damaged: field {declaration!r} has {size} bytes, not 4")
         item = dynamic["item"]
         return Field(name, item, offset, size, signed, dynamic["how"], True, _item_bytes(item, 0, long_bytes))
-    if not is_array:
+    if count is None:
         return Field(name, type_, offset, size, signed, "" if size else "rest")
-    item_bytes = _item_bytes(type_, _count(parts["array"], size), long_bytes)
+    item_bytes = _item_bytes(type_, size // count if count and size % count == 0 else 0, long_bytes)
+    if item_bytes and size % item_bytes:
+        item_bytes = 0
     return Field(name, type_, offset, size, signed, "" if size else "rest", True, item_bytes)
 
 
-def _count(array: str, size: int) -> int:
-    """Return the number of items in bytes that a declaration gives; 0 where it gives a constant's name or none."""
-    written = array.strip("[] ")
-    count = int(written) if written.isdigit() else 0
-    return size // count if count and size % count == 0 else 0
+def _parts(declaration: str) -> tuple[str, str, int | None]:
+    """Return type, name, and the number of an array's items: 0 where a constant's name or none is given."""
+    count = None
+    if declaration.endswith("]"):  # `char comm[16]`, `unsigned long args[6]`, `u8 mac[ETH_ALEN]`
+        declaration, _, given = declaration.removesuffix("]").rpartition("[")
+        count = int(given) if re.fullmatch(r"\s*[0-9]{1,9}\s*", given) else 0
+    declaration = declaration.rstrip()
+    type_ = declaration.rstrip(_WORD)
+    return type_.rstrip(), declaration.removeprefix(type_), count
 
 
 def _item_bytes(type_: str, known: int, long_bytes: int) -> int:

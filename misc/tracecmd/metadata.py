@@ -1,8 +1,10 @@
 """The parts that both versions of trace.dat write in the same way: formats, symbols, names of tasks."""
 
 from tracecmd.binary import Cursor, text
+from tracecmd.errors import TraceError
 
 Format = tuple[str, str]  # system and text
+_MOST = 1 << 16  # an event's type has 16 bits
 
 
 def read_header_info(cursor: Cursor) -> str:
@@ -16,16 +18,22 @@ def read_header_info(cursor: Cursor) -> str:
 
 def read_ftrace_formats(cursor: Cursor) -> list[Format]:
     """Return the formats of ftrace's own events."""
-    return [("ftrace", text(cursor.sized(8))) for _ in range(cursor.u32())]
+    return [("ftrace", text(cursor.sized(8))) for _ in range(_count(cursor))]
 
 
 def read_event_formats(cursor: Cursor) -> list[Format]:
     """Return the formats of all other events."""
-    formats = []
-    for _ in range(cursor.u32()):
+    formats: list[Format] = []
+    for _ in range(_count(cursor)):
         system = cursor.string()
-        formats += [(system, text(cursor.sized(8))) for _ in range(cursor.u32())]
+        formats += [(system, text(cursor.sized(8))) for _ in range(_count(cursor, _MOST - len(formats)))]
     return formats
+
+
+def _count(cursor: Cursor, most: int = _MOST) -> int:
+    if (count := cursor.u32()) > most:
+        raise TraceError(f"{cursor.source.what} is damaged: it says that it has {count} formats or systems more")
+    return count
 
 
 def read_cmdlines(cursor: Cursor) -> str:

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from tracecmd.binary import Cursor, Source, text
 from tracecmd.errors import TraceError
 
+_MOST = 1 << 16  # options of a file; a few for each CPU, buffer and event are common
+
 # include/private/trace-cmd-private.h of trace-cmd; trace-cmd.dat.v7(5).
 DONE, DATE, CPUSTAT, BUFFER, TRACECLOCK, UNAME, HOOK, OFFSET, CPUCOUNT, VERSION, PROCMAPS = range(11)
 TRACEID, TIME_SHIFT, GUEST, TSC2NSEC, STRINGS = range(11, 16)
@@ -39,6 +41,12 @@ class Options:
     order: str = "<"
     items: list[tuple[int, bytes]] = field(default_factory=list)
 
+    def add(self, number: int, data: bytes) -> None:
+        """Add an option. Raises TraceError where there are far too many."""
+        if len(self.items) >= _MOST:
+            raise TraceError(f"the trace is damaged: it has more than {_MOST} options")
+        self.items.append((number, data))
+
     def all(self, number: int) -> list[bytes]:
         """Return the data of each option of this number."""
         return [data for kind, data in self.items if kind == number]
@@ -50,7 +58,7 @@ class Options:
     def number(self, number: int) -> int | None:
         """Return the number that the last option of this kind holds."""
         found = self.all(number)
-        return self.cursor(number, found[-1]).number(len(found[-1])) if found else None
+        return self.cursor(number, found[-1]).number(min(8, len(found[-1]))) if found else None
 
     def text(self, number: int) -> str:
         """Return the text that the last option of this kind holds; empty without one."""
@@ -67,7 +75,7 @@ class Options:
 
     def _value(self, number: int, data: bytes) -> object:
         if number in _NUMBERS:
-            return self.cursor(number, data).number(len(data))
+            return self.cursor(number, data).number(len(data)) if len(data) <= 8 else data
         return data if number in _BINARY or number not in _NAMES else text(data)
 
     @property

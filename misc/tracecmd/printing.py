@@ -1,6 +1,7 @@
 """What numbers in an event mean: the tables of __print_flags() and __print_symbolic() in its print format."""
 
 import ast
+import itertools
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,11 +10,14 @@ from tracecmd.errors import TraceError
 
 _CALL = re.compile(r"__print_(?P<how>flags|symbolic)(?:_u64)?\s*\(")
 _FIELD = re.compile(r"REC->(\w+)")
-_ENTRY = re.compile(r"\{\s*(?P<value>[^{}\"]*?)\s*,\s*\"(?P<name>[^\"]*)\"\s*\}")
+_ENTRY = re.compile(r"\{(?P<value>[^{}\"]*),\s*\"(?P<name>[^\"]*)\"\s*\}")
 _CAST = re.compile(r"\(\s*[A-Za-z_]\w*(?:\s+\w+)*\s*\)(?=\s*[\w(])")
 _SUFFIX = re.compile(r"\b(0[xX][0-9a-fA-F]+|\d+)[uUlL]+\b")
 _OCTAL = re.compile(r"\b0+(?=\d)")
 _MOST_BITS = 64
+_MASK = (1 << _MOST_BITS) - 1  # the kernel looks up an unsigned long
+# No kernel has longer ones; a hostile file should not keep anyone busy.
+_MOST_NAMES, _MOST_LETTERS = 1000, 1000
 
 # Names that kernels leave in print formats, without TRACE_DEFINE_ENUM(). The flags of an inode became an enum, and so
 # stay names, in the series in which they have these numbers; earlier ones have the numbers in their formats.
@@ -64,7 +68,7 @@ class Meaning:
 
     def text(self, number: int) -> str:
         """Return a number as the kernel prints it: names, and what has no name as a hexadecimal number."""
-        number = _evaluate(self.operand, self.field, {self.field: int(number)})
+        number = _evaluate(self.operand, self.field, {self.field: int(number)}) & _MASK
         if not self.is_flags:
             return next((name for value, name in self.names if value == number), hex(number))
         found, left = [], number
@@ -81,9 +85,12 @@ class Meaning:
 def meanings(print_format: str) -> dict[str, Meaning | TraceError]:
     """Return what each field's numbers mean; instead of a meaning, why its table cannot be read."""
     found: dict[str, Meaning | TraceError] = {}
+    end = 0
     for call in _CALL.finditer(print_format):
-        arguments = _arguments(print_format, call.end())
-        fields = set(_FIELD.findall(arguments[0])) if arguments else set()
+        if call.start() < end:  # within the one before
+            continue
+        arguments, end = _arguments(print_format, call.end())
+        fields = set(_FIELD.findall(arguments[0]))
         if len(fields) == 1 and (field := fields.pop()) not in found:
             try:
                 found[field] = _meaning(field, call["how"] == "flags", arguments)
@@ -99,14 +106,18 @@ def _meaning(field: str, is_flags: bool, arguments: list[str]) -> Meaning:
     _evaluate(operand, arguments[0], {field: 0})
     delimiter = arguments[1].strip().strip('"') if is_flags and len(arguments) > 1 else ""
     table = ",".join(arguments[2 if is_flags else 1 :])
-    names = [
-        (_evaluate(_parse(entry["value"]), entry["value"], KNOWN), entry["name"]) for entry in _ENTRY.finditer(table)
-    ]
+    entries = list(itertools.islice(_ENTRY.finditer(table), _MOST_NAMES + 1))
+    if len(entries) > _MOST_NAMES:
+        raise TraceError(f"a print format has more than {_MOST_NAMES} names for {field!r}")
+    names = [(_evaluate(_parse(entry["value"]), entry["value"], KNOWN) & _MASK, entry["name"]) for entry in entries]
     return Meaning(field, operand, is_flags, delimiter, tuple(names))
 
 
-def _arguments(text: str, start: int) -> list[str]:
-    """Return the arguments of a call whose opening parenthesis is before `start`; none where it is never closed."""
+def _arguments(text: str, start: int) -> tuple[list[str], int]:
+    """Return the arguments of a call whose opening parenthesis is before `start`, and where it is closed.
+
+    One that is never closed has an empty argument, and reaches to the end.
+    """
     found: list[str] = []
     depth, quoted, begin = 0, False, start
     for place in range(start, len(text)):
@@ -120,15 +131,17 @@ def _arguments(text: str, start: int) -> list[str]:
         elif letter in ")}":
             depth -= 1
             if depth < 0:
-                return [*found, text[begin:place]]
+                return [*found, text[begin:place]], place
         elif letter == "," and depth == 0:
             found.append(text[begin:place])
             begin = place + 1
-    return []
+    return [""], len(text)
 
 
 def _parse(written: str) -> ast.expr:
     """Return an expression of C as Python reads it: without casts and suffixes, with Python's octal numbers."""
+    if len(written) > _MOST_LETTERS:
+        raise TraceError(f"a print format has an expression of {len(written)} letters")
     plain = written
     if not any(name in plain for name in KNOWN):
         plain = _CAST.sub("", plain)

@@ -249,6 +249,7 @@ def _special(kind: int, delta: int, word: int, time: int) -> tuple[int, int, int
     whole = (word << _TIME_BITS) + delta
     if kind == _TIME_EXTEND:
         return 2, 1, 0, whole, -1
+    time %= 1 << 64
     stamp = whole | (time & _STAMP_HIGH)
     if time & _STAMP_HIGH and stamp < time:
         stamp += 1 << _STAMP_BITS

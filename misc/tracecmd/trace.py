@@ -1,6 +1,7 @@
 """trace.dat opened: what it says of itself, and its events by type."""
 
 import os
+import re
 import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,6 +27,8 @@ _UNPACKED_ALWAYS_BYTES = 64 << 20
 _NS_CLOCKS = {"local", "global", "perf", "mono", "mono_raw", "boot", "tai", "tsc2nsec"}
 UNKNOWN = "<...>"  # the name of a task that the kernel no longer knew; trace-cmd writes the same
 _PID_LIMIT = 1 << 22  # include/linux/threads.h: PID_MAX_LIMIT
+_PID_SMALL = 1 << 15
+_COMM = re.compile(r"^ *([0-9]{1,9}) (.*)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,7 @@ class TraceFile:
         self._long_bytes = layout.used.size  # of the kernel; the file's first header has that of user space
         self._buffers = {buffer.name: buffer for buffer in self._contents.buffers}
         self._walks: dict[str, Walked] = {}
+        self._texts: dict[str, str] = {}
 
     def close(self) -> None:
         """Close the file; columns that were read stay."""
@@ -107,15 +111,17 @@ class TraceFile:
     def comms(self) -> dict[int, str]:
         """The names of tasks by pid, as the kernel remembered them when the trace ended."""
         found = {0: "<idle>"}
-        for line in self._contents.cmdlines.splitlines():
-            pid, _, name = line.strip().partition(" ")
-            if pid.isdigit() and int(pid) <= _PID_LIMIT and int(pid):
+        for pid, name in _COMM.findall(self._contents.cmdlines):
+            if 0 < int(pid) <= _PID_LIMIT:
                 found[int(pid)] = name
         return found
 
     def text(self, part: str) -> str:
         """Return "kallsyms" or "printk" (formats of trace_printk()) as recorded; empty where they were not."""
-        return self._contents.texts[part]()
+        if part not in self._texts:
+            self._check_open()
+            self._texts[part] = self._contents.texts[part]()
+        return self._texts[part]
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -187,7 +193,7 @@ class TraceFile:
 
     def _names_of(self, pids: NDArray[np.int32]) -> NDArray[np.object_]:
         largest = int(pids.max(initial=0))
-        if not 0 <= largest <= _PID_LIMIT or pids.min(initial=0) < 0:
+        if largest > max(_PID_SMALL, 8 * len(pids)) or pids.min(initial=0) < 0:  # no table that is mostly empty
             return np.array([self.comms.get(pid, UNKNOWN) for pid in pids.tolist()], object)
         names = np.full(largest + 1, UNKNOWN, object)
         for pid, name in self.comms.items():
@@ -195,11 +201,14 @@ class TraceFile:
                 names[pid] = name
         return names[pids]
 
+    def _check_open(self) -> None:
+        if not self._close.alive:
+            raise TraceError(f"{self.path} was closed before this was read")
+
     def _walk(self, name: str) -> Walked:
         if name not in self._buffers:
             raise KeyError(f"no buffer {name!r} in {self.path}: it has {', '.join(map(repr, self._buffers))}")
         if name not in self._walks:
-            if not self._close.alive:
-                raise TraceError(f"{self.path} was closed before its events were read")
+            self._check_open()
             self._walks[name] = walk_buffer(self._contents, self._buffers[name], self._header)
         return self._walks[name]

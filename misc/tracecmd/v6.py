@@ -9,7 +9,7 @@ from tracecmd.errors import TraceError
 from tracecmd.metadata import read_cmdlines, read_event_formats, read_ftrace_formats, read_header_info, read_text
 
 _TAG_BYTES = 10
-_MOST_CPUS = 1 << 16
+_PLACE_BYTES = 16  # for each CPU of each buffer
 
 
 def read_v6(contents: Contents, cursor: Cursor) -> None:
@@ -23,10 +23,10 @@ def read_v6(contents: Contents, cursor: Cursor) -> None:
     contents.options.order = contents.order
     if tag == "options":
         while (number := cursor.u16()) != options.DONE:
-            contents.options.items.append((number, cursor.sized(4)))
+            contents.options.add(number, cursor.sized(4))
         tag = _tag(cursor)
     cpus = contents.options.number(options.CPUCOUNT) or cpus
-    if cpus > _MOST_CPUS:
+    if cpus * _PLACE_BYTES * (1 + len(contents.options.all(options.BUFFER))) > cursor.source.size_bytes:
         raise TraceError(f"{cursor.source.what} is damaged: it says that it has {cpus} CPUs")
     contents.buffers = [_buffer(contents, "", cpus, tag, cursor)]
     for data in contents.options.all(options.BUFFER):

@@ -42,7 +42,8 @@ def _read_options(contents: Contents, at: int) -> None:
         while number != options.DONE:
             number, data = cursor.u16(), cursor.sized(4)
             if number != options.DONE:
-                contents.options.items.append((number, data))
+                contents.codec.budget.take(len(data), contents.source.what)  # sections may share their bytes
+                contents.options.add(number, data)
         at = contents.options.cursor(number, data).u64()
 
 
