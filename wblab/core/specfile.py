@@ -36,7 +36,23 @@ def find_spec(text: str) -> Path:
 
 def read_spec(path: Path, settings: Sequence[str] = ()) -> Spec:
     """Return the spec in a file, with each `key=value` of `settings` applied. Raises InputError."""
-    recorded = path.suffix == ".json"
+    table = read_table(path)
+    for setting in settings:
+        key, equals, text = setting.partition("=")
+        if not equals or not key.strip():
+            raise InputError(f"{setting!r} is not of the form key=value: write for example disk.write_bps=2M")
+        set_key(table, key, _toml_value(text))
+    return from_table(Spec, table, exact=is_record(path))
+
+
+def is_record(path: Path) -> bool:
+    """Whether a spec's file is the record of a run, whose numbers are in the fields' own units."""
+    return path.suffix == ".json"
+
+
+def read_table(path: Path) -> dict[str, Any]:
+    """Return the table in a spec's file, named after the file where it has no name. Raises InputError."""
+    recorded = is_record(path)
     try:
         table = _recorded(path.read_text()) if recorded else tomllib.loads(path.read_text())
     except OSError as error:
@@ -44,9 +60,7 @@ def read_spec(path: Path, settings: Sequence[str] = ()) -> Spec:
     except (ValueError, KeyError, TypeError) as error:  # also TOMLDecodeError, UnicodeDecodeError
         raise InputError(f"{str(path)!r} is not a {'record of a run' if recorded else 'TOML file'}: {error}") from None
     table.setdefault("name", path.stem)
-    for setting in settings:
-        _set(table, setting)
-    return from_table(Spec, table, exact=recorded)
+    return table
 
 
 def _recorded(text: str) -> dict[str, Any]:
@@ -57,10 +71,8 @@ def _recorded(text: str) -> dict[str, Any]:
     return spec
 
 
-def _set(table: dict[str, Any], setting: str) -> None:
-    key, equals, text = setting.partition("=")
-    if not equals or not key.strip():
-        raise InputError(f"{setting!r} is not of the form key=value: write for example disk.write_bps=2M")
+def set_key(table: dict[str, Any], key: str, value: object) -> None:
+    """Set one key of a spec's table, such as disk.write_bps. Raises InputError where it leads through no table."""
     first, *rest = key.strip().split(".")
     if first == "sysctl":  # its own keys have dots: sysctl.vm.dirty_bytes
         rest = [".".join(rest)] if rest else []
@@ -69,7 +81,7 @@ def _set(table: dict[str, Any], setting: str) -> None:
         node = node.setdefault(part, {})
         if not isinstance(node, dict):
             raise InputError(f"cannot set {key!r}: {part!r} is not a table")
-    node[parts[-1]] = _toml_value(text)
+    node[parts[-1]] = value
 
 
 def _toml_value(text: str) -> Any:
