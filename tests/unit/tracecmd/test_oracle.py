@@ -1,12 +1,15 @@
 """The reader against libtracecmd: recorded files, and what the writer makes for machines that we have not."""
 
+import struct
 from pathlib import Path
 
 import pytest
 import tracecmd
+from tracecmd import options
 
 from . import oracle
 from .test_hostile import small_trace
+from .test_roundtrip import OTHER
 from .writer import Ring
 
 RECORDED = sorted((Path(__file__).parents[2] / "data").glob("*.dat"))
@@ -35,6 +38,28 @@ def test_recorded(program, path):
 def test_other_machines(program, tmp_path, order, long_bytes, version):
     (tmp_path / "t").write_bytes(small_trace(version, ring=Ring(order, long_bytes), options=[]))
     check(program, tmp_path / "t")
+
+
+@pytest.mark.parametrize("version", [6, 7])
+@pytest.mark.parametrize(
+    "given_options",
+    [
+        [(options.OFFSET, b"1000\0")],
+        [(options.OFFSET, b"-7\0"), (options.DATE, b"0x10\0")],
+        [(options.TSC2NSEC, struct.pack("<IIQ", 3, 1, 5))],
+        [(options.TSC2NSEC, struct.pack("<IIQ", (1 << 31) - 3, 31, 1 << 40)), (options.OFFSET, b"9\0")],
+    ],
+    ids=["offset", "offset and date", "ticks", "ticks and offset"],
+)
+def test_times_that_are_converted(program, tmp_path, version, given_options):
+    """With multipliers below 2^31: libtracecmd takes larger ones for negative, the kernel's are unsigned."""
+    ring = Ring(page_bytes=1024)
+    late = ring.data(7, ring.record(OTHER, 1, b"late\0"))
+    content = small_trace(version, options=given_options, buffers={"": [[ring.page(1 << 50, [late, late])]] * 2})
+    (tmp_path / "t").write_bytes(content)
+    said = oracle.said(program, tmp_path / "t")
+    assert said["", "ftrace:other", "#", "number"] == 4
+    assert oracle.read(tmp_path / "t", set(said)) == said
 
 
 def test_what_the_recorded_files_say_of_themselves():
