@@ -19,6 +19,8 @@ from tracecmd.container import Contents, read_contents
 from tracecmd.errors import TraceError
 from tracecmd.events import Events
 from tracecmd.formats import EventFormat, parse_fields, parse_format
+from tracecmd.sequence import Sequence as EventSequence
+from tracecmd.sequence import in_order
 
 # How much more than its size a packed file may become in memory, before it is taken for hostile.
 _UNPACKED_PER_BYTE = 64
@@ -170,6 +172,11 @@ class TraceFile:
             self._names_of,
             tuple(columns),
         )
+
+    def sequence(self, buffer: str = "") -> EventSequence:
+        """Return all events of a buffer, one after the other."""
+        keys = {item.id: key for key, item in self.formats.items()}
+        return in_order(self._walk(buffer), lambda number: self.events(keys[number], buffer=buffer))
 
     def _format(self, name: str) -> EventFormat:
         found = [item for key, item in self.formats.items() if name in (key, item.name)]

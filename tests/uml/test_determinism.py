@@ -1,17 +1,26 @@
 """In virtual time the same spec, seed and kernel build give the same bytes; the seed alone changes them."""
 
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import sha256
+from pathlib import Path
+
+import pytest
 
 from wblab.core.rundir import TRACE
-from wblab.data.run import Run
+from wblab.core.specfile import ROOT
+from wblab.data.difference import first_differences
+from wblab.data.run import Run, read_run
+from wblab.host.command import interpreter
 from wblab.host.disk import tool_path
 
 RUNS = 10
+ANOTHER = 54321  # a user
 
 
 def digest(run: Run) -> str:
@@ -55,3 +64,41 @@ def test_the_seed_alone_changes_a_run(shared_lab):
 
 def test_neither_name_nor_place_changes_a_run(shared_lab, lab):
     assert digest(shared_lab.run("base")) == digest(lab.run("base", "name=a-longer-name.than-before"))
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to be another user as well")
+def test_root_and_another_user_get_the_same_bytes(shared_lab):
+    """The numbers of owners must not reach the guest's memory: of large ones Python makes objects."""
+    with tempfile.TemporaryDirectory() as place:
+        home = Path(place)
+        for name in ("wblab", "experiments", "linux-uml", "experiment.py"):
+            copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy2
+            copy(ROOT / name, home / name)
+        shutil.copy2(shared_lab.kernel.path, home / "linux")
+        for path in (home, *home.rglob("*")):
+            os.chown(path, ANOTHER, ANOTHER)
+        home.chmod(0o755)
+        command = [
+            interpreter(),
+            str(home / "experiment.py"),
+            "--kernel",
+            str(home / "linux"),
+            "--exp",
+            str(home / "exp"),
+        ]
+        environment = {"HOME": place, "PATH": os.defpath}
+        done = subprocess.run(
+            command,
+            cwd=place,
+            env=environment,
+            user=ANOTHER,
+            group=ANOTHER,
+            extra_groups=[],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        (directory,) = (home / "exp").glob("2*")
+        differences = first_differences(shared_lab.run("base"), read_run(directory))
+    assert differences == []

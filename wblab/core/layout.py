@@ -18,6 +18,8 @@ STATUS_DEVICE = Path("/dev/tty1")
 
 # In the scratch directory.
 PROGRAM, PARAMETERS = "experiment.pyz", "guest.json"
+# The guest's own copy of its program.
+OWN_PROGRAM = ROOM / PROGRAM
 
 
 def host_path(fd: int) -> str:

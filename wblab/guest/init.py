@@ -2,6 +2,8 @@
 
 import json
 import os
+import shutil
+import sys
 import time
 import traceback
 from contextlib import suppress
@@ -31,7 +33,9 @@ def main() -> NoReturn:
     """Run the experiment and power off, whatever happens."""
     status = None
     try:
-        mount_all()
+        if sys.argv[0] != str(layout.OWN_PROGRAM):
+            mount_all()
+            start_again()
         status = os.open(layout.STATUS_DEVICE, os.O_WRONLY | os.O_NOCTTY)
         say(status, "mounts")
         parameters = json.loads((layout.SCRATCH / layout.PARAMETERS).read_text())
@@ -46,6 +50,17 @@ def main() -> NoReturn:
             say(status, "power off")
         power_off()
     raise AssertionError("the guest is still on")
+
+
+def start_again() -> NoReturn:
+    """Run the program anew, from a copy in the guest's own memory.
+
+    Who owns the program on the host, and which inode it is, are numbers that Python makes objects of: an owner above
+    256 takes memory that root does not take, and so a page more or less, and with that other thresholds.
+    """
+    shutil.copyfile(layout.SCRATCH / layout.PROGRAM, layout.OWN_PROGRAM)
+    options = sys.orig_argv[: sys.orig_argv.index(sys.argv[0])]
+    os.execv(options[0], [*options, str(layout.OWN_PROGRAM)])
 
 
 def say(status: int, phase: Phase, **detail: Any) -> None:

@@ -51,8 +51,12 @@ def mkfs_command(disk: Disk, seed: int, path: str) -> list[str]:
 
 
 def tool_path(name: str) -> str | None:
-    """Return where a program is, also in the system directories that an ordinary user's PATH leaves out."""
-    return shutil.which(name, path=os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"]))
+    """Return where a program is, also in the system directories that an ordinary user's PATH leaves out.
+
+    Of several paths to one directory (/bin, /usr/bin) always the same: the guest's memory holds this one.
+    """
+    found = shutil.which(name, path=os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"]))
+    return found and os.path.join(os.path.realpath(os.path.dirname(found)), os.path.basename(found))
 
 
 def _fill(fd: int, size: int) -> None:

@@ -1,0 +1,60 @@
+"""All events of a buffer, one after the other, whatever their types."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tracecmd.buffers import Walked
+from tracecmd.events import Events
+
+
+@dataclass(frozen=True)
+class Sequence:
+    """The events of a buffer in the order of time; those of one moment by CPU, then as recorded.
+
+    `order` has the index of each in the walked buffer, one CPU after the other.
+    """
+
+    walked: Walked
+    order: NDArray[np.int64]
+    events_of: Callable[[int], Events]  # of a type, by its number
+
+    @property
+    def ts_ns(self) -> NDArray[np.int64]:
+        """When each occurred."""
+        return self.walked.ts_ns[self.order]
+
+    @property
+    def types(self) -> NDArray[np.int64]:
+        """The type of each, as a number."""
+        types = np.zeros(len(self.order), np.int64)
+        for number, where in self.walked.by_type.items():
+            types[where] = number
+        return types[self.order]
+
+    def __len__(self) -> int:
+        return len(self.order)
+
+    def record(self, index: int) -> bytes:
+        """Return an event's bytes as recorded, common fields included."""
+        at = self.order[index]
+        start = 4 * int(self.walked.entries.places[at])
+        return self.walked.data[start : start + int(self.walked.entries.sizes[at])].tobytes()
+
+    def text(self, index: int) -> str:
+        """Return an event as a line: its time in s, CPU, task, name and fields."""
+        at = int(self.order[index])
+        number = next(number for number, where in self.walked.by_type.items() if at in where)
+        events = self.events_of(number)
+        row = int(np.flatnonzero(events.places == self.walked.entries.places[at])[0])
+        own = [item.name for item in events.format.fields]
+        fields = " ".join(f"{name}={events.field(name)[row]}".strip() for name in own)
+        when = f"{int(events.ts_ns[row]) / 1e9:.9f} CPU{events.cpu[row]}"
+        return f"{when} {events.comm[row]}-{events.pid[row]} {events.name}: {fields}"
+
+
+def in_order(walked: Walked, events_of: Callable[[int], Events]) -> Sequence:
+    """Return a walked buffer as one sequence."""
+    return Sequence(walked, np.lexsort((walked.cpu, walked.ts_ns)), events_of)

@@ -1,0 +1,112 @@
+"""Where two runs differ first: in what their loads measured, and in their traces."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from tracecmd import TraceError, TraceFile
+
+from wblab.core import rundir
+from wblab.core.errors import InputError
+from wblab.core.units import NS_PER_S
+from wblab.data.pagecache import page_cache
+from wblab.data.run import Run
+
+_AROUND = 5  # events shown before and after
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One difference. `at_s` counts from the guest's boot, in the earlier of the two; the lines are what each run has."""
+
+    what: str
+    at_s: float
+    first: tuple[str, ...]
+    second: tuple[str, ...]
+
+
+def first_differences(first: Run, second: Run) -> list[Difference]:
+    """Return where two runs differ first, the earliest place before the others; nothing where they are the same.
+
+    Each load has one place at most, and the trace has one. Raises InputError for a damaged trace.
+    """
+    found = [load_difference(first, second, name) for name in _names(first, second)]
+    found.append(trace_difference(first, second))
+    return sorted((item for item in found if item is not None), key=lambda item: item.at_s)
+
+
+def load_difference(first: Run, second: Run, name: str) -> Difference | None:
+    """Return the first boundary of a load that is not the same in both."""
+    bounds = [_boundaries(run, name) for run in (first, second)]
+    index = _first_unequal(*bounds)
+    if index is None:
+        return None
+    lines = [_line(times, index) for times in bounds]
+    return Difference(f"load {name}, boundary {index}", _earlier_s(bounds, index), lines[0], lines[1])
+
+
+def trace_difference(first: Run, second: Run, around: int = _AROUND) -> Difference | None:
+    """Return the first event that is not the same in both, with those around it; None where neither has a trace."""
+    has = [(run.path / rundir.TRACE).is_file() for run in (first, second)]
+    if not all(has):
+        return (
+            Difference("the trace: one run has none", 0.0, *[("a trace",) if one else ("none",) for one in has])
+            if any(has)
+            else None
+        )
+    traces = [page_cache(run).trace for run in (first, second)]
+    try:
+        return _difference(traces, around)
+    except TraceError as error:
+        raise InputError(str(error)) from None
+
+
+def _difference(traces: list[TraceFile], around: int) -> Difference | None:
+    sequences = [trace.sequence() for trace in traces]
+    times = [sequence.ts_ns for sequence in sequences]
+    index = _first_unequal(*times)
+    types = _first_unequal(*(sequence.types for sequence in sequences))
+    end = min(item if item is not None else len(sequences[0]) for item in (index, types))
+    index = next((at for at in _unequal_records(sequences, end)), end)
+    if index == len(sequences[0]) == len(sequences[1]):
+        return None
+    shown = range(max(0, index - around), index + around + 1)
+    lines = [
+        tuple(f"{'>' if at == index else ' '} {sequence.text(at)}" for at in shown if at < len(sequence))
+        for sequence in sequences
+    ]
+    return Difference(f"event {index}", _earlier_s(times, index), lines[0], lines[1])
+
+
+def _unequal_records(sequences: list, end: int) -> list[int]:  # type: ignore[type-arg]
+    """Return the first event before `end` whose bytes differ, if there is one."""
+    for index in range(end):
+        if sequences[0].record(index) != sequences[1].record(index):
+            return [index]
+    return []
+
+
+def _names(first: Run, second: Run) -> list[str]:
+    return list(dict.fromkeys(item.name for run in (first, second) for item in run.loads))
+
+
+def _boundaries(run: Run, name: str) -> NDArray[np.int64]:
+    found = [item.boundaries_ns for item in run.loads if item.name == name]
+    return found[0] if found else np.zeros(0, np.int64)
+
+
+def _first_unequal(first: NDArray[np.int64], second: NDArray[np.int64]) -> int | None:
+    """Return the first index at which two arrays differ, or at which one ends before the other."""
+    common = min(len(first), len(second))
+    differs = np.flatnonzero(first[:common] != second[:common])
+    if len(differs):
+        return int(differs[0])
+    return None if len(first) == len(second) else common
+
+
+def _line(times: NDArray[np.int64], index: int) -> tuple[str, ...]:
+    return (f"{times[index] / NS_PER_S:.9f} s",) if index < len(times) else ("none: it ended before",)
+
+
+def _earlier_s(arrays: list[NDArray[np.int64]], index: int) -> float:
+    return min((float(times[index]) / NS_PER_S for times in arrays if index < len(times)), default=0.0)
