@@ -1,0 +1,129 @@
+"""Differences between groups of runs: intervals by resampling, and how far two groups lie apart.
+
+Everything is a contrast: a weighted sum of the means of independent cells. One group's mean is one cell of weight 1,
+the difference of two groups two cells of weights 1 and -1, pairs one cell of their differences, and an effect in a
+factorial experiment a sum over all its cells.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import stdtrit
+
+Values = NDArray[np.float64]
+
+LEAST_RUNS = 3  # in each cell; with fewer, there is no interval
+LEAST_RESAMPLED = 5  # with fewer, resampling makes too few different means for percentiles: 10 of 3 values
+# What is smaller than this, relative to the values, is rounding: times are whole ns, and come as s.
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class Resampling:
+    """How intervals are made. seed: decides all that is random. confidence: of each interval by itself."""
+
+    seed: int = 0
+    confidence: float = 0.95
+    count: int = 4000
+
+
+DEFAULT = Resampling()
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A contrast and its confidence interval, in the unit of the values.
+
+    low, high: None where there are too few runs; both the estimate where the values do not differ within any cell.
+    runs: of the smallest cell.
+    """
+
+    estimate: float
+    low: float | None
+    high: float | None
+    runs: int
+
+    @property
+    def known(self) -> bool:
+        """Whether there is an interval."""
+        return self.low is not None
+
+    @property
+    def without_spread(self) -> bool:
+        """Whether all values of each cell were the same: then the interval is a point, and no sign of precision."""
+        return self.known and self.low == self.high
+
+    @property
+    def claim(self) -> int:
+        """Which way the estimate differs from zero: 1 or -1, and 0 where the interval spans zero, or is not known."""
+        if self.low is None or self.high is None:
+            return 0
+        return int(self.low > 0) - int(self.high < 0)
+
+
+def interval(
+    cells: Sequence[ArrayLike], weights: Sequence[float], resampling: Resampling = DEFAULT, scale: float = 0.0
+) -> Interval:
+    """Return sum(weight x mean) over independent cells of values, with its bootstrap confidence interval.
+
+    Each cell is resampled by itself (stratified). The ends are percentiles of the resampled contrasts, moved outwards
+    for small samples: with n values a bootstrap's spread is too small by sqrt((n - 1) / n), and the normal quantile too
+    small for a spread that is itself estimated (T. Hesterberg, "What Teachers Should Know About the Bootstrap", The
+    American Statistician 69, 2015: the expanded percentile interval). The degrees of freedom are those of Welch (1947)
+    and Satterthwaite (1946), as cells may differ in spread. Where a cell has 3 or 4 values, the interval is Student's,
+    of the same standard error and degrees of freedom. `scale` is how large the values were that these were
+    computed from, where they are differences: what is smaller by nine digits is rounding.
+    """
+    arrays = [np.asarray(cell, dtype=np.float64) for cell in cells]
+    factors = np.asarray(weights, dtype=np.float64)
+    if len(arrays) != len(factors) or not arrays or any(array.ndim != 1 or not len(array) for array in arrays):
+        raise ValueError("as many weights as cells, and at least one value in each cell")
+    counts = np.array([len(array) for array in arrays])
+    estimate = float(factors @ [array.mean() for array in arrays])
+    rounding = _ROUNDING * max(scale, *(float(np.abs(array).max()) for array in arrays))
+    estimate = 0.0 if abs(estimate) <= rounding else estimate
+    runs = int(counts.min())
+    if runs < LEAST_RUNS:
+        return Interval(estimate, None, None, runs)
+    if all(float(np.ptp(array)) <= rounding for array in arrays):
+        return Interval(estimate, estimate, estimate, runs)
+    variances = np.array([array.var(ddof=1) for array in arrays])
+    shares = factors**2 * variances / counts
+    freedom = shares.sum() ** 2 / (shares**2 / (counts - 1)).sum()
+    quantile = float(stdtrit(freedom, 0.5 + resampling.confidence / 2))
+    if runs < LEAST_RESAMPLED:
+        reach = quantile * float(np.sqrt(shares.sum()))
+        return Interval(estimate, estimate - reach, estimate + reach, runs)
+    narrowness = np.sqrt(shares.sum() / (shares * (counts - 1) / counts).sum())
+    tail = NormalDist().cdf(-quantile * float(narrowness))
+    low, high = np.quantile(_resampled(arrays, factors, resampling), [tail, 1 - tail])
+    return Interval(estimate, min(float(low), estimate), max(float(high), estimate), runs)
+
+
+def _resampled(arrays: Sequence[Values], weights: Values, resampling: Resampling) -> Values:
+    random = np.random.default_rng(resampling.seed)
+    result = np.zeros(resampling.count)
+    for array, weight in zip(arrays, weights, strict=True):
+        count = len(array)
+        drawn = random.integers(count, size=(resampling.count, count))
+        result += weight * array[drawn].mean(axis=1)
+    return result
+
+
+def cliffs_delta(values: ArrayLike, baseline: ArrayLike) -> float:
+    """Return P(value > baseline) - P(value < baseline) over all pairs: 1 where all values are above, 0 where none wins.
+
+    N. Cliff, "Dominance statistics", Psychological Bulletin 114, 1993. It needs no shape of the distribution, so that a
+    rare long pause counts as one run and not as its length; it does not say how far apart the values are.
+    """
+    ours, theirs = np.asarray(values, dtype=np.float64), np.asarray(baseline, dtype=np.float64)
+    return float(np.sign(ours[:, None] - theirs[None, :]).mean())
+
+
+def magnitude(delta: float) -> str:
+    """Return a word for a Cliff's delta; the bounds are those of Romano and others (2006): 0.147, 0.33, 0.474."""
+    bounds = ((0.147, "negligible"), (0.33, "small"), (0.474, "medium"))
+    return next((word for bound, word in bounds if abs(delta) < bound), "large")
