@@ -1,0 +1,244 @@
+"""Groups of runs compared: per load and metric the distribution, the difference with its interval, the effect size.
+
+With several axes the experiment is factorial: the effect of a level is its difference to the axis's first level,
+averaged over all combinations of the other axes in which both occur, so that what those do cannot be taken for it.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import combinations, product
+from typing import Any, Literal
+
+import numpy as np
+
+from wblab.data.contrasts import Cells, Contrast, Levels, Side, contrast, sides, values_of
+from wblab.data.metrics import METRICS, MORE_IS_BETTER
+from wblab.data.observations import Observations
+from wblab.data.statistics import DEFAULT, LEAST_RUNS, Interval, Resampling, interval
+
+Sort = Literal["group", "effect", "interaction"]
+_FORMAT = 1
+_KINDS = {"load": 1, "control": 2}  # innocent loads come before
+
+
+@dataclass(frozen=True)
+class About:
+    """What a figure is about: a metric of a load, of some kind."""
+
+    load: str
+    kind: str
+    metric: str
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """The values of one group: one for each run, in the unit of the metric, and their mean with its interval."""
+
+    about: About
+    group: str
+    values: tuple[float, ...]
+    mean: Interval
+
+    @property
+    def median(self) -> float:
+        """The middle value."""
+        return float(np.median(self.values))
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What `name` changes, in the unit of the metric.
+
+    sort: a group against the first; the effect of one level of an axis against the first level; or an interaction: by
+    how much the effect of one axis's level changes with another's.
+    """
+
+    about: About
+    sort: Sort
+    name: str
+    axes: tuple[str, ...]
+    found: Contrast
+
+    @property
+    def interval(self) -> Interval:
+        """The difference and its confidence interval."""
+        return self.found.interval
+
+    @property
+    def relative(self) -> float | None:
+        """The difference as a share of the baseline's mean; None where that is 0."""
+        return self.interval.estimate / self.found.reference if self.found.reference else None
+
+    @property
+    def gain(self) -> int:
+        """1 for better, -1 for worse; 0 where nothing is claimed, and for interactions."""
+        if self.sort == "interaction":
+            return 0
+        return self.interval.claim * (1 if self.about.metric in MORE_IS_BETTER else -1)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """All differences between groups of runs: for each load the tails first, the means last.
+
+    axes: those that were compared, with their levels. groups: their names, the first is the baseline.
+    notes: what a reader must know, in sentences.
+    """
+
+    axes: dict[str, Levels]
+    groups: tuple[str, ...]
+    distributions: tuple[Distribution, ...]
+    differences: tuple[Difference, ...]
+    notes: tuple[str, ...]
+    resampling: Resampling
+
+    def of(self, sort: Sort) -> list[Difference]:
+        """Return the differences of one sort."""
+        return [item for item in self.differences if item.sort == sort]
+
+    def only(self, keep: Callable[[About], bool]) -> "Comparison":
+        """Return the comparison of those loads and metrics that `keep` is true of."""
+        return replace(
+            self,
+            distributions=tuple(item for item in self.distributions if keep(item.about)),
+            differences=tuple(item for item in self.differences if keep(item.about)),
+        )
+
+    @property
+    def intervals(self) -> int:
+        """How many intervals of differences there are: of so many, some exclude zero by chance."""
+        return sum(item.interval.known for item in self.differences)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the comparison as a JSON object."""
+        return {
+            "format": _FORMAT,
+            "axes": {name: list(levels) for name, levels in self.axes.items()},
+            "groups": list(self.groups),
+            "resampling": asdict(self.resampling),
+            "intervals": self.intervals,
+            "notes": list(self.notes),
+            "distributions": [
+                asdict(item.about)
+                | {"group": item.group, "values": list(item.values), "median": item.median, "mean": asdict(item.mean)}
+                for item in self.distributions
+            ],
+            "differences": [
+                asdict(item.about)
+                | {"sort": item.sort, "name": item.name, "axes": list(item.axes)}
+                | asdict(item.found)
+                | {"relative": item.relative, "claim": item.interval.claim, "gain": item.gain}
+                for item in self.differences
+            ],
+        }
+
+
+def compare(data: Observations, resampling: Resampling = DEFAULT) -> Comparison:
+    """Return the comparison of all groups with the first, and, with two or more axes, of effects and interactions.
+
+    Nothing is random but the resampling, and its seed decides it.
+    """
+    axes = list(data.levels)
+    shown = [axes.index(name) for name in data.by]
+    groups = _groups(data, axes, shown)
+    short = short_names([axes[place] for place in shown])
+    names = [_named(short, group) for group in groups]
+    questions = [*_against_first(groups, names, shown), *_factorial(data, axes, shown)]
+    distributions: list[Distribution] = []
+    differences: list[Difference] = []
+    for about, cells in _by_metric(data, axes):
+        for name, group in zip(names, groups, strict=True):
+            side = Side(1, dict(zip(shown, group, strict=True)))
+            values = [value for key, runs in cells.items() if side.has(key) for value in values_of(runs)]
+            if values:
+                mean = interval([values], [1.0], resampling)
+                distributions.append(Distribution(about, name, tuple(values), mean))
+        for sort, name, of, parts in questions:
+            found = contrast(cells, parts, resampling)
+            if found:
+                differences.append(Difference(about, sort, name, tuple(axes[place] for place in of), found))
+    levels = {name: data.levels[name] for name in data.by}
+    notes = (*data.notes, *_notes(distributions, differences))
+    return Comparison(levels, tuple(names), tuple(distributions), tuple(differences), notes, resampling)
+
+
+def short_names(axes: Sequence[str]) -> list[str]:
+    """Return the axes' names from their last dots on, as far as they are still told apart: scheduler, l1.ioclass."""
+    for parts in range(1, max(name.count(".") for name in axes) + 2):
+        names = [".".join(name.split(".")[-parts:]) for name in axes]
+        if len(set(names)) == len(names):
+            break
+    return names
+
+
+_Question = tuple[Sort, str, Sequence[int], Sequence[Side]]
+
+
+def _named(axes: Sequence[str], group: Levels) -> str:
+    """Return the name of a group: its level, or with several axes all of them with their axes."""
+    if len(group) == 1:
+        return group[0]
+    return ", ".join(f"{axis} {level}" for axis, level in zip(axes, group, strict=True))
+
+
+def _groups(data: Observations, axes: Sequence[str], shown: Sequence[int]) -> list[Levels]:
+    """Return the combinations of levels that have runs, in the order of the levels: the baseline comes first."""
+    rows = data.table[[axes[place] for place in shown]].itertuples(index=False, name=None)
+    taken = set(rows)
+    return [group for group in product(*(data.levels[axes[place]] for place in shown)) if group in taken]
+
+
+def _against_first(groups: Sequence[Levels], names: Sequence[str], shown: Sequence[int]) -> Iterator[_Question]:
+    first = Side(-1, dict(zip(shown, groups[0], strict=True)))
+    for name, group in zip(names[1:], groups[1:], strict=True):
+        yield "group", name, shown, [Side(1, dict(zip(shown, group, strict=True))), first]
+
+
+def _factorial(data: Observations, axes: Sequence[str], shown: Sequence[int]) -> Iterator[_Question]:
+    if len(shown) < 2:
+        return
+    changes = {place: [(place, level, data.levels[axes[place]][0]) for level in data.levels[axes[place]][1:]]
+               for place in shown}  # fmt: skip
+    names = dict(zip(shown, short_names([axes[place] for place in shown]), strict=True))
+    for place in shown:
+        for change in changes[place]:
+            yield "effect", f"{names[place]} = {change[1]}", [place], sides(change)
+    for one, two in combinations(shown, 2):
+        for first, second in product(changes[one], changes[two]):
+            name = f"{names[one]} = {first[1]} × {names[two]} = {second[1]}"
+            yield "interaction", name, [one, two], sides(first, second)
+
+
+def _by_metric(data: Observations, axes: Sequence[str]) -> list[tuple[About, Cells]]:
+    """Return the cells of each load and metric: innocent loads first, of each the metrics as METRICS has them."""
+    found: dict[About, dict[Levels, dict[int, list[float]]]] = {}
+    columns = [*axes, "seed", "load", "kind", "metric", "value"]
+    for *key, seed, load, kind, metric, value in data.table[columns].itertuples(index=False, name=None):
+        cells = found.setdefault(About(load, kind, metric), {})
+        cells.setdefault(tuple(key), {}).setdefault(int(seed), []).append(float(value))
+    loads = list(dict.fromkeys(about.load for about in found))
+    ranks = {metric: rank for rank, metric in enumerate(METRICS)}
+
+    def order(item: tuple[About, Cells]) -> tuple[int, int, int]:
+        about = item[0]
+        return _KINDS.get(about.kind, 0), loads.index(about.load), ranks.get(about.metric, len(ranks))
+
+    return sorted(found.items(), key=order)
+
+
+def _notes(distributions: Sequence[Distribution], differences: Sequence[Difference]) -> Iterator[str]:
+    few = dict.fromkeys(item.group for item in distributions if not item.mean.known)
+    if few:
+        yield f"fewer than {LEAST_RUNS} runs, so no interval of its own: {'; '.join(few)}"
+    unknown = dict.fromkeys(item.name for item in differences if not item.interval.known)
+    if unknown:
+        yield f"too few runs for an interval, so nothing is claimed: {'; '.join(unknown)}"
+    if any(item.interval.without_spread for item in differences):
+        yield (
+            "where an interval is a single number, the runs gave the same with every seed: "
+            "virtual time repeats, and chance did not matter there"
+        )
+    if mixed := dict.fromkeys(item.name for item in differences if not item.found.strata):
+        yield (
+            f"no runs differ in this alone, so that the difference is also that of the other axes: {'; '.join(mixed)}"
+        )

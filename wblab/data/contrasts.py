@@ -1,0 +1,102 @@
+"""What a change does in a factorial experiment: contrasts over the cells of a matrix, all else being equal."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from wblab.data.statistics import DEFAULT, LEAST_RESAMPLED, LEAST_RUNS, Interval, Resampling, cliffs_delta, interval
+
+Levels = tuple[str, ...]
+Runs = Mapping[int, Sequence[float]]  # by seed, one value for each run
+Cells = Mapping[Levels, Runs]  # by the level of each axis
+
+
+@dataclass(frozen=True)
+class Side:
+    """A part of a contrast: a sign, and at which places of a cell's key its runs have which level."""
+
+    sign: int
+    at: Mapping[int, str]
+
+    def has(self, key: Levels) -> bool:
+        """Return whether a cell belongs to this side."""
+        return all(key[place] == level for place, level in self.at.items())
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """A difference with its interval, in the unit of the values.
+
+    reference: the mean of the last side, the baseline. delta: Cliff's delta, the mean over strata; None of an
+    interaction. by_seed: each seed's difference is one observation. strata: combinations of the other axes' levels that
+    it is the mean of; 0 where the sides have none in common, and the difference is also that of the other axes.
+    """
+
+    interval: Interval
+    reference: float
+    delta: float | None
+    by_seed: bool
+    strata: int
+
+
+def sides(*changes: tuple[int, str, str]) -> list[Side]:
+    """Return the sides of a contrast of changes (place, level, first level): 2 of an effect, 4 of an interaction."""
+    result = [Side(1, {})]
+    for place, level, first in changes:
+        chosen = ((1, level), (-1, first))
+        result = [Side(side.sign * sign, {**side.at, place: name}) for side in result for sign, name in chosen]
+    return result
+
+
+def values_of(runs: Runs) -> list[float]:
+    """Return the values of all runs of a cell."""
+    return [value for same_seed in runs.values() for value in same_seed]
+
+
+def contrast(cells: Cells, parts: Sequence[Side], resampling: Resampling = DEFAULT) -> Contrast | None:
+    """Return the contrast of the sides, each stratum of other axes with the same weight; None where a side is empty.
+
+    Strata are the combinations of other axes that all sides have. Where all their cells have seeds in common, half of
+    them or more, the difference is taken within each seed, and seeds are resampled: what the runs of a seed have in
+    common cancels, and where an axis does nothing, its runs of one seed are no more than one sample. This takes 3
+    seeds, and 5 where there is but one stratum. Else the runs of each cell are resampled by themselves.
+    """
+    groups = [{key: runs for key, runs in cells.items() if part.has(key)} for part in parts]
+    if not all(groups):
+        return None
+    strata = _strata(groups, parts)
+    count = len(strata)
+    strata = strata or [[_pooled(group) for group in groups]]
+    signs = [part.sign / len(strata) for part in parts]
+    flat = [(sign, runs) for stratum in strata for sign, runs in zip(signs, stratum, strict=True)]
+    common = sorted(set.intersection(*(set(runs) for _, runs in flat)))
+    least = LEAST_RUNS if len(strata) > 1 else LEAST_RESAMPLED
+    by_seed = len(common) >= least and 2 * len(common) >= max(len(runs) for _, runs in flat)
+    if by_seed:
+        of_seed = [sum(sign * float(np.mean(runs[number])) for sign, runs in flat) for number in common]
+        scale = max(abs(value) for _, runs in flat for value in values_of(runs))
+        found = interval([of_seed], [1.0], resampling, scale)
+    else:
+        found = interval([values_of(runs) for _, runs in flat], [sign for sign, _ in flat], resampling)
+    delta = None
+    if len(parts) == 2:
+        delta = float(np.mean([cliffs_delta(values_of(ours), values_of(theirs)) for ours, theirs in strata]))
+    reference = float(np.mean([np.mean(values_of(stratum[-1])) for stratum in strata]))
+    return Contrast(found, reference, delta, by_seed, count)
+
+
+def _strata(groups: Sequence[Cells], parts: Sequence[Side]) -> list[list[Runs]]:
+    """Return the runs of each side, for each combination of the other axes that all sides have."""
+    found: list[dict[Levels, Runs]] = []
+    for group, part in zip(groups, parts, strict=True):
+        found.append({tuple(v for i, v in enumerate(key) if i not in part.at): runs for key, runs in group.items()})
+    return [[side[rest] for side in found] for rest in found[0] if all(rest in side for side in found)]
+
+
+def _pooled(group: Cells) -> Runs:
+    result: dict[int, list[float]] = {}
+    for runs in group.values():
+        for number, values in runs.items():
+            result.setdefault(number, []).extend(values)
+    return result

@@ -1,0 +1,206 @@
+"""What comparisons are made of: a tidy table with a row for each run, load and metric, from a file or from runs."""
+
+import math
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from wblab.core.errors import InputError, nearest
+from wblab.core.tables import to_table
+from wblab.data.metrics import COLUMNS, measured_the_host, metrics_frame, with_cell
+from wblab.data.run import Run, read_run
+
+TABLE = "table.parquet"  # in the directory of a matrix
+SUFFIXES = (".parquet", ".csv")
+GATED = "gated"
+_NOT_AXES = {"seed", GATED, *COLUMNS}
+NONE = "-"  # the level of a run whose spec does not have the key
+
+
+@dataclass(frozen=True)
+class Observations:
+    """Runs that can be compared.
+
+    table: the axes' names, seed, run, load, kind, metric, value; levels are texts.
+    levels: of each axis, in order: the first is the baseline. by: the axes that were asked for.
+    notes: what was left out, and what cannot be told apart.
+    """
+
+    table: pd.DataFrame
+    levels: dict[str, tuple[str, ...]]
+    by: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def is_table(path: Path) -> bool:
+    """Return whether a path is a table of runs: a Parquet or CSV file, or the directory of a matrix."""
+    return path.suffix.lower() in SUFFIXES or (path / TABLE).is_file()
+
+
+def read_table(path: Path) -> pd.DataFrame:
+    """Return the table of a matrix: a Parquet or CSV file, or a directory with `table.parquet`.
+
+    Columns: one for each axis, seed, run, load, kind, metric, value (bytes/s, s or a fraction), and where there is such
+    a column, gated: the run measured the host. Raises InputError.
+    """
+    file = path / TABLE if path.is_dir() else path
+    try:
+        table = pd.read_csv(file) if file.suffix.lower() == ".csv" else pd.read_parquet(file)
+    except OSError as error:
+        raise InputError(f"cannot read {file}: {error.strerror or 'is it a Parquet file?'}") from None
+    except Exception as error:  # a damaged file ends in whatever its parser stumbles over
+        raise InputError(f"{file} is not a table: {' '.join(str(error).split())}") from None
+    if missing := [name for name in ("seed", *COLUMNS) if name not in table.columns]:
+        raise InputError(f"{file} has no column {missing[0]!r}: it was not written by 'wblab matrix'")
+    if not pd.api.types.is_numeric_dtype(table["value"]):
+        raise InputError(f"{file} has values that are not numbers: it is damaged")
+    return table
+
+
+def runs_table(paths: Iterable[Path]) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """Return the table of some run directories, with a column for each key of their specs; and what was left out.
+
+    The kernel is the one that ran, whatever the spec calls it. Raises InputError.
+    """
+    runs = [read_run(path) for path in dict.fromkeys(path.resolve() for path in paths)]
+    failed = [run.path.name for run in runs if run.failure]
+    runs = [run for run in runs if not run.failure]
+    if not runs:
+        raise InputError("no run to compare succeeded: 'wblab pauses RUN' says why a run failed")
+    specs = [_keys(run) for run in runs]
+    _tell_builds_apart(runs, specs)
+    keys = list(dict.fromkeys(key for spec in specs for key in spec))
+    frames = [
+        with_cell(
+            metrics_frame(run).assign(seed=run.spec.seed, gated=measured_the_host(run)),
+            {key: spec.get(key, NONE) for key in keys},
+        )
+        for run, spec in zip(runs, specs, strict=True)
+    ]
+    notes = (f"{len(failed)} failed runs are left out: {', '.join(failed)}",) if failed else ()
+    return pd.concat(frames, ignore_index=True), notes
+
+
+def observations(
+    table: pd.DataFrame,
+    by: Sequence[str] = (),
+    baseline: Mapping[str, str] | None = None,
+    notes: Sequence[str] = (),
+) -> Observations:
+    """Return what a table has to compare: its axes are the columns of more than one level, or those of `by`.
+
+    `baseline` names the level of an axis that the others are compared with; by default the first in the table.
+    Runs that measured the host are left out, and so are repeats that are the same to the last digit: they are one run.
+    Axes that only change together become one. Raises InputError.
+    """
+    said = list(notes)
+    columns = [str(name) for name in table.columns if name not in _NOT_AXES]
+    for name in [*by, *(baseline or {})]:
+        if name not in columns:
+            raise InputError(f"the runs have no key {name!r}{nearest(name, columns)}")
+    table = table.assign(**{name: table[name].map(_text) for name in columns})
+    table = _without_gated(table, said)
+    unusable = table["value"].isna()
+    if unusable.any():
+        said.append(f"{int(unusable.sum())} values that are no number are left out")
+        table = table[~unusable]
+    varied = [name for name in columns if table[name].nunique() > 1]
+    if uniform := [name for name in by if name not in varied]:
+        level = table[uniform[0]].iloc[0] if len(table) else "nothing"
+        raise InputError(f"all runs have {uniform[0]} = {level}: give runs that differ in it")
+    if not varied:
+        raise InputError("all runs have the same spec but for the seed: give another group to compare")
+    axes = _merged(table, varied, by, said)
+    table = _without_repeats(table, axes, said)
+    levels = {name: tuple(dict.fromkeys(table[name])) for name in axes}
+    for name, level in (baseline or {}).items():
+        if name not in axes:
+            continue
+        if level not in levels[name]:
+            known = list(levels[name])
+            raise InputError(f"no run has {name} = {level}{nearest(level, known)}: it is one of {', '.join(known)}")
+        levels[name] = (level, *(other for other in levels[name] if other != level))
+    kept = [*axes, "seed", *COLUMNS]
+    return Observations(table[kept].reset_index(drop=True), levels, tuple(by) or tuple(axes), tuple(said))
+
+
+def _keys(run: Run) -> dict[str, str]:
+    """Return a run's spec as one level of dotted keys, without the seed, and the kernel that ran."""
+    flat = _flat(to_table(run.spec))
+    flat.pop("seed")
+    kernel = run.record.get("kernel")
+    if isinstance(kernel, dict) and kernel.get("release"):
+        flat["kernel"] = str(kernel["release"])
+    return flat
+
+
+def _flat(table: Mapping[str, Any], path: str = "") -> dict[str, str]:
+    result: dict[str, str] = {}
+    for key, value in table.items():
+        result |= _flat(value, f"{path}{key}.") if isinstance(value, Mapping) else {f"{path}{key}": _text(value)}
+    return result
+
+
+def _tell_builds_apart(runs: Sequence[Run], specs: Sequence[dict[str, str]]) -> None:
+    """Name the build beside the release where runs have several builds of one release."""
+    builds = [str((run.record.get("kernel") or {}).get("build_id") or "") for run in runs]
+    of_release: dict[str, set[str]] = {}
+    for spec, build in zip(specs, builds, strict=True):
+        of_release.setdefault(spec["kernel"], set()).add(build)
+    for spec, build in zip(specs, builds, strict=True):
+        if len(of_release[spec["kernel"]]) > 1:
+            spec["kernel"] = f"{spec['kernel']} ({build[:8]})"
+
+
+def _text(value: object) -> str:
+    if isinstance(value, list | tuple):
+        return ",".join(map(_text, value)) or NONE
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    missing = value is None or (isinstance(value, float) and math.isnan(value))  # NaN: a CSV file has no None
+    return NONE if missing or value == "" else str(value)
+
+
+def _without_gated(table: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
+    if GATED not in table.columns:
+        return table
+    gated = table[GATED].map(lambda value: str(value).lower() in {"true", "1", "1.0"}).astype(bool)
+    if gated.any():
+        count = table[gated]["run"].nunique()
+        notes.append(f"{count} runs measured the host (their control load stalled) and are left out")
+    if gated.all():
+        raise InputError("every run measured the host: repeat them on a quieter machine or with the virtual clock")
+    return table[~gated]
+
+
+def _merged(table: pd.DataFrame, axes: Sequence[str], by: Sequence[str], notes: list[str]) -> list[str]:
+    """Return the axes without those that only change together with another: no run can tell them apart."""
+    found: dict[tuple[int, ...], list[str]] = {}
+    for name in sorted(axes, key=lambda name: (name not in by, name != "name", axes.index(name))):
+        found.setdefault(tuple(pd.factorize(table[name])[0].tolist()), []).append(name)
+    for first, *rest in found.values():
+        if rest:
+            few = ", ".join(rest[:4]) + (f" and {len(rest) - 4} more" if len(rest) > 4 else "")
+            notes.append(f"{first} changes together with {few}: which of them matters cannot be told")
+    kept = {names[0] for names in found.values()} | set(by)
+    return [name for name in axes if name in kept]
+
+
+def _without_repeats(table: pd.DataFrame, axes: Sequence[str], notes: list[str]) -> pd.DataFrame:
+    """Return the table without runs that repeat another of the same seed digit by digit: they are no further sample."""
+    seen: set[object] = set()
+    repeats: list[tuple[Hashable, ...]] = []
+    keys = [*axes, "seed", "run"]
+    for key, part in table.groupby(keys, sort=False):
+        values = tuple(sorted(zip(part["load"], part["metric"], part["value"], strict=True)))
+        mark = (*key[:-1], values)
+        repeats += [key] if mark in seen else []
+        seen.add(mark)
+    if not repeats:
+        return table
+    notes.append(f"{len(repeats)} runs repeat another of the same seed exactly and are counted once")
+    index = pd.MultiIndex.from_frame(table[keys])
+    return table[~index.isin(repeats)]
