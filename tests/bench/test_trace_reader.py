@@ -29,6 +29,13 @@ def module(name):
     return importlib.import_module(f"reader.{name}")
 
 
+def shifted(pages, ns):
+    """Return pages whose times are so much later."""
+    later = pages.copy()
+    later[:, :8] = (pages[:, :8].copy().view("<u8") + np.uint64(ns)).view(np.uint8)
+    return later.tobytes()
+
+
 @pytest.fixture(scope="module")
 def trace(tmp_path_factory):
     """Return a trace of over three million events: that of the base experiment, again and again."""
@@ -36,20 +43,13 @@ def trace(tmp_path_factory):
     assert kernel, "no kernel is built: run 'make kernel'"
     place = tmp_path_factory.mktemp("trace")
     recorded = run_experiment(read_spec(find_spec("base")), kernel, place).directory / TRACE
-    writer = module("writer")
     with tracecmd.open(recorded) as opened:
-        contents, walked = opened._contents, opened._walk("")
-        formats: dict[str, list[str]] = {}
-        for system, text in contents.event_formats:
-            formats.setdefault(system, []).append(text)
-        count, ring = len(walked.ts_ns), writer.Ring(page_bytes=contents.page_bytes)
-        span_ns = int(walked.ts_ns[-1] - walked.ts_ns[0]) + 1000
-        pages = []
-        for turn in range(EVENTS // count + 1):
-            shifted = walked.data.reshape(-1, ring.page_bytes).copy()
-            shifted[:, :8] = (shifted[:, :8].copy().view("<u8") + np.uint64(turn * span_ns)).view(np.uint8)
-            pages.append(shifted.tobytes())
-        made = writer.TraceWriter(ring, formats=formats, cmdlines=contents.cmdlines, buffers={"": [pages]})
+        made, ts_ns = module("reduce").reduced(opened), opened._walk("").ts_ns
+    made.compression = "none"
+    (pages,) = made.buffers[""]
+    once = np.frombuffer(b"".join(pages), np.uint8).reshape(-1, made.ring.page_bytes)
+    span_ns = int(ts_ns[-1] - ts_ns[0]) + 1000
+    made.buffers[""] = [[shifted(once, turn * span_ns) for turn in range(EVENTS // len(ts_ns) + 1)]]
     path = place / "long.dat"
     path.write_bytes(made.encode())
     return path
