@@ -1,10 +1,12 @@
 """Where two runs differ first: in what their loads measured, and in their traces."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from tracecmd import TraceError, TraceFile
+from tracecmd import TraceError
+from tracecmd.sequence import Sequence as EventSequence
 
 from wblab.core import rundir
 from wblab.core.errors import InputError
@@ -17,7 +19,7 @@ _AROUND = 5  # events shown before and after
 
 @dataclass(frozen=True)
 class Difference:
-    """One difference. `at_s` counts from the guest's boot, in the earlier of the two; the lines are what each run has."""
+    """One difference. `at_s` counts from the guest's boot, in the earlier of the two; the lines are each run's."""
 
     what: str
     at_s: float
@@ -49,41 +51,46 @@ def trace_difference(first: Run, second: Run, around: int = _AROUND) -> Differen
     """Return the first event that is not the same in both, with those around it; None where neither has a trace."""
     has = [(run.path / rundir.TRACE).is_file() for run in (first, second)]
     if not all(has):
-        return (
-            Difference("the trace: one run has none", 0.0, *[("a trace",) if one else ("none",) for one in has])
-            if any(has)
-            else None
-        )
+        said = [("a trace",) if one else ("none",) for one in has]
+        return Difference("the trace: one run has none", 0.0, *said) if any(has) else None
     traces = [page_cache(run).trace for run in (first, second)]
     try:
-        return _difference(traces, around)
+        sequences = [trace.sequence() for trace in traces]
+        index = _first_event(*sequences)
+        if index is None:
+            return None
+        shown = range(max(0, index - around), index + around + 1)
+        lines = [
+            tuple(f"{'>' if at == index else ' '} {sequence.text(at)}" for at in shown if at < len(sequence))
+            for sequence in sequences
+        ]
     except TraceError as error:
         raise InputError(str(error)) from None
+    return Difference(f"event {index}", _earlier_s([one.ts_ns for one in sequences], index), *lines)
 
 
-def _difference(traces: list[TraceFile], around: int) -> Difference | None:
-    sequences = [trace.sequence() for trace in traces]
-    times = [sequence.ts_ns for sequence in sequences]
-    index = _first_unequal(*times)
-    types = _first_unequal(*(sequence.types for sequence in sequences))
-    end = min(item if item is not None else len(sequences[0]) for item in (index, types))
-    index = next((at for at in _unequal_records(sequences, end)), end)
-    if index == len(sequences[0]) == len(sequences[1]):
-        return None
-    shown = range(max(0, index - around), index + around + 1)
-    lines = [
-        tuple(f"{'>' if at == index else ' '} {sequence.text(at)}" for at in shown if at < len(sequence))
-        for sequence in sequences
-    ]
-    return Difference(f"event {index}", _earlier_s(times, index), lines[0], lines[1])
+def _first_event(first: EventSequence, second: EventSequence) -> int | None:
+    """Return the first event that differs in time, type or any byte, or that only one has."""
+    places = [_first_unequal(first.ts_ns, second.ts_ns), _first_unequal(first.types, second.types)]
+    end = min((place for place in places if place is not None), default=len(first))
+    for index in range(_alike(first, second), end):
+        if first.record(index) != second.record(index):
+            return index
+    return end if end < max(len(first), len(second)) else None
 
 
-def _unequal_records(sequences: list, end: int) -> list[int]:  # type: ignore[type-arg]
-    """Return the first event before `end` whose bytes differ, if there is one."""
-    for index in range(end):
-        if sequences[0].record(index) != sequences[1].record(index):
-            return [index]
-    return []
+def _alike(first: EventSequence, second: EventSequence) -> int:
+    """Return up to which event two traces are the same for sure: those before the first byte that differs.
+
+    With several CPUs, whose pages lie one after the other, that says nothing, unless all bytes are the same.
+    """
+    data = [sequence.walked.data for sequence in (first, second)]
+    byte = _first_unequal(*data)
+    if byte is None:
+        return len(first)
+    if len(first) and (first.walked.cpu != first.walked.cpu[0]).any():
+        return 0
+    return max(0, int(np.searchsorted(first.walked.entries.places, byte // 4, side="right")) - 1)
 
 
 def _names(first: Run, second: Run) -> list[str]:
@@ -95,7 +102,7 @@ def _boundaries(run: Run, name: str) -> NDArray[np.int64]:
     return found[0] if found else np.zeros(0, np.int64)
 
 
-def _first_unequal(first: NDArray[np.int64], second: NDArray[np.int64]) -> int | None:
+def _first_unequal(first: NDArray[Any], second: NDArray[Any]) -> int | None:
     """Return the first index at which two arrays differ, or at which one ends before the other."""
     common = min(len(first), len(second))
     differs = np.flatnonzero(first[:common] != second[:common])

@@ -6,6 +6,7 @@ import shutil
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -127,6 +128,7 @@ def _record(spec: Spec, kernel: Kernel) -> dict[str, Any]:
         "spec": to_table(spec),
         "seed": spec.seed,
         "kernel": kernel.describe(),
+        "guest": {"python": interpreter(), "program_sha256": sha256(bundle(interpreter()).read_bytes()).hexdigest()},
         "host": describe_host(),
         "start": _now(),
         "end": None,

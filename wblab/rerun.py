@@ -1,0 +1,128 @@
+"""wblab rerun: a run once more from its own record, and where the two differ first."""
+
+import argparse
+import json
+import sys
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from wblab.core.errors import InputError, WblabError
+from wblab.core.units import Bytes
+from wblab.data.verbs import add_run_argument, named_run
+
+if TYPE_CHECKING:
+    from wblab.core.spec import Spec
+    from wblab.data.difference import Difference
+    from wblab.data.run import Run
+
+# What --explain traces, of what the kernel has. Its buffer is part of the guest's memory: both runs have the same.
+_EVERYTHING: tuple[str, ...] = ("block", "ext4", "filemap", "irq", "jbd2", "kmem", "raw_syscalls", "sched", "signal")
+_EVERYTHING += ("syscalls", "task", "timer", "vmscan", "workqueue", "writeback", "xfs")
+_BUFFER = Bytes(32 << 20)
+_SHOWN = 3
+
+
+class DifferentError(WblabError):
+    """The two runs are not the same."""
+
+
+def add_verbs(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the verb to the command."""
+    rerun = verbs.add_parser(
+        "rerun",
+        help="repeat a run, and compare",
+        description="Repeat a run from its own record, and say whether the two are the same, byte for byte, or where "
+        "they differ first: in what the loads measured, and in the trace. In virtual time they should be the same.",
+    )
+    add_run_argument(rerun)
+    rerun.add_argument("--with", dest="other", metavar="RUN", help="compare with this run, and make no new one")
+    rerun.add_argument(
+        "--explain",
+        action="store_true",
+        help="make two runs with everything traced, and show the first event that differs",
+    )
+    rerun.add_argument("--json", action="store_true", help="print JSON")
+    rerun.set_defaults(run=_rerun)
+
+
+def _rerun(arguments: argparse.Namespace) -> None:
+    from wblab.core.specfile import RESULTS
+    from wblab.data.difference import first_differences
+    from wblab.data.run import find_run, read_run
+
+    results = arguments.exp or RESULTS
+    first = read_run(named_run(arguments))
+    if arguments.explain and arguments.other:
+        raise InputError("--explain makes two new runs, --with compares with one that is there: give one or the other")
+    if arguments.other:
+        second = read_run(find_run(arguments.other, results))
+    elif arguments.explain:
+        spec = traced_fully(first)
+        first, second = _made(spec, results), _made(spec, results)
+    else:
+        second = _made(first.spec, results)
+    for note in notes(first, second):
+        print(f"wblab: {note}", file=sys.stderr)
+    differences = first_differences(first, second)
+    if arguments.json:
+        both = {"first": str(first.path), "second": str(second.path)}
+        print(json.dumps(both | {"differences": [asdict(item) for item in differences]}, indent=2))
+    else:
+        print("\n".join([f"{first.path}", f"{second.path}", *_lines(differences)]))
+    if differences:
+        raise DifferentError(f"the runs differ, first at {differences[0].at_s:.6f} s of the guest's time")
+
+
+def traced_fully(run: "Run") -> "Spec":
+    """Return a run's spec with all events that its kernel has, as far as its own trace tells, else those of the spec.
+
+    Raises InputError for a run without a trace.
+    """
+    from wblab.data.pagecache import page_cache
+
+    known = {name.partition(":")[0] for name in page_cache(run).trace.formats}
+    events = tuple(system for system in _EVERYTHING if system in known)
+    return replace(run.spec, trace=replace(run.spec.trace, events=events, buffer=max(run.spec.trace.buffer, _BUFFER)))
+
+
+def notes(first: "Run", second: "Run") -> list[str]:
+    """Return why two runs need not be the same: real time, another kernel build, another version of the lab."""
+    found = []
+    if "real" in (first.spec.clock.mode, second.spec.clock.mode):
+        found.append("in real time no two runs are the same")
+    for part, key, what in (
+        ("kernel", "build_id", "kernel builds"),
+        ("guest", "program_sha256", "versions of the lab"),
+    ):
+        values = [(run.record.get(part) or {}).get(key) for run in (first, second)]
+        if values[0] != values[1]:
+            found.append(f"the runs are of different {what}: {' and '.join(str(value)[:12] for value in values)}")
+    return found
+
+
+def _made(spec: "Spec", results: Path) -> "Run":
+    from wblab.data.run import read_run
+    from wblab.host.check import check_kernel, check_run
+    from wblab.host.kernel import find_kernel
+    from wblab.host.progress import bar
+    from wblab.host.run import run_experiment
+
+    check_run(spec)
+    kernel = find_kernel(spec.kernel or None)
+    if kernel is None:
+        raise InputError(f"the kernel {spec.kernel or 'of the lab'} is not built yet: wblab kernel build {spec.kernel}")
+    check_kernel(spec, kernel)
+    with bar(spec.name) as report:
+        return read_run(run_experiment(spec, kernel, results, report=report).directory)
+
+
+def _lines(differences: "list[Difference]") -> list[str]:
+    if not differences:
+        return ["identical: every boundary of every load, and every event"]
+    lines = []
+    for item in differences[:_SHOWN]:
+        lines += ["", f"{item.what}, at {item.at_s:.9f} s", "  first:", *(f"    {line}" for line in item.first)]
+        lines += ["  second:", *(f"    {line}" for line in item.second)]
+    left = [item.what for item in differences[_SHOWN:]]
+    return [*lines, "", f"and later: {'; '.join(left)}"] if left else lines
