@@ -30,6 +30,7 @@ def build_parser() -> argparse.ArgumentParser:
     from wblab.host import verbs as host_verbs
     from wblab.host.kernel import verbs as kernel_verbs
     from wblab.matrix import verbs as matrix_verbs
+    from wblab.matrix import verbs as matrix_verbs
     from wblab.plot import verbs as plot_verbs
 
     parser = _Parser(prog="wblab", description="A laptop lab for Linux writeback lock-ups.")

@@ -1,0 +1,257 @@
+"""From a matrix's file to its cells: every combination of its axes, each a spec of its own. Runs nothing.
+
+base = "base-device"                  # a preset, a TOML file or a run directory
+seeds = 10                            # 1 to 10, or a list of them
+[set]                                 # for all cells
+"trace.events" = []
+[axes]
+"disk.scheduler" = ["none", "bfq"]    # any key of a spec
+[axes.offender]                       # or levels with a name, each of which sets several keys
+plain = {}
+idle = { "load.l1.ioclass" = "idle", "load.l2.ioclass" = "idle" }
+"""
+
+import copy
+import itertools
+import json
+import math
+import os
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from wblab.core.check import NAME, check_name, check_spec
+from wblab.core.errors import InputError
+from wblab.core.spec import Spec
+from wblab.core.specfile import PRESETS, find_spec, is_record, read_table, set_key
+from wblab.core.tables import from_table, to_table
+from wblab.core.units import Nanoseconds
+
+MATRICES = PRESETS / "matrices"
+BUILT = "built"  # `kernel = "built"`: every series that is built on this machine
+MAX_RUNS = 100_000
+_OWN_KEYS = {"name": "the matrix names its runs", "seed": "give seeds"}
+
+Label = str | int | float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """What a matrix's file says beside its axes.
+
+    base: the spec that all cells start from. seeds: how many, from 1, or which.
+    control_bound: a control load that stalls for longer says that the run measured the host. repeats: how often such
+    a run is made again; in virtual time the host cannot reach the guest, and nothing is repeated.
+    """
+
+    name: str
+    base: str
+    seeds: tuple[int, ...]
+    control_bound: Nanoseconds = Nanoseconds(50_000_000)
+    repeats: int = 2
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One combination of levels, by axis; `spec` is complete but for the seed."""
+
+    name: str
+    levels: dict[str, Label]
+    spec: Spec
+
+    def with_seed(self, seed: int) -> Spec:
+        """Return what one run of the cell runs; it is named after both."""
+        return replace(self.spec, seed=seed, name=run_name(self, seed))
+
+    def __str__(self) -> str:
+        return ", ".join(f"{axis} {level}" for axis, level in self.levels.items()) or self.name
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """All cells, and the seeds that each is run with."""
+
+    name: str
+    seeds: tuple[int, ...]
+    cells: tuple[Cell, ...]
+    control_bound_ns: int
+    repeats: int
+
+    def runs(self) -> list[tuple[Cell, int]]:
+        """Return all that is to run, seed by seed: what was done when it is interrupted is spread over the cells."""
+        return [(cell, seed) for seed in self.seeds for cell in self.cells]
+
+
+def run_name(cell: Cell, seed: int) -> str:
+    """Return the name of a run."""
+    return f"{cell.name}-s{seed}"
+
+
+def matrix_names() -> list[str]:
+    """Return the names of the matrices that come with the lab."""
+    return sorted(path.stem for path in MATRICES.glob("*.toml"))
+
+
+def find_matrix(text: str) -> Path:
+    """Return the file of a matrix: a path, or that of one that comes with the lab. Raises InputError."""
+    for path in (Path(text), MATRICES / f"{text}.toml"):
+        if os.path.isfile(path):
+            return path
+    raise InputError(f"no matrix {text!r}: give a TOML file or one of {', '.join(matrix_names())}")
+
+
+def read_matrix(path: Path, *, built: Sequence[str] = (), seeds: Sequence[int] = ()) -> Matrix:
+    """Return the matrix in a file; `seeds` replace the file's. Raises InputError for all that is wrong with any cell.
+
+    built: the kernels that stand for `kernel = "built"`.
+    """
+    try:
+        table = tomllib.loads(path.read_text())
+    except OSError as error:
+        raise InputError(f"cannot read the matrix {str(path)!r}: {error.strerror}") from None
+    except ValueError as error:  # also TOMLDecodeError, UnicodeDecodeError
+        raise InputError(f"{str(path)!r} is not a TOML file: {error}") from None
+    table.setdefault("name", path.stem)
+    try:
+        return expand(table, path.parent, built=built, seeds=seeds)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+
+
+def expand(table: dict[str, Any], folder: Path, *, built: Sequence[str] = (), seeds: Sequence[int] = ()) -> Matrix:
+    """Return the matrix in a table; its base may be a path from `folder`. Raises InputError."""
+    given = dict(table)
+    axes = _axes(given.pop("axes", {}), built)
+    given["seeds"] = list(seeds) or _seeds(given.get("seeds", 1))
+    common = given.pop("set", {})
+    settings = from_table(Settings, given)
+    _check_settings(settings, axes, common)
+    base = find_spec(str(folder / settings.base) if os.path.isfile(folder / settings.base) else settings.base)
+    start = read_table(base)
+    start |= {"seed": 1}
+    for key, value in common.items():
+        set_key(start, key, copy.deepcopy(value))
+    combinations = list(itertools.product(*(levels.items() for levels in axes.values())))
+    digits = len(str(len(combinations) - 1))
+    cells = tuple(
+        _cell(start, f"{number:0{digits}}", dict(zip(axes, combination, strict=True)), is_record(base))
+        for number, combination in enumerate(combinations)
+    )
+    return Matrix(settings.name, settings.seeds, cells, settings.control_bound, settings.repeats)
+
+
+def to_json(matrix: Matrix) -> dict[str, Any]:
+    """Return a matrix as matrix.json keeps it: complete, whatever becomes of its file and its base."""
+    cells = [{"name": cell.name, "levels": cell.levels, "spec": to_table(cell.spec)} for cell in matrix.cells]
+    own = {"control_bound_ns": matrix.control_bound_ns, "repeats": matrix.repeats}
+    return {"name": matrix.name, "seeds": list(matrix.seeds), **own, "cells": cells}
+
+
+def from_json(value: Mapping[str, Any]) -> Matrix:
+    """Return the matrix in a matrix.json. Raises InputError for one that the lab did not write."""
+    try:
+        cells = tuple(
+            Cell(str(cell["name"]), dict(cell["levels"]), from_table(Spec, cell["spec"], exact=True))
+            for cell in value["cells"]
+        )
+        seeds = tuple(int(seed) for seed in value["seeds"])
+        return Matrix(str(value["name"]), seeds, cells, int(value["control_bound_ns"]), int(value["repeats"]))
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"it holds no matrix of the lab ({type(error).__name__}: {error})") from None
+
+
+def _seeds(value: object) -> object:
+    """Return the seeds as a list where a number says how many; anything else is for the table's check."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        if not 0 < value <= MAX_RUNS:
+            raise InputError(f"seeds: {value} of them cannot be run: give between 1 and {MAX_RUNS}")
+        return list(range(1, value + 1))
+    return value
+
+
+def _axes(value: object, built: Sequence[str]) -> dict[str, dict[Label, dict[str, Any]]]:
+    """Return what each level of each axis sets, by axis and level."""
+    if not isinstance(value, Mapping):
+        raise InputError(f"axes must be a table, not {value!r}")
+    axes: dict[str, dict[Label, dict[str, Any]]] = {}
+    for axis, given in value.items():
+        levels = list(built) if axis == "kernel" and given == BUILT else given
+        if isinstance(levels, Mapping):
+            axes[axis] = dict(_named_levels(axis, levels))
+        elif isinstance(levels, list):
+            axes[axis] = {_label(level): {axis: level} for level in levels}
+        else:
+            raise InputError(f"axes.{axis} must be a list of values or a table of named levels, not {levels!r}")
+        if not levels:
+            raise InputError(f"axes.{axis} has no level" + (": no kernel is built" if given == BUILT else ""))
+        if len(axes[axis]) < len(levels):
+            raise InputError(f"axes.{axis} has the same level twice")
+    runs = math.prod(len(levels) for levels in axes.values())
+    if runs > MAX_RUNS:
+        raise InputError(f"axes: {runs} cells are too many: at most {MAX_RUNS}")
+    return axes
+
+
+def _named_levels(axis: str, levels: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    for name, settings in levels.items():
+        if not isinstance(settings, Mapping):
+            raise InputError(
+                f"axes.{axis}.{name} must be a table of keys, not {settings!r} (a key with dots is quoted)"
+            )
+    return [(name, dict(settings)) for name, settings in levels.items()]
+
+
+def _label(value: object) -> Label:
+    """Return how a level is called in the table of results."""
+    if isinstance(value, str | int | float) and not isinstance(value, bool):
+        return value
+    if isinstance(value, list):
+        return " ".join(map(str, value)) or "none"
+    return json.dumps(value)
+
+
+def _check_settings(settings: Settings, axes: Mapping[str, Mapping[Label, Mapping[str, Any]]], common: object) -> None:
+    check_name(settings.name, "name")
+    if not settings.seeds:
+        raise InputError("seeds: none given")
+    if len(set(settings.seeds)) < len(settings.seeds):
+        raise InputError("seeds: the same seed is given twice, and would give the same run twice")
+    for seed in settings.seeds:
+        if not 0 <= seed < 2**63:
+            raise InputError(f"seeds: {seed} is not between 0 and 2^63 - 1")
+    if not 0 <= settings.repeats <= 100:
+        raise InputError(f"repeats: {settings.repeats} is not between 0 and 100")
+    if settings.control_bound <= 0:
+        raise InputError("control_bound: must be longer than 0")
+    if not isinstance(common, Mapping):
+        raise InputError(f"set must be a table, not {common!r}")
+    owner = dict.fromkeys(common, "[set]")
+    for axis, levels in axes.items():
+        for key in {key for level in levels.values() for key in level}:
+            if key in owner and owner[key] != "[set]":
+                raise InputError(f"axes: both {owner[key]} and {axis} set {key!r}: keep one")
+            owner[key] = axis
+    for key, reason in _OWN_KEYS.items():
+        if key in owner:
+            raise InputError(f"{owner[key]}: {key!r} cannot be set: {reason}")
+
+
+def _cell(start: dict[str, Any], number: str, chosen: Mapping[str, tuple[Label, dict[str, Any]]], exact: bool) -> Cell:
+    table = copy.deepcopy(start)
+    words = [re.sub(r"[^A-Za-z0-9.]+", "-", str(label)).strip("-.") for label, _ in chosen.values()]
+    table["name"] = name = "-".join([number, *filter(None, words)])[:40].rstrip("-.")
+    assert NAME.fullmatch(name)
+    levels = {axis: label for axis, (label, _) in chosen.items()}
+    where = ", ".join(f"{axis} = {label}" for axis, label in levels.items())
+    try:
+        for _, settings in chosen.values():
+            for key, value in settings.items():
+                set_key(table, key, copy.deepcopy(value))
+        spec = from_table(Spec, table, exact=exact)
+        check_spec(spec)
+    except InputError as error:
+        raise InputError(f"{error} (in the cell {where})" if where else str(error)) from None
+    return Cell(name, levels, spec)

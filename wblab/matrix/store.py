@@ -1,0 +1,215 @@
+"""The directory of a matrix: what is to run, what ran, and the table of results.
+
+    exp/<date>_<name>/
+      matrix.json     format; when it began; all cells with their specs; seeds; the kernels, by what cells call them
+      runs/           <cell>-s<seed>, an ordinary run directory each
+                      <cell>-s<seed>.noisy   where the control load says that it measured the host (real time only)
+                      _<cell>-s<seed>        where it failed, with the reason; -2, -3 … if again
+      table.parquet   a row for each axis' level, seed, run, load and metric; only of the runs that count
+      noisy.parquet   the same of the noisy ones, if there are any
+
+A run is done when its directory is there under its own name: it gets that name when it is complete. Nothing else
+is to be remembered, so a matrix can be interrupted at any moment.
+"""
+
+import fcntl
+import io
+import json
+import os
+import shutil
+import tarfile
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from wblab.core import rundir
+from wblab.core.errors import InputError, WblabError
+from wblab.core.tables import to_table
+from wblab.matrix.plan import Cell, Matrix, from_json, run_name, to_json
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FORMAT = 1
+PLAN, RUNS, TABLE, NOISY = "matrix.json", "runs", "table.parquet", "noisy.parquet"
+_NOISY = ".noisy"
+_PARTIAL = ".partial-"
+
+
+class Store:
+    """One matrix directory. Only one process at a time writes to it: see `held`."""
+
+    def __init__(self, path: Path, matrix: Matrix, kernels: Mapping[str, Mapping[str, Any]]) -> None:
+        self.path = path
+        self.matrix = matrix
+        self.kernels = dict(kernels)
+
+    @classmethod
+    def create(cls, results: Path, matrix: Matrix, kernels: Mapping[str, Mapping[str, Any]]) -> "Store":
+        """Make a new matrix directory. Raises InputError where there can be none."""
+        content = {
+            "format": FORMAT,
+            "kind": "matrix",
+            "start": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
+            "kernels": dict(kernels),
+        }
+        try:
+            staged = rundir.stage(results, matrix.name)
+            (staged / RUNS).mkdir()
+            rundir.write_json(staged / PLAN, content | to_json(matrix))
+            return cls(rundir.commit(staged), matrix, kernels)
+        except OSError as error:
+            raise InputError(
+                f"cannot make a directory for the matrix in {str(results)!r}: {error.strerror or error}"
+            ) from None
+
+    @classmethod
+    def open(cls, path: Path) -> "Store":
+        """Return the store in a matrix directory. Raises InputError where there is none."""
+        try:
+            value = json.loads((path / PLAN).read_bytes())
+        except OSError as error:
+            raise InputError(f"cannot read {path / PLAN}: {error.strerror}: is this a matrix directory?") from None
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"{path / PLAN} is damaged: {error}") from None
+        if not isinstance(value, dict) or value.get("format") != FORMAT or value.get("kind") != "matrix":
+            raise InputError(f"{path / PLAN} is no matrix that this lab reads: use the lab that wrote it")
+        try:
+            return cls(path, from_json(value), value.get("kernels") or {})
+        except InputError as error:
+            raise InputError(f"{path / PLAN}: {error}") from None
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Keep other processes from writing to the directory, and clear what one that was killed left half done."""
+        descriptor = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                raise InputError(f"another wblab works on {self.path}: wait for its end") from None
+            for left in self.runs.glob(f"{_PARTIAL}*"):
+                shutil.rmtree(left, ignore_errors=True)
+            yield
+        finally:
+            os.close(descriptor)
+
+    @property
+    def runs(self) -> Path:
+        """Where the run directories are."""
+        return self.path / RUNS
+
+    def missing(self) -> list[tuple[Cell, int]]:
+        """Return what is not done, in the order in which it is to run."""
+        there = set(os.listdir(self.runs))
+        return [(cell, seed) for cell, seed in self.matrix.runs() if run_name(cell, seed) not in there]
+
+    def keep(self, cell: Cell, seed: int, archive: bytes) -> Path:
+        """Unpack a run that succeeded, without a name yet. Raises WblabError for an archive that is none."""
+        partial = self._partial()
+        unpack(archive, partial)
+        record = json.loads((partial / rundir.EXPERIMENT).read_bytes())
+        if record["spec"] != to_table(cell.with_seed(seed)):
+            raise WblabError("the worker ran another spec than it was given: does it have the same version of the lab?")
+        return partial
+
+    def done(self, cell: Cell, seed: int, unpacked: Path, *, noisy: bool = False) -> Path:
+        """Give an unpacked run its name, as one that counts or as a noisy one."""
+        return _rename(unpacked, self.runs / (run_name(cell, seed) + (_NOISY if noisy else "")))
+
+    def failed(self, cell: Cell, seed: int, reason: str, archive: bytes = b"") -> Path:
+        """Keep what there is of a run that failed: at least a record with the reason."""
+        partial = self._partial()
+        try:
+            unpack(archive, partial)
+        except WblabError as error:
+            reason = f"{reason} (and {error})"
+        if not (partial / rundir.EXPERIMENT).is_file():
+            record = {"format": rundir.FORMAT, "kind": "uml", "spec": to_table(cell.with_seed(seed)), "seed": seed}
+            rundir.write_json(partial / rundir.EXPERIMENT, record | {"outcome": "failed", "reason": reason})
+        return _rename(partial, self.runs / f"{rundir.STAGED}{run_name(cell, seed)}")
+
+    def write_tables(self) -> Path:
+        """Write the tables of all runs that are there, and return that of the runs that count."""
+        self._write(TABLE, "")
+        if any(self.runs.glob(f"[!_.]*{_NOISY}*")):
+            self._write(NOISY, _NOISY)
+        return self.path / TABLE
+
+    def _write(self, name: str, mark: str) -> None:
+        partial = self.path / f".{name}.partial"
+        self.table(mark).to_parquet(partial, index=False)
+        os.replace(partial, self.path / name)
+
+    def table(self, mark: str = "") -> "pd.DataFrame":
+        """Return the metrics of all runs that count, or of those whose names have a mark: one row for each metric."""
+        import pandas as pd
+
+        from wblab.data.metrics import COLUMNS, metrics_frame, with_cell
+        from wblab.data.run import read_run
+
+        parts = []
+        for cell, seed in self.matrix.runs():
+            name = run_name(cell, seed)
+            for path in sorted(self.runs.glob(f"{name}{mark}*")) if mark else [self.runs / name]:
+                if path.is_dir():
+                    parts.append(
+                        with_cell(metrics_frame(read_run(path)), cell.levels | {"cell": cell.name, "seed": seed})
+                    )
+        axes = list(self.matrix.cells[0].levels)
+        if not parts:
+            return pd.DataFrame(columns=[*axes, "cell", "seed", *COLUMNS])
+        table = pd.concat(parts, ignore_index=True)
+        for axis in axes:  # levels of several types make no column of Parquet
+            if len({type(cell.levels[axis]) for cell in self.matrix.cells}) > 1:
+                table[axis] = table[axis].astype(str)
+        return table
+
+    def _partial(self) -> Path:
+        return Path(tempfile.mkdtemp(prefix=_PARTIAL, dir=self.runs))
+
+
+def pack(directory: Path) -> bytes:
+    """Return the files of a run directory as one archive."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
+        for path in sorted(directory.iterdir()):
+            if path.is_file() and not path.is_symlink():
+                archive.add(path, path.name, recursive=False)
+    return buffer.getvalue()
+
+
+def unpack(archive: bytes, directory: Path) -> None:
+    """Unpack what `pack` has packed: plain files, beside each other. Raises WblabError for anything else."""
+    if not archive:
+        return
+    try:
+        with tarfile.open(fileobj=io.BytesIO(archive), mode="r:") as members:
+            for member in members:
+                content = members.extractfile(member) if member.isfile() else None
+                if content is None or member.name in ("", ".", "..") or "/" in member.name:
+                    raise WblabError(f"the worker sent {member.name!r}, which is no file of a run")
+                with content, (directory / member.name).open("xb") as file:
+                    shutil.copyfileobj(content, file)
+    except (tarfile.TarError, OSError, EOFError) as error:
+        raise WblabError(f"what the worker sent cannot be unpacked: {error}") from None
+
+
+def _rename(path: Path, wanted: Path) -> Path:
+    """Rename a directory; -2, -3 and so on keep it from one that is there."""
+    path.chmod(0o755)  # a temporary directory is its maker's alone
+    names = (wanted if number == 1 else wanted.with_name(f"{wanted.name}-{number}") for number in range(1, 10_000))
+    for name in names:
+        if name.exists():
+            continue
+        try:
+            os.rename(path, name)
+        except OSError:
+            if not name.exists():
+                raise
+        else:
+            return name
+    raise WblabError(f"no free name for {wanted}")

@@ -1,0 +1,164 @@
+"""wblab matrix."""
+
+import argparse
+import json
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from wblab.core.errors import InputError, WblabError
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+    from wblab.matrix.plan import Matrix
+    from wblab.matrix.run import Tally
+    from wblab.matrix.store import Store
+
+_SHOWN = 20  # failures that are listed
+
+
+def add_verbs(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the verb to the command."""
+    matrix = verbs.add_parser(
+        "matrix",
+        help="run many experiments",
+        description="Run every combination of a matrix's axes with several seeds, and print its directory.",
+    )
+    matrix.add_argument("spec", nargs="?", metavar="SPEC", help="a TOML file, or one of experiments/matrices/")
+    matrix.add_argument("--resume", type=Path, metavar="DIR", help="run what is missing in the directory of a matrix")
+    matrix.add_argument("--seeds", type=int, metavar="N", help="run every cell with the seeds 1 to N")
+    matrix.add_argument("--exp", type=Path, metavar="DIR", help="where its directory goes (default: exp/ of the lab)")
+    where = matrix.add_mutually_exclusive_group()
+    where.add_argument(
+        "--workers", type=int, metavar="N", help="runs at once on this machine (default: its processors)"
+    )
+    where.add_argument(
+        "--scheduler", metavar="ADDRESS", help="a dask.distributed scheduler, whose workers make the runs"
+    )
+    matrix.add_argument("--json", action="store_true", help="print directory, numbers and failures as JSON")
+    matrix.set_defaults(run=_matrix)
+
+
+def _matrix(arguments: argparse.Namespace) -> None:
+    store, matrix, kernels = _planned(arguments)
+    if arguments.workers is not None and not 0 < arguments.workers <= 1024:
+        raise InputError(f"--workers: {arguments.workers} is not between 1 and 1024")
+    _check(matrix, kernels, here=not arguments.scheduler)
+    with ExitStack() as stack:
+        client = _remote(stack, arguments.scheduler, matrix, kernels) if arguments.scheduler else None
+        store = store or _create(arguments, matrix, kernels)
+        stack.enter_context(store.held())
+        tally = _run(store, client, arguments.workers)
+    _print(store, tally, arguments.json)
+
+
+def _planned(arguments: argparse.Namespace) -> "tuple[Store | None, Matrix, dict[str, Any]]":
+    """Return what is to run, with the kernels by what the cells call them; and its directory if there is one."""
+    from wblab.core.specfile import RESULTS
+    from wblab.host.kernel import list_kernels
+    from wblab.matrix.plan import MAX_RUNS, find_matrix, read_matrix
+    from wblab.matrix.store import Store
+    from wblab.matrix.work import wanted_kernel
+
+    if (arguments.spec is None) == (arguments.resume is None):
+        raise InputError("give a matrix, or --resume with its directory: see wblab matrix --help")
+    if arguments.resume:
+        if arguments.seeds is not None:
+            raise InputError("--seeds: a matrix is resumed with the seeds that it was begun with")
+        results = arguments.exp or RESULTS
+        path = next((p for p in (arguments.resume, results / arguments.resume) if p.is_dir()), arguments.resume)
+        store = Store.open(path)
+        _check_kernels(store)
+        return store, store.matrix, store.kernels
+    if arguments.seeds is not None and not 0 < arguments.seeds <= MAX_RUNS:
+        raise InputError(f"--seeds: {arguments.seeds} is not between 1 and {MAX_RUNS}")
+    built = [listed.series for listed in list_kernels() if listed.kernel]
+    matrix = read_matrix(find_matrix(arguments.spec), built=built, seeds=range(1, (arguments.seeds or 0) + 1))
+    names = dict.fromkeys(cell.spec.kernel for cell in matrix.cells)
+    return None, matrix, {name: wanted_kernel(name).describe() for name in names}
+
+
+def _check_kernels(store: "Store") -> None:
+    """Raise InputError unless the kernels are those with which the matrix was begun."""
+    from wblab.matrix.work import same_kernel
+
+    for name, kernel in store.kernels.items():
+        try:
+            same_kernel(name, kernel["build_id"])
+        except InputError as error:
+            raise InputError(f"{store.path} was begun with another kernel: {error}") from None
+
+
+def _check(matrix: "Matrix", kernels: dict[str, Any], *, here: bool) -> None:
+    """Raise InputError for what can be known to fail; on a cluster, the workers are asked about themselves."""
+    from wblab.host.check import check_kernel, check_run
+    from wblab.matrix.work import wanted_kernel
+
+    found = {name: wanted_kernel(name) for name in kernels}
+    for cell in matrix.cells:
+        try:
+            if here:
+                check_run(cell.spec)
+            check_kernel(cell.spec, found[cell.spec.kernel])
+        except InputError as error:
+            raise InputError(f"{error} (in the cell {cell})") from None
+
+
+def _remote(stack: ExitStack, address: str, matrix: "Matrix", kernels: dict[str, Any]) -> "Client":
+    from wblab.core.tables import to_table
+    from wblab.matrix.cluster import check_workers, remote
+    from wblab.matrix.work import Order
+
+    client = stack.enter_context(remote(address))
+    check_workers(client, [Order(to_table(cell.spec), kernels[cell.spec.kernel]["build_id"]) for cell in matrix.cells])
+    return client
+
+
+def _create(arguments: argparse.Namespace, matrix: "Matrix", kernels: dict[str, Any]) -> "Store":
+    from wblab.core.specfile import RESULTS
+    from wblab.matrix.store import Store
+
+    return Store.create(arguments.exp or RESULTS, matrix, kernels)
+
+
+def _run(store: "Store", client: "Client | None", workers: int | None) -> "Tally":
+    """Run what is missing; the table is written whatever happens."""
+    from wblab.host.progress import bar
+    from wblab.matrix.cluster import local, processors
+    from wblab.matrix.run import Runner, Tally
+
+    missing = len(store.missing())
+    try:
+        if not missing:
+            return Tally(0)
+        with ExitStack() as stack:
+            report = stack.enter_context(bar(store.matrix.name))
+            report(None, "starting the workers")
+            if client is None:
+                client = stack.enter_context(local(min(workers or processors(), missing), store.path / ".work"))
+            return Runner(store, client, report).run()
+    except (WblabError, KeyboardInterrupt) as error:
+        print(f"wblab: to go on: wblab matrix --resume {store.path}", file=sys.stderr)
+        raise error
+    finally:
+        store.write_tables()
+
+
+def _print(store: "Store", tally: "Tally", as_json: bool) -> None:
+    total = len(store.matrix.runs())
+    failures = [{"cell": str(item.cell), "seed": item.seed, "reason": reason} for item, reason in tally.failures]
+    if as_json:
+        counts = {"runs": total, "done": total - len(failures), "made_now": tally.done, "repeated": tally.repeated}
+        print(json.dumps({"directory": str(store.path), **counts, "failures": failures}, indent=2))
+    else:
+        print(store.path)
+    if failures:
+        for failure in failures[:_SHOWN]:
+            print("failed: {cell}, seed {seed}: {reason}".format(**failure), file=sys.stderr)
+        if len(failures) > _SHOWN:
+            print(f"and {len(failures) - _SHOWN} more, in {store.runs}/_*", file=sys.stderr)
+        raise WblabError(
+            f"{len(failures)} of {total} runs failed: to try them again, wblab matrix --resume {store.path}"
+        )

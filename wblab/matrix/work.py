@@ -1,0 +1,110 @@
+"""What a worker does, on whatever machine it is: run one cell with one seed, and hand back the run directory.
+
+Orders and results are plain values: a worker needs the lab and the kernel, but none of the caller's files.
+"""
+
+import shutil
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from wblab.core.errors import InputError, WblabError
+from wblab.core.spec import Spec
+from wblab.core.tables import from_table
+from wblab.host.check import check_kernel, check_run
+from wblab.host.kernel import Kernel, find_kernel
+from wblab.host.progress import silent
+from wblab.host.run import run_experiment
+from wblab.matrix.store import pack
+
+
+@dataclass(frozen=True)
+class Order:
+    """One run to make: the whole spec, as a table, and which build of its kernel the caller has."""
+
+    spec: dict[str, Any]
+    build_id: str
+
+    def unpacked(self) -> Spec:
+        """Return the spec."""
+        return from_table(Spec, self.spec, exact=True)
+
+
+@dataclass(frozen=True)
+class Result:
+    """What became of an order: the run directory as an archive, and the reason if it failed."""
+
+    archive: bytes
+    failure: str = ""
+
+
+def wanted_kernel(name: str) -> Kernel:
+    """Return the kernel that a spec names, which must be built on this machine. Raises InputError."""
+    kernel = find_kernel(name or None)
+    if kernel is None:
+        build = " ".join(["wblab kernel build", *([name] if name else [])])
+        raise InputError(f"the kernel {name or 'of the lab'} is not built yet: run '{build}'")
+    return kernel
+
+
+@lru_cache
+def same_kernel(name: str, build_id: str) -> Kernel:
+    """Return this machine's kernel of a name if it is the caller's build. Raises InputError."""
+    kernel = wanted_kernel(name)
+    if kernel.build_id != build_id:
+        raise InputError(
+            f"the kernel {name or kernel.series} is another build here ({kernel.build_id[:12]}) than the caller's "
+            f"({build_id[:12]}): build it from the same source, or copy the caller's ~/.cache/wblab"
+        )
+    return kernel
+
+
+def why_not(orders: list[Order]) -> str:
+    """Return why this machine cannot run one of the orders, in a line; empty where it can run all."""
+    try:
+        for order in orders:
+            spec = order.unpacked()
+            check_run(spec)
+            check_kernel(spec, same_kernel(spec.kernel, order.build_id))
+    except WblabError as error:
+        return str(error)
+    return ""
+
+
+def run(order: Order) -> Result:
+    """Run an order on a dask worker, in a directory of the worker's. Never raises for a run that fails."""
+    from distributed import get_worker
+
+    worker = get_worker()
+    key = worker.get_current_task()
+
+    def cancelled() -> bool:
+        task = worker.state.tasks.get(key)
+        return task is None or task.state == "cancelled"
+
+    return run_in(Path(worker.local_directory), order, cancelled)
+
+
+def run_in(room: Path, order: Order, cancelled: Callable[[], bool] = lambda: False) -> Result:
+    """Run an order in a directory of its own in `room`, of which nothing is left. `cancelled` is asked on the way."""
+
+    def report(share: float | None, text: str) -> None:
+        silent(share, text)
+        if cancelled():
+            raise WblabError("cancelled")
+
+    place = Path(tempfile.mkdtemp(prefix="wblab-", dir=room))
+    try:
+        spec = order.unpacked()
+        kernel = same_kernel(spec.kernel, order.build_id)
+        check_run(spec)
+        finished = run_experiment(spec, kernel, place, report=report)
+        return Result(pack(finished.directory))
+    except WblabError as error:
+        staged = next(place.glob("_*"), None)
+        return Result(pack(staged) if staged else b"", str(error).replace(f" (see {staged})", ""))
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
