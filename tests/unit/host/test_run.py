@@ -64,8 +64,10 @@ def test_a_run_that_succeeds(kernel, tmp_path):
     record = json.loads((finished.directory / "experiment.json").read_text())
     assert record == json.loads(json.dumps(finished.record))
     assert list(record) == [
-        *("format", "kind", "spec", "seed", "kernel", "host", "start", "end", "wall_s", "guest_s", "outcome", "reason")
+        *("format", "kind", "spec", "seed", "kernel", "guest", "host"),
+        *("start", "end", "wall_s", "guest_s", "outcome", "reason"),
     ]
+    assert len(record["guest"]["program_sha256"]) == 64
     assert (record["outcome"], record["reason"], record["guest_s"]) == ("succeeded", "", 9.0)
     assert from_table(Spec, record["spec"], exact=True) == SPEC
     seen = json.loads((finished.directory / "seen.json").read_text())
