@@ -1,0 +1,1 @@
+"""The claims of the thesis as executable checks: wblab verify."""

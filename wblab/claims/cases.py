@@ -1,0 +1,55 @@
+"""The runs that claims need: each case is a preset, with some keys changed."""
+
+from dataclasses import dataclass, replace
+
+from wblab.core.spec import Spec
+from wblab.core.specfile import find_spec, read_spec
+from wblab.host.kernel import Kernel
+
+SYSCALL_EVENTS = "CONFIG_FTRACE_SYSCALLS=y"
+_OPEN_EVENTS = ("syscalls:sys_enter_openat", "syscalls:sys_exit_openat")
+
+
+@dataclass(frozen=True)
+class Case:
+    """events: traced besides the preset's. opens: also openat, where the kernel has events for it.
+
+    most_seeds: a case that takes long has no more runs than this.
+    """
+
+    preset: str
+    what: str
+    settings: tuple[str, ...] = ()
+    events: tuple[str, ...] = ()
+    opens: bool = False
+    most_seeds: int = 1000
+
+
+_RELEASES = ("writeback:sb_clear_inode_writeback",)
+_BFQ, _IDLE = "disk.scheduler=bfq", "load.l1.ioclass=idle"
+
+CASES = {
+    "ext2": Case("base-ext2", "ext2 on the throttled disk, as the thesis ran it", opens=True),
+    "ext4": Case("base", "ext4 with its journal on the throttled disk", opens=True),
+    "ext4-bfq": Case("base", "the same with BFQ", (_BFQ,)),
+    "sync": Case("base-sync", "ext4 mounted sync on the throttled disk", most_seeds=3),
+    "device": Case("base-device", "ext4 on the device disk, mq-deadline", (), _RELEASES, opens=True),
+    "device-bfq": Case("base-device", "the same with BFQ", (_BFQ,), _RELEASES),
+    "device-bfq-idle": Case(
+        "base-device", "the same with BFQ and l1 in the idle class", (_BFQ, _IDLE, "load.l2.ioclass=idle"), _RELEASES
+    ),
+}
+
+
+def case_spec(name: str, seed: int, kernel: Kernel, kernel_name: str = "") -> Spec:
+    """Return the spec of one run of a case; `kernel_name` is how a user names the kernel, "" the default."""
+    case = CASES[name]
+    spec = read_spec(find_spec(case.preset), case.settings)
+    opens = _OPEN_EVENTS if case.opens and has_syscall_events(kernel) else ()
+    trace = replace(spec.trace, events=(*spec.trace.events, *case.events, *opens))
+    return replace(spec, name=name, seed=seed, kernel=kernel_name, trace=trace)
+
+
+def has_syscall_events(kernel: Kernel) -> bool:
+    """Whether a kernel was built with trace events for system calls; one that does not say so has none."""
+    return kernel.config is not None and SYSCALL_EVENTS in kernel.config.read_text().splitlines()

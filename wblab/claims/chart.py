@@ -1,0 +1,68 @@
+"""The figures of a report: all seeds' longest pauses beside each other, and single runs as timelines."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from wblab.claims.sample import Sample
+from wblab.data.pagecache import page_cache
+from wblab.data.window import around
+from wblab.plot.figure import save
+from wblab.plot.style import CYCLE, DPI, GRID, MARK, OFFENDER, WIDTH_IN
+from wblab.plot.timeline import timeline
+
+_ROW_IN = 0.42
+_LOADS = {"w1": CYCLE, "mw1": OFFENDER}
+_OFF = {"w1": -0.12, "mw1": 0.12}
+
+
+def plot_longest_pauses(samples: dict[str, list[Sample]], *, ax: Axes) -> Axes:
+    """Draw the longest pause of w1 and mw1 in each run: a point each, a row for each case, a bar for the median."""
+    for row, runs in enumerate(samples.values()):
+        for name, colour in _LOADS.items():
+            values = sorted(sample.longest_s(name) for sample in runs)
+            at = [row + _OFF[name]] * len(values)
+            ax.plot(values, at, "o", color=colour, alpha=0.6, markersize=6, label=name if row == 0 else None)
+            middle = (values[(len(values) - 1) // 2] + values[len(values) // 2]) / 2
+            ax.plot([middle], [row + _OFF[name]], "|", color=colour, markersize=16, markeredgewidth=2)
+    ax.set_xscale("log")
+    ax.set_yticks(range(len(samples)), list(samples))
+    ax.invert_yaxis()
+    ax.set_xlabel("longest pause of a run (s); each point a seed, the bar their median")
+    ax.grid(color=GRID, linewidth=0.5)
+    ax.axvline(1, color=MARK, linestyle="--", linewidth=1)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
+    return ax
+
+
+def figures(samples: dict[str, list[Sample]], directory: Path) -> Iterator[tuple[Path, str]]:
+    """Write the figures as PNG files into a directory; yield each with what it shows."""
+    if not samples:
+        return
+    figure = Figure(figsize=(WIDTH_IN, 1.2 + _ROW_IN * len(samples)), dpi=DPI, layout="constrained")
+    FigureCanvasAgg(figure)
+    plot_longest_pauses(samples, ax=figure.add_subplot())
+    path = directory / "longest-pauses.png"
+    figure.savefig(path)
+    yield path, "The longest pause of each run of w1, which appends to an open file, and mw1, which opens new ones."
+    wanted = {
+        "ext2": "The base experiment as the thesis ran it, on ext2.",
+        "ext4": "The base experiment on ext4 with its journal.",
+        "sync": "Mounted sync.",
+        "device": "On the device disk.",
+        "device-bfq-idle": "On the device disk, with BFQ and the offenders in the idle class.",
+    }
+    for case, what in wanted.items():
+        for sample in samples.get(case, [])[:1]:
+            run, cache = sample.run, page_cache(sample.run)
+            path = directory / f"{case}.png"
+            save(timeline(run, cache), run, path)
+            yield path, f"{what} Seed {run.spec.seed}."
+            if case in ("ext2", "device"):
+                path = directory / f"{case}-close-up.png"
+                save(timeline(run, cache, window=around(run, "longest")), run, path)
+                yield path, f"The same from close by: the longest pause of its innocent loads, on {case}."

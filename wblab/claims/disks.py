@@ -1,0 +1,186 @@
+"""Claims on other disks and mounts: without the cache, under BFQ, and where the disk's time lies below the scheduler.
+
+The device disk is where the lab can show the mechanism of the thesis's live runs: writers that wait for the disk, not
+for the kernel's throttling.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from wblab.claims.base import (
+    LEAST_PAIRS,
+    NOT_REPRODUCED,
+    REPRODUCED,
+    UNTESTED,
+    Claim,
+    Measure,
+    Samples,
+    Verdict,
+    judge,
+    over_seeds,
+    ratio,
+)
+from wblab.claims.lockup import NOTICED_S, check_openat, throttled_share
+from wblab.claims.sample import Sample, Stop, is_throttled, stops
+from wblab.core.units import NS_PER_MS, NS_PER_S
+from wblab.data.window import whole
+
+INNOCENT = ("w1", "mw1")
+AT_ONCE_NS = 20 * NS_PER_MS  # "just after"
+MANY = 5  # "many inodes", within that time
+NO_DIFFERENCE = (0.8, 1.25)
+_LONG_NS = NS_PER_S
+
+Figure = Callable[[Sample], float]
+
+
+def wait_time_s(sample: Sample) -> float:
+    """Return the wait time of w1 and mw1 together, in s."""
+    return sum(sample.figures(name).wait_time_s for name in INNOCENT)
+
+
+def paused_s(sample: Sample) -> float:
+    """Return the total paused time of w1 and mw1 together, in s."""
+    return sum(sample.figures(name).paused_s for name in INNOCENT)
+
+
+def longest_s(sample: Sample) -> float:
+    """Return the longest pause of w1 and mw1, in s."""
+    return sample.longest_s(*INNOCENT)
+
+
+def cycle_s(sample: Sample) -> float:
+    """Return what the median cycle of w1 takes besides its sleep, in s."""
+    return float(np.median(sample.run.load("w1").pauses_ns)) / NS_PER_S
+
+
+def follows_release(sample: Sample, time_ns: int) -> bool:
+    """Return whether writing of many inodes ended just before a moment."""
+    first, last = np.searchsorted(sample.released_ns, (time_ns - AT_ONCE_NS, time_ns + 1))
+    return bool(last - first >= MANY)
+
+
+def unthrottled(sample: Sample) -> list[Stop]:
+    """Return the pauses over 1 s of w1 and mw1 in which the kernel did not throttle them."""
+    return [stop for stop in stops(sample, INNOCENT, _LONG_NS) if not is_throttled(sample, stop)]
+
+
+def chance(sample: Sample) -> float:
+    """Return the share of moments of a run that follow a release: what pauses that end at any time would show."""
+    window = whole(sample.run)
+    moments = np.arange(window.start_ns, window.end_ns, AT_ONCE_NS // 2)
+    return float(np.mean([follows_release(sample, int(moment)) for moment in moments]))
+
+
+def check_release(samples: Samples) -> Verdict:
+    """Judge whether pauses without throttling end just after sb_clear_inode_writeback events of many inodes."""
+    runs = [sample for sample in samples["device"] if unthrottled(sample)]
+    if not runs:
+        return Verdict(NOT_REPRODUCED, "w1 and mw1 have no pause over 1 s without throttling")
+    shares = [
+        100 * float(np.mean([follows_release(sample, stop.end_ns) for stop in unthrottled(sample)])) for sample in runs
+    ]
+    what = f"share of pauses that end within {AT_ONCE_NS // NS_PER_MS} ms of the release of {MANY} inodes or more"
+    said = f"Of moments taken at random {np.mean([chance(sample) for sample in runs]):.0%} do"
+    return judge(over_seeds(what, "%", shares), lambda share: share >= 90, "9 of 10 pauses or more", said)
+
+
+def compared(
+    figure: Figure, what: str, cases: tuple[str, str], holds: Callable[[float, float, float], bool], wanted: str
+) -> Callable[[Samples], Verdict]:
+    """Return the check of a change: `cases` are with it and without; `holds` gets the ratio and its interval."""
+
+    def check(samples: Samples) -> Verdict:
+        changed, before = ([figure(sample) for sample in samples[case]] for case in cases)
+        pairs = min(len(changed), len(before))
+        if pairs < LEAST_PAIRS:
+            return Verdict(UNTESTED, f"a comparison needs runs of at least {LEAST_PAIRS} seeds: give --seeds")
+        effect = ratio(f"{what}, {cases[0]} / {cases[1]}", changed[:pairs], before[:pairs])
+        outcome = REPRODUCED if holds(effect.middle, effect.low, effect.high) else NOT_REPRODUCED
+        medians = f"Medians {np.median(changed):.2g} s and {np.median(before):.2g} s"
+        spans = " The interval spans 1: a difference is not shown" if effect.low <= 1 <= effect.high else ""
+        return Verdict(outcome, f"Wanted: {wanted}. {medians}.{spans}", effect)
+
+    return check
+
+
+def _less(most: float) -> Callable[[float, float, float], bool]:
+    return lambda middle, low, high: middle <= most and high < 1
+
+
+def _mitigation(name: str, says: str, figure: tuple[str, Figure], change: str, most: float) -> Claim:
+    cases = (change, "device")
+    wanted = (
+        "less, and the interval is below 1" if most == 1 else f"at most {most:g} times, and the interval is below 1"
+    )
+    return Claim(name, says, "figures 14 to 16", cases, compared(figure[1], figure[0], cases, _less(most), wanted))
+
+
+def sync_claims() -> list[Claim]:
+    """Return the claims of figure 10: the cache disabled."""
+    slower = compared(
+        cycle_s,
+        "median cycle of w1 less its sleep",
+        ("sync", "ext4"),
+        lambda middle, low, high: low > 1.5,
+        "over 1.5 times",
+    )
+    none = Measure(
+        "longest pause of w1 and mw1", "s", longest_s, lambda s: s <= NOTICED_S, f"none over {NOTICED_S:g} s"
+    )
+    return [
+        Claim("sync-no-pauses", "mounted sync there are no unwanted pauses", "figure 10", ("sync",), none.on("sync")),
+        Claim("sync-latency", "but every write takes longer", "figure 10", ("sync", "ext4"), slower),
+    ]
+
+
+def device_claims() -> list[Claim]:
+    """Return what can be tested of figures 11 to 13, and figures 14 to 16, on the device disk."""
+    unasked = Measure(
+        f"share of w1's and mw1's paused time (pauses over {NOTICED_S:g} s) without throttling",
+        "%",
+        lambda sample: 100 * (1 - throttled_share(sample, *INNOCENT)),
+        lambda share: share >= 50,
+        "more than half",
+    )
+    several = Measure("longest pause of w1", "s", lambda sample: sample.longest_s("w1"), lambda s: s >= 2, "over 2 s")
+    same = compared(
+        longest_s,
+        "longest pause of w1 and mw1",
+        ("ext4-bfq", "ext4"),
+        lambda middle, low, high: NO_DIFFERENCE[0] <= middle <= NO_DIFFERENCE[1],
+        "0.8 to 1.25 times",
+    )
+    mechanism = "figures 11 to 13, the mechanism, on the device disk"
+    on_device = ("device",)
+    longest, wait = ("longest pause", longest_s), ("wait time", wait_time_s)
+    idle = "device-bfq-idle"
+    return [
+        Claim("live-w1", "w1 has pauses of seconds too", mechanism, on_device, several.on("device")),
+        Claim(
+            "live-unthrottled", "loads pause though no throttling happens", mechanism, on_device, unasked.on("device")
+        ),
+        Claim(
+            "live-openat",
+            "mw1 is stuck in openat",
+            mechanism,
+            on_device,
+            lambda samples: check_openat(samples, "device"),
+        ),
+        Claim("live-release", "a pause ends just after many inodes were written", mechanism, on_device, check_release),
+        Claim(
+            "bfq-throttled",
+            "BFQ makes no difference on the throttled disk",
+            "mitigation, in UML",
+            ("ext4-bfq", "ext4"),
+            same,
+        ),
+        _mitigation("bfq-longest", "BFQ alone helps a little", longest, "device-bfq", 1),
+        _mitigation("bfq-wait", "BFQ alone helps a little: wait time", wait, "device-bfq", 1),
+        _mitigation("bfq-idle-longest", "BFQ and the idle class halve the longest pause", longest, idle, 0.6),
+        _mitigation("bfq-idle-wait", "and divide the wait time by about 3", wait, idle, 0.45),
+        _mitigation(
+            "bfq-idle-paused", "and total paused time is 30 % less", ("total paused time", paused_s), idle, 0.8
+        ),
+    ]

@@ -1,0 +1,237 @@
+"""Claims on the base experiment (the thesis's figure 9, table 3), for each filesystem that it may have meant."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from wblab.claims.base import NOT_REPRODUCED, UNTESTED, Claim, Measure, Samples, Verdict, judge, over_seeds
+from wblab.claims.sample import Sample, in_open_ns, is_throttled, stops
+from wblab.core.units import NS_PER_S
+
+SEVERAL_S = 2.0  # "several seconds"
+COUPLE_S = 3.0  # "a couple of seconds"
+NOTICED_S = 0.5  # a pause that is not over this is none that somebody would speak of
+ABOUT_25_S = (20.0, 30.0)
+ABOUT_135 = (1.30, 1.40)
+STAYS_PUT = 0.10  # of its first value
+_FULL = 0.99  # of the limit
+_FALLEN = 0.95  # of the room between threshold and limit
+_LONG_NS = NS_PER_S
+
+
+def fill_time_s(sample: Sample) -> float:
+    """Return how long after l1's start dirty pages, with those under writeback, reach the limit; infinite if never."""
+    state, start_ns = sample.state, sample.run.offender_starts_ns()["l1"]
+    full = (state.dirty + state.writeback >= _FULL * state.limit) & (state.ts_ns >= start_ns)
+    return float(state.ts_ns[full.argmax()] - start_ns) / NS_PER_S if full.any() else float("inf")
+
+
+def limit_falls_s(sample: Sample) -> float:
+    """Return when the room between threshold and limit is less, for good, than 95 % of the most that it was, in s.
+
+    Of each second since the loads started the median counts, as the thresholds tremble; infinite if it does not fall.
+    """
+    state = sample.state
+    after = state.where(state.ts_ns >= sample.run.offender_starts_ns()["l1"])
+    second, room = (after.ts_ns - sample.run.zero_ns) // NS_PER_S, after.limit - after.threshold
+    seconds = np.unique(second)
+    medians = np.array([np.median(room[second == each]) for each in seconds])
+    above = np.flatnonzero(medians >= _FALLEN * medians.max(initial=0))
+    return float(seconds[above[-1] + 1]) if len(above) and above[-1] + 1 < len(seconds) else float("inf")
+
+
+def last_long_pause_s(sample: Sample) -> float:
+    """Return when the last pause of over 1 s of l1 or mw1 ended, in s since the loads started; 0 if there is none."""
+    ends = [item.end_ns for item in stops(sample, ("l1", "mw1"), _LONG_NS)]
+    return sample.seconds(max(ends)) if ends else 0.0
+
+
+def last_hard_stop_s(sample: Sample) -> float:
+    """Return when the kernel last gave a task a rate of 0, in s since the loads started; infinite if it goes on.
+
+    It goes on if fewer than 50 decisions with a rate follow.
+    """
+    decisions = sample.throttling
+    stopped = np.flatnonzero((decisions.task_rate == 0) & (decisions.pause_ns > 0))
+    if not len(stopped) or len(decisions) - 1 - stopped[-1] < 50:
+        return float("inf")
+    return sample.seconds(int(decisions.ts_ns[stopped[-1]]))
+
+
+def pause_after_l2_s(sample: Sample) -> float:
+    """Return the longest pause of w1 and mw1 in cycles that begin after l2 does, in s."""
+    start_ns = sample.run.offender_starts_ns()["l2"]
+    items = (sample.run.load(name) for name in ("w1", "mw1"))
+    return max(float(item.pauses_ns[item.starts_ns >= start_ns].max(initial=0)) for item in items) / NS_PER_S
+
+
+def flush_share(sample: Sample) -> float:
+    """Return the longest pause of w1 and mw1 over the flush time: background threshold over throughput."""
+    bound_s = float(np.median(sample.state.background)) / sample.run.spec.disk.write_bps
+    return sample.longest_s("w1", "mw1") / bound_s
+
+
+def threshold_moves(sample: Sample) -> float:
+    """Return how far the dirty or the background threshold moves at most, as a share of its first value."""
+    state = sample.state
+    return max(float(np.ptp(column) / column[0]) for column in (state.threshold, state.background))
+
+
+def openat_share(sample: Sample) -> float:
+    """Return the share of mw1's long pauses that it spent in openat, by time; NaN if there are none."""
+    found = stops(sample, ("mw1",), int(NOTICED_S * NS_PER_S))
+    total_ns = sum(stop.duration_ns for stop in found)
+    return sum(in_open_ns(sample, stop) for stop in found) / total_ns if total_ns else float("nan")
+
+
+def throttled_share(sample: Sample, *names: str) -> float:
+    """Return the share of long pauses, by time, in which the kernel asked the load to sleep; NaN if there are none."""
+    found = stops(sample, names, int(NOTICED_S * NS_PER_S))
+    total_ns = sum(stop.duration_ns for stop in found)
+    return (
+        sum(stop.duration_ns for stop in found if is_throttled(sample, stop)) / total_ns if total_ns else float("nan")
+    )
+
+
+def check_openat(samples: Samples, case: str) -> Verdict:
+    """Judge by openat's own events; without them, by decisions: the kernel takes them in write, never in openat."""
+    runs = samples[case]
+    throttled = [value for item in runs if (value := throttled_share(item, "mw1")) == value]
+    if not throttled:
+        return Verdict(NOT_REPRODUCED, f"mw1 has no pause over {NOTICED_S} s")
+    said = (
+        f"In {np.median(throttled):.0%} of that time the kernel asked mw1 to sleep (balance_dirty_pages), "
+        "which it does in write"
+    )
+    if all(item.opens.traced for item in runs):
+        shares = [value for item in runs if (value := openat_share(item)) == value]
+        effect = over_seeds(f"share of mw1's pauses over {NOTICED_S} s spent in openat", "%", [100 * x for x in shares])
+        return judge(effect, lambda value: value > 50, "more than half of mw1's paused time is in openat", said)
+    effect = over_seeds("share of mw1's paused time that is throttling in write", "%", [100 * x for x in throttled])
+    if effect.middle > 50:
+        return Verdict(NOT_REPRODUCED, f"this kernel has no events for system calls. {said}", effect)
+    return Verdict(UNTESTED, f"this kernel has no events for system calls, and decisions do not tell. {said}", effect)
+
+
+def base_claims(case: str, on: str) -> list[Claim]:
+    """Return the claims of figure 9, tested on one case; `on` says in a word which, at the end of their names."""
+    source = f"figure 9, on {on}"
+
+    def claim(name: str, says: str, measure: Measure) -> Claim:
+        return Claim(f"{name}-{on}", says, source, (case,), measure.on(case))
+
+    return [
+        claim(
+            "fills",
+            "dirty pages reach the dirty limit within a couple of seconds of the offender's start",
+            Measure("time to the limit", "s", fill_time_s, _to(COUPLE_S), f"within {COUPLE_S:g} s"),
+        ),
+        *(
+            claim(
+                f"pauses-{name}",
+                f"{name} has pauses of several seconds",
+                Measure(f"longest pause of {name}", "s", _longest(name), _from(SEVERAL_S), f"over {SEVERAL_S:g} s"),
+            )
+            for name in ("l1", "mw1")
+        ),
+        claim(
+            "spared-w1",
+            "w1, which appends to an open file, has no pauses",
+            Measure("longest pause of w1", "s", _longest("w1"), _to(NOTICED_S), f"none over {NOTICED_S:g} s"),
+        ),
+        Claim(f"openat-{on}", "mw1 is stuck in openat", source, (case,), lambda samples: check_openat(samples, case)),
+        claim(
+            "limit-starts",
+            "the dirty limit starts at about 135 % of the dirty threshold",
+            Measure(
+                "dirty limit / dirty threshold at first",
+                "%",
+                lambda sample: 100 * float(sample.state.limit[0] / sample.state.threshold[0]),
+                _in(ABOUT_135),
+                "130 to 140 %",
+                "It starts above the threshold because the kernel computed it in boot, before memory was in use",
+            ),
+        ),
+        claim(
+            "thresholds-stay",
+            "both thresholds stay put",
+            Measure(
+                "range of the threshold that moves most, of its first value",
+                "%",
+                lambda sample: 100 * threshold_moves(sample),
+                _to(100 * STAYS_PUT),
+                f"by no more than {STAYS_PUT:.0%}",
+            ),
+        ),
+        claim(
+            "limit-falls",
+            "at about 25 s the kernel begins to lower the dirty limit",
+            Measure(
+                "when the limit has lost 5 % of its room above the threshold, to the second",
+                "s",
+                limit_falls_s,
+                _in(ABOUT_25_S),
+                "in 20 to 30 s",
+                "It goes on falling for half a minute",
+            ),
+        ),
+        claim(
+            "pauses-stop",
+            "then long pauses stop",
+            Measure(
+                "end of the last pause over 1 s of l1 or mw1", "s", last_long_pause_s, _in(ABOUT_25_S), "in 20 to 30 s"
+            ),
+        ),
+        claim(
+            "rate-limiting",
+            "and limiting of rates takes over",
+            Measure(
+                "last time that the kernel gave a task a rate of 0",
+                "s",
+                last_hard_stop_s,
+                _in(ABOUT_25_S),
+                "in 20 to 30 s, and decisions with a rate follow",
+            ),
+        ),
+        claim(
+            "l2-harmless",
+            "l2 has no effect on the others",
+            Measure(
+                "longest pause of w1 and mw1 after l2's start",
+                "s",
+                pause_after_l2_s,
+                _to(NOTICED_S),
+                f"none over {NOTICED_S:g} s",
+            ),
+        ),
+    ]
+
+
+def flush_claim(case: str, on: str) -> Claim:
+    """Return the claim that the flush time bounds pauses, tested on one case."""
+    measure = Measure(
+        "longest pause of w1 and mw1 / flush time",
+        "×",
+        flush_share,
+        _to(1.0),
+        "at most 1",
+        "The flush time is about 10 s here: 10 MiB at 1 MiB/s",
+    )
+    says = f"no pause is longer than the flush time, background threshold / throughput (here: {on})"
+    return Claim(f"flush-bound-{on}", says, "bound of a pause", (case,), measure.on(case))
+
+
+def _longest(name: str) -> Callable[[Sample], float]:
+    return lambda sample: sample.longest_s(name)
+
+
+def _to(most: float) -> Callable[[float], bool]:
+    return lambda value: value <= most
+
+
+def _from(least: float) -> Callable[[float], bool]:
+    return lambda value: value >= least
+
+
+def _in(bounds: tuple[float, float]) -> Callable[[float], bool]:
+    return lambda value: bounds[0] <= value <= bounds[1]

@@ -1,0 +1,70 @@
+"""All claims, in the thesis's order."""
+
+from wblab.claims.base import Claim, untested
+from wblab.claims.disks import device_claims, sync_claims
+from wblab.claims.lockup import base_claims, flush_claim
+from wblab.core.errors import InputError, nearest
+
+
+def _untestable() -> list[Claim]:
+    reasons = [
+        (
+            "sync-stalls",
+            "mounted sync the whole machine stalls often",
+            "figure 10",
+            "in virtual time the processor is never busy with something else: only a real clock and host could stall",
+        ),
+        (
+            "live-figures",
+            "on a real SSD of 70 MiB/s a system upgrade stops w1 and mw1 for seconds, with dirty pages mostly under "
+            "the background threshold and about 100 MB moved to writeback at once",
+            "figures 11 to 13, table 4",
+            "needs a real host with that disk and an upgrade to do; the mechanism is tested on the device disk",
+        ),
+        (
+            "live-cause",
+            "the cause is an inode locked (I_SYNC) while its pages are written",
+            "figure 13",
+            "the trace says when pauses end, not which lock a task waits for: that needs stacks of waiting tasks",
+        ),
+        (
+            "limits-no-effect",
+            "limits on CPU, memory cgroup and block I/O have no effect",
+            "mitigation",
+            "a spec cannot limit the offender: the loads run in one cgroup",
+        ),
+        (
+            "memcg",
+            "BFQ, the idle class and a memory cgroup together do what figure 16 shows",
+            "figure 16",
+            "a spec cannot set a memory cgroup; what BFQ and the idle class do without it is tested",
+        ),
+        (
+            "daemon",
+            "a daemon finds offenders by their written bytes, moves them to the idle class and takes 7 % CPU",
+            "daemon",
+            "needs a real host with processes to watch",
+        ),
+    ]
+    return [Claim(name, says, source, (), untested(why)) for name, says, source, why in reasons]
+
+
+CLAIMS: tuple[Claim, ...] = (
+    *base_claims("ext2", "ext2"),
+    *base_claims("ext4", "ext4"),
+    *sync_claims(),
+    *device_claims(),
+    flush_claim("ext2", "ext2"),
+    flush_claim("ext4", "ext4"),
+    flush_claim("device", "device"),
+    *_untestable(),
+)
+
+
+def chosen(names: list[str]) -> list[Claim]:
+    """Return the claims of these names, all where there are none. Raises InputError for a name that is not known."""
+    known = [claim.name for claim in CLAIMS]
+    for name in names:
+        if name not in known:
+            raise InputError(f"no claim {name!r}{nearest(name, known)}: 'wblab verify --list' names them")
+    return [claim for claim in CLAIMS if not names or claim.name in names]

@@ -1,0 +1,116 @@
+"""What a verification found: the verdicts with where they come from, as JSON and as a table."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from textwrap import shorten
+from typing import Any
+
+from wblab.claims.base import UNTESTED, Claim, Effect, Verdict
+from wblab.claims.cases import CASES
+from wblab.claims.sample import Sample
+
+FORMAT = 1
+_SAYS = 80  # characters of a claim that a terminal shows
+
+
+@dataclass(frozen=True)
+class Result:
+    """kernel: what a run's record says of it. samples: the runs by case, in the order of seeds.
+
+    wall_s: how long it took. seeds: how many were asked for; cases that take long have fewer.
+    """
+
+    kernel: dict[str, Any]
+    seeds: int
+    wall_s: float
+    verdicts: tuple[tuple[Claim, Verdict], ...]
+    samples: dict[str, list[Sample]]
+
+    def count(self, outcome: str) -> int:
+        """Return how many claims came out so."""
+        return sum(verdict.outcome == outcome for _, verdict in self.verdicts)
+
+    def to_json(self, directory: Path) -> dict[str, Any]:
+        """Return it as a JSON object; runs are named as seen from `directory`. What is not finite becomes null."""
+        return {
+            "format": FORMAT,
+            "kernel": self.kernel,
+            "seeds": self.seeds,
+            "wall_s": round(self.wall_s, 1),
+            "claims": [_claim_json(claim, verdict) for claim, verdict in self.verdicts],
+            "runs": {
+                case: {
+                    "what": CASES[case].what,
+                    "directories": [_relative(item.run.path, directory) for item in samples],
+                }
+                for case, samples in self.samples.items()
+            },
+        }
+
+
+def judged(claims: Sequence[Claim], samples: dict[str, list[Sample]]) -> tuple[tuple[Claim, Verdict], ...]:
+    """Return each claim with its verdict."""
+    return tuple((claim, claim.check(samples)) for claim in claims)
+
+
+def figure_text(effect: Effect | None) -> str:
+    """Return a figure with its spread as people read it: 3.4 s (2.9 to 3.6)."""
+    if effect is None:
+        return ""
+    unit = "" if effect.unit == "×" else f" {effect.unit}"
+    middle = f"×{_short(effect.middle)}" if effect.unit == "×" else f"{_short(effect.middle)}{unit}"
+    if effect.low == effect.high or len(effect.values) < 2:
+        return middle
+    return f"{middle} ({_short(effect.low)} to {_short(effect.high)})"
+
+
+def table(result: Result) -> list[str]:
+    """Return the verdicts as lines for a terminal."""
+    rows = [
+        (claim.name, verdict.outcome, figure_text(verdict.effect), shorten(claim.says, _SAYS))
+        for claim, verdict in result.verdicts
+    ]
+    widths = [max(len(row[i]) for row in (*rows, ("claim", "verdict", "figure"))) for i in range(3)]
+    lines = [
+        "  ".join([*(text.ljust(width) for text, width in zip(row[:3], widths, strict=True)), row[3]])
+        for row in (("claim", "verdict", "figure", "what the thesis says"), *rows)
+    ]
+    seeds = f"{result.seeds} seed{'s' if result.seeds != 1 else ''}"
+    outcomes = (f"{result.count(outcome)} {outcome}" for outcome in ("reproduced", "not reproduced", UNTESTED))
+    return [*lines, f"Linux {result.kernel['release']}, {seeds}, {result.wall_s:.0f} s: {', '.join(outcomes)}"]
+
+
+def _short(value: float) -> str:
+    if not math.isfinite(value):
+        return "never" if value == math.inf else "none"
+    digits = 0 if abs(value) >= 100 else 1 if abs(value) >= 10 else 2
+    return f"{value:.{digits}f}"
+
+
+def _claim_json(claim: Claim, verdict: Verdict) -> dict[str, Any]:
+    effect = asdict(verdict.effect) if verdict.effect else None
+    if effect:
+        effect = {key: _finite(value) for key, value in effect.items()}
+    return {
+        "name": claim.name,
+        "says": claim.says,
+        "source": claim.source,
+        "cases": list(claim.cases),
+        "verdict": verdict.outcome,
+        "why": verdict.why,
+        "held": verdict.held,
+        "effect": effect,
+    }
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _relative(path: Path, directory: Path) -> str:
+    path, directory = path.resolve(), directory.resolve()
+    return str(path.relative_to(directory)) if path.is_relative_to(directory) else str(path)
