@@ -30,13 +30,23 @@ def build_parser() -> argparse.ArgumentParser:
     from wblab.host import verbs as host_verbs
     from wblab.host.kernel import verbs as kernel_verbs
     from wblab.matrix import verbs as matrix_verbs
-    from wblab.matrix import verbs as matrix_verbs
+    from wblab.plot import compareverb
     from wblab.plot import verbs as plot_verbs
 
     parser = _Parser(prog="wblab", description="A laptop lab for Linux writeback lock-ups.")
     parser.add_argument("--version", action="version", version=f"wblab {__version__}")
     verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
-    for module in (host_verbs, rerun, kernel_verbs, matrix_verbs, data_verbs, export_verbs, plot_verbs, claims_verbs):
+    for module in (
+        host_verbs,
+        rerun,
+        kernel_verbs,
+        matrix_verbs,
+        data_verbs,
+        export_verbs,
+        plot_verbs,
+        compareverb,
+        claims_verbs,
+    ):
         module.add_verbs(verbs)
     return parser
 
