@@ -1,5 +1,7 @@
 import os
+import shutil
 import sys
+import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -87,12 +89,11 @@ def alive():
 
 
 @pytest.fixture
-def shm():
-    """What is in shared memory; it must be the same when the test ends."""
-
-    def listing():
-        return {name for name in os.listdir("/dev/shm") if name.startswith("wblab")}
-
-    before = listing()
-    yield listing
-    assert listing() <= before
+def shm(monkeypatch):
+    """A directory of its own in shared memory, as other guests may run on this machine; nothing may stay in it."""
+    directory = tempfile.mkdtemp(prefix="wblab-test-", dir="/dev/shm")
+    monkeypatch.setenv("WBLAB_SHM", directory)
+    yield lambda: set(os.listdir(directory))
+    left = os.listdir(directory)
+    shutil.rmtree(directory)
+    assert left == []
