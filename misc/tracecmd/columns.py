@@ -66,8 +66,8 @@ def varying(data: Bytes, places: Places, sizes: NDArray[np.int32], field: Field,
     return found
 
 
-def texts(rows: Bytes) -> NDArray[np.object_]:
-    """Return rows of bytes as texts, each up to its first NUL. Equal ones share one object."""
+def texts(rows: Bytes, known: dict[bytes, str] | None = None) -> NDArray[np.object_]:
+    """Return rows of bytes as texts, each up to its first NUL. Equal ones share one object: those in `known` too."""
     count, width = rows.shape
     if not count or not width:
         return np.full(count, "", object)
@@ -81,7 +81,7 @@ def texts(rows: Bytes) -> NDArray[np.object_]:
     for part in words.T:
         differs[1:] |= part[1:] != part[:-1]
     changes = np.flatnonzero(differs)
-    known: dict[bytes, str] = {}
+    known = {} if known is None else known
     decoded = np.empty(len(changes), object)
     for i, row in enumerate(wide[changes]):
         raw = row.tobytes()
@@ -94,8 +94,10 @@ def texts(rows: Bytes) -> NDArray[np.object_]:
 def grouped(keys: NDArray[Any]) -> list[tuple[int, Places]]:
     """Return each number that occurs, and where it does."""
     order = np.argsort(keys, kind="stable")
-    present, first = np.unique(keys[order], return_index=True)
-    return list(zip(present.tolist(), np.split(order, first[1:]), strict=False))  # of no keys, one empty part
+    ordered = keys[order]
+    first = np.flatnonzero(ordered[1:] != ordered[:-1]) + 1
+    present = [*ordered[:1].tolist(), *ordered[first].tolist()]
+    return list(zip(present, np.split(order, first), strict=False))  # of no keys, one empty part
 
 
 def _rows(data: Bytes, starts: Places, length: int) -> Bytes:

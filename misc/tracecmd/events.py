@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tracecmd.columns import Bytes, Places, fixed, items, number_type, varying
+from tracecmd.columns import Bytes, Places, fixed, items, number_type, texts, varying
 from tracecmd.errors import TraceError
 from tracecmd.formats import EventFormat, Field
 from tracecmd.printing import meanings
@@ -94,7 +94,7 @@ class Events(Mapping[str, Column]):
         if name == "comm":
             return self.names_of(self["pid"])
         if name == "pid":
-            return self._value(self._fields["common_pid"])
+            return self["common_pid"]
         if name not in self._fields:
             raise KeyError(f"no column {name!r} in {self.name!r}: it has {', '.join(self.columns)}")
         return self._value(self._fields[name])
@@ -130,18 +130,26 @@ class Events(Mapping[str, Column]):
         return np.array([meaning.text(value) for value in values.tolist()], object)[inverse]
 
     def read(self) -> Self:
-        """Read all columns now: numbers in one pass over the records, which is faster than one after the other."""
-        wanted = [self._fields[name] for name in self.columns if name not in self._read and name in self._fields]
-        simple = [item for item in wanted if item.is_number]
-        types = [number_type(item.size, item.signed, self.order) for item in simple]
-        found = [np.empty(len(self), number_type(item.size, item.signed)) for item in simple]
-        whole = np.dtype(f"V{max(1, self.format.least_bytes)}")
+        """Read all columns now: those of fixed size in one pass over the records, which is faster."""
+        names = dict.fromkeys("common_pid" if name in ("pid", "comm") else name for name in self.columns)
+        wanted = [self._fields[name] for name in names if name not in self._read and name in self._fields]
+        least_bytes = self.format.least_bytes
+        numbers = [item for item in wanted if item.is_number]
+        words = [item for item in wanted if item.is_text and not item.dynamic and item.end <= least_bytes]
+        types = [number_type(item.size, item.signed, self.order) for item in numbers]
+        found: list[Column] = [np.empty(len(self), number_type(item.size, item.signed)) for item in numbers]
+        said: list[Column] = [np.empty(len(self), object) for _ in words]
+        known: dict[bytes, str] = {}
+        whole = np.dtype(f"V{max(1, least_bytes)}")
         for start in range(0, len(self), _AT_ONCE):
-            records = items(self.data, 0, whole)[self.places[start : start + _AT_ONCE]]
-            for item, type_, column in zip(simple, types, found, strict=True):
-                part: Column = np.ndarray(len(records), type_, records, item.offset, whole.itemsize)
-                column[start : start + _AT_ONCE] = part
-        self._read |= {_key(item): column for item, column in zip(simple, found, strict=True)}
+            part = slice(start, start + _AT_ONCE)
+            records = items(self.data, 0, whole)[self.places[part]]
+            for item, type_, column in zip(numbers, types, found, strict=True):
+                column[part] = np.ndarray(len(records), type_, records, item.offset, whole.itemsize)
+            for item, column in zip(words, said, strict=True):
+                shape, strides = (len(records), item.size), (whole.itemsize, 1)
+                column[part] = texts(np.ndarray(shape, np.uint8, records, item.offset, strides), known)
+        self._read |= {_key(item): column for item, column in zip(numbers + words, found + said, strict=True)}
         for name in self.columns:
             self[name]
         return self

@@ -157,7 +157,7 @@ class TraceFile:
         walked = self._walk(buffer)
         where = walked.by_type.get(format_.id, np.zeros(0, np.int64))
         ts_ns = walked.ts_ns[where]
-        if len(where) and (np.diff(ts_ns) < 0).any():  # several CPUs, one after the other
+        if len(where) and (ts_ns[1:] < ts_ns[:-1]).any():  # several CPUs, one after the other
             order = np.argsort(ts_ns, kind="stable")
             where, ts_ns = where[order], ts_ns[order]
         entries = walked.entries
