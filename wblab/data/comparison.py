@@ -14,7 +14,7 @@ import numpy as np
 from wblab.data.contrasts import Cells, Contrast, Levels, Side, contrast, sides, values_of
 from wblab.data.metrics import METRICS, MORE_IS_BETTER
 from wblab.data.observations import Observations
-from wblab.data.statistics import DEFAULT, LEAST_RUNS, Interval, Resampling, interval
+from wblab.data.statistics import DEFAULT, LEAST_RUNS, Interval, Resampling
 
 Sort = Literal["group", "effect", "interaction"]
 _FORMAT = 1
@@ -104,6 +104,10 @@ class Comparison:
             differences=tuple(item for item in self.differences if keep(item.about)),
         )
 
+    def without(self, sort: Sort) -> "Comparison":
+        """Return the comparison without the differences of one sort."""
+        return replace(self, differences=tuple(item for item in self.differences if item.sort != sort))
+
     @property
     def intervals(self) -> int:
         """How many intervals of differences there are: of so many, some exclude zero by chance."""
@@ -149,10 +153,9 @@ def compare(data: Observations, resampling: Resampling = DEFAULT) -> Comparison:
     for about, cells in _by_metric(data, axes):
         for name, group in zip(names, groups, strict=True):
             side = Side(1, dict(zip(shown, group, strict=True)))
-            values = [value for key, runs in cells.items() if side.has(key) for value in values_of(runs)]
-            if values:
-                mean = interval([values], [1.0], resampling)
-                distributions.append(Distribution(about, name, tuple(values), mean))
+            if mean := contrast(cells, [side], resampling):
+                values = [value for key, runs in cells.items() if side.has(key) for value in values_of(runs)]
+                distributions.append(Distribution(about, name, tuple(values), mean.interval))
         for sort, name, of, parts in questions:
             found = contrast(cells, parts, resampling)
             if found:

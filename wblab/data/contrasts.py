@@ -1,4 +1,7 @@
-"""What a change does in a factorial experiment: contrasts over the cells of a matrix, all else being equal."""
+"""What a change does in a factorial experiment: contrasts over the cells of a matrix, all else being equal.
+
+A contrast of one side is the mean of a group.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,0 +1,169 @@
+"""Pictures, words and pages of comparisons."""
+
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from wblab.core.errors import InputError, WblabError
+from wblab.data.comparison import compare
+from wblab.data.observations import observations
+from wblab.plot.comparison import comparison_figure, plot_effects, plot_groups, save_figure, svg
+from wblab.plot.comparisontext import footnotes, line, metric_name, terminal_tables, values_text
+from wblab.plot.report import report
+
+LOADS = {"w1": "write", "mw1": "multiwrite", "l1": "load", "c1": "control"}
+
+
+def table(axes=("disk.scheduler",), seeds=6):
+    """Return a table in which the first axis's second level takes 2 s from pauses of 8 s; nothing else does a thing."""
+    random = np.random.default_rng(3)
+    rows = []
+    for place in np.ndindex(*[2] * len(axes)):
+        levels = {axis: ("none", "bfq<")[level] for axis, level in zip(axes, place, strict=True)}
+        for seed in range(seeds):
+            for load, kind in LOADS.items():
+                for metric in ("longest_pause_s", "wait_time_s", "paused_s", "throughput_bps"):
+                    value = 8 - 2 * place[0] * (metric == "longest_pause_s") + random.normal(0, 0.2)
+                    run = f"{place}-{seed}"
+                    rows.append({**levels, "seed": seed, "run": run, "load": load, "kind": kind, "metric": metric,
+                                 "value": value})  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+@pytest.fixture
+def groups():
+    return compare(observations(table()))
+
+
+@pytest.fixture
+def factorial():
+    return compare(observations(table(("disk.scheduler", "load.l1.ioclass"))))
+
+
+def marks(ax):
+    return [item for item in ax.lines if item.get_marker() == "D"]
+
+
+def test_groups_show_every_run_and_whether_they_differ(groups):
+    ax = plot_groups(groups, "longest_pause_s")
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["none", "bfq<"]
+    runs = [item for item in ax.lines if item.get_marker() == "o"]
+    assert [len(item.get_xdata()) for item in runs] == [6] * 4
+    assert [item.get_markerfacecolor() == "white" for item in marks(ax)] == [False] * 4
+    assert len(ax.patches) == 4
+    hollow = [item.get_markerfacecolor() == "white" for item in marks(plot_groups(groups, "paused_s"))]
+    claimed = {item.about.load: item.interval.claim for item in groups.differences if item.about.metric == "paused_s"}
+    assert hollow == [False, not claimed["w1"], False, not claimed["mw1"]]
+
+
+def test_effects_are_drawn_beside_zero(factorial):
+    ax = plot_effects(factorial, "longest_pause_s", ["effect"])
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["scheduler = bfq<", "ioclass = bfq<"]
+    drawn = sorted(marks(ax), key=lambda item: item.get_ydata()[0])
+    assert [item.get_xdata()[0] for item in drawn] == pytest.approx([-2, -2, 0, 0], abs=0.25)
+    assert [item.get_markerfacecolor() == "white" for item in drawn][:2] == [False, False]
+
+
+def test_a_figure_has_a_row_of_effects_where_there_are_any(groups, factorial):
+    assert len(comparison_figure(groups).axes) == 3
+    assert len(comparison_figure(factorial).axes) == 6
+
+
+def test_a_figure_without_intervals():
+    few = compare(observations(table(seeds=2)))
+    assert len(comparison_figure(few).axes) == 3
+
+
+def test_pictures_are_the_same_each_time(groups, tmp_path):
+    assert svg(comparison_figure(groups)) == svg(comparison_figure(groups))
+    for suffix, start in {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}.items():
+        save_figure(comparison_figure(groups), tmp_path / f"x{suffix}")
+        assert (tmp_path / f"x{suffix}").read_bytes().startswith(start)
+
+
+def test_what_cannot_be_written(groups, tmp_path):
+    with pytest.raises(InputError, match="must end in"):
+        save_figure(comparison_figure(groups), tmp_path / "x.gif")
+    with pytest.raises(WblabError, match="cannot write"):
+        save_figure(comparison_figure(groups), tmp_path / "none" / "x.png")
+
+
+@pytest.mark.parametrize(
+    ("metric", "values", "texts"),
+    [
+        ("longest_pause_s", (1.2345, 12.3), ("1.2", "12.3 s")),
+        ("cycle_p50_s", (0.000025,), ("25.0 µs",)),
+        ("cycle_p50_s", (0.0,), ("0.00 s",)),
+        ("paused_fraction", (0.5,), ("50.0 %",)),
+        ("throughput_bps", (1 << 20,), ("1.00 MiB/s",)),
+        ("throughput_bps", (512.0,), ("512 bytes/s",)),
+    ],
+)
+def test_values_have_a_unit_that_fits(metric, values, texts):
+    assert values_text(metric, *values) == texts
+
+
+def test_metric_names():
+    assert [metric_name(name) for name in ("longest_pause_s", "cycle_p999_s", "throughput_bps")] == [
+        "longest pause",
+        "cycle p99.9",
+        "throughput",
+    ]
+
+
+def test_lines_claim_only_what_the_interval_shows(groups):
+    said = {(item.about.load, item.about.metric): line(item) for item in groups.differences}
+    shown = said["mw1", "longest_pause_s"]
+    assert (shown.verdict, shown.gain) == ("less: better", 1)
+    assert float(shown.relative.rstrip("%")) == pytest.approx(-25, abs=2)
+    assert shown.size == "-1.00 large"
+    undecided = [one for one in said.values() if not one.claimed]
+    assert undecided
+    for one in undecided:
+        assert (one.verdict, one.relative, one.gain) == ("no difference shown", "", 0)
+        assert not any(letter.isalpha() for letter in one.size)
+
+
+def test_too_few_runs_in_words():
+    said = line(compare(observations(table(seeds=2))).differences[0])
+    assert (said.verdict, said.interval) == ("too few runs", "needs 3 runs")
+
+
+def test_tables_and_how_many_intervals(groups, factorial):
+    assert [table.row_count for table in terminal_tables(groups, ["group"])] == [16]
+    assert terminal_tables(factorial, ["effect"])[0].row_count == 32
+    assert terminal_tables(groups, ["effect"]) == []
+    assert footnotes(groups)[-1].startswith("16 intervals of 95%")
+    assert any("interactions whose intervals span zero" in note for note in footnotes(factorial))
+
+
+class _Page(HTMLParser):
+    """Collects the tags of a page, and what they would load."""
+
+    def __init__(self):
+        super().__init__()
+        self.tags, self.loads = [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.loads += [value for name, value in attrs if name in {"src", "href", "xlink:href"} and value[0] != "#"]
+
+
+def test_a_page_stands_alone_and_escapes_names(factorial):
+    text = report(factorial, "A <title>")
+    page = _Page()
+    page.feed(text)
+    assert page.loads == []
+    assert "script" not in page.tags
+    assert page.tags.count("svg") == 1
+    assert "bfq&lt;" in text
+    assert "bfq<" not in text
+    assert "A &lt;title&gt;" in text
+    assert text == report(factorial, "A <title>")
+
+
+def test_a_page_without_a_difference_says_so():
+    same = table().assign(value=1.0)
+    assert "No difference is shown." in report(compare(observations(same)), "Nothing")

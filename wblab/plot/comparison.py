@@ -1,0 +1,201 @@
+"""Pictures of a comparison: what each group measured, and what each change does, all with intervals."""
+
+from collections.abc import Sequence
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib import rc_context
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
+
+from wblab.core.errors import InputError, WblabError
+from wblab.data.comparison import Comparison, Distribution, Sort
+from wblab.data.statistics import Interval
+from wblab.plot.figure import FORMATS
+from wblab.plot.style import DPI, GRID, MARK, OFFENDER, SERIES, WIDTH_IN, new_axes
+
+TITLES = {
+    "longest_pause_s": "longest pause (s)",
+    "wait_time_s": "wait time (s)",
+    "paused_s": "total paused time (s)",
+    "paused_fraction": "paused fraction",
+    "cycle_p999_s": "cycle time, 99.9 % quantile (s)",
+    "cycle_p99_s": "cycle time, 99 % quantile (s)",
+    "cycle_p90_s": "cycle time, 90 % quantile (s)",
+    "cycle_p50_s": "cycle time, median (s)",
+    "mean_cycle_s": "cycle time, mean (s)",
+    "throughput_bps": "throughput (bytes/s)",
+}
+METRICS = ("longest_pause_s", "wait_time_s", "paused_s")  # of the thesis's figure 16
+_LINE_IN = 0.21  # of one load of one group
+_MARGIN_IN = 1.25
+_SPREAD = 0.8  # of the place of a group: what its loads take
+_NONE = "#999999"
+
+
+def loads_of(comparison: Comparison) -> list[str]:
+    """Return the innocent loads: those whose pauses are the question."""
+    kinds = {item.about.load: item.about.kind for item in comparison.distributions}
+    return [load for load, kind in kinds.items() if kind not in {"control", "load"}]
+
+
+def plot_groups(comparison: Comparison, metric: str, *, ax: Any = None) -> Any:
+    """Draw a metric of each group and innocent load: every run, the mean, its interval; the baseline's mean as a line.
+
+    A mean's mark is filled where the group is claimed to differ from the first, else it is hollow.
+    """
+    ax = ax or new_axes()
+    loads = loads_of(comparison)
+    claims = {(item.name, item.about): item.interval.claim for item in comparison.of("group")}
+    for place, load in enumerate(loads):
+        colour = _colour(place)
+        for item in comparison.distributions:
+            if item.about.load == load and item.about.metric == metric:
+                row = comparison.groups.index(item.group)
+                at = _at(row, place, len(loads))
+                filled = row == 0 or claims.get((item.group, item.about), 0) != 0
+                ax.barh(at, item.mean.estimate, 0.85 * _SPREAD / len(loads), color=colour, alpha=0.22, zorder=2)
+                _draw_runs(ax, at, item, colour, 0.28 * _SPREAD / len(loads))
+                _draw_mark(ax, at, item.mean, colour, filled)
+                if row == 0:
+                    ax.axvline(item.mean.estimate, color=colour, linewidth=0.8, linestyle="--", zorder=1)
+    _rows(ax, comparison.groups)
+    ax.set_title(TITLES.get(metric, metric), loc="left", fontsize=10, fontweight="bold")
+    ax.set_xlim(left=0)
+    return ax
+
+
+def plot_effects(
+    comparison: Comparison, metric: str, sorts: Sequence[Sort] = ("effect", "interaction"), *, ax: Any = None
+) -> Any:
+    """Draw what each change does to a metric, with its interval, beside zero; grey where nothing is claimed."""
+    ax = ax or new_axes()
+    loads = loads_of(comparison)
+    names = effect_names(comparison, sorts)
+    for item in (item for sort in sorts for item in comparison.of(sort)):
+        if item.about.metric == metric and item.about.load in loads:
+            place = loads.index(item.about.load)
+            at = _at(names.index(item.name), place, len(loads))
+            claimed = item.interval.claim != 0
+            _draw_mark(ax, at, item.interval, _colour(place) if claimed else _NONE, claimed)
+    ax.axvline(0, color=MARK, linewidth=1, zorder=1)
+    _rows(ax, names)
+    ax.set_title(f"difference in {TITLES.get(metric, metric)}", loc="left", fontsize=10, fontweight="bold")
+    return ax
+
+
+def effect_names(comparison: Comparison, sorts: Sequence[Sort] = ("effect", "interaction")) -> list[str]:
+    """Return the names of the changes, in order."""
+    return list(dict.fromkeys(item.name for sort in sorts for item in comparison.of(sort)))
+
+
+def comparison_figure(comparison: Comparison, metrics: Sequence[str] = METRICS) -> Figure:
+    """Return the figure of a comparison: the groups, and below, of a factorial experiment, effects and interactions."""
+    measured = {item.about.metric for item in comparison.distributions}
+    metrics = [metric for metric in metrics if metric in measured]
+    loads = loads_of(comparison)
+    changes = effect_names(comparison)
+    counts = [len(comparison.groups), *([len(changes)] if changes else [])]
+    heights = [max(1.2, _LINE_IN * max(2, len(loads)) * count + 0.3) for count in counts]
+    height = sum(heights) + _MARGIN_IN + 0.75 * (len(counts) - 1)
+    figure = Figure(figsize=(WIDTH_IN, height), dpi=DPI, layout="constrained")
+    FigureCanvasAgg(figure)
+    grid = figure.subplots(len(counts), len(metrics), squeeze=False, height_ratios=heights)
+    for column, metric in enumerate(metrics):
+        plot_groups(comparison, metric, ax=grid[0, column])
+        if changes:
+            plot_effects(comparison, metric, ax=grid[1, column])
+    for ax in grid[:, 1:].flat:
+        ax.tick_params(labelleft=False)
+    figure.legend(handles=_legend(loads), loc="outside lower right", ncols=8, frameon=False, fontsize=9)
+    figure.suptitle(headline(comparison), fontsize=11, x=0.01, ha="left")
+    return figure
+
+
+def headline(comparison: Comparison) -> str:
+    """Return what is compared with what, in one line."""
+    runs = sorted({len(item.values) for item in comparison.distributions})
+    count = f"{runs[0]}" if len(runs) == 1 else f"{runs[0]} to {runs[-1]}"
+    groups = len(comparison.groups)
+    return (
+        f"{', '.join(comparison.axes)}: {groups} groups of {count} runs, against {comparison.groups[0]}; "
+        f"intervals of {comparison.resampling.confidence:.0%}"
+    )
+
+
+def svg(figure: Figure) -> str:
+    """Return a figure as an SVG element that can stand in a page; the same figure gives the same text."""
+    stream = StringIO()
+    with rc_context({"svg.hashsalt": "wblab", "svg.fonttype": "path"}):
+        figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+    text = stream.getvalue()
+    return text[text.index("<svg") :]
+
+
+def check_format(path: Path) -> None:
+    """Raise InputError where a figure cannot be written by this name."""
+    if path.suffix.lower() not in FORMATS:
+        raise InputError(f"cannot draw {str(path)!r}: its name must end in {', '.join(FORMATS)}")
+
+
+def save_figure(figure: Figure, path: Path) -> None:
+    """Write a figure; the suffix says how, and nothing in it depends on the day. Raises InputError, WblabError."""
+    check_format(path)
+    metadata = {".png": {}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}[path.suffix.lower()]
+    try:
+        with rc_context({"svg.hashsalt": "wblab"}):
+            figure.savefig(path, metadata=metadata)
+    except OSError as error:
+        raise WblabError(f"cannot write {path}: {error.strerror}") from None
+
+
+def _at(row: int, place: int, loads: int) -> float:
+    return row + _SPREAD * ((place + 0.5) / loads - 0.5)
+
+
+def _draw_runs(ax: Axes, at: float, item: Distribution, colour: str, reach: float) -> None:
+    """Draw each run's value, spread out so that equal ones are seen."""
+    shifts = np.linspace(-reach, reach, len(item.values)) if len(item.values) > 1 else np.zeros(1)
+    ax.plot(item.values, at + shifts, "o", color=colour, markersize=2.6, alpha=0.6, zorder=3)
+
+
+def _draw_mark(ax: Axes, at: float, found: Interval, colour: str, filled: bool) -> None:
+    """Draw an estimate and its interval."""
+    if found.low is not None and found.high is not None:
+        ax.plot([found.low, found.high], [at, at], color=colour, linewidth=2.2, zorder=4)
+    mark = Line2D([found.estimate], [at], marker="D", markersize=6, color=colour, markeredgewidth=1.4, zorder=5)
+    mark.set_markerfacecolor(colour if filled else "white")
+    ax.add_line(mark)
+
+
+def _rows(ax: Axes, names: Sequence[str]) -> None:
+    ax.set_yticks(range(len(names)), names, fontsize=9)
+    ax.set_ylim(len(names) - 0.5, -0.5)
+    for edge in range(len(names) - 1):
+        ax.axhline(edge + 0.5, color=GRID, linewidth=0.8, zorder=0)
+    ax.grid(axis="x", color=GRID, linewidth=0.5)
+    ax.set_axisbelow(True)
+    ax.tick_params(axis="y", length=0)
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    ax.xaxis.set_major_locator(MaxNLocator(6))
+
+
+def _legend(loads: Sequence[str]) -> list[Line2D]:
+    def mark(inside: str, label: str) -> Line2D:
+        return Line2D([], [], marker="D", linewidth=2.2, color=OFFENDER, markerfacecolor=inside, label=label)
+
+    return [
+        *(Line2D([], [], color=_colour(i), linewidth=5, alpha=0.7, label=load) for i, load in enumerate(loads)),
+        Line2D([], [], color=OFFENDER, marker="o", linestyle="", markersize=3, label="one run"),
+        mark(OFFENDER, "mean and interval: differs from the first group, or from zero"),
+        mark("white", "no difference shown"),
+    ]
+
+
+def _colour(place: int) -> str:
+    return SERIES[place % len(SERIES)]

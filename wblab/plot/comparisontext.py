@@ -1,0 +1,148 @@
+"""A comparison in words: the lines of its tables, for a terminal and for a page."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rich.table import Table
+from rich.text import Text
+
+from wblab.data.comparison import About, Comparison, Difference, Sort
+from wblab.data.statistics import LEAST_RUNS, magnitude
+
+# What people ask first; a table of everything is long.
+_HEADLINES = {"longest_pause_s", "wait_time_s", "paused_s", "cycle_p99_s", "mean_cycle_s"}
+_MEGA, _KIBI = 1 << 20, 1 << 10
+_UNITS = {"s": ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")), "bps": ((_MEGA, "MiB/s"), (_KIBI, "KiB/s"), (1, "bytes/s"))}
+_STYLES = {1: "green", -1: "red", 0: "dim"}
+_ABOUT = {"effect": "what one change does, averaged over all others", "interaction": "what two changes do beyond both",
+          "group": "each group against the first"}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Line:
+    """A difference in words. gain: 1 better, -1 worse, 0 nothing of the two is claimed."""
+
+    load: str
+    metric: str
+    change: str
+    baseline: str
+    difference: str
+    interval: str
+    relative: str
+    size: str
+    verdict: str
+    gain: int
+    claimed: bool
+
+
+def is_headline(about: About) -> bool:
+    """Return whether a metric is one that is shown first: pauses of the innocent, the offender's throughput."""
+    if about.kind == "load":
+        return about.metric == "throughput_bps"
+    return about.kind != "control" and about.metric in _HEADLINES
+
+
+def metric_name(metric: str) -> str:
+    """Return a metric's name as people say it: longest_pause_s -> longest pause."""
+    return metric.removesuffix("_s").removesuffix("_bps").replace("_", " ").replace("p999", "p99.9")
+
+
+def values_text(metric: str, *values: float, signed: bool = False) -> tuple[str, ...]:
+    """Return values of a metric with three digits and a unit that fits the largest, which the last one has."""
+    most = max(map(abs, values))
+    sign = "+" if signed else ""
+    if metric.endswith("_fraction"):
+        factor, unit = 0.01, "%"
+    else:
+        units = _UNITS["bps" if metric.endswith("_bps") else "s"]
+        factor, unit = next((unit for unit in units if most >= unit[0]), units[-1] if most else units[0])
+    digits = 2 if most < 10 * factor else 1 if most < 100 * factor else 0
+    texts = [f"{value / factor:{sign}.{digits}f}" for value in values]
+    return (*texts[:-1], f"{texts[-1]} {unit}")
+
+
+def line(item: Difference) -> Line:
+    """Return a difference in words; where its interval spans zero, they claim nothing."""
+    found, metric = item.interval, item.about.metric
+    claimed = found.claim != 0
+    if found.low is not None and found.high is not None:
+        low, high, estimate = values_text(metric, found.low, found.high, found.estimate, signed=True)
+        interval = f"{low} to {high}"
+    else:
+        (estimate,) = values_text(metric, found.estimate, signed=True)
+        interval = f"needs {LEAST_RUNS} runs"
+    delta = item.found.delta
+    share = item.relative if claimed and item.sort != "interaction" else None
+    return Line(
+        load=item.about.load,
+        metric=metric_name(metric),
+        change=item.name,
+        baseline=values_text(metric, item.found.reference)[0],
+        difference=estimate,
+        interval=interval,
+        relative="" if share is None else f"{share:+.0%}" if abs(share) >= 0.005 else "<1%",
+        size="" if delta is None else f"{delta:+.2f} {magnitude(delta) if claimed else ''}".rstrip(),
+        verdict=_verdict(item),
+        gain=item.gain,
+        claimed=claimed,
+    )
+
+
+def _verdict(item: Difference) -> str:
+    if not item.interval.known:
+        return "too few runs"
+    if not item.interval.claim:
+        return "no difference shown"
+    if item.sort == "interaction":
+        return "more together" if item.interval.claim > 0 else "less together"
+    return f"{'more' if item.interval.claim > 0 else 'less'}: {'better' if item.gain > 0 else 'worse'}"
+
+
+def chosen_sorts(comparison: Comparison) -> tuple[Sort, ...]:
+    """Return what answers the question: of a factorial experiment its effects, else the groups."""
+    return ("effect", "interaction") if comparison.of("effect") else ("group",)
+
+
+def terminal_tables(comparison: Comparison, sorts: Sequence[Sort]) -> list[Table]:
+    """Return a table for each sort of differences; of interactions, only those that are claimed."""
+    return [table for sort in sorts if (table := _table(comparison, sort)).row_count]
+
+
+def _table(comparison: Comparison, sort: Sort) -> Table:
+    title = f"{sort}s: {_ABOUT[sort]}"
+    table = Table(title=title, title_justify="left", title_style="bold", header_style="bold", box=None, pad_edge=False)
+    percent = f"{comparison.resampling.confidence:.0%}"
+    for head in ("load", "metric", "change"):
+        table.add_column(head)
+    for head in ("baseline", "difference", f"{percent} interval", "relative"):
+        table.add_column(head, justify="right", no_wrap=True)
+    table.add_column("Cliff's delta")
+    table.add_column("", no_wrap=True)
+    before = ("", "")
+    for item in comparison.of(sort):
+        said = line(item)
+        if sort == "interaction" and not said.claimed:
+            continue
+        style = _STYLES[said.gain] if said.gain or not said.claimed else "yellow"
+        about = (said.load, said.metric)
+        load = said.load if about[0] != before[0] else ""
+        metric = said.metric if about != before else ""
+        rest = (said.baseline, said.difference, said.interval, said.relative, said.size, said.verdict)
+        table.add_row(Text(load, "bold"), metric, said.change, rest[0], *(Text(text, style) for text in rest[1:]))
+        before = about
+    return table
+
+
+def footnotes(comparison: Comparison, *, lists_all: bool = False) -> list[str]:
+    """Return what a reader must know: what was left out, what the table does not list, how many intervals there are."""
+    count, confidence = comparison.intervals, comparison.resampling.confidence
+    chance = count * (1 - confidence)
+    hidden = [item for item in comparison.of("interaction") if not item.interval.claim]
+    notes = list(comparison.notes)
+    if hidden and not lists_all:
+        notes.append(f"{len(hidden)} interactions whose intervals span zero are not listed")
+    notes.append(
+        f"{count} intervals of {confidence:.0%}, each by itself: if nothing differed at all, about {chance:.0f} of "
+        "them would exclude zero by chance"
+    )
+    return notes
