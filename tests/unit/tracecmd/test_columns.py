@@ -95,7 +95,7 @@ def test_rows_of_bytes_are_texts(values, again):
     rows = [value.ljust(width, b"\0") for value in values for _ in range(again + 1)]
     found = texts(np.frombuffer(b"".join(rows), np.uint8).reshape(len(rows), width))
     assert found.tolist() == [row.partition(b"\0")[0].decode("utf-8", "backslashreplace") for row in rows]
-    assert len({id(text) for text in found}) == len(set(rows))
+    assert len({id(text) for text in found}) <= len(set(rows))
 
 
 @given(st.lists(st.integers(min_value=0, max_value=9), max_size=50))
