@@ -33,6 +33,7 @@ from wblab.core.units import Nanoseconds
 MATRICES = PRESETS / "matrices"
 BUILT = "built"  # `kernel = "built"`: every series that is built on this machine
 MAX_RUNS = 100_000
+_COLUMNS = ("cell", "seed", "run", "load", "kind", "metric", "value")  # of the table of results, beside the axes
 _OWN_KEYS = {"name": "the matrix names its runs", "seed": "give seeds"}
 
 Label = str | int | float
@@ -128,7 +129,8 @@ def expand(table: dict[str, Any], folder: Path, *, built: Sequence[str] = (), se
     given["seeds"] = list(seeds) or _seeds(given.get("seeds", 1))
     common = given.pop("set", {})
     settings = from_table(Settings, given)
-    _check_settings(settings, axes, common)
+    _check_settings(settings)
+    _check_keys(axes, common)
     base = find_spec(str(folder / settings.base) if os.path.isfile(folder / settings.base) else settings.base)
     start = read_table(base)
     start |= {"seed": 1}
@@ -213,7 +215,7 @@ def _label(value: object) -> Label:
     return json.dumps(value)
 
 
-def _check_settings(settings: Settings, axes: Mapping[str, Mapping[Label, Mapping[str, Any]]], common: object) -> None:
+def _check_settings(settings: Settings) -> None:
     check_name(settings.name, "name")
     if not settings.seeds:
         raise InputError("seeds: none given")
@@ -226,6 +228,10 @@ def _check_settings(settings: Settings, axes: Mapping[str, Mapping[Label, Mappin
         raise InputError(f"repeats: {settings.repeats} is not between 0 and 100")
     if settings.control_bound <= 0:
         raise InputError("control_bound: must be longer than 0")
+
+
+def _check_keys(axes: Mapping[str, Mapping[Label, Mapping[str, Any]]], common: object) -> None:
+    """Raise InputError unless every key is set in one place, and may be."""
     if not isinstance(common, Mapping):
         raise InputError(f"set must be a table, not {common!r}")
     owner = dict.fromkeys(common, "[set]")
@@ -237,6 +243,9 @@ def _check_settings(settings: Settings, axes: Mapping[str, Mapping[Label, Mappin
     for key, reason in _OWN_KEYS.items():
         if key in owner:
             raise InputError(f"{owner[key]}: {key!r} cannot be set: {reason}")
+    for column in _COLUMNS:
+        if column in axes:
+            raise InputError(f"axes: {column!r} is a column of the results already: call this axis otherwise")
 
 
 def _cell(start: dict[str, Any], number: str, chosen: Mapping[str, tuple[Label, dict[str, Any]]], exact: bool) -> Cell:

@@ -110,10 +110,16 @@ class Store:
     def keep(self, cell: Cell, seed: int, archive: bytes) -> Path:
         """Unpack a run that succeeded, without a name yet. Raises WblabError for an archive that is none."""
         partial = self._partial()
-        unpack(archive, partial)
-        record = json.loads((partial / rundir.EXPERIMENT).read_bytes())
-        if record["spec"] != to_table(cell.with_seed(seed)):
-            raise WblabError("the worker ran another spec than it was given: does it have the same version of the lab?")
+        try:
+            unpack(archive, partial)
+            record = json.loads((partial / rundir.EXPERIMENT).read_bytes())
+            if record["spec"] != to_table(cell.with_seed(seed)):
+                raise WblabError("the worker ran another spec than it was given: has it another version of the lab?")
+        except (OSError, ValueError, KeyError, TypeError, WblabError) as error:
+            shutil.rmtree(partial)
+            if isinstance(error, WblabError):
+                raise
+            raise WblabError(f"what the worker sent has no usable {rundir.EXPERIMENT}") from None
         return partial
 
     def done(self, cell: Cell, seed: int, unpacked: Path, *, noisy: bool = False) -> Path:

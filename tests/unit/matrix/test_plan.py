@@ -1,0 +1,140 @@
+import json
+import tomllib
+
+import pytest
+
+from wblab.core.errors import InputError
+from wblab.matrix.plan import expand, find_matrix, from_json, matrix_names, read_matrix, run_name, to_json
+
+IDLE = {"load.l1.ioclass": "idle"}
+
+
+def test_every_combination_is_a_cell(make_matrix):
+    matrix = make_matrix({"disk.scheduler": ["none", "bfq"], "offender": {"plain": {}, "idle": IDLE}}, seeds=3)
+    assert [cell.levels for cell in matrix.cells] == [
+        {"disk.scheduler": "none", "offender": "plain"},
+        {"disk.scheduler": "none", "offender": "idle"},
+        {"disk.scheduler": "bfq", "offender": "plain"},
+        {"disk.scheduler": "bfq", "offender": "idle"},
+    ]
+    assert [cell.spec.disk.scheduler for cell in matrix.cells] == ["none", "none", "bfq", "bfq"]
+    assert [cell.spec.load["l1"].ioclass for cell in matrix.cells] == ["none", "idle", "none", "idle"]
+    assert matrix.seeds == (1, 2, 3)
+    assert len({run_name(cell, seed) for cell, seed in matrix.runs()}) == 12
+
+
+def test_runs_go_seed_by_seed(make_matrix):
+    matrix = make_matrix({"disk.scheduler": ["none", "bfq"]}, seeds=[7, 9])
+    assert [(cell.levels["disk.scheduler"], seed) for cell, seed in matrix.runs()] == [
+        ("none", 7), ("bfq", 7), ("none", 9), ("bfq", 9),
+    ]  # fmt: skip
+    cell, seed = matrix.runs()[3]
+    assert cell.with_seed(seed).seed == 9
+    assert cell.with_seed(seed).name == "1-bfq-s9"
+
+
+def test_keys_for_all_cells_and_a_level_that_changes_one(make_matrix):
+    axes = {"sysctl.vm.dirty_bytes": [1 << 20, 1 << 21], "mount": {"sync": {"disk.mount_options": ["sync"]}}}
+    matrix = make_matrix(axes, set={"disk.write_bps": "2MiB/s", "sysctl.vm.dirty_ratio": 0})
+    assert [cell.spec.sysctl["vm.dirty_bytes"] for cell in matrix.cells] == [1 << 20, 1 << 21]
+    assert {cell.spec.disk.write_bps for cell in matrix.cells} == {2 << 20}
+    assert {cell.spec.disk.mount_options for cell in matrix.cells} == {("sync",)}
+
+
+def test_no_axes_is_one_cell(make_matrix):
+    matrix = make_matrix(seeds=2)
+    assert [cell.levels for cell in matrix.cells] == [{}]
+    assert len(matrix.runs()) == 2
+
+
+def test_names_fit_whatever_levels_are_called(make_matrix):
+    matrix = make_matrix({"odd": {"a b/c": {}, "é" * 90: {}, "x" * 90: {}, "--": {}}})
+    assert matrix.cells[0].name == "0-a-b-c"
+    assert all(len(run_name(cell, 2**63 - 1)) <= 64 for cell in matrix.cells)
+
+
+def test_the_kernels_that_are_built(folder):
+    matrix = expand({"name": "m", "base": "small.toml", "axes": {"kernel": "built"}}, folder, built=["7.3", "6.1"])
+    assert [cell.spec.kernel for cell in matrix.cells] == ["7.3", "6.1"]
+    with pytest.raises(InputError, match="no kernel is built"):
+        expand({"name": "m", "base": "small.toml", "axes": {"kernel": "built"}}, folder)
+
+
+@pytest.mark.parametrize(
+    ("axes", "word"),
+    [
+        ({"disk.schedular": ["none"]}, "did you mean 'scheduler'"),
+        ({"disk.scheduler": ["none", "bqf"]}, r"did you mean 'bfq'.*in the cell disk.scheduler = bqf"),
+        ({"disk.scheduler": []}, "has no level"),
+        ({"disk.scheduler": ["none", "none"]}, "the same level twice"),
+        ({"disk.scheduler": "none"}, "must be a list"),
+        ({"disk": {"scheduler": ["none"]}}, "quoted"),
+        ({"a": {"x": IDLE}, "b": {"y": IDLE}}, r"both a and b set 'load.l1.ioclass'"),
+        ({"seed": [1, 2]}, "'seed' cannot be set: give seeds"),
+        ({"a": {"x": {"name": "y"}}}, "'name' cannot be set"),
+        ({"load.l1.size": ["8MiB", "1GiB"]}, "disk.size"),
+        ({"load": {"x": {}}}, "column"),
+        ({"memory.x": [1]}, "is not a table"),
+        ({f"sysctl.vm.k{number}": list(range(10)) for number in range(6)}, "too many"),
+        ([], "axes must be a table"),
+    ],
+)
+def test_axes_that_cannot_be(folder, axes, word):
+    with pytest.raises(InputError, match=word) as raised:
+        expand({"name": "m", "base": "small.toml", "axes": axes}, folder)
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("keys", "word"),
+    [
+        ({"seeds": 0}, "seeds"),
+        ({"seeds": []}, "seeds: none"),
+        ({"seeds": [1, 1]}, "twice"),
+        ({"seeds": [-1]}, "-1"),
+        ({"seeds": "many"}, "seeds must be a list"),
+        ({"seeds": True}, "seeds must be a list"),
+        ({"base": "nosuch"}, "no spec 'nosuch'"),
+        ({"name": "a/b"}, "a/b"),
+        ({"bace": "x"}, "unknown key 'bace'"),
+        ({"set": []}, "set must be a table"),
+        ({"set": {"seed": 3}}, "give seeds"),
+        ({"repeats": -1}, "repeats"),
+        ({"control_bound": "0s"}, "control_bound"),
+    ],
+)
+def test_keys_that_cannot_be(make_matrix, keys, word):
+    with pytest.raises(InputError, match=word):
+        make_matrix(**keys)
+
+
+def test_a_matrix_survives_its_record(make_matrix):
+    matrix = make_matrix({"disk.latency": ["0s"], "o": {"plain": {}, "idle": IDLE}}, seeds=[3], repeats=1)
+    assert from_json(json.loads(json.dumps(to_json(matrix)))) == matrix
+
+
+@pytest.mark.parametrize("value", [{}, {"cells": 3}, {"cells": [{}], "seeds": []}, {"cells": [3], "seeds": [1]}])
+def test_records_that_are_none(value):
+    with pytest.raises(InputError):
+        from_json(value)
+
+
+@pytest.mark.parametrize("name", matrix_names())
+def test_matrices_that_come_with_the_lab(name):
+    path = find_matrix(name)
+    assert path.read_text().startswith("# ")
+    matrix = read_matrix(path, built=["7.3", "6.12"])
+    assert matrix.name == name
+    assert len(matrix.cells) > 1
+    assert {cell.spec.clock.mode for cell in matrix.cells} == {"virtual"}
+    assert tomllib.loads(path.read_text())["base"] in ("base", "base-device")
+
+
+def test_files_that_cannot_be_read(tmp_path):
+    with pytest.raises(InputError, match="mitigation"):
+        find_matrix("mitigatoin")
+    (tmp_path / "bad.toml").write_text("a = = b")
+    with pytest.raises(InputError, match=r"bad.toml.*is not a TOML file"):
+        read_matrix(tmp_path / "bad.toml")
+    with pytest.raises(InputError, match="No such file"):
+        read_matrix(tmp_path / "none.toml")

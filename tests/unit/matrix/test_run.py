@@ -1,0 +1,172 @@
+import itertools
+
+import pytest
+
+from wblab.core.errors import WblabError
+from wblab.matrix.run import Runner, Tally, time_left
+from wblab.matrix.work import Order, Result
+
+AXES = {"disk.scheduler": ["none", "bfq"]}
+REAL = {"clock.mode": "real"}
+
+
+class Future:
+    """One that is done at once."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def done(self):
+        return True
+
+    def release(self):
+        pass
+
+    def result(self):
+        if isinstance(self.value, BaseException):
+            raise self.value
+        return self.value
+
+
+class Client:
+    """Answers orders with what a function makes of them, and notes them."""
+
+    status = "running"
+
+    def __init__(self, answer, workers=1):
+        self.answer, self.workers, self.orders, self.cancelled = answer, workers, [], []
+
+    def nthreads(self):
+        return {str(number): 1 for number in range(self.workers)}
+
+    def submit(self, function, order, *, key, pure):
+        self.orders.append(order)
+        return Future(self.answer(order))
+
+    def cancel(self, futures, force):
+        self.cancelled += futures
+
+
+@pytest.fixture(autouse=True)
+def no_waiting(monkeypatch):
+    monkeypatch.setattr("distributed.wait", lambda *arguments, **keys: None)
+
+
+@pytest.fixture
+def start(archive):
+    """Run what is missing of a store; `answer` makes a result, or an exception, of a cell, a seed and a count."""
+
+    def run(store, answer, **keys):
+        cells = {cell.name: cell for cell in store.matrix.cells}
+        counts = {}
+
+        def of_order(order: Order):
+            spec = order.unpacked()
+            assert order.build_id == "a" * 64
+            name, _, seed = spec.name.rpartition("-s")
+            counts[spec.name] = counts.get(spec.name, 0) + 1
+            return answer(cells[name], int(seed), counts[spec.name])
+
+        client = Client(of_order, **keys)
+        words = []
+        tally = Runner(store, client, lambda share, text: words.append((share, text)), patience_s=0).run()
+        return tally, client, words
+
+    return run
+
+
+def test_all_runs_are_made_and_kept(make_store, archive, start):
+    store = make_store(AXES, seeds=3)
+    tally, client, words = start(store, lambda cell, seed, count: Result(archive(cell, seed)))
+    assert (tally.done, tally.failures, len(client.orders)) == (6, [], 6)
+    assert store.missing() == []
+    assert words[0] == (0.0, "0 of 6 runs")
+    assert "left" in words[-1][1]
+
+
+def test_what_is_done_is_not_made_again(make_store, archive, start):
+    store = make_store(AXES, seeds=2)
+    first, _, _ = start(
+        store, lambda cell, seed, count: Result(archive(cell, seed)) if seed == 1 else Result(b"", "no")
+    )
+    assert (first.done, len(first.failures)) == (2, 2)
+    again, client, _ = start(store, lambda cell, seed, count: Result(archive(cell, seed)))
+    assert (again.done, again.total, len(client.orders)) == (2, 2, 2)
+
+
+def test_failures_are_reported_and_kept(make_store, archive, start):
+    def answer(cell, seed, count):
+        if cell.name == "0-none":
+            return Result(archive(cell, seed, outcome="failed", reason="it broke"), "it broke")
+        return ValueError("of\nall things") if seed == 1 else Result(b"no archive")
+
+    store = make_store(AXES, seeds=[1, 2])
+    tally, _, _ = start(store, answer)
+    reasons = {(item.cell.name, item.seed): reason for item, reason in tally.failures}
+    assert reasons[("0-none", 1)] == "it broke"
+    assert reasons[("1-bfq", 1)] == "ValueError: of all things"
+    assert "cannot be unpacked" in reasons[("1-bfq", 2)]
+    assert {path.name for path in store.runs.iterdir()} == {"_0-none-s1", "_0-none-s2", "_1-bfq-s1", "_1-bfq-s2"}
+
+
+def test_runs_that_measured_the_host_are_made_again(make_store, archive, start):
+    store = make_store(set=REAL, repeats=3)
+    tally, client, _ = start(
+        store, lambda cell, seed, count: Result(archive(cell, seed, stall_ms=90 if count < 3 else 0))
+    )
+    assert (tally.done, tally.repeated, tally.failures, len(client.orders)) == (1, 2, [], 3)
+    assert {path.name for path in store.runs.iterdir()} == {"0-s1", "0-s1.noisy", "0-s1.noisy-2"}
+    assert set(store.table()["run"]) == {"0-s1"}
+
+
+def test_but_not_for_ever_and_never_counted(make_store, archive, start):
+    store = make_store(set=REAL, repeats=1)
+    tally, client, _ = start(store, lambda cell, seed, count: Result(archive(cell, seed, stall_ms=90)))
+    ((_, reason),) = tally.failures
+    assert reason == "measured the host 2 times: its control load stalled for 90 ms"
+    assert len(client.orders) == 2
+    assert store.table().empty
+    assert len(store.missing()) == 1
+
+
+def test_the_bound_is_the_matrix_s_and_for_real_time_only(make_store, archive, start):
+    for keys in ({"set": REAL, "control_bound": "100ms"}, {}):
+        tally, _, _ = start(make_store(**keys), lambda cell, seed, count: Result(archive(cell, seed, stall_ms=90)))
+        assert tally.done == 1
+
+
+def test_no_more_is_handed_out_than_workers_need(make_store, archive, start):
+    ahead = []
+
+    def answer(cell, seed, count):
+        if seed == 4:
+            raise KeyboardInterrupt
+        ahead.append(seed)
+        return Result(archive(cell, seed))
+
+    store = make_store(seeds=20)
+    with pytest.raises(KeyboardInterrupt):
+        start(store, answer)
+    assert ahead == [1, 2, 3]
+    assert len(store.missing()) == 17
+
+
+def test_a_cluster_without_workers_is_given_up(make_store, start):
+    with pytest.raises(WblabError, match="all workers are gone"):
+        start(make_store(), lambda cell, seed, count: Result(b""), workers=0)
+
+
+def test_a_scheduler_that_is_gone_ends_the_matrix(make_store, start, monkeypatch):
+    monkeypatch.setattr(Client, "status", "closed")
+    with pytest.raises(WblabError, match="the scheduler is gone"):
+        start(make_store(), lambda cell, seed, count: Result(b""))
+
+
+def test_words():
+    assert [time_left(s) for s in (0.2, 42.4, 150, 7200)] == [
+        "about 1 s left", "about 42 s left", "about 2 min left", "about 2.0 h left",
+    ]  # fmt: skip
+    tally = Tally(10, done=3, repeated=1)
+    tally.failures.append((None, "x"))
+    assert tally.words(40) == "4 of 10 runs, 1 failed, 1 repeated, about 60 s left"
+    assert list(itertools.islice(Tally(3).words(9), 9)) == list("0 of 3 ru")

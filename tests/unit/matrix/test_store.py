@@ -1,0 +1,161 @@
+import io
+import json
+import os
+import subprocess
+import sys
+import tarfile
+
+import pandas as pd
+import pytest
+
+from wblab.core.errors import InputError, WblabError
+from wblab.data.run import read_run
+from wblab.matrix.store import RUNS, Store, pack, unpack
+
+AXES = {"disk.scheduler": ["none", "bfq"]}
+
+
+def keep(store, cell, seed, archive, **keys):
+    return store.done(cell, seed, store.keep(cell, seed, archive), **keys)
+
+
+def test_what_is_done_is_not_missing(make_store, archive):
+    store = make_store(AXES, seeds=2)
+    (cell, seed), *rest = store.missing()
+    path = keep(store, cell, seed, archive(cell, seed))
+    assert path.name == "0-none-s1"
+    assert store.missing() == rest
+    assert Store.open(store.path).missing() == rest
+    assert read_run(path).spec.seed == 1
+
+
+def test_what_failed_or_measured_the_host_is_still_missing(make_store, archive):
+    store = make_store(AXES)
+    (first, seed), (second, _) = missing = store.missing()
+    failed = store.failed(first, seed, "it broke")
+    assert failed.name == "_0-none-s1"
+    assert json.loads((failed / "experiment.json").read_text())["reason"] == "it broke"
+    assert store.failed(first, seed, "again").name == "_0-none-s1-2"
+    assert keep(store, second, seed, archive(second, seed, stall_ms=90), noisy=True).name == "1-bfq-s1.noisy"
+    assert keep(store, second, seed, archive(second, seed, stall_ms=90), noisy=True).name == "1-bfq-s1.noisy-2"
+    assert store.missing() == missing
+
+
+def test_the_record_of_a_run_that_failed_is_kept(make_store, archive):
+    store = make_store()
+    ((cell, seed),) = store.missing()
+    path = store.failed(cell, seed, "a reason", archive(cell, seed, outcome="failed", reason="its own"))
+    assert json.loads((path / "experiment.json").read_text())["reason"] == "its own"
+    assert (path / "load.c1.npy").exists()
+
+
+def test_a_run_of_another_spec_is_refused(make_store, archive):
+    store = make_store(AXES)
+    (cell, seed), (other, _) = store.missing()
+    with pytest.raises(WblabError, match="another spec"):
+        store.keep(cell, seed, archive(other, seed))
+
+
+def test_the_tables(make_store, archive):
+    store = make_store({"disk.scheduler": ["none", "bfq"], "o": {"plain": {}}})
+    (cell, seed), (other, _) = store.missing()
+    keep(store, cell, seed, archive(cell, seed))
+    keep(store, other, seed, archive(other, seed, stall_ms=90), noisy=True)
+    store.failed(other, seed, "it broke")
+    table = pd.read_parquet(store.write_tables())
+    assert list(table.columns) == ["disk.scheduler", "o", "cell", "seed", "run", "load", "kind", "metric", "value"]
+    assert set(table["run"]) == {"0-none-plain-s1"}
+    assert set(table["load"]) == {"c1", "l1"}
+    noisy = pd.read_parquet(store.path / "noisy.parquet")
+    assert set(noisy["run"]) == {"1-bfq-plain-s1.noisy"}
+    assert not list(store.path.glob(".*"))
+
+
+def test_the_table_of_nothing(make_store):
+    store = make_store(AXES)
+    table = pd.read_parquet(store.write_tables())
+    assert table.empty
+    assert "disk.scheduler" in table.columns
+    assert not (store.path / "noisy.parquet").exists()
+
+
+def test_levels_of_several_types_are_texts(make_store, archive):
+    store = make_store({"disk.write_bps": [1048576, "2MiB/s"]})
+    for cell, seed in store.missing():
+        keep(store, cell, seed, archive(cell, seed))
+    assert sorted(set(pd.read_parquet(store.write_tables())["disk.write_bps"])) == ["1048576", "2MiB/s"]
+
+
+def test_noise_of_seed_1_is_not_that_of_seed_10(make_store, archive):
+    store = make_store(seeds=[1, 10])
+    (cell, _), _ = store.missing()
+    for seed in (1, 10):
+        keep(store, cell, seed, archive(cell, seed, stall_ms=90), noisy=True)
+    table = store.table(".noisy")
+    assert sorted(set(zip(table["seed"], table["run"], strict=True))) == [(1, "0-s1.noisy"), (10, "0-s10.noisy")]
+
+
+def test_only_one_at_a_time_and_what_was_left_is_cleared(make_store):
+    store = make_store()
+    (store.runs / ".partial-x").mkdir()
+    with store.held():
+        assert list(store.runs.iterdir()) == []
+        with pytest.raises(InputError, match="another wblab"), Store.open(store.path).held():
+            pass
+    with Store.open(store.path).held():
+        pass
+
+
+def test_directories_of_matrices_keep_apart(make_store):
+    assert make_store().path != make_store().path
+
+
+def test_what_is_no_matrix_directory(tmp_path, make_store):
+    with pytest.raises(InputError, match="is this a matrix directory"):
+        Store.open(tmp_path)
+    for text, word in (("{", "damaged"), ("{}", "no matrix"), ('{"format": 1, "kind": "matrix"}', "no matrix of")):
+        (tmp_path / "matrix.json").write_text(text)
+        with pytest.raises(InputError, match=word):
+            Store.open(tmp_path)
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    with pytest.raises(InputError, match="cannot make"):
+        Store.create(blocked, make_store().matrix, {})
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [("../out", tarfile.REGTYPE), ("/out", tarfile.REGTYPE), ("link", tarfile.SYMTYPE), ("dir", tarfile.DIRTYPE)],
+)
+def test_archives_that_reach_out_are_refused(tmp_path, name, kind):
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
+        member = tarfile.TarInfo(name)
+        member.type, member.linkname = kind, "/etc/passwd"
+        archive.addfile(member)
+    room = tmp_path / "room"
+    room.mkdir()
+    with pytest.raises(WblabError, match="no file of a run"):
+        unpack(buffer.getvalue(), room)
+    assert os.listdir(tmp_path) == ["room"]
+    assert os.listdir(room) == []
+
+
+def test_archives(tmp_path):
+    for name in ("from", "to", "rest"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "from" / "a").write_bytes(bytes(100_000))
+    packed = pack(tmp_path / "from")
+    unpack(packed, tmp_path / "to")
+    assert (tmp_path / "to" / "a").read_bytes() == bytes(100_000)
+    with pytest.raises(WblabError, match="cannot be unpacked"):
+        unpack(packed[:50_000], tmp_path / "rest")
+    with pytest.raises(WblabError, match="cannot be unpacked"):
+        unpack(b"no archive", tmp_path / "rest")
+
+
+def test_planning_and_keeping_need_no_dask():
+    code = "import sys, wblab.cli, wblab.matrix.work, wblab.matrix.run; wblab.cli.build_parser()"
+    check = f"{code}; sys.exit(any(name in sys.modules for name in ('dask', 'distributed', 'pandas', 'numpy')))"
+    subprocess.run([sys.executable, "-c", check], check=True)
+    assert RUNS == "runs"
