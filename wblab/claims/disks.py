@@ -109,8 +109,7 @@ def _less(most: float) -> Callable[[float, float, float], bool]:
     return lambda middle, low, high: middle <= most and high < 1
 
 
-def _mitigation(name: str, says: str, figure: tuple[str, Figure], change: str, most: float) -> Claim:
-    cases = (change, "device")
+def _mitigation(name: str, says: str, figure: tuple[str, Figure], cases: tuple[str, str], most: float) -> Claim:
     wanted = (
         "less, and the interval is below 1" if most == 1 else f"at most {most:g} times, and the interval is below 1"
     )
@@ -155,7 +154,7 @@ def device_claims() -> list[Claim]:
     mechanism = "figures 11 to 13, the mechanism, on the device disk"
     on_device = ("device",)
     longest, wait = ("longest pause", longest_s), ("wait time", wait_time_s)
-    idle = "device-bfq-idle"
+    bfq, idle = ("device-bfq", "device"), ("device-bfq-idle", "device")
     return [
         Claim("live-w1", "w1 has pauses of seconds too", mechanism, on_device, several.on("device")),
         Claim(
@@ -176,11 +175,18 @@ def device_claims() -> list[Claim]:
             ("ext4-bfq", "ext4"),
             same,
         ),
-        _mitigation("bfq-longest", "BFQ alone helps a little", longest, "device-bfq", 1),
-        _mitigation("bfq-wait", "BFQ alone helps a little: wait time", wait, "device-bfq", 1),
+        _mitigation("bfq-longest", "BFQ alone helps a little", longest, bfq, 1),
+        _mitigation("bfq-wait", "BFQ alone helps a little: wait time", wait, bfq, 1),
         _mitigation("bfq-idle-longest", "BFQ and the idle class halve the longest pause", longest, idle, 0.6),
         _mitigation("bfq-idle-wait", "and divide the wait time by about 3", wait, idle, 0.45),
         _mitigation(
             "bfq-idle-paused", "and total paused time is 30 % less", ("total paused time", paused_s), idle, 0.8
+        ),
+        _mitigation(
+            "idle-adds",
+            "the idle class adds to what BFQ does",
+            longest,
+            ("device-bfq-idle", "device-bfq"),
+            1,
         ),
     ]

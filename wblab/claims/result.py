@@ -59,8 +59,9 @@ def figure_text(effect: Effect | None) -> str:
     """Return a figure with its spread as people read it: 3.4 s (2.9 to 3.6)."""
     if effect is None:
         return ""
-    unit = "" if effect.unit == "×" else f" {effect.unit}"
-    middle = f"×{_short(effect.middle)}" if effect.unit == "×" else f"{_short(effect.middle)}{unit}"
+    middle = _short(effect.middle)
+    if math.isfinite(effect.middle):
+        middle = f"×{middle}" if effect.unit == "×" else f"{middle} {effect.unit}"
     if effect.low == effect.high or len(effect.values) < 2:
         return middle
     return f"{middle} ({_short(effect.low)} to {_short(effect.high)})"
@@ -69,7 +70,7 @@ def figure_text(effect: Effect | None) -> str:
 def table(result: Result) -> list[str]:
     """Return the verdicts as lines for a terminal."""
     rows = [
-        (claim.name, verdict.outcome, figure_text(verdict.effect), shorten(claim.says, _SAYS))
+        (claim.name, verdict.outcome, figure_text(verdict.effect), shorten(claim.says, _SAYS, placeholder=" …"))
         for claim, verdict in result.verdicts
     ]
     widths = [max(len(row[i]) for row in (*rows, ("claim", "verdict", "figure"))) for i in range(3)]

@@ -1,0 +1,35 @@
+"""wblab verify, on real runs: a subset of the claims, one seed."""
+
+import json
+
+from wblab.cli import main
+
+CLAIMS = [
+    "fills-ext4",
+    "openat-ext4",
+    "l2-harmless-ext4",
+    "flush-bound-ext4",
+    "bfq-throttled",
+    "live-unthrottled",
+    "daemon",
+]
+
+
+def test_claims_are_checked_on_runs_made_for_them(lab, tmp_path, capsys):
+    output = tmp_path / "report"
+    arguments = ["verify", *CLAIMS, "--seeds", "1", "--kernel", str(lab.kernel.path), "-o", str(output), "--json"]
+    assert main(arguments) == 0
+    printed = json.loads(capsys.readouterr().out)
+    verdicts = {claim["name"]: claim for claim in printed["claims"]}
+    assert set(verdicts) == set(CLAIMS)
+    assert verdicts["fills-ext4"]["verdict"] == "reproduced"
+    assert 0 < verdicts["fills-ext4"]["effect"]["middle"] < 3
+    assert verdicts["live-unthrottled"]["verdict"] == "reproduced"
+    assert verdicts["bfq-throttled"]["verdict"] == "can't be tested here"  # one seed
+    assert set(printed["runs"]) == {"ext4", "ext4-bfq", "device"}
+    for case in printed["runs"].values():
+        assert all((output / run / "experiment.json").is_file() for run in case["directories"])
+    assert printed == {"report": str(output / "report.html")} | json.loads((output / "verdicts.json").read_text())
+    assert (output / "report.html").read_text().count("data:image/png;base64,") == 4
+    assert lab.left_behind() == []
+    assert main(arguments) == 2  # the directory is taken, nothing is overwritten

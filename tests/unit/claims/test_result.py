@@ -1,0 +1,97 @@
+"""What becomes of verdicts: figures in words, JSON that is JSON, a page that holds its figures."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from wblab.claims.base import LEAST_PAIRS, UNTESTED, judge, over_seeds, ratio
+from wblab.claims.cases import CASES
+from wblab.claims.registry import CLAIMS, chosen
+from wblab.claims.report import write_report
+from wblab.claims.result import Result, figure_text, judged, table
+from wblab.claims.sample import pair_calls
+from wblab.core.errors import InputError
+
+NAMES = ["pauses-mw1-ext2", "limit-falls-ext2", "daemon"]
+
+
+@pytest.fixture
+def result(sample, made):
+    samples = {"ext2": [sample({"mw1": {10: 3.0}}, state=made.states(falls_s=1000))] * 2}
+    return Result({"release": "7.3.0", "build_id": "f00"}, 2, 12.3, judged(chosen(NAMES), samples), samples)
+
+
+def test_claims_have_names_of_their_own_and_cases_that_exist():
+    names = [claim.name for claim in CLAIMS]
+    assert len(set(names)) == len(names)
+    assert all(case in CASES for claim in CLAIMS for case in claim.cases)
+
+
+def test_claims_without_cases_say_why():
+    for claim in CLAIMS:
+        if not claim.cases:
+            verdict = claim.check({})
+            assert verdict.outcome == UNTESTED
+            assert len(verdict.why) > 20
+
+
+def test_an_unknown_claim_is_refused():
+    with pytest.raises(InputError, match="did you mean 'daemon'"):
+        chosen(["demon"])
+
+
+def test_over_seeds():
+    effect = over_seeds("it", "s", [3.0, 1.0, 2.0])
+    assert (effect.low, effect.middle, effect.high) == (1, 2, 3)
+    assert figure_text(effect) == "2.00 s (1.00 to 3.00)"
+    assert judge(effect, lambda value: value > 1, "over 1 s").held == 2
+
+
+def test_a_ratio_is_that_of_seeds_not_of_sums():
+    effect = ratio("it", [1.0, 10.0, 100.0], [2.0, 20.0, 200.0])
+    assert effect.middle == pytest.approx(0.5)
+    assert effect.low == pytest.approx(effect.high)
+    spread = ratio("it", [1.0, 4.0, 1.0], [1.0, 1.0, 4.0])
+    assert spread.low < 1 < spread.high
+    assert len(spread.values) == LEAST_PAIRS
+
+
+def test_a_figure_that_never_came():
+    assert figure_text(over_seeds("it", "s", [math.inf])) == "never"
+
+
+def test_calls_are_paired_by_task():
+    pids, times = np.array([1, 2, 1, 3]), np.array([10, 20, 30, 40])
+    calls = pair_calls((pids, times), (np.array([2, 1, 1]), np.array([25, 28, 35])))
+    assert calls.pid.tolist() == [1, 2, 1]
+    assert (calls.ends_ns - calls.starts_ns).tolist() == [18, 5, 5]
+
+
+def test_json_has_only_what_json_knows(result, tmp_path):
+    text = json.dumps(result.to_json(tmp_path), allow_nan=False)
+    claims = {claim["name"]: claim for claim in json.loads(text)["claims"]}
+    assert claims["limit-falls-ext2"]["effect"]["middle"] is None
+    assert claims["limit-falls-ext2"]["verdict"] == "not reproduced"
+    assert claims["pauses-mw1-ext2"]["held"] == 2
+    assert claims["daemon"]["effect"] is None
+
+
+def test_the_table_counts(result):
+    lines = table(result)
+    assert len(lines) == len(NAMES) + 2
+    assert lines[-1] == "Linux 7.3.0, 2 seeds, 12 s: 1 reproduced, 1 not reproduced, 1 can't be tested here"
+
+
+def test_the_page_is_in_one_piece(result, tmp_path, monkeypatch):
+    picture = tmp_path / "a.png"
+    picture.write_bytes(b"PNG")
+    monkeypatch.setattr("wblab.claims.report.figures", lambda samples, directory: [(picture, "a <figure>")])
+    page = write_report(result, tmp_path).read_text()
+    assert "a &lt;figure&gt;" in page
+    assert 'src="data:image/png;base64,UE5H"' in page
+    assert "http" not in page
+    for name in NAMES:
+        assert name in page
+    assert json.loads((tmp_path / "verdicts.json").read_text())["seeds"] == 2
