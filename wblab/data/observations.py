@@ -13,10 +13,10 @@ from wblab.core.tables import to_table
 from wblab.data.metrics import COLUMNS, measured_the_host, metrics_frame, with_cell
 from wblab.data.run import Run, read_run
 
-TABLE = "table.parquet"  # in the directory of a matrix
+TABLE, NOISY, RUNS = "table.parquet", "noisy.parquet", "runs"  # in the directory of a matrix
 SUFFIXES = (".parquet", ".csv")
 GATED = "gated"
-_NOT_AXES = {"seed", GATED, *COLUMNS}
+_NOT_AXES = {"cell", "seed", GATED, *COLUMNS}  # a cell is what all its levels are
 NONE = "-"  # the level of a run whose spec does not have the key
 
 
@@ -55,9 +55,23 @@ def read_table(path: Path) -> pd.DataFrame:
         raise InputError(f"{file} is not a table: {' '.join(str(error).split())}") from None
     if missing := [name for name in ("seed", *COLUMNS) if name not in table.columns]:
         raise InputError(f"{file} has no column {missing[0]!r}: it was not written by 'wblab matrix'")
+    if table.empty:
+        raise InputError(f"{file} has no runs: 'wblab matrix --resume' makes what is missing")
     if not pd.api.types.is_numeric_dtype(table["value"]):
         raise InputError(f"{file} has values that are not numbers: it is damaged")
     return table
+
+
+def matrix_notes(path: Path) -> tuple[str, ...]:
+    """Return what the directory of a matrix has beside its table: noisy runs, and runs that failed and are missing."""
+    notes = []
+    if (path / NOISY).is_file():
+        count = read_table(path / NOISY)["run"].nunique()
+        notes.append(f"{count} runs measured the host (their control load stalled) and are not in the table")
+    names = {run.name for run in (path / RUNS).glob("*")}
+    if failed := sorted(name[1:] for name in names if name.startswith("_") and name[1:] not in names):
+        notes.append(f"{len(failed)} runs failed and are missing: {', '.join(failed)}")
+    return tuple(notes)
 
 
 def runs_table(paths: Iterable[Path]) -> tuple[pd.DataFrame, tuple[str, ...]]:

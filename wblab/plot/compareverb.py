@@ -69,7 +69,7 @@ def _compare(arguments: argparse.Namespace) -> None:
 def _observations(arguments: argparse.Namespace) -> "Observations":
     from wblab.core.errors import InputError
     from wblab.core.specfile import RESULTS
-    from wblab.data.observations import is_table, observations, read_table, runs_table
+    from wblab.data.observations import is_table, matrix_notes, observations, read_table, runs_table
     from wblab.data.run import find_run
 
     results = arguments.exp or RESULTS
@@ -80,7 +80,7 @@ def _observations(arguments: argparse.Namespace) -> "Observations":
         return observations(table, arguments.by, baseline, notes)
     if len(arguments.runs) > 1:
         raise InputError(f"{tables[0]} is the table of a matrix: give it alone, or give runs")
-    return observations(read_table(tables[0]), arguments.by, baseline)
+    return observations(read_table(tables[0]), arguments.by, baseline, matrix_notes(tables[0]))
 
 
 def _pair(text: str) -> tuple[str, str]:

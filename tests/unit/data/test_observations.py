@@ -7,7 +7,7 @@ import pytest
 
 from wblab.core.errors import InputError
 from wblab.core.rundir import EXPERIMENT
-from wblab.data.observations import is_table, observations, read_table, runs_table
+from wblab.data.observations import is_table, matrix_notes, observations, read_table, runs_table
 
 from .conftest import MS, write_run
 
@@ -76,8 +76,24 @@ def test_what_is_no_table(tmp_path, name, content, message):
         read_table(tmp_path / name)
 
 
+def test_what_a_matrix_has_beside_its_table(tmp_path, table):
+    assert matrix_notes(tmp_path) == ()
+    table.iloc[:2].to_parquet(tmp_path / "noisy.parquet")
+    for name in ("_a-s1", "_b-s1", "b-s1"):
+        (tmp_path / "runs" / name).mkdir(parents=True)
+    noisy, failed = matrix_notes(tmp_path)
+    assert noisy.startswith("2 runs measured the host")
+    assert failed == "1 runs failed and are missing: a-s1"
+
+
+def test_a_table_without_runs(tmp_path, table):
+    table.iloc[:0].to_parquet(tmp_path / "table.parquet")
+    with pytest.raises(InputError, match="has no runs"):
+        read_table(tmp_path)
+
+
 def test_axes_are_what_differs(table):
-    data = observations(table.assign(**{"disk.filesystem": "ext4"}))
+    data = observations(table.assign(**{"disk.filesystem": "ext4", "cell": table["disk.scheduler"] + "-x"}))
     assert data.levels == {"disk.scheduler": ("a", "b")}
     assert data.by == ("disk.scheduler",)
 
