@@ -11,11 +11,11 @@ from wblab.claims.sample import Sample
 from wblab.data.pagecache import page_cache
 from wblab.data.window import around
 from wblab.plot.figure import save
-from wblab.plot.style import CYCLE, DPI, GRID, MARK, OFFENDER, WIDTH_IN
+from wblab.plot.style import CYCLE, DPI, GRID, PAUSE, WIDTH_IN
 from wblab.plot.timeline import timeline
 
 _ROW_IN = 0.42
-_LOADS = {"w1": CYCLE, "mw1": OFFENDER}
+_LOADS = {"w1": CYCLE, "mw1": PAUSE}
 _OFF = {"w1": -0.12, "mw1": 0.12}
 
 
@@ -29,11 +29,11 @@ def plot_longest_pauses(samples: dict[str, list[Sample]], *, ax: Axes) -> Axes:
             middle = (values[(len(values) - 1) // 2] + values[len(values) // 2]) / 2
             ax.plot([middle], [row + _OFF[name]], "|", color=colour, markersize=16, markeredgewidth=2)
     ax.set_xscale("log")
+    ax.xaxis.set_major_formatter(lambda value, place: f"{value:g}")
     ax.set_yticks(range(len(samples)), list(samples))
     ax.invert_yaxis()
     ax.set_xlabel("longest pause of a run (s); each point a seed, the bar their median")
     ax.grid(color=GRID, linewidth=0.5)
-    ax.axvline(1, color=MARK, linestyle="--", linewidth=1)
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
     return ax

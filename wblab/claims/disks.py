@@ -30,6 +30,7 @@ INNOCENT = ("w1", "mw1")
 AT_ONCE_NS = 20 * NS_PER_MS  # "just after"
 MANY = 5  # "many inodes", within that time
 NO_DIFFERENCE = (0.8, 1.25)
+MITIGATION = "figures 14 to 16: mitigation, tried on the device disk"
 _LONG_NS = NS_PER_S
 
 Figure = Callable[[Sample], float]
@@ -113,7 +114,7 @@ def _mitigation(name: str, says: str, figure: tuple[str, Figure], cases: tuple[s
     wanted = (
         "less, and the interval is below 1" if most == 1 else f"at most {most:g} times, and the interval is below 1"
     )
-    return Claim(name, says, "figures 14 to 16", cases, compared(figure[1], figure[0], cases, _less(most), wanted))
+    return Claim(name, says, MITIGATION, cases, compared(figure[1], figure[0], cases, _less(most), wanted))
 
 
 def sync_claims() -> list[Claim]:
@@ -134,8 +135,10 @@ def sync_claims() -> list[Claim]:
     ]
 
 
-def device_claims() -> list[Claim]:
-    """Return what can be tested of figures 11 to 13, and figures 14 to 16, on the device disk."""
+def live_claims() -> list[Claim]:
+    """Return what can be tested of figures 11 to 13: pauses that are no throttling, on the device disk."""
+    source, needs = "figures 11 to 13, their mechanism on the device disk", ("device",)
+    several = Measure("longest pause of w1", "s", lambda sample: sample.longest_s("w1"), lambda s: s >= 2, "over 2 s")
     unasked = Measure(
         f"share of w1's and mw1's paused time (pauses over {NOTICED_S:g} s) without throttling",
         "%",
@@ -143,50 +146,37 @@ def device_claims() -> list[Claim]:
         lambda share: share >= 50,
         "more than half",
     )
-    several = Measure("longest pause of w1", "s", lambda sample: sample.longest_s("w1"), lambda s: s >= 2, "over 2 s")
-    same = compared(
+    return [
+        Claim("live-w1", "w1 has pauses of seconds too", source, needs, several.on("device")),
+        Claim("live-unthrottled", "loads pause though no throttling happens", source, needs, unasked.on("device")),
+        Claim("live-openat", "mw1 is stuck in openat", source, needs, lambda runs: check_openat(runs, "device")),
+        Claim("live-release", "a pause always ends just after many inodes were written", source, needs, check_release),
+    ]
+
+
+def mitigation_claims() -> list[Claim]:
+    """Return the claims of figures 14 to 16, on the device disk, and that on BFQ in UML."""
+    throttled = compared(
         longest_s,
         "longest pause of w1 and mw1",
         ("ext4-bfq", "ext4"),
         lambda middle, low, high: NO_DIFFERENCE[0] <= middle <= NO_DIFFERENCE[1],
         "0.8 to 1.25 times",
     )
-    mechanism = "figures 11 to 13, the mechanism, on the device disk"
-    on_device = ("device",)
-    longest, wait = ("longest pause", longest_s), ("wait time", wait_time_s)
     bfq, idle = ("device-bfq", "device"), ("device-bfq-idle", "device")
+    longest, wait, paused = ("longest pause", longest_s), ("wait time", wait_time_s), ("total paused time", paused_s)
     return [
-        Claim("live-w1", "w1 has pauses of seconds too", mechanism, on_device, several.on("device")),
-        Claim(
-            "live-unthrottled", "loads pause though no throttling happens", mechanism, on_device, unasked.on("device")
-        ),
-        Claim(
-            "live-openat",
-            "mw1 is stuck in openat",
-            mechanism,
-            on_device,
-            lambda samples: check_openat(samples, "device"),
-        ),
-        Claim("live-release", "a pause ends just after many inodes were written", mechanism, on_device, check_release),
         Claim(
             "bfq-throttled",
             "BFQ makes no difference on the throttled disk",
-            "mitigation, in UML",
+            MITIGATION,
             ("ext4-bfq", "ext4"),
-            same,
+            throttled,
         ),
-        _mitigation("bfq-longest", "BFQ alone helps a little", longest, bfq, 1),
+        _mitigation("bfq-longest", "BFQ alone helps a little: longest pause", longest, bfq, 1),
         _mitigation("bfq-wait", "BFQ alone helps a little: wait time", wait, bfq, 1),
         _mitigation("bfq-idle-longest", "BFQ and the idle class halve the longest pause", longest, idle, 0.6),
         _mitigation("bfq-idle-wait", "and divide the wait time by about 3", wait, idle, 0.45),
-        _mitigation(
-            "bfq-idle-paused", "and total paused time is 30 % less", ("total paused time", paused_s), idle, 0.8
-        ),
-        _mitigation(
-            "idle-adds",
-            "the idle class adds to what BFQ does",
-            longest,
-            ("device-bfq-idle", "device-bfq"),
-            1,
-        ),
+        _mitigation("bfq-idle-paused", "and total paused time is 30 % less", paused, idle, 0.8),
+        _mitigation("idle-adds", "the idle class adds to what BFQ does", longest, (idle[0], bfq[0]), 1),
     ]

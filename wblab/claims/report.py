@@ -70,7 +70,8 @@ def _page(result: Result, drawn: list[tuple[Path, str]]) -> str:
         cells = (case, known.what, f"wblab run {spec}", names)
         parts.append("<tr>" + "".join(f"<td>{escape(cell)}" for cell in cells) + "</tr>")
     parts.append(
-        f"</table><p><small>Kernel build {escape(str(result.kernel.get('build_id', '')))[:16]}. All figures, "
+        "</table><p><small>Besides, openat and the end of writing of inodes are traced where a claim looks at them. "
+        f"Kernel build {escape(str(result.kernel.get('build_id', '')))[:16]}. All figures, "
         f"seed by seed, and the runs' directories: {VERDICTS}.</small></p></html>\n"
     )
     return "\n".join(parts)

@@ -60,7 +60,7 @@ def make(wanted: Jobs, kernel: Kernel, results: Path, at_once: int, report: Repo
     samples: dict[str, list[Sample]] = {}
     for (name, _), future in zip(wanted, futures, strict=True):
         samples.setdefault(name, []).append(future.result())
-    return samples
+    return {name: samples[name] for name in CASES if name in samples}
 
 
 def processors() -> int:

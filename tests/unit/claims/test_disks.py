@@ -3,9 +3,9 @@
 import pytest
 
 from wblab.claims.base import NOT_REPRODUCED, REPRODUCED, UNTESTED
-from wblab.claims.disks import device_claims, sync_claims
+from wblab.claims.disks import live_claims, mitigation_claims, sync_claims
 
-CLAIMS = {claim.name: claim for claim in [*sync_claims(), *device_claims()]}
+CLAIMS = {claim.name: claim for claim in [*sync_claims(), *live_claims(), *mitigation_claims()]}
 LONG = {"w1": {10: 4.0}, "mw1": {10: 4.0}}
 
 

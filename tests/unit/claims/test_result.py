@@ -37,6 +37,12 @@ def test_claims_without_cases_say_why():
             assert len(verdict.why) > 20
 
 
+def test_claims_of_one_source_stand_together():
+    sources = [claim.source for claim in CLAIMS]
+    turns = [source for source, before in zip(sources, [None, *sources], strict=False) if source != before]
+    assert len(set(turns)) == len(turns)
+
+
 def test_an_unknown_claim_is_refused():
     with pytest.raises(InputError, match="did you mean 'daemon'"):
         chosen(["demon"])
