@@ -1,11 +1,13 @@
 """The notebooks, executed from top to bottom on a run made for them."""
 
+import os
+
 import nbformat
 import pytest
 from nbclient import NotebookClient
 
 from wblab.core.specfile import ROOT
-from wblab.plot.notebook import RUN_VARIABLE
+from wblab.plot.notebook import RUN_VARIABLE, RUNS_VARIABLE
 
 FIGURES = {"timeline.ipynb": 2, "throttling.ipynb": 5}
 
@@ -26,3 +28,18 @@ def test_runs_and_shows_figures(base_run, monkeypatch, tmp_path, name):
     assert any(base_run.path.name in data.get("text/plain", "") for data in shown)
     assert sum("image/png" in data for data in shown) >= FIGURES[name]
     assert not [output for output in outputs if output.output_type == "error"]
+
+
+def test_compares_a_handful_of_runs(shared_lab, monkeypatch, tmp_path):
+    rates = ("1MiB/s", "2MiB/s")
+    runs = [shared_lab.run("base", f"disk.write_bps={rate}", f"seed={seed}") for rate in rates for seed in (1, 2, 3)]
+    monkeypatch.setenv(RUNS_VARIABLE, os.pathsep.join(str(run.path) for run in runs))
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+    notebook = nbformat.read(ROOT / "analysis" / "compare.ipynb", as_version=4)
+    NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
+    outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
+    assert not [output for output in outputs if output.output_type == "error"]
+    shown = [output.data for output in outputs if output.output_type in ("execute_result", "display_data")]
+    assert sum("image/png" in data for data in shown) >= 2
+    assert any("disk.write_bps" in data.get("text/plain", "") for data in shown)
+    assert any("less: better" in data.get("text/plain", "") for data in shown)

@@ -11,7 +11,7 @@ import pandas as pd
 from wblab.core.errors import InputError, nearest
 from wblab.core.tables import to_table
 from wblab.data.metrics import COLUMNS, measured_the_host, metrics_frame, with_cell
-from wblab.data.run import Run, read_run
+from wblab.data.run import Run, find_run, read_run
 
 TABLE, NOISY, RUNS = "table.parquet", "noisy.parquet", "runs"  # in the directory of a matrix
 SUFFIXES = (".parquet", ".csv")
@@ -96,6 +96,19 @@ def runs_table(paths: Iterable[Path]) -> tuple[pd.DataFrame, tuple[str, ...]]:
     ]
     notes = (f"{len(failed)} failed runs are left out: {', '.join(failed)}",) if failed else ()
     return pd.concat(frames, ignore_index=True), notes
+
+
+def found_observations(
+    names: Sequence[str], results: Path, by: Sequence[str] = (), baseline: Mapping[str, str] | None = None
+) -> Observations:
+    """Return what there is to compare in runs, named as the commands take them, or in one matrix. Raises InputError."""
+    tables = [path for name in names for path in (Path(name), results / name) if is_table(path)]
+    if not tables:
+        table, notes = runs_table(find_run(name, results) for name in names)
+        return observations(table, by, baseline, notes)
+    if len(names) > 1:
+        raise InputError(f"{tables[0]} is the table of a matrix: give it alone, or give runs")
+    return observations(read_table(tables[0]), by, baseline, matrix_notes(tables[0]))
 
 
 def observations(

@@ -67,20 +67,11 @@ def _compare(arguments: argparse.Namespace) -> None:
 
 
 def _observations(arguments: argparse.Namespace) -> "Observations":
-    from wblab.core.errors import InputError
     from wblab.core.specfile import RESULTS
-    from wblab.data.observations import is_table, matrix_notes, observations, read_table, runs_table
-    from wblab.data.run import find_run
+    from wblab.data.observations import found_observations
 
-    results = arguments.exp or RESULTS
     baseline = dict(_pair(text) for text in arguments.baseline)
-    tables = [path for text in arguments.runs for path in (Path(text), results / text) if is_table(path)]
-    if not tables:
-        table, notes = runs_table(find_run(text, results) for text in arguments.runs)
-        return observations(table, arguments.by, baseline, notes)
-    if len(arguments.runs) > 1:
-        raise InputError(f"{tables[0]} is the table of a matrix: give it alone, or give runs")
-    return observations(read_table(tables[0]), arguments.by, baseline, matrix_notes(tables[0]))
+    return found_observations(arguments.runs, arguments.exp or RESULTS, arguments.by, baseline)
 
 
 def _pair(text: str) -> tuple[str, str]:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import pandas as pd
 from rich.table import Table
 from rich.text import Text
 
@@ -96,6 +97,15 @@ def _verdict(item: Difference) -> str:
     if item.sort == "interaction":
         return "more together" if item.interval.claim > 0 else "less together"
     return f"{'more' if item.interval.claim > 0 else 'less'}: {'better' if item.gain > 0 else 'worse'}"
+
+
+def differences_frame(comparison: Comparison, sorts: Sequence[Sort] = ()) -> pd.DataFrame:
+    """Return differences as a table for a notebook: those of the headlines, without sorts those that answer first."""
+    chosen = sorts or chosen_sorts(comparison)
+    lines = [line(item) for sort in chosen for item in comparison.of(sort) if is_headline(item.about)]
+    columns = ["load", "metric", "change", "baseline", "difference", "interval", "relative", "size", "verdict"]
+    rows = [[getattr(item, name) for name in columns] for item in lines]
+    return pd.DataFrame(rows, columns=columns).set_index(["load", "metric", "change"])
 
 
 def chosen_sorts(comparison: Comparison) -> tuple[Sort, ...]:

@@ -5,9 +5,11 @@ from collections.abc import Callable
 from typing import Any
 
 from wblab.core.specfile import RESULTS
+from wblab.data.observations import TABLE, Observations, found_observations
 from wblab.data.run import Run, find_run, read_run
 
 RUN_VARIABLE = "WBLAB_RUN"
+RUNS_VARIABLE = "WBLAB_RUNS"  # with a colon between them
 
 
 def chosen_run(name: str = "") -> Run:
@@ -16,6 +18,20 @@ def chosen_run(name: str = "") -> Run:
     Raises InputError.
     """
     return read_run(find_run(name or os.environ.get(RUN_VARIABLE) or "latest", RESULTS))
+
+
+def chosen_observations(*names: str) -> Observations:
+    """Return what there is to compare in the runs, or the matrix, of these names.
+
+    Without any, in those of $WBLAB_RUNS, or the latest matrix, or else all runs of the kind of the latest.
+    Raises InputError.
+    """
+    names = names or tuple(filter(None, os.environ.get(RUNS_VARIABLE, "").split(os.pathsep)))
+    if not names:
+        tables = sorted(RESULTS.glob(f"*/{TABLE}"), key=lambda path: path.stat().st_mtime_ns)
+        kind = find_run("latest", RESULTS).name.partition("_")[2].partition("_")[2] if not tables else ""
+        names = (str(tables[-1].parent),) if tables else tuple(str(path) for path in RESULTS.glob(f"[0-9]*_{kind}"))
+    return found_observations(names, RESULTS)
 
 
 def sliders(draw: Callable[..., Any], controls: dict[str, tuple[Any, Any, Any]], **start: Any) -> Any:
