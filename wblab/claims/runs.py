@@ -32,20 +32,19 @@ def jobs(names: Iterable[str], seeds: int, kernel: Kernel, kernel_name: str = ""
 def make(wanted: Jobs, kernel: Kernel, results: Path, at_once: int, report: Report) -> dict[str, list[Sample]]:
     """Run all jobs, `at_once` at a time, and return their samples by case. Raises RunFailedError."""
     stop = threading.Event()
-    done = 0
+    futures: list[Future[Sample]] = []
 
     def one(spec: Spec) -> Sample:
         finished = run_experiment(spec, kernel, results, report=_stopping(stop))
         return sample_of(read_run(finished.directory))
 
     def count(future: "Future[Sample]") -> None:
-        nonlocal done
-        done += 1
+        done = sum(each.done() for each in futures)
         if not stop.is_set():
             report(done / len(wanted), f"{done} of {len(wanted)} runs")
 
     with ThreadPoolExecutor(at_once) as pool:
-        futures = [pool.submit(one, spec) for _, spec in wanted]
+        futures += [pool.submit(one, spec) for _, spec in wanted]
         for future in futures:
             future.add_done_callback(count)
         try:
