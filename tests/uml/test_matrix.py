@@ -1,0 +1,194 @@
+"""Matrices of real runs, short ones: on this machine, on a cluster that loses a worker, interrupted and resumed."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from wblab.core.specfile import ROOT
+
+SHORT = {
+    "trace.events": [],
+    "load.l1.size": "8MiB",
+    "load.l1.wait": "1s",
+    "load.l2.size": "1MiB",
+    "load.l2.wait": "2s",
+}
+SCHEDULERS = {"disk.scheduler": ["none", "bfq"]}
+
+
+@pytest.fixture
+def write_matrix(lab, tmp_path):
+    """Write a matrix of short runs and return its file."""
+
+    def write(axes: dict, seeds: int = 2) -> Path:
+        table = {"base": "base-device", "seeds": seeds}
+        lines = [f"{key} = {json.dumps(value)}" for key, value in table.items()]
+        for name, content in (("set", SHORT | {"kernel": str(lab.kernel.path)}), ("axes", axes)):
+            lines += [f"[{name}]", *(f"{json.dumps(key)} = {inline(value)}" for key, value in content.items())]
+        path = tmp_path / "short.toml"
+        path.write_text("\n".join(lines))
+        return path
+
+    return write
+
+
+def inline(value: object) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{json.dumps(key)} = {inline(item)}" for key, item in value.items()) + "}"
+    return json.dumps(value)
+
+
+@pytest.fixture
+def start(lab):
+    """Start wblab matrix."""
+
+    def run(*arguments: object) -> "subprocess.Popen[str]":
+        command = [sys.executable, "-m", "wblab", "matrix", "--exp", str(lab.results), *map(str, arguments)]
+        return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    return run
+
+
+def finished(process: "subprocess.Popen[str]") -> tuple[int, Path, str]:
+    """Return exit code, matrix directory and the words on standard error."""
+    output, errors = process.communicate(timeout=120)
+    return process.returncode, Path(output.strip()), errors
+
+
+def runs(lab) -> set[str]:
+    """Return the names of the runs that are done, of the only matrix."""
+    return {path.name for path in lab.results.glob("[!_]*/runs/*") if path.name[0] not in "._"}
+
+
+def wait_for(condition, limit_s: float = 30.0) -> None:
+    deadline = time.monotonic() + limit_s
+    while not condition():
+        assert time.monotonic() < deadline, "this should have come true by now"
+        time.sleep(0.02)
+
+
+ALL = {"0-none-s1", "0-none-s2", "1-bfq-s1", "1-bfq-s2"}
+
+
+def test_on_this_machine_runs_are_what_single_runs_are(lab, write_matrix, start):
+    code, directory, errors = finished(start(write_matrix(SCHEDULERS)))
+    assert (code, errors) == (0, "")
+    assert runs(lab) == ALL
+    assert {path.name for path in directory.iterdir()} == {"matrix.json", "runs", "table.parquet"}
+    assert set(pd.read_parquet(directory / "table.parquet")["run"]) == ALL
+    single = lab.run(str(directory / "runs" / "1-bfq-s2" / "experiment.json"))
+    for file in single.path.glob("load.*.npy"):
+        assert file.read_bytes() == (directory / "runs" / "1-bfq-s2" / file.name).read_bytes()
+    assert lab.left_behind() == []
+
+
+def test_interrupted_and_resumed(lab, write_matrix, start):
+    process = start(write_matrix(SCHEDULERS, seeds=3), "--workers", "1")
+    wait_for(lambda: len(runs(lab)) >= 2)
+    process.send_signal(signal.SIGINT)
+    code, _, errors = finished(process)
+    assert code == 130
+    assert errors.splitlines()[-1] == "wblab: interrupted"
+    assert "Traceback" not in errors
+    wait_for(lambda: lab.left_behind() == [])
+    (directory,) = lab.results.iterdir()
+    done = {path.name: path.stat().st_mtime_ns for path in (directory / "runs").iterdir()}
+    assert 2 <= len(done) < 6
+    assert set(pd.read_parquet(directory / "table.parquet")["run"]) == set(done)
+
+    code, again, errors = finished(start("--resume", directory))
+    assert (code, again, errors) == (0, directory, "")
+    after = {path.name: path.stat().st_mtime_ns for path in (directory / "runs").iterdir()}
+    assert len(after) == 6
+    assert done.items() <= after.items()
+    assert set(pd.read_parquet(directory / "table.parquet")["run"]) == set(after)
+    assert lab.left_behind() == []
+
+
+def test_a_cell_that_fails_is_reported(lab, write_matrix, start):
+    axes = {"key": {"there": {"sysctl.vm.swappiness": 60}, "missing": {"sysctl.vm.no_such_key": 1}}}
+    code, directory, errors = finished(start(write_matrix(axes, seeds=1)))
+    assert code == 1
+    first, last = errors.splitlines()
+    assert first.startswith("failed: key missing, seed 1: ")
+    assert "vm.no_such_key" in first
+    assert "1 of 2 runs failed" in last
+    assert {path.name for path in (directory / "runs").iterdir()} == {"0-there-s1", "_1-missing-s1"}
+    record = json.loads((directory / "runs" / "_1-missing-s1" / "experiment.json").read_text())
+    assert record["outcome"] == "failed"
+
+
+@pytest.fixture
+def dask(tmp_path):
+    """Start a part of a cluster; all are gone when the test ends."""
+    started = []
+
+    def start(*arguments: str, **environment: str) -> "subprocess.Popen[bytes]":
+        log = (tmp_path / f"dask-{len(started)}.log").open("wb")
+        command = [sys.executable, "-m", "dask", *arguments, "--no-dashboard"]
+        process = subprocess.Popen(command, cwd=tmp_path, env=os.environ | environment, stdout=log, stderr=log)
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        process.kill()
+        process.wait()
+
+
+@pytest.fixture
+def cluster(dask, tmp_path):
+    """A scheduler on the loopback address, and what starts a worker of it."""
+    contact = tmp_path / "scheduler.json"
+    dask("scheduler", "--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(contact))
+    wait_for(lambda: contact.exists() and contact.read_text().endswith("}"))
+    address = json.loads(contact.read_text())["address"]
+
+    def worker(name: str, **environment: str) -> "subprocess.Popen[bytes]":
+        place = ("--local-directory", str(tmp_path / name))
+        return dask("worker", address, "--no-nanny", "--nthreads", "1", *place, **environment)
+
+    return address, worker
+
+
+def test_a_cluster_that_loses_a_worker(lab, write_matrix, start, cluster, tmp_path):
+    address, worker = cluster
+    lost, kept = worker("lost"), worker("kept")
+    wait_for(lambda: (tmp_path / "lost").exists() and (tmp_path / "kept").exists())
+    process = start(write_matrix(SCHEDULERS, seeds=3), "--scheduler", address)
+    wait_for(lambda: len(runs(lab)) >= 1 and list((tmp_path / "lost").glob("**/_*/console.log")))
+    lost.kill()
+    code, directory, errors = finished(process)
+    assert code == 0, errors
+    assert len(runs(lab)) == 6
+    assert set(pd.read_parquet(directory / "table.parquet")["run"]) == runs(lab)
+    assert kept.poll() is None
+    assert not list((tmp_path / "kept").glob("**/_*/console.log"))
+    wait_for(lambda: lab.left_behind() == [])
+
+
+def test_a_worker_without_the_kernel_is_refused_before_anything_runs(lab, write_matrix, start, cluster, tmp_path):
+    address, worker = cluster
+    matrix = write_matrix(SCHEDULERS)
+    matrix.write_text(matrix.read_text().replace(json.dumps(str(lab.kernel.path)), json.dumps(lab.kernel.series)))
+    worker("other", XDG_CACHE_HOME=str(tmp_path / "empty"))
+    code, _, errors = finished(start(matrix, "--scheduler", address))
+    assert code == 2
+    assert errors.startswith("wblab: the worker tcp://127.0.0.1:")
+    assert f"the kernel {lab.kernel.series} is not built" in errors
+    assert not lab.results.exists()
+
+
+def test_no_scheduler_no_matrix(lab, write_matrix, start):
+    code, _, errors = finished(start(write_matrix(SCHEDULERS), "--scheduler", "nonsense://x"))
+    assert code == 2
+    assert "no scheduler at 'nonsense://x'" in errors
+    assert errors.count("\n") == 1
+    assert not lab.results.exists()
