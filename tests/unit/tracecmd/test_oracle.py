@@ -40,6 +40,29 @@ def test_other_machines(program, tmp_path, order, long_bytes, version):
     check(program, tmp_path / "t")
 
 
+@pytest.mark.parametrize("long_bytes", [4, 8])
+@pytest.mark.parametrize("order", "<>")
+@pytest.mark.parametrize(
+    "kinds",
+    [
+        lambda ring, event: [ring.padding(5, 12), event, ring.padding(1, 4), event],
+        lambda ring, event: [event, ring.extend(3 << 40 | 7), event, ring.extend(1), event],
+        lambda ring, event: [event, ring.stamp(1 << 50), event, ring.stamp((1 << 50) + 9), ring.padding(3, 20), event],
+        lambda ring, event: [event, ring.data(2, ring.record(OTHER, 1, b"long".ljust(300, b"!"))), event],
+        lambda ring, event: [event, event, ring.tail(), b"\xff" * 40],
+    ],
+    ids=["discarded", "extended", "absolute", "long", "end"],
+)
+def test_entries_of_all_kinds(program, tmp_path, order, long_bytes, kinds):
+    ring = Ring(order, long_bytes, page_bytes=1024)
+    event = ring.data(3, ring.record(OTHER, 1, b"text\0"))
+    pages = [ring.page(start, kinds(ring, event)) for start in (1000, 5 << 59 | 7)]
+    (tmp_path / "t").write_bytes(small_trace(ring=ring, options=[], buffers={"": [pages[:1], pages[1:]]}))
+    said = oracle.said(program, tmp_path / "t")
+    assert said["", "ftrace:other", "#", "number"] >= 4
+    assert oracle.read(tmp_path / "t", set(said)) == said
+
+
 @pytest.mark.parametrize("version", [6, 7])
 @pytest.mark.parametrize(
     "given_options",
