@@ -67,10 +67,10 @@ def matrix_notes(path: Path) -> tuple[str, ...]:
     notes = []
     if (path / NOISY).is_file():
         count = read_table(path / NOISY)["run"].nunique()
-        notes.append(f"{count} runs measured the host (their control load stalled) and are not in the table")
+        notes.append(f"runs not in the table, as they measured the host (their control load stalled): {count}")
     names = {run.name for run in (path / RUNS).glob("*")}
     if failed := sorted(name[1:] for name in names if name.startswith("_") and name[1:] not in names):
-        notes.append(f"{len(failed)} runs failed and are missing: {', '.join(failed)}")
+        notes.append(f"runs that failed and are missing: {', '.join(failed)}")
     return tuple(notes)
 
 
@@ -94,7 +94,7 @@ def runs_table(paths: Iterable[Path]) -> tuple[pd.DataFrame, tuple[str, ...]]:
         )
         for run, spec in zip(runs, specs, strict=True)
     ]
-    notes = (f"{len(failed)} failed runs are left out: {', '.join(failed)}",) if failed else ()
+    notes = (f"failed runs, left out: {', '.join(failed)}",) if failed else ()
     return pd.concat(frames, ignore_index=True), notes
 
 
@@ -132,7 +132,7 @@ def observations(
     table = _without_gated(table, said)
     unusable = table["value"].isna()
     if unusable.any():
-        said.append(f"{int(unusable.sum())} values that are no number are left out")
+        said.append(f"values left out, as they are no numbers: {int(unusable.sum())}")
         table = table[~unusable]
     varied = [name for name in columns if table[name].nunique() > 1]
     if uniform := [name for name in by if name not in varied]:
@@ -197,7 +197,7 @@ def _without_gated(table: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
     gated = table[GATED].map(lambda value: str(value).lower() in {"true", "1", "1.0"}).astype(bool)
     if gated.any():
         count = table[gated]["run"].nunique()
-        notes.append(f"{count} runs measured the host (their control load stalled) and are left out")
+        notes.append(f"runs left out, as they measured the host (their control load stalled): {count}")
     if gated.all():
         raise InputError("every run measured the host: repeat them on a quieter machine or with the virtual clock")
     return table[~gated]
@@ -228,6 +228,6 @@ def _without_repeats(table: pd.DataFrame, axes: Sequence[str], notes: list[str])
         seen.add(mark)
     if not repeats:
         return table
-    notes.append(f"{len(repeats)} runs repeat another of the same seed exactly and are counted once")
+    notes.append(f"runs that repeat another of the same seed exactly, counted once with it: {len(repeats)}")
     index = pd.MultiIndex.from_frame(table[keys])
     return table[~index.isin(repeats)]

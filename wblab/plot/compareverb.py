@@ -114,7 +114,7 @@ def _print(comparison: "Comparison", with_groups: bool) -> None:
     if with_groups and "group" not in sorts:
         sorts.append("group")
     comparison = comparison if "group" in sorts else comparison.without("group")
-    for table in terminal_tables(comparison, sorts):
+    for table in terminal_tables(comparison, sorts, console.width):
         console.print()
         console.print(table)
     console.print()

@@ -14,6 +14,7 @@ from wblab.data.statistics import LEAST_RUNS, magnitude
 _HEADLINES = {"longest_pause_s", "wait_time_s", "paused_s", "cycle_p99_s", "mean_cycle_s"}
 _MEGA, _KIBI = 1 << 20, 1 << 10
 _UNITS = {"s": ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")), "bps": ((_MEGA, "MiB/s"), (_KIBI, "KiB/s"), (1, "bytes/s"))}
+WIDE = 120  # letters that all columns take
 _STYLES = {1: "green", -1: "red", 0: "dim"}
 _ABOUT = {"effect": "what one change does, averaged over all others", "interaction": "what two changes do beyond both",
           "group": "each group against the first"}  # fmt: skip
@@ -58,6 +59,8 @@ def values_text(metric: str, *values: float, signed: bool = False) -> tuple[str,
         units = _UNITS["bps" if metric.endswith("_bps") else "s"]
         factor, unit = next((unit for unit in units if most >= unit[0]), units[-1] if most else units[0])
     digits = 2 if most < 10 * factor else 1 if most < 100 * factor else 0
+    while signed and digits < 6 and any(value and not round(value / factor, digits) for value in values):
+        digits += 1  # what is not zero must not look like it: on which side it lies is what is claimed
     texts = [f"{value / factor:{sign}.{digits}f}" for value in values]
     return (*texts[:-1], f"{texts[-1]} {unit}")
 
@@ -113,21 +116,31 @@ def chosen_sorts(comparison: Comparison) -> tuple[Sort, ...]:
     return ("effect", "interaction") if comparison.of("effect") else ("group",)
 
 
-def terminal_tables(comparison: Comparison, sorts: Sequence[Sort]) -> list[Table]:
-    """Return a table for each sort of differences; of interactions, only those that are claimed."""
-    return [table for sort in sorts if (table := _table(comparison, sort)).row_count]
+def terminal_tables(comparison: Comparison, sorts: Sequence[Sort], width: int = WIDE) -> list[Table]:
+    """Return a table for each sort of differences; of interactions, only those that are claimed.
+
+    Below a width of WIDE letters, columns that one can do without are left out.
+    """
+    return [table for sort in sorts if (table := _table(comparison, sort, width)).row_count]
 
 
-def _table(comparison: Comparison, sort: Sort) -> Table:
+def _table(comparison: Comparison, sort: Sort, width: int) -> Table:
     title = f"{sort}s: {_ABOUT[sort]}"
     table = Table(title=title, title_justify="left", title_style="bold", header_style="bold", box=None, pad_edge=False)
     percent = f"{comparison.resampling.confidence:.0%}"
-    for head in ("load", "metric", "change"):
-        table.add_column(head)
-    for head in ("baseline", "difference", f"{percent} interval", "relative"):
+    extra = width >= WIDE
+    table.add_column("load", no_wrap=True)
+    table.add_column("metric", no_wrap=True)
+    table.add_column("change", overflow="fold")
+    for head in (
+        *(["baseline"] if extra else []),
+        "difference",
+        f"{percent} interval",
+        *(["relative"] if extra else []),
+    ):
         table.add_column(head, justify="right", no_wrap=True)
-    table.add_column("Cliff's delta")
-    table.add_column("", no_wrap=True)
+    for head in (*(["Cliff's delta"] if extra else []), ""):
+        table.add_column(head, no_wrap=True)
     before = ("", "")
     for item in comparison.of(sort):
         said = line(item)
@@ -137,8 +150,10 @@ def _table(comparison: Comparison, sort: Sort) -> Table:
         about = (said.load, said.metric)
         load = said.load if about[0] != before[0] else ""
         metric = said.metric if about != before else ""
-        rest = (said.baseline, said.difference, said.interval, said.relative, said.size, said.verdict)
-        table.add_row(Text(load, "bold"), metric, said.change, rest[0], *(Text(text, style) for text in rest[1:]))
+        rest = [said.difference, said.interval, said.relative, said.size, said.verdict]
+        rest = rest if extra else [said.difference, said.interval, said.verdict]
+        baseline = [Text(said.baseline)] if extra else []
+        table.add_row(Text(load, "bold"), metric, Text(said.change), *baseline, *(Text(text, style) for text in rest))
         before = about
     return table
 
@@ -151,8 +166,9 @@ def footnotes(comparison: Comparison, *, lists_all: bool = False) -> list[str]:
     notes = list(comparison.notes)
     if hidden and not lists_all:
         notes.append(f"{len(hidden)} interactions whose intervals span zero are not listed")
-    notes.append(
-        f"{count} intervals of {confidence:.0%}, each by itself: if nothing differed at all, about {chance:.0f} of "
-        "them would exclude zero by chance"
-    )
+    if count:
+        notes.append(
+            f"{count} intervals of {confidence:.0%}, each by itself: if nothing differed at all, about {chance:.0f} of "
+            "them would exclude zero by chance"
+        )
     return notes

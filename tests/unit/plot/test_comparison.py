@@ -105,6 +105,11 @@ def test_values_have_a_unit_that_fits(metric, values, texts):
     assert values_text(metric, *values) == texts
 
 
+def test_a_difference_that_is_not_zero_does_not_look_like_it():
+    assert values_text("longest_pause_s", 0.00031, 0.79, 0.268, signed=True) == ("+0.3", "+790.0", "+268.0 ms")
+    assert values_text("longest_pause_s", 0.0, 0.79, 0.268, signed=True) == ("+0", "+790", "+268 ms")
+
+
 def test_metric_names():
     assert [metric_name(name) for name in ("longest_pause_s", "cycle_p999_s", "throughput_bps")] == [
         "longest pause",
@@ -135,6 +140,8 @@ def test_tables_and_how_many_intervals(groups, factorial):
     assert [table.row_count for table in terminal_tables(groups, ["group"])] == [16]
     assert terminal_tables(factorial, ["effect"])[0].row_count == 32
     assert terminal_tables(groups, ["effect"]) == []
+    wide, narrow = (len(terminal_tables(groups, ["group"], width)[0].columns) for width in (120, 80))
+    assert (wide, narrow) == (9, 6)
     assert footnotes(groups)[-1].startswith("16 intervals of 95%")
     assert any("interactions whose intervals span zero" in note for note in footnotes(factorial))
 
