@@ -107,8 +107,9 @@ def check_openat(samples: Samples, case: str) -> Verdict:
         shares = [value for item in runs if (value := openat_share(item)) == value]
         effect = over_seeds(f"share of mw1's pauses over {NOTICED_S} s spent in openat", "%", [100 * x for x in shares])
         return judge(effect, lambda value: value > 50, "more than half of mw1's paused time is in openat", said)
-    effect = over_seeds("share of mw1's paused time that is throttling in write", "%", [100 * x for x in throttled])
-    if effect.middle > 50:
+    most = [100 * (1 - value) for value in throttled]
+    effect = over_seeds("share of mw1's paused time that can be openat, as it is no throttling in write", "%", most)
+    if effect.middle < 50:
         return Verdict(NOT_REPRODUCED, f"this kernel has no events for system calls. {said}", effect)
     return Verdict(UNTESTED, f"this kernel has no events for system calls, and decisions do not tell. {said}", effect)
 

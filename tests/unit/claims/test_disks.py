@@ -64,6 +64,8 @@ def test_the_idle_class_beside_bfq(sample):
     bfq = [sample(LONG)] * 3
     assert outcome("idle-adds", device_bfq=bfq, device_bfq_idle=[sample({"mw1": {10: 2.0}})] * 3) == REPRODUCED
     assert outcome("idle-adds", device_bfq=bfq, device_bfq_idle=bfq) == NOT_REPRODUCED
+    hardly = [sample({name: {10: 3.99} for name in LONG})] * 3
+    assert outcome("idle-adds", device_bfq=bfq, device_bfq_idle=hardly) == NOT_REPRODUCED
 
 
 def test_a_large_mean_effect_that_seeds_do_not_agree_on_is_none(sample):
