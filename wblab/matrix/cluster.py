@@ -7,6 +7,7 @@ import signal
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,7 +26,9 @@ def local(workers: int, room: Path) -> Iterator["Client"]:
     _quiet()
     from distributed import Client, LocalCluster
 
-    # Ctrl-C in a terminal is for us; threads and processes that are started now and later never get it.
+    # Ctrl-C in a terminal is for us; the threads and processes that are started now and later never get it. The
+    # resource tracker, which multiprocessing starts with the first of them, would undo that: it is started before.
+    resource_tracker.ensure_running()
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     cluster = client = None
     try:
