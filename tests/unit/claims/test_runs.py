@@ -106,5 +106,17 @@ def test_a_failure_ends_the_others(host, kernel):
     assert host.started < 6
 
 
+def test_an_interrupt_ends_all(host, kernel, monkeypatch):
+    def interrupted(futures, return_when):
+        time.sleep(0.03)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(runs, "wait", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        runs.make(runs.jobs(["ext2"], 20, kernel()), kernel(), Path("x"), 2, silent)
+    assert (host.now, host.ended) == (0, 0)
+    assert host.started == 2
+
+
 def test_nothing_to_run(host, kernel):
     assert runs.make([], kernel(), Path("x"), 2, silent) == {}
