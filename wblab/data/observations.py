@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from wblab.core.errors import InputError, nearest
@@ -59,6 +60,8 @@ def read_table(path: Path) -> pd.DataFrame:
         raise InputError(f"{file} has no runs: 'wblab matrix --resume' makes what is missing")
     if not pd.api.types.is_numeric_dtype(table["value"]):
         raise InputError(f"{file} has values that are not numbers: it is damaged")
+    if not pd.api.types.is_integer_dtype(table["seed"]):
+        raise InputError(f"{file} has seeds that are not whole numbers: it is damaged")
     return table
 
 
@@ -130,7 +133,7 @@ def observations(
             raise InputError(f"the runs have no key {name!r}{nearest(name, columns)}")
     table = table.assign(**{name: table[name].map(_text) for name in columns})
     table = _without_gated(table, said)
-    unusable = table["value"].isna()
+    unusable = ~np.isfinite(table["value"].astype(float))
     if unusable.any():
         said.append(f"values left out, as they are no numbers: {int(unusable.sum())}")
         table = table[~unusable]

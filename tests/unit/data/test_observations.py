@@ -67,6 +67,7 @@ def test_a_table_from_the_directory_of_a_matrix(tmp_path, table):
         ("damaged.parquet", "PAR1", "is not a table"),
         ("other.csv", "a,b\n1,2\n", "has no column 'seed'"),
         ("text.csv", "seed,run,load,kind,metric,value\n1,r,l,k,m,much\n", "values that are not numbers"),
+        ("seed.csv", "seed,run,load,kind,metric,value\nx,r,l,k,m,1\n", "seeds that are not whole"),
     ],
 )
 def test_what_is_no_table(tmp_path, name, content, message):
@@ -121,7 +122,8 @@ def test_gated_runs_are_left_out_and_that_is_said(table):
 
 def test_values_that_are_no_number(table):
     table.loc[0, "value"] = float("nan")
-    assert any(note.endswith("no numbers: 1") for note in observations(table).notes)
+    table.loc[1, "value"] = float("inf")
+    assert any(note.endswith("no numbers: 2") for note in observations(table).notes)
 
 
 def test_exact_repeats_of_a_seed_count_once(table):
