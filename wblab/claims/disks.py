@@ -144,10 +144,17 @@ def live_claims() -> list[Claim]:
         lambda sample: 100 * (1 - throttled_share(sample, *INNOCENT)),
         lambda share: share >= 50,
         "more than half",
+        "Decisions on the two themselves count: unlike in the thesis's live runs, the offender may be throttled meanwhile",
     )
     return [
         Claim("live-w1", "w1 has pauses of seconds too", source, needs, several.on("device")),
-        Claim("live-unthrottled", "loads pause though no throttling happens", source, needs, unasked.on("device")),
+        Claim(
+            "live-unthrottled",
+            "innocent loads pause though they are not throttled",
+            source,
+            needs,
+            unasked.on("device"),
+        ),
         Claim("live-openat", "mw1 is stuck in openat", source, needs, lambda runs: check_openat(runs, "device")),
         Claim("live-release", "a pause always ends just after many inodes were written", source, needs, check_release),
     ]
