@@ -144,7 +144,7 @@ def live_claims() -> list[Claim]:
         lambda sample: 100 * (1 - throttled_share(sample, *INNOCENT)),
         lambda share: share >= 50,
         "more than half",
-        "Decisions on the two themselves count: unlike in the thesis's live runs, the offender may be throttled meanwhile",
+        "Decisions on these two count: unlike in the thesis's live runs, the offender may be throttled meanwhile",
     )
     return [
         Claim("live-w1", "w1 has pauses of seconds too", source, needs, several.on("device")),
