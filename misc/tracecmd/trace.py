@@ -175,6 +175,7 @@ class TraceFile:
 
     def sequence(self, buffer: str = "") -> EventSequence:
         """Return all events of a buffer, one after the other."""
+        self.counts(buffer)  # every type that occurs has a format
         keys = {item.id: key for key, item in self.formats.items()}
         return in_order(self._walk(buffer), lambda number: self.events(keys[number], buffer=buffer))
 
