@@ -194,3 +194,29 @@ def test_no_scheduler_no_matrix(lab, write_matrix, start):
     assert "no scheduler at 'nonsense://x'" in errors
     assert errors.count("\n") == 1
     assert not lab.results.exists()
+
+
+def test_real_time_that_measured_the_host_is_made_again_and_not_counted(lab, write_matrix, start):
+    matrix = write_matrix({"clock.mode": ["real"]}, seeds=1)
+    short = matrix.read_text().replace('MiB"', 'KiB"').replace('"1s"', '"0s"').replace('"2s"', '"100ms"')
+    matrix.write_text(f'control_bound = "10us"\nrepeats = 1\n{short}')  # no host is as quiet as that
+    code, directory, errors = finished(start(matrix))
+    assert code == 1
+    assert errors.startswith("failed: clock.mode real, seed 1: measured the host 2 times: its control load stalled")
+    assert runs(lab) == {"0-real-s1.noisy", "0-real-s1.noisy-2"}
+    assert pd.read_parquet(directory / "table.parquet").empty
+    assert set(pd.read_parquet(directory / "noisy.parquet")["run"]) == runs(lab)
+
+
+def test_ctrl_c_ends_the_guests_of_a_cluster_too(lab, write_matrix, start, cluster, tmp_path):
+    address, worker = cluster
+    worker("busy")
+    matrix = write_matrix({"clock.mode": ["real"]}, seeds=1)
+    matrix.write_text(matrix.read_text().replace('"2s"', '"300s"'))
+    process = start(matrix, "--scheduler", address)
+    wait_for(lambda: list((tmp_path / "busy").glob("**/_*/console.log")))
+    os.killpg(process.pid, signal.SIGINT)
+    code, _, errors = finished(process)
+    assert code == 130
+    assert "Traceback" not in errors
+    wait_for(lambda: lab.left_behind() == [])
