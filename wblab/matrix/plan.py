@@ -260,6 +260,8 @@ def _cell(start: dict[str, Any], number: str, chosen: Mapping[str, tuple[Label, 
             for key, value in settings.items():
                 set_key(table, key, copy.deepcopy(value))
         spec = from_table(Spec, table, exact=exact)
+        if os.sep in spec.kernel:  # workers and a later --resume run elsewhere
+            spec = replace(spec, kernel=os.path.abspath(os.path.expanduser(spec.kernel)))
         check_spec(spec)
     except InputError as error:
         raise InputError(f"{error} (in the cell {where})" if where else str(error)) from None

@@ -60,6 +60,13 @@ def test_the_kernels_that_are_built(folder):
         expand({"name": "m", "base": "small.toml", "axes": {"kernel": "built"}}, folder)
 
 
+def test_the_path_of_a_kernel_is_the_same_from_everywhere(make_matrix, monkeypatch):
+    monkeypatch.chdir("/usr")
+    matrix = make_matrix({"kernel": ["./lib/linux", "7.3", "/a/linux"]})
+    assert [cell.spec.kernel for cell in matrix.cells] == ["/usr/lib/linux", "7.3", "/a/linux"]
+    assert [cell.levels["kernel"] for cell in matrix.cells] == ["./lib/linux", "7.3", "/a/linux"]
+
+
 @pytest.mark.parametrize(
     ("axes", "word"),
     [
@@ -75,6 +82,8 @@ def test_the_kernels_that_are_built(folder):
         ({"load.l1.size": ["8MiB", "1GiB"]}, "disk.size"),
         ({"load": {"x": {}}}, "column"),
         ({"memory.x": [1]}, "is not a table"),
+        ({"kernel": [7]}, "kernel must be a string"),
+        ({"kernel": [["a/b"]]}, "kernel must be a string"),
         ({f"sysctl.vm.k{number}": list(range(10)) for number in range(6)}, "too many"),
         ([], "axes must be a table"),
     ],
