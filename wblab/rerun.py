@@ -16,9 +16,23 @@ if TYPE_CHECKING:
     from wblab.data.difference import Difference
     from wblab.data.run import Run
 
-# What --explain traces, of what the kernel has. Its buffer is part of the guest's memory: both runs have the same.
-_EVERYTHING: tuple[str, ...] = ("block", "ext4", "filemap", "irq", "jbd2", "kmem", "raw_syscalls", "sched", "signal")
-_EVERYTHING += ("syscalls", "task", "timer", "vmscan", "workqueue", "writeback", "xfs")
+# What --explain traces: what every kernel of the lab has, and what some have, as a run's own trace tells. Its buffer is
+# part of the guest's memory: both runs have the same.
+_ALWAYS = (
+    "block",
+    "ext4",
+    "irq",
+    "jbd2",
+    "kmem",
+    "sched",
+    "signal",
+    "task",
+    "timer",
+    "vmscan",
+    "workqueue",
+    "writeback",
+)
+_IF_KNOWN = ("filemap", "raw_syscalls", "syscalls", "xfs")
 _BUFFER = Bytes(32 << 20)
 _SHOWN = 3
 
@@ -75,14 +89,13 @@ def _rerun(arguments: argparse.Namespace) -> None:
 
 
 def traced_fully(run: "Run") -> "Spec":
-    """Return a run's spec with all events that its kernel has, as far as its own trace tells, else those of the spec.
-
-    Raises InputError for a run without a trace.
-    """
+    """Return a run's spec with as many events as its kernel has for sure. Raises InputError for a damaged trace."""
+    from wblab.core import rundir
     from wblab.data.pagecache import page_cache
 
-    known = {name.partition(":")[0] for name in page_cache(run).trace.formats}
-    events = tuple(system for system in _EVERYTHING if system in known)
+    has_trace = (run.path / rundir.TRACE).is_file()
+    known = {name.partition(":")[0] for name in page_cache(run).trace.formats} if has_trace else set(_ALWAYS)
+    events = tuple(system for system in (*_ALWAYS, *_IF_KNOWN) if system in known)
     return replace(run.spec, trace=replace(run.spec.trace, events=events, buffer=max(run.spec.trace.buffer, _BUFFER)))
 
 
