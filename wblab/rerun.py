@@ -116,18 +116,9 @@ def notes(first: "Run", second: "Run") -> list[str]:
 
 def _made(spec: "Spec", results: Path) -> "Run":
     from wblab.data.run import read_run
-    from wblab.host.check import check_kernel, check_run
-    from wblab.host.kernel import find_kernel
-    from wblab.host.progress import bar
-    from wblab.host.run import run_experiment
+    from wblab.host.verbs import run_spec
 
-    check_run(spec)
-    kernel = find_kernel(spec.kernel or None)
-    if kernel is None:
-        raise InputError(f"the kernel {spec.kernel or 'of the lab'} is not built yet: wblab kernel build {spec.kernel}")
-    check_kernel(spec, kernel)
-    with bar(spec.name) as report:
-        return read_run(run_experiment(spec, kernel, results, report=report).directory)
+    return read_run(run_spec(spec, results).directory)
 
 
 def _lines(differences: "list[Difference]") -> list[str]:

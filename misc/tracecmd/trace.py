@@ -133,12 +133,11 @@ class TraceFile:
 
     def counts(self, buffer: str = "") -> dict[str, int]:
         """Return how often each event occurs in a buffer; one whose name two systems use has its system before it."""
-        by_id = {item.id: key for key, item in self.formats.items()}
         found = {}
         for number, where in self._walk(buffer).by_type.items():
-            if number not in by_id:
+            if number not in self._keys:
                 raise TraceError(f"{self.path} is damaged: an event of type {number}, which has no format")
-            found[self._short(by_id[number])] = len(where)
+            found[self._short(self._keys[number])] = len(where)
         return found
 
     @cached_property
@@ -176,8 +175,7 @@ class TraceFile:
     def sequence(self, buffer: str = "") -> EventSequence:
         """Return all events of a buffer, one after the other."""
         self.counts(buffer)  # every type that occurs has a format
-        keys = {item.id: key for key, item in self.formats.items()}
-        return in_order(self._walk(buffer), lambda number: self.events(keys[number], buffer=buffer))
+        return in_order(self._walk(buffer), lambda number: self.events(self._keys[number], buffer=buffer))
 
     def _format(self, name: str) -> EventFormat:
         found = [item for key, item in self.formats.items() if name in (key, item.name)]
@@ -188,6 +186,11 @@ class TraceFile:
                 f"several systems have an event {name!r}: say {' or '.join(f'{f.system}:{name}' for f in found)}"
             )
         raise KeyError(f"no event {name!r} in {self.path}: its kernel did not have it, or trace-cmd did not record it")
+
+    @cached_property
+    def _keys(self) -> dict[int, str]:
+        """The formats' keys by the number of their events."""
+        return {item.id: key for key, item in self.formats.items()}
 
     def _short(self, key: str) -> str:
         return key if self._ambiguous.get(key.partition(":")[2], 0) > 1 else key.partition(":")[2]

@@ -10,7 +10,7 @@ from wblab.cli import main
 @pytest.fixture
 def run(shared_lab, monkeypatch):
     """Return a run and what a verb on it says."""
-    monkeypatch.setattr("wblab.host.kernel.find_kernel", lambda name: shared_lab.kernel)
+    monkeypatch.setattr("wblab.host.kernel.wanted.find_kernel", lambda name: shared_lab.kernel)
     return shared_lab.run("base")
 
 

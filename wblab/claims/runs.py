@@ -1,6 +1,5 @@
 """Makes the runs that claims need, several at a time."""
 
-import os
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
@@ -60,11 +59,6 @@ def make(wanted: Jobs, kernel: Kernel, results: Path, at_once: int, report: Repo
     for (name, _), future in zip(wanted, futures, strict=True):
         samples.setdefault(name, []).append(future.result())
     return {name: samples[name] for name in CASES if name in samples}
-
-
-def processors() -> int:
-    """Return how many runs this machine makes at a time: a guest keeps one processor busy."""
-    return len(os.sched_getaffinity(0))
 
 
 def _stopping(stop: threading.Event) -> Callable[[float | None, str], None]:

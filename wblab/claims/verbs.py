@@ -30,8 +30,9 @@ def _verify(arguments: argparse.Namespace) -> None:
     from wblab.claims.registry import chosen
     from wblab.claims.report import write_report
     from wblab.claims.result import Result, judged, table
-    from wblab.claims.runs import jobs, make, processors
-    from wblab.host.kernel import find_kernel
+    from wblab.claims.runs import jobs, make
+    from wblab.host.kernel import built_kernel
+    from wblab.host.machine import processors
     from wblab.host.progress import bar
 
     claims = chosen(arguments.claims)
@@ -40,10 +41,7 @@ def _verify(arguments: argparse.Namespace) -> None:
         return
     if arguments.seeds < 1 or (arguments.jobs is not None and arguments.jobs < 1):
         raise InputError("--seeds and --jobs must be at least 1")
-    kernel = find_kernel(arguments.kernel or None)
-    if kernel is None:
-        build = " ".join(["wblab kernel build", *([arguments.kernel] if arguments.kernel else [])])
-        raise InputError(f"the kernel {arguments.kernel or 'of the lab'} is not built yet: run '{build}'")
+    kernel = built_kernel(arguments.kernel)
     wanted = jobs(dict.fromkeys(case for claim in claims for case in claim.cases), arguments.seeds, kernel)
     directory = _directory(arguments.output, kernel.series)
     started = time.monotonic()

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from wblab.core.units import NS_PER_S
-from wblab.data.pauses import CONTROL_BOUND_NS, load_pauses
+from wblab.data.pauses import CONTROL_BOUND_NS, control_stall_ns, load_pauses
 from wblab.data.run import LoadCycles, Run
 
 QUANTILES = {"cycle_p50_s": 0.5, "cycle_p90_s": 0.9, "cycle_p99_s": 0.99, "cycle_p999_s": 0.999}
@@ -58,14 +58,13 @@ def metrics_frame(run: Run) -> pd.DataFrame:
 
 
 def control_stall_s(run: Run) -> float:
-    """Return the longest pause of the run's control loads, in s; over CONTROL_BOUND_NS the run measured the host."""
-    controls = [item for item in run.loads if item.load.kind == "control"]
-    return max((int(item.pauses_ns.max()) / NS_PER_S for item in controls), default=0.0)
+    """Return the longest pause of the run's control loads, in s."""
+    return control_stall_ns(run) / NS_PER_S
 
 
 def measured_the_host(run: Run, bound_ns: int = CONTROL_BOUND_NS) -> bool:
     """Return whether a control load stalled for so long that the run's figures are those of the host."""
-    return control_stall_s(run) * NS_PER_S > bound_ns
+    return control_stall_ns(run) > bound_ns
 
 
 def medians(table: pd.DataFrame, by: Iterable[str]) -> pd.DataFrame:

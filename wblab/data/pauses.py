@@ -54,8 +54,7 @@ class PauseReport:
 
 def pause_report(run: Run, bound_ns: int = DEFAULT_BOUND_NS) -> PauseReport:
     """Return the figures of a run, and its pauses over `bound_ns`."""
-    stalls_ns = [int(item.pauses_ns.max()) for item in run.loads if item.load.kind == "control"]
-    stall_ns = max(stalls_ns, default=0)
+    stall_ns = control_stall_ns(run)
     return PauseReport(
         run=run.path.name,
         kind=str(run.record.get("kind", "")),
@@ -65,6 +64,11 @@ def pause_report(run: Run, bound_ns: int = DEFAULT_BOUND_NS) -> PauseReport:
         control_stall_s=stall_ns / NS_PER_S if stall_ns > CONTROL_BOUND_NS else None,
         loads=tuple(load_pauses(item, run.zero_ns, bound_ns) for item in run.loads),
     )
+
+
+def control_stall_ns(run: Run) -> int:
+    """Return the longest pause of a run's control loads; 0 without one. Over CONTROL_BOUND_NS, it is the host's."""
+    return max((int(item.pauses_ns.max()) for item in run.loads if item.load.kind == "control"), default=0)
 
 
 def load_pauses(item: LoadCycles, zero_ns: int, bound_ns: int = DEFAULT_BOUND_NS) -> LoadPauses:

@@ -14,6 +14,11 @@ def shared_memory() -> Path:
     return Path(os.environ.get("WBLAB_SHM", "/dev/shm"))
 
 
+def processors() -> int:
+    """Return how many processors we may run on: of so many guests at a time, each keeps one busy."""
+    return len(os.sched_getaffinity(0))
+
+
 def free_shared_bytes() -> int:
     """Return the room on that tmpfs. Raises OSError where it does not exist."""
     stats = os.statvfs(shared_memory())
@@ -32,7 +37,7 @@ def describe_host() -> dict[str, object]:
     """Return what the record of a run says of the machine that ran it."""
     return {
         "cpu": _cpu(),
-        "cores": len(os.sched_getaffinity(0)),
+        "cores": processors(),
         "uname": " ".join((platform.system(), platform.release(), platform.machine())),
         "python": platform.python_version(),
         "tools": tool_versions(),

@@ -56,6 +56,8 @@ def run_experiment(
         raise InputError(f"cannot make a run directory in {str(results)!r}: {reason}") from None
     try:
         rundir.write_json(staged / rundir.EXPERIMENT, record)
+        record["guest"] = _describe_program()
+        rundir.write_json(staged / rundir.EXPERIMENT, record)
         if kernel.config:
             shutil.copyfile(kernel.config, staged / rundir.CONFIG)
         ended = _boot(spec, kernel, staged, report, silence_limit_s)
@@ -128,7 +130,7 @@ def _record(spec: Spec, kernel: Kernel) -> dict[str, Any]:
         "spec": to_table(spec),
         "seed": spec.seed,
         "kernel": kernel.describe(),
-        "guest": {"python": interpreter(), "program_sha256": sha256(bundle(interpreter()).read_bytes()).hexdigest()},
+        "guest": None,
         "host": describe_host(),
         "start": _now(),
         "end": None,
@@ -137,6 +139,11 @@ def _record(spec: Spec, kernel: Kernel) -> dict[str, Any]:
         "outcome": "unfinished",
         "reason": "the wblab command is still at it, or was killed",
     }
+
+
+def _describe_program() -> dict[str, str]:
+    program = bundle(interpreter())
+    return {"python": interpreter(), "program_sha256": sha256(program.read_bytes()).hexdigest()}
 
 
 def _ending(outcome: str, reason: str) -> dict[str, Any]:

@@ -4,9 +4,9 @@ import argparse
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from wblab.core.errors import InputError, WblabError
+from wblab.core.errors import WblabError
 
 if TYPE_CHECKING:
     from wblab.core.spec import Spec
@@ -59,22 +59,27 @@ def _add_run(verbs: Verbs) -> None:
 def _run(arguments: argparse.Namespace) -> None:
     from wblab.core.specfile import RESULTS
     from wblab.core.units import NS_PER_S, parse_time
+
+    patience_s = parse_time(arguments.patience) / NS_PER_S
+    finished = run_spec(_spec(arguments), arguments.exp or RESULTS, silence_limit_s=patience_s)
+    _print(finished, arguments.json)
+
+
+def run_spec(spec: "Spec", results: Path, **options: Any) -> "Finished":
+    """Check a spec and run it with progress, on the kernel that it names. `options` are those of run_experiment.
+
+    Raises InputError before anything is booted, RunFailedError after.
+    """
     from wblab.host.check import check_kernel, check_run
-    from wblab.host.kernel import find_kernel
+    from wblab.host.kernel import built_kernel
     from wblab.host.progress import bar
     from wblab.host.run import run_experiment
 
-    patience_s = parse_time(arguments.patience) / NS_PER_S
-    spec = _spec(arguments)
     check_run(spec)
-    kernel = find_kernel(spec.kernel or None)
-    if kernel is None:
-        build = " ".join(["wblab kernel build", *([spec.kernel] if spec.kernel else [])])
-        raise InputError(f"the kernel {spec.kernel or 'of the lab'} is not built yet: run 'make setup' and '{build}'")
+    kernel = built_kernel(spec.kernel)
     check_kernel(spec, kernel)
     with bar(spec.name) as report:
-        finished = run_experiment(spec, kernel, arguments.exp or RESULTS, report=report, silence_limit_s=patience_s)
-    _print(finished, arguments.json)
+        return run_experiment(spec, kernel, results, report=report, **options)
 
 
 def _spec(arguments: argparse.Namespace) -> "Spec":

@@ -1,7 +1,6 @@
 """Where runs are made: dask workers, here or at the other end of an address."""
 
 import logging
-import os
 import shutil
 import signal
 import time
@@ -111,11 +110,6 @@ class Watch:
         elif now - self._seen > self._patience_s:
             raise WblabError(f"all workers are gone, and none came back for {self._patience_s:g} s")
         return slots
-
-
-def processors() -> int:
-    """Return how many processors we may run on."""
-    return len(os.sched_getaffinity(0))
 
 
 def _quiet() -> None:

@@ -57,10 +57,9 @@ def _matrix(arguments: argparse.Namespace) -> None:
 def _planned(arguments: argparse.Namespace) -> "tuple[Store | None, Matrix, dict[str, Any]]":
     """Return what is to run, with the kernels by what the cells call them; and its directory if there is one."""
     from wblab.core.specfile import RESULTS
-    from wblab.host.kernel import list_kernels
+    from wblab.host.kernel import built_kernel, list_kernels
     from wblab.matrix.plan import MAX_RUNS, find_matrix, read_matrix
     from wblab.matrix.store import Store
-    from wblab.matrix.work import wanted_kernel
 
     if (arguments.spec is None) == (arguments.resume is None):
         raise InputError("give a matrix, or --resume with its directory: see wblab matrix --help")
@@ -77,7 +76,7 @@ def _planned(arguments: argparse.Namespace) -> "tuple[Store | None, Matrix, dict
     built = [listed.series for listed in list_kernels() if listed.kernel]
     matrix = read_matrix(find_matrix(arguments.spec), built=built, seeds=range(1, (arguments.seeds or 0) + 1))
     names = dict.fromkeys(cell.spec.kernel for cell in matrix.cells)
-    return None, matrix, {name: wanted_kernel(name).describe() for name in names}
+    return None, matrix, {name: built_kernel(name).describe() for name in names}
 
 
 def _check_kernels(store: "Store") -> None:
@@ -94,9 +93,9 @@ def _check_kernels(store: "Store") -> None:
 def _check(matrix: "Matrix", kernels: dict[str, Any], *, here: bool) -> None:
     """Raise InputError for what can be known to fail; on a cluster, the workers are asked about themselves."""
     from wblab.host.check import check_kernel, check_run
-    from wblab.matrix.work import wanted_kernel
+    from wblab.host.kernel import built_kernel
 
-    found = {name: wanted_kernel(name) for name in kernels}
+    found = {name: built_kernel(name) for name in kernels}
     for cell in matrix.cells:
         try:
             if here:
@@ -125,8 +124,9 @@ def _create(arguments: argparse.Namespace, matrix: "Matrix", kernels: dict[str, 
 
 def _run(store: "Store", client: "Client | None", workers: int | None) -> "Tally":
     """Run what is missing; the table is written whatever happens."""
+    from wblab.host.machine import processors
     from wblab.host.progress import bar
-    from wblab.matrix.cluster import local, processors
+    from wblab.matrix.cluster import local
     from wblab.matrix.run import Runner, Tally
 
     missing = len(store.missing())

@@ -15,7 +15,7 @@ from wblab.core.errors import InputError, WblabError
 from wblab.core.spec import Spec
 from wblab.core.tables import from_table
 from wblab.host.check import check_kernel, check_run
-from wblab.host.kernel import Kernel, find_kernel
+from wblab.host.kernel import Kernel, built_kernel
 from wblab.host.progress import silent
 from wblab.host.run import run_experiment
 from wblab.matrix.store import pack
@@ -41,19 +41,10 @@ class Result:
     failure: str = ""
 
 
-def wanted_kernel(name: str) -> Kernel:
-    """Return the kernel that a spec names, which must be built on this machine. Raises InputError."""
-    kernel = find_kernel(name or None)
-    if kernel is None:
-        build = " ".join(["wblab kernel build", *([name] if name else [])])
-        raise InputError(f"the kernel {name or 'of the lab'} is not built yet: run '{build}'")
-    return kernel
-
-
 @lru_cache
 def same_kernel(name: str, build_id: str) -> Kernel:
     """Return this machine's kernel of a name if it is the caller's build. Raises InputError."""
-    kernel = wanted_kernel(name)
+    kernel = built_kernel(name)
     if kernel.build_id != build_id:
         raise InputError(
             f"the kernel {name or kernel.series} is another build here ({kernel.build_id[:12]}) than the caller's "

@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 from wblab.core.units import NS_PER_MS, NS_PER_S
 from wblab.data.pagecache import DirtyState, Throttling
 from wblab.data.rates import Rates
+from wblab.plot.pagecache import rate_floor, rate_text, threshold_lines, top_bytes
 from wblab.plot.reduction import changes, visible
-from wblab.plot.style import BACKGROUND, DIRTY, LIMIT, MARK, SERIES, THRESHOLD, WRITEBACK, task_colours
+from wblab.plot.style import DIRTY, MARK, SERIES, WRITEBACK, task_colours
 from wblab.plot.traces import LINE_COLUMNS, Drawn, Floats, both_ends, line, plain, points
 
 _POINT_COLUMNS = 20_000  # of all tasks together
 _SVG_POINTS = 20_000  # in a pane; with more, a browser is slow unless its graphics card draws them
 _MIB, _KIB = 1 << 20, 1 << 10
-_HEADROOM = 1.08
 _SPAN = 1.5  # of a logarithmic axis, below and above its lines
 
 
@@ -67,19 +67,13 @@ def dirty_state_traces(state: DirtyState, zero_ns: int) -> Drawn:
             **area,
         ),
     ]
-    lines = {
-        "dirty limit": (state.limit, LIMIT),
-        "dirty threshold": (state.threshold, THRESHOLD),
-        "background threshold": (state.background, BACKGROUND),
-    }
-    for name, (values, colour) in lines.items():
+    for name, (values, colour) in threshold_lines(state).items():
         at = changes(values)
         at = at[visible(state.ts_ns[at], values[at], LINE_COLUMNS)]
         style = {"color": colour, "width": 2, "shape": "hv"}
         words = f"{name}: %{{y:.2f}} MiB"
         traces.append(line(name, (state.ts_ns[at] - zero_ns) / NS_PER_S, _mib(values[at]), words, line=style))
-    top = _HEADROOM * max(int(state.limit.max()), int(total.max())) / _MIB
-    return Drawn(traces, "MiB", {"range": [0, top], "nticks": 6})
+    return Drawn(traces, "MiB", {"range": [0, top_bytes(state) / _MIB], "nticks": 6})
 
 
 def pause_asked_traces(throttling: Throttling, zero_ns: int) -> Drawn:
@@ -99,7 +93,7 @@ def pause_asked_traces(throttling: Throttling, zero_ns: int) -> Drawn:
 def rate_limit_traces(throttling: Throttling, zero_ns: int) -> Drawn:
     """Return the rate that each task is allowed and the base rate behind it; a rate of 0 lies on the lower edge."""
     rates, base = throttling.task_rate, throttling.base_rate
-    least = max(_KIB, int(min(rates[rates > 0].min(initial=1 << 40), base.min(initial=1 << 40))) // 2)
+    least = rate_floor(throttling)
     most = max(int(rates.max()), int(base.max()), 2 * least)
     traces = []
     for task, colour, of_task in _by_task(throttling, throttling):
@@ -133,7 +127,7 @@ def rate_limit_traces(throttling: Throttling, zero_ns: int) -> Drawn:
         "type": "log",
         "range": [float(np.log10(least)), float(np.log10(most * _SPAN))],
         "tickvals": ticks,
-        "ticktext": [_rate(tick) for tick in ticks],
+        "ticktext": [rate_text(tick) for tick in ticks],
     }
     return Drawn([*_drawn_fast(traces), base_line], "", axis)
 
@@ -169,10 +163,6 @@ def _marker(colour: str, size: float) -> dict[str, Any]:
 
 def _mib(values: Floats) -> Floats:
     return (values / _MIB).astype(np.float32)
-
-
-def _rate(value: int) -> str:
-    return f"{value / _MIB:g} MiB/s" if value >= _MIB else f"{value / _KIB:g} KiB/s"
 
 
 def _seconds(throttling: Throttling, zero_ns: int) -> Floats:

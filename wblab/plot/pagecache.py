@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator
 
 from wblab.core.units import NS_PER_MS, NS_PER_S
-from wblab.data.pagecache import DirtyState, Throttling
+from wblab.data.pagecache import Bytes, DirtyState, Throttling
 from wblab.data.rates import Rates
 from wblab.plot.reduction import changes, visible
 from wblab.plot.style import (
@@ -54,12 +54,7 @@ def plot_dirty_state(state: DirtyState, zero_ns: int = 0, *, ax: Axes = None) ->
     low, high = shown.dirty / _MIB, (shown.dirty + shown.writeback) / _MIB
     ax.fill_between(times_s, low, step="post", color=DIRTY, linewidth=0, label="dirty")
     ax.fill_between(times_s, low, high, step="post", color=WRITEBACK, linewidth=0, label="+ writeback")
-    lines = {
-        "dirty limit": (state.limit, LIMIT),
-        "dirty threshold": (state.threshold, THRESHOLD),
-        "background threshold": (state.background, BACKGROUND),
-    }
-    for name, (values, colour) in lines.items():
+    for name, (values, colour) in threshold_lines(state).items():
         at = changes(values)
         at = at[visible(state.ts_ns[at], values[at])]
         ax.plot(
@@ -70,7 +65,7 @@ def plot_dirty_state(state: DirtyState, zero_ns: int = 0, *, ax: Axes = None) ->
             linewidth=1.6,
             label=name,
         )
-    ax.set_ylim(0, _HEADROOM * max(int(state.limit.max()), int(total.max())) / _MIB)
+    ax.set_ylim(0, top_bytes(state) / _MIB)
     ax.yaxis.set_major_locator(MaxNLocator(5))
     ax.set_ylabel("MiB")
     legend_above(ax)
@@ -101,8 +96,7 @@ def plot_rate_limits(throttling: Throttling, zero_ns: int = 0, *, ax: Axes = Non
     A rate of 0, past the dirty limit, lies on the lower edge.
     """
     ax = new_axes() if ax is None else ax
-    positive = throttling.task_rate[throttling.task_rate > 0]
-    least = max(_KIB, int(min(positive.min(initial=1 << 40), throttling.base_rate.min(initial=1 << 40))) // 2)
+    least = rate_floor(throttling)
     for task, colour in task_colours(throttling.task).items():
         of_task = throttling.where(throttling.task == task)
         shown = of_task.where(visible(of_task.ts_ns, of_task.task_rate))
@@ -120,10 +114,31 @@ def plot_rate_limits(throttling: Throttling, zero_ns: int = 0, *, ax: Axes = Non
     ax.set_yscale("log", base=2)
     ax.set_ylim(least, None)
     ax.yaxis.set_major_locator(LogLocator(base=2, numticks=5))
-    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: _rate(value)))
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: rate_text(value)))
     legend_above(ax)
     return ax
 
 
-def _rate(value: float) -> str:
+def threshold_lines(state: DirtyState) -> dict[str, tuple[Bytes, str]]:
+    """Return the lines that the dirty pages meet, by name: values and colour."""
+    return {
+        "dirty limit": (state.limit, LIMIT),
+        "dirty threshold": (state.threshold, THRESHOLD),
+        "background threshold": (state.background, BACKGROUND),
+    }
+
+
+def top_bytes(state: DirtyState) -> float:
+    """Return where the axis of the dirty state ends: a little above all that is on it."""
+    return _HEADROOM * max(int(state.limit.max()), int((state.dirty + state.writeback).max()))
+
+
+def rate_floor(throttling: Throttling) -> int:
+    """Return where the axis of rates begins, below all that are not 0; a rate of 0 lies there."""
+    rates, base = throttling.task_rate, throttling.base_rate
+    return max(_KIB, int(min(rates[rates > 0].min(initial=1 << 40), base.min(initial=1 << 40))) // 2)
+
+
+def rate_text(value: float) -> str:
+    """Return a rate as an axis shows it."""
     return f"{value / _MIB:g} MiB/s" if value >= _MIB else f"{value / _KIB:g} KiB/s"

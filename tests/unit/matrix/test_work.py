@@ -15,7 +15,7 @@ BUILD = "a" * 64
 @pytest.fixture
 def kernel(tmp_path, monkeypatch):
     built = Kernel(tmp_path / "linux", None, "7.3", "7.3.0", "", ("x.patch",), BUILD, "a source", "gcc")
-    monkeypatch.setattr(work, "find_kernel", lambda wanted: built if wanted in (None, "7.3") else None)
+    monkeypatch.setattr("wblab.host.kernel.wanted.find_kernel", lambda wanted: built if wanted in (None, "7.3") else None)
     monkeypatch.setattr(work, "check_run", lambda spec: None)
     work.same_kernel.cache_clear()
     yield built
@@ -81,4 +81,4 @@ def test_another_build_of_the_kernel_is_refused(tmp_path, kernel, order, monkeyp
 
 def test_a_kernel_that_is_not_built_is_named_with_the_next_step(kernel):
     with pytest.raises(InputError, match=r"the kernel 6\.1 is not built yet: run 'wblab kernel build 6\.1'"):
-        work.wanted_kernel("6.1")
+        work.built_kernel("6.1")

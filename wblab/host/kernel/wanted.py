@@ -40,6 +40,16 @@ def list_kernels() -> list[Listed]:
     ]
 
 
+def built_kernel(name: str) -> Kernel:
+    """Return the kernel that a spec or an option names, which must be built; "" is the default. Raises InputError."""
+    kernel_ = find_kernel(name or None)
+    if kernel_ is None:
+        build = " ".join(["wblab kernel build", *([name] if name else [])])
+        what = name or "of the lab"
+        raise InputError(f"the kernel {what} is not built yet: run '{build}', after 'make setup' if there is no wblab")
+    return kernel_
+
+
 def find_kernel(wanted: str | None = None) -> Kernel | None:
     """Return a kernel that is built already and up to date, or None. Builds and fetches nothing.
 
