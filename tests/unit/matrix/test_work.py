@@ -15,7 +15,8 @@ BUILD = "a" * 64
 @pytest.fixture
 def kernel(tmp_path, monkeypatch):
     built = Kernel(tmp_path / "linux", None, "7.3", "7.3.0", "", ("x.patch",), BUILD, "a source", "gcc")
-    monkeypatch.setattr("wblab.host.kernel.wanted.find_kernel", lambda wanted: built if wanted in (None, "7.3") else None)
+    found = {None: built, "7.3": built}
+    monkeypatch.setattr("wblab.host.kernel.wanted.find_kernel", found.get)
     monkeypatch.setattr(work, "check_run", lambda spec: None)
     work.same_kernel.cache_clear()
     yield built
