@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from wblab.host.machine import processors
 from wblab.host.progress import silent
-from wblab.matrix.cluster import local, processors
+from wblab.matrix.cluster import local
 from wblab.matrix.plan import find_matrix, read_matrix
 from wblab.matrix.run import Runner
 from wblab.matrix.store import Store
