@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from wblab.host.kernel import built_kernel
 from wblab.host.machine import processors
 from wblab.host.progress import silent
 from wblab.matrix.cluster import local
 from wblab.matrix.plan import find_matrix, read_matrix
 from wblab.matrix.run import Runner
 from wblab.matrix.store import Store
-from wblab.matrix.work import wanted_kernel
 
 pytestmark = pytest.mark.bench
 RUNS_PER_WORKER = 6
@@ -21,7 +21,7 @@ RUNS_PER_WORKER = 6
 def runs_per_hour(workers: int, results: Path) -> tuple[float, float]:
     """Return how many runs of the mitigation matrix an hour has, once workers are up, and what their start takes."""
     matrix = read_matrix(find_matrix("mitigation"), seeds=range(1, workers * RUNS_PER_WORKER // 6 + 1))
-    store = Store.create(results, replace(matrix, name=f"workers{workers}"), {"": wanted_kernel("").describe()})
+    store = Store.create(results, replace(matrix, name=f"workers{workers}"), {"": built_kernel("").describe()})
     begun = time.perf_counter()
     with local(workers, store.path / ".work") as client:
         started = time.perf_counter()
