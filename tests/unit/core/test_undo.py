@@ -1,0 +1,99 @@
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+
+import pytest
+
+from wblab.core.errors import WblabError
+from wblab.core.specfile import ROOT
+from wblab.core.undo import Undo
+
+HOLDER = """
+import sys, time
+from pathlib import Path
+from wblab.core.undo import Undo
+with Undo() as undo:
+    for number in range(int(sys.argv[2])):
+        directory = Path(sys.argv[1], str(number))
+        undo.note("remove directory", str(directory))
+        directory.mkdir()
+        print(number, flush=True)
+    time.sleep(60)
+"""
+
+
+def test_steps_are_done_last_first_at_the_end(tmp_path):
+    with Undo() as undo:
+        for name in ("outer", "outer/inner"):
+            undo.note("remove directory", str(tmp_path / name))
+            (tmp_path / name).mkdir()
+        assert (tmp_path / "outer" / "inner").is_dir()
+    assert not list(tmp_path.iterdir())
+    assert undo.failures == ()
+
+
+def test_they_are_done_after_an_error_too(tmp_path):
+    (file := tmp_path / "setting").write_text("old")
+    with suppress(ZeroDivisionError), Undo() as undo:
+        undo.note("write", str(file), file.read_text())
+        file.write_text("new")
+        raise ZeroDivisionError
+    assert file.read_text() == "old"
+
+
+def test_a_change_that_was_noted_but_not_made_is_no_failure(tmp_path):
+    with Undo() as undo:
+        undo.note("remove directory", str(tmp_path / "never"))
+        undo.note("remove", str(tmp_path / "never.txt"))
+    assert undo.failures == ()
+
+
+def test_what_cannot_be_undone_is_said(tmp_path):
+    with Undo() as undo:
+        undo.note("write", str(tmp_path / "none" / "setting"), "1")
+    assert undo.failures == (f"cannot undo write {tmp_path}/none/setting 1: No such file or directory",)
+
+
+def test_nothing_is_noted_when_the_guard_is_gone(tmp_path):
+    with Undo() as undo:
+        assert undo._guard is not None
+        undo._guard.kill()
+        undo._guard.wait()
+        with pytest.raises(WblabError, match="nothing more is changed"):
+            undo.note("remove", str(tmp_path / "x"))
+    assert "may still be there" in undo.failures[-1]
+
+
+@pytest.mark.parametrize("seen", [0, 1, 7, 49])
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_killed_holder_leaves_nothing(tmp_path, seen, number):
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(tmp_path), "50"],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+        start_new_session=True,
+    )
+    assert holder.stdout is not None
+    for line in holder.stdout:
+        if int(line) == seen:
+            break
+    os.killpg(holder.pid, number)
+    holder.wait()
+    deadline_s = time.monotonic() + 30
+    while list(tmp_path.iterdir()):
+        assert time.monotonic() < deadline_s
+        time.sleep(0.01)
+
+
+def test_signals_to_the_process_group_do_not_reach_the_guard(tmp_path):
+    with Undo() as undo:
+        assert undo._guard is not None
+        assert os.getpgid(undo._guard.pid) != os.getpgid(0)
+        os.kill(undo._guard.pid, signal.SIGTERM)
+        undo.note("remove", str(tmp_path / "x"))
+        (tmp_path / "x").touch()
+    assert not (tmp_path / "x").exists()

@@ -1,0 +1,68 @@
+"""A trace of our own in the kernel: an instance with its own buffer and events, beside the tracing of others.
+
+Documentation/trace/ftrace.rst, "Instances". Removing an instance turns off the events that it had turned on, and no
+others. Function tracing (`ftrace_enabled`) is not touched, which some hosts forbid.
+"""
+
+import errno
+import os
+import re
+from pathlib import Path
+
+from wblab.core.syscalls import MS_NOSUID, mount
+from wblab.core.undo import Undo
+
+_PLACES = (Path("/sys/kernel/tracing"), Path("/sys/kernel/debug/tracing"))
+_LOST = re.compile(r"^(?:overrun|commit overrun|dropped events): (\d+)$", re.MULTILINE)
+
+
+def tracefs(undo: Undo) -> Path:
+    """Return where tracefs is mounted; it is mounted for as long as `undo` lasts where it is not. Raises OSError."""
+    for place in _PLACES:
+        if (place / "instances").is_dir():
+            return place
+    place = _PLACES[0]
+    undo.note("unmount", str(place))
+    mount("tracefs", place, "tracefs", MS_NOSUID)
+    return place
+
+
+class Instance:
+    """A trace instance. Its buffer is of `buffer_bytes` for each processor; it does not record until it is started."""
+
+    def __init__(self, name: str, undo: Undo, *, clock: str = "mono", buffer_bytes: int = 1408 * 1024) -> None:
+        """Make it. Raises OSError: where the host does not let us, and where there is one of this name."""
+        root = tracefs(undo)
+        self.path = root / "instances" / name
+        if self.path.exists():
+            raise OSError(errno.EEXIST, os.strerror(errno.EEXIST), str(self.path))
+        undo.note("remove directory", str(self.path))
+        self.path.mkdir()
+        self.put("tracing_on", 0)
+        self.put("trace_clock", clock)
+        self.put("buffer_size_kb", max(1, buffer_bytes // 1024))
+
+    def put(self, file: str, value: int | str) -> None:
+        """Write to one of the instance's files. Raises OSError."""
+        (self.path / file).write_text(str(value))
+
+    def enable(self, event: str) -> bool:
+        """Turn on `system:event`, or a whole `system`; return whether the kernel has it. Raises OSError."""
+        file = Path("events", *event.split(":"), "enable")
+        if not (self.path / file).exists():
+            return False
+        self.put(str(file), 1)
+        return True
+
+    def start(self) -> None:
+        """Record from now on. Raises OSError."""
+        self.put("tracing_on", 1)
+
+    def stop(self) -> None:
+        """Record no more; what was recorded stays in the buffer. Raises OSError."""
+        self.put("tracing_on", 0)
+
+    def lost(self) -> int:
+        """Return how many events were lost because the buffer was full."""
+        stats = (path.read_text() for path in self.path.glob("per_cpu/cpu*/stats"))
+        return sum(int(count) for text in stats for count in _LOST.findall(text))

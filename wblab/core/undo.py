@@ -1,0 +1,142 @@
+"""Changes to a machine that are undone, also when the process that made them is killed.
+
+    with Undo() as undo:
+        undo.note("write", path, path.read_text())
+        path.write_text("1")
+
+Each step is noted by a second process, the guard, before the change is made. The guard does the steps, last first, as
+soon as the other end of its pipe is gone: at the end of the block, and as well after a SIGKILL. There is one way back.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+
+from wblab.core.errors import WblabError
+from wblab.core.specfile import ROOT
+from wblab.core.syscalls import set_process_name, umount
+
+_GUARD = "import sys; sys.path.insert(0, sys.argv[1]); from wblab.core.undo import guard; guard()"
+_NOTED = "noted"
+_BUSY_LIMIT_S = 5.0
+_POLL_S = 0.02
+
+
+class Undo:
+    """What is to be undone at the end of a `with` block, or when this process dies."""
+
+    def __init__(self) -> None:
+        self.failures: tuple[str, ...] = ()  # what could not be undone, after the block
+        self._guard: subprocess.Popen[str] | None = None
+
+    def __enter__(self) -> "Undo":
+        self._guard = subprocess.Popen(
+            [sys.executable, "-I", "-S", "-c", _GUARD, str(ROOT)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            start_new_session=True,  # a signal to our process group is not for it
+        )
+        assert self._guard.stdout is not None
+        self._guard.stdout.readline()  # it lives, and no signal but SIGKILL ends it
+        return self
+
+    def note(self, step: str, *arguments: str | int) -> None:
+        """Note a step of `STEPS` that undoes what is done next. Raises WblabError if nobody is there to note it."""
+        assert step in STEPS, step
+        assert self._guard is not None
+        assert self._guard.stdin is not None
+        assert self._guard.stdout is not None
+        try:
+            self._guard.stdin.write(json.dumps([step, *arguments]) + "\n")
+            self._guard.stdin.flush()
+            answer = self._guard.stdout.readline()
+        except OSError:
+            answer = ""
+        if answer.strip() != _NOTED:
+            raise WblabError("the process that undoes changes is gone: nothing more is changed")
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        assert self._guard is not None
+        said, _ = self._guard.communicate()
+        self.failures = tuple(said.splitlines())
+        if self._guard.returncode:
+            self.failures += ("the process that undoes changes died: they may still be there",)
+
+
+def guard() -> None:
+    """Be the second process: note steps until the pipe ends, then do them, last first, and print what fails."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    set_process_name("wblab-undo")
+    print(_NOTED, flush=True)
+    steps = []
+    for line in sys.stdin:
+        steps.append(json.loads(line))
+        with suppress(BrokenPipeError):
+            print(_NOTED, flush=True)
+    for step, *arguments in reversed(steps):
+        try:
+            STEPS[step](*arguments)
+        except OSError as error:
+            with suppress(BrokenPipeError):
+                print(f"cannot undo {step} {' '.join(map(str, arguments))}: {error.strerror}", flush=True)
+
+
+def _write(path: str, value: str) -> None:
+    Path(path).write_text(value)
+
+
+def _remove(path: str) -> None:
+    """Remove a file; one that is not there is fine."""
+    Path(path).unlink(missing_ok=True)
+
+
+def _remove_directory(path: str) -> None:
+    """Remove a directory, a cgroup or a trace instance; one in use is waited for, as its users may just be dying."""
+    _patiently(lambda: os.rmdir(path))
+
+
+def _unmount(path: str) -> None:
+    _patiently(lambda: umount(path))
+
+
+def _evacuate(cgroup: str, target: str) -> None:
+    """Move all processes of a cgroup to another; the directory may be gone."""
+    with suppress(FileNotFoundError):
+        for pid in Path(cgroup, "cgroup.procs").read_text().split():
+            with suppress(ProcessLookupError):
+                Path(target, "cgroup.procs").write_text(pid)
+
+
+STEPS: dict[str, Callable[..., None]] = {
+    "write": _write,
+    "remove": _remove,
+    "remove directory": _remove_directory,
+    "unmount": _unmount,
+    "evacuate": _evacuate,
+}
+
+
+def _patiently(do: Callable[[], None]) -> None:
+    deadline_s = time.monotonic() + _BUSY_LIMIT_S
+    while True:
+        try:
+            do()
+        except FileNotFoundError:
+            return
+        except OSError:
+            if time.monotonic() > deadline_s:
+                raise
+            time.sleep(_POLL_S)
+        else:
+            return
