@@ -80,7 +80,9 @@ class Runner:
         self._client = client
         self._report = report
         self._watch = Watch(client, patience_s)
-        self._waiting = deque(Attempt(cell, seed) for cell, seed in store.missing())
+        # A run in real time has its machine to itself: those come last, when no other would have to wait for them.
+        missing = sorted(store.missing(), key=lambda run: run[0].spec.clock.mode == "real")
+        self._waiting = deque(Attempt(cell, seed) for cell, seed in missing)
         self._out: dict[Future[work.Result], Attempt] = {}
         self._token = secrets.token_hex(4)
         self._started = time.monotonic()

@@ -19,6 +19,7 @@ from wblab.host.kernel import Kernel, built_kernel
 from wblab.host.progress import silent
 from wblab.host.run import run_experiment
 from wblab.matrix.store import pack
+from wblab.matrix.turns import turn
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,8 @@ def run_in(room: Path, order: Order, cancelled: Callable[[], bool] = lambda: Fal
         spec = order.unpacked()
         kernel = same_kernel(spec.kernel, order.build_id)
         check_run(spec)
-        finished = run_experiment(spec, kernel, place, report=report)
+        with turn(spec.clock.mode, lambda: report(None, "waiting for its turn")):
+            finished = run_experiment(spec, kernel, place, report=report)
         return Result(pack(finished.directory))
     except WblabError as error:
         staged = next(place.glob("_*"), None)

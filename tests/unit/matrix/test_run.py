@@ -135,6 +135,13 @@ def test_the_bound_is_the_matrix_s_and_for_real_time_only(make_store, archive, s
         assert tally.done == 1
 
 
+def test_real_time_comes_last(make_store, archive, start):
+    store = make_store({"clock.mode": ["real", "virtual"]}, seeds=2)
+    _, client, _ = start(store, lambda cell, seed, count: Result(archive(cell, seed)))
+    modes = [order.unpacked().clock.mode for order in client.orders]
+    assert modes == ["virtual", "virtual", "real", "real"]
+
+
 def test_no_more_is_handed_out_than_workers_need(make_store, archive, start):
     ahead = []
 

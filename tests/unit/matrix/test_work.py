@@ -72,6 +72,15 @@ def test_a_run_that_is_cancelled_ends_at_its_next_word(tmp_path, kernel, order, 
     assert work.run_in(tmp_path, order, lambda: True) == work.Result(b"", "cancelled")
 
 
+def test_a_run_in_real_time_waits_until_it_is_alone(tmp_path, kernel, make_matrix, monkeypatch):
+    pretend(monkeypatch, lambda *arguments, **keys: pytest.fail("it ran beside another"))
+    (cell,) = make_matrix({"clock.mode": ["real"]}).cells
+    order = work.Order(to_table(cell.with_seed(5)), BUILD)
+    monkeypatch.setenv("WBLAB_SHM", str(tmp_path))
+    with work.turn("virtual", lambda: None):
+        assert work.run_in(tmp_path, order, lambda: True) == work.Result(b"", "cancelled")
+
+
 def test_another_build_of_the_kernel_is_refused(tmp_path, kernel, order, monkeypatch):
     pretend(monkeypatch, lambda *arguments, **keys: pytest.fail("it ran"))
     other = replace(order, build_id="b" * 64)

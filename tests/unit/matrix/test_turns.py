@@ -1,0 +1,46 @@
+import os
+
+import pytest
+
+from wblab.matrix.turns import turn
+
+
+class Busy(Exception):  # noqa: N818
+    """Raised by one that would have to wait."""
+
+
+def refuse():
+    raise Busy
+
+
+@pytest.fixture(autouse=True)
+def shm(tmp_path, monkeypatch):
+    monkeypatch.setenv("WBLAB_SHM", str(tmp_path))
+    return tmp_path
+
+
+def test_runs_in_virtual_time_share_a_machine():
+    with turn("virtual", refuse), turn("virtual", refuse):
+        pass
+
+
+@pytest.mark.parametrize(("first", "second"), [("real", "virtual"), ("virtual", "real"), ("real", "real")])
+def test_one_in_real_time_is_alone(first, second, shm):
+    with turn(first, refuse), pytest.raises(Busy), turn(second, refuse):
+        pytest.fail("both run")
+    with turn(second, refuse):
+        assert os.listdir(shm) == []
+
+
+def test_whoever_waits_gets_its_turn():
+    first = turn("real", refuse)
+    first.__enter__()
+    asked = []
+
+    def waiting():
+        asked.append(1)
+        if len(asked) == 2:
+            first.__exit__(None, None, None)
+
+    with turn("real", waiting):
+        assert len(asked) == 2
