@@ -4,11 +4,13 @@ import re
 from pathlib import PurePosixPath
 
 from wblab.core.errors import InputError, nearest
-from wblab.core.loads import Load, MultiWrite, Offender, Write
+from wblab.core.loads import Command, Load, MultiWrite, Offender, Write
 from wblab.core.spec import Spec
 from wblab.core.units import format_bytes, format_time
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+CGROUP_FILE = re.compile(r"(cpu|cpuset|io|memory|pids)\.[a-z]+(\.[a-z_]+)*")
+ROOT_GROUP = "root"
 EVENT = re.compile(r"[A-Za-z0-9_*]+(:[A-Za-z0-9_*]+)?")
 
 MIN_MEMORY = 64 << 20  # below this Python does not come up beside the loads
@@ -42,12 +44,16 @@ def check_spec(spec: Spec) -> None:
     for name, load in spec.load.items():
         check_name(name, "load")
         check_load(load, f"load.{name}.")
-        if isinstance(load, Offender) and load.wait > spec.time_limit:
+        if isinstance(load, Offender | Command) and load.wait > spec.time_limit:
             raise InputError(f"load.{name}.wait is past time_limit, {format_time(spec.time_limit)}: raise time_limit")
     if spec.clock.syscall_cost > MAX_KERNEL_NS:
         raise InputError(f"clock.syscall_cost: {format_time(spec.clock.syscall_cost)} is too long: give at most 4s")
     _check_disk(spec)
     _check_order(spec)
+    _check_cgroups(spec)
+    for name, agent in spec.agent.items():
+        check_name(name, "agent")
+        _check_argv(f"agent.{name}.argv", agent.argv)
 
 
 def check_name(name: str, key: str) -> None:
@@ -103,11 +109,13 @@ def check_load(load: Load, path: str = "") -> None:
         _check_inside(f"{path}file", load.file)
         if not 0 < load.block <= 16 << 20:
             raise InputError(f"{path}block: give between 1 and {format_bytes(16 << 20)}")
-    if isinstance(load, Offender):
+    if isinstance(load, Offender | Command) and load.wait < 0:
+        raise InputError(f"{path}wait: {load.wait} is negative")
+    if isinstance(load, Command):
+        _check_argv(f"{path}argv", load.argv)
+    elif isinstance(load, Offender):
         if load.size <= 0:
             raise InputError(f"{path}size: an offender must write something")
-        if load.wait < 0:
-            raise InputError(f"{path}wait: {load.wait} is negative")
         if load.capacity > MAX_CYCLES:
             raise InputError(f"{path}block: {load.capacity} writes are more than {MAX_CYCLES}: raise block")
     elif load.idle_ns(0) <= 0:
@@ -120,9 +128,34 @@ def _check_inside(key: str, file: str) -> None:
         raise InputError(f"{key}: {file!r} must be a file inside the mount: a relative path without '..'")
 
 
+def _check_argv(key: str, argv: tuple[str, ...]) -> None:
+    if not argv or not argv[0] or any("\0" in word for word in argv):
+        raise InputError(f'{key}: give a program and its arguments, for example ["wblab", "--version"]')
+
+
+def _check_cgroups(spec: Spec) -> None:
+    owner: dict[str, str] = {}
+    for name, group in spec.cgroup.items():
+        check_name(name, "cgroup")
+        for load in group.loads:
+            if load not in spec.load:
+                raise InputError(f"cgroup.{name}.loads: no load {load!r}{nearest(load, list(spec.load))}")
+            if load in owner:
+                raise InputError(f"cgroup.{name}.loads: {load!r} is in cgroup.{owner[load]} already: keep one")
+            owner[load] = name
+        if name == ROOT_GROUP and group.loads:
+            raise InputError(f"cgroup.{name}.loads: all loads are there that no other group has: leave it out")
+        for file in group.files:
+            match = CGROUP_FILE.fullmatch(file)
+            if not match:
+                raise InputError(f"cgroup.{name}.files: {file!r} is no file of a controller such as memory.max")
+            if match[1] == "io" and spec.disk.model == "throttle":
+                raise InputError(f"cgroup.{name}.files: {file!r} needs disk.model = 'device': the throttle has io")
+
+
 def _check_order(spec: Spec) -> None:
     if not spec.offenders:
-        raise InputError("no offender: a load of kind 'load' must end the experiment")
+        raise InputError("no offender: a load of kind 'load' or 'command' must end the experiment")
     for name in spec.stop_order:
         if name not in spec.load:
             raise InputError(f"stop_order: no load {name!r}{nearest(name, list(spec.load))}")

@@ -28,5 +28,9 @@ def fork_child(task: Callable[[], None]) -> int:
 
 def describe_exit(wait_status: int) -> str:
     """Return how a process ended, from the status of waitpid(2), in words."""
-    code = os.waitstatus_to_exitcode(wait_status)
+    return describe_code(os.waitstatus_to_exitcode(wait_status))
+
+
+def describe_code(code: int) -> str:
+    """Return how a process ended, in words: from its exit code, or less than 0 the signal that ended it."""
     return f"exit code {code}" if code >= 0 else f"signal {signal.Signals(-code).name}"

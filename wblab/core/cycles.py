@@ -13,14 +13,15 @@ from pathlib import Path
 from types import FrameType
 from typing import Literal
 
+from wblab.core.child import describe_code
 from wblab.core.errors import WblabError
-from wblab.core.loads import Load
+from wblab.core.loads import CommandFailed, Load
 from wblab.core.syscalls import lock_memory
 from wblab.core.units import NS_PER_S
 
 End = Literal["finished", "stopped", "full", "failed"]
 _ENDS: tuple[End, ...] = ("failed", "finished", "stopped", "full")  # the first: what a load is until it says more
-_COUNT, _END, _ERRNO, _FIRST = 0, 1, 2, 3
+_COUNT, _END, _ERRNO, _STATUS, _FIRST = 0, 1, 2, 3, 4
 
 
 class Stamps:
@@ -48,10 +49,14 @@ class Stamps:
 
 @dataclass(frozen=True)
 class Ending:
-    """Why a load ended, with the system's reason where a system call failed."""
+    """Why a load ended, with the system's reason where a system call failed.
+
+    status: of a command that ended otherwise than well, its exit code, or less than 0 the signal.
+    """
 
     end: End
     error: str = ""
+    status: int = 0
 
 
 class Stopped(Exception):  # noqa: N818 - not an error
@@ -75,7 +80,12 @@ def run_cycles(load: Load, mount: Path, stamps: Stamps, start_ns: int) -> None:
             cycle(number)
             append(now())
         _on_stop(signal.SIG_IGN)
-        slots[_END] = _ENDS.index("finished" if load.written_bytes else "full")
+        slots[_END] = _ENDS.index("full" if load.innocent else "finished")
+    except CommandFailed as failed:
+        append(now())
+        _on_stop(signal.SIG_IGN)
+        slots[_STATUS] = failed.status
+        slots[_END] = _ENDS.index("finished")
     except Stopped:
         if slots[_COUNT]:
             append(now())
@@ -88,13 +98,15 @@ def run_cycles(load: Load, mount: Path, stamps: Stamps, start_ns: int) -> None:
 def ending(stamps: Stamps) -> Ending:
     """Return why the load that filled `stamps` ended."""
     error = stamps.slots[_ERRNO]
-    return Ending(_ENDS[stamps.slots[_END]], os.strerror(error) if error else "")
+    return Ending(_ENDS[stamps.slots[_END]], os.strerror(error) if error else "", stamps.slots[_STATUS])
 
 
 def check_ending(name: str, ended: Ending) -> None:
     """Raise WblabError for a load that came to a bad end."""
     if ended.end == "failed":
         raise WblabError(f"the load {name} failed: {ended.error}")
+    if ended.status:
+        raise WblabError(f"the load {name}: its command ended with {describe_code(ended.status)}")
     if ended.end == "full":
         raise WblabError(f"the load {name} ran more cycles than it has room for: raise its idle time")
 

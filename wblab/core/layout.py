@@ -9,9 +9,12 @@ from pathlib import Path
 
 # Inherited file descriptors of the User Mode Linux process.
 RUN_FD, SCRATCH_FD, DISK_FD, STATUS_FD = 10, 11, 12, 13
+LAB_FD, PACKAGES_FD = 14, 15  # for guests in which programs of the lab run
 
 ROOM = Path("/run/wblab")
 RUN, SCRATCH = ROOM / "run", ROOM / "scratch"
+LAB, PACKAGES = ROOM / "lab", ROOM / "packages"
+PROGRAMS = ROOM / "bin"
 DISK = Path("/mnt/disk")
 DISK_DEVICE = Path("/dev/ubda")
 STATUS_DEVICE = Path("/dev/tty1")

@@ -5,6 +5,7 @@ Between two timestamps (see wblab.core.cycles) there are then only that cycle's 
 """
 
 import os
+import signal
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -156,7 +157,58 @@ class Offender(Load):
         return cycle
 
 
-KINDS: dict[str, type[Load]] = {load.kind: load for load in (Control, Write, MultiWrite, Offender)}
+@dataclass(frozen=True, kw_only=True)
+class Command(Load):
+    """Waits once, in its first cycle, then runs a command on the filesystem to its end, which is the second."""
+
+    kind = "command"
+    innocent = False
+    argv: tuple[str, ...]
+    wait: Nanoseconds
+
+    @property
+    def capacity(self) -> int:
+        return 2
+
+    def idle_ns(self, number: int) -> int:
+        return self.wait if number == 0 else 0
+
+    def prepare(self, mount: Path) -> Cycle:
+        os.chdir(mount)
+
+        def cycle(number: int) -> None:
+            if number == 0:
+                time.sleep(self.wait / NS_PER_S)
+            else:
+                _run(self.argv)
+
+        return cycle
+
+
+class CommandFailed(Exception):  # noqa: N818 - it is the command's, not ours
+    """A command that ran and ended otherwise than with exit code 0.
+
+    status: its exit code, or less than 0 the signal that ended it.
+    """
+
+    def __init__(self, status: int) -> None:
+        self.status = status
+
+
+KINDS: dict[str, type[Load]] = {load.kind: load for load in (Control, Write, MultiWrite, Offender, Command)}
+
+
+def _run(argv: tuple[str, ...]) -> None:
+    """Run a command to its end; it ends with us if we are stopped. Raises OSError, CommandFailed."""
+    pid = os.posix_spawnp(argv[0], argv, os.environ)
+    try:
+        _, status = os.waitpid(pid, 0)
+    except BaseException:
+        os.kill(pid, signal.SIGTERM)
+        os.waitpid(pid, 0)
+        raise
+    if status:
+        raise CommandFailed(os.waitstatus_to_exitcode(status))
 
 
 def _create(path: Path) -> int:

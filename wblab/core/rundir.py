@@ -21,7 +21,10 @@ EXPERIMENT, TRACE, CONSOLE, CONFIG = "experiment.json", "trace.dat", "console.lo
 
 @dataclass(frozen=True)
 class LoadRecord:
-    """What load.<name>.json says. `unit` is that of the boundaries in load.<name>.npy."""
+    """What load.<name>.json says. `unit` is that of the boundaries in load.<name>.npy.
+
+    status: of a command, its exit code, or less than 0 the signal that ended it; 0 of all others.
+    """
 
     name: str
     kind: str
@@ -31,6 +34,7 @@ class LoadRecord:
     cycles: int
     end: str
     error: str
+    status: int = 0
 
 
 def stage(results: Path, name: str) -> Path:
@@ -80,5 +84,5 @@ def write_load(directory: Path, name: str, load: Load, pid: int, stamps: Stamps)
     times_ns, ended = stamps.times_ns(), ending(stamps)
     npy.write_int64(directory / f"load.{name}.npy", times_ns)
     cycles = max(0, len(times_ns) - 1)
-    record = LoadRecord(name, load.kind, to_table(load), pid, "ns", cycles, ended.end, ended.error)
+    record = LoadRecord(name, load.kind, to_table(load), pid, "ns", cycles, ended.end, ended.error, ended.status)
     (directory / f"load.{name}.json").write_text(json.dumps(asdict(record), indent=2) + "\n")

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-from wblab.core.loads import Load
+from wblab.core.loads import Command, Load
 from wblab.core.units import Bytes, BytesPerSecond, Nanoseconds
 
 ClockMode = Literal["virtual", "real"]
@@ -57,6 +57,28 @@ class Trace:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Cgroup:
+    """A control group (version 2) for some loads.
+
+    files: what is written to its files, such as memory.max or io.weight, in the kernel's own words. `{disk}` stands
+    for the disk's number. Controllers that no group names stay off. The group called `root` is the hierarchy's root.
+    """
+
+    loads: tuple[str, ...] = ()
+    files: dict[str, int | str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Agent:
+    """A program of the host that runs in the guest beside the loads, from before their start until after their end.
+
+    argv: `wblab …` is the lab's own command; anything else as in the guest's PATH. What it prints is kept in the run.
+    """
+
+    argv: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Spec:
     """One experiment.
 
@@ -76,12 +98,19 @@ class Spec:
     sysctl: dict[str, int | str] = field(default_factory=dict)
     trace: Trace = Trace()
     load: dict[str, Load]
+    cgroup: dict[str, Cgroup] = field(default_factory=dict)
+    agent: dict[str, Agent] = field(default_factory=dict)
     stop_order: tuple[str, ...] = ()
 
     @property
     def offenders(self) -> list[str]:
         """The names of the loads that end by themselves."""
         return [name for name, load in self.load.items() if not load.innocent]
+
+    @property
+    def needs_lab(self) -> bool:
+        """Whether programs run in the guest that are not part of the guest's own."""
+        return bool(self.agent) or any(isinstance(load, Command) for load in self.load.values())
 
     @property
     def stops(self) -> list[str]:

@@ -74,8 +74,10 @@ def _recorded(text: str) -> dict[str, Any]:
 def set_key(table: dict[str, Any], key: str, value: object) -> None:
     """Set one key of a spec's table, such as disk.write_bps. Raises InputError where it leads through no table."""
     first, *rest = key.strip().split(".")
-    if first == "sysctl":  # its own keys have dots: sysctl.vm.dirty_bytes
-        rest = [".".join(rest)] if rest else []
+    for place, name in enumerate([first, *rest]):
+        if (name == "sysctl" and not place) or (name == "files" and first == "cgroup"):
+            rest = [*rest[:place], *filter(None, [".".join(rest[place:])])]  # its own keys have dots: vm.dirty_bytes
+            break
     node: Any = table
     for part in (parts := [first, *rest])[:-1]:
         node = node.setdefault(part, {})

@@ -7,7 +7,7 @@ from wblab.core import layout
 from wblab.core.errors import WblabError
 from wblab.core.spec import Disk
 from wblab.core.syscalls import MS_SYNCHRONOUS, mount, umount
-from wblab.guest.mounts import CGROUP_V1_BLKIO
+from wblab.guest.cgroups import BLKIO
 from wblab.guest.settings import put
 
 _FLAGS = {"sync": MS_SYNCHRONOUS}
@@ -50,4 +50,4 @@ def _throttle(write_bps: int) -> None:
     """Cap the writes of the root group, which writeback is part of; 0 lifts the cap (block/blk-throttle.c)."""
     device = os.stat(layout.DISK_DEVICE).st_rdev
     rule = f"{os.major(device)}:{os.minor(device)} {write_bps}"
-    put(CGROUP_V1_BLKIO / "blkio.throttle.write_bps_device", rule, "disk.write_bps")
+    put(BLKIO / "blkio.throttle.write_bps_device", rule, "disk.write_bps")

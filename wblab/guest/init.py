@@ -17,6 +17,8 @@ from wblab.core.status import Message, Phase
 from wblab.core.syscalls import power_off
 from wblab.core.tables import from_table
 from wblab.core.units import NS_PER_S
+from wblab.guest.agents import provide_lab, start_agents, stop_agents
+from wblab.guest.cgroups import make_cgroups, mount_cgroups
 from wblab.guest.disk import release_disk, set_up_disk
 from wblab.guest.loads import Running, start_loads, stop_loads, wait_for
 from wblab.guest.mounts import mount_all
@@ -39,7 +41,10 @@ def main() -> NoReturn:
         status = os.open(layout.STATUS_DEVICE, os.O_WRONLY | os.O_NOCTTY)
         say(status, "mounts")
         parameters = json.loads((layout.SCRATCH / layout.PARAMETERS).read_text())
-        run(from_table(Spec, parameters["spec"], exact=True), parameters["tracecmd"], status)
+        spec = from_table(Spec, parameters["spec"], exact=True)
+        if spec.needs_lab:
+            provide_lab(parameters["python"])
+        run(spec, parameters["tracecmd"], status)
     except BaseException as error:
         traceback.print_exc()
         reason = str(error) if isinstance(error, WblabError) else f"{type(error).__name__} in the guest: {error}"
@@ -74,20 +79,24 @@ def run(spec: Spec, tracecmd: str, status: int) -> None:
     set_sysctls(spec.sysctl)
     sleep_until(on_grid(spec, time.monotonic_ns()))
     say(status, "disk")
+    cgroups = mount_cgroups(spec)
     set_up_disk(spec.disk)
+    groups = make_cgroups(spec, cgroups)
     recording = None
     if spec.trace.events:
         say(status, "trace")
         recording = Recording(spec.trace, tracecmd, layout.SCRATCH / rundir.TRACE)
         recording.start(_SETTLE_S)
+    agents = start_agents(spec)
     start_ns = on_grid(spec, time.monotonic_ns() + spec.trace.lead)
     say(status, "loads", start_ns=start_ns)
-    running = start_loads(spec, start_ns)
+    running = start_loads(spec, start_ns, groups)
     try:
         offenders = [item for item in running if item.name in spec.offenders]
         wait_for(offenders, start_ns + spec.time_limit, lambda: say(status, "loads"))
         say(status, "stop")
         stop_loads(running, spec.stops, _SETTLE_S)
+        stop_agents(agents)
         if recording:
             check_lost(recording.stop())
     except BaseException:

@@ -4,8 +4,10 @@ import os
 import random
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
 
 from wblab.core import layout
 from wblab.core.child import describe_exit, fork_child
@@ -35,14 +37,17 @@ def phase_ns(seed: int, name: str) -> int:
     return random.Random(f"{seed} {name}").randrange(PHASE_SPREAD_NS)
 
 
-def start_loads(spec: Spec, start_ns: int) -> list[Running]:
-    """Start all loads; their first cycles begin at `start_ns` (CLOCK_MONOTONIC), their own start and phase."""
+def start_loads(spec: Spec, start_ns: int, groups: Mapping[str, Path] = MappingProxyType({})) -> list[Running]:
+    """Start all loads; their first cycles begin at `start_ns` (CLOCK_MONOTONIC), their own start and phase.
+
+    groups: the `cgroup.procs` of the control group that a load joins, by its name.
+    """
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})  # waited for in wait_for
     running = []
     for name, load in spec.load.items():
         first_ns = start_ns + load.start + phase_ns(spec.seed, name)
         stamps = stamps_for(load)
-        running.append(Running(name, load, fork_child(_task(name, load, stamps, first_ns)), stamps))
+        running.append(Running(name, load, fork_child(_task(name, load, stamps, first_ns, groups.get(name))), stamps))
     return running
 
 
@@ -74,9 +79,11 @@ def stop_loads(running: list[Running], order: list[str], limit_s: float) -> None
         wait_for([by_name[name]], time.monotonic_ns() + int(limit_s * NS_PER_S), lambda: None)
 
 
-def _task(name: str, load: Load, stamps: Stamps, first_ns: int) -> Callable[[], None]:
+def _task(name: str, load: Load, stamps: Stamps, first_ns: int, group: Path | None) -> Callable[[], None]:
     def task() -> None:
         set_process_name(name)
+        if group:
+            group.write_text("0")  # the writer itself
         if load.ioclass != "none":
             set_ioprio(load.ioclass, load.iolevel)
         run_cycles(load, layout.DISK, stamps, first_ns)

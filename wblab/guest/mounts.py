@@ -5,25 +5,22 @@ from pathlib import Path
 from wblab.core import layout
 from wblab.core.syscalls import MS_NODEV, MS_NOSUID, MS_SYNCHRONOUS, mount
 
-CGROUP_V1_BLKIO = Path("/sys/fs/cgroup/blkio")
 TRACEFS = Path("/sys/kernel/tracing")
 
 
 def mount_all() -> None:
-    """Mount everything. What was under /run, /tmp, /mnt, /dev, /proc and /sys of the host is hidden."""
+    """Mount all but control groups. What was under /run, /tmp, /mnt, /dev, /proc and /sys of the host is hidden."""
     mount("tmpfs", "/run", "tmpfs", MS_NOSUID | MS_NODEV)
-    _mount_host(layout.RUN, layout.RUN_FD)
+    mount_host(layout.RUN, layout.RUN_FD)
     # Synchronous: the trace that is being recorded must not count as dirty pages of the guest.
-    _mount_host(layout.SCRATCH, layout.SCRATCH_FD, MS_SYNCHRONOUS)
+    mount_host(layout.SCRATCH, layout.SCRATCH_FD, MS_SYNCHRONOUS)
     for target, filesystem in (("/tmp", "tmpfs"), ("/mnt", "tmpfs"), ("/dev", "devtmpfs"), ("/proc", "proc")):
         mount(filesystem, target, filesystem, MS_NOSUID)
     mount("sysfs", "/sys", "sysfs", MS_NOSUID)
     mount("tracefs", TRACEFS, "tracefs", MS_NOSUID)
-    mount("tmpfs", "/sys/fs/cgroup", "tmpfs", MS_NOSUID)
-    CGROUP_V1_BLKIO.mkdir()
-    mount("cgroup", CGROUP_V1_BLKIO, "cgroup", MS_NOSUID, "blkio")
 
 
-def _mount_host(target: Path, fd: int, flags: int = 0) -> None:
+def mount_host(target: Path, fd: int, flags: int = 0) -> None:
+    """Mount the directory of the host that is handed in as a file descriptor. Raises OSError."""
     target.mkdir(parents=True)
     mount("hostfs", target, "hostfs", MS_NOSUID | MS_NODEV | flags, layout.host_path(fd))

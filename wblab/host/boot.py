@@ -19,11 +19,13 @@ from wblab.core.child import describe_exit
 from wblab.core.errors import WblabError
 from wblab.core.specfile import ROOT
 from wblab.core.status import PHASES, Message
+from wblab.host.lab import Lab
 from wblab.host.reaper import Order
 
 _REAPER = """
 import json, sys
 sys.path.insert(0, sys.argv[1])
+from wblab.host.lab import Lab
 from wblab.host.reaper import Order, main
 main(Order(**json.loads(sys.argv[2])))
 """
@@ -40,6 +42,7 @@ class Boot:
     program, parameters: a file and a text, the guest's main program and what it needs to know.
     silence_limit_s: host time without a word from the guest after which it counts as hanging.
     one_processor: keep the guest on one processor (see wblab.host.processor).
+    lab: for a guest in which programs of the lab run.
     """
 
     linux: Path
@@ -51,6 +54,7 @@ class Boot:
     program: Path | None = None
     parameters: str = ""
     one_processor: bool = False
+    lab: Lab | None = None
 
     @property
     def shared(self) -> Path:
@@ -119,8 +123,12 @@ def _start(request: Boot, control_far: socket.socket, status_write: int) -> "sub
         console.write(f"+ {shlex.join(command)}\n".encode())
         console.flush()
         descriptors = {layout.DISK_FD: request.disk_fd, layout.STATUS_FD: status_write}
-        descriptors[layout.RUN_FD] = os.open(request.run, os.O_RDONLY | os.O_DIRECTORY)
-        stack.callback(os.close, descriptors[layout.RUN_FD])
+        directories = {layout.RUN_FD: request.run}
+        if request.lab:
+            directories |= {layout.LAB_FD: ROOT, layout.PACKAGES_FD: request.lab.packages}
+        for number, directory in directories.items():
+            descriptors[number] = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+            stack.callback(os.close, descriptors[number])
         order = Order(
             control=control_far.fileno(),
             run=str(request.run),

@@ -7,6 +7,7 @@ from wblab.core.units import format_bytes
 from wblab.host.command import interpreter
 from wblab.host.disk import mkfs_tool, tool_path
 from wblab.host.kernel import Kernel
+from wblab.host.lab import lab
 from wblab.host.machine import available_memory_bytes, free_shared_bytes, shared_memory
 
 PACKAGES = {"mke2fs": "e2fsprogs", "mkfs.xfs": "xfsprogs", "trace-cmd": "trace-cmd"}
@@ -19,6 +20,8 @@ def check_run(spec: Spec) -> None:
     """Raise InputError for a spec that cannot run, here or anywhere."""
     check_spec(spec)
     interpreter()
+    if spec.needs_lab:
+        lab()
     wanted = [mkfs_tool(spec.disk)] + (["trace-cmd"] if spec.trace.events else [])
     missing = [name for name in wanted if tool_path(name) is None]
     if missing:

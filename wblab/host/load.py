@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import shlex
 import sys
 import time
 from collections.abc import Sequence
@@ -77,6 +78,8 @@ def make_load(arguments: argparse.Namespace) -> Load:
     if len(arguments.parameters) != len(names):
         raise InputError(f"{len(arguments.parameters)} parameters, not {len(names)}: write {usage(kind)}")
     table: dict[str, Any] = dict(zip(names, arguments.parameters, strict=True))
+    if "argv" in table:
+        table["argv"] = shlex.split(table["argv"])
     table |= {name: value for name in _options() if (value := getattr(arguments, name)) is not None}
     load = from_table(kind, table)
     check_load(load)

@@ -21,6 +21,7 @@ from wblab.host.bundle import bundle
 from wblab.host.command import interpreter, kernel_arguments
 from wblab.host.disk import made_disk, tool_path
 from wblab.host.kernel import Kernel
+from wblab.host.lab import lab
 from wblab.host.machine import describe_host, shared_memory
 from wblab.host.progress import Report, silent
 
@@ -85,6 +86,7 @@ def _boot(spec: Spec, kernel: Kernel, staged: Path, report: Report, silence_limi
             program=bundle(interpreter()),
             parameters=guest_parameters(spec),
             one_processor=spec.clock.mode == "virtual",
+            lab=lab() if spec.needs_lab else None,
         )
         report(None, "booting")
         ended = boot(request, _progress(spec, report))
@@ -96,7 +98,8 @@ def _boot(spec: Spec, kernel: Kernel, staged: Path, report: Report, silence_limi
 def guest_parameters(spec: Spec) -> str:
     """Return what the guest must know, as JSON; not the run's name, which would change its memory a little."""
     anonymous = replace(spec, name="", kernel="")
-    return json.dumps({"spec": to_table(anonymous), "tracecmd": str(tool_path("trace-cmd"))})
+    python = str(lab().python) if spec.needs_lab else ""
+    return json.dumps({"spec": to_table(anonymous), "tracecmd": str(tool_path("trace-cmd")), "python": python})
 
 
 def _progress(spec: Spec, report: Report) -> Callable[[Message], None]:

@@ -1,10 +1,12 @@
 """Panes of single loads."""
 
+import shlex
+from textwrap import shorten
 from typing import Any
 
 import numpy as np
 
-from wblab.core.loads import Control, MultiWrite, Offender, Write
+from wblab.core.loads import Command, Control, MultiWrite, Offender, Write
 from wblab.core.units import format_bytes, format_time
 from wblab.data.pauses import DEFAULT_BOUND_NS
 from wblab.data.run import LoadCycles
@@ -29,6 +31,8 @@ def describe(item: LoadCycles) -> str:
             return f"opens and writes a new file, every {format_time(idle)}"
         case Offender(size=size, block=block, wait=wait):
             return f"from {format_time(wait)} on, writes {format_bytes(size)} in blocks of {format_bytes(block)}"
+        case Command(argv=argv, wait=wait):
+            return f"from {format_time(wait)} on, runs {shorten(shlex.join(argv), 60, placeholder=' …')}"
         case load:
             return load.kind
 

@@ -10,7 +10,7 @@ import pytest
 from wblab.core import loads
 from wblab.core.child import describe_exit, fork_child
 from wblab.core.cycles import Ending, Stamps, ending, run_cycles, stamps_for
-from wblab.core.loads import Control, Load, MultiWrite, Offender, Write
+from wblab.core.loads import Command, Control, Load, MultiWrite, Offender, Write
 
 MS = 1_000_000
 LIMIT_S = 20.0
@@ -198,3 +198,24 @@ def test_the_buffer_has_room_for_every_boundary_and_that_of_a_stop(load):
     for _ in range(load.capacity + 2):
         stamps.append(1)
     assert len(stamps.times_ns()) == load.capacity + 2
+
+
+@pytest.mark.parametrize(("script", "status"), [("exit 0", 0), ("exit 3", 3), ("kill -9 $$", -9)])
+def test_a_command_finishes_and_its_status_is_kept(tmp_path, script, status):
+    child = started(Command(argv=("sh", "-c", script), wait=0), tmp_path)
+    assert child.wait() == "exit code 0"
+    assert ending(child.stamps) == Ending("finished", status=status)
+    assert len(child.stamps.times_ns()) == 3
+
+
+def test_a_command_ends_with_its_load(tmp_path):
+    child = started(Command(argv=("sh", "-c", "echo $$ > pid; exec sleep 60"), wait=0), tmp_path)
+    deadline = time.monotonic() + LIMIT_S
+    while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text().strip():
+        assert time.monotonic() < deadline
+        time.sleep(0.001)
+    child.send(signal.SIGTERM)
+    assert child.wait() == "exit code 0"
+    assert ending(child.stamps) == Ending("stopped")
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "pid").read_text()), 0)

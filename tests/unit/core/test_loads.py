@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 
-from wblab.core.loads import KINDS, Control, MultiWrite, Offender, Write
+from wblab.core.loads import KINDS, Command, CommandFailed, Control, MultiWrite, Offender, Write
 
 WRITE = Write(file="a/w", idle=1, block=3)
 MULTI = MultiWrite(file="a/m", idle=1, block=3)
@@ -16,6 +16,7 @@ def test_kinds_are_known_by_the_names_of_the_design():
         "write": True,
         "multiwrite": True,
         "load": False,
+        "command": False,
     }
 
 
@@ -68,3 +69,29 @@ def test_idle_time_is_what_a_load_sleeps_by_its_own_will(load, idle_ns):
 
 def test_an_endless_load_says_that_it_writes_without_end():
     assert {load.written_bytes for load in (Control(idle=5), WRITE, MULTI)} == {0}
+
+
+def test_a_command_runs_on_the_filesystem_in_its_second_cycle(tmp_path, monkeypatch):
+    monkeypatch.chdir("/")
+    command = Command(argv=("sh", "-c", "pwd > where"), wait=7)
+    assert (command.capacity, command.idle_ns(0), command.idle_ns(1)) == (2, 7, 0)
+    cycle = command.prepare(tmp_path)
+    cycle(0)
+    assert not list(tmp_path.iterdir())
+    cycle(1)
+    assert (tmp_path / "where").read_text() == f"{tmp_path}\n"
+
+
+@pytest.mark.parametrize(("script", "status"), [("exit 3", 3), ("kill -9 $$", -9)])
+def test_a_command_that_fails_says_how(tmp_path, monkeypatch, script, status):
+    monkeypatch.chdir("/")
+    cycle = Command(argv=("sh", "-c", script), wait=0).prepare(tmp_path)
+    with pytest.raises(CommandFailed) as failed:
+        cycle(1)
+    assert failed.value.status == status
+
+
+def test_a_command_that_is_not_there_is_a_system_error(tmp_path, monkeypatch):
+    monkeypatch.chdir("/")
+    with pytest.raises(FileNotFoundError):
+        Command(argv=("no-such-program",), wait=0).prepare(tmp_path)(1)

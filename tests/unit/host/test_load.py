@@ -79,6 +79,7 @@ def test_parameters_stand_in_the_order_of_the_design():
         "write": ["file", "idle"],
         "multiwrite": ["file", "idle"],
         "load": ["file", "wait", "size", "block"],
+        "command": ["argv", "wait"],
     }
 
 

@@ -1,0 +1,27 @@
+import sys
+from pathlib import Path
+
+import pytest
+
+from wblab.core.errors import InputError
+from wblab.host import lab as module
+from wblab.host.lab import lab
+
+
+def test_the_lab_is_what_runs_this():
+    found = lab()
+    assert found.packages.is_relative_to(sys.prefix)
+    assert (found.packages / "psutil").is_dir()
+    assert found.python == Path(sys.executable).resolve()
+
+
+def test_an_environment_without_packages_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    with pytest.raises(InputError, match="make setup"):
+        lab()
+
+
+def test_a_python_that_guests_cannot_see_is_refused(monkeypatch):
+    monkeypatch.setattr(module, "HIDDEN", ("/",))
+    with pytest.raises(InputError, match="a guest cannot see"):
+        lab()

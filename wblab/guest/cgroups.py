@@ -1,0 +1,51 @@
+"""Control groups of the guest: version 2 for the loads, and version 1 for the throttle disk's cap."""
+
+import os
+from pathlib import Path
+
+from wblab.core import layout
+from wblab.core.check import ROOT_GROUP
+from wblab.core.spec import Spec
+from wblab.core.syscalls import MS_NOSUID, mount
+from wblab.guest.settings import put
+
+_BASE = Path("/sys/fs/cgroup")
+BLKIO = _BASE / "blkio"
+
+
+def mount_cgroups(spec: Spec) -> Path:
+    """Mount what the spec needs; return where version 2 is.
+
+    The throttle takes the io controller, for its cap on the root group that version 2 does not have (a "hybrid"
+    hierarchy). Version 2 with both memory and io is also what writeback by group needs (CONFIG_CGROUP_WRITEBACK): a
+    run that has neither groups nor agents keeps away from it.
+    """
+    wanted = bool(spec.cgroup) or spec.needs_lab
+    if wanted and spec.disk.model == "device":
+        mount("cgroup2", _BASE, "cgroup2", MS_NOSUID)
+        return _BASE
+    mount("tmpfs", _BASE, "tmpfs", MS_NOSUID)
+    BLKIO.mkdir()
+    mount("cgroup", BLKIO, "cgroup", MS_NOSUID, "blkio")
+    unified = _BASE / "unified"
+    if wanted:
+        unified.mkdir()
+        mount("cgroup2", unified, "cgroup2", MS_NOSUID)
+    return unified
+
+
+def make_cgroups(spec: Spec, root: Path) -> dict[str, Path]:
+    """Make the groups and set their files; return the `cgroup.procs` that each load joins. Raises WblabError."""
+    device = os.stat(layout.DISK_DEVICE).st_rdev
+    number = f"{os.major(device)}:{os.minor(device)}"
+    controllers = {file.partition(".")[0] for group in spec.cgroup.values() for file in group.files}
+    for controller in sorted(controllers):
+        put(root / "cgroup.subtree_control", f"+{controller}", f"the controller {controller}")
+    joins: dict[str, Path] = {}
+    for name, group in spec.cgroup.items():
+        directory = root if name == ROOT_GROUP else root / name
+        directory.mkdir(exist_ok=True)
+        for file, value in group.files.items():
+            put(directory / file, str(value).replace("{disk}", number), f"cgroup.{name}.files.{file}")
+        joins |= dict.fromkeys(group.loads, directory / "cgroup.procs")
+    return joins
