@@ -36,7 +36,7 @@ def local(workers: int, room: Path) -> Iterator["Client"]:
             threads_per_worker=1,
             processes=True,
             host="127.0.0.1",
-            dashboard_address=None,
+            dashboard_address="127.0.0.1:0",  # none would take a fixed port, and say so where it is taken
             worker_dashboard_address=None,
             memory_limit=0,
             local_directory=str(room),
