@@ -27,6 +27,9 @@ class Case:
 
 _RELEASES = ("writeback:sb_clear_inode_writeback",)
 _BFQ, _IDLE = "disk.scheduler=bfq", "load.l1.ioclass=idle"
+_GROUP = ("cgroup.offenders.loads=['l1', 'l2']",)
+_MEMORY = "cgroup.offenders.files.memory.max=32M"  # half as much again as the dirty threshold
+_RATE = "cgroup.offenders.files.io.max='{disk} wbps=524288'"  # half of what the disk can do
 
 CASES = {
     "ext2": Case("base-ext2", "ext2 on the throttled disk, as the thesis ran it", opens=True),
@@ -37,6 +40,14 @@ CASES = {
     "device-bfq": Case("base-device", "the same with BFQ", (_BFQ,), _RELEASES),
     "device-bfq-idle": Case(
         "base-device", "the same with BFQ and l1 in the idle class", (_BFQ, _IDLE, "load.l2.ioclass=idle"), _RELEASES
+    ),
+    "group": Case("base-device", "the device disk, the offenders in a control group without limits", _GROUP),
+    "group-memory": Case("base-device", "the same with a memory limit of 32 MiB", (*_GROUP, _MEMORY)),
+    "group-io": Case("base-device", "the same with a limit of half the disk's rate", (*_GROUP, _RATE)),
+    "group-all": Case(
+        "base-device",
+        "the same with the memory limit, BFQ and the idle class",
+        (*_GROUP, _MEMORY, _BFQ, _IDLE, "load.l2.ioclass=idle"),
     ),
 }
 

@@ -30,6 +30,7 @@ INNOCENT = ("w1", "mw1")
 AT_ONCE_NS = 20 * NS_PER_MS  # "just after"
 MANY = 5  # "many inodes", within that time
 NO_DIFFERENCE = (0.8, 1.25)
+_SAME = "0.8 to 1.25 times"
 A_LITTLE = 0.95  # times as long: less of a change is none
 MITIGATION = "figures 14 to 16: mitigation, tried on the device disk"
 _LONG_NS = NS_PER_S
@@ -111,6 +112,10 @@ def _less(most: float) -> Callable[[float, float, float], bool]:
     return lambda middle, low, high: middle <= most and high < 1
 
 
+def _no_difference(middle: float, low: float, high: float) -> bool:
+    return NO_DIFFERENCE[0] <= middle <= NO_DIFFERENCE[1]
+
+
 def _mitigation(name: str, says: str, figure: tuple[str, Figure], cases: tuple[str, str], most: float) -> Claim:
     wanted = f"at most {most:g} times, and the interval is below 1"
     return Claim(name, says, MITIGATION, cases, compared(figure[1], figure[0], cases, _less(most), wanted))
@@ -166,8 +171,8 @@ def mitigation_claims() -> list[Claim]:
         longest_s,
         "longest pause of w1 and mw1",
         ("ext4-bfq", "ext4"),
-        lambda middle, low, high: NO_DIFFERENCE[0] <= middle <= NO_DIFFERENCE[1],
-        "0.8 to 1.25 times",
+        _no_difference,
+        _SAME,
     )
     bfq, idle = ("device-bfq", "device"), ("device-bfq-idle", "device")
     longest, wait, paused = ("longest pause", longest_s), ("wait time", wait_time_s), ("total paused time", paused_s)
@@ -185,4 +190,21 @@ def mitigation_claims() -> list[Claim]:
         _mitigation("bfq-idle-wait", "and divide the wait time by about 3", wait, idle, 0.45),
         _mitigation("bfq-idle-paused", "and total paused time is 30 % less", paused, idle, 0.8),
         _mitigation("idle-adds", "the idle class adds to what BFQ does", longest, (idle[0], bfq[0]), A_LITTLE),
+    ]
+
+
+def limit_claims() -> list[Claim]:
+    """Return the claims on limits of the offenders by control group, on the device disk."""
+    longest, wait = ("longest pause", longest_s), ("wait time", wait_time_s)
+
+    def none(name: str, says: str, case: str) -> Claim:
+        cases = (case, "group")
+        return Claim(name, says, MITIGATION, cases, compared(longest_s, longest[0], cases, _no_difference, _SAME))
+
+    everything = ("group-all", "group")
+    return [
+        none("memory-limit", "a limit on the offenders' memory has no effect", "group-memory"),
+        none("io-limit", "a limit on the offenders' block I/O has no effect", "group-io"),
+        _mitigation("all-longest", "BFQ, the idle class and memcg halve the longest pause", longest, everything, 0.6),
+        _mitigation("all-wait", "and divide the wait time by about 3", wait, everything, 0.45),
     ]

@@ -1,7 +1,7 @@
 """All claims, in the thesis's order."""
 
 from wblab.claims.base import Claim, untested
-from wblab.claims.disks import MITIGATION, live_claims, mitigation_claims, sync_claims
+from wblab.claims.disks import MITIGATION, limit_claims, live_claims, mitigation_claims, sync_claims
 from wblab.claims.lockup import base_claims, flush_claim
 from wblab.core.errors import InputError, nearest
 
@@ -28,16 +28,10 @@ def _untestable(*names: str) -> list[Claim]:
             "the trace says when pauses end, not which lock a task waits for: that needs stacks of waiting tasks",
         ),
         (
-            "limits-no-effect",
-            "limits on CPU, memory cgroup and block I/O have no effect",
+            "cpu-limit",
+            "a limit on the offender's CPU has no effect",
             MITIGATION,
-            "a spec cannot limit the offender: the loads run in one cgroup",
-        ),
-        (
-            "memcg",
-            "BFQ, the idle class and a memory cgroup together do what figure 16 shows",
-            MITIGATION,
-            "a spec cannot set a memory cgroup; what BFQ and the idle class do without it is tested",
+            "in virtual time the processor's work takes no time, and nothing is left to limit",
         ),
         (
             "daemon",
@@ -57,7 +51,8 @@ CLAIMS: tuple[Claim, ...] = (
     *live_claims(),
     *_untestable("live-figures", "live-cause"),
     *mitigation_claims(),
-    *_untestable("limits-no-effect", "memcg"),
+    *limit_claims(),
+    *_untestable("cpu-limit"),
     flush_claim("ext2", "ext2"),
     flush_claim("ext4", "ext4"),
     flush_claim("device", "device"),

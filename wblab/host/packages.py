@@ -24,6 +24,7 @@ PROGRAMS = {
     "tar": "tar",
     "xz": "xz-utils",
     "mke2fs": "e2fsprogs",
+    "mkfs.xfs": "xfsprogs",
     "trace-cmd": "trace-cmd",
     "strace": "strace",
 }
