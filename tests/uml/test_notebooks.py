@@ -7,6 +7,7 @@ import pytest
 from nbclient import NotebookClient
 
 from wblab.core.specfile import ROOT
+from wblab.data.flush import BACKGROUND, LIMIT
 from wblab.plot.notebook import RUN_VARIABLE, RUNS_VARIABLE
 
 FIGURES = {"timeline.ipynb": 2, "throttling.ipynb": 5}
@@ -43,3 +44,23 @@ def test_compares_a_handful_of_runs(shared_lab, monkeypatch, tmp_path):
     assert sum("image/png" in data for data in shown) >= 2
     assert any("disk.write_bps" in data.get("text/plain", "") for data in shown)
     assert any("less: better" in data.get("text/plain", "") for data in shown)
+
+
+def test_holds_pauses_against_the_flush_time(shared_lab, monkeypatch, tmp_path):
+    short = ("load.l1.size=6MiB", "load.l1.wait=1s", "load.l2.size=1MiB", "load.l2.wait=2s", "trace.events=[]")
+    in_bytes = ("sysctl.vm.dirty_ratio=0", "sysctl.vm.dirty_background_ratio=0")
+    limits = [(f"sysctl.{BACKGROUND}={mib << 20}", f"sysctl.{LIMIT}={mib << 21}") for mib in (1, 2)]
+    runs = [
+        shared_lab.run("base-device", *short, *in_bytes, *limit, f"disk.write_bps={rate}")
+        for limit in limits
+        for rate in ("2MiB/s", "4MiB/s")
+    ]
+    monkeypatch.setenv(RUNS_VARIABLE, os.pathsep.join(str(run.path) for run in runs))
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+    notebook = nbformat.read(ROOT / "analysis" / "flush-time.ipynb", as_version=4)
+    NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
+    outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
+    assert not [output for output in outputs if output.output_type == "error"]
+    shown = [output.data for output in outputs if output.output_type in ("execute_result", "display_data")]
+    assert sum("image/png" in data for data in shown) >= 2
+    assert any("exponent of throughput" in data.get("text/plain", "") for data in shown)

@@ -15,6 +15,7 @@ from wblab.data.metrics import COLUMNS, measured_the_host, metrics_frame, with_c
 from wblab.data.run import Run, find_run, read_run
 
 TABLE, NOISY, RUNS = "table.parquet", "noisy.parquet", "runs"  # in the directory of a matrix
+NOISY_MARK = ".noisy"  # in the name of a matrix's run
 SUFFIXES = (".parquet", ".csv")
 GATED = "gated"
 _NOT_AXES = {"cell", "seed", GATED, *COLUMNS}  # a cell is what all its levels are
@@ -75,6 +76,11 @@ def matrix_notes(path: Path) -> tuple[str, ...]:
     if failed := sorted(name[1:] for name in names if name.startswith("_") and name[1:] not in names):
         notes.append(f"runs that failed and are missing: {', '.join(failed)}")
     return tuple(notes)
+
+
+def matrix_runs(path: Path) -> list[Path]:
+    """Return the directories of a matrix's runs that count: none that failed, and none that measured the host."""
+    return sorted(run for run in (path / RUNS).glob("[!_.]*") if NOISY_MARK not in run.name)
 
 
 def runs_table(paths: Iterable[Path]) -> tuple[pd.DataFrame, tuple[str, ...]]:

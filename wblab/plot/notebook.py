@@ -2,10 +2,12 @@
 
 import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+from wblab.core.errors import InputError
 from wblab.core.specfile import RESULTS
-from wblab.data.observations import TABLE, Observations, found_observations
+from wblab.data.observations import TABLE, Observations, found_observations, matrix_runs
 from wblab.data.run import Run, find_run, read_run
 
 RUN_VARIABLE = "WBLAB_RUN"
@@ -32,6 +34,21 @@ def chosen_observations(*names: str) -> Observations:
         kind = find_run("latest", RESULTS).name.partition("_")[2].partition("_")[2] if not tables else ""
         names = (str(tables[-1].parent),) if tables else tuple(str(path) for path in RESULTS.glob(f"[0-9]*_{kind}"))
     return found_observations(names, RESULTS)
+
+
+def chosen_runs(matrix: str) -> list[Run]:
+    """Return the runs of $WBLAB_RUNS, each a run or a matrix, or else those of the latest matrix of this name.
+
+    Of a matrix, those that count. Raises InputError.
+    """
+    names = [name for name in os.environ.get(RUNS_VARIABLE, "").split(os.pathsep) if name]
+    if not names:
+        matrices = sorted(RESULTS.glob(f"[0-9]*_{matrix}/{TABLE}"), key=lambda path: path.stat().st_mtime_ns)
+        if not matrices:
+            raise InputError(f"no matrix {matrix!r} was run: wblab matrix {matrix}")
+        names = [str(matrices[-1].parent)]
+    paths = [path for name in names for path in matrix_runs(Path(name)) or [find_run(name, RESULTS)]]
+    return [run for run in map(read_run, paths) if not run.failure]
 
 
 def sliders(draw: Callable[..., Any], controls: dict[str, tuple[Any, Any, Any]], **start: Any) -> Any:
