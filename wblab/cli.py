@@ -24,6 +24,7 @@ class _Parser(argparse.ArgumentParser):
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser of all verbs; each sets `run`, a function of the parsed arguments."""
     from wblab import rerun
+    from wblab.bisect import verbs as bisect_verbs
     from wblab.claims import verbs as claims_verbs
     from wblab.data import export as export_verbs
     from wblab.data import verbs as data_verbs
@@ -40,6 +41,7 @@ def build_parser() -> argparse.ArgumentParser:
         host_verbs,
         rerun,
         kernel_verbs,
+        bisect_verbs,
         matrix_verbs,
         data_verbs,
         export_verbs,

@@ -11,6 +11,7 @@ from wblab.claims import runs
 from wblab.claims.cases import CASES, SYSCALL_EVENTS, case_spec
 from wblab.core.check import check_spec
 from wblab.core.errors import WblabError
+from wblab.host import pool
 from wblab.host.kernel import Kernel
 from wblab.host.progress import silent
 
@@ -111,7 +112,7 @@ def test_an_interrupt_ends_all(host, kernel, monkeypatch):
         time.sleep(0.03)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(runs, "wait", interrupted)
+    monkeypatch.setattr(pool, "wait", interrupted)
     with pytest.raises(KeyboardInterrupt):
         runs.make(runs.jobs(["ext2"], 20, kernel()), kernel(), Path("x"), 2, silent)
     assert (host.now, host.ended) == (0, 0)

@@ -2,6 +2,15 @@
 
 from wblab.host.kernel.kernel import Kernel
 from wblab.host.kernel.make import build_tools
-from wblab.host.kernel.wanted import Listed, build_kernel, built_kernel, find_kernel, list_kernels
+from wblab.host.kernel.wanted import Listed, build_kernel, build_tree, built_kernel, find_kernel, list_kernels
 
-__all__ = ["Kernel", "Listed", "build_kernel", "build_tools", "built_kernel", "find_kernel", "list_kernels"]
+__all__ = [
+    "Kernel",
+    "Listed",
+    "build_kernel",
+    "build_tools",
+    "build_tree",
+    "built_kernel",
+    "find_kernel",
+    "list_kernels",
+]

@@ -26,6 +26,7 @@ class Build:
     source: Source
     recipe: Recipe
     compiler: str
+    place: Path | None = None  # the folder of copy and objects, below the cache, where it is not ours to choose
 
     @cached_property
     def key(self) -> str:
@@ -40,6 +41,8 @@ class Build:
     @property
     def work(self) -> Path:
         """The folder of copy and objects. That of a user's tree stays: make has less to do the next time."""
+        if self.place:
+            return self.place
         if self.source.is_tree:
             return cache.home() / "objects" / self.recipe.key(self.source.path, self.compiler)[:16]
         return self.result.with_suffix(".work")
@@ -58,7 +61,7 @@ class Build:
         make.check_tools()
         _check_path()
         cache.room("builds")
-        lock = cache.room(self.work.parent.name) / f"{self.work.name}.lock"
+        lock = cache.room(*self.work.parent.relative_to(cache.home()).parts) / f"{self.work.name}.lock"
         with cache.locked(lock, lambda: say(f"this kernel is being built already: waiting for it ({lock})")):
             return self.done() or self._compile_or_clean(report)
 

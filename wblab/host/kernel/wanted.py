@@ -92,8 +92,24 @@ def build_kernel(
     make.check_tools()
     given = source.given(path)
     source.unpack(given, report)
-    build = _given_build(given, known)
-    if build.recipe.series != (version := tree.version(given.tree)):
+    return _run_given(_given_build(given, known), report, say)
+
+
+def build_tree(
+    path: Path, description: str, place: Path, *, report: Report = silent, say: Say = lambda _: None
+) -> Kernel:
+    """Return the kernel of a tree as it is now, built unless that was built before.
+
+    `description`: what the kernel's record calls the source. `place`: a folder below the cache for the copy and the
+    objects, the same one for all states of the tree, so that make has less to do. Raises InputError, WblabError.
+    """
+    make.check_tools()
+    given = replace(source.given(path), description=description)
+    return _run_given(replace(_given_build(given, catalog.load()), place=place), report, say)
+
+
+def _run_given(build: Build, report: Report, say: Say) -> Kernel:
+    if build.recipe.series != (version := tree.version(build.source.tree)):
         say(f"the lab has no patches for {version}: those for {build.recipe.series} are used")
     return build.run(report, say)
 

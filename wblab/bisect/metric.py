@@ -1,0 +1,44 @@
+"""The figure that a bisection follows: one metric of one load, as LOAD.METRIC."""
+
+from dataclasses import dataclass
+
+from wblab.core.errors import InputError, WblabError, nearest
+from wblab.core.spec import Spec
+from wblab.data.metrics import METRICS, load_metrics
+from wblab.data.run import Run
+
+_OF_OFFENDERS = "throughput_bps"
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric (wblab.data.metrics) of a load."""
+
+    load: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.load}.{self.name}"
+
+    def of(self, run: Run) -> float:
+        """Return the figure of a run, in the metric's unit. Raises WblabError where the run has none."""
+        try:
+            return load_metrics(run.load(self.load))[self.name]
+        except (InputError, KeyError):
+            raise WblabError(f"the run {run.path} has no {self}: its load did not get that far") from None
+
+
+def named_metric(text: str, spec: Spec) -> Metric:
+    """Return the metric that is called LOAD.METRIC. Raises InputError where the spec's runs will not have it."""
+    load, _, name = text.rpartition(".")
+    if not load:
+        raise InputError(f"--metric: {text!r} is not of the form LOAD.METRIC: write for example mw1.longest_pause_s")
+    if load not in spec.load:
+        known = list(spec.load)
+        raise InputError(f"--metric: {spec.name} has no load {load!r}{nearest(load, known)}: it has {', '.join(known)}")
+    known = [metric for metric in METRICS if metric != _OF_OFFENDERS or not spec.load[load].innocent]
+    if name not in known:
+        raise InputError(
+            f"--metric: no metric {name!r} of {load}{nearest(name, known)}: it is one of {', '.join(known)}"
+        )
+    return Metric(load, name)
