@@ -1,0 +1,98 @@
+"""A bisection of real runs. Kernels take minutes to build: here one kernel stands for all commits, with other disks."""
+
+import json
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from wblab.bisect import run
+from wblab.cli import main
+
+SHORT = (
+    "trace.events=[]",
+    "load.l1.size=4MiB",
+    "load.l1.wait=500ms",
+    "load.l2.size=4096",
+    "load.l2.wait=1s",
+    "sysctl={'vm.dirty_bytes' = 1048576, 'vm.dirty_background_bytes' = 524288}",
+)
+# The commit says how fast the disk is, whatever the spec says.
+LINUX = """\
+#!/bin/sh
+# {comment}
+for word do
+    shift
+    case $word in ubd.bytes_per_second=*) word=ubd.bytes_per_second={rate} ;; esac
+    set -- "$@" "$word"
+done
+exec {linux} "$@"
+"""
+
+
+@pytest.fixture
+def commits(tmp_path):
+    """Make a repository of six commits, of which the fourth makes the disk slower; return their hashes."""
+    tree = tmp_path / "linux"
+    (tree / "arch/um").mkdir(parents=True)
+    (tree / "arch/um/Kconfig").touch()
+    git = ("git", "-C", str(tree), "-c", "user.name=Ann", "-c", "user.email=ann@localhost")
+    subprocess.run([*git, "init", "--quiet"], check=True)
+    made = []
+    for number in range(6):
+        (tree / "rate").write_text("262144" if number >= 3 else "1048576")
+        (tree / "comment").write_text(f"{number}")
+        subprocess.run([*git, "add", "."], check=True)
+        subprocess.run([*git, "commit", "--quiet", "-m", f"change {number}"], check=True)
+        done = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True)
+        made.append(done.stdout.strip())
+    return tree, made
+
+
+@pytest.fixture
+def built(kernel, tmp_path, monkeypatch):
+    """Stand for the build of a commit; return the list of what was built."""
+    names = []
+
+    def build(tree: Path, description: str, place: Path, *, report):
+        names.append(description)
+        path = tmp_path / f"linux-{len(names)}"
+        path.write_text(LINUX.format(linux=kernel.path, **{k: (tree / k).read_text() for k in ("rate", "comment")}))
+        path.chmod(0o755)
+        return replace(kernel, path=path, source=description)
+
+    monkeypatch.setattr(run, "build_tree", build)
+    return names
+
+
+def test_the_commit_that_changed_a_figure_is_found(lab, commits, built, capsys, monkeypatch):
+    tree, hashes = commits
+    settings = [word for setting in SHORT for word in ("--set", setting)]
+    monkeypatch.chdir(tree)
+    wanted = [hashes[0], "HEAD", "--metric", "l1.mean_cycle_s", "--spec", "base-device", *settings]
+    assert main(["bisect", *wanted, "--exp", str(lab.results), "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["first_bad"]["hash"] == hashes[3]
+    assert answer["after"]["median"] > 2 * answer["before"]["median"]
+    assert answer["change"]["low"] > 0
+    directory = Path(answer["directory"])
+    assert json.loads((directory / "bisect.json").read_text())["first_bad"]["subject"] == "change 3"
+    runs = sorted(path.name for path in (directory / "runs").iterdir())
+    assert {f"{hashes[0][:12]}-s{seed}" for seed in (1, 2, 3)} <= set(runs)
+    assert len(runs) == 3 * len(built)
+
+    times = {path: path.stat().st_mtime_ns for path in (directory / "runs").iterdir()}
+    assert main(["bisect", "--resume", str(directory)]) == 0
+    assert capsys.readouterr().out.startswith(f"first bad commit: {hashes[3]}\n")
+    assert {path: path.stat().st_mtime_ns for path in (directory / "runs").iterdir()} == times
+
+
+def test_without_a_difference_nothing_is_searched(lab, commits, built, capsys):
+    tree, hashes = commits
+    settings = [word for setting in SHORT for word in ("--set", setting)]
+    wanted = [hashes[0], hashes[1], "--metric", "l1.mean_cycle_s", "--spec", "base-device", *settings]
+    wanted += ["--tree", str(tree), "--exp", str(lab.results), "--seeds-max", "3"]
+    assert main(["bisect", *wanted]) == 1
+    assert "does not differ between GOOD and BAD" in capsys.readouterr().err
+    assert len(built) == 2
