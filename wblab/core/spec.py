@@ -31,6 +31,7 @@ class Disk:
     takes `latency` + bytes / `write_bps` for a request, read or write.
     scheduler: by default what the kernel gives a disk with one queue.
     queue: attributes of /sys/block/ubda/queue, set before the mount (e.g. wbt_lat_usec, nr_requests).
+    bdi: the same below /sys/block/ubda/bdi, the disk's share of the dirty limit (e.g. strict_limit, max_ratio).
     """
 
     size: Bytes
@@ -42,6 +43,7 @@ class Disk:
     latency: Nanoseconds = Nanoseconds(0)
     scheduler: Scheduler = "mq-deadline"
     queue: dict[str, int | str] = field(default_factory=dict)
+    bdi: dict[str, int | str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,11 +17,12 @@ _EXT = ("noinit_itable",)
 
 
 def set_up_disk(disk: Disk) -> None:
-    """Set the scheduler, the queue's attributes and the throttle, then mount the filesystem."""
-    queue = Path("/sys/block", layout.DISK_DEVICE.name, "queue")
-    put(queue / "scheduler", disk.scheduler, "disk.scheduler")
-    for key, value in disk.queue.items():
-        put(queue / key, value, f"disk.queue.{key}")
+    """Set the scheduler, the attributes of queue and bdi, and the throttle, then mount the filesystem."""
+    device = Path("/sys/block", layout.DISK_DEVICE.name)
+    put(device / "queue" / "scheduler", disk.scheduler, "disk.scheduler")
+    for group, attributes in (("queue", disk.queue), ("bdi", disk.bdi)):
+        for key, value in attributes.items():
+            put(device / group / key, value, f"disk.{group}.{key}")
     if disk.model == "throttle":
         _throttle(disk.write_bps)
     layout.DISK.mkdir(parents=True)
