@@ -84,12 +84,14 @@ def run_spec(spec: "Spec", results: Path, **options: Any) -> "Finished":
 
 def _spec(arguments: argparse.Namespace) -> "Spec":
     from wblab.core.specfile import find_spec, read_spec
+    from wblab.host.kernel import full_name
 
     settings = list(arguments.settings)
     for key, value in (("clock.mode", arguments.clock), ("seed", arguments.seed)):
         if value is not None:
             settings.append(f"{key}={value}")
-    for key, value in (("kernel", arguments.kernel), ("name", arguments.name)):
+    kernel = arguments.kernel and full_name(arguments.kernel)  # the record may be read anywhere
+    for key, value in (("kernel", kernel), ("name", arguments.name)):
         if value is not None:
             settings.append(f"{key}={json.dumps(value)}")
     return read_spec(find_spec(arguments.spec), settings)

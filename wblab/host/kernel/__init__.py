@@ -2,7 +2,15 @@
 
 from wblab.host.kernel.kernel import Kernel
 from wblab.host.kernel.make import build_tools
-from wblab.host.kernel.wanted import Listed, build_kernel, build_tree, built_kernel, find_kernel, list_kernels
+from wblab.host.kernel.wanted import (
+    Listed,
+    build_kernel,
+    build_tree,
+    built_kernel,
+    find_kernel,
+    full_name,
+    list_kernels,
+)
 
 __all__ = [
     "Kernel",
@@ -12,5 +20,6 @@ __all__ = [
     "build_tree",
     "built_kernel",
     "find_kernel",
+    "full_name",
     "list_kernels",
 ]

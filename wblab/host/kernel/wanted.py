@@ -1,6 +1,7 @@
 """From what the user wants, a series or a path, to a kernel: one that is there, or one that is built now."""
 
 import os
+import shlex
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -44,10 +45,17 @@ def built_kernel(name: str) -> Kernel:
     """Return the kernel that a spec or an option names, which must be built; "" is the default. Raises InputError."""
     kernel_ = find_kernel(name or None)
     if kernel_ is None:
-        build = " ".join(["wblab kernel build", *([name] if name else [])])
+        build = shlex.join(["wblab", "kernel", "build", *([name] if name else [])])
         what = name or "of the lab"
         raise InputError(f"the kernel {what} is not built yet: run '{build}', after 'make setup' if there is no wblab")
     return kernel_
+
+
+def full_name(name: str) -> str:
+    """Return what a kernel is called from everywhere: a series as it is, a path from the root on."""
+    path = os.path.expanduser(name)
+    is_series = any(name == series.name for series in catalog.load().series)
+    return os.path.abspath(path) if name and not is_series and os.path.exists(path) else name
 
 
 def find_kernel(wanted: str | None = None) -> Kernel | None:
