@@ -15,12 +15,11 @@ from wblab.matrix.run import Runner
 from wblab.matrix.store import Store
 
 pytestmark = pytest.mark.bench
-RUNS_PER_WORKER = 6
 
 
 def runs_per_hour(workers: int, results: Path) -> tuple[float, float]:
     """Return how many runs of the mitigation matrix an hour has, once workers are up, and what their start takes."""
-    matrix = read_matrix(find_matrix("mitigation"), seeds=range(1, workers * RUNS_PER_WORKER // 6 + 1))
+    matrix = read_matrix(find_matrix("mitigation"), seeds=range(1, workers + 1))
     store = Store.create(results, replace(matrix, name=f"workers{workers}"), {"": built_kernel("").describe()})
     begun = time.perf_counter()
     with local(workers, store.path / ".work") as client:
@@ -34,7 +33,7 @@ def runs_per_hour(workers: int, results: Path) -> tuple[float, float]:
 def test_runs_per_hour(tmp_path):
     counts = [count for count in (1, 2, 4, 8, 16, 32, 64) if count <= processors()]
     figures = {count: runs_per_hour(count, tmp_path) for count in counts}
-    print("\nthe mitigation matrix, six runs for each worker")
+    print("\nthe mitigation matrix, a seed for each worker")
     for count, (rate, start_s) in figures.items():
         growth = rate / figures[1][0]
         print(f"  {count:3} at once {rate:8.0f} runs/h  ({growth:.2f} x one)   start of the workers {start_s:.1f} s")

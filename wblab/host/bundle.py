@@ -42,6 +42,11 @@ def bundle(interpreter: str) -> Path:
     return archive
 
 
+def program_sha256(interpreter: str) -> str:
+    """Return the identity of the guest's program: the lab's part of what decides a run. Raises WblabError."""
+    return sha256(bundle(interpreter).read_bytes()).hexdigest()
+
+
 def _sources() -> dict[str, Path]:
     """Return the files of the bundle by their names in it, in a fixed order."""
     files = {"__main__.py": ROOT / "experiment.py", "wblab/__init__.py": ROOT / "wblab" / "__init__.py"}

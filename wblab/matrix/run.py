@@ -113,7 +113,8 @@ class Runner:
         while self._waiting and len(self._out) < _AHEAD * slots:
             attempt = self._waiting.popleft()
             spec = attempt.cell.with_seed(attempt.seed)
-            order = work.Order(to_table(spec), str(self._store.kernels[spec.kernel]["build_id"]))
+            build_id = str(self._store.kernels[spec.kernel]["build_id"])
+            order = work.Order(to_table(spec), build_id, work.own_program())
             key = f"wblab-{self._token}-{spec.name}-{attempt.number}"
             self._out[self._client.submit(work.run, order, key=key, pure=False)] = attempt
 

@@ -108,10 +108,11 @@ def _check(matrix: "Matrix", kernels: dict[str, Any], *, here: bool) -> None:
 def _remote(stack: ExitStack, address: str, matrix: "Matrix", kernels: dict[str, Any]) -> "Client":
     from wblab.core.tables import to_table
     from wblab.matrix.cluster import check_workers, remote
-    from wblab.matrix.work import Order
+    from wblab.matrix.work import Order, own_program
 
     client = stack.enter_context(remote(address))
-    check_workers(client, [Order(to_table(cell.spec), kernels[cell.spec.kernel]["build_id"]) for cell in matrix.cells])
+    orders = [Order(to_table(cell.spec), kernels[cell.spec.kernel]["build_id"], own_program()) for cell in matrix.cells]
+    check_workers(client, orders)
     return client
 
 

@@ -14,7 +14,9 @@ from typing import Any
 from wblab.core.errors import InputError, WblabError
 from wblab.core.spec import Spec
 from wblab.core.tables import from_table
+from wblab.host.bundle import program_sha256
 from wblab.host.check import check_kernel, check_run
+from wblab.host.command import interpreter
 from wblab.host.kernel import Kernel, built_kernel
 from wblab.host.progress import silent
 from wblab.host.run import run_experiment
@@ -24,10 +26,11 @@ from wblab.matrix.turns import turn
 
 @dataclass(frozen=True)
 class Order:
-    """One run to make: the whole spec, as a table, and which build of its kernel the caller has."""
+    """One run to make: the whole spec, as a table, and which build of its kernel and program the caller has."""
 
     spec: dict[str, Any]
     build_id: str
+    program: str
 
     def unpacked(self) -> Spec:
         """Return the spec."""
@@ -54,11 +57,26 @@ def same_kernel(name: str, build_id: str) -> Kernel:
     return kernel
 
 
+@lru_cache
+def own_program() -> str:
+    """Return the identity of the program that guests of this machine run: of the lab and its Python."""
+    return program_sha256(interpreter())
+
+
+def check_program(program: str) -> None:
+    """Raise InputError where this machine's guests would run another program than the caller's."""
+    if own_program() != program:
+        raise InputError(
+            f"its lab or its Python, {interpreter()}, is another than the caller's: install the same version of both"
+        )
+
+
 def why_not(orders: list[Order]) -> str:
     """Return why this machine cannot run one of the orders, in a line; empty where it can run all."""
     try:
         for order in orders:
             spec = order.unpacked()
+            check_program(order.program)
             check_run(spec)
             check_kernel(spec, same_kernel(spec.kernel, order.build_id))
     except WblabError as error:
@@ -91,6 +109,7 @@ def run_in(room: Path, order: Order, cancelled: Callable[[], bool] = lambda: Fal
     place = Path(tempfile.mkdtemp(prefix="wblab-", dir=room))
     try:
         spec = order.unpacked()
+        check_program(order.program)
         kernel = same_kernel(spec.kernel, order.build_id)
         check_run(spec)
         with turn(spec.clock.mode, lambda: report(None, "waiting for its turn")):

@@ -26,7 +26,7 @@ def kernel(tmp_path, monkeypatch):
 @pytest.fixture
 def order(make_matrix):
     (cell,) = make_matrix().cells
-    return work.Order(to_table(cell.with_seed(5)), BUILD)
+    return work.Order(to_table(cell.with_seed(5)), BUILD, work.own_program())
 
 
 def pretend(monkeypatch, run):
@@ -75,7 +75,7 @@ def test_a_run_that_is_cancelled_ends_at_its_next_word(tmp_path, kernel, order, 
 def test_a_run_in_real_time_waits_until_it_is_alone(tmp_path, kernel, make_matrix, monkeypatch):
     pretend(monkeypatch, lambda *arguments, **keys: pytest.fail("it ran beside another"))
     (cell,) = make_matrix({"clock.mode": ["real"]}).cells
-    order = work.Order(to_table(cell.with_seed(5)), BUILD)
+    order = work.Order(to_table(cell.with_seed(5)), BUILD, work.own_program())
     monkeypatch.setenv("WBLAB_SHM", str(tmp_path))
     with work.turn("virtual", lambda: None):
         assert work.run_in(tmp_path, order, lambda: True) == work.Result(b"", "cancelled")
@@ -87,6 +87,13 @@ def test_another_build_of_the_kernel_is_refused(tmp_path, kernel, order, monkeyp
     assert "another build here (aaaaaaaaaaaa) than the caller's (bbbbbbbbbbbb)" in work.run_in(tmp_path, other).failure
     assert "another build" in work.why_not([order, other])
     assert work.why_not([order]) == ""
+
+
+def test_another_version_of_the_lab_is_refused(tmp_path, kernel, order, monkeypatch):
+    pretend(monkeypatch, lambda *arguments, **keys: pytest.fail("it ran"))
+    other = replace(order, program="c" * 64)
+    assert "another than the caller's: install the same version" in work.run_in(tmp_path, other).failure
+    assert "another than the caller's" in work.why_not([order, other])
 
 
 def test_a_kernel_that_is_not_built_is_named_with_the_next_step(kernel):
