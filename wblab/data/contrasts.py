@@ -3,6 +3,7 @@
 A contrast of one side is the mean of a group.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -31,13 +32,15 @@ class Side:
 class Contrast:
     """A difference with its interval, in the unit of the values.
 
-    reference: the mean of the last side, the baseline. delta: Cliff's delta, the mean over strata; None of an
-    interaction. by_seed: each seed's difference is one observation. strata: combinations of the other axes' levels that
-    it is the mean of; 0 where the sides have none in common, and the difference is also that of the other axes.
+    reference: the mean of the last side, the baseline. ratio: of the first side's mean to that; None of an interaction,
+    and where a mean is not above 0. delta: Cliff's delta, the mean over strata; None of an interaction. by_seed: each
+    seed's difference is one observation. strata: combinations of the other axes' levels that it is the mean of; 0 where
+    the sides have none in common, and the difference is also that of the other axes.
     """
 
     interval: Interval
     reference: float
+    ratio: Interval | None
     delta: float | None
     by_seed: bool
     strata: int
@@ -82,11 +85,40 @@ def contrast(cells: Cells, parts: Sequence[Side], resampling: Resampling = DEFAU
         found = interval([of_seed], [1.0], resampling, scale)
     else:
         found = interval([values_of(runs) for _, runs in flat], [sign for sign, _ in flat], resampling)
-    delta = None
+    delta = relation = None
     if len(parts) == 2:
+        relation = _ratio(flat, common if by_seed else [], resampling)
         delta = float(np.mean([cliffs_delta(values_of(ours), values_of(theirs)) for ours, theirs in strata]))
     reference = float(np.mean([np.mean(values_of(stratum[-1])) for stratum in strata]))
-    return Contrast(found, reference, delta, by_seed, count)
+    return Contrast(found, reference, relation, delta, by_seed, count)
+
+
+def _ratio(flat: Sequence[tuple[float, Runs]], common: Sequence[int], resampling: Resampling) -> Interval | None:
+    """Return the ratio of two sides' means, by seeds where some are in common.
+
+    The interval is that of its logarithm, which small changes of the means change in proportion to each (W. Cochran,
+    "Sampling Techniques", 1977, chapter 6): of a contrast of the values, each as a share of its own side's mean.
+    """
+    groups = [
+        [
+            (abs(sign), [np.mean(runs[number]) for number in common] or values_of(runs))
+            for sign, runs in flat
+            if sign * side > 0
+        ]
+        for side in (1, -1)
+    ]
+    means = [float(sum(weight * np.mean(values) for weight, values in group)) for group in groups]
+    if min(means) <= 0:
+        return None
+    shares = [(sign / means[sign < 0], runs) for sign, runs in flat]
+    if common:
+        of_seed = [sum(share * float(np.mean(runs[number])) for share, runs in shares) for number in common]
+        found = interval([of_seed], [1.0], resampling, 1.0)
+    else:
+        found = interval([values_of(runs) for _, runs in shares], [share for share, _ in shares], resampling)
+    ratio = means[0] / means[1]
+    ends = [None if end is None else ratio * math.exp(end - found.estimate) for end in (found.low, found.high)]
+    return Interval(ratio, ends[0], ends[1], found.runs)
 
 
 def _strata(groups: Sequence[Cells], parts: Sequence[Side]) -> list[list[Runs]]:

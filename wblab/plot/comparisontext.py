@@ -8,13 +8,13 @@ from rich.table import Table
 from rich.text import Text
 
 from wblab.data.comparison import About, Comparison, Difference, Sort
-from wblab.data.statistics import LEAST_RUNS, magnitude
+from wblab.data.statistics import LEAST_RUNS, Interval, magnitude
 
 # What people ask first; a table of everything is long.
 _HEADLINES = {"longest_pause_s", "wait_time_s", "paused_s", "cycle_p99_s", "mean_cycle_s"}
 _MEGA, _KIBI = 1 << 20, 1 << 10
 _UNITS = {"s": ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")), "bps": ((_MEGA, "MiB/s"), (_KIBI, "KiB/s"), (1, "bytes/s"))}
-WIDE = 120  # letters that all columns take
+WIDE, MIDDLE = 145, 110  # letters that all columns take, and all but the baseline and Cliff's delta
 _STYLES = {1: "green", -1: "red", 0: "dim"}
 _ABOUT = {"effect": "what one change does, averaged over all others", "interaction": "what two changes do beyond both",
           "group": "each group against the first"}  # fmt: skip
@@ -76,7 +76,6 @@ def line(item: Difference) -> Line:
         (estimate,) = values_text(metric, found.estimate, signed=True)
         interval = f"needs {LEAST_RUNS} runs"
     delta = item.found.delta
-    share = item.relative if claimed and item.sort != "interaction" else None
     return Line(
         load=item.about.load,
         metric=metric_name(metric),
@@ -84,12 +83,22 @@ def line(item: Difference) -> Line:
         baseline=values_text(metric, item.found.reference)[0],
         difference=estimate,
         interval=interval,
-        relative="" if share is None else f"{share:+.0%}" if abs(share) >= 0.005 else "<1%",
+        relative=_relative(item.found.ratio),
         size="" if delta is None else f"{delta:+.2f} {magnitude(delta) if claimed else ''}".rstrip(),
         verdict=_verdict(item),
         gain=item.gain,
         claimed=claimed,
     )
+
+
+def _relative(ratio: Interval | None) -> str:
+    """Return by how much a ratio differs from 1, in per cent, with its interval: -25% (-31 to -19)."""
+    if ratio is None:
+        return ""
+    shares = [100 * value - 100 for value in (ratio.estimate, ratio.low, ratio.high) if value is not None]
+    digits = 0 if max(map(abs, shares)) >= 10 else 1
+    estimate, *ends = (f"{share:+.{digits}f}" for share in shares)
+    return f"{estimate}%" + (f" ({' to '.join(ends)})" if ends and not ratio.without_spread else "")
 
 
 def _verdict(item: Difference) -> str:
@@ -119,7 +128,7 @@ def chosen_sorts(comparison: Comparison) -> tuple[Sort, ...]:
 def terminal_tables(comparison: Comparison, sorts: Sequence[Sort], width: int = WIDE) -> list[Table]:
     """Return a table for each sort of differences; of interactions, only those that are claimed.
 
-    Below a width of WIDE letters, columns that one can do without are left out.
+    Below a width of WIDE letters, columns that one can do without are left out; below MIDDLE, all but the difference.
     """
     return [table for sort in sorts if (table := _table(comparison, sort, width)).row_count]
 
@@ -128,7 +137,7 @@ def _table(comparison: Comparison, sort: Sort, width: int) -> Table:
     title = f"{sort}s: {_ABOUT[sort]}"
     table = Table(title=title, title_justify="left", title_style="bold", header_style="bold", box=None, pad_edge=False)
     percent = f"{comparison.resampling.confidence:.0%}"
-    extra = width >= WIDE
+    extra, share = width >= WIDE, width >= MIDDLE
     table.add_column("load", no_wrap=True)
     table.add_column("metric", no_wrap=True)
     table.add_column("change", overflow="fold")
@@ -136,7 +145,7 @@ def _table(comparison: Comparison, sort: Sort, width: int) -> Table:
         *(["baseline"] if extra else []),
         "difference",
         f"{percent} interval",
-        *(["relative"] if extra else []),
+        *(["relative"] if share else []),
     ):
         table.add_column(head, justify="right", no_wrap=True)
     for head in (*(["Cliff's delta"] if extra else []), ""):
@@ -150,8 +159,8 @@ def _table(comparison: Comparison, sort: Sort, width: int) -> Table:
         about = (said.load, said.metric)
         load = said.load if about[0] != before[0] else ""
         metric = said.metric if about != before else ""
-        rest = [said.difference, said.interval, said.relative, said.size, said.verdict]
-        rest = rest if extra else [said.difference, said.interval, said.verdict]
+        shares, sizes = [said.relative] if share else [], [said.size] if extra else []
+        rest = [said.difference, said.interval, *shares, *sizes, said.verdict]
         baseline = [Text(said.baseline)] if extra else []
         table.add_row(Text(load, "bold"), metric, Text(said.change), *baseline, *(Text(text, style) for text in rest))
         before = about

@@ -33,7 +33,8 @@ _METHOD = f"""
 seeds, it is taken seed by seed. Its interval is a bootstrap's: percentiles of resampled differences, moved outwards for
 small samples (Hesterberg 2015); with fewer than {LEAST_RESAMPLED} runs Student's, with fewer than {LEAST_RUNS} none.
 <b>Where an interval spans zero, nothing is claimed.</b> Cliff's delta is the probability that a run is above one of the
-baseline, less the probability that it is below: from −1 to 1, and 0 where neither is likelier.</p>
+baseline, less the probability that it is below: from −1 to 1, and 0 where neither is likelier. The relative difference
+is one of a ratio of means, with an interval of its own (Cochran 1977); what is claimed is the difference.</p>
 <p>An effect compares runs that are alike in all other axes, and averages over those with equal weights. An interaction
 is by how much the effect of one change differs between with and without the other.</p>
 """

@@ -52,6 +52,28 @@ def test_two_groups_that_differ():
     assert [len(of.values) for of in result.distributions] == [10, 10]
 
 
+@pytest.mark.parametrize("shift", [0, 100], ids=["the same seeds", "other seeds"])
+def test_a_ratio_covers_as_often_as_it_says(shift):
+    random = np.random.default_rng(11)
+    hits, count = 0, 200
+    for _ in range(count):
+        first = {s: [value] for s, value in enumerate(random.lognormal(0, 0.3, 6))}
+        second = {s + shift: [3 * value] for s, value in enumerate(random.lognormal(0, 0.3, 6))}
+        ratio = contrast({("a",): first, ("b",): second}, sides((0, "b", "a"))).ratio
+        assert 0 < ratio.low <= ratio.estimate <= ratio.high
+        hits += ratio.low <= 3 <= ratio.high
+    assert 0.89 <= hits / count <= 0.99
+
+
+def test_there_is_no_ratio_to_nothing_and_none_of_an_interaction():
+    nothing, one = {s: [0.0] for s in range(5)}, {s: [1.0] for s in range(5)}
+    assert contrast({("a",): nothing, ("b",): one}, sides((0, "b", "a"))).ratio is None
+    cells = {(first, second): one for first in "ab" for second in "xy"}
+    assert contrast(cells, sides((0, "b", "a"), (1, "y", "x"))).ratio is None
+    same = contrast({("a",): one, ("b",): one}, sides((0, "b", "a"))).ratio
+    assert (same.low, same.estimate, same.high) == (1, 1, 1)
+
+
 def test_more_throughput_is_better():
     of = {"metric": "throughput_bps", "load": "l1", "kind": "load"}
     table = pd.DataFrame(rows(lambda s: 100 + s, group="a", **of) + rows(lambda s: 200 + s, group="b", **of))

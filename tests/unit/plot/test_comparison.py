@@ -1,5 +1,6 @@
 """Pictures, words and pages of comparisons."""
 
+import re
 from html.parser import HTMLParser
 
 import numpy as np
@@ -122,12 +123,13 @@ def test_lines_claim_only_what_the_interval_shows(groups):
     said = {(item.about.load, item.about.metric): line(item) for item in groups.differences}
     shown = said["mw1", "longest_pause_s"]
     assert (shown.verdict, shown.gain) == ("less: better", 1)
-    assert float(shown.relative.rstrip("%")) == pytest.approx(-25, abs=2)
+    relative, low, high = map(int, re.fullmatch(r"([+-]\d+)% \(([+-]\d+) to ([+-]\d+)\)", shown.relative).groups())
+    assert -30 < low < relative < high < -15
     assert shown.size == "-1.00 large"
     undecided = [one for one in said.values() if not one.claimed]
     assert undecided
     for one in undecided:
-        assert (one.verdict, one.relative, one.gain) == ("no difference shown", "", 0)
+        assert (one.verdict, one.gain) == ("no difference shown", 0)
         assert not any(letter.isalpha() for letter in one.size)
 
 
@@ -140,8 +142,8 @@ def test_tables_and_how_many_intervals(groups, factorial):
     assert [table.row_count for table in terminal_tables(groups, ["group"])] == [16]
     assert terminal_tables(factorial, ["effect"])[0].row_count == 32
     assert terminal_tables(groups, ["effect"]) == []
-    wide, narrow = (len(terminal_tables(groups, ["group"], width)[0].columns) for width in (120, 80))
-    assert (wide, narrow) == (9, 6)
+    widths = [len(terminal_tables(groups, ["group"], width)[0].columns) for width in (150, 120, 80)]
+    assert widths == [9, 7, 6]
     assert footnotes(groups)[-1].startswith("16 intervals of 95%")
     assert any("interactions whose intervals span zero" in note for note in footnotes(factorial))
 
