@@ -38,6 +38,7 @@ def main() -> NoReturn:
         if sys.argv[0] != str(layout.OWN_PROGRAM):
             mount_all()
             start_again()
+        os.environ.pop("PYTHONPATH", None)  # not for the children: a program may have a Python of its own
         status = os.open(layout.STATUS_DEVICE, os.O_WRONLY | os.O_NOCTTY)
         say(status, "mounts")
         parameters = json.loads((layout.SCRATCH / layout.PARAMETERS).read_text())
@@ -65,7 +66,7 @@ def start_again() -> NoReturn:
     """
     shutil.copyfile(layout.SCRATCH / layout.PROGRAM, layout.OWN_PROGRAM)
     options = sys.orig_argv[: sys.orig_argv.index(sys.argv[0])]
-    os.execv(options[0], [*options, str(layout.OWN_PROGRAM)])
+    os.execve(options[0], [*options, str(layout.OWN_PROGRAM)], os.environ | {"PYTHONPATH": str(layout.OWN_PROGRAM)})
 
 
 def say(status: int, phase: Phase, **detail: Any) -> None:

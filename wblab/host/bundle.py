@@ -1,8 +1,8 @@
 """The guest's program as one file: experiment.py and what it imports, compiled for the guest's interpreter.
 
-A guest that imported the lab from its directories would depend on what lies about in them (byte code that is there
-or not, other files) and on their path: all of it changes the guest's memory and timing a little, which a repeatable
-run must not. One file with fixed content is also quicker to import.
+A guest that imported the lab, or the standard library, from directories of the host would depend on what lies about in
+them (byte code that is there, stale or missing, other files) and on their path: all of it changes the guest's memory
+and timing a little, which a repeatable run must not. One file with fixed content is also quicker to import.
 """
 
 import os
@@ -16,17 +16,35 @@ from wblab.host.kernel.cache import room
 
 PACKAGES = ("wblab/core", "wblab/guest")
 
-# Runs in the guest's interpreter, on the host: arguments are the archive, then pairs of name and file.
-# Sources are kept for tracebacks; their byte code is marked as never to be checked against them (PEP 552).
+# Runs in the guest's interpreter, on the host: arguments are the archive, the lab, then pairs of name and file. The
+# lab's sources are kept for tracebacks; byte code is marked as never to be checked against sources (PEP 552).
 _COMPILE = """
-import sys, zipfile, importlib.util, importlib._bootstrap_external as external
-with zipfile.ZipFile(sys.argv[1], "w") as archive:
-    for name, path in zip(sys.argv[2::2], sys.argv[3::2]):
-        source = open(path, "rb").read()
-        code = compile(source, "/lab/" + name, "exec", dont_inherit=True)
-        pyc = external._code_to_hash_pyc(code, importlib.util.source_hash(source), False)
-        archive.writestr(zipfile.ZipInfo(name), source)
-        archive.writestr(zipfile.ZipInfo(name + "c"), bytes(pyc))
+import sys
+archive, lab, *pairs = sys.argv[1:]
+names, paths = pairs[::2], pairs[1::2]
+sys.path.insert(0, lab)
+import importlib.util, os, runpy  # what Python itself needs to run an archive
+for name in names[1:]:
+    importlib.import_module(name.removesuffix(".py").removesuffix("/__init__").replace("/", "."))
+standard = {}  # what was imported from files of the standard library
+for module in list(sys.modules.values()):
+    spec = getattr(module, "__spec__", None)
+    if spec and spec.has_location and spec.origin.startswith(sys._stdlib_dir) and spec.origin.endswith(".py"):
+        # Other modules of a package are where they were.
+        more = f"__path__.append({os.path.dirname(spec.origin)!r})" if spec.submodule_search_locations else ""
+        standard[os.path.relpath(spec.origin, sys._stdlib_dir)] = spec.origin, more
+import zipfile, importlib._bootstrap_external as external
+def compiled(path, shown, more="", optimize=-1):
+    source = open(path, "rb").read()
+    code = compile(source + b"\\n" + more.encode(), shown, "exec", dont_inherit=True, optimize=optimize)
+    return source, bytes(external._code_to_hash_pyc(code, importlib.util.source_hash(source), False))
+with zipfile.ZipFile(archive, "w") as file:
+    for name, path in zip(names, paths):
+        source, code = compiled(path, "/lab/" + name)
+        file.writestr(zipfile.ZipInfo(name), source)
+        file.writestr(zipfile.ZipInfo(name + "c"), code)
+    for name, (path, more) in sorted(standard.items()):
+        file.writestr(zipfile.ZipInfo(name + "c"), compiled(path, path, more, 2)[1])  # without docstrings
 """
 
 
@@ -59,8 +77,8 @@ def _sources() -> dict[str, Path]:
 def _compile(interpreter: str, sources: dict[str, Path], archive: Path) -> None:
     partial = archive.with_name(f"{archive.name}.{os.getpid()}")
     arguments = [str(item) for pair in sources.items() for item in pair]
-    command = [interpreter, "-I", "-S", "-c", _COMPILE, str(partial), *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    command = [interpreter, "-I", "-S", "-B", "-c", _COMPILE, str(partial), str(ROOT), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env={})  # a locale imports modules
     if done.returncode:
         said = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
         raise WblabError(f"{interpreter} cannot compile the guest's program: {said}")

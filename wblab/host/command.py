@@ -42,8 +42,9 @@ def kernel_arguments(spec: Spec) -> list[str]:
             f"tt_syscall_ns={spec.clock.syscall_cost}",
             f"um_seed={random.Random(f'{spec.seed} kernel').getrandbits(64)}",
         ]
-    init = [f"init={interpreter()}", "PYTHONHASHSEED=0", "--", "-S", "-s", "-P", "-B"]
-    return [*arguments, *init, f"{layout.host_path(layout.SCRATCH_FD)}/{layout.PROGRAM}"]
+    program = f"{layout.host_path(layout.SCRATCH_FD)}/{layout.PROGRAM}"  # it holds the standard library as well
+    init = [f"init={interpreter()}", "PYTHONHASHSEED=0", f"PYTHONPATH={program}"]
+    return [*arguments, *init, "--", "-S", "-s", "-P", "-B", program]
 
 
 def interpreter() -> str:

@@ -12,6 +12,8 @@ from wblab.core.errors import WblabError
 from wblab.core.spec import Disk
 
 _EXT_OPTIONS = "lazy_itable_init=0,lazy_journal_init=0,nodiscard,hash_seed={seed}"
+# The defaults are those built into mke2fs, not a file's of this machine: it takes them where this file does not exist.
+_DEFAULTS = {"MKE2FS_CONFIG": "/nonexistent/mke2fs.conf"}
 # mkfs writes the time into superblock and inodes (e2fsprogs, lib/ext2fs/initialize.c); mkfs.xfs takes a time and
 # generation numbers that are fixed since xfsprogs 6.18 (libxfs/util.c).
 _FIXED = {"E2FSPROGS_FAKE_TIME": "1700000000", "SOURCE_DATE_EPOCH": "1700000000", "DETERMINISTIC_SEED": "1"}
@@ -70,7 +72,8 @@ def _fill(fd: int, size: int) -> None:
 
 def _format(fd: int, disk: Disk, seed: int) -> None:
     command = mkfs_command(disk, seed, f"/proc/self/fd/{fd}")
-    done = subprocess.run(command, pass_fds=[fd], env=os.environ | _FIXED, capture_output=True, text=True, check=False)
+    environment = {"PATH": os.defpath, "LC_ALL": "C"} | _DEFAULTS | _FIXED
+    done = subprocess.run(command, pass_fds=[fd], env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
         said = " / ".join((done.stderr or done.stdout).strip().splitlines()[-2:])
         raise WblabError(f"{mkfs_tool(disk)} failed on the disk, check disk.mkfs_options: {said}")

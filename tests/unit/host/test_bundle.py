@@ -94,3 +94,24 @@ def test_a_source_that_does_not_compile_is_named(lab):
     (lab / "wblab" / "core" / "new.py").write_text("def (")
     with pytest.raises(WblabError, match="cannot compile the guest's program: SyntaxError"):
         bundle(interpreter())
+
+
+def test_the_standard_library_comes_from_the_archive_too(tmp_path):
+    """Whether the host has byte code of it, and whether that is stale, must not matter to the guest."""
+    code = """
+import sys, runpy, wblab.guest.init
+archive = sys.argv[1]
+files = {getattr(module, "__spec__", None) and module.__spec__.origin for module in sys.modules.values()}
+print([file for file in files if file and file.endswith((".py", ".pyc")) and not file.startswith(archive)])
+import encodings.idna, json.tool  # what the guest's program does not need is where it was
+"""
+    archive = bundle(interpreter())
+    done = subprocess.run(
+        [interpreter(), "-S", "-s", "-P", "-B", "-c", code, archive],
+        check=False,
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={"PYTHONHASHSEED": "0", "PYTHONPATH": str(archive)},
+    )
+    assert (done.stderr, done.stdout) == ("", "[]\n")
