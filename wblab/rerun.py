@@ -15,24 +15,27 @@ if TYPE_CHECKING:
     from wblab.core.spec import Spec
     from wblab.data.difference import Difference
     from wblab.data.run import Run
+    from wblab.host.kernel import Kernel
 
-# What --explain traces: what every kernel of the lab has, and what some have, as a run's own trace tells. Its buffer is
-# part of the guest's memory: both runs have the same.
-_ALWAYS = (
+# What --explain traces, of what the kernel has. The buffer is part of the guest's memory: both runs have the same.
+_SYSTEMS = (
     "block",
     "ext4",
+    "filemap",
     "irq",
     "jbd2",
     "kmem",
+    "raw_syscalls",
     "sched",
     "signal",
+    "syscalls",
     "task",
     "timer",
     "vmscan",
     "workqueue",
     "writeback",
+    "xfs",
 )
-_IF_KNOWN = ("filemap", "raw_syscalls", "syscalls", "xfs")
 _BUFFER = Bytes(32 << 20)
 _SHOWN = 3
 
@@ -64,6 +67,7 @@ def _rerun(arguments: argparse.Namespace) -> None:
     from wblab.core.specfile import RESULTS
     from wblab.data.difference import first_differences
     from wblab.data.run import find_run, read_run
+    from wblab.host.kernel import built_kernel
 
     results = arguments.exp or RESULTS
     first = read_run(named_run(arguments))
@@ -72,7 +76,7 @@ def _rerun(arguments: argparse.Namespace) -> None:
     if arguments.other:
         second = read_run(find_run(arguments.other, results))
     elif arguments.explain:
-        spec = traced_fully(first)
+        spec = traced_fully(first.spec, built_kernel(first.spec.kernel))
         first, second = _made(spec, results), _made(spec, results)
     else:
         second = _made(first.spec, results)
@@ -88,30 +92,44 @@ def _rerun(arguments: argparse.Namespace) -> None:
         raise DifferentError(f"the runs differ, first at {differences[0].at_s:.6f} s of the guest's time")
 
 
-def traced_fully(run: "Run") -> "Spec":
-    """Return a run's spec with as many events as its kernel has for sure. Raises InputError for a damaged trace."""
-    from wblab.core import rundir
-    from wblab.data.pagecache import page_cache
+def traced_fully(spec: "Spec", kernel: "Kernel") -> "Spec":
+    """Return a spec with as many events as a kernel has."""
+    from wblab.host.kernel import left_out, unknown_events
 
-    has_trace = (run.path / rundir.TRACE).is_file()
-    known = {name.partition(":")[0] for name in page_cache(run).trace.formats} if has_trace else set(_ALWAYS)
-    events = tuple(system for system in (*_ALWAYS, *_IF_KNOWN) if system in known)
-    return replace(run.spec, trace=replace(run.spec.trace, events=events, buffer=max(run.spec.trace.buffer, _BUFFER)))
+    missing = {*left_out(kernel, _SYSTEMS), *unknown_events(kernel, _SYSTEMS)}
+    events = tuple(system for system in _SYSTEMS if system not in missing)
+    return replace(spec, trace=replace(spec.trace, events=events, buffer=max(spec.trace.buffer, _BUFFER)))
+
+
+# What two runs must have in common to be the same, besides the spec: part of the record, key in it, and what it is.
+_INPUTS = (
+    ("kernel", "build_id", "kernel builds"),
+    ("guest", "program_sha256", "versions of the lab or of Python's library"),
+    ("guest", "python_sha256", "Pythons"),
+    ("guest", "libraries", "libraries below Python"),
+    ("host", "tools", "trace-cmd or mkfs"),
+    ("host", "cpu", "processors, whose registers are part of a task's memory"),
+)
 
 
 def notes(first: "Run", second: "Run") -> list[str]:
-    """Return why two runs need not be the same: real time, another kernel build, another version of the lab."""
+    """Return why two runs need not be the same: real time, and inputs that the records say are not the same."""
     found = []
     if "real" in (first.spec.clock.mode, second.spec.clock.mode):
         found.append("in real time no two runs are the same")
-    for part, key, what in (
-        ("kernel", "build_id", "kernel builds"),
-        ("guest", "program_sha256", "versions of the lab"),
-    ):
+    for part, key, what in _INPUTS:
         values = [(run.record.get(part) or {}).get(key) for run in (first, second)]
         if values[0] != values[1]:
-            found.append(f"the runs are of different {what}: {' and '.join(str(value)[:12] for value in values)}")
+            found.append(f"the runs are of different {what}: {' and '.join(_differing(*values))}")
     return found
+
+
+def _differing(first: object, second: object) -> list[str]:
+    """Return two values in short; of two tables, what is not the same in both."""
+    if isinstance(first, dict) and isinstance(second, dict):
+        keys = [key for key in {**first, **second} if first.get(key) != second.get(key)]
+        return [", ".join(f"{key} {str(table.get(key))[:40]}" for key in keys) for table in (first, second)]
+    return [str(value)[:40] for value in (first, second)]
 
 
 def _made(spec: "Spec", results: Path) -> "Run":

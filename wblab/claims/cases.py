@@ -4,15 +4,13 @@ from dataclasses import dataclass, replace
 
 from wblab.core.spec import Spec
 from wblab.core.specfile import find_spec, read_spec
-from wblab.host.kernel import Kernel
 
-SYSCALL_EVENTS = "CONFIG_FTRACE_SYSCALLS=y"
 _OPEN_EVENTS = ("syscalls:sys_enter_openat", "syscalls:sys_exit_openat")
 
 
 @dataclass(frozen=True)
 class Case:
-    """events: traced besides the preset's. opens: also openat, where the kernel has events for it.
+    """events: traced besides the preset's. opens: also openat, which a run leaves out where the kernel cannot.
 
     most_seeds: a case that takes long has no more runs than this.
     """
@@ -52,15 +50,10 @@ CASES = {
 }
 
 
-def case_spec(name: str, seed: int, kernel: Kernel, kernel_name: str = "") -> Spec:
+def case_spec(name: str, seed: int, kernel_name: str = "") -> Spec:
     """Return the spec of one run of a case; `kernel_name` is how a user names the kernel, "" the default."""
     case = CASES[name]
     spec = read_spec(find_spec(case.preset), case.settings)
-    opens = _OPEN_EVENTS if case.opens and has_syscall_events(kernel) else ()
+    opens = _OPEN_EVENTS if case.opens else ()
     trace = replace(spec.trace, events=(*spec.trace.events, *case.events, *opens))
     return replace(spec, name=name, seed=seed, kernel=kernel_name, trace=trace)
-
-
-def has_syscall_events(kernel: Kernel) -> bool:
-    """Whether a kernel was built with trace events for system calls; one that does not say so has none."""
-    return kernel.config is not None and SYSCALL_EVENTS in kernel.config.read_text().splitlines()

@@ -20,7 +20,7 @@ def jobs(names: Iterable[str], seeds: int, kernel: Kernel, kernel_name: str = ""
     """Return the runs of these cases, the longest first. Raises InputError for one that cannot run here."""
     wanted = [(name, seed) for name in names for seed in range(1, min(seeds, CASES[name].most_seeds) + 1)]
     wanted.sort(key=lambda job: job[0] != "sync")
-    found = [(name, case_spec(name, seed, kernel, kernel_name)) for name, seed in wanted]
+    found = [(name, case_spec(name, seed, kernel_name)) for name, seed in wanted]
     for _, spec in found:
         check_run(spec)
         check_kernel(spec, kernel)

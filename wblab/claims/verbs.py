@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import sys
 import time
 from pathlib import Path
 
@@ -31,7 +32,7 @@ def _verify(arguments: argparse.Namespace) -> None:
     from wblab.claims.report import write_report
     from wblab.claims.result import Result, judged, table
     from wblab.claims.runs import jobs, make
-    from wblab.host.kernel import built_kernel
+    from wblab.host.kernel import built_kernel, why_left_out
     from wblab.host.machine import processors
     from wblab.host.progress import bar
 
@@ -42,7 +43,11 @@ def _verify(arguments: argparse.Namespace) -> None:
     if arguments.seeds < 1 or (arguments.jobs is not None and arguments.jobs < 1):
         raise InputError("--seeds and --jobs must be at least 1")
     kernel = built_kernel(arguments.kernel)
-    wanted = jobs(dict.fromkeys(case for claim in claims for case in claim.cases), arguments.seeds, kernel)
+    wanted = jobs(
+        dict.fromkeys(case for claim in claims for case in claim.cases), arguments.seeds, kernel, arguments.kernel
+    )
+    if said := why_left_out(kernel, dict.fromkeys(event for _, spec in wanted for event in spec.trace.events)):
+        print(f"wblab: {said}", file=sys.stderr)
     directory = _directory(arguments.output, kernel.series)
     started = time.monotonic()
     with bar("verify") as report:

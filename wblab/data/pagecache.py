@@ -164,9 +164,11 @@ def page_cache(run: Run) -> PageCache:
         trace = tracecmd.open(path)
         trace.counts()  # walks all pages: what is damaged shows here
     except OSError as error:
-        hint = (
-            "its spec asks for no events" if not run.spec.trace.events else "it was lost, or the run failed before it"
-        )
+        hint = "it was lost, or the run failed before it"
+        if set(run.spec.trace.events) <= set(run.record.get("left_out") or ()):
+            hint = (
+                "its kernel has none of the events of its spec" if run.spec.trace.events else "its spec asks for none"
+            )
         raise InputError(f"cannot read {path}: {error.strerror}: {hint}") from None
     except TraceError as error:
         raise InputError(str(error)) from None

@@ -6,7 +6,7 @@ from wblab.core.spec import Spec
 from wblab.core.units import format_bytes
 from wblab.host.command import interpreter
 from wblab.host.disk import mkfs_tool, tool_path
-from wblab.host.kernel import Kernel
+from wblab.host.kernel import Kernel, unknown_events
 from wblab.host.lab import lab
 from wblab.host.machine import available_memory_bytes, free_shared_bytes, shared_memory
 
@@ -31,7 +31,10 @@ def check_run(spec: Spec) -> None:
 
 
 def check_kernel(spec: Spec, kernel: Kernel) -> None:
-    """Raise InputError for a kernel of the user's own that lacks what the lab's patches add and the spec needs."""
+    """Raise InputError for events that a kernel does not have, or one of the user's own that lacks the lab's patches.
+
+    Events for which a kernel lacks a feature that not all have are no error: the run leaves them out.
+    """
     needed = {"virtual": ("tt_syscall_ns", "um_seed"), "real": ()}[spec.clock.mode]
     needed += ("bytes_per_second",) if spec.disk.model == "device" else ()
     missing = [] if kernel.patches else [parameter for parameter in needed if not kernel.has(parameter)]
@@ -39,6 +42,11 @@ def check_kernel(spec: Spec, kernel: Kernel) -> None:
         raise InputError(
             f"the kernel {kernel.path} does not know {', '.join(missing)}: "
             "build its tree with 'wblab kernel build TREE', or use --clock real with the throttle disk"
+        )
+    if unknown := unknown_events(kernel, spec.trace.events):
+        raise InputError(
+            f"trace.events: the kernel {kernel.release} has no {', '.join(unknown)}: "
+            "correct or remove it; names are as in /sys/kernel/tracing/events"
         )
 
 

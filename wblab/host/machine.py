@@ -46,9 +46,10 @@ def describe_host() -> dict[str, object]:
 
 @cache
 def tool_versions() -> dict[str, str]:
-    """Return what trace-cmd and mke2fs say of their versions; a missing tool is left out."""
+    """Return what trace-cmd and the makers of filesystems say of their versions; a missing tool is left out."""
     versions = {}
-    for name, option, word in (("trace-cmd", "--version", "version"), ("mke2fs", "-V", "mke2fs")):
+    asked = (("trace-cmd", "--version", "version"), ("mke2fs", "-V", "mke2fs"), ("mkfs.xfs", "-V", "version"))
+    for name, option, word in asked:
         if path := tool_path(name):
             done = subprocess.run([path, option], capture_output=True, text=True, check=False)
             lines = [line for line in (done.stdout + done.stderr).splitlines() if word in line]

@@ -20,7 +20,8 @@ from wblab.host.boot import Boot, Ended, boot
 from wblab.host.bundle import bundle
 from wblab.host.command import interpreter, kernel_arguments
 from wblab.host.disk import made_disk, tool_path
-from wblab.host.kernel import Kernel
+from wblab.host.guestpython import describe_python
+from wblab.host.kernel import Kernel, features, left_out
 from wblab.host.lab import lab
 from wblab.host.machine import describe_host, shared_memory
 from wblab.host.progress import Report, silent
@@ -50,6 +51,7 @@ def run_experiment(
 ) -> Finished:
     """Run a spec that was checked (wblab.core.check, wblab.host.check). Raises RunFailedError."""
     record = _record(spec, kernel)
+    spec = _adapted(spec, kernel)
     try:
         staged = rundir.stage(results, spec.name)
     except OSError as error:
@@ -132,7 +134,8 @@ def _record(spec: Spec, kernel: Kernel) -> dict[str, Any]:
         "kind": "uml",
         "spec": to_table(spec),
         "seed": spec.seed,
-        "kernel": kernel.describe(),
+        "kernel": kernel.describe() | {"features": features(kernel)},
+        "left_out": list(left_out(kernel, spec.trace.events)),
         "guest": None,
         "host": describe_host(),
         "start": _now(),
@@ -144,9 +147,17 @@ def _record(spec: Spec, kernel: Kernel) -> dict[str, Any]:
     }
 
 
-def _describe_program() -> dict[str, str]:
+def _adapted(spec: Spec, kernel: Kernel) -> Spec:
+    """Return a spec without the events for which the kernel lacks a feature; the record says which (`left_out`)."""
+    missing = left_out(kernel, spec.trace.events)
+    events = tuple(event for event in spec.trace.events if event not in missing)
+    return replace(spec, trace=replace(spec.trace, events=events))
+
+
+def _describe_program() -> dict[str, object]:
     program = bundle(interpreter())
-    return {"python": interpreter(), "program_sha256": sha256(program.read_bytes()).hexdigest()}
+    digest = sha256(program.read_bytes()).hexdigest()
+    return describe_python(interpreter(), program) | {"program_sha256": digest}
 
 
 def _ending(outcome: str, reason: str) -> dict[str, Any]:

@@ -71,13 +71,15 @@ def run_spec(spec: "Spec", results: Path, **options: Any) -> "Finished":
     Raises InputError before anything is booted, RunFailedError after.
     """
     from wblab.host.check import check_kernel, check_run
-    from wblab.host.kernel import built_kernel
+    from wblab.host.kernel import built_kernel, why_left_out
     from wblab.host.progress import bar
     from wblab.host.run import run_experiment
 
     check_run(spec)
     kernel = built_kernel(spec.kernel)
     check_kernel(spec, kernel)
+    if said := why_left_out(kernel, spec.trace.events):
+        print(f"wblab: {said}", file=sys.stderr)
     with bar(spec.name) as report:
         return run_experiment(spec, kernel, results, report=report, **options)
 

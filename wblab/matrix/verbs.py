@@ -93,7 +93,7 @@ def _check_kernels(store: "Store") -> None:
 def _check(matrix: "Matrix", kernels: dict[str, Any], *, here: bool) -> None:
     """Raise InputError for what can be known to fail; on a cluster, the workers are asked about themselves."""
     from wblab.host.check import check_kernel, check_run
-    from wblab.host.kernel import built_kernel
+    from wblab.host.kernel import built_kernel, why_left_out
 
     found = {name: built_kernel(name) for name in kernels}
     for cell in matrix.cells:
@@ -103,6 +103,9 @@ def _check(matrix: "Matrix", kernels: dict[str, Any], *, here: bool) -> None:
             check_kernel(cell.spec, found[cell.spec.kernel])
         except InputError as error:
             raise InputError(f"{error} (in the cell {cell})") from None
+    adapted = (why_left_out(found[cell.spec.kernel], cell.spec.trace.events) for cell in matrix.cells)
+    for said in filter(None, dict.fromkeys(adapted)):
+        print(f"wblab: {said}", file=sys.stderr)
 
 
 def _remote(stack: ExitStack, address: str, matrix: "Matrix", kernels: dict[str, Any]) -> "Client":

@@ -64,7 +64,7 @@ def test_a_run_that_succeeds(kernel, tmp_path):
     record = json.loads((finished.directory / "experiment.json").read_text())
     assert record == json.loads(json.dumps(finished.record))
     assert list(record) == [
-        *("format", "kind", "spec", "seed", "kernel", "guest", "host"),
+        *("format", "kind", "spec", "seed", "kernel", "left_out", "guest", "host"),
         *("start", "end", "wall_s", "guest_s", "outcome", "reason"),
     ]
     assert len(record["guest"]["program_sha256"]) == 64

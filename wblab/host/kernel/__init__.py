@@ -1,5 +1,6 @@
 """The kernel stage: fetch, patch, configure and build User Mode Linux, and keep what was built."""
 
+from wblab.host.kernel.features import features, left_out, unknown_events, why_left_out
 from wblab.host.kernel.kernel import Kernel
 from wblab.host.kernel.make import build_tools
 from wblab.host.kernel.wanted import (
@@ -19,7 +20,11 @@ __all__ = [
     "build_tools",
     "build_tree",
     "built_kernel",
+    "features",
     "find_kernel",
     "full_name",
+    "left_out",
     "list_kernels",
+    "unknown_events",
+    "why_left_out",
 ]

@@ -30,6 +30,7 @@ class Catalog:
     default: str
     kernel_org: str  # URL of a folder of tarballs, with {major}
     features: Mapping[str, str]  # name -> a string that only an executable with this feature holds
+    events: Mapping[str, str]  # a system of events that not every kernel has -> the feature that provides it
     series: tuple[Series, ...]
 
     def find(self, name: str) -> Series:
@@ -77,8 +78,12 @@ def load(folder: Path = LINUX_UML) -> Catalog:
     try:
         table = tomllib.loads(path.read_text())
         series = tuple(_series(entry) for entry in table["series"])
-        catalog = Catalog(folder, table["default"], table["kernel_org"], table["features"], series)
+        catalog = Catalog(
+            folder, table["default"], table["kernel_org"], table["features"], table.get("events", {}), series
+        )
         catalog.find(catalog.default)
+        for feature in catalog.events.values():
+            catalog.features[feature]
     except KeyError as error:
         raise InputError(f"{path}: {error.args[0]!r} is missing; see README.md beside it") from None
     except (OSError, TypeError, tomllib.TOMLDecodeError) as error:

@@ -8,6 +8,7 @@ from typing import Any
 
 from wblab.core.errors import WblabError
 from wblab.host.kernel import catalog
+from wblab.host.kernel.features import features
 from wblab.host.kernel.kernel import Kernel
 from wblab.host.kernel.wanted import build_kernel, find_kernel, list_kernels
 from wblab.host.progress import bar
@@ -87,13 +88,12 @@ def _print(kernel: Kernel, as_json: bool) -> None:
 
 
 def _values(kernel: Kernel) -> dict[str, Any]:
-    features = catalog.load().features
     return {
         "path": str(kernel.path),
         "config": str(kernel.config) if kernel.config else None,
         **kernel.describe(),
         "patches": list(kernel.patches),
-        "features": [name for name, text in features.items() if kernel.has(text)],
+        "features": features(kernel),
     }
 
 
