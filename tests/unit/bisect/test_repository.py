@@ -1,12 +1,14 @@
 """What is read from the user's repository, and that it stays as it is."""
 
 import subprocess
+import time
 
 import pytest
 
 from wblab.bisect.repository import check_range, find_commit, git, history, parents, worktree
 from wblab.bisect.session import GitSession
 from wblab.core.errors import InputError
+from wblab.host.kernel.tree import copy
 
 
 def test_a_commit_is_found_by_any_of_its_names(repository):
@@ -75,6 +77,18 @@ def test_the_repository_is_left_as_it_was(repository, report):
     assert repository.state() == before
     assert (repository.path / "file").read_text() == "not committed\n"
     assert not made.tree.parent.exists()
+
+
+def test_only_what_changes_is_written_after_a_build_has_linked_the_files(repository, report, tmp_path):
+    commits = repository.line(3)
+    with worktree(repository.path, commits[0], report) as made:
+        time.sleep(1.1)  # git compares whole seconds: the links make a later ctime than it has noted
+        copy(made.tree, ["Makefile"], tmp_path / "copy")
+        before = (made.tree / "Makefile").stat()
+        made.checkout(commits[2], report)
+        after = (made.tree / "Makefile").stat()
+    assert before.st_nlink == 2
+    assert (after.st_mtime_ns, after.st_ino) == (before.st_mtime_ns, before.st_ino)
 
 
 def test_a_bisection_of_the_user_goes_on_beside_ours(repository, report):
