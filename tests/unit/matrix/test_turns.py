@@ -44,3 +44,18 @@ def test_whoever_waits_gets_its_turn():
 
     with turn("real", waiting):
         assert len(asked) == 2
+
+
+def test_others_do_not_overtake_one_that_waits_to_be_alone():
+    first = turn("virtual", refuse)
+    first.__enter__()
+
+    def waiting():
+        with pytest.raises(Busy), turn("virtual", refuse):
+            pytest.fail("overtaken")
+        first.__exit__(None, None, None)
+
+    with turn("real", waiting):
+        pass
+    with turn("virtual", refuse):
+        pass
