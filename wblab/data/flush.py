@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from wblab.core.errors import InputError
 from wblab.core.units import NS_PER_S
-from wblab.data.run import Run
+from wblab.data.run import Run, guest_spec
 from wblab.data.statistics import DEFAULT, Interval, Resampling, interval
 from wblab.data.throttling import flush_time_s
 
 BACKGROUND, LIMIT = "vm.dirty_background_bytes", "vm.dirty_bytes"
-# One inode's share of a round of writeback, if the dirty limit is below 32 MiB: MIN_WRITEBACK_PAGES, fs/fs-writeback.c.
+# A file's share of a round of writeback, with a dirty limit below 32 MiB: writeback_chunk_size(), fs/fs-writeback.c.
 CHUNK_BYTES = 4 << 20
 # What a queue of 128 requests holds, the default with a scheduler, of 255 sectors each, the most that ubd takes.
 QUEUE_BYTES = 128 * 255 * 512
@@ -56,7 +56,7 @@ def flush_table(runs: Iterable[Run]) -> pd.DataFrame:
     """
     rows = []
     for run in runs:
-        disk = run.spec.disk
+        disk = guest_spec(run).disk
         background, limit = (int(run.spec.sysctl.get(key, 0)) for key in (BACKGROUND, LIMIT))
         if not background:
             raise InputError(f"{run.path.name} has no sysctl.{BACKGROUND}, so no flush time is known: set it in bytes")
