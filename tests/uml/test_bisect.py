@@ -81,6 +81,9 @@ def test_the_commit_that_changed_a_figure_is_found(lab, commits, built, capsys, 
     runs = sorted(path.name for path in (directory / "runs").iterdir())
     assert {f"{hashes[0][:12]}-s{seed}" for seed in (1, 2, 3)} <= set(runs)
     assert len(runs) == 3 * len(built)
+    compared = [str(directory / "runs" / name) for name in runs if name.startswith((hashes[0][:12], hashes[5][:12]))]
+    assert main(["compare", *compared, "--json"]) == 0
+    assert set(json.loads(capsys.readouterr().out)["groups"]) == {hashes[0][:12], hashes[5][:12]}
 
     times = {path: path.stat().st_mtime_ns for path in (directory / "runs").iterdir()}
     assert main(["bisect", "--resume", str(directory)]) == 0

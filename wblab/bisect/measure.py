@@ -57,8 +57,9 @@ class Measurements:
         """Return the run of a commit with a seed; in real time one that measured the host is made again."""
         kernel, name = self.kernels[commit], f"{short(commit)}-s{seed}"
         place = self.runs / name
-        # The kernel by its path, so that the run can be repeated from its record.
-        spec = replace(self.spec, name=name, seed=seed, kernel=str(kernel.path))
+        # The kernel by its path, so that the run can be repeated from its record; and for 'wblab compare', all runs of
+        # a commit have one name.
+        spec = replace(self.spec, name=short(commit), seed=seed, kernel=str(kernel.path))
         check_kernel(spec, kernel)
         for number in range(1, _ATTEMPTS + 1):
             if not place.is_dir():
