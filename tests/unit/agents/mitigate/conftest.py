@@ -1,0 +1,80 @@
+"""Real processes for the daemon's tests: on this machine, and put back at the end."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from wblab.agents.mitigate.processes import identify, threads
+from wblab.agents.mitigate.taskstats import Taskstats
+from wblab.core.errors import WblabError
+from wblab.core.specfile import ROOT
+
+Start = Callable[..., "subprocess.Popen[str]"]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.get_closest_marker("root") and os.geteuid() != 0:
+            item.add_marker(pytest.mark.skip(reason="changes processes, which needs root"))
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    """Return what runs Python code in a process of its own; the test can talk with it, and it ends with the test."""
+    running: list[subprocess.Popen[str]] = []
+
+    def run(code: str, *arguments: object) -> "subprocess.Popen[str]":
+        process = subprocess.Popen(
+            [sys.executable, "-c", code, *map(str, arguments)],
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        running.append(process)
+        return process
+
+    yield run
+    for process in running:
+        subprocess.run(["pkill", "-KILL", "-s", str(process.pid)], check=False)
+        process.wait()
+
+
+@pytest.fixture
+def taskstats() -> Taskstats:
+    try:
+        return Taskstats()
+    except WblabError as error:
+        pytest.skip(f"no taskstats here: {error}")
+
+
+@pytest.fixture
+def disk_path(tmp_path: Path) -> Path:
+    """A directory whose files are on a disk, so that writing counts."""
+    for line in Path("/proc/self/mountinfo").read_text().splitlines():
+        fields = line.split()
+        if fields[2] == f"{os.major(tmp_path.stat().st_dev)}:{os.minor(tmp_path.stat().st_dev)}":
+            kind = fields[fields.index("-") + 1]
+            if kind in ("tmpfs", "overlay"):
+                pytest.skip(f"temporary files are on {kind} here: writing to them does not count")
+    return tmp_path
+
+
+def all_ioprios(session: int) -> dict[tuple[int, int], int]:
+    """Return the I/O priority of each thread, with its start, of all processes of a session."""
+    from wblab.agents.mitigate.ioprio import get_ioprio
+
+    found = {}
+    for name in os.listdir("/proc"):
+        if not name.isdigit():
+            continue
+        for tid in threads(int(name)):
+            identity = identify(tid)
+            if identity and identity.session == session:
+                found[tid, identity.start_ticks] = get_ioprio(tid)
+    return found

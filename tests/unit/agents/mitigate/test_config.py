@@ -1,0 +1,48 @@
+import pytest
+
+from wblab.agents.mitigate.config import Config, check, read_config
+from wblab.core.errors import InputError
+
+
+def write(tmp_path, text):
+    path = tmp_path / "mitigate.toml"
+    path.write_text(text)
+    return path
+
+
+def test_values_have_units(tmp_path):
+    config = read_config(write(tmp_path, 'policy = "idle+memory.high"\nperiod = "500ms"\nbandwidth = "70MiB/s"'))
+    assert config.policies == ["idle", "memory.high"]
+    assert config.period == 500_000_000
+    assert config.bandwidth == 70 * 1024**2
+
+
+def test_the_defaults_are_in_order(tmp_path, monkeypatch):
+    check(Config())
+    monkeypatch.setattr("wblab.agents.mitigate.config.DEFAULT_FILE", tmp_path / "none")
+    assert read_config(None) == Config()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('policy = "idel"', "did you mean 'idle'"),
+        ('policy = "idle+best-effort-7"', "one I/O class"),
+        ("off_percent = 70", "below on_percent"),
+        ("clip_percent = 10", "nothing would ever offend"),
+        ("child_percent = 101", "0 to 100"),
+        ("io_weight = 0", "1 to 1000"),
+        ('period = "0s"', "period must be above 0"),
+        ('smoothing = "8"', "write for example"),
+        ("alow = []", "did you mean 'allow'"),
+        ("policy = ", "is not TOML"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(tmp_path, text, message):
+    with pytest.raises(InputError, match=message):
+        read_config(write(tmp_path, text))
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(InputError, match=r"nowhere\.toml"):
+        read_config(tmp_path / "nowhere.toml")

@@ -1,0 +1,135 @@
+"""The changes that the daemon makes, and how each is undone. A change is data, so that it can be noted in a file.
+
+Undoing is safe to repeat, and leaves alone what is not as the daemon left it: somebody else has decided since.
+"""
+
+import errno
+import os
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from wblab.agents.mitigate.ioprio import get_ioprio, set_ioprio
+from wblab.agents.mitigate.processes import identify
+
+_TRIES, _PAUSE_S = 50, 0.02
+
+
+@dataclass(frozen=True, kw_only=True)
+class IoPriority:
+    """The I/O priority of one thread, of process `pid` and session `session`, that began at `start_ticks`."""
+
+    kind: ClassVar[str] = "I/O priority"
+    tid: int
+    pid: int
+    session: int
+    start_ticks: int
+    old: int
+    new: int
+
+    def undo(self) -> None:
+        """Raises OSError."""
+        with suppress(ProcessLookupError):
+            if _is(self.tid, self.start_ticks) and get_ioprio(self.tid) == self.new:
+                set_ioprio(self.tid, self.old)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Membership:
+    """The control group of a process: directories of cgroup v2."""
+
+    kind: ClassVar[str] = "control group"
+    pid: int
+    session: int
+    start_ticks: int
+    old: str
+    new: str
+
+    def undo(self) -> None:
+        """Raises OSError. A group that was removed while it had no process is made again."""
+        if not _is(self.pid, self.start_ticks) or str(self.pid) not in _members(self.new):
+            return
+        with suppress(ProcessLookupError):
+            Path(self.old).mkdir(parents=True, exist_ok=True)
+            Path(self.old, "cgroup.procs").write_text(str(self.pid))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """A file of the kernel in which `new` was written; `back` in `back_path` undoes that.
+
+    The paths differ where two files are two faces of one setting, as vm.dirty_bytes and vm.dirty_ratio are.
+    """
+
+    kind: ClassVar[str] = "setting"
+    path: str
+    new: str
+    back_path: str
+    back: str
+
+    def undo(self) -> None:
+        """Raises OSError."""
+        if Path(self.path).read_text().strip() == self.new:
+            Path(self.back_path).write_text(self.back)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Controller:
+    """A controller that was enabled for the children of the control group at `path`."""
+
+    kind: ClassVar[str] = "controller"
+    path: str
+    name: str
+
+    def undo(self) -> None:
+        """Raises OSError."""
+        Path(self.path, "cgroup.subtree_control").write_text(f"-{self.name}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Group:
+    """A control group that was made."""
+
+    kind: ClassVar[str] = "group"
+    path: str
+
+    def undo(self) -> None:
+        """Raises OSError. Processes that are left in it (born of others as these were put back) go to its parent."""
+        group = Path(self.path)
+        with suppress(FileNotFoundError):
+            for pid in _members(self.path):
+                with suppress(ProcessLookupError):
+                    (group.parent / "cgroup.procs").write_text(pid)
+            _remove(group)
+
+
+PROCESS_CHANGES = (IoPriority, Membership)  # the others are made for all
+Change = IoPriority | Membership | Setting | Controller | Group
+KINDS: dict[str, type[Change]] = {kind.kind: kind for kind in (IoPriority, Membership, Setting, Controller, Group)}
+
+
+def _is(task: int, start_ticks: int) -> bool:
+    identity = identify(task)
+    return identity is not None and identity.start_ticks == start_ticks
+
+
+def _remove(group: Path) -> None:
+    """Remove a control group; a process that is just ending may keep it for a moment."""
+    for left in reversed(range(_TRIES)):
+        try:
+            os.rmdir(group)
+        except OSError as error:
+            if error.errno != errno.EBUSY or not left:
+                raise
+            time.sleep(_PAUSE_S)
+        else:
+            return
+
+
+def _members(group: str) -> list[str]:
+    try:
+        return Path(group, "cgroup.procs").read_text().split()
+    except OSError:
+        return []

@@ -1,0 +1,108 @@
+"""What the daemon may be told, with units; every value has a default."""
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+from wblab.core.errors import InputError, nearest
+from wblab.core.tables import from_table
+from wblab.core.units import NS_PER_S, Bytes, BytesPerSecond, Nanoseconds
+
+DEFAULT_FILE = Path("/etc/wblab/mitigate.toml")
+POLICIES = ("idle", "best-effort-7", "io.weight", "memory.high", "dirty-bytes")
+
+# What a desktop or a server cannot do without: holding these back would only spread a pause.
+_ALLOW = (
+    "systemd",
+    "systemd-journal",
+    "systemd-udevd",
+    "systemd-logind",
+    "dbus-daemon",
+    "dbus-broker",
+    "sshd",
+    "login",
+    "Xorg",
+    "Xwayland",
+    "gnome-shell",
+    "kwin_x11",
+    "kwin_wayland",
+    "sway",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config:
+    """The daemon's configuration.
+
+    policy: what is done to an offender, one of POLICIES or several joined by `+`. idle, best-effort-7: its I/O class
+    and level. io.weight, memory.high: a control group (version 2) for all offenders, with `io_weight` (1 to 1000;
+    others have 100) or `memory_high`. dirty-bytes: as long as there is an offender, vm.dirty_bytes for all is what the
+    disk writes in `dirty_time`, and the background threshold half of that.
+    allow: names of processes that are never touched; kernel threads, pid 1, the daemon and its ancestors never are.
+    only: where given, no others than processes of these names are touched.
+    disk: a name of /sys/block; empty, the one that was busiest lately. bandwidth: of that disk; 0, measured.
+    period: how often it looks. smoothing: the time constant tau of the rates' exponential smoothing.
+    on_percent, off_percent: shares of the disk's bandwidth above which a process offends, below which it is calm.
+    child_percent: how much of what a child writes counts for its parent.
+    clip_percent: no process counts for more than this share in one period, so that a short burst is soon forgotten.
+    hold: an offender is held for at least this long, twice as long with each time that it offends again.
+    state: the directory of the lock and of the journal; on a tmpfs.
+    """
+
+    policy: str = "idle"
+    allow: tuple[str, ...] = _ALLOW
+    only: tuple[str, ...] = ()
+    disk: str = ""
+    bandwidth: BytesPerSecond = BytesPerSecond(0)
+    period: Nanoseconds = Nanoseconds(2 * NS_PER_S)
+    smoothing: Nanoseconds = Nanoseconds(8 * NS_PER_S)
+    on_percent: int = 70
+    off_percent: int = 20
+    child_percent: int = 90
+    clip_percent: int = 400
+    hold: Nanoseconds = Nanoseconds(10 * NS_PER_S)
+    io_weight: int = 1
+    memory_high: Bytes = Bytes(32 * 1024**2)
+    dirty_time: Nanoseconds = Nanoseconds(NS_PER_S)
+    state: str = "/run/wblab"
+
+    @property
+    def policies(self) -> list[str]:
+        """The names in `policy`."""
+        return self.policy.split("+")
+
+
+def read_config(path: Path | None) -> Config:
+    """Return the configuration in a TOML file; without one, that of DEFAULT_FILE if it is there. Raises InputError."""
+    if path is None and not DEFAULT_FILE.exists():
+        return Config()
+    path = path or DEFAULT_FILE
+    try:
+        table = tomllib.loads(path.read_text())
+    except OSError as error:
+        raise InputError(f"cannot read the configuration {str(path)!r}: {error.strerror}") from None
+    except ValueError as error:  # also TOMLDecodeError, UnicodeDecodeError
+        raise InputError(f"{str(path)!r} is not TOML: {error}") from None
+    config = from_table(Config, table)
+    check(config)
+    return config
+
+
+def check(config: Config) -> None:
+    """Raise InputError for values that make no sense together."""
+    for name in config.policies:
+        if name not in POLICIES:
+            raise InputError(f"policy: {name!r} is not one of {', '.join(POLICIES)}{nearest(name, POLICIES)}")
+    if {"idle", "best-effort-7"} <= set(config.policies):
+        raise InputError("policy: a process has one I/O class: choose idle or best-effort-7")
+    if not 0 < config.off_percent < config.on_percent:
+        raise InputError("off_percent must be above 0 and below on_percent")
+    if not 0 <= config.child_percent <= 100:
+        raise InputError("child_percent must be 0 to 100")
+    if config.clip_percent < config.on_percent:
+        raise InputError("clip_percent must not be below on_percent: nothing would ever offend")
+    if not 1 <= config.io_weight <= 1000:
+        raise InputError("io_weight must be 1 to 1000")
+    for name in ("period", "smoothing", "dirty_time", "memory_high"):
+        if getattr(config, name) <= 0:
+            raise InputError(f"{name} must be above 0")

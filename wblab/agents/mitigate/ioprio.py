@@ -1,0 +1,21 @@
+"""I/O priorities as the kernel holds them: one number of class, hint and level, to be put back exactly."""
+
+from wblab.core.syscalls import IOPRIO_CLASSES, checked, libc
+
+CLASS_SHIFT = 13
+_SYS_IOPRIO_SET, _SYS_IOPRIO_GET, _WHO_PROCESS = 251, 252, 1  # x86-64
+
+
+def ioprio_value(ioclass: str, level: int) -> int:
+    """Return the number of a class, a key of IOPRIO_CLASSES, and a level."""
+    return IOPRIO_CLASSES[ioclass] << CLASS_SHIFT | level
+
+
+def get_ioprio(tid: int) -> int:
+    """Return the I/O priority of a thread; see ioprio_get(2). Raises OSError."""
+    return checked(libc.syscall(_SYS_IOPRIO_GET, _WHO_PROCESS, tid), f"I/O priority of {tid}")
+
+
+def set_ioprio(tid: int, value: int) -> None:
+    """Set the I/O priority of a thread; see ioprio_set(2). Raises OSError."""
+    checked(libc.syscall(_SYS_IOPRIO_SET, _WHO_PROCESS, tid, value), f"I/O priority of {tid}")

@@ -1,0 +1,293 @@
+"""What can be done about an offender. Each measure notes a change in the journal before it makes it."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+import psutil
+
+from wblab.agents.mitigate.changes import Change, Controller, Group, IoPriority, Membership, Setting
+from wblab.agents.mitigate.config import Config
+from wblab.agents.mitigate.ioprio import get_ioprio, ioprio_value, set_ioprio
+from wblab.agents.mitigate.journal import Journal
+from wblab.agents.mitigate.processes import Identity, identify, threads
+from wblab.core.errors import WblabError
+from wblab.core.units import NS_PER_S
+
+_VM = Path("/proc/sys/vm")
+# The kernel keeps a level with the idle class, and no scheduler looks at it. This one, which no program sets, tells
+# who is in the idle class because of the daemon, or was born of such a process, however far away.
+_OUR_IDLE = ioprio_value("idle", 5)
+_BEST_EFFORT_7 = ioprio_value("best-effort", 7)
+
+Held = TypeVar("Held", IoPriority, Membership)
+
+
+class Measure(Protocol):
+    """Something that is done about offenders. All but `check` raise OSError where the kernel refuses."""
+
+    def check(self) -> None:
+        """Raise WblabError where this machine cannot do it."""
+
+    def start(self, bandwidth: float) -> None:
+        """Do what is done once, before the first process is held; `bandwidth` is the disk's, in bytes/s."""
+
+    def hold(self, pid: int, parent: int | None) -> int:
+        """Hold a process, or what of it is new since the last call, and return how many changes that took.
+
+        `parent` is given for a process that was born of a held one.
+        """
+
+
+@dataclass
+class IoClass:
+    """Moves all threads to an I/O class and level; new ones inherit that."""
+
+    journal: Journal
+    value: int
+
+    def check(self) -> None:
+        """See Measure: every kernel can."""
+
+    def start(self, bandwidth: float) -> None:
+        """See Measure: nothing to do."""
+
+    def hold(self, pid: int, parent: int | None) -> int:
+        """See Measure. All threads are read before one is set: threads may share a priority (CLONE_IO)."""
+        known = {change.tid for change in self._held() if change.pid == pid}
+        origin = self._origin(pid if known else parent)
+        count = 0
+        while new := [tid for tid in threads(pid) if tid not in known]:
+            known.update(new)
+            changes = [change for tid in new if (change := self._change(tid, pid, origin))]
+            self.journal.add(changes)
+            for change in changes:
+                with suppress(ProcessLookupError):
+                    set_ioprio(change.tid, self.value)
+            count += sum(change.old != change.new for change in changes)
+            # A thread that comes now was made by one of those: what it has, it has from us.
+            origin = self._origin(pid)
+        return count
+
+    def strays(self, lineage: Sequence[Change]) -> Iterator[Change]:
+        """Yield the changes of tasks that are as if held, having been born so, and are not in the journal.
+
+        Who has a level of our own has it from us; of others only children of held processes are known.
+        """
+        ancestors = [change for change in lineage if isinstance(change, IoPriority) and change.new == self.value]
+        known = {(change.tid, change.start_ticks) for change in (*ancestors, *self._held())}
+        if self.value != _OUR_IDLE and not ancestors:
+            return
+        for pid, tid in _all_tasks():
+            with suppress(OSError):
+                if get_ioprio(tid) != self.value or (identity := identify(tid)) is None:
+                    continue
+                kin = _kin(ancestors, pid, identity)
+                ours = self.value == _OUR_IDLE or (kin and kin.pid in (pid, identity.parent))
+                if ours and (tid, identity.start_ticks) not in known:
+                    yield self._noted(tid, pid, kin.old if kin else 0)
+
+    def _change(self, tid: int, pid: int, origin: int | None) -> IoPriority | None:
+        """Return the change of a thread, also if it has this priority by its own choice; None if it is gone."""
+        with suppress(OSError):
+            old = get_ioprio(tid)
+            return self._noted(tid, pid, origin if old == self.value and origin is not None else old)
+        return None
+
+    def _noted(self, tid: int, pid: int, old: int) -> IoPriority:
+        identity = identify(tid)
+        if identity is None:
+            raise ProcessLookupError
+        return IoPriority(
+            tid=tid, pid=pid, session=identity.session, start_ticks=identity.start_ticks, old=old, new=self.value
+        )
+
+    def _held(self) -> list[IoPriority]:
+        return [change for change in self.journal.changes if isinstance(change, IoPriority)]
+
+    def _origin(self, pid: int | None) -> int | None:
+        """Return what the first thread of a held process had before."""
+        return next((change.old for change in self._held() if change.pid == pid), None)
+
+
+@dataclass
+class ControlGroup:
+    """Moves processes to a control group of their own, below the root, in which `settings` hold.
+
+    Below the root, since no group with processes may have children with controllers ("no internal processes", see
+    Documentation/admin-guide/cgroup-v2.rst), and groups below others may be in the hands of a user. While it is held, a
+    process so does not count for its service or session.
+    """
+
+    journal: Journal
+    root: Path | None
+    controller: str
+    settings: dict[str, str]
+
+    @property
+    def group(self) -> Path:
+        """The group's directory."""
+        assert self.root
+        return self.root / "wblab-mitigate"
+
+    def check(self) -> None:
+        """See Measure."""
+        if self.root is None:
+            raise WblabError("there is no cgroup v2 here: mount it, or choose another policy")
+        if self.controller not in (self.root / "cgroup.controllers").read_text().split():
+            raise WblabError(
+                f"the {self.controller} controller is not on cgroup v2 ({self.root}) here, "
+                "perhaps on version 1: boot with cgroup_no_v1=all, or choose another policy"
+            )
+
+    def start(self, bandwidth: float) -> None:
+        """See Measure."""
+        assert self.root
+        enabled = self.root / "cgroup.subtree_control"
+        if self.controller not in enabled.read_text().split():
+            self.journal.add([Controller(path=str(self.root), name=self.controller)])
+            enabled.write_text(f"+{self.controller}")
+        if not self.group.exists():
+            self.journal.add([Group(path=str(self.group))])
+            self.group.mkdir()
+        written = 0
+        for name, value in self.settings.items():
+            if (self.group / name).exists():
+                (self.group / name).write_text(value)
+                written += 1
+        if not written:
+            raise WblabError(f"control groups have no {' or '.join(self.settings)} here: choose another policy")
+
+    def hold(self, pid: int, parent: int | None) -> int:
+        """See Measure."""
+        if any(change.pid == pid for change in self._held()):
+            return 0
+        change = self._change(pid, parent)
+        if change is None:
+            return 0
+        self.journal.add([change])
+        with suppress(ProcessLookupError):
+            (self.group / "cgroup.procs").write_text(str(pid))
+        return 1
+
+    def strays(self, lineage: Sequence[Change]) -> Iterator[Change]:
+        """Yield the changes of the processes in the group that are not in the journal."""
+        if self.root is None or not self.group.exists():
+            return
+        held = {(change.pid, change.start_ticks) for change in self._held()}
+        ancestors = [change for change in lineage if isinstance(change, Membership)]
+        for pid in map(int, (self.group / "cgroup.procs").read_text().split()):
+            identity = identify(pid)
+            if identity and (pid, identity.start_ticks) not in held:
+                kin = _kin(ancestors, pid, identity)
+                yield self._noted(pid, kin.old if kin else str(self.root))
+
+    def _change(self, pid: int, parent: int | None) -> Membership | None:
+        with suppress(OSError):
+            old = self._group_of(pid)
+            if old == self.group:
+                origin = next((change.old for change in self._held() if change.pid == parent), str(self.root))
+                return self._noted(pid, origin)
+            return self._noted(pid, str(old))
+        return None
+
+    def _noted(self, pid: int, old: str) -> Membership:
+        identity = identify(pid)
+        if identity is None:
+            raise ProcessLookupError
+        return Membership(
+            pid=pid, session=identity.session, start_ticks=identity.start_ticks, old=old, new=str(self.group)
+        )
+
+    def _held(self) -> list[Membership]:
+        return [change for change in self.journal.changes if isinstance(change, Membership)]
+
+    def _group_of(self, pid: int) -> Path:
+        assert self.root
+        for line in Path(f"/proc/{pid}/cgroup").read_text().splitlines():
+            if line.startswith("0::"):
+                return self.root / line[len("0::/") :].removesuffix(" (deleted)")
+        return self.root
+
+
+@dataclass
+class DirtyBytes:
+    """Lowers the dirty limits for all to what the disk writes in a given time, as long as anyone is held."""
+
+    journal: Journal
+    time_s: float
+
+    def check(self) -> None:
+        """See Measure: every kernel can."""
+
+    def start(self, bandwidth: float) -> None:
+        """See Measure."""
+        for name, part in (("background_", 0.5), ("", 1.0)):
+            size = max(int(bandwidth * self.time_s * part), 2 * 4096)  # the kernel takes no less than two pages
+            path, ratio = _VM / f"dirty_{name}bytes", _VM / f"dirty_{name}ratio"
+            before = path.read_text().strip()
+            back = (ratio, ratio.read_text().strip()) if before == "0" else (path, before)
+            change = Setting(path=str(path), new=str(size), back_path=str(back[0]), back=back[1])
+            self.journal.add([change])
+            path.write_text(str(size))
+
+    def hold(self, pid: int, parent: int | None) -> int:
+        """See Measure: it holds for all."""
+        return 0
+
+
+def measures(config: Config, journal: Journal) -> list[Measure]:
+    """Return the measures of a policy."""
+    root = cgroup_root()
+    makers: dict[str, Callable[[], Measure]] = {
+        "idle": lambda: IoClass(journal, _OUR_IDLE),
+        "best-effort-7": lambda: IoClass(journal, _BEST_EFFORT_7),
+        "io.weight": lambda: ControlGroup(
+            journal, root, "io", dict.fromkeys(("io.weight", "io.bfq.weight"), f"default {config.io_weight}")
+        ),
+        "memory.high": lambda: ControlGroup(journal, root, "memory", {"memory.high": str(config.memory_high)}),
+        "dirty-bytes": lambda: DirtyBytes(journal, config.dirty_time / NS_PER_S),
+    }
+    return [makers[name]() for name in config.policies]
+
+
+def put_back_strays(journal: Journal, lineage: Sequence[Change]) -> list[str]:
+    """Put back those who are as if held, having been born of held processes, but never were seen; return failures.
+
+    `lineage` is the journal while their ancestors were held. No policy is needed: the daemon before had its own.
+    """
+    root = cgroup_root()
+    kinds = (IoClass(journal, _OUR_IDLE), IoClass(journal, _BEST_EFFORT_7), ControlGroup(journal, root, "", {}))
+    strays = [change for kind in kinds for change in kind.strays(lineage)]
+    journal.add(strays)
+    return journal.undo(strays)
+
+
+def cgroup_root() -> Path | None:
+    """Return where cgroup v2 is mounted; None where it is not."""
+    for line in Path("/proc/self/mounts").read_text().splitlines():
+        _, where, kind, *_ = line.split()
+        if kind == "cgroup2":
+            return Path(where)
+    return None
+
+
+def _kin(held: list[Held], pid: int, identity: Identity) -> Held | None:
+    """Return a change of a held process to which `pid` is most likely kin: itself, its parent, one of its session."""
+    for is_kin in (
+        lambda change: change.pid == pid,
+        lambda change: change.pid == identity.parent,
+        lambda change: change.session == identity.session,
+    ):
+        if found := next(filter(is_kin, held), None):
+            return found
+    return None
+
+
+def _all_tasks() -> Iterator[tuple[int, int]]:
+    """Yield process and thread of every task there is."""
+    for pid in psutil.pids():
+        for tid in threads(pid):
+            yield pid, tid

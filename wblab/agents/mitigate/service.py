@@ -1,0 +1,88 @@
+"""Starting the daemon and putting things back: one at a time, and never without a way back."""
+
+import fcntl
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from wblab.agents.mitigate.accounting import Accounting, ProcAccounting, TaskstatsAccounting
+from wblab.agents.mitigate.config import Config
+from wblab.agents.mitigate.journal import Journal
+from wblab.agents.mitigate.loop import SIGNALS, Daemon
+from wblab.agents.mitigate.measures import put_back_strays
+from wblab.agents.mitigate.report import Event, Say
+from wblab.agents.mitigate.taskstats import Taskstats
+from wblab.core.errors import WblabError
+
+_JOURNAL, _LOCK = "mitigate.json", "mitigate.lock"
+
+
+def serve(config: Config, say: Say, *, dry_run: bool) -> None:
+    """Be the daemon until SIGTERM, SIGINT or SIGHUP. Raises WblabError."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    if dry_run:
+        Daemon(config, say, accounting(say), None).run()
+        return
+    _require_root()
+    with _alone(Path(config.state)):
+        journal = Journal(Path(config.state, _JOURNAL))
+        put_back(journal, say)
+        try:
+            Daemon(config, say, accounting(say), journal).run()
+        finally:
+            put_back(journal, say)
+
+
+def restore(config: Config, say: Say) -> None:
+    """Undo what a killed daemon left. Raises WblabError."""
+    _require_root()
+    with _alone(Path(config.state)):
+        put_back(Journal(Path(config.state, _JOURNAL)), say)
+
+
+def put_back(journal: Journal, say: Say) -> None:
+    """Undo all changes in a journal, and what was inherited from them."""
+    before = list(journal.changes)
+    failures = [*journal.undo(before), *put_back_strays(journal, before)]
+    if before:
+        say(Event(action="put back", text=f"{len(before)} changes"))
+    for failure in failures:
+        say(Event(action="warn", text=failure))
+
+
+def accounting(say: Say) -> Accounting:
+    """Return the best accounting that this machine has."""
+    try:
+        found = TaskstatsAccounting(Taskstats())
+    except WblabError as error:
+        say(Event(action="warn", text=f"no taskstats ({error}): /proc/PID/io instead, which loses what ends unseen"))
+        return ProcAccounting()
+    return found
+
+
+def _require_root() -> None:
+    if os.geteuid() != 0:
+        raise WblabError("the daemon needs root to change processes: use sudo, or --dry-run to only watch")
+
+
+@contextmanager
+def _alone(directory: Path) -> Iterator[None]:
+    """Be the only daemon. Raises WblabError if there is one."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        lock = (directory / _LOCK).open("a+")
+    except OSError as error:
+        raise WblabError(f"cannot use the directory {directory}: {error.strerror}: set state to another") from None
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.seek(0)
+            pid = lock.read().strip()
+            raise WblabError(f"a daemon is running already, with pid {pid}: stop it first: kill {pid}") from None
+        lock.truncate(0)
+        lock.write(str(os.getpid()))
+        lock.flush()
+        yield

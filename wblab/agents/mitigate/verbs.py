@@ -1,0 +1,37 @@
+"""wblab mitigate."""
+
+import argparse
+from pathlib import Path
+from typing import TypeAlias
+
+Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+
+def add_verbs(verbs: Verbs) -> None:
+    """Add the verb to the command."""
+    mitigate = verbs.add_parser(
+        "mitigate",
+        help="hold back processes that write too much",
+        description="Find processes that write more than their share of what the disk takes, hold them back until they "
+        "are calm, and put everything back exactly. Runs until it is interrupted.",
+    )
+    mitigate.add_argument("--dry-run", action="store_true", help="change nothing; say what would be done")
+    mitigate.add_argument(
+        "--config", type=Path, metavar="FILE", help="a TOML file (default: /etc/wblab/mitigate.toml, if it is there)"
+    )
+    mitigate.add_argument("--restore", action="store_true", help="only undo what a killed daemon left")
+    mitigate.add_argument("--json", action="store_true", help="print each decision as a line of JSON")
+    mitigate.set_defaults(run=_mitigate)
+
+
+def _mitigate(arguments: argparse.Namespace) -> None:
+    from wblab.agents.mitigate.config import read_config
+    from wblab.agents.mitigate.report import printer
+    from wblab.agents.mitigate.service import restore, serve
+
+    config = read_config(arguments.config)
+    say = printer(arguments.json)
+    if arguments.restore:
+        restore(config, say)
+    else:
+        serve(config, say, dry_run=arguments.dry_run)
