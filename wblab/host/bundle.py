@@ -9,6 +9,7 @@ import os
 import subprocess
 from hashlib import sha256
 from pathlib import Path
+from threading import get_ident
 
 from wblab.core.errors import WblabError
 from wblab.core.specfile import ROOT
@@ -75,7 +76,7 @@ def _sources() -> dict[str, Path]:
 
 
 def _compile(interpreter: str, sources: dict[str, Path], archive: Path) -> None:
-    partial = archive.with_name(f"{archive.name}.{os.getpid()}")
+    partial = archive.with_name(f"{archive.name}.{os.getpid()}-{get_ident()}")  # runs side by side
     arguments = [str(item) for pair in sources.items() for item in pair]
     command = [interpreter, "-I", "-S", "-B", "-c", _COMPILE, str(partial), str(ROOT), *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env={})  # a locale imports modules

@@ -8,6 +8,7 @@ from wblab.core.specfile import ROOT
 from wblab.host import bundle as module
 from wblab.host.bundle import bundle
 from wblab.host.command import interpreter
+from wblab.host.pool import side_by_side
 
 
 @pytest.fixture(autouse=True)
@@ -115,3 +116,8 @@ import encodings.idna, json.tool  # what the guest's program does not need is wh
         env={"PYTHONHASHSEED": "0", "PYTHONPATH": str(archive)},
     )
     assert (done.stderr, done.stdout) == ("", "[]\n")
+
+
+def test_runs_side_by_side_may_make_it_at_once(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert len(set(side_by_side(range(4), lambda job, report: bundle(interpreter()), 4))) == 1
