@@ -10,6 +10,7 @@ soon as the other end of its pipe is gone: at the end of the block, and as well 
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -26,6 +27,7 @@ from wblab.core.syscalls import set_process_name, umount
 _GUARD = "import sys; sys.path.insert(0, sys.argv[1]); from wblab.core.undo import guard; guard()"
 _NOTED = "noted"
 _BUSY_LIMIT_S = 5.0
+_HANGING_LIMIT_S = 60.0
 _POLL_S = 0.02
 
 
@@ -73,6 +75,21 @@ class Undo:
             self.failures += ("the process that undoes changes died: they may still be there",)
 
 
+class NoUndo(Undo):
+    """For a machine that ends with us, as a guest does: nothing is noted, nothing undone."""
+
+    def __enter__(self) -> "NoUndo":
+        return self
+
+    def note(self, step: str, *arguments: str | int) -> None:
+        """Do nothing."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        pass
+
+
 def guard() -> None:
     """Be the second process: note steps until the pipe ends, then do them, last first, and print what fails."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -106,8 +123,20 @@ def _remove_directory(path: str) -> None:
     _patiently(lambda: os.rmdir(path))
 
 
+def _remove_tree(path: str) -> None:
+    """Remove a directory with what is in it; a process that still writes there, or a disk that hangs, is waited for."""
+
+    def remove() -> None:
+        shutil.rmtree(path, ignore_errors=True)
+        os.rmdir(path)  # says that it is gone, or why not
+
+    _patiently(remove, _HANGING_LIMIT_S)
+
+
 def _unmount(path: str) -> None:
-    _patiently(lambda: umount(path))
+    """Unmount what is mounted there, once it is not in use."""
+    if os.path.ismount(path):
+        _patiently(lambda: umount(path))
 
 
 def _evacuate(cgroup: str, target: str) -> None:
@@ -118,17 +147,25 @@ def _evacuate(cgroup: str, target: str) -> None:
                 Path(target, "cgroup.procs").write_text(pid)
 
 
+def _kill_group(pid: int) -> None:
+    """Kill all processes of a group. Its leader is kept from being reaped until then, so that the group is no other."""
+    with suppress(ProcessLookupError):
+        os.killpg(pid, signal.SIGKILL)
+
+
 STEPS: dict[str, Callable[..., None]] = {
     "write": _write,
     "remove": _remove,
     "remove directory": _remove_directory,
+    "remove tree": _remove_tree,
     "unmount": _unmount,
     "evacuate": _evacuate,
+    "kill group": _kill_group,
 }
 
 
-def _patiently(do: Callable[[], None]) -> None:
-    deadline_s = time.monotonic() + _BUSY_LIMIT_S
+def _patiently(do: Callable[[], None], limit_s: float = _BUSY_LIMIT_S) -> None:
+    deadline_s = time.monotonic() + limit_s
     while True:
         try:
             do()

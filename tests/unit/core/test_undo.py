@@ -9,12 +9,12 @@ import pytest
 
 from wblab.core.errors import WblabError
 from wblab.core.specfile import ROOT
-from wblab.core.undo import Undo
+from wblab.core.undo import NoUndo, Undo
 
 HOLDER = """
 import sys, time
 from pathlib import Path
-from wblab.core.undo import Undo
+from wblab.core.undo import NoUndo, Undo
 with Undo() as undo:
     for number in range(int(sys.argv[2])):
         directory = Path(sys.argv[1], str(number))
@@ -97,3 +97,62 @@ def test_signals_to_the_process_group_do_not_reach_the_guard(tmp_path):
         undo.note("remove", str(tmp_path / "x"))
         (tmp_path / "x").touch()
     assert not (tmp_path / "x").exists()
+
+
+def test_a_tree_is_removed_though_somebody_writes_to_it(tmp_path):
+    (tree := tmp_path / "tree").mkdir()
+    code = "import sys, pathlib\nfor n in range(400): pathlib.Path(sys.argv[1], str(n)).touch()"
+    with Undo() as undo:
+        undo.note("remove tree", str(tree))
+        writer = subprocess.Popen([sys.executable, "-c", code, str(tree)], stderr=subprocess.DEVNULL)
+    writer.wait()
+    assert undo.failures == ()
+    assert not tree.exists()
+
+
+def test_a_process_group_is_killed_with_what_its_leader_left(tmp_path):
+    with Undo() as undo:
+        command = ["sh", "-c", f"sleep 60 & echo $! > {tmp_path}/pid; exit 0"]
+        leader = subprocess.Popen(command, start_new_session=True)
+        undo.note("kill group", leader.pid)
+        os.waitid(os.P_PID, leader.pid, os.WEXITED | os.WNOWAIT)
+        left = int((tmp_path / "pid").read_text())
+        os.kill(left, 0)
+    leader.wait()
+    deadline_s = time.monotonic() + 30
+    while os.path.exists(f"/proc/{left}") and " Z " not in open(f"/proc/{left}/stat").read():
+        assert time.monotonic() < deadline_s
+        time.sleep(0.01)
+    assert undo.failures == ()
+
+
+def test_what_was_to_be_mounted_and_was_not_is_no_failure(tmp_path):
+    with Undo() as undo:
+        undo.note("unmount", str(tmp_path))
+    assert undo.failures == ()
+
+
+def test_a_directory_goes_with_what_is_in_it_though_someone_still_writes_there(tmp_path):
+    with Undo() as undo:
+        directory = tmp_path / "probe"
+        undo.note("remove tree", str(directory))
+        directory.mkdir()
+        script = "i=0; while [ $i -lt 200 ]; do i=$((i+1)); echo > $1/$i || exit 0; done 2>/dev/null"
+        writer = subprocess.Popen(["sh", "-c", script, "sh", str(directory)])
+    writer.wait()
+    assert undo.failures == ()
+    assert not directory.exists()
+
+
+def test_a_mount_that_was_noted_but_not_made_is_no_failure(tmp_path):
+    with Undo() as undo:
+        undo.note("unmount", str(tmp_path))
+    assert undo.failures == ()
+
+
+def test_where_nothing_is_to_be_undone_nothing_is(tmp_path):
+    with NoUndo() as undo:
+        undo.note("remove", str(tmp_path / "x"))
+        (tmp_path / "x").touch()
+    assert (tmp_path / "x").exists()
+    assert undo.failures == ()
