@@ -66,7 +66,7 @@ def add_verbs(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
 def _rerun(arguments: argparse.Namespace) -> None:
     from wblab.core.specfile import RESULTS
     from wblab.data.difference import first_differences
-    from wblab.data.run import find_run, read_run
+    from wblab.data.run import find_run, guest_spec, read_run
     from wblab.host.kernel import built_kernel
 
     results = arguments.exp or RESULTS
@@ -76,10 +76,11 @@ def _rerun(arguments: argparse.Namespace) -> None:
     if arguments.other:
         second = read_run(find_run(arguments.other, results))
     elif arguments.explain:
-        spec = traced_fully(first.spec, built_kernel(first.spec.kernel))
+        spec = guest_spec(first)
+        spec = traced_fully(spec, built_kernel(spec.kernel))
         first, second = _made(spec, results), _made(spec, results)
     else:
-        second = _made(first.spec, results)
+        second = _made(guest_spec(first), results)
     for note in notes(first, second):
         print(f"wblab: {note}", file=sys.stderr)
     differences = first_differences(first, second)

@@ -7,6 +7,7 @@ import numpy as np
 from wblab.claims.base import NOT_REPRODUCED, UNTESTED, Claim, Measure, Samples, Verdict, judge, over_seeds
 from wblab.claims.sample import Sample, in_open_ns, is_throttled, stops
 from wblab.core.units import NS_PER_S
+from wblab.data.run import guest_spec
 
 SEVERAL_S = 2.0  # "several seconds"
 COUPLE_S = 3.0  # "a couple of seconds"
@@ -67,7 +68,7 @@ def pause_after_l2_s(sample: Sample) -> float:
 
 def flush_share(sample: Sample) -> float:
     """Return the longest pause of w1 and mw1 over the flush time: background threshold over throughput."""
-    bound_s = float(np.median(sample.state.background)) / sample.run.spec.disk.write_bps
+    bound_s = float(np.median(sample.state.background)) / guest_spec(sample.run).disk.write_bps
     return sample.longest_s("w1", "mw1") / bound_s
 
 

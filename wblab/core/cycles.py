@@ -42,9 +42,9 @@ class Stamps:
         slots[_FIRST + count] = time_ns
         slots[_COUNT] = count + 1
 
-    def times_ns(self) -> "array[int]":
-        """Return the boundaries noted so far."""
-        return array("q", self.slots[_FIRST : _FIRST + self.slots[_COUNT]])
+    def times_ns(self, first: int = 0) -> "array[int]":
+        """Return the boundaries noted so far, from the one with this number on."""
+        return array("q", self.slots[_FIRST + first : _FIRST + self.slots[_COUNT]])
 
 
 @dataclass(frozen=True)

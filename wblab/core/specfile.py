@@ -65,7 +65,10 @@ def read_table(path: Path) -> dict[str, Any]:
 
 def _recorded(text: str) -> dict[str, Any]:
     """Return the spec in an experiment.json; its numbers are in the fields' own units."""
-    spec = json.loads(text)["spec"]
+    record = json.loads(text)
+    spec = record["spec"]
+    if record.get("kind") == "live":
+        raise InputError("a live run cannot be run again in a guest: 'wblab twin' makes one that is like it")
     if not isinstance(spec, dict):
         raise TypeError("its spec is no table")
     return spec

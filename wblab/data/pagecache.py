@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, fields
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -157,9 +158,9 @@ class PageCache:
 _NO_TIMES = [np.zeros(0, np.int64)] * 9
 
 
-def page_cache(run: Run) -> PageCache:
-    """Return what a run's trace tells. Raises InputError where there is none, or it is damaged."""
-    path = run.path / rundir.TRACE
+def page_cache(run: Run, path: Path | None = None) -> PageCache:
+    """Return what a run's trace tells, or another trace of it. Raises InputError for one missing or damaged."""
+    path = path or run.path / rundir.TRACE
     try:
         trace = tracecmd.open(path)
         trace.counts()  # walks all pages: what is damaged shows here

@@ -12,18 +12,20 @@ from numpy.typing import NDArray
 
 from wblab.core import rundir
 from wblab.core.errors import InputError, WblabError, nearest
-from wblab.core.loads import Load
+from wblab.core.livespec import LiveSpec
+from wblab.core.loads import Command, Load
 from wblab.core.spec import Spec
 from wblab.core.tables import from_table
 
 Times = NDArray[np.int64]
 
 SUCCEEDED = "succeeded"
+LIVE = "live"  # the kind of a run on a machine itself
 
 
 @dataclass(frozen=True)
 class LoadCycles:
-    """What one load measured. All times are int64 ns of the guest's CLOCK_MONOTONIC; arrays have one item a cycle."""
+    """What one load measured. All times are int64 ns of CLOCK_MONOTONIC; arrays have one item a cycle."""
 
     name: str
     load: Load
@@ -51,7 +53,9 @@ class LoadCycles:
 
     @cached_property
     def pauses_ns(self) -> Times:
-        """How much longer each cycle took than the load meant to sleep; never below 0."""
+        """How much longer each cycle took than the load meant to sleep; never below 0. To run is no pause of a command."""
+        if isinstance(self.load, Command):
+            return np.zeros_like(self.durations_ns)
         return cast(Times, np.maximum(self.durations_ns - self.idle_ns, 0))
 
 
@@ -61,7 +65,7 @@ class Run:
 
     path: Path
     record: dict[str, Any]
-    spec: Spec
+    spec: Spec | LiveSpec
     loads: tuple[LoadCycles, ...]
 
     @property
@@ -90,6 +94,15 @@ class Run:
             for item in self.loads
             if not item.load.innocent
         }
+
+
+def guest_spec(run: Run) -> Spec:
+    """Return the spec of a guest's run. Raises InputError for a live run, which no guest can repeat."""
+    if isinstance(run.spec, LiveSpec):
+        raise InputError(
+            f"{run.path} is a live run, which cannot be repeated: 'wblab twin' makes a guest that is like it"
+        )
+    return run.spec
 
 
 def find_run(text: str, results: Path) -> Path:
@@ -121,7 +134,8 @@ def read_run(path: Path) -> Run:
         file = path / rundir.EXPERIMENT
         raise InputError(f"{file} has format {form!r}, this lab reads {rundir.FORMAT}: use the lab that wrote it")
     try:
-        spec = from_table(Spec, record["spec"], exact=True)
+        kind: type[Spec | LiveSpec] = LiveSpec if record.get("kind") == LIVE else Spec
+        spec = from_table(kind, record["spec"], exact=True)
     except (KeyError, WblabError) as error:
         raise InputError(f"{path / rundir.EXPERIMENT} has no usable spec: {error}") from None
     complete = record.get("outcome") == SUCCEEDED  # then a file that is missing was lost

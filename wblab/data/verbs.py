@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from wblab.data.pagecache import PageCache
     from wblab.data.pauses import LoadPauses, PauseReport
     from wblab.data.run import Run
+    from wblab.data.window import Window
 
 _COLUMNS = "{:<8} {:<11} {:>7} {:>10} {:>13} {:>9} {:>9} {:>8}  {}"
 _SHOWN = 6  # pauses of a load that the table lists
@@ -40,15 +41,19 @@ def named_run(arguments: argparse.Namespace) -> Path:
     return find_run(arguments.directory, arguments.exp or RESULTS)
 
 
-def traced(run: "Run", what: str) -> "PageCache | None":
-    """Return what a run's trace tells; None without one, and a line says what `what` lacks where one was wanted."""
+def traced(run: "Run", what: str, window: "Window | None" = None) -> "PageCache | None":
+    """Return what a run's trace tells; None without one, and a line says what `what` lacks where one was wanted.
+
+    In a window that the flight recorder of a live run has saved, it is all that was recorded there.
+    """
     from wblab.core.errors import InputError
+    from wblab.data.captures import capture_of
     from wblab.data.pagecache import page_cache
 
-    if not run.spec.trace.events:
-        return None
     try:
-        return page_cache(run)
+        if window and (capture := capture_of(run, window)):
+            return page_cache(run, capture.path)
+        return page_cache(run) if run.spec.trace.events else None
     except InputError as error:
         print(f"wblab: {what} shows the loads alone: {error}", file=sys.stderr)
         return None

@@ -11,6 +11,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from wblab.core.errors import InputError, WblabError
+from wblab.core.livespec import LiveSpec
+from wblab.core.spec import Spec
 from wblab.core.units import NS_PER_S, format_bytes, format_time
 from wblab.data.run import Run
 from wblab.data.window import Window, cycles_in
@@ -128,16 +130,25 @@ def start_labels(starts_s: dict[str, float], span_s: float) -> list[tuple[float,
 
 def title(run: Run) -> str:
     """Return what a reader must know of a run, in one line; in a second, why it failed."""
-    disk, clock = run.spec.disk, run.spec.clock.mode
     kernel = run.record.get("kernel")
     release = kernel.get("release", "unknown") if isinstance(kernel, dict) else "unknown"
+    where = _live_machine(run.spec) if isinstance(run.spec, LiveSpec) else _guest_machine(run.spec)
+    failure = f"\nthis run did not succeed: {run.failure}" if run.failure else ""
+    return f"{run.path.name.lstrip('_')}: Linux {release}, {where}{failure}"
+
+
+def _guest_machine(spec: Spec) -> str:
+    disk = spec.disk
     speed = f"{disk.model} disk of {format_bytes(disk.write_bps)}/s"
     latency = f" and {format_time(disk.latency)}" if disk.latency else ""
     options = f" ({', '.join(disk.mount_options)})" if disk.mount_options else ""
-    return (
-        f"{run.path.name.lstrip('_')}: Linux {release}, {disk.filesystem}{options} on a {speed}{latency}, "
-        f"{clock} clock, seed {run.spec.seed}" + (f"\nthis run did not succeed: {run.failure}" if run.failure else "")
-    )
+    return f"{disk.filesystem}{options} on a {speed}{latency}, {spec.clock.mode} clock, seed {spec.seed}"
+
+
+def _live_machine(spec: LiveSpec) -> str:
+    disk = spec.disk
+    scheduler = f" ({disk.scheduler})" if disk.scheduler else ""
+    return f"{disk.filesystem} on {disk.device or 'no disk'}{scheduler}, {spec.memory / 2**30:.1f} GiB of memory, live"
 
 
 def save(figure: Figure, run: Run, path: Path) -> None:

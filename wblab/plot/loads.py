@@ -74,6 +74,16 @@ def plot_load(
     return ax
 
 
+def plot_command(item: LoadCycles, zero_ns: int = 0, *, ax: Axes = None) -> Axes:
+    """Plot a command: one block for as long as it ran."""
+    ax = new_axes() if ax is None else ax
+    start_ns, end_ns = item.boundaries_ns[1:3] if len(item.boundaries_ns) > 2 else (0, 0)
+    ax.broken_barh([((start_ns - zero_ns) / 1e9, (end_ns - start_ns) / 1e9)], (0, 1), color=OFFENDER, linewidth=0)
+    ax.set_ylim(0, 1)
+    ax.set_yticks([])
+    return ax
+
+
 def _name_stall(item: LoadCycles, longest: int, zero_ns: int, ax: Axes) -> None:
     """Say how long the longest stall is: it leaves the pane."""
     late = 2 * longest > len(item.pauses_ns)  # then there is room on its left

@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 from wblab.core.units import NS_PER_MS, NS_PER_S
 from wblab.data.pagecache import Bytes, DirtyState, Throttling
@@ -40,6 +40,7 @@ def plot_event_rates(rates: Rates, zero_ns: int = 0, *, ax: Axes = None) -> Axes
         width = 1.0
     ax.set_yscale("log")
     ax.yaxis.set_major_locator(LogLocator(numticks=5))
+    ax.yaxis.set_minor_formatter(NullFormatter())
     ax.set_ylabel("events/s")
     legend_above(ax)
     return ax
@@ -130,7 +131,8 @@ def threshold_lines(state: DirtyState) -> dict[str, tuple[Bytes, str]]:
 
 def top_bytes(state: DirtyState) -> float:
     """Return where the axis of the dirty state ends: a little above all that is on it."""
-    return _HEADROOM * max(int(state.limit.max()), int((state.dirty + state.writeback).max()))
+    most = (state.limit, state.threshold, state.dirty + state.writeback)
+    return _HEADROOM * max(int(values.max()) for values in most)
 
 
 def rate_floor(throttling: Throttling) -> int:

@@ -12,7 +12,7 @@ from wblab.data.rates import event_rates
 from wblab.data.run import LoadCycles, Run
 from wblab.data.window import Window, cycles_in, whole
 from wblab.plot.figure import Pane, View, draw_panes
-from wblab.plot.loads import describe, plot_control, plot_load
+from wblab.plot.loads import describe, plot_command, plot_control, plot_load
 from wblab.plot.pagecache import plot_dirty_state, plot_event_rates, plot_pauses_asked, plot_rate_limits
 from wblab.plot.style import LEGEND_ROW_IN, legend_rows
 
@@ -71,12 +71,17 @@ def load_panes(view: View) -> list[Pane]:
     """Return a pane for each other load, all with one scale, so that their heights can be compared."""
     top_s = load_top_s(view)
     present = [item for item in _writing(view) if not view.is_close or _longest_cycle_s(item, view.window)]
-    return [Pane(item.name, describe(item), _load(view, item, top_s), 0.85) for item in present]
+    return [
+        Pane(item.name, describe(item), _command(view, item), 0.25)
+        if item.load.kind == "command"
+        else Pane(item.name, describe(item), _load(view, item, top_s), 0.85)
+        for item in present
+    ]
 
 
 def load_top_s(view: View) -> float:
     """Return the upper end of the one scale that the panes of loads have."""
-    longest_s = (_longest_cycle_s(item, view.window) for item in _writing(view))
+    longest_s = (_longest_cycle_s(item, view.window) for item in _writing(view) if item.load.kind != "command")
     return max(_LEAST_TOP_S, _HEADROOM * max(longest_s, default=0.0))
 
 
@@ -93,6 +98,10 @@ def _longest_cycle_s(item: LoadCycles, window: Window) -> float:
 
 def _control(view: View, item: LoadCycles) -> Callable[[Axes], object]:
     return lambda ax: plot_control(item, view.run.zero_ns, view.window, ax=ax)
+
+
+def _command(view: View, item: LoadCycles) -> Callable[[Axes], object]:
+    return lambda ax: plot_command(item, view.run.zero_ns, ax=ax)
 
 
 def _load(view: View, item: LoadCycles, top_s: float) -> Callable[[Axes], object]:

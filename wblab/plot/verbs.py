@@ -49,12 +49,12 @@ def _timeline(arguments: argparse.Namespace) -> None:
     if as_page:
         from wblab.plot.page import page, save_page
 
-        save_page(page(run, traced(run, "the timeline"), window=window), run, output)
+        save_page(page(run, traced(run, "the timeline", window), window=window), run, output)
     else:
         from wblab.plot.figure import save
         from wblab.plot.timeline import timeline
 
-        save(timeline(run, traced(run, "the timeline"), window=window), run, output)
+        save(timeline(run, traced(run, "the timeline", window), window=window), run, output)
     print(output)
 
 

@@ -4,6 +4,7 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
@@ -120,7 +121,7 @@ def test_a_process_group_is_killed_with_what_its_leader_left(tmp_path):
         os.kill(left, 0)
     leader.wait()
     deadline_s = time.monotonic() + 30
-    while os.path.exists(f"/proc/{left}") and " Z " not in open(f"/proc/{left}/stat").read():
+    while (stat := Path(f"/proc/{left}/stat")).exists() and " Z " not in stat.read_text():
         assert time.monotonic() < deadline_s
         time.sleep(0.01)
     assert undo.failures == ()

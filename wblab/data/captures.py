@@ -1,0 +1,47 @@
+"""What the flight recorder of a live run saved: a trace of everything, around a pause."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from wblab.core.errors import InputError
+from wblab.data.run import Run
+from wblab.data.window import Window
+
+_LEAST_SHARE = 0.5  # of a window, that a capture must cover to be drawn in it
+
+
+@dataclass(frozen=True)
+class Capture:
+    """One of them: its trace, the span that it covers, and the longest pause in it."""
+
+    path: Path
+    window: Window
+    load: str
+    pause: Window
+
+
+def captures(run: Run) -> list[Capture]:
+    """Return the captures of a run, in their order. Raises InputError for one that is damaged."""
+    found = []
+    for path in run.path.glob("trace.pause-*.json"):
+        try:
+            said = json.loads(path.read_bytes())
+            window = Window(int(said["start_ns"]), int(said["end_ns"]))
+            pause = Window(int(said["pause_start_ns"]), int(said["pause_end_ns"]))
+            found.append(Capture(path.with_suffix(".dat"), window, str(said["load"]), pause))
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise InputError(f"{path} is damaged: {' '.join(str(error).split())}") from None
+    return sorted(found, key=lambda capture: capture.window.start_ns)
+
+
+def capture_of(run: Run, window: Window) -> Capture | None:
+    """Return the capture that covers the most of a window, if it is half of it; else None. Raises InputError."""
+    best = max(captures(run), key=lambda capture: _shared_ns(capture.window, window), default=None)
+    if best is None or _shared_ns(best.window, window) < _LEAST_SHARE * window.duration_ns:
+        return None
+    return best
+
+
+def _shared_ns(one: Window, other: Window) -> int:
+    return max(0, min(one.end_ns, other.end_ns) - max(one.start_ns, other.start_ns))

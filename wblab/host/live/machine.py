@@ -1,0 +1,37 @@
+"""What of the machine decides how writeback goes: its memory, its thresholds, its settings."""
+
+import os
+from pathlib import Path
+
+from wblab.core.check import DIRTY_SYSCTLS
+from wblab.core.units import Bytes
+
+_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+
+
+def memory_bytes() -> Bytes:
+    """Return MemTotal of /proc/meminfo."""
+    return Bytes(_table(Path("/proc/meminfo"))["MemTotal:"] * 1024)
+
+
+def thresholds() -> dict[str, int]:
+    """Return the thresholds of the page cache now, in bytes, and how much of it is dirty (/proc/vmstat)."""
+    values = _table(Path("/proc/vmstat"))
+    names = {
+        "background": "nr_dirty_background_threshold",
+        "dirty": "nr_dirty_threshold",
+        "now_dirty": "nr_dirty",
+        "now_writeback": "nr_writeback",
+    }
+    return {name: values[key] * _PAGE_BYTES for name, key in names.items() if key in values}
+
+
+def dirty_settings() -> dict[str, int | str]:
+    """Return the vm.dirty* settings that this kernel has."""
+    paths = {key: Path("/proc/sys", *key.split(".")) for key in DIRTY_SYSCTLS}
+    return {key: int(path.read_text()) for key, path in paths.items() if path.exists()}
+
+
+def _table(path: Path) -> dict[str, int]:
+    lines = (line.split() for line in path.read_text().splitlines())
+    return {words[0]: int(words[1]) for words in lines if len(words) > 1}

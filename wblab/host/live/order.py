@@ -1,0 +1,108 @@
+"""What a live run is to do, and what can be known to be wrong with it before anything is changed."""
+
+import os
+import re
+import shutil
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from wblab.core.check import CGROUP_FILE, EVENT, check_load, check_name
+from wblab.core.errors import InputError
+from wblab.core.loads import Command, Control, IoClass, Load, MultiWrite, Write
+from wblab.core.units import NS_PER_MS, NS_PER_S, Bytes, Nanoseconds
+
+# The innocent loads of the base experiment.
+INNOCENT: dict[str, Load] = {
+    "c1": Control(idle=Nanoseconds(50 * NS_PER_MS)),
+    "w1": Write(file="w1", idle=Nanoseconds(50 * NS_PER_MS)),
+    "mw1": MultiWrite(file="mw1", idle=Nanoseconds(100 * NS_PER_MS)),
+}
+EVENTS = ("writeback:balance_dirty_pages", "writeback:global_dirty_state")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Captures:
+    """What the flight recorder saves. bound: a pause over it is saved. around: so much before and after it.
+
+    buffer: of each processor. most, most_bytes: nothing more is saved then.
+    """
+
+    bound: Nanoseconds
+    around: Nanoseconds = Nanoseconds(2 * NS_PER_S)
+    buffer: Bytes = Bytes(32 << 20)
+    most: int = 20
+    most_bytes: Bytes = Bytes(1 << 30)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Order:
+    """A live run. argv: the command; empty, the loads run until the limit or Ctrl-C.
+
+    wait, tail: how long the loads run before the command and after it. limit: how long at most; None, no limit.
+    schedulers: by device. cgroup: files of the command's group. events: () for no trace.
+    """
+
+    directory: Path
+    name: str = "live"
+    argv: tuple[str, ...] = ()
+    ioclass: IoClass = "none"
+    iolevel: int = 4
+    wait: Nanoseconds = Nanoseconds(5 * NS_PER_S)
+    tail: Nanoseconds = Nanoseconds(5 * NS_PER_S)
+    limit: Nanoseconds | None = None
+    innocent: tuple[str, ...] = tuple(INNOCENT)
+    schedulers: dict[str, str] = field(default_factory=dict)
+    cgroup: dict[str, str] = field(default_factory=dict)
+    events: tuple[str, ...] = EVENTS
+    buffer: Bytes = Bytes(4 << 20)
+    captures: Captures | None = None
+
+    @property
+    def command_name(self) -> str:
+        """The name of the command's load: the program's, where that can be one."""
+        name = re.sub(r"[^A-Za-z0-9._-]", "-", Path(self.argv[0]).name)[:32] if self.argv else ""
+        return "command" if name in INNOCENT or not re.match(r"[A-Za-z0-9]", name) else name
+
+    def loads(self) -> dict[str, Load]:
+        """Return all loads of the run by name, the command last."""
+        loads = {name: INNOCENT[name] for name in self.innocent}
+        if self.argv:
+            command = Command(argv=self.argv, wait=self.wait, ioclass=self.ioclass, iolevel=self.iolevel)
+            loads[self.command_name] = command
+        return loads
+
+
+def check_order(order: Order) -> None:
+    """Raise InputError for an order that cannot be run."""
+    check_name(order.name, "--name")
+    if not order.directory.is_dir() or not os.access(order.directory, os.W_OK | os.X_OK):
+        raise InputError(f"--dir: cannot write to {str(order.directory)!r}: give a directory on the disk under test")
+    _check_innocent(order)
+    for event in order.events:
+        if not EVENT.fullmatch(event):
+            raise InputError(f"--events: {event!r} is not of the form system:event")
+    if order.captures and order.captures.bound <= 0:
+        raise InputError("--capture-pauses: give a time over 0, such as 200ms")
+    _check_command(order)
+
+
+def _check_innocent(order: Order) -> None:
+    for name in order.innocent:
+        if name not in INNOCENT:
+            raise InputError(f"--innocent: no load {name!r}: give some of {', '.join(INNOCENT)}")
+    if not order.innocent:
+        raise InputError(f"--innocent: give at least one of {', '.join(INNOCENT)}")
+
+
+def _check_command(order: Order) -> None:
+    if order.argv:
+        if shutil.which(order.argv[0]) is None:
+            raise InputError(f"{order.argv[0]!r} is no program that can be run: give its path")
+        check_load(order.loads()[order.command_name], "command: ")
+    elif order.ioclass != "none" or order.cgroup:
+        raise InputError("--ioclass and --cgroup are for a command, and none is given: write it after --")
+    if order.ioclass == "realtime" and os.geteuid():
+        raise InputError("--ioclass realtime: only root may have it: run it with sudo")
+    for file in order.cgroup:
+        if not CGROUP_FILE.fullmatch(file):
+            raise InputError(f"--cgroup: {file!r} is no file of a controller such as memory.high")
