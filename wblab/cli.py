@@ -34,6 +34,7 @@ def build_parser() -> argparse.ArgumentParser:
     from wblab.matrix import verbs as matrix_verbs
     from wblab.plot import compareverb
     from wblab.plot import verbs as plot_verbs
+    from wblab.twin import verbs as twin_verbs
 
     parser = _Parser(prog="wblab", description="A laptop lab for Linux writeback lock-ups.")
     parser.add_argument("--version", action="version", version=f"wblab {__version__}")
@@ -50,6 +51,7 @@ def build_parser() -> argparse.ArgumentParser:
         compareverb,
         claims_verbs,
         mitigate_verbs,
+        twin_verbs,
     ):
         module.add_verbs(verbs)
     return parser

@@ -1,0 +1,112 @@
+"""What of a machine its twin is made from, as a live run found it or as it is now."""
+
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import Any
+
+from wblab.core.errors import InputError
+from wblab.core.loads import IoClass, Load
+from wblab.core.units import NS_PER_S
+from wblab.data.run import Run
+from wblab.host.live.machine import memory_bytes, thresholds
+from wblab.host.live.order import INNOCENT
+from wblab.host.live.place import find_place
+
+_BLOCK_BYTES, _SYNC_BYTES, _MOST_BYTES = 1 << 20, 8 << 20, 512 << 20
+_MEASURE_S = 5.0
+# The offender of a machine that nothing was run on writes so many times the dirty threshold, as the base experiment's.
+_TIMES_THRESHOLD = 3
+_WAIT_NS = 5 * NS_PER_S
+
+
+@dataclass(frozen=True, kw_only=True)
+class Machine:
+    """background_bytes, dirty_bytes: the thresholds. write_bps: what the disk takes when it is asked to.
+
+    offender_bytes: what the offender wrote, or would. innocent: the loads beside it.
+    """
+
+    memory_bytes: int
+    background_bytes: int
+    dirty_bytes: int
+    write_bps: int
+    filesystem: str
+    scheduler: str
+    offender_bytes: int
+    wait_ns: int
+    ioclass: IoClass = "none"
+    iolevel: int = 4
+    innocent: dict[str, Load]
+
+    @property
+    def flush_s(self) -> float:
+        """The flush time, background threshold / throughput, in s: no scale changes it."""
+        return self.background_bytes / self.write_bps
+
+
+def machine_of(run: Run) -> Machine:
+    """Return the machine of a live run. Raises InputError for a run that does not say enough."""
+    if run.record.get("kind") != "live":
+        raise InputError(f"{run.path} is a run of a guest: a twin is made from a run of live_experiment.py")
+    live: dict[str, Any] = run.record.get("live") or {}
+    traffic, limits = live.get("traffic"), live.get("thresholds") or {}
+    offender = next((item for item in run.loads if not item.load.innocent), None)
+    if not traffic or not traffic["written_bytes"]:
+        raise InputError(f"{run.path} has no throughput: its directory was on no disk, or nothing was written to it")
+    if offender is None:
+        raise InputError(f"{run.path} has no offender: run live_experiment.py with a command")
+    if not {"background", "dirty"} <= set(limits):
+        raise InputError(f"{run.path} has no thresholds: this machine's /proc/vmstat does not tell them")
+    return Machine(
+        memory_bytes=run.spec.memory,
+        background_bytes=limits["background"],
+        dirty_bytes=limits["dirty"],
+        write_bps=traffic["most_written_per_s"] or traffic["written_per_busy_s"],
+        filesystem=run.spec.disk.filesystem,
+        scheduler=run.spec.disk.scheduler,
+        offender_bytes=traffic["written_bytes"],
+        wait_ns=offender.load.idle_ns(0),
+        ioclass=offender.load.ioclass,
+        iolevel=offender.load.iolevel,
+        innocent={item.name: item.load for item in run.loads if item.load.innocent},
+    )
+
+
+def this_machine(directory: Path) -> Machine:
+    """Return this machine, with the disk below a directory, whose throughput is measured. Raises InputError."""
+    place, limits = find_place(directory), thresholds()
+    if place.device is None:
+        raise InputError(f"{str(directory)!r} is on {place.filesystem}, on no disk: give a directory on one")
+    return Machine(
+        memory_bytes=memory_bytes(),
+        background_bytes=limits["background"],
+        dirty_bytes=limits["dirty"],
+        write_bps=measured_bps(directory),
+        filesystem=place.filesystem,
+        scheduler=place.schedulers(),
+        offender_bytes=_TIMES_THRESHOLD * limits["dirty"],
+        wait_ns=_WAIT_NS,
+        innocent=INNOCENT,
+    )
+
+
+def measured_bps(directory: Path, seconds: float = _MEASURE_S, most_bytes: int = _MOST_BYTES) -> int:
+    """Return how fast a file can be written and brought to the disk, in bytes/s; the file is gone afterwards.
+
+    It is flushed every 8 MiB (fdatasync(2)), so that nobody waits for what this makes dirty. Raises InputError.
+    """
+    block = os.urandom(_BLOCK_BYTES)  # some disks are quicker with zeros
+    try:
+        with NamedTemporaryFile(dir=directory, prefix=".wblab-") as file:
+            started_s, written = time.monotonic(), 0
+            while written < most_bytes and time.monotonic() - started_s < seconds:
+                written += os.write(file.fileno(), block)
+                if written % _SYNC_BYTES == 0:
+                    os.fdatasync(file.fileno())
+            os.fdatasync(file.fileno())
+            return int(written / (time.monotonic() - started_s))
+    except OSError as error:
+        raise InputError(f"cannot measure the disk in {str(directory)!r}: {error.strerror}") from None

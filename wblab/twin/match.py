@@ -1,0 +1,55 @@
+"""Whether the pauses of a live run and of its twin are the same."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from wblab.data.metrics import load_metrics
+from wblab.data.run import Run
+
+METRICS = ("longest_pause_s", "wait_time_s", "paused_fraction")
+# Of the twin's runs with different seeds: a live value this much outside their range is another one.
+FACTOR = 2.0
+# What nobody notices: two values below it are the same, in the unit of the metric.
+UNNOTICED = {"longest_pause_s": 0.3, "wait_time_s": 0.05, "paused_fraction": 0.02}
+
+
+@dataclass(frozen=True)
+class Match:
+    """One figure of one load: live, and the twin's runs. Without a live run there is nothing to match."""
+
+    load: str
+    metric: str
+    live: float | None
+    twin: tuple[float, ...]
+
+    @property
+    def middle(self) -> float:
+        """The median of the twin's runs."""
+        return float(np.median(self.twin))
+
+    @property
+    def verdict(self) -> str:
+        """`matches`, or `live more` or `live less` where the live value is over twice outside the twin's range."""
+        if self.live is None:
+            return ""
+        least = UNNOTICED[self.metric]
+        live = max(self.live, least)
+        if live > FACTOR * max(*self.twin, least):
+            return "live more"
+        return "live less" if live < max(min(self.twin), least) / FACTOR else "matches"
+
+
+def matches(live: Run | None, twins: Sequence[Run]) -> list[Match]:
+    """Return the figures of all innocent loads but control loads, of which a live machine has its own stalls."""
+    found = []
+    for item in twins[0].loads:
+        if not item.load.innocent or item.load.kind == "control":
+            continue
+        ours = [load_metrics(run.load(item.name)) for run in twins]
+        theirs = load_metrics(live.load(item.name)) if live else {}
+        found += [
+            Match(item.name, metric, theirs.get(metric), tuple(values[metric] for values in ours)) for metric in METRICS
+        ]
+    return found

@@ -1,0 +1,87 @@
+"""From a machine to a guest: sizes and rates are divided by one factor, times stay.
+
+A flush takes background threshold / throughput, and a throttled writer gets its share of the throughput: both are
+quotients of what is scaled alike. What is not scaled is time: the loads' sleeps, the kernel's timers (a dirty page's
+age, the flusher's period), a request's latency.
+"""
+
+from dataclasses import dataclass
+from typing import Any, get_args
+
+from wblab.core.spec import Filesystem, Scheduler, Spec
+from wblab.core.tables import from_table, to_table
+from wblab.twin.machine import Machine
+
+GUEST_BYTES = 150 << 20  # as the base experiment's
+_LEAST_BACKGROUND_BYTES = 4 << 20  # with less, single pages and the filesystem's own would count
+_MOST_GUEST_BYTES = 2 << 30
+_LEAST_BPS = 64 << 10
+_LATENCY_NS = 50_000
+_BLOCK_BYTES = 1 << 10
+_MOST_WRITES = 1 << 20
+_MOST_TIMES_DIRTY = 20  # more of the same shows nothing new, and the guest's disk is memory
+_SPARE = {"xfs": 320 << 20}  # of the filesystem's own
+_SPARE_BYTES = 64 << 20
+_LIKE = {"ext2": "ext2", "ext3": "ext3", "ext4": "ext4", "xfs": "xfs"}
+
+
+@dataclass(frozen=True)
+class Twin:
+    """A guest's spec, by what factor it is smaller than its machine, and what could not be as it is there."""
+
+    spec: Spec
+    factor: float
+    notes: tuple[str, ...]
+
+
+def twin_of(machine: Machine, name: str) -> Twin:
+    """Return a machine's twin."""
+    factor = min(machine.memory_bytes / GUEST_BYTES, machine.background_bytes / _LEAST_BACKGROUND_BYTES)
+    factor = max(1.0, min(factor, machine.write_bps / _LEAST_BPS), machine.memory_bytes / _MOST_GUEST_BYTES)
+    notes = []
+    filesystem = _LIKE.get(machine.filesystem, "ext4")
+    if filesystem != machine.filesystem:
+        notes.append(f"the guest has no {machine.filesystem}: ext4 in its place")
+    scheduler = machine.scheduler
+    if scheduler not in get_args(Scheduler):
+        notes.append(f"the scheduler {scheduler or 'of no disk'} is not one of the guest's: none in its place")
+        scheduler = "none"
+    assert filesystem in get_args(Filesystem)
+    written = min(machine.offender_bytes, _MOST_TIMES_DIRTY * machine.dirty_bytes)
+    if written < machine.offender_bytes:
+        notes.append(f"the offender writes {_MOST_TIMES_DIRTY} times the dirty threshold, and not all that it wrote")
+    offender = max(int(written / factor), _BLOCK_BYTES)
+    table: dict[str, Any] = {
+        "name": name,
+        "memory": _pages(machine.memory_bytes / factor),
+        "disk": {
+            "size": _pages(offender + _BLOCK_BYTES + _SPARE.get(filesystem, _SPARE_BYTES)),
+            "filesystem": filesystem,
+            "model": "device",
+            "write_bps": int(machine.write_bps / factor),
+            "latency": _LATENCY_NS,
+            "scheduler": scheduler,
+            "queue": {"wbt_lat_usec": 0},
+        },
+        "sysctl": {
+            "vm.dirty_background_bytes": _pages(machine.background_bytes / factor),
+            "vm.dirty_bytes": _pages(machine.dirty_bytes / factor),
+        },
+        "load": {load: to_table(parameters) for load, parameters in machine.innocent.items()}
+        | {
+            "offender": {
+                "kind": "load",
+                "file": "offender",
+                "wait": machine.wait_ns,
+                "size": offender,
+                "block": max(_BLOCK_BYTES, -(-offender // _MOST_WRITES)),
+                "ioclass": machine.ioclass,
+                "iolevel": machine.iolevel,
+            }
+        },
+    }
+    return Twin(from_table(Spec, table, exact=True), factor, tuple(notes))
+
+
+def _pages(size: float) -> int:
+    return -(-int(size) // 4096) * 4096
