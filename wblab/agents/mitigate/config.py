@@ -9,7 +9,7 @@ from wblab.core.tables import from_table
 from wblab.core.units import NS_PER_S, Bytes, BytesPerSecond, Nanoseconds
 
 DEFAULT_FILE = Path("/etc/wblab/mitigate.toml")
-POLICIES = ("idle", "best-effort-7", "io.weight", "memory.high", "dirty-bytes")
+POLICIES = ("idle", "best-effort-7", "io.weight", "memory.high", "dirty-bytes", "dirty-bytes-always")
 
 # What a desktop or a server cannot do without: holding these back would only spread a pause.
 _ALLOW = (
@@ -36,8 +36,10 @@ class Config:
 
     policy: what is done to an offender, one of POLICIES or several joined by `+`. idle, best-effort-7: its I/O class
     and level. io.weight, memory.high: a control group (version 2) for all offenders, with `io_weight` (1 to 1000;
-    others have 100) or `memory_high`. dirty-bytes: as long as there is an offender, vm.dirty_bytes for all is what the
-    disk writes in `dirty_time`, and the background threshold half of that.
+    others have 100) or `memory_high` (0: five times what the disk takes in `dirty_time`, since by default a fifth of a
+    group's memory may be dirty, but 8 MiB at least). dirty-bytes: vm.dirty_bytes for all is what the disk takes in
+    `dirty_time`, and the background threshold half of that, as long as there is an offender; dirty-bytes-always: from
+    when the bandwidth is known.
     allow: names of processes that are never touched; kernel threads, pid 1, the daemon and its ancestors never are.
     only: where given, no others than processes of these names are touched.
     disk: a name of /sys/block; empty, the one that was busiest lately. bandwidth: of that disk; 0, measured.
@@ -62,7 +64,7 @@ class Config:
     clip_percent: int = 400
     hold: Nanoseconds = Nanoseconds(10 * NS_PER_S)
     io_weight: int = 1
-    memory_high: Bytes = Bytes(32 * 1024**2)
+    memory_high: Bytes = Bytes(0)
     dirty_time: Nanoseconds = Nanoseconds(NS_PER_S)
     state: str = "/run/wblab"
 
@@ -93,6 +95,8 @@ def check(config: Config) -> None:
     for name in config.policies:
         if name not in POLICIES:
             raise InputError(f"policy: {name!r} is not one of {', '.join(POLICIES)}{nearest(name, POLICIES)}")
+    if {"dirty-bytes", "dirty-bytes-always"} <= set(config.policies):
+        raise InputError("policy: choose dirty-bytes or dirty-bytes-always")
     if {"idle", "best-effort-7"} <= set(config.policies):
         raise InputError("policy: a process has one I/O class: choose idle or best-effort-7")
     if not 0 < config.off_percent < config.on_percent:
@@ -103,6 +107,6 @@ def check(config: Config) -> None:
         raise InputError("clip_percent must not be below on_percent: nothing would ever offend")
     if not 1 <= config.io_weight <= 1000:
         raise InputError("io_weight must be 1 to 1000")
-    for name in ("period", "smoothing", "dirty_time", "memory_high"):
+    for name in ("period", "smoothing", "dirty_time"):
         if getattr(config, name) <= 0:
             raise InputError(f"{name} must be above 0")

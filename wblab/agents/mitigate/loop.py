@@ -9,7 +9,7 @@ from wblab.agents.mitigate.config import Config
 from wblab.agents.mitigate.disk import Disks
 from wblab.agents.mitigate.journal import Journal
 from wblab.agents.mitigate.measures import Measure, cgroup_root, measures, put_back_strays
-from wblab.agents.mitigate.processes import Processes
+from wblab.agents.mitigate.processes import Processes, waits_for_disk
 from wblab.agents.mitigate.report import Action, Event, Say
 from wblab.agents.mitigate.rule import Limits, State, judge, succeed
 from wblab.agents.mitigate.scheduler import objection
@@ -18,6 +18,9 @@ from wblab.core.units import NS_PER_S
 
 SIGNALS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 _LOOKS = 8  # in a period, for exits: between two of them as many tasks may exit as the socket has room for
+
+
+_MUCH = 1.25  # a factor by which the bandwidth has to change before lasting measures are set anew
 
 
 class Daemon:
@@ -36,6 +39,7 @@ class Daemon:
         self._state = State()
         self._held_for: dict[int, int] = {}  # by process: the offender
         self._said = ""
+        self._applied = 0.0  # the bandwidth for which lasting measures were started
         self._lost = 0
 
     def run(self) -> None:
@@ -69,11 +73,15 @@ class Daemon:
         self._follow(new)
         if not bandwidth:
             return
+        if not self._applied / _MUCH < bandwidth < self._applied * _MUCH:
+            self._applied = bandwidth
+            self._start_measures([measure for measure in self._measures if measure.lasting], bandwidth)
         verdict = judge(
             self._state,
             self._judged(usage),
             self._answers_for,
             self._limits,
+            waiting={offender for pid, offender in self._held_for.items() if waits_for_disk(pid)},
             bandwidth=bandwidth,
             now_s=now_s,
             period_s=period_s,
@@ -133,7 +141,7 @@ class Daemon:
 
     def _hold(self, pid: int, rate: float, bandwidth: float) -> None:
         if not self._held_for:
-            self._start_measures(bandwidth)
+            self._start_measures([measure for measure in self._measures if not measure.lasting], bandwidth)
         # Children that are held for themselves stay so.
         family = [member for member in self._processes.family(pid) if member not in self._held_for]
         changes = 0
@@ -145,8 +153,8 @@ class Daemon:
         details += [f"{changes} changes"] if changes else []
         self._event("hold", pid, rate, bandwidth, f"{text} ({', '.join(details)})" if details else text)
 
-    def _start_measures(self, bandwidth: float) -> None:
-        for measure in self._measures:
+    def _start_measures(self, which: list[Measure], bandwidth: float) -> None:
+        for measure in which:
             try:
                 measure.start(bandwidth)
             except OSError as error:
@@ -167,8 +175,8 @@ class Daemon:
         before = list(self._journal.changes)
         failures = self._journal.undo([c for c in before if isinstance(c, PROCESS_CHANGES) and c.pid in pids])
         failures += put_back_strays(self._journal, before)
-        if not self._held_for:  # what was done for all is not needed any more
-            failures += self._journal.undo(self._journal.changes)
+        if not self._held_for and not any(measure.lasting for measure in self._measures):
+            failures += self._journal.undo(self._journal.changes)  # what was done for all is not needed any more
         for failure in failures:
             self._say(Event(action="warn", text=failure))
 

@@ -26,7 +26,14 @@ Held = TypeVar("Held", IoPriority, Membership)
 
 
 class Measure(Protocol):
-    """Something that is done about offenders. All but `check` raise OSError where the kernel refuses."""
+    """Something that is done about offenders. All but `check` raise OSError where the kernel refuses.
+
+    lasting: whether it starts as soon as the bandwidth is known, and again when that has changed.
+    """
+
+    @property
+    def lasting(self) -> bool:
+        """See above."""
 
     def check(self) -> None:
         """Raise WblabError where this machine cannot do it."""
@@ -47,6 +54,7 @@ class IoClass:
 
     journal: Journal
     value: int
+    lasting = False
 
     def check(self) -> None:
         """See Measure: every kernel can."""
@@ -124,7 +132,8 @@ class ControlGroup:
     journal: Journal
     root: Path | None
     controller: str
-    settings: dict[str, str]
+    settings: Callable[[float], dict[str, str]]  # the files and what to write there, for a disk's bandwidth
+    lasting = False
 
     @property
     def group(self) -> Path:
@@ -152,13 +161,12 @@ class ControlGroup:
         if not self.group.exists():
             self.journal.add([Group(path=str(self.group))])
             self.group.mkdir()
-        written = 0
-        for name, value in self.settings.items():
-            if (self.group / name).exists():
-                (self.group / name).write_text(value)
-                written += 1
-        if not written:
-            raise WblabError(f"control groups have no {' or '.join(self.settings)} here: choose another policy")
+        settings = {self.group / name: value for name, value in self.settings(bandwidth).items()}
+        present = [path for path in settings if path.exists()]
+        if not present:
+            raise WblabError(f"there is no {' and no '.join(map(str, settings))} here: choose another policy")
+        for path in present:
+            path.write_text(settings[path])
 
     def hold(self, pid: int, parent: int | None) -> int:
         """See Measure."""
@@ -214,16 +222,18 @@ class ControlGroup:
 
 @dataclass
 class DirtyBytes:
-    """Lowers the dirty limits for all to what the disk writes in a given time, as long as anyone is held."""
+    """Lowers the dirty limits for all to what the disk takes in a given time."""
 
     journal: Journal
     time_s: float
+    lasting: bool = False
 
     def check(self) -> None:
         """See Measure: every kernel can."""
 
     def start(self, bandwidth: float) -> None:
-        """See Measure."""
+        """See Measure. What was set for another bandwidth before is undone first."""
+        self.journal.undo([change for change in self.journal.changes if isinstance(change, Setting)])
         for name, part in (("background_", 0.5), ("", 1.0)):
             size = max(int(bandwidth * self.time_s * part), 2 * 4096)  # the kernel takes no less than two pages
             path, ratio = _VM / f"dirty_{name}bytes", _VM / f"dirty_{name}ratio"
@@ -245,12 +255,19 @@ def measures(config: Config, journal: Journal) -> list[Measure]:
         "idle": lambda: IoClass(journal, _OUR_IDLE),
         "best-effort-7": lambda: IoClass(journal, _BEST_EFFORT_7),
         "io.weight": lambda: ControlGroup(
-            journal, root, "io", dict.fromkeys(("io.weight", "io.bfq.weight"), f"default {config.io_weight}")
+            journal, root, "io", lambda _: dict.fromkeys(("io.weight", "io.bfq.weight"), f"default {config.io_weight}")
         ),
-        "memory.high": lambda: ControlGroup(journal, root, "memory", {"memory.high": str(config.memory_high)}),
+        "memory.high": lambda: ControlGroup(
+            journal, root, "memory", lambda bandwidth: {"memory.high": str(_memory_high(config, bandwidth))}
+        ),
         "dirty-bytes": lambda: DirtyBytes(journal, config.dirty_time / NS_PER_S),
+        "dirty-bytes-always": lambda: DirtyBytes(journal, config.dirty_time / NS_PER_S, lasting=True),
     }
     return [makers[name]() for name in config.policies]
+
+
+def _memory_high(config: Config, bandwidth: float) -> int:
+    return config.memory_high or max(int(5 * bandwidth * config.dirty_time / NS_PER_S), 8 << 20)
 
 
 def put_back_strays(journal: Journal, lineage: Sequence[Change]) -> list[str]:
@@ -259,7 +276,11 @@ def put_back_strays(journal: Journal, lineage: Sequence[Change]) -> list[str]:
     `lineage` is the journal while their ancestors were held. No policy is needed: the daemon before had its own.
     """
     root = cgroup_root()
-    kinds = (IoClass(journal, _OUR_IDLE), IoClass(journal, _BEST_EFFORT_7), ControlGroup(journal, root, "", {}))
+    kinds = (
+        IoClass(journal, _OUR_IDLE),
+        IoClass(journal, _BEST_EFFORT_7),
+        ControlGroup(journal, root, "", lambda _: {}),
+    )
     strays = [change for kind in kinds for change in kind.strays(lineage)]
     journal.add(strays)
     return journal.undo(strays)

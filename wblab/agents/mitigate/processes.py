@@ -16,6 +16,7 @@ class Identity:
     """What proc(5) says in /proc/PID/stat. `start_ticks` tells a process from a later one with the same number."""
 
     name: str
+    state: str
     parent: int
     session: int
     flags: int
@@ -31,7 +32,7 @@ def identify(task: int) -> Identity | None:
     before, _, after = text.rpartition(b")")  # a name may have spaces and brackets
     fields = after.split()
     name = before.partition(b"(")[2].decode(errors="replace")
-    return Identity(name, int(fields[1]), int(fields[3]), int(fields[6]), int(fields[19]))
+    return Identity(name, fields[0].decode(), int(fields[1]), int(fields[3]), int(fields[6]), int(fields[19]))
 
 
 def threads(pid: int) -> list[int]:
@@ -40,6 +41,11 @@ def threads(pid: int) -> list[int]:
         return [int(name) for name in os.listdir(f"/proc/{pid}/task")]
     except OSError:
         return []
+
+
+def waits_for_disk(pid: int) -> bool:
+    """Whether a thread of a process is in uninterruptible sleep: in a write that is throttled, or for its turn."""
+    return any(identity.state == "D" for tid in threads(pid) if (identity := identify(tid)))
 
 
 def ancestors() -> frozenset[int]:

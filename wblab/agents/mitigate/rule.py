@@ -6,7 +6,8 @@ the writing. But what a process that offends itself writes counts for no one els
 
 A process offends when what it answers for is above its threshold: `on` of the disk's bandwidth, divided among those
 who write much (above `off`), and only when together they write that much. One writer must so exceed `on` alone, and of
-three that share the disk each is found. It is released when it is below `off` and was held for its term.
+three that share the disk each is found. It is released when it is below `off`, was held for its term, and does not wait
+for the disk: who is stopped in the middle of a write is not calm, however little it writes.
 """
 
 import math
@@ -77,6 +78,7 @@ def judge(  # noqa: PLR0913
     answers_for: AnswersFor,
     limits: Limits,
     *,
+    waiting: Set[int] = frozenset(),
     bandwidth: float,
     now_s: float,
     period_s: float,
@@ -84,7 +86,8 @@ def judge(  # noqa: PLR0913
     """Return what follows from what was written in a period that ended at `now_s`.
 
     `usage` is without processes that must not be touched; where its `ended` has 0, nobody answers for the process.
-    `answers_for` names who else answers for a living process, or None. `bandwidth` is what the disk takes, in bytes/s.
+    `answers_for` names who else answers for a living process, or None. `waiting` are the offenders that wait for the
+    disk. `bandwidth` is what that takes, in bytes/s.
     """
     rates = _smoothed(state, usage, bandwidth, period_s, limits)
     offenders = {pid: since_s for pid, since_s in state.offenders.items() if pid not in usage.ended}
@@ -98,7 +101,7 @@ def judge(  # noqa: PLR0913
     for pid, since_s in list(offenders.items()):
         rate = families.get(pid, 0)
         term_s = limits.hold_s * 2 ** min(terms.get(pid, 0), _MAX_DOUBLINGS)
-        if rate < limits.off * bandwidth and now_s - since_s >= term_s:
+        if rate < limits.off * bandwidth and now_s - since_s >= term_s and pid not in waiting:
             release[pid] = rate
             terms[pid] = terms.get(pid, 0) + 1
             del offenders[pid]

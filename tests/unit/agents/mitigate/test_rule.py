@@ -21,7 +21,7 @@ class Machine:
         self.now_s = 100.0
         self.parents = parents or {}
 
-    def period(self, ended=None, **written_mib_s):
+    def period(self, ended=None, waiting=frozenset(), **written_mib_s):
         """One period, in which p3=0.5 means that process 3 wrote 0.5 MiB/s."""
         written = {int(name[1:]): int(rate * MIB * PERIOD_S) for name, rate in written_mib_s.items()}
         self.now_s += PERIOD_S
@@ -30,6 +30,7 @@ class Machine:
             Usage(written, ended or {}),
             self.parents.get,
             LIMITS,
+            waiting=waiting,
             bandwidth=MIB,
             now_s=self.now_s,
             period_s=PERIOD_S,
@@ -147,6 +148,14 @@ def test_not_released_while_it_writes():
     machine.until_held(p3=4)
     for _ in range(100):
         assert not machine.period(p3=0.3).release
+
+
+def test_not_released_while_it_is_stopped_in_a_write():
+    machine = Machine()
+    machine.until_held(p3=4)
+    for _ in range(100):
+        assert not machine.period(waiting={3}).release
+    assert machine.period().release
 
 
 def test_a_child_that_writes_for_it_keeps_an_offender_held():
