@@ -1,0 +1,132 @@
+"""The daemon in a guest, as root on a machine of its own: with taskstats, all controllers and every scheduler."""
+
+import json
+
+import pytest
+
+from wblab.agents.mitigate.ioprio import ioprio_value
+
+# A control load, and an offender that keeps the guest on until the trial below is over.
+LOADS = ("trace.events=[]", "load={c1={kind='control', idle='50ms'}}")
+UNTIL_S = 100
+TRIAL = """
+import json, os, pathlib, re, signal, subprocess, sys, time
+from wblab.agents.mitigate.ioprio import get_ioprio
+from wblab.agents.mitigate.processes import threads
+
+WRITER = '''
+import sys, threading, time
+from wblab.agents.mitigate.ioprio import set_ioprio
+def write(name, value):
+    set_ioprio(0, value)
+    with open("/mnt/disk/" + name, "wb", buffering=0) as file:
+        while True: file.write(bytes(4096))
+threading.Thread(target=write, args=("one", 2 << 13 | 1), daemon=True).start()
+write("two", 1 << 13 | 4)
+'''
+def settings():
+    root = pathlib.Path("/sys/fs/cgroup")
+    paths = [root / "cgroup.subtree_control", *(pathlib.Path("/proc/sys/vm", "dirty_" + name) for name in
+        ("bytes", "ratio", "background_bytes", "background_ratio"))]
+    group = root / "wblab-mitigate"
+    paths += [path for name in ("memory.high", "io.weight", "io.bfq.weight") if (path := group / name).exists()]
+    return {path.name: path.read_text().strip() for path in paths}
+def say(what):
+    group = re.search("0::(.*)", pathlib.Path(f"/proc/{writer.pid}/cgroup").read_text())[1]
+    ioprios = {tid: get_ioprio(tid) for tid in threads(writer.pid)}
+    print(json.dumps({"what": what, "ioprios": ioprios, "group": group, "settings": settings()}), flush=True)
+def start(): return subprocess.Popen(
+    ["wblab", "mitigate", "--json", "--config", "/run/mitigate.toml"], stdout=subprocess.PIPE, text=True)
+def until(daemon, action):
+    for line in daemon.stdout:
+        event = json.loads(line)
+        if event["action"] == "warn": print(line, end="", flush=True)
+        if event["action"] == action: return event
+    sys.exit("the daemon ended")
+
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+pathlib.Path("/run/mitigate.toml").write_text(sys.argv[1])
+while not os.path.ismount("/mnt/disk"): time.sleep(0.1)
+writer = subprocess.Popen([sys.executable, "-c", WRITER])
+time.sleep(1)
+say("before")
+daemon = start()
+while until(daemon, "hold")["pid"] != writer.pid: pass
+say("held")
+daemon.kill()
+daemon.wait()
+say("killed")
+daemon = start()
+until(daemon, "put back")
+while until(daemon, "hold")["pid"] != writer.pid: pass
+say("held again")
+daemon.terminate()
+print(json.dumps({"what": "exit code", "code": daemon.wait()}), flush=True)
+say("after")
+writer.kill()
+signal.pause()
+"""
+
+
+def trial(lab, policy, *settings):
+    """Return what the trial of a policy in a guest says, by its name, and the daemon's warnings."""
+    argv = ["python3", "-c", TRIAL, f'policy = "{policy}"\n']
+    wait = (f"load.l1={{kind='load', file='l1', wait='{UNTIL_S}s', size='1KiB', block='1KiB'}}",)
+    run = lab.run("base-device", *LOADS, *wait, f"agent.trial.argv={json.dumps(argv)}", *settings)
+    lines = [json.loads(line) for line in (run.path / "agent.trial.log").read_text().splitlines()]
+    assert lab.left_behind() == []
+    return {line["what"]: line for line in lines if "what" in line}, [line["text"] for line in lines if "text" in line]
+
+
+def without_name(line):
+    return {key: value for key, value in line.items() if key != "what"}
+
+
+@pytest.mark.parametrize(
+    ("policy", "held", "settings"),
+    [
+        ("idle", {"ioprios": ioprio_value("idle", 5)}, {}),
+        ("best-effort-7", {"ioprios": ioprio_value("best-effort", 7)}, {}),
+        ("io.weight", {"group": "/wblab-mitigate"}, {"io.bfq.weight": "default 1", "cgroup.subtree_control": "io"}),
+        ("memory.high", {"group": "/wblab-mitigate"}, {"cgroup.subtree_control": "memory"}),
+        ("dirty-bytes", {}, {"dirty_ratio": "0"}),
+        (
+            "idle+memory.high",
+            {"ioprios": ioprio_value("idle", 5), "group": "/wblab-mitigate"},
+            {"cgroup.subtree_control": "memory"},
+        ),
+    ],
+)
+def test_held_killed_held_again_and_put_back(lab, policy, held, settings):
+    said, warnings = trial(lab, policy, 'disk.scheduler="bfq"')
+    before = without_name(said["before"])
+    assert sorted(before["ioprios"].values()) == [ioprio_value("realtime", 4), ioprio_value("best-effort", 1)]
+    for moment in ("held", "held again"):
+        line = said[moment]
+        if "ioprios" in held:
+            assert set(line["ioprios"].values()) == {held["ioprios"]}
+        else:
+            assert line["ioprios"] == before["ioprios"]
+        assert line["group"] == held.get("group", before["group"])
+        assert settings.items() <= line["settings"].items()
+    assert without_name(said["killed"]) != before
+    assert said["exit code"]["code"] == 0
+    assert without_name(said["after"]) == before
+    assert warnings == []
+
+
+def test_a_scheduler_that_ignores_priorities_is_named(lab):
+    _, warnings = trial(lab, "idle", 'disk.scheduler="kyber"')
+    assert len(set(warnings)) == 1
+    assert "the scheduler kyber of ubda ignores I/O priorities; bfq does not" in warnings[0]
+
+
+def test_offenders_among_the_loads_of_an_experiment(lab):
+    """Every offender of the experiment is found; the innocent loads are not touched."""
+    run = lab.run("base-device", "trace.events=[]", "agent.mitigate.argv=['wblab', 'mitigate', '--json']")
+    events = [json.loads(line) for line in (run.path / "agent.mitigate.log").read_text().splitlines()]
+    held = {event["pid"] for event in events if event["action"] == "hold"}
+    assert held == {run.load(name).pid for name in ("l1", "l2")}
+    note = next(event for event in events if event["action"] == "note")
+    assert note["disk"] == "ubda"
+    assert 0.9 < float(note["text"].split()[2]) * 1e6 / (1 << 20) < 1.1  # MB/s; the disk is made to take 1 MiB/s
