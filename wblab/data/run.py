@@ -53,7 +53,7 @@ class LoadCycles:
 
     @cached_property
     def pauses_ns(self) -> Times:
-        """How much longer each cycle took than the load meant to sleep; never below 0. To run is no pause of a command."""
+        """How much longer each cycle took than the load meant to sleep; never below 0, and 0 of a command."""
         if isinstance(self.load, Command):
             return np.zeros_like(self.durations_ns)
         return cast(Times, np.maximum(self.durations_ns - self.idle_ns, 0))

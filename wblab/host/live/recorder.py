@@ -49,6 +49,11 @@ class Capture:
         return self.start_ns <= self.pause_start_ns
 
 
+def saved_captures(directory: Path) -> list[Capture]:
+    """Return what was saved in a run's directory."""
+    return [Capture(**json.loads(path.read_text())) for path in directory.glob("trace.pause-*.json")]
+
+
 def recorder_events(filesystem: str) -> list[str]:
     """Return what the flight recorder would like to record, if the kernel has it."""
     calls = [f"syscalls:sys_{side}_{name}" for name in BLOCKING for side in ("enter", "exit")]

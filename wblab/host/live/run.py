@@ -81,9 +81,11 @@ def _set_up(order: Order, place: Place, results: Path, undo: Undo) -> _Run:
     tracing = Tracing(order, place.filesystem, token, undo)
     files = order.directory.resolve() / f"wblab-live-{token}"
     undo.note("remove tree", str(files))
+    is_new = not results.exists()
     try:
         files.mkdir(mode=0o700)
         staged = rundir.stage(results, order.name)
+        records.give_back(results if is_new else staged)
     except OSError as error:
         raise InputError(f"cannot make a directory in {str(results)!r}: {error.strerror}") from None
     spec = records.live_spec(order, place, tracing.trace)
@@ -93,7 +95,6 @@ def _set_up(order: Order, place: Place, results: Path, undo: Undo) -> _Run:
 def _carry_out(run: _Run, record: dict[str, Any], undo: Undo, report: Report) -> dict[str, Any]:
     """Run the loads from their start to their end, write what they measured, and return what the record adds."""
     rundir.write_json(run.directory / rundir.EXPERIMENT, record)
-    records.give_back(run.directory)
     begun_ns = time.monotonic_ns()
     ended, reason = "", ""
     try:

@@ -11,7 +11,7 @@ from wblab.core.undo import Undo
 from wblab.core.units import format_bytes
 from wblab.host.disk import tool_path
 from wblab.host.live.order import Captures, Order
-from wblab.host.live.recorder import Capture, FlightRecorder, recorder_events
+from wblab.host.live.recorder import Capture, FlightRecorder, recorder_events, saved_captures
 from wblab.host.live.trace import Recording, make_instance
 from wblab.host.live.watch import Pause
 
@@ -103,6 +103,9 @@ class Tracing:
             except (WblabError, OSError) as error:
                 self.notes.append(f"not all pauses are saved: {error}")
             self._recorder = None
+            if short := [saved.number for saved in saved_captures(self._directory) if not saved.whole]:
+                numbers = ", ".join(map(str, sorted(short)))
+                self.notes.append(f"captures that begin within their pause: {numbers}: raise --capture-buffer")
 
 
 def _flight_instance(name: str, captures: Captures, filesystem: str, undo: Undo) -> Instance:

@@ -166,6 +166,17 @@ def test_a_user_who_may_not_trace_is_told_and_gets_a_run(live):
     assert os.listdir(live.disk) == []
 
 
+def test_run_by_sudo_it_belongs_to_the_user(live, monkeypatch):
+    if os.geteuid():
+        pytest.skip("only root can give a file away")
+    monkeypatch.setenv("SUDO_UID", "65534")
+    monkeypatch.setenv("SUDO_GID", "65533")
+    live.run("--no-trace", "--", "true")
+    run = live.made().path
+    owners = {(path.stat().st_uid, path.stat().st_gid) for path in (live.exp, run, *run.iterdir())}
+    assert owners == {(65534, 65533)}
+
+
 def test_a_trace_has_the_clock_of_the_loads_and_disturbs_nobody(live, tracing):
     with Undo() as undo:
         other = Instance(f"wblab-other-{os.getpid()}", undo)

@@ -1,0 +1,140 @@
+"""live_experiment.py on a machine where it may do everything: a guest, as root, on the device disk."""
+
+import json
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from wblab.data.captures import capture_of, captures
+from wblab.data.pagecache import page_cache
+from wblab.data.pauses import pause_report
+from wblab.data.perfetto import export
+from wblab.data.run import Run, read_run
+from wblab.data.window import around
+from wblab.plot.figure import save
+from wblab.plot.timeline import timeline
+
+MS, S = 10**6, 10**9
+
+# What a live run could leave behind, as text.
+STATE = """state() {
+  cat /sys/block/ubda/queue/scheduler /proc/mounts /sys/kernel/tracing/set_event /sys/kernel/tracing/tracing_on
+  cat /sys/fs/cgroup/cgroup.subtree_control
+  ls /sys/kernel/tracing/instances /mnt/disk; find /sys/fs/cgroup -type d
+  ps -A -o stat=,comm= | grep -v -e '^Z' -e ps -e grep -e kworker | cut -c 6- | sort  # a guest reaps no orphans
+}
+"""
+BIG = "/mnt/disk/big"
+DD = f"dd if=/dev/zero of={BIG} bs=64K count=480; rm {BIG}"
+
+
+def in_guest(lab, script: str) -> tuple[Run, str]:
+    """Run a shell script in a guest on the device disk; return the run and what the script wrote to `said`."""
+    run = lab.run(
+        "base-device",
+        "trace.events=[]",
+        "load={c1={kind='control', idle='50ms'}}",
+        f"load.go={{kind='command', wait='0s', argv={json.dumps(['sh', '-c', script])}}}",
+    )
+    return run, (run.path / "said").read_text()
+
+
+def live_command(*arguments: str, command: str = DD) -> str:
+    options = " ".join(("--exp /run/wblab/run/live --dir /mnt/disk --wait 3s --tail 3s", *arguments))
+    return f"live_experiment.py {options} -- sh -c '{command}'"
+
+
+@pytest.fixture(scope="module")
+def outer(shared_lab):
+    """A live run with all that it can have, and the machine's state before and after it."""
+    options = "--scheduler ubda=bfq --ioclass idle --cgroup memory.high=40M --capture-pauses 500ms --capture-buffer 8M"
+    script = f"{STATE} cd /run/wblab/run; (state > before; {live_command(options)}; state > after) > said 2>&1"
+    return in_guest(shared_lab, script)
+
+
+@pytest.fixture(scope="module")
+def live(outer) -> Run:
+    (path,) = (outer[0].path / "live").iterdir()
+    return read_run(path)
+
+
+def test_everything_is_as_it_was_before(outer):
+    assert (outer[0].path / "before").read_text() == (outer[0].path / "after").read_text()
+
+
+def test_it_says_where_the_run_is_and_nothing_else(outer, live):
+    assert outer[1] == f"/run/wblab/run/live/{live.path.name}\n"
+
+
+def test_the_record_has_the_machine_as_it_was_meanwhile(live):
+    assert live.record["kind"] == "live"
+    assert (live.spec.disk.device, live.spec.disk.filesystem, live.spec.disk.scheduler) == ("/dev/ubda", "ext4", "bfq")
+    assert live.spec.cgroup == {"memory.high": "40M"}
+    assert live.load("sh").load.ioclass == "idle"
+    said = live.record["live"]
+    assert (said["device"], said["lost_events"], said["command"]["exit_code"]) == ("ubda", 0, 0)
+    assert 0.8 < said["traffic"]["written_per_busy_s"] / (1 << 20) < 1.1  # the disk's rate
+
+
+def test_the_lock_up_is_seen(live):
+    pauses = {item.name: item for item in pause_report(live).loads}
+    assert pauses["mw1"].longest_pause_s > 0.5
+    assert pauses["c1"].longest_pause_s < 0.05
+    cache = page_cache(live)
+    state = cache.dirty_state
+    command = live.load("sh")
+    assert (command.boundaries_ns[1] < state.ts_ns).sum() > 100
+    assert live.zero_ns < state.ts_ns[0] < state.ts_ns[-1] < live.load("c1").boundaries_ns[-1] + S
+    assert (state.dirty + state.writeback).max() > 0.9 * state.background.max()
+    assert "dd" in set(cache.throttling.task)
+    assert cache.lost_ns == ()
+
+
+def test_a_pause_is_saved_with_all_that_happened_in_it(live):
+    assert 0 < live.record["live"]["captures"] == len(captures(live))
+    assert live.record["live"]["notes"] == []  # each reaches back to the beginning of its pause
+    item = live.load("mw1")
+    capture = next(found for found in captures(live) if found.load == "mw1")
+    index = int(np.searchsorted(item.boundaries_ns, capture.pause.start_ns))
+    assert (item.boundaries_ns[index], item.pauses_ns[index]) == (capture.pause.start_ns, capture.pause.duration_ns)
+    trace = page_cache(live, capture.path).trace
+    systems = {name.partition(":")[0] for name in trace.formats if trace.counts().get(name.partition(":")[2])}
+    assert {"writeback", "block", "ext4", "jbd2", "sched", "syscalls"} <= systems
+    entered = trace.events("sys_enter_openat")
+    assert item.pid in entered.pid
+
+
+def test_all_analyses_read_it(live, tmp_path):
+    window = around(live, "longest")
+    capture = capture_of(live, window)
+    save(timeline(live, page_cache(live)), live, tmp_path / "whole.png")
+    save(
+        timeline(live, page_cache(live, capture.path if capture else None), window=window), live, tmp_path / "near.png"
+    )
+    assert export(live, page_cache(live), 300 * MS)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_nothing_is_left_after_kills_at_any_moment(lab, seed):
+    options = "--scheduler ubda=bfq --cgroup memory.high=40M --capture-pauses 100ms --capture-buffer 1M"
+    command = live_command(options, command=f"sleep 1000 & dd if=/dev/zero of={BIG} bs=64K count=160; sleep 9")
+    chance = random.Random(seed)
+    kills = "".join(
+        f"{command} & sleep {chance.uniform(0, 12):.3f}; kill -9 $!; wait $!; sleep 30; rm -f {BIG}; state > after{n};"
+        for n in range(4)
+    )
+    run, said = in_guest(lab, f"{STATE} cd /run/wblab/run; (state > before; {kills}) > said 2>&1; true")
+    before = (run.path / "before").read_text()
+    assert said.count("Killed") == 4
+    assert [(run.path / f"after{n}").read_text() for n in range(4)] == [before] * 4
+
+
+def test_a_tracer_of_others_goes_on(lab):
+    others = "cd /sys/kernel/tracing; echo 1 > events/sched/sched_process_exit/enable; echo mine > trace_marker;"
+    after = "cat set_event; grep -c mine trace"
+    run, said = in_guest(lab, f"({others} {live_command(command='true')}; {after}) > /run/wblab/run/said 2>&1")
+    assert said.splitlines()[1:] == ["sched:sched_process_exit", "1"]
+    (path,) = (Path(run.path) / "live").iterdir()
+    assert "sched_process_exit" not in page_cache(read_run(path)).counts
