@@ -9,6 +9,8 @@ import pytest
 from wblab.cli import build_parser
 from wblab.core.errors import WblabError
 from wblab.core.specfile import ROOT, find_spec, preset_names, read_spec
+from wblab.host.live.main import build_parser as live_parser
+from wblab.host.live.main import make_order
 
 README = (ROOT / "README.md").read_text()
 DOCUMENTS = sorted(path for pattern in ("*.md", "*/README.md") for path in ROOT.glob(pattern))
@@ -44,6 +46,13 @@ def test_commands_are_understood(command):
     settings = getattr(parsed, "settings", [])
     if settings and not Path(parsed.spec).suffix:
         assert read_spec(find_spec(parsed.spec), settings)
+
+
+@pytest.mark.parametrize(
+    "options", re.findall(r"^    sudo \./live_experiment\.py(.*?)(?: -- |  )", README, re.MULTILINE)
+)
+def test_live_commands_are_understood(options):
+    assert make_order(live_parser().parse_args(shlex.split(options)), ("true",))
 
 
 def test_every_preset_is_explained():
