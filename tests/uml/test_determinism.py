@@ -7,6 +7,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -18,9 +19,17 @@ from wblab.data.difference import first_differences
 from wblab.data.run import Run, read_run
 from wblab.host.command import interpreter
 from wblab.host.disk import tool_path
+from wblab.host.kernel import list_kernels
 
-RUNS = 10
+RUNS = 20
 ANOTHER = 54321  # a user
+EVENTS = '["block:block_rq_*", "jbd2", "sched:sched_switch", "writeback:balance_dirty_pages"]'
+SHORT = (
+    *("disk.size=64MiB", "trace.buffer=16M", "sysctl.vm.dirty_ratio=10", "sysctl.vm.dirty_background_ratio=5"),
+    *("load.l1.wait=1s", "load.l1.size=16MiB", "load.l2.wait=6s", "load.l2.size=2MiB"),
+)
+XFS = ("disk.filesystem=xfs", "disk.size=320MiB")
+SYNC = ('disk.mount_options=["sync"]', "load.l1.size=128KiB", "load.l2.size=64KiB")
 
 
 def digest(run: Run) -> str:
@@ -49,15 +58,47 @@ def busy_loops() -> Iterator[None]:
             loop.wait()
 
 
-def test_ten_runs_give_the_same_bytes_also_beside_busy_loops(shared_lab):
-    digests = {digest(shared_lab.run("base")) for _ in range(RUNS // 2)}
+def test_twenty_runs_give_the_same_bytes_also_beside_busy_loops(shared_lab):
+    digests = {digest(shared_lab.run("base", *SHORT, f"trace.events={EVENTS}")) for _ in range(RUNS // 2)}
     with busy_loops():
-        digests |= {digest(shared_lab.run("base")) for _ in range(RUNS // 2)}
+        digests |= {digest(shared_lab.run("base", *SHORT, f"trace.events={EVENTS}")) for _ in range(RUNS // 2)}
     assert len(digests) == 1
 
 
+@pytest.mark.parametrize(
+    ("preset", "settings"),
+    [
+        pytest.param("base", ("disk.filesystem=ext2",), id="ext2"),
+        pytest.param("base", ("disk.filesystem=ext3",), id="ext3"),
+        pytest.param("base", XFS, id="xfs", marks=pytest.mark.skipif(not tool_path("mkfs.xfs"), reason="no mkfs.xfs")),
+        pytest.param("base", SYNC, id="sync"),
+        pytest.param("base", ("disk.scheduler=bfq",), id="bfq"),
+        pytest.param("base-device", (), id="device"),
+        pytest.param("base-device", ("disk.scheduler=none",), id="device-none"),
+        pytest.param("base-device", ("disk.scheduler=kyber",), id="device-kyber"),
+        pytest.param("base-device", ("disk.scheduler=bfq", "load.l1.ioclass=idle"), id="device-bfq-idle"),
+    ],
+)
+def test_every_filesystem_and_disk_gives_the_same_bytes_again(shared_lab, preset, settings):
+    assert_repeats(shared_lab, preset, *settings)
+
+
+@pytest.mark.parametrize("series", [listed.series for listed in list_kernels() if not listed.default])
+def test_every_series_gives_the_same_bytes_again(shared_lab, series):
+    built = {listed.series: listed.kernel for listed in list_kernels()}[series]
+    if not built:
+        pytest.skip(f"the kernel {series} is not built: wblab kernel build {series}")
+    assert_repeats(replace(shared_lab, kernel=built), "base")
+
+
+def assert_repeats(lab, preset, *settings):
+    first, second = (lab.run(preset, *SHORT, f"trace.events={EVENTS}", *settings) for _ in range(2))
+    assert first_differences(first, second) == []
+    assert len(first.load("l1").boundaries_ns) > 100
+
+
 def test_the_seed_alone_changes_a_run(shared_lab):
-    first, again, other = (digest(shared_lab.run("base", f"seed={seed}")) for seed in (1, 1, 2))
+    first, again, other = (digest(shared_lab.run("base", *SHORT, f"seed={seed}")) for seed in (1, 1, 2))
     assert first == again
     assert first != other
 

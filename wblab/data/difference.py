@@ -1,11 +1,13 @@
 """Where two runs differ first: in what their loads measured, and in their traces."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from tracecmd import TraceError
+from tracecmd.formats import EventFormat
 from tracecmd.sequence import Sequence as EventSequence
 
 from wblab.core import rundir
@@ -15,6 +17,8 @@ from wblab.data.pagecache import page_cache
 from wblab.data.run import Run
 
 _AROUND = 5  # events shown before and after
+# Of an inode on hostfs, such as that of the trace being written, the number is the host's: not the guest's doing.
+_INODE = ("ino", "i_ino")
 
 
 @dataclass(frozen=True)
@@ -70,13 +74,37 @@ def trace_difference(first: Run, second: Run, around: int = _AROUND) -> Differen
 
 
 def _first_event(first: EventSequence, second: EventSequence) -> int | None:
-    """Return the first event that differs in time, type or any byte, or that only one has."""
-    places = [_first_unequal(first.ts_ns, second.ts_ns), _first_unequal(first.types, second.types)]
+    """Return the first event that differs in time, type or content, or that only one has."""
+    types = first.types
+    places = [_first_unequal(first.ts_ns, second.ts_ns), _first_unequal(types, second.types)]
     end = min((place for place in places if place is not None), default=len(first))
+    numbers: dict[int, list[slice]] = {}  # of a type: what is not compared
     for index in range(_alike(first, second), end):
-        if first.record(index) != second.record(index):
+        if first.record(index) == second.record(index):
+            continue
+        kind = int(types[index])
+        if kind not in numbers:
+            numbers[kind] = _meaningless(first.events_of(kind).format)
+        if _without(first.record(index), numbers[kind]) != _without(second.record(index), numbers[kind]):
             return index
     return end if end < max(len(first), len(second)) else None
+
+
+def _meaningless(form: EventFormat) -> list[slice]:
+    """Return where records of a type hold the number of an inode, or padding: what was in the buffer before."""
+    found = [slice(item.offset, item.offset + item.size) for item in form.fields if item.name in _INODE]
+    fields = sorted(form.fields, key=lambda item: item.offset)
+    found += [slice(one.offset + one.size, other.offset) for one, other in pairwise(fields)]
+    if fields and not any(item.dynamic for item in fields):
+        found.append(slice(fields[-1].offset + fields[-1].size, None))
+    return found
+
+
+def _without(record: bytes, parts: list[slice]) -> bytes:
+    left = bytearray(record)
+    for part in parts:
+        left[part] = bytes(len(left[part]))
+    return bytes(left)
 
 
 def _alike(first: EventSequence, second: EventSequence) -> int:

@@ -11,9 +11,9 @@ from wblab.guest.cgroups import BLKIO
 from wblab.guest.settings import put
 
 _FLAGS = {"sync": MS_SYNCHRONOUS}
-# The ext4 driver would fill inode tables in the background, a writer that is no part of the experiment, at times that
-# in Linux 6.1 differ from run to run. An option of the spec comes later, and so wins.
-_EXT = ("noinit_itable",)
+# The ext4 driver would fill inode tables and read block bitmaps in the background, which is no part of the experiment,
+# at times that in Linux 6.1 differ from run to run. An option of the spec comes later, and so wins.
+_EXT = ("noinit_itable", "no_prefetch_block_bitmaps")
 
 
 def set_up_disk(disk: Disk) -> None:
