@@ -9,7 +9,16 @@ from wblab.core.tables import from_table
 from wblab.core.units import NS_PER_S, Bytes, BytesPerSecond, Nanoseconds
 
 DEFAULT_FILE = Path("/etc/wblab/mitigate.toml")
-POLICIES = ("idle", "best-effort-7", "io.weight", "memory.high", "dirty-bytes", "dirty-bytes-always")
+POLICIES = (
+    "idle",
+    "best-effort-7",
+    "io.weight",
+    "memory.high",
+    "dirty-bytes",
+    "dirty-bytes-always",
+    "short-queue",
+    "short-queue-always",
+)
 
 # What a desktop or a server cannot do without: holding these back would only spread a pause.
 _ALLOW = (
@@ -38,8 +47,9 @@ class Config:
     and level. io.weight, memory.high: a control group (version 2) for all offenders, with `io_weight` (1 to 1000;
     others have 100) or `memory_high` (0: five times what the disk takes in `dirty_time`, since by default a fifth of a
     group's memory may be dirty, but 8 MiB at least). dirty-bytes: vm.dirty_bytes for all is what the disk takes in
-    `dirty_time`, and the background threshold half of that, as long as there is an offender; dirty-bytes-always: from
-    when the bandwidth is known.
+    `dirty_time`, and the background threshold half of that, as long as there is an offender. short-queue: the disk's
+    queue holds no more requests than the disk does in `queue_time`, as long as there is an offender. With `-always`,
+    these two hold from when the bandwidth is known.
     allow: names of processes that are never touched; kernel threads, pid 1, the daemon and its ancestors never are.
     only: where given, no others than processes of these names are touched.
     disk: a name of /sys/block; empty, the one that was busiest lately. bandwidth: of that disk; 0, measured.
@@ -66,6 +76,7 @@ class Config:
     io_weight: int = 1
     memory_high: Bytes = Bytes(0)
     dirty_time: Nanoseconds = Nanoseconds(NS_PER_S)
+    queue_time: Nanoseconds = Nanoseconds(NS_PER_S // 2)
     state: str = "/run/wblab"
 
     @property
@@ -107,6 +118,6 @@ def check(config: Config) -> None:
         raise InputError("clip_percent must not be below on_percent: nothing would ever offend")
     if not 1 <= config.io_weight <= 1000:
         raise InputError("io_weight must be 1 to 1000")
-    for name in ("period", "smoothing", "dirty_time"):
+    for name in ("period", "smoothing", "dirty_time", "queue_time"):
         if getattr(config, name) <= 0:
             raise InputError(f"{name} must be above 0")

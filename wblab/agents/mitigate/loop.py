@@ -33,7 +33,7 @@ class Daemon:
         self._processes = Processes(config.allow, config.only)
         self._accounting = accounting
         self._disks = Disks(config.disk)
-        self._measures: list[Measure] = measures(config, journal) if journal else []
+        self._measures: list[Measure] = measures(config, journal, lambda: self._disks.name) if journal else []
         for measure in self._measures:
             measure.check()
         self._state = State()

@@ -13,6 +13,7 @@ from wblab.agents.mitigate.config import Config
 from wblab.agents.mitigate.ioprio import get_ioprio, ioprio_value, set_ioprio
 from wblab.agents.mitigate.journal import Journal
 from wblab.agents.mitigate.processes import Identity, identify, threads
+from wblab.agents.mitigate.queue import ShortQueue
 from wblab.core.errors import WblabError
 from wblab.core.units import NS_PER_S
 
@@ -233,7 +234,8 @@ class DirtyBytes:
 
     def start(self, bandwidth: float) -> None:
         """See Measure. What was set for another bandwidth before is undone first."""
-        self.journal.undo([change for change in self.journal.changes if isinstance(change, Setting)])
+        settings = [change for change in self.journal.changes if isinstance(change, Setting)]
+        self.journal.undo([change for change in settings if Path(change.path).parent == _VM])
         for name, part in (("background_", 0.5), ("", 1.0)):
             size = max(int(bandwidth * self.time_s * part), 2 * 4096)  # the kernel takes no less than two pages
             path, ratio = _VM / f"dirty_{name}bytes", _VM / f"dirty_{name}ratio"
@@ -248,9 +250,9 @@ class DirtyBytes:
         return 0
 
 
-def measures(config: Config, journal: Journal) -> list[Measure]:
-    """Return the measures of a policy."""
-    root = cgroup_root()
+def measures(config: Config, journal: Journal, disk: Callable[[], str]) -> list[Measure]:
+    """Return the measures of a policy; `disk` returns the name of the disk that matters."""
+    root, queue_s = cgroup_root(), config.queue_time / NS_PER_S
     makers: dict[str, Callable[[], Measure]] = {
         "idle": lambda: IoClass(journal, _OUR_IDLE),
         "best-effort-7": lambda: IoClass(journal, _BEST_EFFORT_7),
@@ -262,6 +264,8 @@ def measures(config: Config, journal: Journal) -> list[Measure]:
         ),
         "dirty-bytes": lambda: DirtyBytes(journal, config.dirty_time / NS_PER_S),
         "dirty-bytes-always": lambda: DirtyBytes(journal, config.dirty_time / NS_PER_S, lasting=True),
+        "short-queue": lambda: ShortQueue(journal, disk, queue_s),
+        "short-queue-always": lambda: ShortQueue(journal, disk, queue_s, lasting=True),
     }
     return [makers[name]() for name in config.policies]
 

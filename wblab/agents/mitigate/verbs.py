@@ -1,6 +1,7 @@
 """wblab mitigate."""
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -19,17 +20,20 @@ def add_verbs(verbs: Verbs) -> None:
     mitigate.add_argument(
         "--config", type=Path, metavar="FILE", help="a TOML file (default: /etc/wblab/mitigate.toml, if it is there)"
     )
+    mitigate.add_argument("--policy", metavar="NAME", help="what is done to an offender, whatever the file says")
     mitigate.add_argument("--restore", action="store_true", help="only undo what a killed daemon left")
     mitigate.add_argument("--json", action="store_true", help="print each decision as a line of JSON")
     mitigate.set_defaults(run=_mitigate)
 
 
 def _mitigate(arguments: argparse.Namespace) -> None:
-    from wblab.agents.mitigate.config import read_config
+    from wblab.agents.mitigate.config import check, read_config
     from wblab.agents.mitigate.report import printer
     from wblab.agents.mitigate.service import restore, serve
 
     config = read_config(arguments.config)
+    if arguments.policy is not None:
+        check(config := replace(config, policy=arguments.policy))
     say = printer(arguments.json)
     if arguments.restore:
         restore(config, say)
