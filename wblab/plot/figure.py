@@ -148,7 +148,8 @@ def _guest_machine(spec: Spec) -> str:
 def _live_machine(spec: LiveSpec) -> str:
     disk = spec.disk
     scheduler = f" ({disk.scheduler})" if disk.scheduler else ""
-    return f"{disk.filesystem} on {disk.device or 'no disk'}{scheduler}, {spec.memory / 2**30:.1f} GiB of memory, live"
+    memory = f"{spec.memory / 2**30:.1f} GiB" if spec.memory >= 1 << 30 else f"{spec.memory >> 20} MiB"
+    return f"{disk.filesystem} on {disk.device or 'no disk'}{scheduler}, {memory} of memory, live"
 
 
 def save(figure: Figure, run: Run, path: Path) -> None:

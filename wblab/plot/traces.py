@@ -63,20 +63,22 @@ def load_traces(item: LoadCycles, view: View, top_s: float, columns: int = LOAD_
     A third trace is not seen: it has the words, which the two others would have for cycles that are not theirs.
     """
     drawn = steps(item, view.run.zero_ns, view.bound_ns, view.window, columns)
-    axis = {"range": [0, top_s], "nticks": 4}
+    is_command = item.load.kind == "command"  # how long it runs shows in the width alone
+    axis = {"range": [0, top_s], "nticks": 4, "showticklabels": not is_command}
+    unit = "" if is_command else _UNIT
     if not len(drawn.heights_s):
-        return Drawn([], _UNIT, axis)
+        return Drawn([], unit, axis)
     colour, group = (CYCLE, INNOCENT) if item.load.innocent else (OFFENDER, OFFENDING)
     normal = np.append(np.where(drawn.paused, 0, drawn.heights_s), 0)
     cycles = _area(drawn.edges_s, normal, colour, group, line={"shape": "hv"}, fill="tozeroy")
     spoken = _spoken(item, drawn, view)
     if not drawn.paused.any():
-        return Drawn([cycles, spoken], _UNIT, axis)
+        return Drawn([cycles, spoken], unit, axis)
     left, right, height = (part[drawn.paused] for part in (drawn.edges_s[:-1], drawn.edges_s[1:], drawn.heights_s))
     gap, ground = np.full(len(height), np.nan), np.zeros(len(height))
     times_s, heights_s = np.stack([left, left, right, right, left]), np.stack([ground, height, height, ground, gap])
     pauses = _area(times_s.T.ravel(), heights_s.T.ravel(), PAUSE, PAUSED, fill="toself")
-    return Drawn([cycles, pauses, spoken], _UNIT, axis, [_longest(item, view)])
+    return Drawn([cycles, pauses, spoken], unit, axis, [_longest(item, view)])
 
 
 def _longest(item: LoadCycles, view: View) -> tuple[float, float, str]:
