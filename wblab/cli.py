@@ -23,7 +23,7 @@ class _Parser(argparse.ArgumentParser):
 
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser of all verbs; each sets `run`, a function of the parsed arguments."""
-    from wblab import rerun
+    from wblab import monitor, rerun
     from wblab.agents.mitigate import verbs as mitigate_verbs
     from wblab.bisect import verbs as bisect_verbs
     from wblab.claims import verbs as claims_verbs
@@ -50,8 +50,9 @@ def build_parser() -> argparse.ArgumentParser:
         plot_verbs,
         compareverb,
         claims_verbs,
-        mitigate_verbs,
+        monitor,
         twin_verbs,
+        mitigate_verbs,
     ):
         module.add_verbs(verbs)
     return parser

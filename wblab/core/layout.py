@@ -10,6 +10,7 @@ from pathlib import Path
 # Inherited file descriptors of the User Mode Linux process.
 RUN_FD, SCRATCH_FD, DISK_FD, STATUS_FD = 10, 11, 12, 13
 LAB_FD, PACKAGES_FD = 14, 15  # for guests in which programs of the lab run
+SAMPLES_FD = 16  # for guests that are watched
 
 ROOM = Path("/run/wblab")
 RUN, SCRATCH = ROOM / "run", ROOM / "scratch"
@@ -18,6 +19,7 @@ PROGRAMS = ROOM / "bin"
 DISK = Path("/mnt/disk")
 DISK_DEVICE = Path("/dev/ubda")
 STATUS_DEVICE = Path("/dev/tty1")
+SAMPLES_DEVICE = Path("/dev/tty2")
 
 # In the scratch directory.
 PROGRAM, PARAMETERS = "experiment.pyz", "guest.json"

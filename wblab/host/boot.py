@@ -43,6 +43,7 @@ class Boot:
     silence_limit_s: host time without a word from the guest after which it counts as hanging.
     one_processor: keep the guest on one processor (see wblab.host.processor).
     lab: for a guest in which programs of the lab run.
+    samples_fd: a pipe that gets what the guest writes to its SAMPLES_DEVICE.
     """
 
     linux: Path
@@ -55,6 +56,7 @@ class Boot:
     parameters: str = ""
     one_processor: bool = False
     lab: Lab | None = None
+    samples_fd: int | None = None
 
     @property
     def shared(self) -> Path:
@@ -123,6 +125,8 @@ def _start(request: Boot, control_far: socket.socket, status_write: int) -> "sub
         console.write(f"+ {shlex.join(command)}\n".encode())
         console.flush()
         descriptors = {layout.DISK_FD: request.disk_fd, layout.STATUS_FD: status_write}
+        if request.samples_fd is not None:
+            descriptors[layout.SAMPLES_FD] = request.samples_fd
         directories = {layout.RUN_FD: request.run}
         if request.lab:
             directories |= {layout.LAB_FD: ROOT, layout.PACKAGES_FD: request.lab.packages}

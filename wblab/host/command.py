@@ -15,8 +15,8 @@ START_NS = 1_700_000_000 * 10**9  # the wall clock at boot, when time is virtual
 _UMID = "wblab"
 
 
-def kernel_arguments(spec: Spec) -> list[str]:
-    """Return the arguments of the `linux` executable, without the executable itself.
+def kernel_arguments(spec: Spec, *, watched: bool = False) -> list[str]:
+    """Return the arguments of the `linux` executable, without the executable itself; `watched`: with a way for samples.
 
     They hold nothing but what the spec says and constants: the kernel feeds them to its random numbers.
     """
@@ -30,9 +30,11 @@ def kernel_arguments(spec: Spec) -> list[str]:
         f"umid={_UMID}",
         "con=null",
         "con0=null,fd:1",
-        f"con{layout.STATUS_DEVICE.name.removeprefix('tty')}=null,fd:{layout.STATUS_FD}",
+        _console(layout.STATUS_DEVICE, layout.STATUS_FD),
         f"ubd0={layout.host_path(layout.DISK_FD)}",
     ]
+    if watched:
+        arguments.append(_console(layout.SAMPLES_DEVICE, layout.SAMPLES_FD))
     if spec.disk.model == "device":
         arguments += [f"ubd.latency_ns={spec.disk.latency}", f"ubd.bytes_per_second={spec.disk.write_bps}"]
     if spec.clock.mode == "virtual":
@@ -45,6 +47,11 @@ def kernel_arguments(spec: Spec) -> list[str]:
     program = f"{layout.host_path(layout.SCRATCH_FD)}/{layout.PROGRAM}"  # it holds the standard library as well
     init = [f"init={interpreter()}", "PYTHONHASHSEED=0", f"PYTHONPATH={program}"]
     return [*arguments, *init, "--", "-S", "-s", "-P", "-B", program]
+
+
+def _console(device: Path, fd: int) -> str:
+    """Return the argument that lets what is written to a terminal of the guest come out of a file descriptor."""
+    return f"con{device.name.removeprefix('tty')}=null,fd:{fd}"
 
 
 def interpreter() -> str:

@@ -41,15 +41,19 @@ class Finished:
     record: dict[str, Any]
 
 
-def run_experiment(
+def run_experiment(  # noqa: PLR0913 - three of them by name
     spec: Spec,
     kernel: Kernel,
     results: Path,
     *,
     report: Report = silent,
     silence_limit_s: float = SILENCE_LIMIT_S,
+    samples_fd: int | None = None,
 ) -> Finished:
-    """Run a spec that was checked (wblab.core.check, wblab.host.check). Raises RunFailedError."""
+    """Run a spec that was checked (wblab.core.check, wblab.host.check). Raises RunFailedError.
+
+    samples_fd: a pipe that gets what the guest writes to layout.SAMPLES_DEVICE.
+    """
     record = _record(spec, kernel)
     spec = _adapted(spec, kernel)
     try:
@@ -63,7 +67,7 @@ def run_experiment(
         rundir.write_json(staged / rundir.EXPERIMENT, record)
         if kernel.config:
             shutil.copyfile(kernel.config, staged / rundir.CONFIG)
-        ended = _boot(spec, kernel, staged, report, silence_limit_s)
+        ended = _boot(spec, kernel, staged, report, silence_limit_s=silence_limit_s, samples_fd=samples_fd)
     except (WblabError, OSError, KeyboardInterrupt) as error:
         reason = "interrupted" if isinstance(error, KeyboardInterrupt) else str(error)
         rundir.write_json(staged / rundir.EXPERIMENT, record | _ending("failed", reason))
@@ -75,12 +79,14 @@ def run_experiment(
     return Finished(rundir.commit(staged), record)
 
 
-def _boot(spec: Spec, kernel: Kernel, staged: Path, report: Report, silence_limit_s: float) -> Ended:
+def _boot(  # noqa: PLR0913
+    spec: Spec, kernel: Kernel, staged: Path, report: Report, *, silence_limit_s: float, samples_fd: int | None
+) -> Ended:
     report(None, "making the disk")
     with made_disk(spec.disk, spec.seed) as disk_fd:
         request = Boot(
             linux=kernel.path,
-            arguments=kernel_arguments(spec),
+            arguments=kernel_arguments(spec, watched=samples_fd is not None),
             run=staged,
             scratch=shared_memory() / f"wblab-{secrets.token_hex(6)}",
             disk_fd=disk_fd,
@@ -89,6 +95,7 @@ def _boot(spec: Spec, kernel: Kernel, staged: Path, report: Report, silence_limi
             parameters=guest_parameters(spec),
             one_processor=spec.clock.mode == "virtual",
             lab=lab() if spec.needs_lab else None,
+            samples_fd=samples_fd,
         )
         report(None, "booting")
         ended = boot(request, _progress(spec, report))

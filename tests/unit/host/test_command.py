@@ -32,6 +32,11 @@ def test_name_and_kernel_and_loads_change_no_argument():
     assert kernel_arguments(replace(BASE, name="other", kernel="6.12", load={})) == kernel_arguments(BASE)
 
 
+def test_only_a_guest_that_is_watched_has_a_way_for_samples():
+    added = [argument for argument in kernel_arguments(BASE, watched=True) if argument not in kernel_arguments(BASE)]
+    assert added == ["con2=null,fd:16"]
+
+
 def test_the_seed_changes_the_kernels_seed_and_nothing_else():
     one, two = (kernel_arguments(replace(BASE, seed=seed)) for seed in (1, 2))
     differing = [pair for pair in zip(one, two, strict=True) if pair[0] != pair[1]]

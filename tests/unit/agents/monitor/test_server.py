@@ -1,0 +1,150 @@
+"""The server, asked through a socket as a browser would."""
+
+import asyncio
+import json
+from contextlib import asynccontextmanager
+
+import aiohttp
+import pytest
+
+from wblab.agents.monitor.server import address, listen, serve
+from wblab.core.samples import Batch, End, Source
+
+TOKEN = "a-token"
+LOOK = {"dirty": "#9CCBE8"}
+
+
+async def source(count=3, ends=True):
+    yield Source("x", 0)
+    for number in range(count):
+        yield Batch(number)
+    if ends:
+        yield End("over")
+    await asyncio.Event().wait()
+
+
+@asynccontextmanager
+async def served(items=None):
+    listening = listen(0)
+    task = asyncio.create_task(serve(items or source(), listening, TOKEN, LOOK))
+    try:
+        async with aiohttp.ClientSession(raise_for_status=False) as session:
+            yield session, address(listening, TOKEN)
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+def get(path, **options):
+    """Return status, headers and body of one answer; `path` is relative to the page, or begins with a slash."""
+
+    async def ask():
+        async with served() as (session, page):
+            root = page.removesuffix(f"{TOKEN}/")
+            url = root + path[1:] if path.startswith("/") else page + path
+            async with session.get(url, **options) as response:
+                return response.status, response.headers, await response.read()
+
+    return asyncio.run(ask())
+
+
+def test_only_this_machine_is_listened_to():
+    with listen(0) as listening:
+        assert listening.getsockname()[0] == "127.0.0.1"
+        with pytest.raises(OSError, match="in use"):
+            listen(listening.getsockname()[1])
+
+
+@pytest.mark.parametrize("name", ["", "page.js", "store.js", "panes.js", "page.css", "uPlot.iife.min.js", "look.json"])
+def test_the_page_has_all_that_it_needs_without_a_network(name):
+    status, headers, body = get(name)
+    assert (status, headers["Cache-Control"], headers["X-Content-Type-Options"]) == (200, "no-store", "nosniff")
+    assert headers["Content-Security-Policy"].startswith("default-src 'none'; script-src 'self'")
+    assert body
+    assert b"http://" not in body.replace(b"http://www.w3.org", b"")
+
+
+def test_the_page_gets_its_colours():
+    assert json.loads(get("look.json")[2]) == LOOK
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/",
+        "/samples",
+        "/a-toke/",
+        "/a-token-/samples",
+        "/%20a-token/",
+        "/A-TOKEN/",
+        "/ä/",
+        "/a-token",
+        "/favicon.ico",
+        "none.js",
+        "../a-token/x",
+        "uPlot.LICENSE",
+        "..%2fserver.py",
+    ],
+)
+def test_without_the_token_or_for_what_there_is_not_there_is_nothing(path):
+    assert get(path)[0] == 404
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("127.0.0.1", 200),
+        ("localhost:80", 200),
+        ("evil.example", 404),
+        ("evil.example:80", 404),
+        ("127.0.0.1.evil.example", 404),
+        ("", 404),
+    ],
+)
+def test_a_foreign_name_that_leads_here_is_refused(host, status):
+    assert get("", headers={"Host": host})[0] == status
+    assert get("samples", headers={"Host": host})[0] == status
+
+
+@pytest.mark.parametrize(
+    ("headers", "query", "first"),
+    [
+        ({}, "", 1),
+        ({"Last-Event-ID": "2"}, "", 3),
+        ({"Last-Event-ID": "2"}, "?after=1", 3),
+        ({}, "?after=2", 3),
+        ({"Last-Event-ID": "3"}, "", None),
+        ({"Last-Event-ID": "-1"}, "", 1),
+        ({"Last-Event-ID": "9" * 400}, "", 1),
+        ({"Last-Event-ID": "x"}, "?after=", 1),
+    ],
+)
+def test_a_page_goes_on_after_what_it_had(headers, query, first):
+    status, answered, body = get(f"samples{query}", headers=headers)
+    assert (status, answered["Content-Type"]) == (200, "text/event-stream")
+    ids = [int(text[4:]) for text in body.split(b"\n") if text.startswith(b"id: ")]
+    assert ids == (list(range(first, 4)) if first else [])
+    assert body.count(b'"source"') == body.count(b'"end"') == 1
+
+
+def test_many_pages_get_the_same():
+    async def ask():
+        async with served(source(500)) as (session, page):
+            responses = await asyncio.gather(*(session.get(f"{page}samples") for _ in range(4)))
+            return await asyncio.gather(*(response.read() for response in responses))
+
+    bodies = asyncio.run(ask())
+    assert len(set(bodies)) == 1
+    assert bodies[0].count(b"\nid: ") == 500
+
+
+def test_its_end_waits_for_no_page():
+    async def ask():
+        loop = asyncio.get_running_loop()
+        async with served(source(1, ends=False)) as (session, page):
+            response = await session.get(f"{page}samples")
+            await response.content.readuntil(b'"batch"')
+            start_s = loop.time()
+        return loop.time() - start_s
+
+    assert asyncio.run(ask()) < 30

@@ -1,0 +1,1 @@
+"""The monitor: a sampler that watches writeback without taking part in it, and a page that shows its samples."""

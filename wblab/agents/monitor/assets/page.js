@@ -1,0 +1,107 @@
+// The connection, its state in words, and the span of time that is shown.
+
+import { Panes } from "./panes.js";
+import { Store } from "./store.js";
+
+const SILENT_MS = 2000;
+
+const view = { seconds: 60, held: null, dirty: false };
+let store = null;
+let panes = null;
+let heardMs = performance.now();
+let ended = null;
+let cutOff = false;
+let missed = 0;
+let last = 0; // batch
+
+const at = (id) => document.getElementById(id);
+
+function show() {
+  if (!store || store.firstS === null) return;
+  const [from, to] = view.held ?? span();
+  panes.draw(store, from, to);
+}
+
+// The last seconds; while there are fewer, the first, with room for those to come.
+function span() {
+  if (view.seconds === Infinity) return [store.firstS, Math.max(store.nowS, store.firstS + 1)];
+  const from = Math.max(store.nowS - view.seconds, store.firstS);
+  return [from, from + view.seconds];
+}
+
+function redraw() {
+  if (view.dirty) return;
+  view.dirty = true;
+  requestAnimationFrame(() => {
+    view.dirty = false;
+    show();
+  });
+}
+
+function hold(held) {
+  view.held = held;
+  at("hold").classList.toggle("chosen", held !== null);
+  redraw();
+}
+
+function tellState() {
+  const quietMs = performance.now() - heardMs;
+  let [name, text] = ["live", "live"];
+  if (ended) [name, text] = ended.failed ? ["failed", "failed"] : ["ended", "ended"];
+  else if (cutOff) [name, text] = ["reconnecting", "reconnecting"];
+  else if (!store) [name, text] = ["connecting", "waiting"];
+  else if (quietMs > SILENT_MS) [name, text] = ["silent", `silent for ${(quietMs / 1000).toFixed(0)} s`];
+  at("state").className = name;
+  at("state").textContent = text;
+  const notes = [];
+  if (store?.untraced) notes.push(`No kernel events (${store.untraced}): the dirty limit and throttling are missing.`);
+  if (store?.lost) notes.push(`${store.lost} events were lost.`);
+  if (missed) notes.push(`${missed} batches were missed while this page was cut off.`);
+  if (ended) notes.push(`The source has ended: ${ended.reason}.`);
+  at("notes").textContent = notes.join(" ");
+}
+
+function hear(item) {
+  heardMs = performance.now();
+  cutOff = false;
+  if (item.source && !store) {
+    store = new Store(item.source);
+    store.untraced = item.source.untraced;
+    at("source").textContent = item.source.name;
+  }
+  if (item.batch) store.add(item.batch);
+  if (item.missed) missed += item.missed;
+  if (item.end) ended = item.end;
+  redraw();
+}
+
+function connect() {
+  const events = new EventSource(`samples?after=${last}`); // it connects again by itself, and says what it had last
+  events.onmessage = (event) => {
+    last = Number(event.lastEventId);
+    hear(JSON.parse(event.data));
+    if (ended) events.close();
+  };
+  events.onerror = () => {
+    cutOff = true;
+    if (events.readyState === EventSource.CLOSED && !ended) setTimeout(connect, SILENT_MS);
+  };
+}
+
+for (const button of document.querySelectorAll("button[data-seconds]")) {
+  button.onclick = () => {
+    document.querySelector("button.chosen[data-seconds]").classList.remove("chosen");
+    button.classList.add("chosen");
+    view.seconds = Number(button.dataset.seconds);
+    hold(null);
+  };
+}
+at("hold").onclick = () => hold(view.held ? null : span());
+window.onresize = () => panes.resize();
+
+const look = await (await fetch("look.json")).json();
+panes = new Panes(at("panes"), look, (from, to) => hold([from, to]));
+connect();
+setInterval(tellState, 250);
+setInterval(() => store?.forget(), 60_000);
+window.monitor = { get store() { return store; }, panes, view }; // for a look from the console, and for tests

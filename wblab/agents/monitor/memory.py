@@ -1,0 +1,34 @@
+"""Memory that is there before it is needed: in a lock-up, what asks for a page may wait for the disk like others."""
+
+import ctypes
+from contextlib import suppress
+
+from wblab.core.syscalls import checked, libc
+
+ENVIRONMENT = {"PYTHONMALLOC": "malloc"}  # Python's objects come from the C library's heap, which `reserve` keeps
+
+_MCL_CURRENT, _MCL_FUTURE = 1, 2
+_M_TRIM_THRESHOLD, _M_MMAP_MAX = -1, -4  # malloc.h of glibc
+
+
+def reserve(heap_bytes: int) -> None:
+    """Let the heap grow by this much now, and never shrink or be passed by; see mallopt(3).
+
+    A C library that has no such options keeps its own ways.
+    """
+    mallopt = getattr(libc, "mallopt", None)
+    if mallopt is None:
+        return
+    mallopt(_M_MMAP_MAX, 0)
+    mallopt(_M_TRIM_THRESHOLD, -1)
+    libc.malloc.restype = ctypes.c_void_p
+    libc.free(ctypes.c_void_p(libc.malloc(ctypes.c_size_t(heap_bytes))))
+
+
+def lock_all() -> None:
+    """Keep all our memory, now and later, from being paged out, as far as our limits allow (RLIMIT_MEMLOCK).
+
+    See mlockall(2).
+    """
+    with suppress(OSError):
+        checked(libc.mlockall(_MCL_CURRENT | _MCL_FUTURE))

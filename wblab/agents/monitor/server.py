@@ -1,0 +1,138 @@
+"""The page and its samples over HTTP: on 127.0.0.1 only, and only for who knows the token in the address.
+
+Samples go as server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html): a browser that was
+cut off says by itself which number it had last, and gets what came after.
+"""
+
+import asyncio
+import hmac
+import json
+import os
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import suppress
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+
+from aiohttp import web
+
+from wblab.agents.monitor.feed import Feed
+from wblab.core.samples import Item, line
+
+ADDRESS = "127.0.0.1"
+
+_NAMES = {ADDRESS, "localhost"}  # of this machine: a foreign name that leads here is an attack (DNS rebinding)
+_PAGE = "page.html"
+_KINDS = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
+_HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "Referrer-Policy": "no-referrer",  # the address is the secret
+    "X-Content-Type-Options": "nosniff",
+}
+_RETRY_MS = 300
+_AT_ONCE = 200  # batches in one piece, for a page that was away for long
+_CLOSING_S = 1.0
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+def application(feed: Feed, token: str, look: Mapping[str, object]) -> web.Application:
+    """Return what answers requests. `look`: the names and colours of what is drawn, for the page."""
+    contents = {path.name: (path.read_bytes(), kind) for path, kind in _assets()}
+    contents[""] = contents[_PAGE]
+    contents["look.json"] = (json.dumps(look).encode(), "application/json")
+
+    async def asset(request: web.Request) -> web.StreamResponse:
+        if (content := contents.get(request.match_info["name"])) is None:
+            raise web.HTTPNotFound
+        return web.Response(body=content[0], content_type=content[1], charset="utf-8")
+
+    async def samples(request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream", **_HEADERS})
+        await response.prepare(request)
+        with suppress(ConnectionResetError):  # the browser is gone
+            async for piece in events(feed, _last(request)):
+                await response.write(piece)
+        return response
+
+    @web.middleware
+    async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
+        given = request.match_info.get("token", "")
+        if request.url.host not in _NAMES or not hmac.compare_digest(given.encode(), token.encode()):
+            raise web.HTTPNotFound
+        response = await handler(request)
+        if not response.prepared:
+            response.headers.update(_HEADERS)
+        return response
+
+    app = web.Application(middlewares=[guard])
+    app.router.add_get("/{token}/samples", samples)
+    app.router.add_get("/{token}/{name:[^/]*}", asset)
+    return app
+
+
+async def events(feed: Feed, number: int) -> AsyncIterator[bytes]:
+    """Yield the events for a page that had batches up to this number, until the source's end; 0, it had none."""
+    yield f"retry: {_RETRY_MS}\n\n".encode()
+    while feed.source is None and feed.end is None:
+        await feed.change()
+    if feed.source:
+        yield _event(line(feed.source))
+    if missed := feed.missed(number):
+        yield _event(json.dumps({"missed": missed}).encode())
+    while True:
+        batches = feed.after(number)
+        for at in range(0, len(batches), _AT_ONCE):
+            piece = batches[at : at + _AT_ONCE]
+            yield b"".join(_event(batch.text, batch.number) for batch in piece)
+            number = piece[-1].number
+        if feed.after(number):
+            continue
+        if feed.end:
+            yield _event(line(feed.end))
+            return
+        await feed.change()
+
+
+def listen(port: int) -> socket.socket:
+    """Return a socket that listens on 127.0.0.1; port 0, one that is free. Raises OSError."""
+    return socket.create_server((ADDRESS, port))
+
+
+def address(listening: socket.socket, token: str) -> str:
+    """Return the page's address."""
+    return f"http://{ADDRESS}:{listening.getsockname()[1]}/{token}/"
+
+
+async def serve(items: AsyncIterator[Item], listening: socket.socket, token: str, look: Mapping[str, object]) -> None:
+    """Serve a source's items to all pages that ask, also after its end, until this is cancelled."""
+    feed = Feed()
+    runner = web.AppRunner(application(feed, token, look), access_log=None, shutdown_timeout=_CLOSING_S)
+    await runner.setup()
+    try:
+        await web.SockSite(runner, listening).start()
+        async for item in items:
+            feed.add(item)
+        await asyncio.Event().wait()
+    finally:
+        await runner.cleanup()
+
+
+def _assets() -> Iterator[tuple[Traversable, str]]:
+    """Yield the files that make up the page, and what they are."""
+    for path in (files("wblab.agents.monitor") / "assets").iterdir():
+        if kind := _KINDS.get(os.path.splitext(path.name)[1]):
+            yield path, kind
+
+
+def _last(request: web.Request) -> int:
+    """Return the number of the last batch that the page had: a browser says it, or the page where it starts anew."""
+    text = request.headers.get("Last-Event-ID") or request.query.get("after", "")
+    return int(text) if text.isdecimal() and len(text) < 16 else 0
+
+
+def _event(text: bytes, number: int | None = None) -> bytes:
+    head = b"" if number is None else b"id: %d\n" % number
+    return head + b"data: " + text.rstrip(b"\n") + b"\n\n"
