@@ -24,9 +24,11 @@ from wblab.core.errors import WblabError
 _REQUEST = struct.Struct("=IHHII BBxx HHI")  # struct nlmsghdr, struct genlmsghdr, one attribute with the task's id
 _NLM_F_REQUEST, _NLMSG_ERROR, _CMD_GET, _ATTR_PID, _TYPE_AGGR_PID = 1, 2, 1, 1, 4
 _HEADER = struct.Struct("=IHHII 6xH")  # of an answer, up to the type of its first attribute
-_STATS = 36  # where struct taskstats begins: after both headers and those of three attributes
+_STATS, _STATS_TYPE = 36, 34  # where struct taskstats begins, after headers of messages and attributes, and its type
+_TYPE_NULL = 6  # an empty attribute before it, on processors that want it aligned (nla_need_padding_for_64bit)
 # comm, pid, ppid, write_bytes, cancelled_write_bytes, tgid; the last since version 12.
 _FIELDS = struct.Struct("=32s16xII120xQQ96xI")
+_SHORT = struct.Struct("=H")
 _FIELDS_OFFSET, _TGID_SINCE = 80, 12
 # Version 15 had new fields among the old ones, which version 16 moved to the end.
 _FIELDS_15 = struct.Struct("=32s16xII120xQQ144xI")
@@ -110,11 +112,14 @@ class Taskstats:
 
 def decode(message: bytes) -> Task:
     """Return the task in a message of the kernel: headers, AGGR_PID { PID, STATS { struct taskstats } }."""
-    (version,) = struct.unpack_from("=H", message, _STATS)
+    stats = _STATS
+    if _SHORT.unpack_from(message, _STATS_TYPE) == (_TYPE_NULL,):
+        stats += 4
+    (version,) = _SHORT.unpack_from(message, stats)
     fields, offset = (_FIELDS_15, _FIELDS_15_OFFSET) if version == 15 else (_FIELDS, _FIELDS_OFFSET)
     if version < _TGID_SINCE:  # the struct may end before it
-        message = message.ljust(_STATS + offset + fields.size, b"\0")
-    name, tid, parent, written, cancelled, tgid = fields.unpack_from(message, _STATS + offset)
+        message = message.ljust(stats + offset + fields.size, b"\0")
+    name, tid, parent, written, cancelled, tgid = fields.unpack_from(message, stats + offset)
     if version < _TGID_SINCE:
         tgid = 0
     return Task(tid, tgid, parent, name[: name.index(0)].decode(errors="replace"), written, cancelled)

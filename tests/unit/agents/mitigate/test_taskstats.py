@@ -12,7 +12,7 @@ from wblab.agents.mitigate.taskstats import Task, decode
 FAMILY = 23
 
 
-def message(version, *, size, shift=0, tgid_at=None):
+def message(version, *, size, shift=0, tgid_at=None, padding=b""):
     """Build an answer of the kernel: the layout of version 14, with `shift` more bytes before the name."""
     stats = bytearray(size)
     struct.pack_into("=H", stats, 0, version)
@@ -21,7 +21,7 @@ def message(version, *, size, shift=0, tgid_at=None):
     struct.pack_into("=QQ", stats, 256 + shift, 1 << 40, 4096)
     if tgid_at:
         struct.pack_into("=I", stats, tgid_at, 4700)
-    attributes = struct.pack("=HHI", 8, 1, 4711) + struct.pack("=HH", 4 + size, 3) + bytes(stats)
+    attributes = struct.pack("=HHI", 8, 1, 4711) + padding + struct.pack("=HH", 4 + size, 3) + bytes(stats)
     nested = struct.pack("=HH", 4 + len(attributes), 4) + attributes
     payload = struct.pack("=BBH", 2, 1, 0) + nested
     return struct.pack("=IHHII", 16 + len(payload), FAMILY, 0, 1, 99) + payload
@@ -41,6 +41,11 @@ def message(version, *, size, shift=0, tgid_at=None):
 )
 def test_all_layouts(version, layout, tgid):
     assert decode(message(version, **layout)) == Task(4711, tgid, 12, "some name", 1 << 40, 4096)
+
+
+def test_processors_that_want_it_aligned():
+    padding = struct.pack("=HH", 4, 6)
+    assert decode(message(14, size=432, padding=padding)) == decode(message(14, size=432))
 
 
 def test_the_library_reads_the_same(taskstats, disk_path):
