@@ -1,7 +1,7 @@
 """Where two runs differ first: in what their loads measured, and in their traces."""
 
+import sys
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -78,33 +78,34 @@ def _first_event(first: EventSequence, second: EventSequence) -> int | None:
     types = first.types
     places = [_first_unequal(first.ts_ns, second.ts_ns), _first_unequal(types, second.types)]
     end = min((place for place in places if place is not None), default=len(first))
-    numbers: dict[int, list[slice]] = {}  # of a type: what is not compared
+    formats: dict[int, EventFormat] = {}
     for index in range(_alike(first, second), end):
-        if first.record(index) == second.record(index):
+        records = first.record(index), second.record(index)
+        if records[0] == records[1]:
             continue
         kind = int(types[index])
-        if kind not in numbers:
-            numbers[kind] = _meaningless(first.events_of(kind).format)
-        if _without(first.record(index), numbers[kind]) != _without(second.record(index), numbers[kind]):
+        if kind not in formats:
+            formats[kind] = first.events_of(kind).format
+        if _meaning(formats[kind], records[0]) != _meaning(formats[kind], records[1]):
             return index
     return end if end < max(len(first), len(second)) else None
 
 
-def _meaningless(form: EventFormat) -> list[slice]:
-    """Return where records of a type hold the number of an inode, or padding: what was in the buffer before."""
-    found = [slice(item.offset, item.offset + item.size) for item in form.fields if item.name in _INODE]
-    fields = sorted(form.fields, key=lambda item: item.offset)
-    found += [slice(one.offset + one.size, other.offset) for one, other in pairwise(fields)]
-    if fields and not any(item.dynamic for item in fields):
-        found.append(slice(fields[-1].offset + fields[-1].size, None))
-    return found
-
-
-def _without(record: bytes, parts: list[slice]) -> bytes:
-    left = bytearray(record)
-    for part in parts:
-        left[part] = bytes(len(left[part]))
-    return bytes(left)
+def _meaning(form: EventFormat, record: bytes) -> list[bytes]:
+    """Return what a record says: its fields, but for numbers of inodes, without what lay in the buffer between them."""
+    said = []
+    for field in (*form.common, *form.fields):
+        if field.name in _INODE:
+            continue
+        place, end = field.offset, field.end
+        if field.dynamic == "rest":
+            end = len(record)
+        elif field.dynamic:  # __data_loc and __rel_loc: offset and length of what lies behind the fields
+            where = int.from_bytes(record[place:end], sys.byteorder)
+            place = (where & 0xFFFF) + (end if field.dynamic == "rel" else 0)
+            end = place + (where >> 16)
+        said.append(record[place:end])
+    return said
 
 
 def _alike(first: EventSequence, second: EventSequence) -> int:

@@ -14,7 +14,13 @@ from .conftest import MS, write_run
 
 S = 1000 * MS
 C1, W1 = [S, S + 50 * MS, S + 100 * MS], [S, S + 60 * MS]
-FORMATS = {"test": [event_format("tick", 300, "u32 value 8 4 0"), event_format("tock", 301, "u32 value 8 4 0")]}
+FORMATS = {
+    "test": [
+        event_format("tick", 300, "u32 value 8 4 0"),
+        event_format("tock", 301, "u32 value 8 4 0"),
+        event_format("named", 302, "__data_loc char[] name 8 4 1\nu16 ino 12 2 0\nu8 kind 16 1 0"),
+    ]
+}
 
 
 def trace(*events, pages=1):
@@ -94,6 +100,29 @@ def test_the_first_event_that_differs_and_those_around_it(runs, change, index, p
     assert marked == [f"> {1 + (index + 1) / 1000:.9f} CPU0 task-9 tick: value={index + 1}"]
     assert len(found.first) == 11
     assert found.first[:5] == found.second[:5]
+
+
+def named(text, *, ino=0, kind=1, junk=b""):
+    """Return a trace of one event with a string, and with junk where it says nothing."""
+    ring, data = Ring(), text.encode() + b"\0"
+    hole = (junk + bytes(4))[:2], (junk + bytes(4))[:3]
+    fields = struct.pack("<IH2sB3s", len(data) << 16 | 20, ino, hole[0], kind, hole[1]) + data + junk
+    page = ring.page(S, [ring.extend(0) + ring.data(0, ring.record(302, 9, fields))])
+    return TraceWriter(ring, formats=FORMATS, cmdlines="9 task\n", buffers={"": [[page]]}).encode()
+
+
+@pytest.mark.parametrize(
+    ("changed", "differs"),
+    [
+        ({"junk": b"left over"}, False),
+        ({"ino": 7}, False),  # of hostfs: the host's
+        ({"kind": 2}, True),
+        ({"text": "others"}, True),
+    ],
+)
+def test_what_an_event_says_counts_and_what_lies_between_does_not(runs, changed, differs):
+    traces = named("string", junk=b"some more"), named(**{"text": "string", "junk": b"some more"} | changed)
+    assert bool(first_differences(*runs({"c1": C1}, {"c1": C1}, traces))) == differs
 
 
 def test_one_run_without_a_trace(runs):
