@@ -52,7 +52,12 @@ def crowd(tmp_path):
 @pytest.mark.parametrize("source", ["taskstats", "proc"])
 def test_cost(crowd, tmp_path, source):
     config = tmp_path / "mitigate.toml"
-    values = {"state": str(tmp_path / "state"), "bandwidth": "100MiB/s", "only": ["no process has this name"]}
+    values = {
+        "state": str(tmp_path / "state"),
+        "bandwidth": "100MiB/s",
+        "learned": "",
+        "only": ["no process has this name"],
+    }
     config.write_text("".join(f"{key} = {json.dumps(value)}\n" for key, value in values.items()))
     without = "import ctypes, os, sys; ctypes.CDLL(None).prctl(24, 12, 0, 0, 0); os.execv(sys.executable, sys.argv[1:])"
     command = [sys.executable, "-m", "wblab", "mitigate", "--config", str(config)]

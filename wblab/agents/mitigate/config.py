@@ -59,6 +59,7 @@ class Config:
     clip_percent: no process counts for more than this share in one period, so that a short burst is soon forgotten.
     hold: an offender is held for at least this long, twice as long with each time that it offends again.
     state: the directory of the lock and of the journal; on a tmpfs.
+    learned: the file in which the disks' bandwidths are kept from one start to the next; empty, they are not.
     """
 
     policy: str = "idle"
@@ -78,6 +79,7 @@ class Config:
     dirty_time: Nanoseconds = Nanoseconds(NS_PER_S)
     queue_time: Nanoseconds = Nanoseconds(NS_PER_S // 2)
     state: str = "/run/wblab"
+    learned: str = "/var/lib/wblab/disks.json"
 
     @property
     def policies(self) -> list[str]:

@@ -78,6 +78,16 @@ class Disks:
             before = self.known.get(name)
             self.known[name] = follow(before, counters, period_s) if before else Disk(counters)
 
+    def assume(self, bandwidths: Mapping[str, float]) -> None:
+        """Take bandwidths for known, in bytes/s, until they are measured."""
+        for name, bandwidth in bandwidths.items():
+            self.known[name] = replace(self.known[name], bandwidth=bandwidth)
+
+    @property
+    def bandwidths(self) -> dict[str, float]:
+        """What the disks can take, in bytes/s, as far as that is known."""
+        return {name: disk.bandwidth for name, disk in self.known.items() if disk.bandwidth}
+
     @property
     def name(self) -> str:
         """The disk that matters now."""

@@ -2,12 +2,14 @@
 
 import signal
 import time
+from pathlib import Path
 
 from wblab.agents.mitigate.accounting import Accounting, Usage
 from wblab.agents.mitigate.changes import PROCESS_CHANGES
 from wblab.agents.mitigate.config import Config
 from wblab.agents.mitigate.disk import Disks
 from wblab.agents.mitigate.journal import Journal
+from wblab.agents.mitigate.learned import recall, remember
 from wblab.agents.mitigate.measures import Measure, cgroup_root, measures, put_back_strays
 from wblab.agents.mitigate.processes import Processes, waits_for_disk
 from wblab.agents.mitigate.report import Action, Event, Say
@@ -33,6 +35,8 @@ class Daemon:
         self._processes = Processes(config.allow, config.only)
         self._accounting = accounting
         self._disks = Disks(config.disk)
+        if config.learned:
+            self._disks.assume(recall(Path(config.learned), list(self._disks.known)))
         self._measures: list[Measure] = measures(config, journal, lambda: self._disks.name) if journal else []
         for measure in self._measures:
             measure.check()
@@ -51,6 +55,11 @@ class Daemon:
             self._disks.follow(now_s - before_s)
             self.period(now_s, now_s - before_s)
             before_s = now_s
+
+    def close(self) -> None:
+        """Keep what was learned."""
+        if self._config.learned and self._journal is not None:
+            remember(Path(self._config.learned), self._disks.bandwidths)
 
     def _wait(self) -> bool:
         """Wait for the end of a period, and return whether it was ended by a signal."""

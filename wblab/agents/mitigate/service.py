@@ -29,10 +29,12 @@ def serve(config: Config, say: Say, *, dry_run: bool) -> None:
     with _alone(Path(config.state)):
         journal = Journal(Path(config.state, _JOURNAL))
         put_back(journal, say)
+        daemon = Daemon(config, say, accounting(say), journal)
         try:
-            Daemon(config, say, accounting(say), journal).run()
+            daemon.run()
         finally:
             put_back(journal, say)
+        daemon.close()
 
 
 def restore(config: Config, say: Say) -> None:

@@ -1,7 +1,11 @@
+import tomllib
+from dataclasses import fields
+
 import pytest
 
 from wblab.agents.mitigate.config import Config, check, read_config
 from wblab.core.errors import InputError
+from wblab.core.specfile import ROOT
 
 
 def write(tmp_path, text):
@@ -46,3 +50,9 @@ def test_what_makes_no_sense_is_refused(tmp_path, text, message):
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(InputError, match=r"nowhere\.toml"):
         read_config(tmp_path / "nowhere.toml")
+
+
+def test_the_example_is_the_default():
+    path = ROOT / "misc/systemd/mitigate.toml"
+    assert read_config(path) == Config()
+    assert set(tomllib.loads(path.read_text())) == {field.name for field in fields(Config)}

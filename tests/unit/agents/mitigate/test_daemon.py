@@ -53,7 +53,13 @@ def config(tmp_path):
     path = tmp_path / "mitigate.toml"
 
     def write(**changes):
-        values = {"state": str(tmp_path / "state"), "bandwidth": "1MiB/s", "only": [NAME], "period": "200ms"}
+        values = {
+            "state": str(tmp_path / "state"),
+            "learned": "",
+            "bandwidth": "1MiB/s",
+            "only": [NAME],
+            "period": "200ms",
+        }
         values |= {"smoothing": "800ms", "hold": "500ms"} | changes
         path.write_text("".join(f"{key} = {json.dumps(value)}\n" for key, value in values.items()))
         return path
