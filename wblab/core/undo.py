@@ -95,18 +95,22 @@ def guard() -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     set_process_name("wblab-undo")
-    print(_NOTED, flush=True)
+    _say(_NOTED)
     steps = []
     for line in sys.stdin:
         steps.append(json.loads(line))
-        with suppress(BrokenPipeError):
-            print(_NOTED, flush=True)
+        _say(_NOTED)
     for step, *arguments in reversed(steps):
         try:
             STEPS[step](*arguments)
         except OSError as error:
-            with suppress(BrokenPipeError):
-                print(f"cannot undo {step} {' '.join(map(str, arguments))}: {error.strerror}", flush=True)
+            _say(f"cannot undo {step} {' '.join(map(str, arguments))}: {error.strerror}")
+
+
+def _say(line: str) -> None:
+    """Tell the holder, if it is still there."""
+    with suppress(BrokenPipeError):
+        os.write(1, f"{line}\n".encode())
 
 
 def _write(path: str, value: str) -> None:

@@ -33,17 +33,27 @@ class Tracing:
         if not order.events and not order.captures:
             return
         if tool_path("trace-cmd") is None:
-            self.notes.append("no trace: trace-cmd is not installed, 'wblab doctor' says how to")
+            self.notes.append("no trace: trace-cmd is missing: run 'sudo apt-get install trace-cmd'")
             return
         wanted = Trace(events=order.events, buffer=order.buffer)
         try:
             self._instances.append(make_instance(f"wblab-live-{token}", wanted, undo))
             self.trace = wanted
-            if order.captures:
-                self._instances.append(_flight_instance(f"wblab-flight-{token}", order.captures, filesystem, undo))
         except OSError as error:
             self.notes.append(f"no trace: this machine does not let us ({error.strerror}): run it as root")
-            self._instances, self.trace = [], Trace()
+            return
+        if order.captures:
+            try:
+                self._instances.append(self._flight_instance(f"wblab-flight-{token}", order.captures, filesystem, undo))
+            except OSError as error:
+                self.notes.append(f"no flight recorder ({error.strerror}): lower --capture-buffer")
+
+    def _flight_instance(self, name: str, captures: Captures, filesystem: str, undo: Undo) -> Instance:
+        instance = Instance(name, undo, buffer_bytes=captures.buffer)
+        known = [event for event in recorder_events(filesystem) if instance.enable(event)]
+        if not any(event.startswith("syscalls:") for event in known):
+            self.notes.append("captures are without system calls: this kernel does not trace them")
+        return instance
 
     def start(self, directory: Path) -> None:
         """Record from now on, into a run's directory. Raises OSError."""
@@ -106,10 +116,3 @@ class Tracing:
             if short := [saved.number for saved in saved_captures(self._directory) if not saved.whole]:
                 numbers = ", ".join(map(str, sorted(short)))
                 self.notes.append(f"captures that begin within their pause: {numbers}: raise --capture-buffer")
-
-
-def _flight_instance(name: str, captures: Captures, filesystem: str, undo: Undo) -> Instance:
-    instance = Instance(name, undo, buffer_bytes=captures.buffer)
-    for event in recorder_events(filesystem):
-        instance.enable(event)
-    return instance
