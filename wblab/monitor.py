@@ -129,10 +129,11 @@ def _watch_run(arguments: argparse.Namespace) -> None:
 def _audience(arguments: argparse.Namespace) -> "Audience":
     """Return who watches: pages, whose address is printed, or who reads standard output."""
     from wblab.agents.monitor.audience import Audience, printed
-    from wblab.agents.monitor.server import address, listen, serve
 
     if arguments.json:
         return Audience(printed)
+    from wblab.agents.monitor.server import address, listen, serve
+
     try:
         listening = listen(arguments.port)
     except (OSError, OverflowError) as error:

@@ -1,0 +1,87 @@
+"""The monitor: of a guest from outside, and within one, as root, on a disk that locks up."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from wblab.core.samples import Batch, End, Source, parse
+from wblab.core.specfile import ROOT
+from wblab.data.run import read_run
+
+S = 10**9
+
+# Throttled after 2 MiB, and over in some ten seconds.
+FEW = ("sysctl.vm.dirty_ratio=0", "sysctl.vm.dirty_bytes=4194304", "trace.lead=1s", "stop_order=[]")
+LOADS = ("load.l1.wait='1s'", "load.l1.size='8MiB'", "load.l2.wait='2s'", "load.l2.size='1MiB'")
+
+
+def watch(lab, *settings):
+    """Return the items that the command prints of a guest, and its run."""
+    command = [sys.executable, "-m", "wblab", "monitor", "--guest", "--json", "--exp", str(lab.results)]
+    settings = (*FEW, *LOADS, f"kernel={json.dumps(str(lab.kernel.path))}", *settings)
+    command += [word for setting in settings for word in ("--set", setting)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return list(map(parse, done.stdout.splitlines())), read_run(lab.results / done.stderr.decode().strip())
+
+
+def rows(items, key):
+    return [row for item in items if isinstance(item, Batch) for row in getattr(item, key)]
+
+
+@pytest.mark.parametrize("clock", ["virtual", "real"])
+def test_a_guest_is_watched_while_it_runs(lab, clock):
+    items, run = watch(lab, f"clock.mode='{clock}'")
+    assert isinstance(items[0], Source)
+    assert items[0].name.startswith("guest of base, Linux ")
+    assert items[0].untraced == ""
+    assert items[-1] == End("the sampler was stopped")
+    states = rows(items, "states")
+    assert max(state.dirty + state.writeback for state in states) > 2 << 20
+    assert all(state.limit for state in states)
+    first_ns, last_ns = states[0].at_ns, states[-1].at_ns
+    assert first_ns < run.zero_ns
+    assert last_ns > max(int(load.boundaries_ns[-1]) for load in run.loads) - 5 * S
+    assert "l1" in {row.task for row in rows(items, "throttled")}
+    assert "l1" in {row.task for row in rows(items, "writers")}
+    waits = rows(items, "waits")
+    assert max(wait.at_ns - wait.start_ns for wait in waits if not wait.over) > S // 2  # seen while it lasted
+    assert max(wait.at_ns - wait.start_ns for wait in waits if wait.over) > S // 2
+    assert not run.failure
+    assert lab.left_behind() == []
+
+
+# What a monitor in the guest leaves, when it is ended as `$1` says; its samples come last.
+WITHIN = """
+wblab monitor --json --dir /mnt/disk > /tmp/samples & monitor=$!
+until grep -q batch /tmp/samples; do sleep 0.1; done
+ls /sys/kernel/tracing/instances | sed 's/[0-9]*$//'
+ls -a /mnt/disk | grep -c wblab-probe
+ended() {
+    kill -$1 $monitor; { wait $monitor; } 2> /dev/null; echo code $?
+    until [ "$(ls /sys/kernel/tracing/instances | wc -l)" = 0 ]; do sleep 0.1; done
+    until [ "$(ls /mnt/disk | grep -c wblab-probe)" = 0 ]; do sleep 0.1; done
+    # The guest's first process does not reap: what has ended is still there by name.
+    until [ "$(cat /proc/[0-9]*/status | grep -A2 '^Name:.wblab-' | grep '^State' | grep -vc Z)" = 0 ]; do sleep 0.1; done
+    echo nothing left; cat /tmp/samples; exit 0
+}
+trap "ended $1" TERM
+while true; do sleep 0.1; done
+"""
+
+
+@pytest.mark.parametrize(("how", "code"), [("TERM", 0), ("KILL", 137)])
+def test_within_a_guest_it_watches_the_disk_and_undoes_all(lab, how, code):
+    argv = json.dumps(["bash", "-c", WITHIN, "bash", how])
+    run = lab.run("base-device", *FEW, *LOADS, "memory='400MiB'", f"agent.a.argv={argv}")
+    instance, probes, ended, nothing, *lines = (run.path / "agent.a.log").read_text().splitlines()
+    assert (instance, probes, ended, nothing) == ("wblab-monitor-", "1", f"code {code}", "nothing left")
+    items = [parse(text.encode()) for text in lines[: len(lines) if how == "TERM" else -1]]
+    assert items[0].untraced == ""
+    assert any(state.limit for state in rows(items, "states"))
+    assert max(wait.at_ns - wait.start_ns for wait in rows(items, "waits")) > S // 2
+    assert "l1" in {row.task for row in rows(items, "writers")}
+    if how == "TERM":
+        assert items[-1] == End("the sampler was stopped")
