@@ -127,6 +127,7 @@ def test_offenders_among_the_loads_of_an_experiment(lab):
     events = [json.loads(line) for line in (run.path / "agent.mitigate.log").read_text().splitlines()]
     held = {event["pid"] for event in events if event["action"] == "hold"}
     assert held == {run.load(name).pid for name in ("l1", "l2")}
-    note = next(event for event in events if event["action"] == "note")
-    assert note["disk"] == "ubda"
+    unknown, note = [event for event in events if event["action"] == "note"]
+    assert unknown["disk"] == note["disk"] == "ubda"
+    assert "not known yet" in unknown["text"]
     assert 0.9 < float(note["text"].split()[2]) * 1e6 / (1 << 20) < 1.1  # MB/s; the disk is made to take 1 MiB/s

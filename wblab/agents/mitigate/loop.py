@@ -42,7 +42,7 @@ class Daemon:
             measure.check()
         self._state = State()
         self._held_for: dict[int, int] = {}  # by process: the offender
-        self._said = ""
+        self._said: set[str] = set()
         self._applied = 0.0  # the bandwidth for which lasting measures were started
         self._lost = 0
 
@@ -102,15 +102,21 @@ class Daemon:
             self._release(dict(verdict.release), bandwidth)
 
     def _warn(self, bandwidth: float) -> None:
-        """Say once what the disk is, and once more when that changes."""
+        """Say once of each disk that comes to matter what it takes, and what speaks against the policy there."""
         disk = self._disks.name
-        objections = [objection(disk, policy, cgroup_root()) for policy in self._config.policies] if bandwidth else []
-        text = "; ".join(filter(None, objections))
-        if bandwidth and (said := f"{disk} {text}") != self._said:
-            self._said = said
-            self._say(Event(action="note", text=f"{disk} takes {bandwidth / 1e6:.2f} MB/s", disk=disk))
-            if text:
-                self._say(Event(action="warn", text=text, disk=disk))
+        if bandwidth:
+            self._say_once(disk, Event(action="note", text=f"{disk} takes {bandwidth / 1e6:.2f} MB/s", disk=disk))
+        else:
+            text = f"what {disk} takes is not known yet: it is measured when {disk} is busy"
+            self._say_once(text, Event(action="note", text=text, disk=disk))
+        for policy in self._config.policies:
+            if text := objection(disk, policy, cgroup_root()):
+                self._say_once(text, Event(action="warn", text=text, disk=disk))
+
+    def _say_once(self, about: str, event: Event) -> None:
+        if about not in self._said:
+            self._said.add(about)
+            self._say(event)
 
     def _judged(self, usage: Usage) -> Usage:
         """Return the usage without those who must not be touched."""
