@@ -64,7 +64,7 @@ ended() {
     until [ "$(ls /sys/kernel/tracing/instances | wc -l)" = 0 ]; do sleep 0.1; done
     until [ "$(ls /mnt/disk | grep -c wblab-probe)" = 0 ]; do sleep 0.1; done
     # The guest's first process does not reap: what has ended is still there by name.
-    until [ "$(cat /proc/[0-9]*/status | grep -A2 '^Name:.wblab-' | grep '^State' | grep -vc Z)" = 0 ]; do sleep 0.1; done
+    until [ "$(cat /proc/[0-9]*/status | grep -A2 '^Name:.wblab-' | grep State: | grep -vc Z)" = 0 ]; do sleep 0.1; done
     echo nothing left; cat /tmp/samples; exit 0
 }
 trap "ended $1" TERM

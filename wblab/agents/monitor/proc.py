@@ -116,11 +116,14 @@ class Writers:
 
 
 def grown(before: dict[int, int], now: dict[int, int], parents: dict[int, int]) -> dict[int, int]:
-    """Return what each process wrote, if anything, from the totals by pid before and now."""
+    """Return what each process wrote, if anything, from the totals by pid before and now, and the parents before."""
     growth = {pid: total - before.get(pid, 0) for pid, total in now.items()}
     for pid in before.keys() - now.keys():
-        if (parent := parents.get(pid)) in growth:
-            growth[parent] -= before[pid]
+        heir = parents.get(pid)
+        while heir is not None and heir not in now:  # it ended as well, and its parent has seen that
+            heir = parents.get(heir)
+        if heir is not None:
+            growth[heir] -= before[pid]
     return {pid: written for pid, written in growth.items() if written > 0}
 
 
@@ -137,12 +140,14 @@ def _all_written() -> Iterator[tuple[int, int]]:
 
 
 def _parents(written: dict[int, int]) -> dict[int, int]:
-    """Return the parents of all that wrote anything."""
-    parents = {}
-    for pid, total in written.items():
-        if total:
-            with suppress(OSError):
-                parents[pid] = parent_pid(_text(f"/proc/{pid}/stat"))
+    """Return the parents of all that wrote anything, and theirs."""
+    parents: dict[int, int] = {}
+    for pid in (pid for pid, total in written.items() if total):
+        with suppress(OSError):
+            child = pid
+            while child and child not in parents:
+                parents[child] = parent_pid(_text(f"/proc/{child}/stat"))
+                child = parents[child]
     return parents
 
 

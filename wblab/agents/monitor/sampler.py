@@ -39,8 +39,8 @@ _PR_SET_PDEATHSIG = 1
 class Order:
     """What to sample. name: of the source, in words. to: a file that gets the lines; empty, standard output.
 
-    probe: the directory of a probe; empty, none. passing: the machine is a guest, which ends with us and has its programs
-    from another disk than the one that is watched: nothing is undone, and no memory of the little it has is locked.
+    probe: the directory of a probe; empty, none. passing: the machine is a guest, which ends with us and has its
+    programs from another disk than the watched one: nothing is undone, and none of its little memory is locked.
     """
 
     name: str

@@ -62,6 +62,7 @@ def test_a_child_that_ended_is_not_counted_again_as_its_parents():
     assert grown(before, now, {2: 1}) == {1: 64}  # what it wrote after it was last looked at
     assert grown(before, {1: 100}, {2: 1}) == {}  # a parent that does not wait for its children
     assert grown(before, {3: 0}, {2: 1}) == {}  # and one that is gone too
+    assert grown({1: 0, 2: 0, 3: 500}, {1: 500 + 7}, {3: 2, 2: 1, 1: 0}) == {1: 7}  # and its child's child
 
 
 def test_who_writes_is_seen_by_name_and_a_child_that_came_and_went_by_its_parents(tmp_path):
