@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from wblab.core.spec import Spec
 
 _END_LIMIT_S = 5.0
+_HEAP_BYTES = 32 << 20
 
 
 def add_verbs(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -60,7 +61,7 @@ def _monitor(arguments: argparse.Namespace) -> None:
 
 
 def _watch_machine(arguments: argparse.Namespace) -> None:
-    from wblab.agents.monitor.memory import lock_all
+    from wblab.agents.monitor.memory import lock_all, reserve
     from wblab.agents.monitor.sampler import Order
     from wblab.agents.monitor.streams import pipe, piped, sampler
 
@@ -70,6 +71,7 @@ def _watch_machine(arguments: argparse.Namespace) -> None:
     order = Order("this machine", probe=str(directory.resolve()) if directory else "")
     audience = _audience(arguments)
     reading, writing = pipe()
+    reserve(_HEAP_BYTES)
     with audience.hears(piped(reading)):
         with sampler(order, writing):
             lock_all()  # what shows the samples must not wait for a disk either

@@ -65,6 +65,7 @@ class Audience:
             self._error = error
         finally:
             self._done.set()
+            self._heard_end.set()  # nobody hears any more
 
     async def _heard(self, items: Items) -> Items:
         async for item in items:

@@ -8,11 +8,11 @@ from wblab.core.syscalls import checked, libc
 ENVIRONMENT = {"PYTHONMALLOC": "malloc"}  # Python's objects come from the C library's heap, which `reserve` keeps
 
 _MCL_CURRENT, _MCL_FUTURE = 1, 2
-_M_TRIM_THRESHOLD, _M_MMAP_MAX = -1, -4  # malloc.h of glibc
+_M_TRIM_THRESHOLD, _M_MMAP_MAX, _M_ARENA_MAX = -1, -4, -8  # malloc.h of glibc
 
 
 def reserve(heap_bytes: int) -> None:
-    """Let the heap grow by this much now, and never shrink or be passed by; see mallopt(3).
+    """Let the heap grow by this much now, and never shrink or be passed by, by later threads neither; see mallopt(3).
 
     A C library that has no such options keeps its own ways.
     """
@@ -20,6 +20,7 @@ def reserve(heap_bytes: int) -> None:
     if mallopt is None:
         return
     mallopt(_M_MMAP_MAX, 0)
+    mallopt(_M_ARENA_MAX, 1)
     mallopt(_M_TRIM_THRESHOLD, -1)
     libc.malloc.restype = ctypes.c_void_p
     libc.free(ctypes.c_void_p(libc.malloc(ctypes.c_size_t(heap_bytes))))

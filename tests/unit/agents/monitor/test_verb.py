@@ -3,12 +3,15 @@
 import json
 import os
 import random
+import re
+import shutil
 import signal
 import socket
 import subprocess
 import sys
 import time
 import urllib.request
+from pathlib import Path
 
 import pytest
 
@@ -71,6 +74,45 @@ def test_it_prints_its_address_serves_and_ends_cleanly(marked, number):
     process.send_signal(number)
     assert process.wait() == 0
     marked.await_nothing()
+
+
+def test_what_shows_the_samples_opens_and_writes_no_file_either(marked, tmp_path):
+    if shutil.which("strace") is None:
+        pytest.skip("strace is not installed")
+    if os.geteuid():
+        pytest.skip("an ordinary user may not lock that much memory")
+    process = start("--dir", str(marked.directory), environment=marked.environment)
+    with urllib.request.urlopen(f"{process.stdout.readline().strip()}samples") as stream:
+        heard(stream, 5)
+        status = Path(f"/proc/{process.pid}/status").read_text()
+        log = tmp_path / "strace.log"
+        command = [
+            "strace",
+            "-f",
+            "-e",
+            "trace=%file,write,writev,sendto,fsync",
+            "-o",
+            str(log),
+            "-p",
+            str(process.pid),
+        ]
+        tracer = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+        heard(stream, 30)
+        tracer.terminate()
+        tracer.wait()
+    process.terminate()
+    process.communicate()
+    calls = set(re.findall(r"^\d+ +(\w+)\(", log.read_text(), re.MULTILINE))
+    assert calls == {"sendto"}
+    resident, locked = (int(re.search(rf"{key}:\s+(\d+) kB", status)[1]) for key in ("VmRSS", "VmLck"))
+    assert locked > 0.9 * resident
+    marked.await_nothing()
+
+
+def heard(stream, batches):
+    """Read so many batches from a stream of events."""
+    while batches:
+        batches -= stream.readline().startswith(b'data: {"batch"')
 
 
 def test_samples_are_lines_of_json(marked):
