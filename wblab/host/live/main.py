@@ -12,7 +12,7 @@ from wblab.core.loads import IoClass
 from wblab.core.specfile import RESULTS
 from wblab.core.units import parse_bytes, parse_time
 from wblab.host.live.order import EVENTS, INNOCENT, Captures, Order, check_order
-from wblab.host.live.run import run_live
+from wblab.host.live.run import held, run_live
 from wblab.host.progress import bar
 from wblab.host.run import Finished
 
@@ -33,7 +33,7 @@ def main(argv: Sequence[str]) -> int:
         arguments = build_parser().parse_args(list(argv[: _dashes(argv)]))
         order = make_order(arguments, tuple(argv[_dashes(argv) + 1 :]))
         check_order(order)
-        with bar(order.name) as report:
+        with held(), bar(order.name) as report:
             finished = run_live(order, arguments.exp or RESULTS, report=report)
         _print(finished, arguments.json)
     except WblabError as error:

@@ -56,7 +56,7 @@ def run_live(order: Order, results: Path, *, report: Report = silent) -> Finishe
 
     SIGINT, SIGTERM and SIGHUP end the run early, and then it is a run as good as any.
     """
-    with _held(_ENDS):
+    with held():
         report(None, "setting up")
         with Undo() as undo:
             place = find_place(order.directory)
@@ -187,10 +187,15 @@ def _progress(run: _Run, watch: Watch, start_ns: int, done_ns: int | None, now_n
 
 
 @contextmanager
-def _held(signals: set[signal.Signals]) -> Iterator[None]:
-    """Hold signals back while the block runs: they are waited for in it. One that nobody took is delivered after it."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, signals)
+def held() -> Iterator[None]:
+    """Hold back the signals that end a run while the block lasts, in threads too that it starts: a run waits for them.
+
+    One that comes when the run is at its end already is forgotten.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDS)
     try:
         yield
     finally:
+        while signal.sigtimedwait(_ENDS, 0):
+            pass
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
