@@ -134,7 +134,8 @@ class Pane {
 }
 
 function value(plot, each) {
-  return each === null || each === undefined ? "" : String(Number(each.toPrecision(3)));
+  if (each === null || each === undefined) return "";
+  return String(Number(each < 1 ? each.toFixed(3) : each.toPrecision(3)));
 }
 
 function css(name) {
