@@ -50,7 +50,9 @@ def live_command(*arguments: str, command: str = DD) -> str:
 def outer(shared_lab):
     """A live run with all that it can have, and the machine's state before and after it."""
     options = "--scheduler ubda=bfq --ioclass idle --cgroup memory.high=40M --capture-pauses 500ms --capture-buffer 8M"
-    script = f"{STATE} cd /run/wblab/run; (state > before; {live_command(options)}; state > after) > said 2>&1"
+    look = "cat /sys/fs/cgroup/wblab-live-*/memory.high; cut -d: -f3 /proc/self/cgroup; ionice; "
+    command = live_command(options, command=look + DD)
+    script = f"{STATE} cd /run/wblab/run; (state > before; {command}; state > after) > said 2>&1"
     return in_guest(shared_lab, script)
 
 
@@ -76,6 +78,12 @@ def test_the_record_has_the_machine_as_it_was_meanwhile(live):
     said = live.record["live"]
     assert (said["device"], said["lost_events"], said["command"]["exit_code"]) == ("ubda", 0, 0)
     assert 0.8 < said["traffic"]["written_per_busy_s"] / (1 << 20) < 1.1  # the disk's rate
+
+
+def test_the_command_had_its_group_and_its_class(live):
+    limit, group, ioclass = (live.path / "command.log").read_text().splitlines()[:3]
+    assert (int(limit), ioclass) == (40 << 20, "idle")
+    assert group.startswith("/wblab-live-")
 
 
 def test_the_lock_up_is_seen(live):
