@@ -41,9 +41,9 @@ def test_a_guest_is_watched_while_it_runs(lab, clock):
     states = rows(items, "states")
     assert max(state.dirty + state.writeback for state in states) > 2 << 20
     assert all(state.limit for state in states)
-    first_ns, last_ns = states[0].at_ns, states[-1].at_ns
-    assert first_ns < run.zero_ns
-    assert last_ns > max(int(load.boundaries_ns[-1]) for load in run.loads) - 5 * S
+    if clock == "virtual":  # in real time a busy machine takes its time to start a program
+        assert states[0].at_ns < run.zero_ns
+        assert states[-1].at_ns > max(int(load.boundaries_ns[-1]) for load in run.loads) - S
     assert "l1" in {row.task for row in rows(items, "throttled")}
     assert "l1" in {row.task for row in rows(items, "writers")}
     waits = rows(items, "waits")
