@@ -2,10 +2,11 @@
 
 import signal
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from wblab.agents.mitigate.accounting import Accounting, Usage
-from wblab.agents.mitigate.changes import PROCESS_CHANGES
+from wblab.agents.mitigate.changes import PROCESS_CHANGES, Change
 from wblab.agents.mitigate.config import Config
 from wblab.agents.mitigate.disk import Disks
 from wblab.agents.mitigate.journal import Journal
@@ -42,6 +43,7 @@ class Daemon:
             measure.check()
         self._state = State()
         self._held_for: dict[int, int] = {}  # by process: the offender
+        self._lineage: Sequence[Change] = ()  # the journal before someone was let go in the last period
         self._said: set[str] = set()
         self._applied = 0.0  # the bandwidth for which lasting measures were started
         self._lost = 0
@@ -78,6 +80,7 @@ class Daemon:
         bandwidth = self._config.bandwidth or self._disks.bandwidth
         self._warn(bandwidth)
         self._state = succeed(self._state, usage.ended, self._held_for)
+        self._put_back_late()
         self._bury(usage)
         self._follow(new)
         if not bandwidth:
@@ -150,9 +153,9 @@ class Daemon:
             parent = self._processes.parents.get(pid, 0)
             if parent in self._held_for and pid not in self._held_for:
                 self._held_for[pid] = self._held_for[parent]
-                self._apply(pid, parent)
+                self._apply(pid)
         for pid in list(self._held_for):
-            self._apply(pid, None)
+            self._apply(pid)
 
     def _hold(self, pid: int, rate: float, bandwidth: float) -> None:
         if not self._held_for:
@@ -162,7 +165,7 @@ class Daemon:
         changes = 0
         for member in {pid, *family}:
             self._held_for[member] = pid
-            changes += self._apply(member, None)
+            changes += self._apply(member)
         text = f"{'would be held' if self._journal is None else 'held'} back by {self._config.policy}"
         details = [f"{len(family) - 1} of its children too"] if len(family) > 1 else []
         details += [f"{changes} changes"] if changes else []
@@ -190,17 +193,24 @@ class Daemon:
         before = list(self._journal.changes)
         failures = self._journal.undo([c for c in before if isinstance(c, PROCESS_CHANGES) and c.pid in pids])
         failures += put_back_strays(self._journal, before)
+        self._lineage = before
         if not self._held_for and not any(measure.lasting for measure in self._measures):
             failures += self._journal.undo(self._journal.changes)  # what was done for all is not needed any more
         for failure in failures:
             self._say(Event(action="warn", text=failure))
 
-    def _apply(self, pid: int, parent: int | None) -> int:
+    def _put_back_late(self) -> None:
+        """Put back who was just being born in the last period, as its parent was let go, and was not to be seen yet."""
+        if self._lineage and self._journal is not None:
+            put_back_strays(self._journal, self._lineage)
+        self._lineage = ()
+
+    def _apply(self, pid: int) -> int:
         """Do to a process, or to what is new of it, what the policy says; return the number of changes."""
         changes = 0
         for measure in self._measures:
             try:
-                changes += measure.hold(pid, parent)
+                changes += measure.hold(pid)
             except OSError as error:
                 self._say(Event(action="warn", pid=pid, text=f"cannot be held back: {error.strerror}"))
         return changes

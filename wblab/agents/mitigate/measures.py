@@ -1,5 +1,6 @@
 """What can be done about an offender. Each measure notes a change in the journal before it makes it."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -42,11 +43,8 @@ class Measure(Protocol):
     def start(self, bandwidth: float) -> None:
         """Do what is done once, before the first process is held; `bandwidth` is the disk's, in bytes/s."""
 
-    def hold(self, pid: int, parent: int | None) -> int:
-        """Hold a process, or what of it is new since the last call, and return how many changes that took.
-
-        `parent` is given for a process that was born of a held one.
-        """
+    def hold(self, pid: int) -> int:
+        """Hold a process, or what of it is new since the last call, and return how many changes that took."""
 
 
 @dataclass
@@ -63,21 +61,18 @@ class IoClass:
     def start(self, bandwidth: float) -> None:
         """See Measure: nothing to do."""
 
-    def hold(self, pid: int, parent: int | None) -> int:
+    def hold(self, pid: int) -> int:
         """See Measure. All threads are read before one is set: threads may share a priority (CLONE_IO)."""
         known = {change.tid for change in self._held() if change.pid == pid}
-        origin = self._origin(pid if known else parent)
         count = 0
         while new := [tid for tid in threads(pid) if tid not in known]:
             known.update(new)
-            changes = [change for tid in new if (change := self._change(tid, pid, origin))]
+            changes = [change for tid in new if (change := self._change(tid, pid))]
             self.journal.add(changes)
             for change in changes:
                 with suppress(ProcessLookupError):
                     set_ioprio(change.tid, self.value)
             count += sum(change.old != change.new for change in changes)
-            # A thread that comes now was made by one of those: what it has, it has from us.
-            origin = self._origin(pid)
         return count
 
     def strays(self, lineage: Sequence[Change]) -> Iterator[Change]:
@@ -93,21 +88,30 @@ class IoClass:
             with suppress(OSError):
                 if get_ioprio(tid) != self.value or (identity := identify(tid)) is None:
                     continue
-                kin = _kin(ancestors, pid, identity)
-                ours = self.value == _OUR_IDLE or (kin and kin.pid in (pid, identity.parent))
-                if ours and (tid, identity.start_ticks) not in known:
-                    yield self._noted(tid, pid, kin.old if kin else 0)
+                old = self._inherited(pid, identity, ancestors)
+                if old is not None and (tid, identity.start_ticks) not in known:
+                    yield self._noted(tid, pid, old)
 
-    def _change(self, tid: int, pid: int, origin: int | None) -> IoPriority | None:
+    def _inherited(self, pid: int, identity: Identity, ancestors: list[IoPriority]) -> int | None:
+        """Return what a thread that has our value would have without us; None if that is by its own choice."""
+        kin = _kin(ancestors, pid, identity)
+        if self.value == _OUR_IDLE:
+            return kin.old if kin else 0
+        return kin.old if kin and kin.pid in (pid, identity.parent) else None
+
+    def _change(self, tid: int, pid: int) -> IoPriority | None:
         """Return the change of a thread, also if it has this priority by its own choice; None if it is gone."""
         with suppress(OSError):
             old = get_ioprio(tid)
-            return self._noted(tid, pid, origin if old == self.value and origin is not None else old)
+            if old == self.value and (identity := identify(tid)):
+                inherited = self._inherited(pid, identity, self._held())
+                old = old if inherited is None else inherited
+            return self._noted(tid, pid, old)
         return None
 
     def _noted(self, tid: int, pid: int, old: int) -> IoPriority:
         identity = identify(tid)
-        if identity is None:
+        if identity is None or identity.state in "ZX":  # what it had is gone before itself
             raise ProcessLookupError
         return IoPriority(
             tid=tid, pid=pid, session=identity.session, start_ticks=identity.start_ticks, old=old, new=self.value
@@ -115,10 +119,6 @@ class IoClass:
 
     def _held(self) -> list[IoPriority]:
         return [change for change in self.journal.changes if isinstance(change, IoPriority)]
-
-    def _origin(self, pid: int | None) -> int | None:
-        """Return what the first thread of a held process had before."""
-        return next((change.old for change in self._held() if change.pid == pid), None)
 
 
 @dataclass
@@ -169,11 +169,11 @@ class ControlGroup:
         for path in present:
             path.write_text(settings[path])
 
-    def hold(self, pid: int, parent: int | None) -> int:
+    def hold(self, pid: int) -> int:
         """See Measure."""
         if any(change.pid == pid for change in self._held()):
             return 0
-        change = self._change(pid, parent)
+        change = self._change(pid)
         if change is None:
             return 0
         self.journal.add([change])
@@ -193,13 +193,13 @@ class ControlGroup:
                 kin = _kin(ancestors, pid, identity)
                 yield self._noted(pid, kin.old if kin else str(self.root))
 
-    def _change(self, pid: int, parent: int | None) -> Membership | None:
+    def _change(self, pid: int) -> Membership | None:
         with suppress(OSError):
-            old = self._group_of(pid)
-            if old == self.group:
-                origin = next((change.old for change in self._held() if change.pid == parent), str(self.root))
-                return self._noted(pid, origin)
-            return self._noted(pid, str(old))
+            old = str(self._group_of(pid))
+            if old == str(self.group) and (identity := identify(pid)):  # born there
+                kin = _kin(self._held(), pid, identity)
+                old = kin.old if kin else str(self.root)
+            return self._noted(pid, old)
         return None
 
     def _noted(self, pid: int, old: str) -> Membership:
@@ -245,7 +245,7 @@ class DirtyBytes:
             self.journal.add([change])
             path.write_text(str(size))
 
-    def hold(self, pid: int, parent: int | None) -> int:
+    def hold(self, pid: int) -> int:
         """See Measure: it holds for all."""
         return 0
 
@@ -300,15 +300,19 @@ def cgroup_root() -> Path | None:
 
 
 def _kin(held: list[Held], pid: int, identity: Identity) -> Held | None:
-    """Return a change of a held process to which `pid` is most likely kin: itself, its parent, one of its session."""
+    """Return a change of a held process that is kin of `pid`: itself, its parent, or the eldest of its session.
+
+    Of one that left its session too (a daemon) nothing is left to tell: what most of the others had will do.
+    """
     for is_kin in (
         lambda change: change.pid == pid,
         lambda change: change.pid == identity.parent,
         lambda change: change.session == identity.session,
     ):
-        if found := next(filter(is_kin, held), None):
-            return found
-    return None
+        if found := list(filter(is_kin, held)):
+            return min(found, key=lambda change: change.start_ticks)
+    counts = Counter(change.old for change in held)
+    return max(held, key=lambda change: counts[change.old], default=None)
 
 
 def _all_tasks() -> Iterator[tuple[int, int]]:

@@ -47,7 +47,7 @@ class ShortQueue:
             self.journal.add([Setting(path=str(path), new=str(requests), back_path=str(path), back=before)])
             path.write_text(str(requests))
 
-    def hold(self, pid: int, parent: int | None) -> int:
+    def hold(self, pid: int) -> int:
         """See Measure: it holds for all."""
         return 0
 

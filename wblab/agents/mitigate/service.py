@@ -3,6 +3,7 @@
 import fcntl
 import os
 import signal
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +17,8 @@ from wblab.agents.mitigate.report import Event, Say
 from wblab.agents.mitigate.taskstats import Taskstats
 from wblab.core.errors import WblabError
 
+# Who is just being born has what its parent had, and may not be seen at once.
+_PAUSES_S = (0.0, 0.02, 0.1)
 _JOURNAL, _LOCK = "mitigate.json", "mitigate.lock"
 
 
@@ -47,7 +50,10 @@ def restore(config: Config, say: Say) -> None:
 def put_back(journal: Journal, say: Say) -> None:
     """Undo all changes in a journal, and what was inherited from them."""
     before = list(journal.changes)
-    failures = [*journal.undo(before), *put_back_strays(journal, before)]
+    failures = journal.undo(before)
+    for pause_s in _PAUSES_S if before else (0.0,):
+        time.sleep(pause_s)
+        failures += put_back_strays(journal, before)
     if before:
         say(Event(action="put back", text=f"{len(before)} changes"))
     for failure in failures:

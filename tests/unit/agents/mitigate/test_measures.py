@@ -42,12 +42,13 @@ def child():
     pid = os.fork()
     if not pid: time.sleep(1000); os._exit(0)
     return pid
-def orphan():
+def orphan(leave=False):
     read, write = os.pipe()
     pid = os.fork()
     if not pid:
         grandchild = os.fork()
         if grandchild: os.write(write, str(grandchild).encode()); os._exit(0)
+        if leave: os.setsid()
         time.sleep(1000)
     os.waitpid(pid, 0)
     return int(os.read(read, 20))
@@ -83,7 +84,7 @@ def test_each_thread_gets_back_what_it_had(measure, puppet):
         tell(puppet, f"thread({value})")
     before = all_ioprios(puppet.pid)
     assert set(VALUES) == set(before.values())
-    measure.hold(puppet.pid, None)
+    measure.hold(puppet.pid)
     assert set(all_ioprios(puppet.pid).values()) == {measure.value}
     let_go(measure.journal)
     assert all_ioprios(puppet.pid) == before
@@ -91,53 +92,60 @@ def test_each_thread_gets_back_what_it_had(measure, puppet):
 
 def test_new_threads_are_followed_and_get_what_their_process_had(measure, puppet):
     set_ioprio(puppet.pid, ioprio_value("best-effort", 2))
-    measure.hold(puppet.pid, None)
+    measure.hold(puppet.pid)
     tell(puppet, "thread()")
     tell(puppet, "thread(0)")  # goes its own way
-    assert measure.hold(puppet.pid, None) == 2
-    assert measure.hold(puppet.pid, None) == 0
+    assert measure.hold(puppet.pid) == 2
+    assert measure.hold(puppet.pid) == 0
     let_go(measure.journal)
     assert sorted(all_ioprios(puppet.pid).values()) == [0, *[ioprio_value("best-effort", 2)] * 2]
 
 
 def test_children_born_held_get_what_their_parent_had(measure, puppet):
     set_ioprio(puppet.pid, ioprio_value("best-effort", 2))
-    measure.hold(puppet.pid, None)
+    measure.hold(puppet.pid)
     child = int(tell(puppet, "child()"))
     assert get_ioprio(child) == measure.value
-    assert measure.hold(child, puppet.pid) == 1
+    assert measure.hold(child) == 1
     let_go(measure.journal)
     assert get_ioprio(child) == ioprio_value("best-effort", 2)
 
 
 def test_children_and_threads_that_nobody_saw_are_put_back_too(measure, puppet):
     set_ioprio(puppet.pid, ioprio_value("best-effort", 2))
-    measure.hold(puppet.pid, None)
+    measure.hold(puppet.pid)
     tell(puppet, "thread()")
     tell(puppet, "child()")
     let_go(measure.journal)
     assert set(all_ioprios(puppet.pid).values()) == {ioprio_value("best-effort", 2)}
 
 
-def test_orphans_of_orphans_are_known_by_the_level_of_our_idle_class(puppet, tmp_path):
+@pytest.mark.parametrize("leave", [False, True], ids=["in its session", "in a session of its own"])
+def test_orphans_are_known_by_the_level_of_our_idle_class(puppet, tmp_path, leave):
     measure = IoClass(Journal(tmp_path / "mitigate.json"), OUR_IDLE)
     set_ioprio(puppet.pid, ioprio_value("best-effort", 2))
-    measure.hold(puppet.pid, None)
-    orphan = int(tell(puppet, "orphan()"))
-    assert get_ioprio(orphan) == OUR_IDLE
-    let_go(measure.journal)
-    assert get_ioprio(orphan) == ioprio_value("best-effort", 2)
+    measure.hold(puppet.pid)
+    orphan = int(tell(puppet, f"orphan({leave})"))
+    try:
+        assert get_ioprio(orphan) == OUR_IDLE
+        while leave and os.getsid(orphan) != orphan:
+            time.sleep(0.01)
+        let_go(measure.journal)
+        assert get_ioprio(orphan) == ioprio_value("best-effort", 2)
+    finally:
+        os.kill(orphan, signal.SIGKILL)
 
 
-def test_who_chose_the_class_itself_keeps_it(measure, puppet):
-    set_ioprio(puppet.pid, measure.value)
-    assert measure.hold(puppet.pid, None) == 0
+def test_who_chose_the_class_itself_keeps_it(puppet, tmp_path):
+    measure = IoClass(Journal(tmp_path / "mitigate.json"), BEST_EFFORT_7)
+    set_ioprio(puppet.pid, BEST_EFFORT_7)
+    assert measure.hold(puppet.pid) == 0
     let_go(measure.journal)
-    assert get_ioprio(puppet.pid) == measure.value
+    assert get_ioprio(puppet.pid) == BEST_EFFORT_7
 
 
 def test_a_later_choice_of_somebody_else_is_left_alone(measure, puppet):
-    measure.hold(puppet.pid, None)
+    measure.hold(puppet.pid)
     set_ioprio(puppet.pid, ioprio_value("best-effort", 1))
     let_go(measure.journal)
     assert get_ioprio(puppet.pid) == ioprio_value("best-effort", 1)
@@ -160,13 +168,13 @@ time.sleep(1000)
     before = all_ioprios(process.pid)
     assert list(before.values()) == [ioprio_value("best-effort", 3)] * 2
     for pid, _ in before:
-        measure.hold(pid, None)
+        measure.hold(pid)
     let_go(measure.journal)
     assert all_ioprios(process.pid) == before
 
 
 def test_a_process_of_the_same_number_is_not_taken_for_the_held_one(measure, puppet):
-    measure.hold(puppet.pid, None)
+    measure.hold(puppet.pid)
     (change,) = measure.journal.changes
     other = type(change)(**{**vars(change), "start_ticks": change.start_ticks - 1})
     other.undo()
@@ -178,7 +186,7 @@ def hold_and_release(state, pids):
     measure = IoClass(journal, OUR_IDLE)
     while True:
         for pid in pids:
-            measure.hold(pid, None)
+            measure.hold(pid)
         before = list(journal.changes)
         journal.undo(before)
         put_back_strays(journal, before)
@@ -231,12 +239,12 @@ def group_of(pid):
 
 def test_processes_go_back_to_their_control_groups(cgroup, puppet):
     before = group_of(puppet.pid)
-    assert cgroup.hold(puppet.pid, None) == 1
-    assert cgroup.hold(puppet.pid, None) == 0
+    assert cgroup.hold(puppet.pid) == 1
+    assert cgroup.hold(puppet.pid) == 0
     assert group_of(puppet.pid) == "/wblab-mitigate"
     child, unseen = int(tell(puppet, "child()")), int(tell(puppet, "child()"))
     orphan = int(tell(puppet, "orphan()"))
-    assert cgroup.hold(child, puppet.pid) == 1
+    assert cgroup.hold(child) == 1
     let_go(cgroup.journal)
     assert {group_of(pid) for pid in (puppet.pid, child, unseen, orphan)} == {before}
 
@@ -246,7 +254,7 @@ def test_a_control_group_that_was_removed_meanwhile_is_made_again(cgroup, puppet
     home.mkdir()
     try:
         (home / "cgroup.procs").write_text(str(puppet.pid))
-        cgroup.hold(puppet.pid, None)
+        cgroup.hold(puppet.pid)
         home.rmdir()
         let_go(cgroup.journal)
         assert group_of(puppet.pid) == f"/{home.name}"
