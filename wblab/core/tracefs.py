@@ -12,19 +12,19 @@ from pathlib import Path
 from wblab.core.syscalls import MS_NOSUID, mount
 from wblab.core.undo import Undo
 
-_PLACES = (Path("/sys/kernel/tracing"), Path("/sys/kernel/debug/tracing"))
+_PLACE = Path("/sys/kernel/tracing")
+# Looked up, not tried: /sys/kernel/debug/tracing is mounted by the kernel as soon as anybody looks into it, and stays.
+_MOUNTED = re.compile(r"^\S+ (\S+) tracefs ", re.MULTILINE)
 _LOST = re.compile(r"^(?:overrun|commit overrun|dropped events): (\d+)$", re.MULTILINE)
 
 
 def tracefs(undo: Undo) -> Path:
     """Return where tracefs is mounted; it is mounted for as long as `undo` lasts where it is not. Raises OSError."""
-    for place in _PLACES:
-        if (place / "instances").is_dir():
-            return place
-    place = _PLACES[0]
-    undo.note("unmount", str(place))
-    mount("tracefs", place, "tracefs", MS_NOSUID)
-    return place
+    if match := _MOUNTED.search(Path("/proc/self/mounts").read_text()):
+        return Path(match[1])
+    undo.note("unmount", str(_PLACE))
+    mount("tracefs", _PLACE, "tracefs", MS_NOSUID)
+    return _PLACE
 
 
 class Instance:
