@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from wblab.agents.mitigate.accounting import Accounting, Usage
+from wblab.agents.mitigate.cgroup import cgroup_root
 from wblab.agents.mitigate.changes import PROCESS_CHANGES, Change
 from wblab.agents.mitigate.config import Config
 from wblab.agents.mitigate.disk import Disks
 from wblab.agents.mitigate.journal import Journal
 from wblab.agents.mitigate.learned import recall, remember
-from wblab.agents.mitigate.measures import Measure, cgroup_root, measures, put_back_strays
+from wblab.agents.mitigate.measures import Measure, measures, put_back_strays
 from wblab.agents.mitigate.processes import Processes, waits_for_disk
 from wblab.agents.mitigate.report import Action, Event, Say
 from wblab.agents.mitigate.rule import Limits, State, judge, succeed

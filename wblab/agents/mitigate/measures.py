@@ -1,21 +1,21 @@
 """What can be done about an offender. Each measure notes a change in the journal before it makes it."""
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 import psutil
 
-from wblab.agents.mitigate.changes import Change, Controller, Group, IoPriority, Membership, Setting
+from wblab.agents.mitigate.cgroup import ControlGroup, cgroup_root
+from wblab.agents.mitigate.changes import Change, IoPriority, Setting
 from wblab.agents.mitigate.config import Config
 from wblab.agents.mitigate.ioprio import get_ioprio, ioprio_value, set_ioprio
 from wblab.agents.mitigate.journal import Journal
+from wblab.agents.mitigate.kin import kin
 from wblab.agents.mitigate.processes import Identity, identify, threads
 from wblab.agents.mitigate.queue import ShortQueue
-from wblab.core.errors import WblabError
 from wblab.core.units import NS_PER_S
 
 _VM = Path("/proc/sys/vm")
@@ -23,8 +23,6 @@ _VM = Path("/proc/sys/vm")
 # who is in the idle class because of the daemon, or was born of such a process, however far away.
 _OUR_IDLE = ioprio_value("idle", 5)
 _BEST_EFFORT_7 = ioprio_value("best-effort", 7)
-
-Held = TypeVar("Held", IoPriority, Membership)
 
 
 class Measure(Protocol):
@@ -94,10 +92,10 @@ class IoClass:
 
     def _inherited(self, pid: int, identity: Identity, ancestors: list[IoPriority]) -> int | None:
         """Return what a thread that has our value would have without us; None if that is by its own choice."""
-        kin = _kin(ancestors, pid, identity)
+        origin = kin(ancestors, pid, identity)
         if self.value == _OUR_IDLE:
-            return kin.old if kin else 0
-        return kin.old if kin and kin.pid in (pid, identity.parent) else None
+            return origin.old if origin else 0
+        return origin.old if origin and origin.pid in (pid, identity.parent) else None
 
     def _change(self, tid: int, pid: int) -> IoPriority | None:
         """Return the change of a thread, also if it has this priority by its own choice; None if it is gone."""
@@ -119,106 +117,6 @@ class IoClass:
 
     def _held(self) -> list[IoPriority]:
         return [change for change in self.journal.changes if isinstance(change, IoPriority)]
-
-
-@dataclass
-class ControlGroup:
-    """Moves processes to a control group of their own, below the root, in which `settings` hold.
-
-    Below the root, since no group with processes may have children with controllers ("no internal processes", see
-    Documentation/admin-guide/cgroup-v2.rst), and groups below others may be in the hands of a user. While it is held, a
-    process so does not count for its service or session.
-    """
-
-    journal: Journal
-    root: Path | None
-    controller: str
-    settings: Callable[[float], dict[str, str]]  # the files and what to write there, for a disk's bandwidth
-    lasting = False
-
-    @property
-    def group(self) -> Path:
-        """The group's directory."""
-        assert self.root
-        return self.root / "wblab-mitigate"
-
-    def check(self) -> None:
-        """See Measure."""
-        if self.root is None:
-            raise WblabError("there is no cgroup v2 here: mount it, or choose another policy")
-        if self.controller not in (self.root / "cgroup.controllers").read_text().split():
-            raise WblabError(
-                f"the {self.controller} controller is not on cgroup v2 ({self.root}) here, "
-                "perhaps on version 1: boot with cgroup_no_v1=all, or choose another policy"
-            )
-
-    def start(self, bandwidth: float) -> None:
-        """See Measure."""
-        assert self.root
-        enabled = self.root / "cgroup.subtree_control"
-        if self.controller not in enabled.read_text().split():
-            self.journal.add([Controller(path=str(self.root), name=self.controller)])
-            enabled.write_text(f"+{self.controller}")
-        if not self.group.exists():
-            self.journal.add([Group(path=str(self.group))])
-            self.group.mkdir()
-        settings = {self.group / name: value for name, value in self.settings(bandwidth).items()}
-        present = [path for path in settings if path.exists()]
-        if not present:
-            raise WblabError(f"there is no {' and no '.join(map(str, settings))} here: choose another policy")
-        for path in present:
-            path.write_text(settings[path])
-
-    def hold(self, pid: int) -> int:
-        """See Measure."""
-        if any(change.pid == pid for change in self._held()):
-            return 0
-        change = self._change(pid)
-        if change is None:
-            return 0
-        self.journal.add([change])
-        with suppress(ProcessLookupError):
-            (self.group / "cgroup.procs").write_text(str(pid))
-        return 1
-
-    def strays(self, lineage: Sequence[Change]) -> Iterator[Change]:
-        """Yield the changes of the processes in the group that are not in the journal."""
-        if self.root is None or not self.group.exists():
-            return
-        held = {(change.pid, change.start_ticks) for change in self._held()}
-        ancestors = [change for change in lineage if isinstance(change, Membership)]
-        for pid in map(int, (self.group / "cgroup.procs").read_text().split()):
-            identity = identify(pid)
-            if identity and (pid, identity.start_ticks) not in held:
-                kin = _kin(ancestors, pid, identity)
-                yield self._noted(pid, kin.old if kin else str(self.root))
-
-    def _change(self, pid: int) -> Membership | None:
-        with suppress(OSError):
-            old = str(self._group_of(pid))
-            if old == str(self.group) and (identity := identify(pid)):  # born there
-                kin = _kin(self._held(), pid, identity)
-                old = kin.old if kin else str(self.root)
-            return self._noted(pid, old)
-        return None
-
-    def _noted(self, pid: int, old: str) -> Membership:
-        identity = identify(pid)
-        if identity is None:
-            raise ProcessLookupError
-        return Membership(
-            pid=pid, session=identity.session, start_ticks=identity.start_ticks, old=old, new=str(self.group)
-        )
-
-    def _held(self) -> list[Membership]:
-        return [change for change in self.journal.changes if isinstance(change, Membership)]
-
-    def _group_of(self, pid: int) -> Path:
-        assert self.root
-        for line in Path(f"/proc/{pid}/cgroup").read_text().splitlines():
-            if line.startswith("0::"):
-                return self.root / line[len("0::/") :].removesuffix(" (deleted)")
-        return self.root
 
 
 @dataclass
@@ -288,31 +186,6 @@ def put_back_strays(journal: Journal, lineage: Sequence[Change]) -> list[str]:
     strays = [change for kind in kinds for change in kind.strays(lineage)]
     journal.add(strays)
     return journal.undo(strays)
-
-
-def cgroup_root() -> Path | None:
-    """Return where cgroup v2 is mounted; None where it is not."""
-    for line in Path("/proc/self/mounts").read_text().splitlines():
-        _, where, kind, *_ = line.split()
-        if kind == "cgroup2":
-            return Path(where)
-    return None
-
-
-def _kin(held: list[Held], pid: int, identity: Identity) -> Held | None:
-    """Return a change of a held process that is kin of `pid`: itself, its parent, or the eldest of its session.
-
-    Of one that left its session too (a daemon) nothing is left to tell: what most of the others had will do.
-    """
-    for is_kin in (
-        lambda change: change.pid == pid,
-        lambda change: change.pid == identity.parent,
-        lambda change: change.session == identity.session,
-    ):
-        if found := list(filter(is_kin, held)):
-            return min(found, key=lambda change: change.start_ticks)
-    counts = Counter(change.old for change in held)
-    return max(held, key=lambda change: counts[change.old], default=None)
 
 
 def _all_tasks() -> Iterator[tuple[int, int]]:

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from wblab.agents.mitigate.cgroup import ControlGroup, cgroup_root
 from wblab.agents.mitigate.changes import Group
 from wblab.agents.mitigate.ioprio import get_ioprio, ioprio_value, set_ioprio
 from wblab.agents.mitigate.journal import Journal
-from wblab.agents.mitigate.measures import ControlGroup, IoClass, cgroup_root, put_back_strays
+from wblab.agents.mitigate.measures import IoClass, put_back_strays
 from wblab.agents.mitigate.processes import threads
 from wblab.core.child import fork_child
 from wblab.core.errors import WblabError
