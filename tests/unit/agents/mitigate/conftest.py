@@ -1,8 +1,10 @@
 """Real processes for the daemon's tests: on this machine, and put back at the end."""
 
+import fcntl
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -16,10 +18,12 @@ from wblab.core.specfile import ROOT
 Start = Callable[..., "subprocess.Popen[str]"]
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if item.get_closest_marker("root") and os.geteuid() != 0:
-            item.add_marker(pytest.mark.skip(reason="changes processes, which needs root"))
+@pytest.fixture(autouse=True)
+def alone() -> Iterator[None]:
+    """One test at a time: a daemon that starts puts back whoever bears its mark, of another test's daemon too."""
+    with open(Path(tempfile.gettempdir(), "wblab-mitigate-tests.lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 @pytest.fixture
