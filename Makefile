@@ -7,6 +7,9 @@ STAMP := $(VENV)/.installed
 # Jupyter asks for it, so that nobody is root by accident.
 AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 
+# Tests of one file share what they made, and so run in one process.
+SIDE_BY_SIDE := -n auto --dist loadfile
+
 .DEFAULT_GOAL := help
 .PHONY: help run test unit uml lint bench notebooks kernel setup packages doctor clean
 
@@ -27,10 +30,10 @@ lint: setup ## Check style, types and the direction of imports
 	$(VENV)/bin/lint-imports
 
 unit: setup ## Run the tests that boot nothing
-	$(VENV)/bin/pytest -m "not uml and not bench"
+	$(VENV)/bin/pytest $(SIDE_BY_SIDE) -m "not uml and not bench"
 
 uml: kernel ## Run the tests that boot kernels
-	$(VENV)/bin/pytest -m "uml and not bench"
+	$(VENV)/bin/pytest $(SIDE_BY_SIDE) -m "uml and not bench"
 
 bench: kernel ## Measure how long things take, and where the time goes
 	$(VENV)/bin/pytest -m bench -s

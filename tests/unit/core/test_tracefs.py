@@ -1,5 +1,4 @@
 import os
-from pathlib import Path
 
 import pytest
 
@@ -59,8 +58,19 @@ def test_a_name_that_is_taken_is_refused_and_left_alone(undo):
         assert taken.path.is_dir()
 
 
-def test_tracefs_is_unmounted_if_it_was_mounted_here(undo):
-    mounts = Path("/proc/self/mounts").read_text()
+def test_tracefs_is_unmounted_if_it_was_mounted_for_it(undo):
     with Undo() as own:
-        Instance("wblab-again", own)
-    assert Path("/proc/self/mounts").read_text() == mounts
+        root = Instance("wblab-again", own).path.parent.parent
+        assert root.is_mount()
+    assert own.failures == ()
+    assert "wblab-tracefs-" not in str(root) or not root.exists()
+
+
+def test_two_that_mount_it_take_nothing_from_each_other(undo):
+    with Undo() as outer:
+        stays = Instance("wblab-stays", outer)
+        with Undo() as own:
+            Instance("wblab-goes", own)
+        assert own.failures == ()
+        stays.start()
+        assert (stays.path / "tracing_on").read_text().strip() == "1"

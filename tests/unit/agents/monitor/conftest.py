@@ -1,6 +1,7 @@
 """Samplers as real processes, found by a mark in their environment, and the traces that a machine has."""
 
 import os
+import re
 import secrets
 import time
 from dataclasses import dataclass, field
@@ -10,8 +11,6 @@ import pytest
 
 from wblab.core.tracefs import Instance
 from wblab.core.undo import Undo
-
-INSTANCES = Path("/sys/kernel/tracing/instances")
 
 
 @dataclass(frozen=True)
@@ -47,7 +46,8 @@ class Marked:
 
 def orphans() -> list[str]:
     """Return the trace instances of samplers that are no more; others may have theirs."""
-    names = os.listdir(INSTANCES) if INSTANCES.is_dir() else []
+    mounted = re.findall(r"^\S+ (\S+) tracefs ", Path("/proc/self/mounts").read_text(), re.MULTILINE)
+    names = os.listdir(Path(mounted[0], "instances")) if mounted else []
     monitors = [name for name in names if name.startswith("wblab-monitor-")]
     return [name for name in monitors if not Path("/proc", name.rpartition("-")[2]).exists()]
 
