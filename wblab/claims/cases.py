@@ -47,6 +47,12 @@ CASES = {
         "the same with the memory limit, BFQ and the idle class",
         (*_GROUP, _MEMORY, _BFQ, _IDLE, "load.l2.ioclass=idle"),
     ),
+    "device-daemon": Case(
+        "base-device",
+        "the device disk with BFQ, and the daemon with its policy idle",
+        (_BFQ, "agent.mitigate.argv=['wblab', 'mitigate', '--json', '--policy', 'idle']"),
+        most_seeds=3,
+    ),
 }
 
 

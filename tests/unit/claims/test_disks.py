@@ -3,9 +3,9 @@
 import pytest
 
 from wblab.claims.base import NOT_REPRODUCED, REPRODUCED, UNTESTED
-from wblab.claims.disks import live_claims, mitigation_claims, sync_claims
+from wblab.claims.disks import limit_claims, live_claims, mitigation_claims, sync_claims
 
-CLAIMS = {claim.name: claim for claim in [*sync_claims(), *live_claims(), *mitigation_claims()]}
+CLAIMS = {claim.name: claim for claim in [*sync_claims(), *live_claims(), *mitigation_claims(), *limit_claims()]}
 LONG = {"w1": {10: 4.0}, "mw1": {10: 4.0}}
 
 
@@ -66,6 +66,20 @@ def test_the_idle_class_beside_bfq(sample):
     assert outcome("idle-adds", device_bfq=bfq, device_bfq_idle=bfq) == NOT_REPRODUCED
     hardly = [sample({name: {10: 3.99} for name in LONG})] * 3
     assert outcome("idle-adds", device_bfq=bfq, device_bfq_idle=hardly) == NOT_REPRODUCED
+
+
+@pytest.mark.parametrize(("name", "case"), [("memory-limit", "group_memory"), ("io-limit", "group_io")])
+def test_a_limit_without_an_effect(sample, name, case):
+    before = [sample(LONG)] * 3
+    assert outcome(name, group=before, **{case: before}) == REPRODUCED
+    assert outcome(name, group=before, **{case: [sample({"mw1": {10: 1.0}})] * 3}) == NOT_REPRODUCED
+
+
+@pytest.mark.parametrize("name", ["all-longest", "all-wait"])
+def test_all_limits_together(sample, name):
+    before = [sample(LONG)] * 3
+    assert outcome(name, group=before, group_all=[sample({"mw1": {10: 1.9}})] * 3) == REPRODUCED
+    assert outcome(name, group=before, group_all=before) == NOT_REPRODUCED
 
 
 def test_a_large_mean_effect_that_seeds_do_not_agree_on_is_none(sample):

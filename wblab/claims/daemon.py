@@ -1,0 +1,35 @@
+"""The thesis's daemon, by the lab's own: whom it finds. What it costs is a benchmark's matter, in real time."""
+
+import json
+
+from wblab.claims.base import Claim, Samples, Verdict, judge, over_seeds
+from wblab.claims.sample import Sample
+
+CASE = "device-daemon"
+_LOG = "agent.mitigate.log"
+
+
+def held(sample: Sample) -> set[str]:
+    """Return the names of the processes that the daemon held back, from what it printed in the guest."""
+    lines = (sample.run.path / _LOG).read_text().splitlines()
+    events = [json.loads(line) for line in lines if line.startswith("{")]
+    return {event["name"] for event in events if event["action"] == "hold"}
+
+
+def found_share(sample: Sample) -> float:
+    """Return the share of processes held or writing fast, in per cent, that were both: 100 is no miss, no mistake."""
+    offenders = {item.name for item in sample.run.loads if not item.load.innocent}
+    return 100 * len(held(sample) & offenders) / len(held(sample) | offenders)
+
+
+def check_found(samples: Samples) -> Verdict:
+    """Judge whether the daemon holds back all offenders and nobody else."""
+    shares = [found_share(sample) for sample in samples[CASE]]
+    what = "offenders held, of all who are held or offend"
+    return judge(over_seeds(what, "%", shares), lambda share: share >= 100, "both offenders, and nobody else")
+
+
+def daemon_claims() -> list[Claim]:
+    """Return the claims on the daemon."""
+    says = "a daemon finds offenders by their written bytes and moves them to the idle class"
+    return [Claim("daemon-finds", says, "daemon, by wblab mitigate", (CASE,), check_found)]
