@@ -11,7 +11,7 @@ CLAIMS = [
     "flush-bound-ext4",
     "bfq-throttled",
     "live-unthrottled",
-    "daemon",
+    "daemon-cpu",
 ]
 
 

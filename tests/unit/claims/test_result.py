@@ -14,7 +14,7 @@ from wblab.claims.result import Result, figure_text, judged, table
 from wblab.claims.sample import pair_calls
 from wblab.core.errors import InputError
 
-NAMES = ["pauses-mw1-ext2", "limit-falls-ext2", "daemon"]
+NAMES = ["pauses-mw1-ext2", "limit-falls-ext2", "daemon-cpu"]
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def test_claims_of_one_source_stand_together():
 
 
 def test_an_unknown_claim_is_refused():
-    with pytest.raises(InputError, match="did you mean 'daemon'"):
+    with pytest.raises(InputError, match="did you mean 'daemon-cpu'"):
         chosen(["demon"])
 
 
@@ -81,7 +81,7 @@ def test_json_has_only_what_json_knows(result, tmp_path):
     assert claims["limit-falls-ext2"]["effect"]["middle"] is None
     assert claims["limit-falls-ext2"]["verdict"] == "not reproduced"
     assert claims["pauses-mw1-ext2"]["held"] == 2
-    assert claims["daemon"]["effect"] is None
+    assert claims["daemon-cpu"]["effect"] is None
 
 
 def test_the_table_counts(result):
