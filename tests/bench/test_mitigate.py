@@ -54,6 +54,7 @@ def test_cost(crowd, tmp_path, source):
     config = tmp_path / "mitigate.toml"
     values = {
         "state": str(tmp_path / "state"),
+        "policy": "idle",
         "bandwidth": "100MiB/s",
         "learned": "",
         "only": ["no process has this name"],

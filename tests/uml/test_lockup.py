@@ -1,9 +1,7 @@
 """The main job: the lock-up is there, on the right loads, and everywhere it should be."""
 
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 
-import numpy as np
 import pytest
 
 from wblab.data.run import Run
@@ -41,18 +39,3 @@ def test_on_a_device_below_the_scheduler_both_innocent_loads_are_stopped(run):
 
 def test_bfq_shortens_the_longest_pause_on_a_device(run):
     assert longest_s(run("base-device", "disk.scheduler=bfq"), "mw1") < longest_s(run("base-device"), "mw1")
-
-
-def test_the_real_clock_agrees_with_the_virtual_one(shared_lab):
-    seeds = (1, 2, 3)
-    jobs = [(f"seed={seed}", f"clock.mode={mode}") for seed in seeds for mode in ("real", "virtual")]
-    with ThreadPoolExecutor(len(seeds)) as pool:
-        results = dict(zip(jobs, pool.map(lambda job: shared_lab.run("base", *job), jobs), strict=True))
-    real, virtual = (
-        np.median([longest_s(result, "mw1") for job, result in results.items() if job[1].endswith(mode)])
-        for mode in ("real", "virtual")
-    )
-    assert 0.5 < real / virtual < 2
-    for (_, mode), result in results.items():
-        assert longest_s(result, "mw1") > 1, mode
-        assert result.load("l1").end == "finished"

@@ -28,6 +28,7 @@ def settings():
     root = pathlib.Path("/sys/fs/cgroup")
     paths = [root / "cgroup.subtree_control", *(pathlib.Path("/proc/sys/vm", "dirty_" + name) for name in
         ("bytes", "ratio", "background_bytes", "background_ratio"))]
+    paths.append(pathlib.Path("/sys/block/ubda/queue/nr_requests"))
     group = root / "wblab-mitigate"
     paths += [path for name in ("memory.high", "io.weight", "io.bfq.weight") if (path := group / name).exists()]
     return {path.name: path.read_text().strip() for path in paths}
@@ -90,6 +91,7 @@ def without_name(line):
         ("io.weight", {"group": "/wblab-mitigate"}, {"io.bfq.weight": "default 1", "cgroup.subtree_control": "io"}),
         ("memory.high", {"group": "/wblab-mitigate"}, {"cgroup.subtree_control": "memory"}),
         ("dirty-bytes", {}, {"dirty_ratio": "0"}),
+        ("short-queue", {}, {"nr_requests": "4"}),
         (
             "idle+memory.high",
             {"ioprios": ioprio_value("idle", 5), "group": "/wblab-mitigate"},
@@ -125,6 +127,7 @@ def test_offenders_among_the_loads_of_an_experiment(lab):
     """Every offender of the experiment is found; the innocent loads are not touched."""
     run = lab.run("base-device", "trace.events=[]", "agent.mitigate.argv=['wblab', 'mitigate', '--json']")
     events = [json.loads(line) for line in (run.path / "agent.mitigate.log").read_text().splitlines()]
+    assert "/sys/block/ubda/queue/nr_requests to 4" in [event["text"] for event in events if event["action"] == "set"]
     held = {event["pid"] for event in events if event["action"] == "hold"}
     assert held == {run.load(name).pid for name in ("l1", "l2")}
     unknown, note = [event for event in events if event["action"] == "note"]

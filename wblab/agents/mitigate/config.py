@@ -62,7 +62,7 @@ class Config:
     learned: the file in which the disks' bandwidths are kept from one start to the next; empty, they are not.
     """
 
-    policy: str = "idle"
+    policy: str = "short-queue-always"  # what helped most in experiments/matrices/daemon.toml
     allow: tuple[str, ...] = _ALLOW
     only: tuple[str, ...] = ()
     disk: str = ""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from wblab.agents.mitigate.accounting import Accounting, Usage
 from wblab.agents.mitigate.cgroup import cgroup_root
-from wblab.agents.mitigate.changes import PROCESS_CHANGES, Change
+from wblab.agents.mitigate.changes import PROCESS_CHANGES, Change, Setting
 from wblab.agents.mitigate.config import Config
 from wblab.agents.mitigate.disk import Disks
 from wblab.agents.mitigate.journal import Journal
@@ -173,11 +173,15 @@ class Daemon:
         self._event("hold", pid, rate, bandwidth, f"{text} ({', '.join(details)})" if details else text)
 
     def _start_measures(self, which: list[Measure], bandwidth: float) -> None:
+        before = set(self._journal.changes) if self._journal else set()
         for measure in which:
             try:
                 measure.start(bandwidth)
             except OSError as error:
                 raise WblabError(f"the policy {self._config.policy} cannot be applied: {error}") from None
+        for change in self._journal.changes if self._journal else ():
+            if isinstance(change, Setting) and change not in before:
+                self._say(Event(action="set", text=f"{change.path} to {change.new}"))
 
     def _release(self, rates: dict[int, float], bandwidth: float) -> None:
         released = {pid for pid, offender in self._held_for.items() if offender in rates}

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Literal
 
-Action = Literal["hold", "release", "follow", "put back", "note", "warn"]
+Action = Literal["hold", "release", "follow", "put back", "set", "note", "warn"]
 Say = Callable[["Event"], None]
 
 

@@ -56,6 +56,7 @@ def config(tmp_path):
         values = {
             "state": str(tmp_path / "state"),
             "learned": "",
+            "policy": "idle",  # the default would shorten the queue of this machine's disk
             "bandwidth": "1MiB/s",
             "only": [NAME],
             "period": "200ms",

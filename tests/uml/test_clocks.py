@@ -1,0 +1,28 @@
+"""Real time is the check on virtual time. A file of its own: it takes long and mostly waits."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from wblab.data.run import Run
+
+S = 1_000_000_000
+
+
+def longest_s(run: Run, name: str) -> float:
+    return float(run.load(name).pauses_ns.max()) / S
+
+
+def test_the_real_clock_agrees_with_the_virtual_one(shared_lab):
+    seeds = (1, 2, 3)
+    jobs = [(f"seed={seed}", f"clock.mode={mode}") for seed in seeds for mode in ("real", "virtual")]
+    with ThreadPoolExecutor(len(seeds)) as pool:
+        results = dict(zip(jobs, pool.map(lambda job: shared_lab.run("base", *job), jobs), strict=True))
+    real, virtual = (
+        np.median([longest_s(result, "mw1") for job, result in results.items() if job[1].endswith(mode)])
+        for mode in ("real", "virtual")
+    )
+    assert 0.5 < real / virtual < 2
+    for (_, mode), result in results.items():
+        assert longest_s(result, "mw1") > 1, mode
+        assert result.load("l1").end == "finished"
