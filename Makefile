@@ -8,7 +8,7 @@ STAMP := $(VENV)/.installed
 AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 # Tests of one file share what they made, and so run in one process.
-SIDE_BY_SIDE := -n auto --dist loadfile
+SIDE_BY_SIDE := -n auto --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
 .PHONY: help run test unit uml lint bench notebooks kernel setup packages doctor clean

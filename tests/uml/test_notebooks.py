@@ -5,12 +5,19 @@ import os
 import nbformat
 import pytest
 from nbclient import NotebookClient
+from traitlets.config import Config
 
 from wblab.core.specfile import ROOT
 from wblab.data.flush import BACKGROUND, LIMIT
 from wblab.plot.notebook import RUN_VARIABLE, RUNS_VARIABLE
 
 FIGURES = {"timeline.ipynb": 2, "throttling.ipynb": 5}
+
+
+def execute(notebook):
+    """Execute a notebook. We speak with its kernel through files: a TCP port that was free may soon be taken."""
+    files = Config({"KernelManager": {"transport": "ipc"}})
+    NotebookClient(notebook, timeout=120, kernel_name="python3", config=files).execute()
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +30,7 @@ def test_runs_and_shows_figures(base_run, monkeypatch, tmp_path, name):
     monkeypatch.setenv(RUN_VARIABLE, str(base_run.path))
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
     notebook = nbformat.read(ROOT / "analysis" / name, as_version=4)
-    NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
+    execute(notebook)
     outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
     shown = [output.data for output in outputs if output.output_type in ("execute_result", "display_data")]
     assert any(base_run.path.name in data.get("text/plain", "") for data in shown)
@@ -33,11 +40,14 @@ def test_runs_and_shows_figures(base_run, monkeypatch, tmp_path, name):
 
 def test_compares_a_handful_of_runs(shared_lab, monkeypatch, tmp_path):
     rates = ("1MiB/s", "2MiB/s")
-    runs = [shared_lab.run("base", f"disk.write_bps={rate}", f"seed={seed}") for rate in rates for seed in (1, 2, 3)]
+    short = ("trace.events=[]", "load.l1.size=30MiB", "load.l2.wait=15s", "load.l2.size=4MiB")
+    runs = [
+        shared_lab.run("base", *short, f"disk.write_bps={rate}", f"seed={seed}") for rate in rates for seed in (1, 2, 3)
+    ]
     monkeypatch.setenv(RUNS_VARIABLE, os.pathsep.join(str(run.path) for run in runs))
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
     notebook = nbformat.read(ROOT / "analysis" / "compare.ipynb", as_version=4)
-    NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
+    execute(notebook)
     outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
     assert not [output for output in outputs if output.output_type == "error"]
     shown = [output.data for output in outputs if output.output_type in ("execute_result", "display_data")]
@@ -58,7 +68,7 @@ def test_holds_pauses_against_the_flush_time(shared_lab, monkeypatch, tmp_path):
     monkeypatch.setenv(RUNS_VARIABLE, os.pathsep.join(str(run.path) for run in runs))
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
     notebook = nbformat.read(ROOT / "analysis" / "flush-time.ipynb", as_version=4)
-    NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
+    execute(notebook)
     outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
     assert not [output for output in outputs if output.output_type == "error"]
     shown = [output.data for output in outputs if output.output_type in ("execute_result", "display_data")]
