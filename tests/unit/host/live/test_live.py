@@ -265,4 +265,6 @@ def test_captures_are_bounded(live, tracing):
     run = live.made()
     assert captures(run) == []
     assert capture_of(run, whole(run)) is None
-    assert tracecmd.open(run.path / "trace.dat").counts()
+    assert (
+        "writeback:global_dirty_state" in tracecmd.open(run.path / "trace.dat").formats
+    )  # whether the host had any or not
