@@ -11,24 +11,23 @@ import secrets
 import tempfile
 from pathlib import Path
 
+from wblab.core.mounted import mounted
 from wblab.core.syscalls import MS_NOSUID, mount
 from wblab.core.undo import Undo
 
 _PRIVATE = "wblab-tracefs-"
-# Looked up, not tried: /sys/kernel/debug/tracing is mounted by the kernel as soon as anybody looks into it, and stays.
-_MOUNTED = re.compile(r"^\S+ (\S+) tracefs ", re.MULTILINE)
 _LOST = re.compile(r"^(?:overrun|commit overrun|dropped events): (\d+)$", re.MULTILINE)
 
 
 def tracefs(undo: Undo) -> Path:
     """Return where tracefs is mounted. Raises OSError.
 
-    Where it is not, it is mounted for as long as `undo` lasts, at a place of its own: several of us may be at work, and
-    one that unmounts takes nothing from another.
+    It is looked up, not tried: /sys/kernel/debug/tracing is mounted by the kernel as soon as anybody looks into it, and
+    stays. Where it is not, it is mounted for as long as `undo` lasts, at a place of its own: several of us may be at
+    work, and one that unmounts takes nothing from another.
     """
-    mounted = _MOUNTED.findall(Path("/proc/self/mounts").read_text())
-    if public := [path for path in mounted if _PRIVATE not in path]:
-        return Path(public[0])
+    if public := [path for path in mounted("tracefs") if _PRIVATE not in str(path)]:
+        return public[0]
     place = Path(tempfile.gettempdir(), f"{_PRIVATE}{secrets.token_hex(6)}")
     undo.note("remove directory", str(place))
     place.mkdir(mode=0o700)

@@ -9,8 +9,7 @@ from wblab.host.disk import mkfs_tool, tool_path
 from wblab.host.kernel import Kernel, unknown_events
 from wblab.host.lab import lab
 from wblab.host.machine import available_memory_bytes, free_shared_bytes, shared_memory
-
-PACKAGES = {"mke2fs": "e2fsprogs", "mkfs.xfs": "xfsprogs", "trace-cmd": "trace-cmd"}
+from wblab.host.packages import PROGRAMS
 
 # Room for the trace while it is recorded, and for what the guest's kernel needs beside its memory.
 _SPARE_BYTES = 64 << 20
@@ -25,7 +24,7 @@ def check_run(spec: Spec) -> None:
     wanted = [mkfs_tool(spec.disk)] + (["trace-cmd"] if spec.trace.events else [])
     missing = [name for name in wanted if tool_path(name) is None]
     if missing:
-        packages = " ".join(PACKAGES[name] for name in missing)
+        packages = " ".join(PROGRAMS[name] for name in missing)
         raise InputError(f"missing on this machine: {', '.join(missing)}: run 'sudo apt-get install {packages}'")
     _check_room(spec)
 

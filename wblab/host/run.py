@@ -6,7 +6,6 @@ import shutil
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from wblab.core.status import PHASES, Message
 from wblab.core.tables import to_table
 from wblab.core.units import NS_PER_S
 from wblab.host.boot import Boot, Ended, boot
-from wblab.host.bundle import bundle
+from wblab.host.bundle import bundle, program_sha256
 from wblab.host.command import interpreter, kernel_arguments
 from wblab.host.disk import made_disk, tool_path
 from wblab.host.guestpython import describe_python
@@ -162,9 +161,8 @@ def _adapted(spec: Spec, kernel: Kernel) -> Spec:
 
 
 def _describe_program() -> dict[str, object]:
-    program = bundle(interpreter())
-    digest = sha256(program.read_bytes()).hexdigest()
-    return describe_python(interpreter(), program) | {"program_sha256": digest}
+    python = interpreter()
+    return describe_python(python, bundle(python)) | {"program_sha256": program_sha256(python)}
 
 
 def _ending(outcome: str, reason: str) -> dict[str, Any]:

@@ -22,7 +22,6 @@ _MOST_WRITES = 1 << 20
 _MOST_TIMES_DIRTY = 20  # more of the same shows nothing new, and the guest's disk is memory
 _SPARE = {"xfs": 320 << 20}  # of the filesystem's own
 _SPARE_BYTES = 64 << 20
-_LIKE = {"ext2": "ext2", "ext3": "ext3", "ext4": "ext4", "xfs": "xfs"}
 
 
 @dataclass(frozen=True)
@@ -39,14 +38,13 @@ def twin_of(machine: Machine, name: str) -> Twin:
     factor = min(machine.memory_bytes / GUEST_BYTES, machine.background_bytes / _LEAST_BACKGROUND_BYTES)
     factor = max(1.0, min(factor, machine.write_bps / _LEAST_BPS), machine.memory_bytes / _MOST_GUEST_BYTES)
     notes = []
-    filesystem = _LIKE.get(machine.filesystem, "ext4")
-    if filesystem != machine.filesystem:
-        notes.append(f"the guest has no {machine.filesystem}: ext4 in its place")
-    scheduler = machine.scheduler
+    filesystem, scheduler = machine.filesystem, machine.scheduler
+    if filesystem not in get_args(Filesystem):
+        notes.append(f"the guest has no {filesystem}: ext4 in its place")
+        filesystem = "ext4"
     if scheduler not in get_args(Scheduler):
         notes.append(f"the scheduler {scheduler or 'of no disk'} is not one of the guest's: none in its place")
         scheduler = "none"
-    assert filesystem in get_args(Filesystem)
     written = min(machine.offender_bytes, _MOST_TIMES_DIRTY * machine.dirty_bytes)
     if written < machine.offender_bytes:
         notes.append(f"the offender writes {_MOST_TIMES_DIRTY} times the dirty threshold, and not all that it wrote")

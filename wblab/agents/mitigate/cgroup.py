@@ -10,6 +10,7 @@ from wblab.agents.mitigate.journal import Journal
 from wblab.agents.mitigate.kin import kin
 from wblab.agents.mitigate.processes import identify
 from wblab.core.errors import WblabError
+from wblab.core.mounted import mounted
 
 
 @dataclass
@@ -114,8 +115,4 @@ class ControlGroup:
 
 def cgroup_root() -> Path | None:
     """Return where cgroup v2 is mounted; None where it is not."""
-    for line in Path("/proc/self/mounts").read_text().splitlines():
-        _, where, kind, *_ = line.split()
-        if kind == "cgroup2":
-            return Path(where)
-    return None
+    return next(iter(mounted("cgroup2")), None)

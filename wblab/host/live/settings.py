@@ -1,10 +1,10 @@
 """What a live run changes on the machine, by the user's wish: an I/O scheduler, limits for the command."""
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 
 from wblab.core.errors import InputError, nearest
+from wblab.core.mounted import mounted
 from wblab.core.undo import Undo
 from wblab.host.live.place import find_disk, scheduler
 
@@ -28,7 +28,7 @@ def set_scheduler(device: str, name: str, undo: Undo) -> None:
 
 def make_cgroup(name: str, files: Mapping[str, str], undo: Undo) -> Path:
     """Make a control group (version 2) with these files set, and return it. Raises InputError."""
-    root = _unified()
+    root = next(iter(mounted("cgroup2")), None)
     known = (root / "cgroup.controllers").read_text().split() if root else []
     controllers = dict.fromkeys(file.partition(".")[0] for file in files)
     for controller in controllers:
@@ -62,10 +62,3 @@ def _put(group: Path, file: str, value: str) -> None:
         path.write_text(value)
     except OSError as error:
         raise InputError(f"--cgroup: {file}={value}: {error.strerror}") from None
-
-
-def _unified() -> Path | None:
-    """Return where cgroup version 2 is mounted; None where it is not."""
-    mounts = Path("/proc/self/mounts").read_text()
-    match = re.search(r"^\S+ (\S+) cgroup2 ", mounts, re.MULTILINE)
-    return Path(match[1]) if match else None

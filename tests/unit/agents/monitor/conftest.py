@@ -1,7 +1,6 @@
 """Samplers as real processes, found by a mark in their environment, and the traces that a machine has."""
 
 import os
-import re
 import secrets
 import time
 from dataclasses import dataclass, field
@@ -9,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from wblab.core.mounted import mounted
 from wblab.core.tracefs import Instance
 from wblab.core.undo import Undo
 
@@ -46,8 +46,8 @@ class Marked:
 
 def orphans() -> list[str]:
     """Return the trace instances of samplers that are no more; others may have theirs."""
-    mounted = re.findall(r"^\S+ (\S+) tracefs ", Path("/proc/self/mounts").read_text(), re.MULTILINE)
-    names = os.listdir(Path(mounted[0], "instances")) if mounted else []
+    places = mounted("tracefs")
+    names = os.listdir(places[0] / "instances") if places else []
     monitors = [name for name in names if name.startswith("wblab-monitor-")]
     return [name for name in monitors if not Path("/proc", name.rpartition("-")[2]).exists()]
 
