@@ -92,7 +92,10 @@ def _first_event(first: EventSequence, second: EventSequence) -> int | None:
 
 
 def _meaning(form: EventFormat, record: bytes) -> list[bytes]:
-    """Return what a record says: its fields, but for numbers of inodes, without what lay in the buffer between them."""
+    """Return what a record says: its fields, but for numbers of inodes; not what lay in the buffer before it.
+
+    That is still there between the fields, and behind the end of a string in a field of a fixed length.
+    """
     said = []
     for field in (*form.common, *form.fields):
         if field.name in _INODE:
@@ -104,7 +107,8 @@ def _meaning(form: EventFormat, record: bytes) -> list[bytes]:
             where = int.from_bytes(record[place:end], sys.byteorder)
             place = (where & 0xFFFF) + (end if field.dynamic == "rel" else 0)
             end = place + (where >> 16)
-        said.append(record[place:end])
+        value = record[place:end]
+        said.append(value.partition(b"\0")[0] if field.is_text and not field.dynamic else value)
     return said
 
 

@@ -18,7 +18,7 @@ FORMATS = {
     "test": [
         event_format("tick", 300, "u32 value 8 4 0"),
         event_format("tock", 301, "u32 value 8 4 0"),
-        event_format("named", 302, "__data_loc char[] name 8 4 1\nu16 ino 12 2 0\nu8 kind 16 1 0"),
+        event_format("named", 302, "__data_loc char[] name 8 4 1\nu16 ino 12 2 0\nu8 kind 16 1 0\nchar rwbs[4] 20 4 1"),
     ]
 }
 
@@ -102,11 +102,12 @@ def test_the_first_event_that_differs_and_those_around_it(runs, change, index, p
     assert found.first[:5] == found.second[:5]
 
 
-def named(text, *, ino=0, kind=1, junk=b""):
+def named(text, *, ino=0, kind=1, rwbs=b"W", junk=b""):
     """Return a trace of one event with a string, and with junk where it says nothing."""
     ring, data = Ring(), text.encode() + b"\0"
-    hole = (junk + bytes(4))[:2], (junk + bytes(4))[:3]
-    fields = struct.pack("<IH2sB3s", len(data) << 16 | 20, ino, hole[0], kind, hole[1]) + data + junk
+    junk += bytes(4)
+    word = (rwbs + b"\0" + junk)[:4]
+    fields = struct.pack("<IH2sB3s4s", len(data) << 16 | 24, ino, junk[:2], kind, junk[:3], word) + data + junk
     page = ring.page(S, [ring.extend(0) + ring.data(0, ring.record(302, 9, fields))])
     return TraceWriter(ring, formats=FORMATS, cmdlines="9 task\n", buffers={"": [[page]]}).encode()
 
@@ -117,6 +118,7 @@ def named(text, *, ino=0, kind=1, junk=b""):
         ({"junk": b"left over"}, False),
         ({"ino": 7}, False),  # of hostfs: the host's
         ({"kind": 2}, True),
+        ({"rwbs": b"R"}, True),
         ({"text": "others"}, True),
     ],
 )
