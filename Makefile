@@ -39,7 +39,7 @@ bench: kernel ## Measure how long things take, and where the time goes
 	$(VENV)/bin/pytest -m bench -s
 
 notebooks: setup ## Open the notebooks in a browser (JupyterLab)
-	@$(VENV)/bin/pip install --quiet --disable-pip-version-check --editable '.[notebooks]'
+	@$(VENV)/bin/pip install --quiet --no-compile --disable-pip-version-check --editable '.[notebooks]'
 	$(VENV)/bin/jupyter lab --notebook-dir analysis $(AS_ROOT)
 
 kernel: setup ## Build the kernel (cached)
@@ -57,7 +57,7 @@ packages:
 
 $(STAMP): pyproject.toml
 	@$(PYTHON) -m venv $(VENV)
-	@$(VENV)/bin/pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@$(VENV)/bin/pip install --quiet --no-compile --disable-pip-version-check --editable '.[dev]'
 	@touch $@
 
 clean: ## Remove .venv and caches; results in exp/ and built kernels stay

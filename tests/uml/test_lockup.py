@@ -28,7 +28,8 @@ def test_one_innocent_load_is_stopped_for_seconds_and_the_other_spared(run, pres
 
 
 def test_without_the_cache_no_innocent_load_is_stopped_for_long(run):
-    assert max(longest_s(run("base-sync"), name) for name in ("w1", "mw1")) < longest_s(run("base"), "mw1")
+    sync = run("base-sync", "load.l1.size=2MiB", "load.l2.size=256KiB")
+    assert max(longest_s(sync, name) for name in ("w1", "mw1")) < longest_s(run("base"), "mw1")
 
 
 def test_on_a_device_below_the_scheduler_both_innocent_loads_are_stopped(run):

@@ -6,12 +6,19 @@ import pytest
 
 from wblab.cli import main
 
+SHORT = ("load.l1.size=30MiB", "load.l2.wait=15s", "load.l2.size=1MiB")
+
+
+@pytest.fixture(scope="module")
+def first(shared_lab):
+    return shared_lab.run("base", *SHORT)
+
 
 @pytest.fixture
-def run(shared_lab, monkeypatch):
-    """Return a run and what a verb on it says."""
+def run(first, shared_lab, monkeypatch):
+    """Return a run; what the verb makes is made on the tests' kernel."""
     monkeypatch.setattr("wblab.host.kernel.wanted.find_kernel", lambda name: shared_lab.kernel)
-    return shared_lab.run("base")
+    return first
 
 
 def verb(run, capsys, *arguments):
@@ -32,7 +39,7 @@ def test_fully_traced_runs_are_identical_too(run, capsys):
 
 
 def test_another_seed_differs_and_where_is_said(run, shared_lab, capsys):
-    other = shared_lab.run("base", "seed=2")
+    other = shared_lab.run("base", *SHORT, "seed=2")
     code, output, errors = verb(run, capsys, "--with", str(other.path))
     assert code == 1
     assert "load w1, boundary 0, at " in output

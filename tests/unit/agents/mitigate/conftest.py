@@ -18,7 +18,7 @@ from wblab.core.specfile import ROOT
 Start = Callable[..., "subprocess.Popen[str]"]
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def alone() -> Iterator[None]:
     """One test at a time: a daemon that starts puts back whoever bears its mark, of another test's daemon too."""
     with open(Path(tempfile.gettempdir(), "wblab-mitigate-tests.lock"), "w") as lock:

@@ -15,6 +15,7 @@ from wblab.core.specfile import ROOT
 
 from .conftest import all_ioprios
 
+pytestmark = pytest.mark.usefixtures("alone")
 NAME = "wblab-offender"
 OUR_IDLE = ioprio_value("idle", 5)
 LIMIT_S = 120  # for what takes a second on an idle machine

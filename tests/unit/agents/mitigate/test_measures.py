@@ -18,7 +18,10 @@ from wblab.core.errors import WblabError
 
 from .conftest import all_ioprios
 
-pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="changes processes, which needs root")
+pytestmark = [
+    pytest.mark.skipif(os.geteuid() != 0, reason="changes processes, which needs root"),
+    pytest.mark.usefixtures("alone"),
+]
 OUR_IDLE = ioprio_value("idle", 5)
 BEST_EFFORT_7 = ioprio_value("best-effort", 7)
 VALUES = [
