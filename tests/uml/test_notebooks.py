@@ -1,6 +1,7 @@
 """The notebooks, executed from top to bottom on a run made for them."""
 
 import os
+import tempfile
 
 import nbformat
 import pytest
@@ -15,9 +16,17 @@ FIGURES = {"timeline.ipynb": 2, "throttling.ipynb": 5}
 
 
 def execute(notebook):
-    """Execute a notebook. We speak with its kernel through files: a TCP port that was free may soon be taken."""
-    files = Config({"KernelManager": {"transport": "ipc"}})
-    NotebookClient(notebook, timeout=120, kernel_name="python3", config=files).execute()
+    """Execute a notebook, and return what it shows.
+
+    We speak with its kernel through files: a TCP port that was free may soon be taken. The files are in a directory of
+    their own (with a short name, as sockets need), since a kernel that ends removes those of its name.
+    """
+    with tempfile.TemporaryDirectory() as place:
+        files = Config({"KernelManager": {"transport": "ipc", "ip": f"{place}/kernel"}})
+        NotebookClient(notebook, timeout=120, kernel_name="python3", config=files).execute()
+    outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
+    assert not [output for output in outputs if output.output_type == "error"]
+    return [output.data for output in outputs if output.output_type in ("execute_result", "display_data")]
 
 
 @pytest.fixture(scope="module")
@@ -30,12 +39,9 @@ def test_runs_and_shows_figures(base_run, monkeypatch, tmp_path, name):
     monkeypatch.setenv(RUN_VARIABLE, str(base_run.path))
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
     notebook = nbformat.read(ROOT / "analysis" / name, as_version=4)
-    execute(notebook)
-    outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
-    shown = [output.data for output in outputs if output.output_type in ("execute_result", "display_data")]
+    shown = execute(notebook)
     assert any(base_run.path.name in data.get("text/plain", "") for data in shown)
     assert sum("image/png" in data for data in shown) >= FIGURES[name]
-    assert not [output for output in outputs if output.output_type == "error"]
 
 
 def test_compares_a_handful_of_runs(shared_lab, monkeypatch, tmp_path):
@@ -47,10 +53,7 @@ def test_compares_a_handful_of_runs(shared_lab, monkeypatch, tmp_path):
     monkeypatch.setenv(RUNS_VARIABLE, os.pathsep.join(str(run.path) for run in runs))
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
     notebook = nbformat.read(ROOT / "analysis" / "compare.ipynb", as_version=4)
-    execute(notebook)
-    outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
-    assert not [output for output in outputs if output.output_type == "error"]
-    shown = [output.data for output in outputs if output.output_type in ("execute_result", "display_data")]
+    shown = execute(notebook)
     assert sum("image/png" in data for data in shown) >= 2
     assert any("disk.write_bps" in data.get("text/plain", "") for data in shown)
     assert any("less: better" in data.get("text/plain", "") for data in shown)
@@ -68,9 +71,6 @@ def test_holds_pauses_against_the_flush_time(shared_lab, monkeypatch, tmp_path):
     monkeypatch.setenv(RUNS_VARIABLE, os.pathsep.join(str(run.path) for run in runs))
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
     notebook = nbformat.read(ROOT / "analysis" / "flush-time.ipynb", as_version=4)
-    execute(notebook)
-    outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
-    assert not [output for output in outputs if output.output_type == "error"]
-    shown = [output.data for output in outputs if output.output_type in ("execute_result", "display_data")]
+    shown = execute(notebook)
     assert sum("image/png" in data for data in shown) >= 2
     assert any("exponent of throughput" in data.get("text/plain", "") for data in shown)
