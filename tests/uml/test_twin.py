@@ -1,0 +1,24 @@
+"""wblab twin on a real lock-up: of a machine that is a guest itself, whose disk is slow and where root is us."""
+
+import json
+
+from wblab.cli import main
+
+
+def test_the_pauses_of_a_live_run_are_those_of_its_twin(shared_lab, monkeypatch, capsys):
+    monkeypatch.setattr("wblab.host.kernel.wanted.find_kernel", lambda name: shared_lab.kernel)
+    live = "live_experiment.py --exp /run/wblab/run/live --dir /mnt/disk -- dd if=/dev/zero of=/mnt/disk/big bs=1K"
+    script = f"{live} count=66560 > /run/wblab/run/said 2>&1"
+    outer = shared_lab.run(
+        "base-device",
+        "trace.events=[]",
+        "load={c1={kind='control', idle='50ms'}}",
+        f"load.go={{kind='command', wait='0s', argv={json.dumps(['sh', '-c', script])}}}",
+    )
+    (path,) = (outer.path / "live").iterdir()
+    code = main(["twin", str(path), "--exp", str(shared_lab.results), "--seeds", "3", "--json"])
+    output, errors = capsys.readouterr()
+    assert code == 0, errors
+    found = {(item["load"], item["metric"]): item for item in json.loads(output)["matches"]}
+    assert found["mw1", "longest_pause_s"]["live"] > 2
+    assert {place: item["verdict"] for place, item in found.items()} == dict.fromkeys(found, "matches")
