@@ -109,7 +109,7 @@ _INPUTS = (
     ("guest", "python_sha256", "Pythons"),
     ("guest", "libraries", "libraries below Python"),
     ("host", "tools", "trace-cmd or mkfs"),
-    ("host", "cpu", "processors, whose registers are part of a task's memory"),
+    ("host", "cpu", "processors"),
 )
 
 

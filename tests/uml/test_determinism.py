@@ -144,3 +144,21 @@ def test_root_and_another_user_get_the_same_bytes(shared_lab):
         (directory,) = (home / "exp").glob("2*")
         differences = first_differences(shared_lab.run("base"), read_run(directory))
     assert differences == []
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to change what a machine has")
+def test_a_machine_that_is_set_up_otherwise_gives_the_same_bytes(shared_lab, lab, tmp_path):
+    """Files that the host's packages and its owner change: the loader's list of libraries, time zone, locales."""
+    libraries, zone, locales = tmp_path / "ld.so.cache", tmp_path / "localtime", tmp_path / "locale"
+    libraries.write_bytes(Path("/etc/ld.so.cache").read_bytes() + bytes(64 << 10))
+    zone.touch()
+    locales.mkdir()
+    places = {"/etc/ld.so.cache": libraries, "/etc/localtime": zone, "/usr/lib/locale": locales}
+    mounts = [f"mount --bind {ours} {theirs}" for theirs, ours in places.items() if Path(theirs).exists()]
+    script = " && ".join([*mounts, 'exec "$@"'])
+    settings = [f"--set={setting}" for setting in SHORT]
+    command = ["unshare", "--mount", "sh", "-c", script, "sh", *lab.command("base", *settings)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    (directory,) = lab.results.glob("2*")
+    assert first_differences(shared_lab.run("base", *SHORT), read_run(directory)) == []

@@ -9,6 +9,7 @@ from pathlib import Path
 from wblab.core import layout
 from wblab.core.errors import InputError
 from wblab.core.spec import Spec
+from wblab.host.environment import ENVIRONMENT
 
 MIN_PYTHON = (3, 11)
 START_NS = 1_700_000_000 * 10**9  # the wall clock at boot, when time is virtual
@@ -45,8 +46,8 @@ def kernel_arguments(spec: Spec, *, watched: bool = False) -> list[str]:
             f"um_seed={random.Random(f'{spec.seed} kernel').getrandbits(64)}",
         ]
     program = f"{layout.host_path(layout.SCRATCH_FD)}/{layout.PROGRAM}"  # it holds the standard library as well
-    init = [f"init={interpreter()}", "PYTHONHASHSEED=0", f"PYTHONPATH={program}"]
-    return [*arguments, *init, "--", "-S", "-s", "-P", "-B", program]
+    environment = [f"{name}={value}" for name, value in {"PYTHONPATH": program, **ENVIRONMENT}.items()]
+    return [*arguments, f"init={interpreter()}", *environment, "--", "-S", "-s", "-P", "-B", program]
 
 
 def _console(device: Path, fd: int) -> str:
