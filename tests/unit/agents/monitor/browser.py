@@ -61,7 +61,10 @@ async def browser(address: str) -> AsyncIterator[Browser]:
         options = ["--headless", "--disable-gpu", "--remote-debugging-port=0", f"--user-data-dir={profile}"]
         options += ["--window-size=1200,1000", "--no-first-run"]
         options += [] if os.geteuid() else ["--no-sandbox"]  # it refuses to be root in one
-        process = await asyncio.create_subprocess_exec(program, *options, "about:blank", stderr=subprocess.PIPE)
+        own = os.environ | {"TMPDIR": profile}  # it leaves files there
+        process = await asyncio.create_subprocess_exec(
+            program, *options, "about:blank", stderr=subprocess.PIPE, env=own
+        )
         try:
             async with asyncio.timeout(_LIMIT_S), aiohttp.ClientSession() as session:
                 port = await _port(process)
