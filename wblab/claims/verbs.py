@@ -32,7 +32,7 @@ def _verify(arguments: argparse.Namespace) -> None:
     from wblab.claims.report import write_report
     from wblab.claims.result import Result, judged, table
     from wblab.claims.runs import jobs, make
-    from wblab.host.kernel import built_kernel, why_left_out
+    from wblab.host.kernel import built_kernel, full_name, why_left_out
     from wblab.host.machine import processors
     from wblab.host.progress import bar
 
@@ -43,9 +43,8 @@ def _verify(arguments: argparse.Namespace) -> None:
     if arguments.seeds < 1 or (arguments.jobs is not None and arguments.jobs < 1):
         raise InputError("--seeds and --jobs must be at least 1")
     kernel = built_kernel(arguments.kernel)
-    wanted = jobs(
-        dict.fromkeys(case for claim in claims for case in claim.cases), arguments.seeds, kernel, arguments.kernel
-    )
+    cases = dict.fromkeys(case for claim in claims for case in claim.cases)
+    wanted = jobs(cases, arguments.seeds, kernel, full_name(arguments.kernel))
     if said := why_left_out(kernel, dict.fromkeys(event for _, spec in wanted for event in spec.trace.events)):
         print(f"wblab: {said}", file=sys.stderr)
     directory = _directory(arguments.output, kernel.series)

@@ -73,13 +73,13 @@ def _runs(twin: "Twin", kernel_name: str, seeds: int, results: Path) -> "list[Ru
 
     from wblab.data.run import read_run
     from wblab.host.check import check_kernel, check_run
-    from wblab.host.kernel import built_kernel
+    from wblab.host.kernel import built_kernel, full_name
     from wblab.host.machine import processors
     from wblab.host.pool import side_by_side
     from wblab.host.progress import Report, bar
     from wblab.host.run import run_experiment
 
-    spec = replace(twin.spec, kernel=kernel_name)
+    spec = replace(twin.spec, kernel=full_name(kernel_name))
     check_run(spec)
     kernel = built_kernel(kernel_name)
     check_kernel(spec, kernel)
