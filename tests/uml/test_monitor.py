@@ -55,6 +55,7 @@ def test_a_guest_is_watched_while_it_runs(lab, clock):
 
 # What a monitor in the guest leaves, when it is ended as `$1` says; its samples come last.
 WITHIN = """
+: > /tmp/samples
 wblab monitor --json --dir /mnt/disk > /tmp/samples & monitor=$!
 until grep -q batch /tmp/samples; do sleep 0.1; done
 ls /sys/kernel/tracing/instances | sed 's/[0-9]*$//'

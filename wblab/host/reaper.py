@@ -19,12 +19,13 @@ from fcntl import F_DUPFD, fcntl
 from pathlib import Path
 
 from wblab.core.layout import PARAMETERS, PROGRAM, SCRATCH_FD
+from wblab.core.lifetime import end_with
 from wblab.core.rundir import EXPERIMENT, write_json
 from wblab.core.syscalls import checked, libc
 from wblab.host.processor import claim_processor
 from wblab.host.sandbox import confine_writes
 
-_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
+_PR_SET_CHILD_SUBREAPER = 36
 _NOT_STARTED = 127 << 8  # the wait status of exit code 127, as of a shell that finds no command
 _OUT_OF_THE_WAY = 100  # above all file descriptors that a command may want by number
 
@@ -89,12 +90,13 @@ def make_scratch(order: Order) -> int:
 
 def start(order: Order, processor: int | None) -> int:
     """Start the command, in a process group of its own and on one processor if one is given; return its pid."""
+    reaper = os.getpid()
     pid = os.fork()
     if pid:
         return pid
     try:
         os.setsid()
-        checked(libc.prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0))
+        end_with(reaper)
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_DFL)
         if processor is not None:

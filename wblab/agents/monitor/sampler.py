@@ -19,8 +19,9 @@ from wblab.agents.monitor.events import EVENTS, Reader, Seen
 from wblab.agents.monitor.memory import lock_all, reserve
 from wblab.agents.monitor.probe import Probe
 from wblab.agents.monitor.proc import Stalls, Writers, cache_state, task_name, vmstat
+from wblab.core.lifetime import end_with
 from wblab.core.samples import Batch, End, Item, Source, line
-from wblab.core.syscalls import checked, libc, set_process_name
+from wblab.core.syscalls import set_process_name
 from wblab.core.tracefs import Instance
 from wblab.core.undo import NoUndo, Undo
 from wblab.core.units import NS_PER_S
@@ -32,7 +33,6 @@ _WRITERS_EACH = 10  # ticks: looking at all processes costs most
 _WRITERS_MOST = 6
 _HEAP_BYTES = 4 << 20
 _CHUNK_BYTES = 1 << 14
-_PR_SET_PDEATHSIG = 1
 
 
 @dataclass(frozen=True)
@@ -55,10 +55,7 @@ def main() -> None:
     stopped: list[int] = []
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda number, frame: stopped.append(number))
-    parent = os.getppid()
-    checked(libc.prctl(_PR_SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0))
-    if os.getppid() != parent:
-        return
+    end_with(os.getppid(), signal.SIGTERM)
     set_process_name("wblab-sampler")
     output = os.open(order.to, os.O_WRONLY | os.O_NOCTTY) if order.to else 1
     with suppress(BrokenPipeError):  # nobody reads: that is all there is to know
