@@ -112,7 +112,9 @@ def test_what_shows_the_samples_opens_and_writes_no_file_either(marked, tmp_path
 def heard(stream, batches):
     """Read so many batches from a stream of events."""
     while batches:
-        batches -= stream.readline().startswith(b'data: {"batch"')
+        line = stream.readline()
+        assert line, "the stream ended"
+        batches -= line.startswith(b'data: {"batch"')
 
 
 def test_samples_are_lines_of_json(marked):
