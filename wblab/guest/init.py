@@ -88,6 +88,7 @@ def run(spec: Spec, tracecmd: str, status: int) -> None:
         say(status, "trace")
         recording = Recording(spec.trace, tracecmd, layout.SCRATCH / rundir.TRACE)
         recording.start(_SETTLE_S)
+    os.environ.pop("LD_LIBRARY_PATH", None)  # programs of users may have libraries of their own, by the same names
     agents = start_agents(spec)
     start_ns = on_grid(spec, time.monotonic_ns() + spec.trace.lead)
     say(status, "loads", start_ns=start_ns)

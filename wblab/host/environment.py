@@ -29,7 +29,8 @@ _SIZES = "".join(f":glibc.cpu.x86_{name}={size}" for name, size in _SIZES_BYTES.
 
 ENVIRONMENT = {
     "PYTHONHASHSEED": "0",
-    # Libraries are found here before /etc/ld.so.cache is looked at, which each package with a library changes.
+    # Libraries are found here before /etc/ld.so.cache is looked at, which each package with a library changes. Only for
+    # what the lab itself runs: commands and agents do not get it.
     "LD_LIBRARY_PATH": "/usr/lib/x86_64-linux-gnu:/usr/lib64",
     # No locale and no time zone, whose files some machines have and some have not.
     "LC_ALL": "C",
