@@ -17,9 +17,21 @@ import pytest
 
 from wblab.core.specfile import ROOT
 
+_started = []
+
+
+@pytest.fixture(autouse=True)
+def killed():
+    """Leave no monitor behind, also when a test fails on the way."""
+    yield
+    while _started:
+        process = _started.pop()
+        process.kill()
+        process.wait()
+
 
 def start(*arguments, environment=None):
-    return subprocess.Popen(
+    process = subprocess.Popen(
         [sys.executable, "-m", "wblab", "monitor", *arguments],
         cwd=ROOT,
         stdout=subprocess.PIPE,
@@ -28,6 +40,8 @@ def start(*arguments, environment=None):
         env=environment,
         start_new_session=True,
     )
+    _started.append(process)
+    return process
 
 
 def refused(*arguments):
