@@ -7,6 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from wblab.core.errors import WblabError
+from wblab.host.environment import ENVIRONMENT
 
 # The executable, and the libraries that the guest's program maps (proc(5), /proc/PID/maps).
 _IDENTIFY = """
@@ -25,7 +26,7 @@ def describe_python(interpreter: str, program: Path) -> dict[str, object]:
     Another one takes another amount of memory, and so gives other results. Raises WblabError.
     """
     command = [interpreter, "-S", "-s", "-P", "-B", "-c", _IDENTIFY, str(program)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env={"PYTHONHASHSEED": "0"})
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=ENVIRONMENT)
     if done.returncode:
         said = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
         raise WblabError(f"{interpreter} cannot run the guest's program: {said}")
