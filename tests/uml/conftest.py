@@ -6,9 +6,10 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,6 +19,7 @@ from wblab.host.bundle import bundle
 from wblab.host.check import check_run
 from wblab.host.command import interpreter
 from wblab.host.kernel import Kernel, find_kernel
+from wblab.host.limits import Limits
 from wblab.host.run import run_experiment
 
 
@@ -43,10 +45,12 @@ class Lab:
     results: Path
     shm: Path
 
-    def run(self, preset: str, *settings: str, silence_limit_s: float = 60.0) -> Run:
+    def run(self, preset: str, *settings: str, readable: Sequence[str] = (), **limits: Any) -> Run:
+        """Run a preset; `limits` are those of Limits, by name."""
         spec = read_spec(find_spec(preset), settings)
         check_run(spec)
-        return read_run(run_experiment(spec, self.kernel, self.results, silence_limit_s=silence_limit_s).directory)
+        bounds = Limits(**limits)
+        return read_run(run_experiment(spec, self.kernel, self.results, limits=bounds, readable=readable).directory)
 
     def command(self, *arguments: str) -> list[str]:
         place = ("--exp", str(self.results), "--kernel", str(self.kernel.path))

@@ -33,10 +33,10 @@ def staged(lab) -> tuple[Path, dict]:
     return directory, json.loads((directory / EXPERIMENT).read_text())
 
 
-def fails(lab, *settings: str, silence_limit_s: float = 60.0) -> str:
+def fails(lab, *settings: str, silence_s: float = 60.0) -> str:
     """Run the base experiment, which must fail, and return the reason after the checks that all failures share."""
     with pytest.raises(WblabError) as failure:
-        lab.run("base", *settings, silence_limit_s=silence_limit_s)
+        lab.run("base", *settings, silence_s=silence_s)
     _, record = staged(lab)
     assert record["outcome"] == "failed"
     assert "\n" not in record["reason"]
@@ -52,12 +52,12 @@ def test_guest_panic(lab, guest_program):
 
 def test_guest_hangs(lab, guest_program):
     guest_program(HANG)
-    assert "hangs" in fails(lab, silence_limit_s=2)
+    assert "hangs" in fails(lab, silence_s=2)
 
 
 def test_guest_hangs_at_power_off(lab, guest_program):
     guest_program(HANG_AT_POWER_OFF)
-    assert "powering off" in fails(lab, silence_limit_s=3)
+    assert "powering off" in fails(lab, silence_s=3)
 
 
 def test_exception_in_the_guest_is_the_reason(lab, guest_program):

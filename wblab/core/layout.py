@@ -1,19 +1,19 @@
 """Where things are inside the guest, and how the host hands them in.
 
-The guest reaches its program, the run directory and the scratch directory through file descriptors that the kernel's
-process inherits. Its paths and its command line are then the same wherever these lie on the host, which a
+The guest reaches its program and its scratch directory, where it leaves its results, through file descriptors that the
+kernel's process inherits. Its paths and its command line are then the same wherever these lie on the host, which a
 repeatable run needs (the command line feeds the kernel's random numbers) and which lets paths have any characters.
 """
 
 from pathlib import Path
 
 # Inherited file descriptors of the User Mode Linux process.
-RUN_FD, SCRATCH_FD, DISK_FD, STATUS_FD = 10, 11, 12, 13
+SCRATCH_FD, DISK_FD, STATUS_FD = 11, 12, 13
 LAB_FD, PACKAGES_FD = 14, 15  # for guests in which programs of the lab run
 SAMPLES_FD = 16  # for guests that are watched
 
 ROOM = Path("/run/wblab")
-RUN, SCRATCH = ROOM / "run", ROOM / "scratch"
+SCRATCH = ROOM / "scratch"
 LAB, PACKAGES = ROOM / "lab", ROOM / "packages"
 PROGRAMS = ROOM / "bin"
 DISK = Path("/mnt/disk")

@@ -4,6 +4,8 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
+from wblab.core.files import parse_json
+
 Phase = Literal["mounts", "settings", "disk", "trace", "loads", "stop", "write", "power off", "failed"]
 
 # In the order in which a guest goes through them, with the words that a person reads.
@@ -17,6 +19,9 @@ PHASES: dict[str, str] = {
     "write": "writing results",
     "power off": "powering off",
 }
+FAILED = "failed"
+# What a message may say besides: when the loads start, as CLOCK_MONOTONIC of the guest; why it failed.
+_DETAILS = {"start_ns": int, "reason": str}
 
 
 @dataclass(frozen=True)
@@ -33,11 +38,16 @@ class Message:
 
     @classmethod
     def parse(cls, line: bytes) -> "Message":
-        """Return the message in a line. Raises ValueError."""
+        """Return the message in a line of a guest, which may say anything. Raises ValueError."""
         try:
-            message = cls(**json.loads(line))
+            message = cls(**parse_json(line))
         except TypeError as error:
             raise ValueError(str(error)) from None
         if (type(message.phase), type(message.guest_ns), type(message.detail)) != (str, int, dict):
             raise ValueError(f"not a message: {line!r}")
+        if message.phase not in (*PHASES, FAILED) or message.guest_ns < 0:
+            raise ValueError(f"no phase or time of a guest: {line!r}")
+        for key, value in message.detail.items():
+            if _DETAILS.get(key) is not type(value):
+                raise ValueError(f"no detail of a message: {key!r}")
         return message

@@ -108,7 +108,7 @@ def run(spec: Spec, tracecmd: str, status: int) -> None:
         raise
     finally:
         say(status, "write")
-        write_loads(layout.RUN, running)
+        write_loads(layout.SCRATCH, running)
     release_disk(spec.disk)
 
 

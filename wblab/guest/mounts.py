@@ -1,4 +1,4 @@
-"""The guest's filesystems: its root is the host's, read-only; only the run and scratch directories are writable."""
+"""The guest's filesystems: its root is the host's, read-only; only its scratch directory is writable."""
 
 from pathlib import Path
 
@@ -11,7 +11,6 @@ TRACEFS = Path("/sys/kernel/tracing")
 def mount_all() -> None:
     """Mount all but control groups. What was under /run, /tmp, /mnt, /dev, /proc and /sys of the host is hidden."""
     mount("tmpfs", "/run", "tmpfs", MS_NOSUID | MS_NODEV)
-    mount_host(layout.RUN, layout.RUN_FD)
     # Synchronous: the trace that is being recorded must not count as dirty pages of the guest.
     mount_host(layout.SCRATCH, layout.SCRATCH_FD, MS_SYNCHRONOUS)
     for target, filesystem in (("/tmp", "tmpfs"), ("/mnt", "tmpfs"), ("/dev", "devtmpfs"), ("/proc", "proc")):

@@ -4,23 +4,28 @@ import json
 import os
 import select
 import shlex
-import shutil
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from wblab.core import layout, rundir
 from wblab.core.child import describe_exit
 from wblab.core.errors import WblabError
+from wblab.core.printable import printable
 from wblab.core.specfile import ROOT
-from wblab.core.status import PHASES, Message
+from wblab.core.status import FAILED, PHASES, Message
+from wblab.host.channel import Channel
+from wblab.host.collect import take_over
 from wblab.host.lab import Lab
+from wblab.host.limits import Limits, OverLimitError, check_files, check_said, check_wall
 from wblab.host.reaper import Order
+from wblab.host.sandbox import Sandbox
+from wblab.host.sandbox.elf import loader
 
 _REAPER = """
 import json, sys
@@ -32,15 +37,20 @@ main(Order(**json.loads(sys.argv[2])))
 _END = b"x"
 _BUS_ERROR = "Kernel mode signal 7"  # SIGBUS: a page of the guest's memory file could not be had
 _ENDING_LIMIT_S = 20.0  # host time from the guest's word that it powers off to its end
+_LOOK_S = 0.1  # host time between two looks at what it has written
+_LAST_WORDS_BYTES = 256 << 10
+_LONGEST_REASON = 1000
 
 
 @dataclass(frozen=True)
 class Boot:
-    """What a guest needs: its command, the directories and the disk that are handed in, and our patience.
+    """What a guest needs: its command, the directories and the disk that are handed in, and its bounds.
 
-    scratch: a directory on tmpfs, made for the run, for the kernel's own files; the guest sees `scratch/guest` of it.
+    run: what it leaves is copied here when it has ended; it never sees this directory.
+    scratch: a directory on tmpfs, made for the run, with `kernel` in it for the kernel's own files, and `guest`, which
+    the guest sees and leaves its results in.
     program, parameters: a file and a text, the guest's main program and what it needs to know.
-    silence_limit_s: host time without a word from the guest after which it counts as hanging.
+    sandbox: what the guest's kernel may do beside writing to these two and executing itself.
     one_processor: keep the guest on one processor (see wblab.host.processor).
     lab: for a guest in which programs of the lab run.
     samples_fd: a pipe that gets what the guest writes to its SAMPLES_DEVICE.
@@ -51,7 +61,8 @@ class Boot:
     run: Path
     scratch: Path
     disk_fd: int
-    silence_limit_s: float
+    limits: Limits = field(default_factory=Limits)
+    sandbox: Sandbox = field(default_factory=Sandbox)
     program: Path | None = None
     parameters: str = ""
     one_processor: bool = False
@@ -63,25 +74,38 @@ class Boot:
         """The part of the scratch directory that the guest writes to."""
         return self.scratch / "guest"
 
+    @property
+    def kernels_own(self) -> Path:
+        """The part of the scratch directory that the guest's kernel has for itself: its memory is a file in there."""
+        return self.scratch / "kernel"
+
 
 @dataclass(frozen=True)
 class Ended:
-    """What a guest that came to its end said: its messages, and the host time that it took."""
+    """What a guest that came to its end said last, and the host time that it took."""
 
-    messages: tuple[Message, ...]
+    last: Message
     wall_s: float
 
     @property
     def guest_s(self) -> float:
         """Guest time at its last message, in s since boot."""
-        return self.messages[-1].guest_ns / 1e9
+        return self.last.guest_ns / 1e9
+
+
+@dataclass
+class _Heard:
+    """What is kept of a guest's words: the last ones, and why it failed if it said so."""
+
+    last: Message | None = None
+    reason: str | None = None
 
 
 def boot(request: Boot, heard: Callable[[Message], None]) -> Ended:
     """Run a guest to its end; `heard` gets each of its messages. Raises WblabError with the reason of a failure.
 
-    What the guest left in its scratch directory is moved into the run directory. Whatever happens, no process
-    and no scratch directory is left: wblab.host.reaper sees to that.
+    What the guest left is copied into the run directory. Whatever happens, no process and no scratch directory is
+    left: wblab.host.reaper sees to that.
     """
     started = time.monotonic()
     status_read, status_write = os.pipe()
@@ -90,34 +114,40 @@ def boot(request: Boot, heard: Callable[[Message], None]) -> Ended:
         reaper = _start(request, control_far, status_write)
         with reaper, control:  # in this order: closing the control socket lets the reaper go
             try:
-                messages = _watch(request, status.fileno(), heard)
-                wait_status = _end(reaper, control, _ENDING_LIMIT_S)
+                words = _watch(request, status.fileno(), heard)
+                wait_status, ended_for = _end(reaper, control, _ENDING_LIMIT_S)
             except BaseException:
                 _end(reaper, control, 0)
                 raise
             finally:
-                _collect(request)
-    _judge(messages, wait_status, request.run / rundir.CONSOLE)
-    return Ended(tuple(messages), time.monotonic() - started)
+                if request.shared.exists():
+                    check_files(request.limits, request.shared, request.run / rundir.CONSOLE)
+                    take_over(request.shared, request.run)
+    if ended_for:
+        raise OverLimitError(ended_for)
+    last = _judge(words, wait_status, request.run / rundir.CONSOLE)
+    return Ended(last, time.monotonic() - started)
 
 
-def _end(reaper: "subprocess.Popen[bytes]", control: socket.socket, limit_s: float) -> int:
-    """Return the guest's wait status; a guest that lingers for longer than the limit is ended."""
+def _end(reaper: "subprocess.Popen[bytes]", control: socket.socket, limit_s: float) -> tuple[int, str]:
+    """Return the guest's wait status, and why the reaper ended it or "". One that lingers past the limit is ended."""
     assert reaper.stdout is not None
     if not select.select([reaper.stdout], [], [], limit_s)[0]:
         control.send(_END)
-    return int(reaper.stdout.readline() or -1)
-
-
-def _collect(request: Boot) -> None:
-    for path in request.shared.glob("*"):
-        if path.name not in (layout.PROGRAM, layout.PARAMETERS):
-            shutil.move(path, request.run / path.name)
+    status, _, reason = reaper.stdout.readline().decode().strip().partition(" ")
+    return int(status or -1), reason
 
 
 def _start(request: Boot, control_far: socket.socket, status_write: int) -> "subprocess.Popen[bytes]":
     """Start the reaper, which starts the guest with the file descriptors where it expects them."""
     command = [str(request.linux), *request.arguments]
+    own = request.kernels_own
+    sandbox = replace(
+        request.sandbox,
+        runs=(*request.sandbox.runs, *filter(None, (command[0], loader(request.linux)))),
+        keeps=(*request.sandbox.keeps, str(request.shared)),
+        owns=(*request.sandbox.owns, str(own)),
+    )
     with ExitStack() as stack:
         stack.enter_context(control_far)
         stack.callback(os.close, status_write)
@@ -127,9 +157,7 @@ def _start(request: Boot, control_far: socket.socket, status_write: int) -> "sub
         descriptors = {layout.DISK_FD: request.disk_fd, layout.STATUS_FD: status_write}
         if request.samples_fd is not None:
             descriptors[layout.SAMPLES_FD] = request.samples_fd
-        directories = {layout.RUN_FD: request.run}
-        if request.lab:
-            directories |= {layout.LAB_FD: ROOT, layout.PACKAGES_FD: request.lab.packages}
+        directories = {layout.LAB_FD: ROOT, layout.PACKAGES_FD: request.lab.packages} if request.lab else {}
         for number, directory in directories.items():
             descriptors[number] = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
             stack.callback(os.close, descriptors[number])
@@ -141,6 +169,9 @@ def _start(request: Boot, control_far: socket.socket, status_write: int) -> "sub
             parameters=request.parameters,
             command=command,
             descriptors={str(number): descriptor for number, descriptor in descriptors.items()},
+            sandbox=asdict(sandbox),
+            memory_bytes=request.limits.memory_bytes,
+            processes=request.limits.processes,
             one_processor=request.one_processor,
         )
         return subprocess.Popen(
@@ -148,66 +179,75 @@ def _start(request: Boot, control_far: socket.socket, status_write: int) -> "sub
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=console,
-            env={"HOME": str(request.scratch), "TMPDIR": str(request.scratch), "PATH": os.defpath},
+            env={"HOME": str(own), "TMPDIR": str(own), "PATH": os.defpath},
             pass_fds=[order.control, *descriptors.values()],
         )
 
 
-def _watch(request: Boot, status: int, heard: Callable[[Message], None]) -> list[Message]:
-    """Return the guest's messages up to the end of its status channel. Raises WblabError when it falls silent."""
-    messages: list[Message] = []
-    pending = b""
-    limit_s = request.silence_limit_s
+def _watch(request: Boot, status: int, heard: Callable[[Message], None]) -> _Heard:
+    """Return what was heard up to the end of the status channel. Raises WblabError when a limit is passed."""
+    words, channel = _Heard(), Channel()
+    started_s = looked_s = spoke_s = time.monotonic()
+    silence_s = request.limits.silence_s
     while True:
-        ready, _, _ = select.select([status], [], [], limit_s)
+        ready, _, _ = select.select([status], [], [], min(_LOOK_S, max(0.0, spoke_s + silence_s - time.monotonic())))
+        now_s = time.monotonic()
+        if now_s - looked_s >= _LOOK_S or not ready:
+            looked_s = now_s
+            check_files(request.limits, request.shared, request.run / rundir.CONSOLE)
+            check_wall(request.limits, started_s)
+        if not ready and now_s - spoke_s >= silence_s:
+            _check_reported(words)
+            silent_s = request.limits.silence_s
+            raise WblabError(f"the guest hangs: nothing heard from it for {silent_s:g} s {_where(words.last)}")
         if not ready:
-            _check_reported(messages)
-            raise WblabError(f"the guest hangs: nothing heard from it for {limit_s:g} s {_where(messages)}")
+            continue
         chunk = os.read(status, 65536)
         if not chunk:
-            return messages
-        *lines, pending = (pending + chunk).split(b"\n")
-        for line in lines:
-            messages.append(_parsed(line))
-            heard(messages[-1])
-            if messages[-1].phase == "power off":
-                limit_s = min(limit_s, _ENDING_LIMIT_S)
+            return words
+        for message in channel.feed(chunk):
+            spoke_s = now_s
+            words.last = message
+            if message.phase == FAILED and words.reason is None:
+                words.reason = printable(message.detail.get("reason", "the guest failed without a reason"))
+            heard(message)
+            if message.phase == "power off":
+                silence_s = min(silence_s, _ENDING_LIMIT_S)
+        check_said(request.limits, channel.said_bytes)
 
 
-def _parsed(line: bytes) -> Message:
-    try:
-        return Message.parse(line)
-    except ValueError:
-        raise WblabError(f"the guest said what is no message: {line[:100]!r}") from None
-
-
-def _check_reported(messages: list[Message]) -> None:
+def _check_reported(words: _Heard) -> None:
     """Raise WblabError with the reason of a guest that said that it failed."""
-    for message in messages:
-        if message.phase == "failed":
-            raise WblabError(message.detail.get("reason", "the guest failed without a reason"))
+    if words.reason is not None:
+        raise WblabError(_shortened(words.reason))
 
 
-def _judge(messages: list[Message], wait_status: int, console: Path) -> None:
-    """Raise WblabError unless the guest said that all went well and then powered off."""
-    _check_reported(messages)
-    if messages and messages[-1].phase == "power off" and wait_status == 0:
-        return
+def _judge(words: _Heard, wait_status: int, console: Path) -> Message:
+    """Return the last message of a guest that said that all went well and then powered off; else raise WblabError."""
+    _check_reported(words)
+    if words.last and words.last.phase == "power off" and wait_status == 0:
+        return words.last
     how = describe_exit(wait_status) if wait_status >= 0 else "the process that watched it"
-    raise WblabError(f"the guest ended with {how} {_where(messages)}: {_last_words(console)}")
+    raise WblabError(f"the guest ended with {how} {_where(words.last)}: {_shortened(_last_words(console))}")
 
 
-def _where(messages: list[Message]) -> str:
+def _where(last: Message | None) -> str:
     """Return the last phase that was heard of, in words."""
-    if not messages:
+    if last is None:
         return "before its first word"
-    last = messages[-1]
     return f"after {PHASES.get(last.phase, last.phase)} (guest time {last.guest_ns / 1e9:.1f} s)"
 
 
 def _last_words(console: Path) -> str:
     """Return the console's line that says most about an end: a panic, else the last."""
-    lines = [line.strip() for line in console.read_text(errors="replace").splitlines() if line.strip()]
+    with console.open("rb") as file:
+        file.seek(max(0, os.fstat(file.fileno()).st_size - _LAST_WORDS_BYTES))
+        text = file.read(_LAST_WORDS_BYTES).decode(errors="replace")
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
     panics = [line for line in lines if "Kernel panic" in line or line.startswith("cannot ")]
-    words = (panics or lines)[-1]
+    words = printable((panics or lines)[-1])
     return f"{words}: shared memory is full, free some" if words.endswith(_BUS_ERROR) else words
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST_REASON else f"{text[:_LONGEST_REASON]}…"

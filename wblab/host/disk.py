@@ -3,13 +3,13 @@
 import os
 import random
 import shutil
-import subprocess
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from wblab.core.errors import WblabError
 from wblab.core.spec import Disk
+from wblab.host.sandbox import run_confined
 
 _EXT_OPTIONS = "lazy_itable_init=0,lazy_journal_init=0,nodiscard,hash_seed={seed}"
 # The defaults are those built into mke2fs, not a file's of this machine: it takes them where this file does not exist.
@@ -73,7 +73,7 @@ def _fill(fd: int, size: int) -> None:
 def _format(fd: int, disk: Disk, seed: int) -> None:
     command = mkfs_command(disk, seed, f"/proc/self/fd/{fd}")
     environment = {"PATH": os.defpath, "LC_ALL": "C"} | _DEFAULTS | _FIXED
-    done = subprocess.run(command, pass_fds=[fd], env=environment, capture_output=True, text=True, check=False)
+    done = run_confined(command, fd, environment, largest_file_bytes=disk.size)
     if done.returncode:
         said = " / ".join((done.stderr or done.stdout).strip().splitlines()[-2:])
         raise WblabError(f"{mkfs_tool(disk)} failed on the disk, check disk.mkfs_options: {said}")

@@ -14,6 +14,7 @@ from wblab.host.command import interpreter
 from wblab.host.kernel.cache import home
 from wblab.host.machine import available_memory_bytes, free_shared_bytes, shared_memory
 from wblab.host.packages import install_command, missing_packages
+from wblab.host.sandbox import landlock_version
 
 _PTRACE_SCOPE = Path("/proc/sys/kernel/yama/ptrace_scope")
 _PTRACE_SCOPE_NONE = 3  # Documentation/admin-guide/LSM/Yama.rst: no attach, PTRACE_TRACEME neither
@@ -50,6 +51,7 @@ def examine() -> list[Finding]:
         _packages,
         _ptrace,
         _seccomp,
+        _landlock,
         _shared_memory,
         _executable,
         _memory,
@@ -94,6 +96,13 @@ def _seccomp() -> Finding:
     result = ctypes.CDLL(None).syscall(_SYS_SECCOMP, _SECCOMP_GET_ACTION_AVAIL, 0, ctypes.byref(action))
     found = "filters can trap" if result == 0 else "filters cannot trap"
     return Finding("seccomp", result == 0, found, "guests run by ptrace instead, about half as fast")
+
+
+def _landlock() -> Finding:
+    version = landlock_version()
+    found = f"version {version}" if version else "none"
+    advice = "boot with lsm=landlock,… or a kernel that has it; without, only the guest's kernel guards your files"
+    return Finding("Landlock", version > 0, found, advice)
 
 
 def _shared_memory() -> Finding:

@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from wblab.host.disk import tool_path
+from wblab.host.sandbox import landlock_version
 
 
 def shared_memory() -> Path:
@@ -41,6 +42,7 @@ def describe_host() -> dict[str, object]:
         "uname": " ".join((platform.system(), platform.release(), platform.machine())),
         "python": platform.python_version(),
         "tools": tool_versions(),
+        "landlock": landlock_version(),
     }
 
 

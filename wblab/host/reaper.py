@@ -1,10 +1,10 @@
-"""Runs a command and leaves nothing of it behind. A process of its own, started with an Order as JSON.
+"""Runs a command, confined, and leaves nothing of it behind. A process of its own, started with an Order as JSON.
 
 The command lives no longer than the other end of the control socket: when that closes (its holder died) or brings
-a byte (its holder wants an end), the command's process group and all its descendants are killed and reaped. The
-scratch directory is made here, so that it is ours to remove whenever the holder dies, and it is removed in every
-case at the end. If the holder died while the command ran, the experiment's record says so. The last line on standard
-output is the command's wait status.
+a byte (its holder wants an end), or when it takes too much memory, the command's process group and all its descendants
+are killed and reaped. The scratch directory is made here, so that it is ours to remove whenever the holder dies, and it
+is removed in every case at the end. If the holder died while the command ran, the experiment's record says so. The last
+line on standard output is the command's wait status, and behind it why it was ended if that was ours to decide.
 """
 
 import json
@@ -17,16 +17,19 @@ from contextlib import suppress
 from dataclasses import dataclass
 from fcntl import F_DUPFD, fcntl
 from pathlib import Path
+from typing import Any
 
 from wblab.core.layout import PARAMETERS, PROGRAM, SCRATCH_FD
 from wblab.core.lifetime import end_with
 from wblab.core.rundir import EXPERIMENT, write_json
 from wblab.core.syscalls import checked, libc
 from wblab.host.processor import claim_processor
-from wblab.host.sandbox import confine_writes
+from wblab.host.sandbox import Sandbox
+from wblab.host.usage import descendants, private_bytes
 
 _PR_SET_CHILD_SUBREAPER = 36
 _NOT_STARTED = 127 << 8  # the wait status of exit code 127, as of a shell that finds no command
+_LOOK_S = 1.0  # host time between two looks at what the command takes
 _OUT_OF_THE_WAY = 100  # above all file descriptors that a command may want by number
 
 
@@ -34,9 +37,12 @@ _OUT_OF_THE_WAY = 100  # above all file descriptors that a command may want by n
 class Order:
     """What to run.
 
-    control: our end of the socket. run, scratch: the only directories that the command may write to.
-    program, parameters: a file and a text that the command finds in the directory `guest` below scratch.
+    control: our end of the socket. run: where the experiment's record is, which the command never sees.
+    scratch: the directory to make, with `kernel`, the command's own, and `guest` in it.
+    program, parameters: a file and a text that the command finds in `guest`.
     descriptors: number in the command -> number here (a string: a key of JSON); that of `guest` is added here.
+    sandbox: the fields of a Sandbox, which holds for the command and all its descendants.
+    memory_bytes, processes: what they may take (see wblab.host.limits).
     one_processor: keep the command on one processor, if there is one that no other guest has.
     """
 
@@ -47,6 +53,9 @@ class Order:
     parameters: str
     command: list[str]
     descriptors: dict[str, int]
+    sandbox: dict[str, Any]
+    memory_bytes: int
+    processes: int
     one_processor: bool = False
 
 
@@ -65,13 +74,13 @@ def main(order: Order) -> None:
         pid = 0
     for descriptor in order.descriptors.values():
         os.close(descriptor)  # the other ends must see it when the command is gone
-    orphaned = bool(pid) and wait(pid, order.control)
+    orphaned, reason = wait(pid, order) if pid else (False, "")
     status = end(pid) if pid else _NOT_STARTED
     if orphaned:
         note(Path(order.run, EXPERIMENT))
     else:
         with suppress(BrokenPipeError):  # the holder died in this instant
-            print(status, flush=True)
+            print(status, reason, flush=True)
         while os.read(order.control, 1):
             pass
     shutil.rmtree(order.scratch, ignore_errors=True)
@@ -79,9 +88,10 @@ def main(order: Order) -> None:
 
 def make_scratch(order: Order) -> int:
     """Make the scratch directory and what the command finds in it; return a file descriptor of `guest` in it."""
+    Path(order.scratch).mkdir(mode=0o700)
+    Path(order.scratch, "kernel").mkdir(mode=0o700)
     guest = Path(order.scratch, "guest")
-    guest.parent.mkdir(mode=0o700, exist_ok=True)
-    guest.mkdir(exist_ok=True)
+    guest.mkdir(mode=0o700)
     if order.program:
         shutil.copyfile(order.program, guest / PROGRAM)
     (guest / PARAMETERS).write_text(order.parameters)
@@ -103,7 +113,7 @@ def start(order: Order, processor: int | None) -> int:
             os.sched_setaffinity(0, {processor})
         os.dup2(2, 1)  # our standard output is the answer, the command's is the console
         place({int(number): descriptor for number, descriptor in order.descriptors.items()})
-        confine_writes([Path(order.run), Path(order.scratch)])
+        Sandbox(**order.sandbox).enter()
         os.execv(order.command[0], order.command)
     except OSError as error:
         print(f"cannot execute {order.command[0]}: {error}", file=sys.stderr, flush=True)
@@ -122,11 +132,21 @@ def place(descriptors: dict[int, int]) -> None:
                 os.close(number)
 
 
-def wait(pid: int, control: int) -> bool:
-    """Wait for the command's end or for word from the holder; return whether the holder died."""
+def wait(pid: int, order: Order) -> tuple[bool, str]:
+    """Wait for the command's end or for word from the holder.
+
+    Returns whether the holder died, and why the command is to be ended if it takes too much.
+    """
     ended = os.pidfd_open(pid)
-    ready, _, _ = select.select([ended, control], [], [])
-    return control in ready and not os.read(control, 1)
+    while True:
+        ready, _, _ = select.select([ended, order.control], [], [], _LOOK_S)
+        if ready:
+            return order.control in ready and not os.read(order.control, 1), ""
+        everything = descendants(pid)
+        if len(everything) > order.processes:
+            return False, f"the guest was ended: it had more than {order.processes} processes"
+        if private_bytes(everything) > order.memory_bytes:
+            return False, f"the guest was ended: its processes took more than {order.memory_bytes >> 20} MiB of memory"
 
 
 def end(pid: int) -> int:

@@ -4,7 +4,7 @@ import json
 import secrets
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,12 +20,14 @@ from wblab.host.bundle import bundle, program_sha256
 from wblab.host.command import interpreter, kernel_arguments
 from wblab.host.disk import made_disk, tool_path
 from wblab.host.guestpython import describe_python
+from wblab.host.guestrights import guest_sandbox
 from wblab.host.kernel import Kernel, features, left_out
 from wblab.host.lab import lab
+from wblab.host.limits import Limits
 from wblab.host.machine import describe_host, shared_memory
 from wblab.host.progress import Report, silent
 
-SILENCE_LIMIT_S = 60.0
+_LIMITS = Limits()
 
 
 class RunFailedError(WblabError):
@@ -46,11 +48,13 @@ def run_experiment(  # noqa: PLR0913 - three of them by name
     results: Path,
     *,
     report: Report = silent,
-    silence_limit_s: float = SILENCE_LIMIT_S,
+    limits: Limits = _LIMITS,
+    readable: Sequence[str] = (),
     samples_fd: int | None = None,
 ) -> Finished:
     """Run a spec that was checked (wblab.core.check, wblab.host.check). Raises RunFailedError.
 
+    readable: what the guest may read of the host beside what it needs.
     samples_fd: a pipe that gets what the guest writes to layout.SAMPLES_DEVICE.
     """
     record = _record(spec, kernel)
@@ -66,7 +70,7 @@ def run_experiment(  # noqa: PLR0913 - three of them by name
         rundir.write_json(staged / rundir.EXPERIMENT, record)
         if kernel.config:
             shutil.copyfile(kernel.config, staged / rundir.CONFIG)
-        ended = _boot(spec, kernel, staged, report, silence_limit_s=silence_limit_s, samples_fd=samples_fd)
+        ended = _boot(spec, kernel, staged, report, limits=limits, readable=readable, samples_fd=samples_fd)
     except (WblabError, OSError, KeyboardInterrupt) as error:
         reason = "interrupted" if isinstance(error, KeyboardInterrupt) else str(error)
         rundir.write_json(staged / rundir.EXPERIMENT, record | _ending("failed", reason))
@@ -79,9 +83,25 @@ def run_experiment(  # noqa: PLR0913 - three of them by name
 
 
 def _boot(  # noqa: PLR0913
-    spec: Spec, kernel: Kernel, staged: Path, report: Report, *, silence_limit_s: float, samples_fd: int | None
+    spec: Spec,
+    kernel: Kernel,
+    staged: Path,
+    report: Report,
+    *,
+    limits: Limits,
+    readable: Sequence[str],
+    samples_fd: int | None,
 ) -> Ended:
     report(None, "making the disk")
+    programs = [interpreter(), *filter(None, [tool_path("trace-cmd")])]
+    guests_lab = lab() if spec.needs_lab else None
+    sandbox = guest_sandbox(
+        programs,
+        readable,
+        guests_lab,
+        by_ptrace="seccomp" not in features(kernel),
+        largest_file_bytes=max(spec.memory, spec.disk.size, limits.output_bytes),
+    )
     with made_disk(spec.disk, spec.seed) as disk_fd:
         request = Boot(
             linux=kernel.path,
@@ -89,11 +109,12 @@ def _boot(  # noqa: PLR0913
             run=staged,
             scratch=shared_memory() / f"wblab-{secrets.token_hex(6)}",
             disk_fd=disk_fd,
-            silence_limit_s=silence_limit_s,
+            limits=limits,
+            sandbox=sandbox,
             program=bundle(interpreter()),
             parameters=guest_parameters(spec),
             one_processor=spec.clock.mode == "virtual",
-            lab=lab() if spec.needs_lab else None,
+            lab=guests_lab,
             samples_fd=samples_fd,
         )
         report(None, "booting")

@@ -2,11 +2,12 @@
 
 import argparse
 import json
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from wblab.core.errors import WblabError
+from wblab.core.errors import InputError, WblabError
 
 if TYPE_CHECKING:
     from wblab.core.spec import Spec
@@ -52,16 +53,42 @@ def _add_run(verbs: Verbs) -> None:
     run.add_argument(
         "--patience", default="60s", metavar="TIME", help="how long a guest may say nothing before it counts as hanging"
     )
+    run.add_argument(
+        "--max-time", default="6h", metavar="TIME", help="host time after which a guest is ended (default: 6h)"
+    )
+    run.add_argument(
+        "--max-output",
+        default="1GiB",
+        metavar="SIZE",
+        help="what a guest may leave, its trace above all (default: 1GiB)",
+    )
+    run.add_argument(
+        "--allow-read",
+        action="append",
+        default=[],
+        type=Path,
+        metavar="PATH",
+        help="let the guest's programs read this too; by default they see the distribution's and the lab's files only",
+    )
     run.add_argument("--json", action="store_true", help="print the run's record as JSON")
     run.set_defaults(run=_run)
 
 
 def _run(arguments: argparse.Namespace) -> None:
     from wblab.core.specfile import RESULTS
-    from wblab.core.units import NS_PER_S, parse_time
+    from wblab.core.units import NS_PER_S, parse_bytes, parse_time
+    from wblab.host.limits import Limits
 
-    patience_s = parse_time(arguments.patience) / NS_PER_S
-    finished = run_spec(_spec(arguments), arguments.exp or RESULTS, silence_limit_s=patience_s)
+    limits = Limits(
+        silence_s=parse_time(arguments.patience) / NS_PER_S,
+        wall_s=parse_time(arguments.max_time) / NS_PER_S,
+        output_bytes=parse_bytes(arguments.max_output),
+    )
+    readable = [str(path.resolve()) for path in arguments.allow_read]
+    for path in readable:
+        if not os.path.exists(path):
+            raise InputError(f"--allow-read: there is no {path!r}: check the path")
+    finished = run_spec(_spec(arguments), arguments.exp or RESULTS, limits=limits, readable=readable)
     _print(finished, arguments.json)
 
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from wblab.core.status import PHASES, Message
 
-DETAILS = st.dictionaries(st.text(), st.none() | st.booleans() | st.integers() | st.text())
+DETAILS = st.fixed_dictionaries({}, optional={"start_ns": st.integers(0, 2**63), "reason": st.text()})
 
 
 @settings(deadline=None)
@@ -33,6 +33,15 @@ def test_a_message_survives_the_channel(phase, guest_ns, detail):
         b'{"phase": "loads", "guest_ns": "1"}\n',
         b'{"phase": "loads", "guest_ns": true}\n',
         b'{"phase": "loads", "guest_ns": 1, "detail": []}\n',
+        b'{"phase": "loads", "guest_ns": -1}\n',
+        b'{"phase": "a nap", "guest_ns": 1}\n',
+        b'{"phase": ["loads"], "guest_ns": 1}\n',
+        b'{"phase": "loads", "guest_ns": 1, "detail": {"start_ns": "x"}}\n',
+        b'{"phase": "loads", "guest_ns": 1, "detail": {"start_ns": NaN}}\n',
+        b'{"phase": "loads", "guest_ns": 1, "detail": {"start_ns": 1e999}}\n',
+        b'{"phase": "failed", "guest_ns": 1, "detail": {"reason": 3}}\n',
+        b'{"phase": "loads", "guest_ns": ' + b"9" * 5000 + b"}\n",
+        b'{"phase": "loads", "guest_ns": 1, "detail": ' + b"[" * 30000 + b"]" * 30000 + b"}\n",
     ],
 )
 def test_what_is_no_message_is_a_value_error(line):

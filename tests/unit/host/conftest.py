@@ -11,15 +11,17 @@ import pytest
 from wblab.core.errors import WblabError
 from wblab.core.status import Message
 from wblab.host.boot import Boot, Ended, boot
+from wblab.host.limits import Limits
+from wblab.host.sandbox import Sandbox
 
-# What a guest's script can use, in place of a kernel: its words to the host, and its run directory.
+# What a guest's script can use, in place of a kernel: its words to the host, its scratch directory, and one for notes.
 PRELUDE = """
 import json, os, signal, subprocess, sys, time
-RUN, SCRATCH = (os.readlink(f"/proc/self/fd/{number}") for number in (10, 11))
+SCRATCH = os.readlink("/proc/self/fd/11")
 def say(phase, guest_ns=0, **detail):
     os.write(13, json.dumps({"phase": phase, "guest_ns": guest_ns, "detail": detail}).encode() + b"\\n")
 def note(name):
-    with open(f"{RUN}/pids", "a") as pids:
+    with open(f"{NOTES}/pids", "a") as pids:
         pids.write(f"{os.getpid()} {name}\\n")
 """
 
@@ -30,6 +32,7 @@ class Guest:
 
     request: Boot
     heard: list[Message]
+    notes: Path
 
     def boot(self) -> Ended:
         return boot(self.request, self.heard.append)
@@ -46,7 +49,7 @@ class Guest:
 
     def pids(self) -> list[int]:
         """The processes that noted themselves."""
-        path = self.request.run / "pids"
+        path = self.notes / "pids"
         return [int(line.split()[0]) for line in path.read_text().splitlines()] if path.exists() else []
 
 
@@ -55,14 +58,17 @@ def guest(tmp_path):
     """Make a guest of Python code."""
     descriptors = []
 
-    def make(code: str, silence_limit_s: float = 20.0) -> Guest:
-        linux = tmp_path / "a linux"
-        linux.write_text(f"#!{sys.executable} -IS\n{PRELUDE}\n{code}")
-        linux.chmod(0o755)
-        run, scratch = tmp_path / "the run", tmp_path / "scratch"
+    def make(code: str, silence_s: float = 20.0, **limits) -> Guest:
+        run, scratch, notes = tmp_path / "the run", tmp_path / "scratch", tmp_path / "notes"
         run.mkdir()
+        notes.mkdir()
+        linux = tmp_path / "a linux"
+        linux.write_text(f"#!{sys.executable} -IS\nNOTES = {str(notes)!r}\n{PRELUDE}\n{code}")
+        linux.chmod(0o755)
         descriptors.append(os.memfd_create("disk"))
-        return Guest(Boot(linux, ["mem=1", "a b"], run, scratch, descriptors[0], silence_limit_s), [])
+        sandbox = Sandbox(runs=["/"], reads=["/"], keeps=[str(notes)], calls="")  # a Python needs more than a kernel
+        bounds = Limits(silence_s=silence_s, **limits)
+        return Guest(Boot(linux, ["mem=1", "a b"], run, scratch, descriptors[0], bounds, sandbox), [], notes)
 
     yield make
     for descriptor in descriptors:

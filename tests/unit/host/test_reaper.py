@@ -29,11 +29,13 @@ def reaped(tmp_path):
     (tmp_path / "run").mkdir()
     started = []
 
-    def start(shell, stdout=subprocess.PIPE):
+    def start(shell, stdout=subprocess.PIPE, memory_bytes=1 << 30, processes=100):
         near, far = socket.socketpair()
         with far:
             command = ["/bin/sh", "-c", shell]
-            order = Order(far.fileno(), str(tmp_path / "run"), str(tmp_path / "scratch"), "", "{}", command, {})
+            run, scratch = str(tmp_path / "run"), str(tmp_path / "scratch")
+            sandbox = {"runs": ["/"], "reads": ["/"], "keeps": [run], "calls": ""}
+            order = Order(far.fileno(), run, scratch, "", "{}", command, {}, sandbox, memory_bytes, processes)
             arguments = [sys.executable, "-I", "-S", "-c", MAIN, str(ROOT), json.dumps(asdict(order))]
             process = subprocess.Popen(
                 arguments, stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.DEVNULL, pass_fds=[far.fileno()]
@@ -52,7 +54,7 @@ def reaped(tmp_path):
 @pytest.mark.parametrize(("shell", "status"), [("exit 0", 0), ("exit 3", 3 << 8), ("kill -9 $$", 9)])
 def test_the_answer_is_the_wait_status(reaped, tmp_path, shell, status):
     process, near = reaped(shell)
-    assert int(process.stdout.readline()) == status
+    assert process.stdout.readline().split() == [str(status).encode()]
     assert (tmp_path / "scratch").exists()  # until its holder has taken what it wants
     near.close()
     assert process.wait(20) == 0
@@ -63,6 +65,22 @@ def test_a_byte_ends_the_command(reaped):
     process, near = reaped("trap '' TERM INT HUP; while :; do sleep 60; done")
     near.send(b"x")
     assert int(process.stdout.readline()) == signal.SIGKILL
+
+
+def test_a_command_that_takes_too_much_memory_is_ended(reaped):
+    process, _ = reaped(
+        f"exec {sys.executable} -c 'kept = bytearray(200 << 20); input()' < /dev/zero", memory_bytes=100 << 20
+    )
+    status, _, reason = process.stdout.readline().decode().strip().partition(" ")
+    assert (int(status), reason) == (
+        signal.SIGKILL,
+        "the guest was ended: its processes took more than 100 MiB of memory",
+    )
+
+
+def test_a_command_with_too_many_processes_is_ended(reaped):
+    process, _ = reaped("for i in 1 2 3 4 5 6; do sleep 60 & done; wait", processes=5)
+    assert process.stdout.readline().decode().endswith(" the guest was ended: it had more than 5 processes\n")
 
 
 def test_signals_of_the_terminal_do_not_end_the_reaper(reaped, tmp_path, wait_until):

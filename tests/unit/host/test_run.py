@@ -8,8 +8,10 @@ import pytest
 from wblab.core.errors import WblabError
 from wblab.core.spec import Spec
 from wblab.core.tables import from_table
+from wblab.host import run as module
 from wblab.host.kernel import Kernel
 from wblab.host.run import RunFailedError, expected_duration_ns, run_experiment
+from wblab.host.sandbox import Sandbox
 
 SPEC = from_table(
     Spec,
@@ -25,7 +27,7 @@ SPEC = from_table(
 )
 GUEST = """#!{python} -IS
 import json, os, sys
-run, scratch = (os.readlink(f"/proc/self/fd/{{number}}") for number in (10, 11))
+scratch = os.readlink("/proc/self/fd/11")
 def say(phase, guest_ns=0, **detail):
     os.write(13, json.dumps({{"phase": phase, "guest_ns": guest_ns, "detail": detail}}).encode() + b"\\n")
 """
@@ -33,7 +35,7 @@ GOOD = """
 parameters = json.load(open(f"{scratch}/guest.json"))
 assert sorted(os.listdir(scratch)) == ["experiment.pyz", "guest.json"]
 assert os.fstat(12).st_size == 8 << 20
-json.dump(parameters, open(f"{run}/seen.json", "w"))
+json.dump(parameters, open(f"{scratch}/agent.seen.log", "w"))
 say("mounts", 0)
 say("loads", 5 * 10**9, start_ns=5 * 10**9)
 say("loads", 7 * 10**9)
@@ -45,6 +47,8 @@ say("power off", 9 * 10**9)
 def kernel(tmp_path, monkeypatch, shm):
     """Make a script in place of a kernel."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    # The script needs more of the host than a kernel does.
+    monkeypatch.setattr(module, "guest_sandbox", lambda *_, **__: Sandbox(runs=["/"], reads=["/"], calls=""))
 
     def make(code):
         path = tmp_path / "linux"
@@ -70,7 +74,7 @@ def test_a_run_that_succeeds(kernel, tmp_path):
     assert len(record["guest"]["program_sha256"]) == 64
     assert (record["outcome"], record["reason"], record["guest_s"]) == ("succeeded", "", 9.0)
     assert from_table(Spec, record["spec"], exact=True) == SPEC
-    seen = json.loads((finished.directory / "seen.json").read_text())
+    seen = json.loads((finished.directory / "agent.seen.log").read_text())
     assert seen["spec"] == record["spec"] | {"name": "", "kernel": ""}  # which the guest need not know
     assert [share for share, _ in heard if share is not None] == [0.0, 0.5]
     assert heard[-1] == (None, "powering off")

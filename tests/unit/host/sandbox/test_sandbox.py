@@ -1,0 +1,99 @@
+import os
+import resource
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from wblab.core.child import fork_child
+from wblab.host.sandbox import Sandbox, landlock_version, run_confined
+from wblab.host.sandbox.elf import loader
+from wblab.host.sandbox.rights import drop_capabilities
+
+ENVIRONMENT = {"PATH": os.defpath, "LC_ALL": "C"}
+needs_landlock = pytest.mark.skipif(landlock_version() == 0, reason="the host's kernel has no Landlock")
+
+
+def sandboxed(sandbox, task):
+    def confined():
+        sandbox.enter()
+        task()
+
+    return os.waitpid(fork_child(confined), 0)[1] == 0
+
+
+def test_whoever_enters_has_no_capability_and_gets_none_back():
+    def task():
+        lines = Path("/proc/self/status").read_text().splitlines()
+        status = dict(line.split(":\t") for line in lines if line[:3] == "Cap")
+        assert {int(status[name], 16) for name in ("CapInh", "CapPrm", "CapEff", "CapAmb")} == {0}
+        if os.geteuid() == 0:
+            assert int(status["CapBnd"], 16) == 0
+
+    def dropped():
+        drop_capabilities()
+        task()
+
+    assert os.waitpid(fork_child(dropped), 0)[1] == 0
+
+
+def test_no_file_grows_past_its_bound(tmp_path):
+    def task():
+        with open(tmp_path / "file", "wb", buffering=0) as file:
+            file.write(b"x" * 4096)
+            with pytest.raises(OSError, match="File too large"):
+                file.write(b"x")
+        assert resource.getrlimit(resource.RLIMIT_CORE) == (0, 0)
+
+    assert sandboxed(Sandbox(reads=["/"], keeps=[str(tmp_path)], largest_file_bytes=4096, calls=""), task)
+
+
+def test_what_is_not_there_is_left_out(tmp_path):
+    assert sandboxed(Sandbox(reads=["/nonexistent"], keeps=[str(tmp_path)]), lambda: None)
+
+
+def test_a_tool_gets_its_file_and_says_what_it_has_to_say():
+    fd = os.memfd_create("disk")
+    os.ftruncate(fd, 8 << 20)
+    command = [shutil.which("mke2fs", path="/usr/sbin:/sbin"), "-q", "-F", f"/proc/self/fd/{fd}"]
+    done = run_confined(command, fd, ENVIRONMENT, 8 << 20)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert os.pread(fd, 2, 1024 + 56) == b"\x53\xef"  # s_magic of the superblock
+    os.close(fd)
+
+
+@needs_landlock
+def test_a_tool_can_touch_no_other_file(tmp_path):
+    victim = tmp_path / "victim"
+    victim.write_bytes(b"precious" * (1 << 17))
+    before = victim.read_bytes()
+    fd = os.memfd_create("disk")
+    mke2fs = shutil.which("mke2fs", path="/usr/sbin:/sbin")
+    done = run_confined([mke2fs, "-q", "-F", str(victim)], fd, ENVIRONMENT, 8 << 20)
+    os.close(fd)
+    assert done.returncode
+    assert "Permission denied" in done.stderr
+    assert victim.read_bytes() == before
+
+
+@needs_landlock
+def test_a_tool_reads_no_file_of_the_user(tmp_path):
+    (tmp_path / "secret").write_text("secret")
+    fd = os.memfd_create("disk")
+    done = run_confined(["/bin/cat", str(tmp_path / "secret")], fd, ENVIRONMENT, 1 << 20)
+    os.close(fd)
+    assert (done.returncode, done.stdout) == (1, "")
+
+
+def test_the_loader_of_a_program_is_known(tmp_path):
+    shell = os.path.realpath("/bin/sh")
+    named = subprocess.run(["readelf", "-l", shell], capture_output=True, text=True, check=True).stdout
+    assert f"interpreter: {loader(shell)}]" in named
+
+
+@pytest.mark.parametrize("content", [b"", b"\x7fELF", b"\x7fELF\x02\x01" + b"\xff" * 100, b"#!/bin/sh\n" * 20])
+def test_what_is_no_program_has_no_loader(tmp_path, content):
+    (tmp_path / "file").write_bytes(content)
+    assert loader(tmp_path / "file") is None
+    assert loader(tmp_path / "missing") is None

@@ -1,0 +1,97 @@
+import os
+import socket
+
+import pytest
+
+from wblab.core.errors import WblabError
+from wblab.host.collect import take_over
+
+
+@pytest.fixture
+def places(tmp_path):
+    for name in ("shared", "run", "home"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "home" / ".bashrc").write_text("mine")
+    return tmp_path / "shared", tmp_path / "run", tmp_path / "home"
+
+
+def test_what_a_run_consists_of_is_kept(places):
+    shared, run, _ = places
+    for name in ("load.mw1.npy", "load.mw1.json", "agent.daemon.log", "trace.dat", "trace.dat.cpu0", "trace-cmd.log"):
+        (shared / name).write_text(name)
+    take_over(shared, run)
+    assert {path.name: path.read_text() for path in run.iterdir()} == {
+        name: name for name in sorted(os.listdir(shared))
+    }
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("experiment.json", "console.log", "kernel.config", ".experiment.json.partial", "timeline.png", "guest.json"),
+        *("load..npy", "load.a b.npy", "load.x.npy ", "load.x.npy\n", "load.\x1b[2J.npy", "load.ü.npy", "x", ".hidden"),
+    ],
+)
+def test_other_names_are_left(places, name):
+    shared, run, _ = places
+    (shared / name).write_text("planted")
+    take_over(shared, run)
+    assert os.listdir(run) == []
+
+
+def test_a_link_is_refused_and_not_followed(places):
+    shared, run, home = places
+    (shared / "trace.dat").symlink_to(home / ".bashrc")
+    with pytest.raises(WblabError, match=r"the guest left 'trace\.dat', which is no regular file"):
+        take_over(shared, run)
+    assert os.listdir(run) == []
+
+
+def test_nothing_is_written_through_a_link_that_waits_in_the_run_directory(places):
+    """What was done for real: a link in the run directory, and a file of that name in the scratch directory."""
+    shared, run, home = places
+    (run / "trace.dat").symlink_to(home / ".bashrc")
+    (shared / "trace.dat").write_text("evil")
+    with pytest.raises(FileExistsError):
+        take_over(shared, run)
+    assert (home / ".bashrc").read_text() == "mine"
+
+
+def test_a_second_name_of_somebody_elses_file_is_refused(places):
+    shared, run, home = places
+    (shared / "trace.dat").hardlink_to(home / ".bashrc")
+    with pytest.raises(WblabError, match="no regular file of its own"):
+        take_over(shared, run)
+    assert os.listdir(run) == []
+
+
+def make_socket(path):
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(path))
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, make_socket])
+def test_what_is_no_file_is_refused_at_once(places, make):
+    shared, run, _ = places
+    make(shared / "load.x.npy")
+    with pytest.raises(WblabError, match="no regular file"):
+        take_over(shared, run)
+
+
+def test_directories_that_are_links_are_not_followed(places, tmp_path):
+    shared, run, home = places
+    (tmp_path / "link").symlink_to(home)
+    (shared / "trace.dat").write_text("evil")
+    with pytest.raises(OSError, match="link"):
+        take_over(shared, tmp_path / "link")
+    with pytest.raises(OSError, match="link"):
+        take_over(tmp_path / "link", run)
+    assert os.listdir(home) == [".bashrc"]
+
+
+def test_modes_do_not_come_along(places):
+    shared, run, _ = places
+    (shared / "trace.dat").write_text("x")
+    (shared / "trace.dat").chmod(0o4777)
+    take_over(shared, run)
+    assert (run / "trace.dat").stat().st_mode & 0o7111 == 0

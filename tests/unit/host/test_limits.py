@@ -1,0 +1,58 @@
+import time
+
+import pytest
+
+from wblab.host.limits import Limits, OverLimitError, check_files, check_said, check_wall
+
+LIMITS = Limits(wall_s=10.0, said_bytes=100, output_bytes=1 << 20, console_bytes=1000)
+
+
+@pytest.fixture
+def places(tmp_path):
+    (tmp_path / "shared").mkdir()
+    (tmp_path / "console").write_bytes(b"x" * 1000)
+    return tmp_path / "shared", tmp_path / "console"
+
+
+def test_what_is_within_bounds_is_no_error(places):
+    (places[0] / "file").write_bytes(b"x" * (1 << 20))
+    check_files(LIMITS, *places)
+    check_wall(LIMITS, time.monotonic())
+    check_said(LIMITS, 100)
+
+
+def test_too_much_in_files(places):
+    for number in range(2):
+        (places[0] / str(number)).write_bytes(b"x" * (600 << 10))
+    with pytest.raises(OverLimitError, match=r"in 2 files.*raise --max-output"):
+        check_files(LIMITS, *places)
+
+
+def test_too_many_files(places):
+    for number in range(1001):
+        (places[0] / str(number)).touch()
+    with pytest.raises(OverLimitError, match="1001 files"):
+        check_files(LIMITS, *places)
+
+
+def test_a_link_is_counted_and_not_followed(places):
+    (places[0] / "link").symlink_to("/proc/kcore")
+    check_files(LIMITS, *places)
+
+
+def test_too_much_on_the_console(places):
+    places[1].write_bytes(b"x" * 1001)
+    with pytest.raises(OverLimitError, match="console"):
+        check_files(LIMITS, *places)
+
+
+def test_a_guest_whose_directory_is_gone_has_ended(places):
+    places[0].rmdir()
+    check_files(LIMITS, *places)
+
+
+def test_too_long_and_too_talkative():
+    with pytest.raises(OverLimitError, match=r"longer than 10 s: raise --max-time"):
+        check_wall(LIMITS, time.monotonic() - 11)
+    with pytest.raises(OverLimitError, match="100 B of messages"):
+        check_said(LIMITS, 101)

@@ -1,0 +1,38 @@
+import os
+import signal
+import subprocess
+import sys
+
+from wblab.host.usage import descendants, private_bytes
+
+FAMILY = "import os, time; os.fork() and print(flush=True); os.fork(); time.sleep(60)"
+
+
+def test_descendants_are_found(wait_until):
+    with subprocess.Popen([sys.executable, "-c", FAMILY], start_new_session=True) as process:
+        wait_until(lambda: len(descendants(process.pid)) == 4)
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def test_private_memory_counts_and_shared_does_not():
+    def held(code):
+        with subprocess.Popen(
+            [sys.executable, "-c", f"import mmap\n{code}\nprint(flush=True); input()"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        ) as process:
+            process.stdout.readline()
+            taken = private_bytes([process.pid])
+            process.stdin.close()
+        return taken
+
+    nothing = held("")
+    assert held("kept = b'x' * (100 << 20)") - nothing > 90 << 20
+    assert held("kept = mmap.mmap(-1, 100 << 20); kept.write(b'x' * (100 << 20))") - nothing < 20 << 20
+
+
+def test_a_process_that_is_gone_takes_nothing():
+    with subprocess.Popen(["true"]) as process:
+        process.wait()
+    assert private_bytes([process.pid]) == 0
+    assert descendants(process.pid) == [process.pid]

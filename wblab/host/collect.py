@@ -1,0 +1,50 @@
+"""The one place where the host takes files over from a guest.
+
+Names are the guest's, and so nothing is opened by a path with one of them in it: only in a directory that is held, only
+regular files, and on our side only files that do not exist yet.
+"""
+
+import os
+import re
+import shutil
+import stat
+from pathlib import Path
+
+from wblab.core.errors import WblabError
+
+# What a guest leaves: its loads' boundaries, its agents' logs, and the trace.
+_NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
+_EXPECTED = re.compile(rf"load\.{_NAME}\.(npy|json)|agent\.{_NAME}\.log|trace\.dat(\.cpu\d+)?|trace-cmd\.log")
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FROM = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_TO = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def take_over(shared: Path, run: Path) -> None:
+    """Copy what a guest that has ended left in `shared` to its run directory. What a run does not consist of is left.
+
+    Raises WblabError for a file that is no regular one, or has another name too; OSError where it cannot be kept.
+    """
+    source = os.open(shared, _DIRECTORY)
+    try:
+        target = os.open(run, _DIRECTORY)
+        try:
+            for name in sorted(filter(_EXPECTED.fullmatch, os.listdir(source))):
+                _copy(name, source, target)
+        finally:
+            os.close(target)
+    finally:
+        os.close(source)
+
+
+def _copy(name: str, source: int, target: int) -> None:
+    try:
+        descriptor = os.open(name, _FROM, dir_fd=source)
+    except OSError as error:  # a link: ELOOP; a socket: ENXIO
+        raise WblabError(f"the guest left {name!r}, which is no regular file: {error.strerror}") from None
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode) or status.st_nlink != 1:
+        os.close(descriptor)
+        raise WblabError(f"the guest left {name!r}, which is no regular file of its own")
+    with open(descriptor, "rb") as left, open(os.open(name, _TO, 0o666, dir_fd=target), "wb") as kept:
+        shutil.copyfileobj(left, kept, 1 << 20)

@@ -1,0 +1,63 @@
+"""What a guest may take of the host before it is ended."""
+
+import os
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from wblab.core.errors import WblabError
+from wblab.core.units import format_bytes
+
+_MOST_FILES = 1000
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Bounds on one guest.
+
+    silence_s, wall_s: host time without a word, and in all. said_bytes: its words in all. output_bytes: the files that
+    it leaves. console_bytes: what its console prints. memory_bytes: memory of its processes, beside the guest's own.
+    processes: their number.
+    """
+
+    silence_s: float = 60.0
+    wall_s: float = 6 * 3600.0
+    said_bytes: int = 16 << 20
+    output_bytes: int = 1 << 30
+    console_bytes: int = 64 << 20
+    memory_bytes: int = 1 << 30
+    processes: int = 4096
+
+
+class OverLimitError(WblabError):
+    """A guest took more than it may."""
+
+
+def check_files(limits: Limits, shared: Path, console: Path) -> None:
+    """Raise OverLimitError for a guest that has written too much to its directory, or to its console."""
+    used = count = 0
+    with suppress(FileNotFoundError), os.scandir(shared) as entries:  # it may end, or remove a file, meanwhile
+        for entry in entries:
+            count += 1
+            with suppress(FileNotFoundError):
+                used += entry.stat(follow_symlinks=False).st_blocks * 512
+    if used > limits.output_bytes or count > _MOST_FILES:
+        raise OverLimitError(
+            f"the guest was ended: it wrote {format_bytes(used)} in {count} files, more than "
+            f"{format_bytes(limits.output_bytes)} or {_MOST_FILES} files: trace fewer events, or raise --max-output"
+        )
+    if console.stat().st_size > limits.console_bytes:
+        raise OverLimitError(f"the guest was ended: its console printed more than {format_bytes(limits.console_bytes)}")
+
+
+def check_wall(limits: Limits, started_s: float) -> None:
+    """Raise OverLimitError for a guest that started at that time.monotonic() and takes too long."""
+    if time.monotonic() - started_s > limits.wall_s:
+        raise OverLimitError(f"the guest was ended: it took longer than {limits.wall_s:g} s: raise --max-time")
+
+
+def check_said(limits: Limits, said_bytes: int) -> None:
+    """Raise OverLimitError for a guest that talks too much."""
+    if said_bytes > limits.said_bytes:
+        raise OverLimitError(f"the guest was ended: it sent more than {format_bytes(limits.said_bytes)} of messages")

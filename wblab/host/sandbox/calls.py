@@ -1,0 +1,91 @@
+"""The system calls of the host that a guest's kernel may make, and those of a tool such as mke2fs.
+
+Found by tracing (`strace -f wblab run`; tests/uml/test_calls.py compares), in all series, clocks and modes; and beside
+each call those that another C library makes in its place. Numbers: arch/x86/entry/syscalls/syscall_64.tbl.
+"""
+
+from wblab.host.sandbox.seccomp import Bits, Rules
+
+_EXECUTE = {"execve": 59, "execveat": 322}  # what may be executed, Landlock says
+_MEMORY = {
+    "mmap": 9, "mprotect": 10, "munmap": 11, "brk": 12, "mremap": 25, "msync": 26, "madvise": 28,
+    "mlock": 149, "munlock": 150, "memfd_create": 319,
+}  # fmt: skip
+_FILES = {
+    "read": 0, "write": 1, "close": 3, "stat": 4, "fstat": 5, "lstat": 6, "lseek": 8, "pread64": 17, "pwrite64": 18,
+    "readv": 19, "writev": 20, "access": 21, "dup": 32, "dup2": 33, "fsync": 74, "fdatasync": 75, "truncate": 76,
+    "ftruncate": 77, "getcwd": 79, "rename": 82, "mkdir": 83, "rmdir": 84, "unlink": 87, "readlink": 89,
+    "statfs": 137, "fstatfs": 138, "getdents64": 217, "fadvise64": 221, "mkdirat": 258, "newfstatat": 262,
+    "unlinkat": 263, "renameat": 264, "readlinkat": 267, "faccessat": 269, "fallocate": 285, "dup3": 292,
+    "preadv": 295, "pwritev": 296, "renameat2": 316, "statx": 332, "faccessat2": 439,
+}  # fmt: skip
+_WAITING = {
+    "poll": 7, "select": 23, "nanosleep": 35, "getitimer": 36, "setitimer": 38, "alarm": 37, "gettimeofday": 96,
+    "time": 201, "futex": 202, "timer_create": 222, "timer_settime": 223, "timer_gettime": 224, "timer_getoverrun": 225,
+    "timer_delete": 226, "clock_gettime": 228, "clock_getres": 229, "clock_nanosleep": 230, "pselect6": 270,
+    "ppoll": 271,
+}  # fmt: skip
+_PROCESS = {
+    "rt_sigaction": 13, "rt_sigprocmask": 14, "rt_sigreturn": 15, "getpid": 39, "exit": 60, "wait4": 61, "uname": 63,
+    "getrlimit": 97, "getrusage": 98, "sysinfo": 99, "times": 100, "getuid": 102, "getgid": 104, "geteuid": 107,
+    "getegid": 108, "getppid": 110, "rt_sigpending": 127, "rt_sigtimedwait": 128, "rt_sigsuspend": 130,
+    "sigaltstack": 131, "prctl": 157, "arch_prctl": 158, "gettid": 186, "tkill": 200, "sched_getaffinity": 204,
+    "set_tid_address": 218, "restart_syscall": 219, "exit_group": 231, "tgkill": 234, "waitid": 247,
+    "set_robust_list": 273, "get_robust_list": 274, "getcpu": 309, "getrandom": 318, "membarrier": 324, "rseq": 334,
+}  # fmt: skip
+# Landlock says whom a signal may reach. Sockets: only pairs, through which the kernel hands memory to its processes.
+_KERNEL = {
+    "sched_yield": 24, "pause": 34, "sendmsg": 46, "recvmsg": 47, "vfork": 58, "kill": 62, "setsid": 112,
+    "epoll_create": 213, "epoll_wait": 232, "epoll_ctl": 233, "epoll_pwait": 281, "signalfd": 282, "eventfd": 284,
+    "signalfd4": 289, "eventfd2": 290, "epoll_create1": 291, "pipe": 22, "pipe2": 293, "seccomp": 317,
+    "close_range": 436,
+}  # fmt: skip
+
+KERNEL = _EXECUTE | _MEMORY | _FILES | _WAITING | _PROCESS | _KERNEL
+TOOL = _EXECUTE | _MEMORY | _FILES | _WAITING | _PROCESS
+PTRACE = {"ptrace": 101}  # for guests without seccomp mode; Landlock lets it reach own children only
+# Whose arguments no filter can see. The C library uses the older call where these are not known.
+UNKNOWN = {"openat2": 437, "clone3": 435}
+
+_SOCKETPAIR, _CLONE, _FCNTL, _PERSONALITY, _PRLIMIT, _IOCTL, _OPEN, _OPENAT = 53, 56, 72, 135, 302, 16, 2, 257
+_NAMESPACES = 0x7E020000  # CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID and NEWNET
+_CREATES = 0o100 | 0o20000000  # O_CREAT and O_TMPFILE without O_DIRECTORY: the mode counts
+_SPECIAL_MODE = 0o7000  # set-user-ID, set-group-ID, sticky
+_AF_UNIX = 1
+_NO_RANDOM_ADDRESSES, _ASK_PERSONALITY = 0x0040000, 0xFFFFFFFF
+_ALL = 0xFFFFFFFF
+# F_DUPFD to F_SETLKW, F_GETOWN to F_GETSIG, F_DUPFD_CLOEXEC, F_ADD_SEALS, F_GET_SEALS; F_SETOWN only to itself.
+_FCNTLS = (*range(8), 9, 10, 11, 1030, 1033, 1034)
+_F_SETOWN = 8
+# TCGETS, TCSETS, TCSETSW, TCSETSF, TIOCGWINSZ, FIONREAD; not TIOCSTI, which types into a terminal.
+_TERMINAL_IOCTLS = (0x5401, 0x5402, 0x5403, 0x5404, 0x5413, 0x541B)
+# BLKROGET, BLKGETSIZE, BLKFLSBUF, BLKSSZGET, BLKDISCARD, BLKGETSIZE64, BLKIOMIN, BLKIOOPT, BLKALIGNOFF, BLKPBSZGET,
+# BLKDISCARDZEROES, BLKZEROOUT, HDIO_GETGEO, FS_IOC_FSGETXATTR
+_BLOCK_IOCTLS = (
+    *(0x125E, 0x1260, 0x1261, 0x1268, 0x1277, 0x80081272, 0x1278, 0x1279, 0x127A, 0x127B, 0x127C, 0x127F),
+    *(0x0301, 0x801C581F),
+)
+
+
+def _one_of(argument: int, values: tuple[int, ...]) -> tuple[tuple[Bits, ...], ...]:
+    return tuple((Bits(argument, _ALL, value),) for value in values)
+
+
+_RULES = {
+    _OPEN: ((Bits(1, _CREATES, 0),), (Bits(2, _SPECIAL_MODE, 0),)),
+    _OPENAT: ((Bits(2, _CREATES, 0),), (Bits(3, _SPECIAL_MODE, 0),)),
+    _PRLIMIT: ((Bits(0, _ALL, 0),),),  # its own limits
+    _PERSONALITY: _one_of(0, (_NO_RANDOM_ADDRESSES, _ASK_PERSONALITY)),
+    _CLONE: ((Bits(0, _NAMESPACES, 0),),),
+}
+TOOL_RULES = _RULES | {_IOCTL: _one_of(1, _TERMINAL_IOCTLS + _BLOCK_IOCTLS), _FCNTL: _one_of(1, _FCNTLS)}
+
+
+def kernel_rules(pid: int) -> Rules:
+    """Return the rules for the guest's kernel, which is or will be the process `pid`."""
+    own = (Bits(1, _ALL, _F_SETOWN), Bits(2, _ALL, pid))  # the one who gets SIGIO
+    return _RULES | {
+        _IOCTL: _one_of(1, _TERMINAL_IOCTLS),
+        _FCNTL: (*_one_of(1, _FCNTLS), own),
+        _SOCKETPAIR: ((Bits(0, _ALL, _AF_UNIX),),),
+    }

@@ -1,0 +1,88 @@
+"""A sandbox as data, the way into it, and a tool that runs in one."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from wblab.core.specfile import ROOT
+from wblab.host.sandbox import calls, landlock, rights, seccomp
+from wblab.host.sandbox.landlock import Grant
+
+# Programs and libraries of any distribution; nothing in there is anybody's own.
+DISTRIBUTION = ("/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin", "/nix/store", "/gnu/store", "/etc/ld.so.cache")
+# The kernel under User Mode Linux asks these at its start.
+_MACHINE = ("/proc/cpuinfo", "/proc/mounts")
+
+_ENTER = """
+import json, os, sys
+sys.path.insert(0, sys.argv[1])
+from wblab.host.sandbox.sandbox import Sandbox
+Sandbox(**json.loads(sys.argv[2])).enter()
+os.execv(sys.argv[3], sys.argv[3:])
+"""
+
+
+@dataclass(frozen=True)
+class Sandbox:
+    """What a process may still do. All paths are the host's; those that do not exist are left out.
+
+    runs: files and directories of which programs may be executed. reads: what may be read besides.
+    lists: directories of which the names may be read, but nothing below. keeps: directories in which regular files
+    may be made, changed and removed. owns: the same, and directories. largest_file_bytes: no file may grow larger.
+    calls: the list of system calls, `kernel`, `kernel with ptrace` or `tool`; "" for all.
+    """
+
+    runs: Sequence[str] = ()
+    reads: Sequence[str] = ()
+    lists: Sequence[str] = ()
+    keeps: Sequence[str] = ()
+    owns: Sequence[str] = ()
+    largest_file_bytes: int = 1 << 32
+    calls: str = "kernel"
+
+    def enter(self) -> None:
+        """Confine this process and its children, for good. Raises OSError."""
+        rights.die_first()
+        rights.limit_files(self.largest_file_bytes)
+        rights.drop_capabilities()
+        landlock.restrict(self._grants())
+        if self.calls == "tool":
+            seccomp.install(seccomp.program(calls.TOOL.values(), calls.TOOL_RULES, calls.UNKNOWN.values()))
+        elif self.calls:
+            allowed = calls.KERNEL | (calls.PTRACE if "ptrace" in self.calls else {})
+            rules = calls.kernel_rules(os.getpid())
+            seccomp.install(seccomp.program(allowed.values(), rules, calls.UNKNOWN.values()))
+
+    def _grants(self) -> list[Grant]:
+        wanted = (
+            (self.runs, landlock.RUN | landlock.LIST),
+            ((*self.reads, *_MACHINE), landlock.READ),
+            (self.lists, landlock.LIST),
+            (self.keeps, landlock.KEEP),
+            (self.owns, landlock.OWN),
+            ((os.devnull,), landlock.USE),
+        )
+        return [Grant(path, rights) for paths, rights in wanted for path in paths if os.path.exists(path)]
+
+
+def run_confined(
+    command: Sequence[str], fd: int, environment: Mapping[str, str], largest_file_bytes: int
+) -> "subprocess.CompletedProcess[str]":
+    """Run a tool on an open file; it can write nothing else and read no more than its own program and libraries."""
+    own = str(Path(command[0]).parent)
+    sandbox = Sandbox((*DISTRIBUTION, own), (), largest_file_bytes=largest_file_bytes, calls="tool")
+    entering = [sys.executable, "-I", "-S", "-c", _ENTER, str(ROOT), json.dumps(asdict(sandbox))]
+    return subprocess.run(
+        [*entering, *command],
+        pass_fds=[fd],
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+    )
