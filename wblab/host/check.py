@@ -9,6 +9,7 @@ from wblab.host.disk import mkfs_tool, tool_path
 from wblab.host.kernel import Kernel, unknown_events
 from wblab.host.lab import lab
 from wblab.host.machine import available_memory_bytes, free_shared_bytes, shared_memory
+from wblab.host.options import check_options
 from wblab.host.packages import PROGRAMS
 
 # Room for the trace while it is recorded, and for what the guest's kernel needs beside its memory.
@@ -18,6 +19,7 @@ _SPARE_BYTES = 64 << 20
 def check_run(spec: Spec) -> None:
     """Raise InputError for a spec that cannot run, here or anywhere."""
     check_spec(spec)
+    check_options(spec.disk)
     interpreter()
     if spec.needs_lab:
         lab()

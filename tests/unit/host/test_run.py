@@ -114,7 +114,7 @@ def test_a_run_that_is_interrupted_says_so(kernel, tmp_path):
 
 
 def test_a_disk_that_cannot_be_made_is_a_failed_run(kernel, tmp_path):
-    spec = replace(SPEC, disk=replace(SPEC.disk, mkfs_options=("--wrong",)))
+    spec = replace(SPEC, disk=replace(SPEC.disk, mkfs_options=("-O", "no_such_feature")))
     with pytest.raises(RunFailedError, match=r"disk\.mkfs_options"):
         run_experiment(spec, kernel(GOOD), tmp_path / "exp")
 

@@ -1,0 +1,98 @@
+from dataclasses import replace
+
+import pytest
+
+from wblab.core.errors import InputError
+from wblab.core.spec import Disk
+from wblab.core.specfile import PRESETS, read_spec
+from wblab.core.units import Bytes, BytesPerSecond
+from wblab.host.options import check_options
+
+EXT4 = Disk(size=Bytes(8 << 20), write_bps=BytesPerSecond(1 << 20))
+XFS = replace(EXT4, filesystem="xfs")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(
+            (),
+            ("-O", "^has_journal"),
+            ("-O^has_journal,extent",),
+            ("-b", "1024", "-m", "0"),
+            ("-j",),
+            ("-L", "my disk"),
+        ),
+        *(("-E", "stride=4,stripe_width=8"), ("-J", "size=4"), ("-I256",), ("-E", "nodiscard,resize=1G")),
+    ],
+)
+def test_what_mke2fs_documents_is_allowed(words):
+    check_options(replace(EXT4, mkfs_options=words))
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (("/path/of/host", "-L"), "/path/of/host"),  # what was done for real: that path was formatted
+        (("-L", "x", "/etc/passwd"), "/etc/passwd"),
+        (("-b", "1024", "2048"), "2048"),
+        (("--", "/dev/sda"), "--"),
+        (("-",), "-"),
+        (("",), "''"),
+        (("-d", "/root"), "-d"),
+        (("-z", "/tmp/undo"), "-z"),
+        (("-l", "/etc/passwd"), "-l"),
+        (("-n",), "-n"),
+        (("-J", "device=/dev/sda"), "device"),
+        (("-Jsize=4,device=/dev/sda",), "device"),
+        (("-E", "undo=/x"), "/x"),
+        (("-E", "stride=4,blkid=1"), "blkid"),
+        (("-L",), "needs a value"),
+        (("-j4",), "takes no value"),
+        (("-O", "a\nb"), "plain value"),
+        (("-O", "x" * 200), "plain value"),
+        (("-O", "\x1b[2J"), "plain value"),
+    ],
+)
+def test_what_names_other_files_is_refused(words, named):
+    with pytest.raises(InputError, match=r"^disk\.mkfs_options: ") as raised:
+        check_options(replace(EXT4, mkfs_options=words))
+    assert named in str(raised.value)
+    assert str(raised.value).isprintable()
+
+
+@pytest.mark.parametrize(
+    "words", [("-l", "size=8m"), ("-d", "agcount=2"), ("-n", "ftype=1"), ("-m", "reflink=0,crc=1")]
+)
+def test_what_mkfs_xfs_documents_is_allowed(words):
+    check_options(replace(XFS, mkfs_options=words))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(("-l", "logdev=/dev/sda"), ("-r", "rtdev=/dev/sda"), ("-d", "name=/dev/sda"), ("-d", "file,name=x")),
+        *(("-p", "/etc/passwd"), ("-c", "options=/etc/passwd"), ("/dev/sda",), ("-O", "x")),
+    ],
+)
+def test_what_names_other_files_is_refused_for_xfs_too(words):
+    with pytest.raises(InputError, match=r"^disk\.mkfs_options: "):
+        check_options(replace(XFS, mkfs_options=words))
+
+
+@pytest.mark.parametrize("option", ["sync", "data=journal", "commit=30", "nodelalloc", "barrier=0", "stripe=4"])
+def test_mount_options(option):
+    check_options(replace(EXT4, mount_options=(option,)))
+
+
+@pytest.mark.parametrize(
+    "option", ["journal_path=/dev/sda", "data=journal,barrier=0", "date=journal", "", "data=/x", "commit=1\n", "wsync"]
+)
+def test_unknown_mount_options(option):
+    with pytest.raises(InputError, match=r"^disk\.mount_options: "):
+        check_options(replace(EXT4, mount_options=(option,)))
+
+
+def test_every_preset_passes():
+    for path in PRESETS.glob("*.toml"):
+        check_options(read_spec(path).disk)

@@ -1,0 +1,109 @@
+"""The options of mkfs and mount that a spec may give: what the tools document, but for those that name other files.
+
+A spec may be somebody else's. Words that are no options would be read as the path to be formatted; options that name a
+file or a device are not for a disk that is alone. Sources: mke2fs(8), mkfs.xfs(8); fs/ext4/super.c, fs/xfs/xfs_super.c.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from wblab.core.errors import InputError, nearest
+from wblab.core.spec import Disk
+
+
+def _words(*texts: str) -> frozenset[str]:
+    return frozenset(" ".join(texts).split())
+
+
+# An option takes nothing (None), any plain value (ANY), or a list of suboptions with or without values.
+ANY = frozenset[str]()
+_EXTENDED = _words(
+    "encoding encoding_flags mmp_update_interval stride stripe_width offset resize lazy_itable_init lazy_journal_init "
+    "assume_storage_prezeroed no_copy_xattrs num_backup_sb packed_meta_blocks root_owner root_perms root_selinux "
+    "test_fs orphan_file_size discard nodiscard quotatype hash_seed desc_size hash_alg revision"
+)
+MKE2FS: Mapping[str, frozenset[str] | None] = {
+    **dict.fromkeys("bCegGiILmNoOrTU", ANY),
+    "E": _EXTENDED,
+    "J": frozenset(("size", "fast_commit_size", "location")),  # not `device`, a journal elsewhere
+    "j": None,
+}
+MKFS_XFS: Mapping[str, frozenset[str] | None] = {
+    "L": ANY,
+    "K": None,
+    "b": frozenset(("size",)),
+    "d": _words(
+        "agcount agsize size sunit su swidth sw noalign sectsize rtinherit cowextsize extszinherit daxinherit "
+        "unwritten projinherit concurrency"
+    ),  # not `name` and `file`
+    "i": _words("size perblock maxpct align attr projid32bit sparse nrext64 exchange"),
+    "l": _words("internal agnum size version sunit su sectsize lazy-count concurrency"),  # not `logdev`
+    "m": _words("bigtime crc finobt inobtcount metadir rmapbt reflink uuid autofsck uquota gquota pquota"),
+    "n": _words("size version ftype parent"),
+    "s": frozenset(("size",)),
+}
+_VALUE = re.compile(r"[A-Za-z0-9_.:^%+-][A-Za-z0-9_.:,=^%+ -]{0,127}")
+
+_GENERIC = "sync"
+_EXT = (
+    "bsddf minixdf grpid bsdgroups nogrpid sysvgroups resgid resuid sb errors nouid32 debug orlov oldalloc noload "
+    "norecovery commit max_batch_time min_batch_time data data_err abort barrier nobarrier i_version dax stripe "
+    "delalloc nodelalloc lazytime mblk_io_submit nomblk_io_submit block_validity noblock_validity inode_readahead_blks "
+    "journal_ioprio auto_da_alloc noauto_da_alloc dioread_nolock dioread_lock nodioread_nolock discard nodiscard "
+    "init_itable noinit_itable max_dir_size_kb nombcache no_mbcache prefetch_block_bitmaps no_prefetch_block_bitmaps "
+    "mb_optimize_scan journal_checksum nojournal_checksum journal_async_commit usrquota grpquota prjquota quota "
+    "noquota usrjquota grpjquota jqfmt user_xattr nouser_xattr acl noacl check nocheck reservation noreservation "
+    "warn_on_error nowarn_on_error bh nobh test_dummy_encryption inlinecrypt"
+)
+_XFS = (
+    "attr2 noattr2 ikeep noikeep logbufs logbsize wsync noalign swalloc sunit swidth nouuid grpid nogrpid bsdgroups "
+    "sysvgroups allocsize norecovery inode64 inode32 largeio nolargeio filestreams quota noquota usrquota grpquota "
+    "prjquota uquota gquota pquota uqnoenforce gqnoenforce pqnoenforce qnoenforce discard nodiscard dax lifetime "
+    "nolifetime max_open_zones max_atomic_write"
+)
+MOUNT = {"ext": _words(_GENERIC, _EXT), "xfs": _words(_GENERIC, _XFS)}
+
+
+def check_options(disk: Disk) -> None:
+    """Raise InputError, naming the option, for one of mkfs or mount that is not known."""
+    xfs = disk.filesystem == "xfs"
+    _check_mkfs("mkfs.xfs" if xfs else "mke2fs", disk.mkfs_options, MKFS_XFS if xfs else MKE2FS)
+    known = MOUNT["xfs" if xfs else "ext"]
+    for option in disk.mount_options:
+        name, _, value = option.partition("=")
+        if name not in known:
+            raise InputError(f"disk.mount_options: unknown option {option!r}{nearest(name, sorted(known))}")
+        if value and not (_VALUE.fullmatch(value) and "," not in value):
+            raise InputError(f"disk.mount_options: {option!r}: {value!r} is no plain value")
+
+
+def _check_mkfs(tool: str, words: Sequence[str], known: Mapping[str, frozenset[str] | None]) -> None:
+    left = list(words)
+    while left:
+        word = left.pop(0)
+        letter = word[1:2]
+        if not re.fullmatch(r"-[A-Za-z].*", word):
+            raise InputError(
+                f"disk.mkfs_options: {word!r} is no option of {tool}: write for example '-O', '^has_journal'"
+            )
+        if letter not in known:
+            raise InputError(f"disk.mkfs_options: '-{letter}' is no option of {tool} for a disk: leave it out")
+        suboptions, value = known[letter], word[2:]
+        if suboptions is None:
+            if value:
+                raise InputError(f"disk.mkfs_options: {word!r}: '-{letter}' takes no value")
+            continue
+        if not value:
+            if not left:
+                raise InputError(f"disk.mkfs_options: '-{letter}' needs a value behind it")
+            value = left.pop(0)
+        _check_value(f"-{letter} {value}", value, suboptions)
+
+
+def _check_value(shown: str, value: str, suboptions: frozenset[str]) -> None:
+    if not _VALUE.fullmatch(value):
+        raise InputError(f"disk.mkfs_options: {shown!r}: {value!r} is no plain value")
+    for item in value.split(",") if suboptions else ():
+        name = item.partition("=")[0].strip()
+        if name not in suboptions:
+            raise InputError(f"disk.mkfs_options: {shown!r}: unknown {name!r}{nearest(name, sorted(suboptions))}")
