@@ -8,7 +8,7 @@ from pathlib import Path
 
 def main() -> int:
     """Be whichever of the two this process is."""
-    if os.getpid() == 1:
+    if os.getpid() == 1 and sys.argv[0].endswith(".pyz"):  # a guest's program is an archive; 1 is also a container's
         from wblab.guest.init import main as guest
 
         guest()

@@ -7,6 +7,7 @@ from pathlib import Path
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_SYNCHRONOUS = 1, 2, 4, 16
 IOPRIO_CLASSES = {"none": 0, "realtime": 1, "best-effort": 2, "idle": 3}
 
+_HOSTFS_MAGIC = 0x00C0FFEE  # fs/hostfs/hostfs_kern.c
 _RB_POWER_OFF = 0x4321FEDC
 _PR_SET_NAME = 15
 _IOPRIO_WHO_PROCESS, _IOPRIO_CLASS_SHIFT = 1, 13
@@ -32,6 +33,13 @@ def mount(source: str, target: Path | str, filesystem: str, flags: int = 0, opti
 def umount(target: Path | str) -> None:
     """Unmount a filesystem; see umount2(2)."""
     checked(libc.umount2(os.fsencode(target), 0), str(target))
+
+
+def on_hostfs(path: str) -> bool:
+    """Whether a path lies on the filesystem by which User Mode Linux shows its host; see statfs(2)."""
+    status = (ctypes.c_long * 32)()  # struct statfs is shorter, and begins with f_type
+    checked(libc.statfs(os.fsencode(path), status), path)
+    return status[0] == _HOSTFS_MAGIC
 
 
 def set_ioprio(ioclass: str, level: int) -> None:

@@ -14,7 +14,7 @@ from wblab.core import layout, rundir
 from wblab.core.errors import WblabError
 from wblab.core.spec import Spec
 from wblab.core.status import Message, Phase
-from wblab.core.syscalls import power_off
+from wblab.core.syscalls import on_hostfs, power_off
 from wblab.core.tables import from_table
 from wblab.core.units import NS_PER_S
 from wblab.guest.agents import provide_lab, start_agents, stop_agents
@@ -33,6 +33,8 @@ _SETTLE_S = 60.0  # guest time for what should take an instant: a trace that sta
 
 def main() -> NoReturn:
     """Run the experiment and power off, whatever happens."""
+    if not on_hostfs("/"):  # before anything is mounted, or the machine powered off, that is no guest of ours
+        sys.exit("wblab: this is no guest: its root is not a hostfs; use wblab run")
     status = None
     try:
         if sys.argv[0] != str(layout.OWN_PROGRAM):
