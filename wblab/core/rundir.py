@@ -10,6 +10,7 @@ from typing import Any
 
 from wblab.core import npy
 from wblab.core.cycles import Stamps, ending
+from wblab.core.files import replace_file
 from wblab.core.loads import Load
 from wblab.core.tables import to_table
 
@@ -74,9 +75,8 @@ def _names(stem: str) -> Iterator[str]:
 
 def write_json(path: Path, value: object) -> None:
     """Write a JSON file at once: a reader never sees half of it."""
-    partial = path.with_name(f".{path.name}.partial")
-    partial.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
-    os.replace(partial, path)
+    with replace_file(path) as file:
+        file.write((json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode())
 
 
 def write_load(directory: Path, name: str, load: Load, pid: int, stamps: Stamps) -> None:

@@ -101,12 +101,15 @@ def run_spec(spec: "Spec", results: Path, **options: Any) -> "Finished":
     from wblab.host.kernel import built_kernel, why_left_out
     from wblab.host.progress import bar
     from wblab.host.run import run_experiment
+    from wblab.host.sandbox import landlock_version
 
     check_run(spec)
     kernel = built_kernel(spec.kernel)
     check_kernel(spec, kernel)
     if said := why_left_out(kernel, spec.trace.events):
         print(f"wblab: {said}", file=sys.stderr)
+    if not landlock_version():
+        print("wblab: no Landlock here: only the guest's own kernel guards your files (wblab doctor)", file=sys.stderr)
     with bar(spec.name) as report:
         return run_experiment(spec, kernel, results, report=report, **options)
 
