@@ -198,7 +198,7 @@ with open(scratch / "trace.dat", "wb", buffering=0) as file:
 """
 MANY = """
 for number in range(100000):
-    (scratch / f"load.{number}.npy").touch(); say("loads")
+    (scratch / "left" / f"{number}").touch(); say("loads")
 """
 PRINTS = """
 console = os.open("/dev/console", os.O_WRONLY | os.O_NOCTTY)

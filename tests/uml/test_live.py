@@ -26,23 +26,26 @@ STATE = """state() {
   ps -A -o stat=,comm= > /tmp/processes; grep -v -e '^Z' -e ' ps' -e kworker /tmp/processes | cut -c 6- | sort
 }
 """
+OUT = "/run/wblab/scratch/left"
 BIG = "/mnt/disk/big"
 DD = f"dd if=/dev/zero of={BIG} bs=64K count=480; rm {BIG}"
 
 
-def in_guest(lab, script: str) -> tuple[Run, str]:
-    """Run a shell script in a guest on the device disk; return the run and what the script wrote to `said`."""
+def in_guest(lab, script: str) -> tuple[Path, str]:
+    """Run a shell script in a guest on the device disk; return the directory that it worked in, and what it said."""
+    kept = f"cd {OUT}; ({script}) > said 2>&1"
     run = lab.run(
         "base-device",
         "trace.events=[]",
         "load={c1={kind='control', idle='50ms'}}",
-        f"load.go={{kind='command', wait='0s', argv={json.dumps(['sh', '-c', script])}}}",
+        f"load.go={{kind='command', wait='0s', argv={json.dumps(['sh', '-c', kept])}}}",
     )
-    return run, (run.path / "said").read_text()
+    out = run.path / "left"
+    return out, (out / "said").read_text()
 
 
 def live_command(*arguments: str, command: str = DD) -> str:
-    options = " ".join(("--exp /run/wblab/run/live --dir /mnt/disk --wait 3s --tail 3s", *arguments))
+    options = " ".join((f"--exp {OUT}/live --dir /mnt/disk --wait 3s --tail 3s", *arguments))
     return f"live_experiment.py {options} -- sh -c '{command}'"
 
 
@@ -52,22 +55,21 @@ def outer(shared_lab):
     options = "--scheduler ubda=bfq --ioclass idle --cgroup memory.high=40M --capture-pauses 500ms --capture-buffer 8M"
     look = "cat /sys/fs/cgroup/wblab-live-*/memory.high; cut -d: -f3 /proc/self/cgroup; ionice; "
     command = live_command(options, command=look + DD)
-    script = f"{STATE} cd /run/wblab/run; (state > before; {command}; state > after) > said 2>&1"
-    return in_guest(shared_lab, script)
+    return in_guest(shared_lab, f"{STATE} state > before; {command}; state > after")
 
 
 @pytest.fixture(scope="module")
 def live(outer) -> Run:
-    (path,) = (outer[0].path / "live").iterdir()
+    (path,) = (outer[0] / "live").iterdir()
     return read_run(path)
 
 
 def test_everything_is_as_it_was_before(outer):
-    assert (outer[0].path / "before").read_text() == (outer[0].path / "after").read_text()
+    assert (outer[0] / "before").read_text() == (outer[0] / "after").read_text()
 
 
 def test_it_says_where_the_run_is(outer, live):
-    assert outer[1].endswith(f"/run/wblab/run/live/{live.path.name}\n")
+    assert outer[1].endswith(f"{OUT}/live/{live.path.name}\n")
 
 
 def test_the_record_has_the_machine_as_it_was_meanwhile(live):
@@ -133,17 +135,17 @@ def test_nothing_is_left_after_kills_at_any_moment(lab, seed):
         f"{command} & sleep {chance.uniform(0, 12):.3f}; kill -9 $!; wait $!; sleep 30; rm -f {BIG}; state > after{n};"
         for n in range(3)
     )
-    run, said = in_guest(lab, f"{STATE} cd /run/wblab/run; (state > before; {kills}) > said 2>&1; true")
-    before = (run.path / "before").read_text()
-    assert all(path.name.startswith("_") for path in (run.path / "live").iterdir()), said  # none had come to its end
+    out, said = in_guest(lab, f"{STATE} state > before; {kills}")
+    before = (out / "before").read_text()
+    assert all(path.name.startswith("_") for path in (out / "live").iterdir()), said  # none had come to its end
     assert "Traceback" not in said
-    assert [(run.path / f"after{n}").read_text() for n in range(3)] == [before] * 3
+    assert [(out / f"after{n}").read_text() for n in range(3)] == [before] * 3
 
 
 def test_a_tracer_of_others_goes_on(lab):
     others = "cd /sys/kernel/tracing; echo 1 > events/sched/sched_process_exit/enable; echo mine > trace_marker;"
     after = "cat set_event; grep -c mine trace"
-    run, said = in_guest(lab, f"({others} {live_command(command='true')}; {after}) > /run/wblab/run/said 2>&1")
+    out, said = in_guest(lab, f"{others} {live_command(command='true')}; {after}")
     assert said.splitlines()[-2:] == ["sched:sched_process_exit", "1"]
-    (path,) = (Path(run.path) / "live").iterdir()
+    (path,) = (out / "live").iterdir()
     assert "sched_process_exit" not in page_cache(read_run(path)).counts

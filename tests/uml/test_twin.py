@@ -7,15 +7,15 @@ from wblab.cli import main
 
 def test_the_pauses_of_a_live_run_are_those_of_its_twin(shared_lab, monkeypatch, capsys):
     monkeypatch.setattr("wblab.host.kernel.wanted.find_kernel", lambda name: shared_lab.kernel)
-    live = "live_experiment.py --exp /run/wblab/run/live --dir /mnt/disk -- dd if=/dev/zero of=/mnt/disk/big bs=1K"
-    script = f"{live} count=66560 > /run/wblab/run/said 2>&1"
+    live = "live_experiment.py --exp /run/wblab/scratch/left --dir /mnt/disk -- dd if=/dev/zero of=/mnt/disk/big bs=1K"
+    script = f"{live} count=66560"
     outer = shared_lab.run(
         "base-device",
         "trace.events=[]",
         "load={c1={kind='control', idle='50ms'}}",
         f"load.go={{kind='command', wait='0s', argv={json.dumps(['sh', '-c', script])}}}",
     )
-    (path,) = (outer.path / "live").iterdir()
+    (path,) = (outer.path / "left").iterdir()
     code = main(["twin", str(path), "--exp", str(shared_lab.results), "--seeds", "3", "--json"])
     output, errors = capsys.readouterr()
     assert code == 0, errors

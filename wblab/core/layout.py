@@ -21,8 +21,8 @@ DISK_DEVICE = Path("/dev/ubda")
 STATUS_DEVICE = Path("/dev/tty1")
 SAMPLES_DEVICE = Path("/dev/tty2")
 
-# In the scratch directory.
-PROGRAM, PARAMETERS = "experiment.pyz", "guest.json"
+# In the scratch directory; what commands and agents put into LEFT is kept in the run directory.
+PROGRAM, PARAMETERS, LEFT = "experiment.pyz", "guest.json", "left"
 # The guest's own copy of its program.
 OWN_PROGRAM = ROOM / PROGRAM
 

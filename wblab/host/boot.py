@@ -146,7 +146,7 @@ def _start(request: Boot, control_far: socket.socket, status_write: int) -> "sub
         request.sandbox,
         runs=(*request.sandbox.runs, *filter(None, (command[0], loader(request.linux)))),
         keeps=(*request.sandbox.keeps, str(request.shared)),
-        owns=(*request.sandbox.owns, str(own)),
+        owns=(*request.sandbox.owns, str(own), str(request.shared / layout.LEFT)),
     )
     with ExitStack() as stack:
         stack.enter_context(control_far)

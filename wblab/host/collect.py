@@ -8,33 +8,49 @@ import os
 import re
 import shutil
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from wblab.core.errors import WblabError
+from wblab.core.layout import LEFT
 
-# What a guest leaves: its loads' boundaries, its agents' logs, and the trace.
+# What a guest leaves: its loads' boundaries, its agents' logs, the trace; and below LEFT what its commands want kept.
 _NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
 _EXPECTED = re.compile(rf"load\.{_NAME}\.(npy|json)|agent\.{_NAME}\.log|trace\.dat(\.cpu\d+)?|trace-cmd\.log")
+_PLAIN = re.compile(r"[A-Za-z0-9._+=@:-]{1,128}")
+_DEEPEST = 8
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FROM = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _TO = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def take_over(shared: Path, run: Path) -> None:
-    """Copy what a guest that has ended left in `shared` to its run directory. What a run does not consist of is left.
+    """Copy what a guest that has ended left in `shared` to its run directory. What a run does not consist of stays.
 
     Raises WblabError for a file that is no regular one, or has another name too; OSError where it cannot be kept.
     """
-    source = os.open(shared, _DIRECTORY)
-    try:
-        target = os.open(run, _DIRECTORY)
-        try:
-            for name in sorted(filter(_EXPECTED.fullmatch, os.listdir(source))):
-                _copy(name, source, target)
-        finally:
-            os.close(target)
-    finally:
-        os.close(source)
+    with _held(shared) as source, _held(run) as target:
+        for name in sorted(filter(_EXPECTED.fullmatch, os.listdir(source))):
+            _copy(name, source, target)
+        if LEFT in os.listdir(source):
+            with _held(LEFT, source) as left:
+                if os.listdir(left):
+                    _copy_directory(LEFT, source, target, _DEEPEST)
+
+
+def _copy_directory(name: str, source: int, target: int, room: int) -> None:
+    os.mkdir(name, dir_fd=target)
+    with _held(name, source) as from_here, _held(name, target) as to_here:
+        for item in sorted(os.listdir(from_here)):
+            if not _PLAIN.fullmatch(item):
+                raise WblabError(f"the guest left {item!r}, whose name is not plain: letters, digits and ._+=@:-")
+            if not stat.S_ISDIR(os.lstat(item, dir_fd=from_here).st_mode):
+                _copy(item, from_here, to_here)
+            elif room:
+                _copy_directory(item, from_here, to_here, room - 1)
+            else:
+                raise WblabError(f"the guest left directories more than {_DEEPEST} deep")
 
 
 def _copy(name: str, source: int, target: int) -> None:
@@ -48,3 +64,12 @@ def _copy(name: str, source: int, target: int) -> None:
         raise WblabError(f"the guest left {name!r}, which is no regular file of its own")
     with open(descriptor, "rb") as left, open(os.open(name, _TO, 0o666, dir_fd=target), "wb") as kept:
         shutil.copyfileobj(left, kept, 1 << 20)
+
+
+@contextmanager
+def _held(directory: Path | str, within: int | None = None) -> Iterator[int]:
+    descriptor = os.open(directory, _DIRECTORY, dir_fd=within)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)

@@ -10,7 +10,7 @@ from wblab.host.sandbox import DISTRIBUTION, Sandbox
 
 # What programs besides the lab's own look at: who they are, and what time zone this is.
 _FOR_PROGRAMS = ("/etc/passwd", "/etc/group", "/etc/nsswitch.conf", "/etc/localtime", "/etc/ld.so.preload")
-_LAB_PARTS = ("wblab", "misc", "experiments")
+_LAB_PARTS = ("wblab", "misc", "experiments", "experiment.py", "live_experiment.py", "load.py")
 
 
 def guest_sandbox(

@@ -37,11 +37,13 @@ class OverLimitError(WblabError):
 def check_files(limits: Limits, shared: Path, console: Path) -> None:
     """Raise OverLimitError for a guest that has written too much to its directory, or to its console."""
     used = count = 0
-    with suppress(FileNotFoundError), os.scandir(shared) as entries:  # it may end, or remove a file, meanwhile
-        for entry in entries:
-            count += 1
+    for folder, folders, names in os.walk(shared):  # it follows no link, and passes over what is gone meanwhile
+        count += len(folders) + len(names)
+        for name in names[:_MOST_FILES]:
             with suppress(FileNotFoundError):
-                used += entry.stat(follow_symlinks=False).st_blocks * 512
+                used += os.lstat(os.path.join(folder, name)).st_blocks * 512
+        if count > _MOST_FILES:
+            break
     if used > limits.output_bytes or count > _MOST_FILES:
         raise OverLimitError(
             f"the guest was ended: it wrote {format_bytes(used)} in {count} files, more than "

@@ -19,7 +19,7 @@ from fcntl import F_DUPFD, fcntl
 from pathlib import Path
 from typing import Any
 
-from wblab.core.layout import PARAMETERS, PROGRAM, SCRATCH_FD
+from wblab.core.layout import LEFT, PARAMETERS, PROGRAM, SCRATCH_FD
 from wblab.core.lifetime import end_with
 from wblab.core.rundir import EXPERIMENT, write_json
 from wblab.core.syscalls import checked, libc
@@ -92,6 +92,7 @@ def make_scratch(order: Order) -> int:
     Path(order.scratch, "kernel").mkdir(mode=0o700)
     guest = Path(order.scratch, "guest")
     guest.mkdir(mode=0o700)
+    Path(guest, LEFT).mkdir(mode=0o700)
     if order.program:
         shutil.copyfile(order.program, guest / PROGRAM)
     (guest / PARAMETERS).write_text(order.parameters)

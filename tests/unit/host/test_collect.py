@@ -17,7 +17,10 @@ def places(tmp_path):
 
 def test_what_a_run_consists_of_is_kept(places):
     shared, run, _ = places
-    for name in ("load.mw1.npy", "load.mw1.json", "agent.daemon.log", "trace.dat", "trace.dat.cpu0", "trace-cmd.log"):
+    for name in (
+        *("load.mw1.npy", "load.mw1.json", "agent.daemon.log"),
+        *("trace.dat", "trace.dat.cpu0", "trace-cmd.log"),
+    ):
         (shared / name).write_text(name)
     take_over(shared, run)
     assert {path.name: path.read_text() for path in run.iterdir()} == {
@@ -87,6 +90,44 @@ def test_directories_that_are_links_are_not_followed(places, tmp_path):
     with pytest.raises(OSError, match="link"):
         take_over(tmp_path / "link", run)
     assert os.listdir(home) == [".bashrc"]
+
+
+def test_what_commands_want_kept_is_a_tree(places):
+    shared, run, _ = places
+    (shared / "left" / "a" / "b").mkdir(parents=True)
+    (shared / "left" / "a" / "b" / ".file").write_text("x")
+    take_over(shared, run)
+    assert [str(path.relative_to(run)) for path in run.rglob("*")] == ["left", "left/a", "left/a/b", "left/a/b/.file"]
+
+
+def test_an_empty_directory_for_it_is_nothing(places):
+    shared, run, _ = places
+    (shared / "left").mkdir()
+    take_over(shared, run)
+    assert os.listdir(run) == []
+
+
+@pytest.mark.parametrize("name", ["left", "left/a"])
+def test_no_link_is_followed_in_it(places, name):
+    shared, run, home = places
+    (shared / name).parent.mkdir(exist_ok=True)
+    (shared / name).symlink_to(home)
+    with pytest.raises((WblabError, OSError)):
+        take_over(shared, run)
+    assert not list(run.rglob(".bashrc"))
+
+
+def test_names_in_it_are_plain_and_its_depth_has_an_end(places):
+    shared, run, _ = places
+    (shared / "left").mkdir()
+    (shared / "left" / "\x1b[2J").touch()
+    with pytest.raises(WblabError, match=r"left '\\x1b\[2J', whose name is not plain"):
+        take_over(shared, run)
+    (shared / "left" / "\x1b[2J").unlink()
+    (run / "left").rmdir()
+    shared.joinpath("left", *"a" * 10).mkdir(parents=True)
+    with pytest.raises(WblabError, match="more than 8 deep"):
+        take_over(shared, run)
 
 
 def test_modes_do_not_come_along(places):

@@ -33,7 +33,7 @@ def say(phase, guest_ns=0, **detail):
 """
 GOOD = """
 parameters = json.load(open(f"{scratch}/guest.json"))
-assert sorted(os.listdir(scratch)) == ["experiment.pyz", "guest.json"]
+assert sorted(os.listdir(scratch)) == ["experiment.pyz", "guest.json", "left"]
 assert os.fstat(12).st_size == 8 << 20
 json.dump(parameters, open(f"{scratch}/agent.seen.log", "w"))
 say("mounts", 0)
