@@ -22,7 +22,8 @@ from wblab.core.status import FAILED, PHASES, Message
 from wblab.host.channel import Channel
 from wblab.host.collect import take_over
 from wblab.host.lab import Lab
-from wblab.host.limits import Limits, OverLimitError, check_files, check_said, check_wall
+from wblab.host.limits import Limits, check_files, check_said, check_wall
+from wblab.host.mkfs import Mkfs
 from wblab.host.reaper import Order
 from wblab.host.sandbox import Sandbox
 from wblab.host.sandbox.elf import loader
@@ -51,6 +52,7 @@ class Boot:
     the guest sees and leaves its results in.
     program, parameters: a file and a text, the guest's main program and what it needs to know.
     sandbox: what the guest's kernel may do beside writing to these two and executing itself.
+    mkfs: what makes the disk's filesystem; None, it has one.
     one_processor: keep the guest on one processor (see wblab.host.processor).
     lab: for a guest in which programs of the lab run.
     samples_fd: a pipe that gets what the guest writes to its SAMPLES_DEVICE.
@@ -63,6 +65,7 @@ class Boot:
     disk_fd: int
     limits: Limits = field(default_factory=Limits)
     sandbox: Sandbox = field(default_factory=Sandbox)
+    mkfs: Mkfs | None = None
     program: Path | None = None
     parameters: str = ""
     one_processor: bool = False
@@ -124,13 +127,13 @@ def boot(request: Boot, heard: Callable[[Message], None]) -> Ended:
                     check_files(request.limits, request.shared, request.run / rundir.CONSOLE)
                     take_over(request.shared, request.run)
     if ended_for:
-        raise OverLimitError(ended_for)
+        raise WblabError(ended_for)
     last = _judge(words, wait_status, request.run / rundir.CONSOLE)
     return Ended(last, time.monotonic() - started)
 
 
 def _end(reaper: "subprocess.Popen[bytes]", control: socket.socket, limit_s: float) -> tuple[int, str]:
-    """Return the guest's wait status, and why the reaper ended it or "". One that lingers past the limit is ended."""
+    """Return the guest's wait status, and why the reaper did not start it, or ended it; one that lingers is ended."""
     assert reaper.stdout is not None
     if not select.select([reaper.stdout], [], [], limit_s)[0]:
         control.send(_END)
@@ -170,6 +173,7 @@ def _start(request: Boot, control_far: socket.socket, status_write: int) -> "sub
             command=command,
             descriptors={str(number): descriptor for number, descriptor in descriptors.items()},
             sandbox=asdict(sandbox),
+            mkfs=asdict(request.mkfs) if request.mkfs else {},
             memory_bytes=request.limits.memory_bytes,
             processes=request.limits.processes,
             one_processor=request.one_processor,

@@ -1,4 +1,4 @@
-"""The disk under test, as the host makes it: a file in RAM, filled with 0xFF, with a filesystem."""
+"""The disk under test, as the host makes it: a file in RAM, filled with 0xFF, and what makes its filesystem."""
 
 import os
 import random
@@ -9,14 +9,9 @@ from contextlib import contextmanager
 
 from wblab.core.errors import WblabError
 from wblab.core.spec import Disk
-from wblab.host.sandbox import run_confined
+from wblab.host.mkfs import DISK, Mkfs
 
 _EXT_OPTIONS = "lazy_itable_init=0,lazy_journal_init=0,nodiscard,hash_seed={seed}"
-# The defaults are those built into mke2fs, not a file's of this machine: it takes them where this file does not exist.
-_DEFAULTS = {"MKE2FS_CONFIG": "/nonexistent/mke2fs.conf"}
-# mkfs writes the time into superblock and inodes (e2fsprogs, lib/ext2fs/initialize.c); mkfs.xfs takes a time and
-# generation numbers that are fixed since xfsprogs 6.18 (libxfs/util.c).
-_FIXED = {"E2FSPROGS_FAKE_TIME": "1700000000", "SOURCE_DATE_EPOCH": "1700000000", "DETERMINISTIC_SEED": "1"}
 _CHUNK = b"\xff" * (1 << 20)
 
 
@@ -26,30 +21,32 @@ def mkfs_tool(disk: Disk) -> str:
 
 
 @contextmanager
-def made_disk(disk: Disk, seed: int) -> Iterator[int]:
-    """Yield a file descriptor of the formatted disk. Raises WblabError.
+def made_disk(size_bytes: int) -> Iterator[int]:
+    """Yield a file descriptor of a disk without a filesystem. Raises WblabError.
 
     The file is a memfd: tmpfs without a name, so that it is gone with the last process that uses it.
     """
     fd = os.memfd_create("wblab-disk")
     try:
-        _fill(fd, disk.size)
-        _format(fd, disk, seed)
-        os.posix_fallocate(fd, 0, disk.size)  # mke2fs punches holes where it writes zeros
+        _fill(fd, size_bytes)
         yield fd
     finally:
         os.close(fd)
 
 
-def mkfs_command(disk: Disk, seed: int, path: str) -> list[str]:
-    """Return the command that makes the filesystem; all its randomness comes from the seed."""
+def mkfs_for(disk: Disk, seed: int) -> Mkfs:
+    """Return what makes the filesystem; all its randomness comes from the seed."""
+    return Mkfs(_command(disk, seed), disk.size)
+
+
+def _command(disk: Disk, seed: int) -> list[str]:
     bits = random.Random(f"{seed} filesystem")
     volume, hashes = (uuid.UUID(int=bits.getrandbits(128), version=4) for _ in range(2))
     tool = tool_path(mkfs_tool(disk)) or mkfs_tool(disk)
     if disk.filesystem == "xfs":
-        return [tool, "-q", "-f", "-K", "-m", f"uuid={volume}", *disk.mkfs_options, path]
+        return [tool, "-q", "-f", "-K", "-m", f"uuid={volume}", *disk.mkfs_options, DISK]
     extended = _EXT_OPTIONS.format(seed=hashes)
-    return [tool, "-q", "-F", "-t", disk.filesystem, "-U", str(volume), "-E", extended, *disk.mkfs_options, path]
+    return [tool, "-q", "-F", "-t", disk.filesystem, "-U", str(volume), "-E", extended, *disk.mkfs_options, DISK]
 
 
 def tool_path(name: str) -> str | None:
@@ -68,12 +65,3 @@ def _fill(fd: int, size: int) -> None:
             os.pwrite(fd, _CHUNK[: size - offset], offset)
     except OSError as error:
         raise WblabError(f"cannot make the disk in memory: {error.strerror}") from None
-
-
-def _format(fd: int, disk: Disk, seed: int) -> None:
-    command = mkfs_command(disk, seed, f"/proc/self/fd/{fd}")
-    environment = {"PATH": os.defpath, "LC_ALL": "C"} | _DEFAULTS | _FIXED
-    done = run_confined(command, fd, environment, largest_file_bytes=disk.size)
-    if done.returncode:
-        said = " / ".join((done.stderr or done.stdout).strip().splitlines()[-2:])
-        raise WblabError(f"{mkfs_tool(disk)} failed on the disk, check disk.mkfs_options: {said}")

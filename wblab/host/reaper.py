@@ -19,10 +19,12 @@ from fcntl import F_DUPFD, fcntl
 from pathlib import Path
 from typing import Any
 
-from wblab.core.layout import LEFT, PARAMETERS, PROGRAM, SCRATCH_FD
+from wblab.core.errors import WblabError
+from wblab.core.layout import DISK_FD, LEFT, PARAMETERS, PROGRAM, SCRATCH_FD
 from wblab.core.lifetime import end_with
 from wblab.core.rundir import EXPERIMENT, write_json
 from wblab.core.syscalls import checked, libc
+from wblab.host.mkfs import Mkfs, format_disk
 from wblab.host.processor import claim_processor
 from wblab.host.sandbox import Sandbox
 from wblab.host.usage import descendants, private_bytes
@@ -42,6 +44,7 @@ class Order:
     program, parameters: a file and a text that the command finds in `guest`.
     descriptors: number in the command -> number here (a string: a key of JSON); that of `guest` is added here.
     sandbox: the fields of a Sandbox, which holds for the command and all its descendants.
+    mkfs: the fields of a Mkfs, which makes the filesystem on the disk before; empty, it has one.
     memory_bytes, processes: what they may take (see wblab.host.limits).
     one_processor: keep the command on one processor, if there is one that no other guest has.
     """
@@ -54,6 +57,7 @@ class Order:
     command: list[str]
     descriptors: dict[str, int]
     sandbox: dict[str, Any]
+    mkfs: dict[str, Any]
     memory_bytes: int
     processes: int
     one_processor: bool = False
@@ -66,15 +70,19 @@ def main(order: Order) -> None:
         signal.signal(number, signal.SIG_IGN)
     checked(libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
     claim = claim_processor() if order.one_processor else None
+    pid, failure = 0, ""
     try:
         order.descriptors[str(SCRATCH_FD)] = make_scratch(order)
+        if order.mkfs:
+            format_disk(Mkfs(**order.mkfs), order.descriptors[str(DISK_FD)])
         pid = start(order, claim.processor if claim else None)
+    except WblabError as error:
+        failure = str(error)
     except OSError as error:
         print(f"cannot start the guest: {error}", file=sys.stderr, flush=True)
-        pid = 0
     for descriptor in order.descriptors.values():
         os.close(descriptor)  # the other ends must see it when the command is gone
-    orphaned, reason = wait(pid, order) if pid else (False, "")
+    orphaned, reason = wait(pid, order) if pid else (False, failure)
     status = end(pid) if pid else _NOT_STARTED
     if orphaned:
         note(Path(order.run, EXPERIMENT))

@@ -18,7 +18,7 @@ from wblab.core.units import NS_PER_S
 from wblab.host.boot import Boot, Ended, boot
 from wblab.host.bundle import bundle, program_sha256
 from wblab.host.command import interpreter, kernel_arguments
-from wblab.host.disk import made_disk, tool_path
+from wblab.host.disk import made_disk, mkfs_for, tool_path
 from wblab.host.guestpython import describe_python
 from wblab.host.guestrights import guest_sandbox
 from wblab.host.kernel import Kernel, features, left_out
@@ -102,7 +102,7 @@ def _boot(  # noqa: PLR0913
         by_ptrace="seccomp" not in features(kernel),
         largest_file_bytes=max(spec.memory, spec.disk.size, limits.output_bytes),
     )
-    with made_disk(spec.disk, spec.seed) as disk_fd:
+    with made_disk(spec.disk.size) as disk_fd:
         request = Boot(
             linux=kernel.path,
             arguments=kernel_arguments(spec, watched=samples_fd is not None),
@@ -111,6 +111,7 @@ def _boot(  # noqa: PLR0913
             disk_fd=disk_fd,
             limits=limits,
             sandbox=sandbox,
+            mkfs=mkfs_for(spec.disk, spec.seed),
             program=bundle(interpreter()),
             parameters=guest_parameters(spec),
             one_processor=spec.clock.mode == "virtual",

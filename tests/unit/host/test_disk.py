@@ -3,6 +3,7 @@ import re
 import resource
 import subprocess
 import uuid
+from contextlib import contextmanager
 from hashlib import sha256
 
 import pytest
@@ -10,7 +11,8 @@ import pytest
 from wblab.core.child import fork_child
 from wblab.core.errors import WblabError
 from wblab.core.spec import Disk
-from wblab.host.disk import made_disk, mkfs_command, mkfs_tool, tool_path
+from wblab.host.disk import made_disk, mkfs_for, mkfs_tool, tool_path
+from wblab.host.mkfs import format_disk
 
 MIB = 1 << 20
 NEEDS_XFS = pytest.mark.skipif(tool_path("mkfs.xfs") is None, reason="mkfs.xfs is not installed")
@@ -40,8 +42,16 @@ def _nothing_is_left(shm):
     assert os.listdir("/proc/self/fd") == before
 
 
+@contextmanager
+def formatted(disk, seed):
+    """Yield the disk as a guest gets it."""
+    with made_disk(disk.size) as fd:
+        format_disk(mkfs_for(disk, seed), fd)
+        yield fd
+
+
 def digest(disk, seed):
-    with made_disk(disk, seed) as fd, open(fd, "rb", closefd=False) as file:
+    with formatted(disk, seed) as fd, open(fd, "rb", closefd=False) as file:
         assert os.fstat(fd).st_size == disk.size
         content = sha256()
         while chunk := file.read(MIB):
@@ -65,9 +75,9 @@ def dumped(fd):
 @pytest.mark.parametrize(("filesystem", "journal"), [("ext2", False), ("ext3", True), ("ext4", True)])
 def test_it_is_the_filesystem_that_was_asked_for(filesystem, journal):
     disk = Disk(size=16 * MIB, filesystem=filesystem, write_bps=1)
-    with made_disk(disk, 7) as fd:
+    with formatted(disk, 7) as fd:
         text = dumped(fd)
-    command = mkfs_command(disk, 7, "disk")
+    command = mkfs_for(disk, 7).command
     assert re.search(r"Filesystem UUID: +(\S+)", text)[1] == command[command.index("-U") + 1]
     assert re.search(r"Directory Hash Seed: +(\S+)", text)[1] in " ".join(command)
     assert ("has_journal" in text) == journal
@@ -77,28 +87,28 @@ def test_it_is_the_filesystem_that_was_asked_for(filesystem, journal):
 @NEEDS_XFS
 def test_xfs_has_the_seed_s_uuid():
     disk = Disk(size=300 * MIB, filesystem="xfs", write_bps=1)
-    with made_disk(disk, 7) as fd:
+    with formatted(disk, 7) as fd:
         assert os.pread(fd, 4, 0) == b"XFSB"
         found = uuid.UUID(bytes=os.pread(fd, 16, 32))
-    assert f"uuid={found}" in mkfs_command(disk, 7, "disk")
+    assert f"uuid={found}" in mkfs_for(disk, 7).command
 
 
 def test_mkfs_options_count():
     disk = Disk(size=16 * MIB, write_bps=1, mkfs_options=("-O", "^has_journal", "-L", "a label"))
-    with made_disk(disk, 1) as fd:
+    with formatted(disk, 1) as fd:
         text = dumped(fd)
     assert "has_journal" not in text
     assert "a label" in text
 
 
 def test_what_the_filesystem_does_not_use_is_filled():
-    with made_disk(Disk(size=16 * MIB, filesystem="ext2", write_bps=1), 1) as fd:
+    with formatted(Disk(size=16 * MIB, filesystem="ext2", write_bps=1), 1) as fd:
         assert os.pread(fd, 4096, 15 * MIB) == b"\xff" * 4096
         assert os.fstat(fd).st_blocks * 512 == 16 * MIB
 
 
 def test_the_disk_has_no_name_and_is_gone_at_the_end():
-    with made_disk(Disk(size=8 * MIB, write_bps=1), 1) as fd:
+    with made_disk(8 * MIB) as fd:
         assert os.readlink(f"/proc/self/fd/{fd}") == "/memfd:wblab-disk (deleted)"
         assert not os.get_inheritable(fd)
     with pytest.raises(OSError, match="Bad file descriptor"):
@@ -109,7 +119,7 @@ def test_the_disk_has_no_name_and_is_gone_at_the_end():
 def test_an_mkfs_option_that_does_not_work_is_named(options):
     with (
         pytest.raises(WblabError, match=r"mke2fs failed on the disk, check disk\.mkfs_options: .") as raised,
-        made_disk(Disk(size=8 * MIB, write_bps=1, mkfs_options=options), 1),
+        formatted(Disk(size=8 * MIB, write_bps=1, mkfs_options=options), 1),
     ):
         pass
     assert "\n" not in str(raised.value)
@@ -120,7 +130,7 @@ def test_a_disk_that_does_not_fit_is_a_failure():
         resource.setrlimit(resource.RLIMIT_FSIZE, (4 * MIB, 4 * MIB))
         with (
             pytest.raises(WblabError, match="cannot make the disk in memory: File too large"),
-            made_disk(Disk(size=8 * MIB, write_bps=1), 1),
+            made_disk(8 * MIB),
         ):
             pass
 
@@ -136,4 +146,4 @@ def test_tools_of_the_system_are_found_without_their_directory_in_the_path(monke
 @pytest.mark.parametrize(("filesystem", "tool"), [("ext2", "mke2fs"), ("ext4", "mke2fs"), ("xfs", "mkfs.xfs")])
 def test_the_tool_of_a_filesystem(filesystem, tool):
     assert mkfs_tool(Disk(size=1, write_bps=1, filesystem=filesystem)) == tool
-    assert mkfs_command(Disk(size=1, write_bps=1, filesystem=filesystem), 1, "a path")[-1] == "a path"
+    assert mkfs_for(Disk(size=1, write_bps=1, filesystem=filesystem), 1).command[-1] == "/proc/self/fd/12"

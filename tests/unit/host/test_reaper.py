@@ -35,7 +35,7 @@ def reaped(tmp_path):
             command = ["/bin/sh", "-c", shell]
             run, scratch = str(tmp_path / "run"), str(tmp_path / "scratch")
             sandbox = {"runs": ["/"], "reads": ["/"], "keeps": [run], "calls": ""}
-            order = Order(far.fileno(), run, scratch, "", "{}", command, {}, sandbox, memory_bytes, processes)
+            order = Order(far.fileno(), run, scratch, "", "{}", command, {}, sandbox, {}, memory_bytes, processes)
             arguments = [sys.executable, "-I", "-S", "-c", MAIN, str(ROOT), json.dumps(asdict(order))]
             process = subprocess.Popen(
                 arguments, stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.DEVNULL, pass_fds=[far.fileno()]

@@ -1,14 +1,9 @@
-"""A sandbox as data, the way into it, and a tool that runs in one."""
+"""A sandbox as data, and the way into it."""
 
-import json
 import os
-import subprocess
-import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-from wblab.core.specfile import ROOT
 from wblab.host.sandbox import calls, landlock, rights, seccomp
 from wblab.host.sandbox.landlock import Grant
 
@@ -16,14 +11,6 @@ from wblab.host.sandbox.landlock import Grant
 DISTRIBUTION = ("/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin", "/nix/store", "/gnu/store", "/etc/ld.so.cache")
 # The kernel under User Mode Linux asks these at its start.
 _MACHINE = ("/proc/cpuinfo", "/proc/mounts")
-
-_ENTER = """
-import json, os, sys
-sys.path.insert(0, sys.argv[1])
-from wblab.host.sandbox.sandbox import Sandbox
-Sandbox(**json.loads(sys.argv[2])).enter()
-os.execv(sys.argv[3], sys.argv[3:])
-"""
 
 
 @dataclass(frozen=True)
@@ -67,22 +54,3 @@ class Sandbox:
             ((os.devnull,), landlock.USE),
         )
         return [Grant(path, rights) for paths, rights in wanted for path in paths if os.path.exists(path)]
-
-
-def run_confined(
-    command: Sequence[str], fd: int, environment: Mapping[str, str], largest_file_bytes: int
-) -> "subprocess.CompletedProcess[str]":
-    """Run a tool on an open file; it can write nothing else and read no more than its own program and libraries."""
-    own = str(Path(command[0]).parent)
-    sandbox = Sandbox((*DISTRIBUTION, own), (), largest_file_bytes=largest_file_bytes, calls="tool")
-    entering = [sys.executable, "-I", "-S", "-c", _ENTER, str(ROOT), json.dumps(asdict(sandbox))]
-    return subprocess.run(
-        [*entering, *command],
-        pass_fds=[fd],
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        errors="replace",
-        check=False,
-    )

@@ -1,0 +1,52 @@
+import os
+
+import pytest
+
+from wblab.core.errors import WblabError
+from wblab.host.disk import tool_path
+from wblab.host.mkfs import DISK, Mkfs, format_disk
+from wblab.host.sandbox import landlock_version
+
+SIZE = 8 << 20
+needs_landlock = pytest.mark.skipif(landlock_version() == 0, reason="the host's kernel has no Landlock")
+
+
+@pytest.fixture
+def disk():
+    fd = os.memfd_create("disk")
+    os.ftruncate(fd, SIZE)
+    yield fd
+    os.close(fd)
+
+
+def test_a_tool_formats_its_disk_and_no_descriptor_is_left(disk):
+    before = os.listdir("/proc/self/fd")
+    format_disk(Mkfs([tool_path("mke2fs"), "-q", "-F", DISK], SIZE), disk)
+    assert os.pread(disk, 2, 1024 + 56) == b"\x53\xef"  # s_magic of the superblock
+    assert os.fstat(disk).st_blocks * 512 == SIZE  # no holes
+    assert os.listdir("/proc/self/fd") == before
+
+
+@needs_landlock
+def test_a_tool_can_touch_no_other_file(disk, tmp_path):
+    """What was done for real: a word among the options was the path of a file of the host, which was formatted."""
+    victim = tmp_path / "victim"
+    victim.write_bytes(b"precious" * (1 << 17))
+    before = victim.read_bytes()
+    with pytest.raises(WblabError, match="Permission denied"):
+        format_disk(Mkfs([tool_path("mke2fs"), "-q", "-F", str(victim)], SIZE), disk)
+    assert victim.read_bytes() == before
+
+
+@needs_landlock
+def test_a_tool_reads_no_file_of_the_user_and_runs_no_other_program(disk, tmp_path):
+    (tmp_path / "secret").write_text("secret")
+    with pytest.raises(WblabError, match=r"secret: Permission denied$"):
+        format_disk(Mkfs(["/bin/cat", str(tmp_path / "secret")], SIZE), disk)
+    with pytest.raises(WblabError, match=r"Permission denied$"):
+        format_disk(Mkfs(["/usr/bin/env", "/bin/sh", "-c", "exit 0"], SIZE), disk)
+
+
+def test_a_tool_that_is_not_there(disk):
+    with pytest.raises(WblabError, match=r"mke2fs failed on the disk.*cannot execute /nonexistent/mke2fs"):
+        format_disk(Mkfs(["/nonexistent/mke2fs"], SIZE), disk)

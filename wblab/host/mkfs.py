@@ -1,0 +1,74 @@
+"""Makes the filesystem on the disk under test. Its options may be a stranger's, and so the tool is confined."""
+
+import os
+import resource
+import signal
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from wblab.core.errors import WblabError
+from wblab.core.layout import DISK_FD, host_path
+from wblab.core.lifetime import end_with
+from wblab.host.sandbox import DISTRIBUTION, Sandbox
+from wblab.host.sandbox.elf import loader
+
+DISK = host_path(DISK_FD)  # what the command calls the disk
+_LONGEST_S = 60  # of processor time
+# The defaults are those built into mke2fs, not a file's of this machine: it takes them where this file does not exist.
+_DEFAULTS = {"MKE2FS_CONFIG": "/nonexistent/mke2fs.conf"}
+# mkfs writes the time into superblock and inodes (e2fsprogs, lib/ext2fs/initialize.c); mkfs.xfs takes a time and
+# generation numbers that are fixed since xfsprogs 6.18 (libxfs/util.c).
+_FIXED = {"E2FSPROGS_FAKE_TIME": "1700000000", "SOURCE_DATE_EPOCH": "1700000000", "DETERMINISTIC_SEED": "1"}
+_ENVIRONMENT = {"PATH": os.defpath, "LC_ALL": "C"} | _DEFAULTS | _FIXED
+
+
+@dataclass(frozen=True)
+class Mkfs:
+    """A command that makes a filesystem on DISK, and the disk's size."""
+
+    command: Sequence[str]
+    size_bytes: int
+
+
+def format_disk(mkfs: Mkfs, disk_fd: int) -> None:
+    """Make the filesystem. The tool can write to this disk only. Raises WblabError with what it said.
+
+    It is started by a fork, so this is for a process without other threads.
+    """
+    said = os.memfd_create("wblab-mkfs")
+    try:
+        pid = os.fork()
+        if not pid:
+            _become(mkfs, disk_fd, said)
+        _, status = os.waitpid(pid, 0)
+        if status:
+            lines = os.pread(said, 4096, 0).decode(errors="replace").strip().splitlines()
+            raise WblabError(
+                f"{Path(mkfs.command[0]).name} failed on the disk, check disk.mkfs_options: {' / '.join(lines[-2:])}"
+            )
+    finally:
+        os.close(said)
+    os.posix_fallocate(disk_fd, 0, mkfs.size_bytes)  # mke2fs punches holes where it writes zeros
+
+
+def _become(mkfs: Mkfs, disk_fd: int, said: int) -> None:
+    """In the child: be the tool, with the disk and nothing else open."""
+    try:
+        end_with(os.getppid())
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+        null = os.open(os.devnull, os.O_RDWR)
+        disk, output = os.dup(disk_fd), os.dup(said)
+        for number, descriptor in ((0, null), (1, output), (2, output), (DISK_FD, disk)):
+            os.dup2(descriptor, number)
+        os.closerange(3, DISK_FD)
+        os.closerange(DISK_FD + 1, os.sysconf("SC_OPEN_MAX"))
+        resource.setrlimit(resource.RLIMIT_CPU, (_LONGEST_S, _LONGEST_S))
+        tool = mkfs.command[0]
+        runs = [tool, *filter(None, [loader(tool)])]
+        Sandbox(runs, DISTRIBUTION, largest_file_bytes=mkfs.size_bytes, calls="tool").enter()
+        os.execve(tool, list(mkfs.command), _ENVIRONMENT)
+    except OSError as error:
+        os.write(2, f"cannot execute {mkfs.command[0]}: {error.strerror}".encode())
+    finally:
+        os._exit(127)
