@@ -2,6 +2,7 @@ import json
 from pathlib import Path
 
 from wblab.host.machine import available_memory_bytes, describe_host, free_shared_bytes, shared_memory
+from wblab.host.sandbox import landlock_version
 
 
 def test_shared_memory_can_be_chosen(monkeypatch, tmp_path):
@@ -18,7 +19,8 @@ def test_memory_is_available():
 
 def test_the_host_is_described_as_the_design_has_it():
     host = describe_host()
-    assert list(host) == ["cpu", "cores", "uname", "python", "tools"]
+    assert list(host) == ["cpu", "cores", "uname", "python", "tools", "landlock"]
     assert host["cores"] >= 1
     assert "mke2fs" in host["tools"]
+    assert host["landlock"] == landlock_version()
     json.dumps(host)
