@@ -33,6 +33,9 @@ KEEP = READ | _WRITE_FILE | _TRUNCATE | _MAKE_REG | _REMOVE_FILE  # regular file
 OWN = KEEP | _MAKE_DIR | _REMOVE_DIR  # and directories
 
 
+KNOWS_TRUNCATION = 3
+
+
 class _PathBeneath(ctypes.Structure):
     _pack_ = 1
     _fields_ = (("allowed_access", ctypes.c_uint64), ("parent_fd", ctypes.c_int32))
@@ -67,7 +70,7 @@ def restrict(grants: Iterable[Grant]) -> int:
     if not version:
         return 0
     handled = _Handled(_FIRST)
-    handled.fs |= sum(right for since, right in ((2, _REFER), (3, _TRUNCATE), (5, _IOCTL_DEV)) if version >= since)
+    handled.fs |= sum(right for since, right in ((2, _REFER), (KNOWS_TRUNCATION, _TRUNCATE), (5, _IOCTL_DEV)) if version >= since)
     handled.net = _BIND_TCP | _CONNECT_TCP if version >= 4 else 0
     handled.scoped = _ABSTRACT_UNIX_SOCKET | _SIGNAL if version >= 6 else 0
     known = ctypes.c_size_t(8 * (1 + (version >= 4) + (version >= 6)))

@@ -36,11 +36,12 @@ class Sandbox:
         rights.die_first()
         rights.limit_files(self.largest_file_bytes)
         rights.drop_capabilities()
-        landlock.restrict(self._grants())
+        version = landlock.restrict(self._grants())
         if self.calls == "tool":
             seccomp.install(seccomp.program(calls.TOOL.values(), calls.TOOL_RULES, calls.UNKNOWN.values()))
         elif self.calls:
             allowed = calls.KERNEL | (calls.PTRACE if "ptrace" in self.calls else {})
+            allowed |= calls.TRUNCATE if version >= landlock.KNOWS_TRUNCATION else {}
             rules = calls.kernel_rules(os.getpid())
             seccomp.install(seccomp.program(allowed.values(), rules, calls.UNKNOWN.values()))
 
