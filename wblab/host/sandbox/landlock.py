@@ -70,7 +70,8 @@ def restrict(grants: Iterable[Grant]) -> int:
     if not version:
         return 0
     handled = _Handled(_FIRST)
-    handled.fs |= sum(right for since, right in ((2, _REFER), (KNOWS_TRUNCATION, _TRUNCATE), (5, _IOCTL_DEV)) if version >= since)
+    later = ((2, _REFER), (KNOWS_TRUNCATION, _TRUNCATE), (5, _IOCTL_DEV))
+    handled.fs |= sum(right for since, right in later if version >= since)
     handled.net = _BIND_TCP | _CONNECT_TCP if version >= 4 else 0
     handled.scoped = _ABSTRACT_UNIX_SOCKET | _SIGNAL if version >= 6 else 0
     known = ctypes.c_size_t(8 * (1 + (version >= 4) + (version >= 6)))
