@@ -68,7 +68,9 @@ def _watch_machine(arguments: argparse.Namespace) -> None:
     directory: Path | None = arguments.dir
     if directory is not None and not (directory.is_dir() and os.access(directory, os.W_OK | os.X_OK)):
         raise InputError(f"--dir: cannot write to {str(directory)!r}: give a directory")
-    order = Order("this machine", probe=str(directory.resolve()) if directory else "")
+    if directory is not None:
+        directory = _checked(directory)
+    order = Order("this machine", probe=str(directory) if directory else "")
     audience = _audience(arguments)
     reading, writing = pipe()
     reserve(_HEAP_BYTES)
@@ -77,6 +79,20 @@ def _watch_machine(arguments: argparse.Namespace) -> None:
             lock_all()  # what shows the samples must not wait for a disk either
             audience.stay()
         audience.await_end(_END_LIMIT_S)
+
+
+def _checked(directory: Path) -> Path:
+    """Return where a directory lies that a probe may use. Raises InputError."""
+    from wblab.core.directory import open_directory, path_of
+
+    try:
+        held = open_directory(directory)
+    except OSError as error:
+        raise InputError(f"--dir: cannot use {str(directory)!r}: {error.strerror}") from None
+    try:
+        return path_of(held)
+    finally:
+        os.close(held)
 
 
 def _watch_guest(arguments: argparse.Namespace) -> None:

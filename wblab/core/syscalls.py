@@ -8,6 +8,7 @@ MS_RDONLY, MS_NOSUID, MS_NODEV, MS_SYNCHRONOUS = 1, 2, 4, 16
 IOPRIO_CLASSES = {"none": 0, "realtime": 1, "best-effort": 2, "idle": 3}
 
 _HOSTFS_MAGIC = 0x00C0FFEE  # fs/hostfs/hostfs_kern.c
+_UMOUNT_NOFOLLOW = 8
 _RB_POWER_OFF = 0x4321FEDC
 _PR_SET_NAME = 15
 _IOPRIO_WHO_PROCESS, _IOPRIO_CLASS_SHIFT = 1, 13
@@ -31,8 +32,8 @@ def mount(source: str, target: Path | str, filesystem: str, flags: int = 0, opti
 
 
 def umount(target: Path | str) -> None:
-    """Unmount a filesystem; see umount2(2)."""
-    checked(libc.umount2(os.fsencode(target), 0), str(target))
+    """Unmount a filesystem at a place that is no link; see umount2(2)."""
+    checked(libc.umount2(os.fsencode(target), _UMOUNT_NOFOLLOW), str(target))
 
 
 def on_hostfs(path: str) -> bool:

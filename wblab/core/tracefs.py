@@ -13,6 +13,7 @@ from pathlib import Path
 
 from wblab.core.mounted import mounted
 from wblab.core.syscalls import MS_NOSUID, mount
+from wblab.core.trust import distrust
 from wblab.core.undo import Undo
 
 _PRIVATE = "wblab-tracefs-"
@@ -31,6 +32,8 @@ def tracefs(undo: Undo) -> Path:
     place = Path(tempfile.gettempdir(), f"{_PRIVATE}{secrets.token_hex(6)}")
     undo.note("remove directory", str(place))
     place.mkdir(mode=0o700)
+    if reason := distrust(place):  # it might be exchanged for a place that we are not to cover
+        raise OSError(errno.EPERM, reason)
     undo.note("unmount", str(place))
     mount("tracefs", place, "tracefs", MS_NOSUID)
     return place

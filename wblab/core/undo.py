@@ -6,6 +6,8 @@
 
 Each step is noted by a second process, the guard, before the change is made. The guard does the steps, last first, as
 soon as the other end of its pipe is gone: at the end of the block, and as well after a SIGKILL. There is one way back.
+
+Where others may exchange names, a directory is not noted by its path but by its descriptor, which the guard gets too.
 """
 
 import json
@@ -17,10 +19,12 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from errno import ENOTEMPTY, ESRCH
 from pathlib import Path
 from types import TracebackType
 
 from wblab.core.errors import WblabError
+from wblab.core.printable import printable
 from wblab.core.specfile import ROOT
 from wblab.core.syscalls import set_process_name, umount
 
@@ -50,14 +54,17 @@ class Undo:
         self._guard.stdout.readline()  # it lives, and no signal but SIGKILL ends it
         return self
 
-    def note(self, step: str, *arguments: str | int) -> None:
-        """Note a step of `STEPS` that undoes what is done next. Raises WblabError if nobody is there to note it."""
+    def note(self, step: str, *arguments: str | int, directory: int | None = None) -> None:
+        """Note a step of `STEPS` that undoes what is done next. Raises WblabError if nobody is there to note it.
+
+        directory: the descriptor of the one that the step is about.
+        """
         assert step in STEPS, step
         assert self._guard is not None
         assert self._guard.stdin is not None
         assert self._guard.stdout is not None
         try:
-            self._guard.stdin.write(json.dumps([step, *arguments]) + "\n")
+            self._guard.stdin.write(json.dumps([step, directory, *arguments]) + "\n")
             self._guard.stdin.flush()
             answer = self._guard.stdout.readline()
         except OSError:
@@ -81,7 +88,7 @@ class NoUndo(Undo):
     def __enter__(self) -> "NoUndo":
         return self
 
-    def note(self, step: str, *arguments: str | int) -> None:
+    def note(self, step: str, *arguments: str | int, directory: int | None = None) -> None:
         """Do nothing."""
 
     def __exit__(
@@ -92,19 +99,38 @@ class NoUndo(Undo):
 
 def guard() -> None:
     """Be the second process: note steps until the pipe ends, then do them, last first, and print what fails."""
+    holder = os.getppid()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     set_process_name("wblab-undo")
     _say(_NOTED)
     steps = []
     for line in sys.stdin:
-        steps.append(json.loads(line))
+        step, directory, *arguments = json.loads(line)
+        if directory is not None:
+            try:
+                arguments.append(_held(holder, directory))
+            except OSError as error:  # the holder has died, or is told, and does not do what it told of
+                _say(str(error.strerror))
+                continue
+        steps.append((step, arguments))
         _say(_NOTED)
-    for step, *arguments in reversed(steps):
+    for step, arguments in reversed(steps):
         try:
             STEPS[step](*arguments)
         except OSError as error:
-            _say(f"cannot undo {step} {' '.join(map(str, arguments))}: {error.strerror}")
+            _say(printable(f"cannot undo {' '.join(map(str, [step, *arguments]))}: {error.strerror}"))
+
+
+def _held(holder: int, directory: int) -> int:
+    """Return a descriptor of a directory that the holder holds, while it waits for us. Raises OSError.
+
+    By /proc, since a guest's kernel may have no sockets by which descriptors could be sent.
+    """
+    held = os.open(f"/proc/{holder}/fd/{directory}", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    if os.getppid() != holder:
+        raise ProcessLookupError(ESRCH, os.strerror(ESRCH))
+    return held
 
 
 def _say(line: str) -> None:
@@ -122,19 +148,26 @@ def _remove(path: str) -> None:
     Path(path).unlink(missing_ok=True)
 
 
-def _remove_directory(path: str) -> None:
+def _remove_directory(path: str, parent: int | None = None) -> None:
     """Remove a directory, a cgroup or a trace instance; one in use is waited for, as its users may just be dying."""
-    _patiently(lambda: os.rmdir(path))
+    _patiently(lambda: os.rmdir(path, dir_fd=parent))
 
 
-def _remove_tree(path: str) -> None:
-    """Remove a directory with what is in it; a process that still writes there, or a disk that hangs, is waited for."""
+def _empty(directory: int) -> None:
+    """Remove all that is in a directory; a process that still writes there, or a disk that hangs, is waited for."""
 
-    def remove() -> None:
-        shutil.rmtree(path, ignore_errors=True)
-        os.rmdir(path)  # says that it is gone, or why not
+    def empty() -> None:
+        for name in os.listdir(listed):
+            with suppress(FileNotFoundError):
+                try:
+                    os.unlink(name, dir_fd=directory)
+                except IsADirectoryError:
+                    shutil.rmtree(name, dir_fd=directory)
+        if left := os.listdir(listed):
+            raise OSError(ENOTEMPTY, os.strerror(ENOTEMPTY), left[0])
 
-    _patiently(remove, _HANGING_LIMIT_S)
+    listed = os.open(".", os.O_RDONLY | os.O_DIRECTORY, dir_fd=directory)
+    _patiently(empty, _HANGING_LIMIT_S)
 
 
 def _unmount(path: str) -> None:
@@ -161,7 +194,7 @@ STEPS: dict[str, Callable[..., None]] = {
     "write": _write,
     "remove": _remove,
     "remove directory": _remove_directory,
-    "remove tree": _remove_tree,
+    "empty": _empty,
     "unmount": _unmount,
     "evacuate": _evacuate,
     "kill group": _kill_group,

@@ -17,6 +17,7 @@ from wblab.core.errors import InputError, WblabError, nearest
 from wblab.core.loads import KINDS, Load
 from wblab.core.syscalls import set_ioprio
 from wblab.core.tables import from_table
+from wblab.core.trust import distrust
 
 
 class _Parser(argparse.ArgumentParser):
@@ -89,6 +90,8 @@ def make_load(arguments: argparse.Namespace) -> Load:
 def run_load(name: str, load: Load, directory: Path, out: Path) -> None:
     """Run a load in this process, its files in `directory`, and write what it measured to `out`. Raises WblabError."""
     check_name(name, "name")
+    _check_trust("--dir", directory)
+    _check_trust("--out", out)
     _check_out(out, name)
     stamps = stamps_for(load)
     if load.ioclass != "none":
@@ -99,6 +102,12 @@ def run_load(name: str, load: Load, directory: Path, out: Path) -> None:
     run_cycles(load, directory, stamps, time.monotonic_ns() + load.start)
     rundir.write_load(out, name, load, os.getpid(), stamps)
     check_ending(name, ending(stamps))
+
+
+def _check_trust(option: str, directory: Path) -> None:
+    """Raise InputError for root where others could lead what it writes to another place."""
+    if os.geteuid() == 0 and directory.is_dir() and (reason := distrust(directory, sticky=True)):
+        raise InputError(f"{option}: {reason}, and could lead root elsewhere: give another directory, or be that user")
 
 
 def _check_out(out: Path, name: str) -> None:

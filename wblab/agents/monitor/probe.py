@@ -9,7 +9,6 @@ import signal
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 
 from wblab.agents.monitor.memory import lock_all
 from wblab.core.child import fork_child
@@ -29,8 +28,8 @@ _SINCE, _COUNT, _FIRST = 0, 1, 2
 class Probe:
     """A probe that writes in a directory of its own, from now until it is stopped."""
 
-    def __init__(self, directory: Path, *, locked: bool) -> None:
-        """Start it; `locked`, its memory too."""
+    def __init__(self, directory: int, *, locked: bool) -> None:
+        """Start it in a directory that is held by its descriptor; `locked`, its memory too."""
         self._slots = memoryview(mmap.mmap(-1, 8 * (_FIRST + 2 * _KEPT))).cast("q")
         self._told = 0
         parent = os.getpid()
@@ -55,14 +54,15 @@ class Probe:
         os.waitpid(self.pid, 0)
 
 
-def _run(directory: Path, slots: "memoryview[int]", parent: int, locked: bool) -> None:
+def _run(directory: int, slots: "memoryview[int]", parent: int, locked: bool) -> None:
     end_with(parent)
     set_process_name("wblab-probe")
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
     if locked:
         lock_all()
-    write = _writer([str(directory / str(number)) for number in range(_FILES)])
+    os.fchdir(directory)
+    write = _writer([str(number) for number in range(_FILES)])
     count = 0
     while True:
         slots[_SINCE] = start_ns = time.monotonic_ns()

@@ -19,6 +19,8 @@ from wblab.agents.monitor.events import EVENTS, Reader, Seen
 from wblab.agents.monitor.memory import lock_all, reserve
 from wblab.agents.monitor.probe import Probe
 from wblab.agents.monitor.proc import Stalls, Writers, cache_state, task_name, vmstat
+from wblab.core.directory import open_directory, own_directory
+from wblab.core.errors import WblabError
 from wblab.core.lifetime import end_with
 from wblab.core.samples import Batch, End, Item, Source, line
 from wblab.core.syscalls import set_process_name
@@ -59,9 +61,16 @@ def main() -> None:
     set_process_name("wblab-sampler")
     output = os.open(order.to, os.O_WRONLY | os.O_NOCTTY) if order.to else 1
     with suppress(BrokenPipeError):  # nobody reads: that is all there is to know
-        with NoUndo() if order.passing else Undo() as undo:
-            sample(order, undo, lambda item: send(output, item), lambda: bool(stopped))
-        send(output, End("; ".join(undo.failures) or "the sampler was stopped", failed=bool(undo.failures)))
+        failures: tuple[str, ...] = ()
+        try:
+            with NoUndo() if order.passing else Undo() as undo:
+                sample(order, undo, lambda item: send(output, item), lambda: bool(stopped))
+            failures = undo.failures
+        except BrokenPipeError:
+            raise
+        except (OSError, WblabError) as error:
+            failures = (f"the sampler failed: {error.strerror if isinstance(error, OSError) else error}",)
+        send(output, End("; ".join(failures) or "the sampler was stopped", failed=bool(failures)))
 
 
 def sample(order: Order, undo: Undo, tell: Callable[[Item], None], is_stopped: Callable[[], bool]) -> None:
@@ -69,7 +78,9 @@ def sample(order: Order, undo: Undo, tell: Callable[[Item], None], is_stopped: C
     with ExitStack() as stack:
         probe = None
         if order.probe:
-            probe = Probe(own_directory(Path(order.probe), undo), locked=not order.passing)
+            parent = open_directory(Path(order.probe))
+            directory = own_directory(parent, f"wblab-probe-{os.urandom(4).hex()}", undo)
+            probe = Probe(directory, locked=not order.passing)
             stack.callback(probe.stop)
         pipe, untraced = open_events(undo)
         if pipe is not None:
@@ -83,14 +94,6 @@ def sample(order: Order, undo: Undo, tell: Callable[[Item], None], is_stopped: C
         while not is_stopped():
             tell(take.batch(time.monotonic_ns()))
             time.sleep((TICK_NS - time.monotonic_ns() % TICK_NS) / NS_PER_S)
-
-
-def own_directory(parent: Path, undo: Undo) -> Path:
-    """Make a directory for the probe's files, and return it. Raises OSError."""
-    directory = parent / f"wblab-probe-{os.urandom(4).hex()}"
-    undo.note("remove tree", str(directory))
-    directory.mkdir(mode=0o700)
-    return directory
 
 
 def open_events(undo: Undo) -> tuple[int | None, str]:

@@ -77,11 +77,11 @@ class _Spawning(Command):
 
 
 def start_load(
-    name: str, load: Load, directory: Path, start_ns: int, setup: Callable[[memoryview], None] = lambda shared: None
+    name: str, load: Load, directory: int, start_ns: int, setup: Callable[[memoryview], None] = lambda shared: None
 ) -> Running:
     """Start a load whose first cycle begins at `start_ns` (CLOCK_MONOTONIC); `setup` runs in its process before.
 
-    Its files are in `directory`; a command runs where we do.
+    directory: the descriptor of where it works, reached by no name: its files are there, or its command runs there.
     """
     stamps, parent = stamps_for(load), os.getpid()
     shared = memoryview(mmap.mmap(-1, mmap.PAGESIZE)).cast("q")
@@ -93,23 +93,24 @@ def start_load(
         if load.ioclass != "none":
             set_ioprio(load.ioclass, load.iolevel)
         setup(shared)
+        os.fchdir(directory)
         own = _Spawning(load, shared) if isinstance(load, Command) else load
-        run_cycles(own, directory, stamps, start_ns)
+        run_cycles(own, Path(), stamps, start_ns)
 
     return Running(name, load, fork_child(task), stamps, shared)
 
 
-def start_command(name: str, load: Command, start_ns: int, log: Path) -> Running:
-    """Start the command's load, which begins when it is released. What the command prints goes to `log`."""
+def start_command(name: str, load: Command, directory: int, start_ns: int, log: Path) -> Running:
+    """Start the command's load, which begins when it is released. What the command prints goes to `log`, a new file."""
 
     def setup(shared: memoryview) -> None:
         while not shared[_RELEASED]:
             time.sleep(_SOON_S)
-        null, output = os.open(os.devnull, os.O_RDONLY), os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+        null, output = os.open(os.devnull, os.O_RDONLY), os.open(log, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         for target, source in enumerate((null, output, output)):
             os.dup2(source, target)
 
-    return start_load(name, load, Path(), start_ns, setup)
+    return start_load(name, load, directory, start_ns, setup)
 
 
 def release(command: Running, group: Path | None, undo: Undo) -> None:

@@ -6,6 +6,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from wblab.core.directory import path_of
+
 _SECTOR_BYTES = 512  # of block/stat, whatever the device has: Documentation/block/stat.rst
 _READ_SECTORS, _WRITTEN_SECTORS, _BUSY_MS = 2, 6, 9
 _BLOCK = Path("/sys/dev/block")
@@ -40,8 +42,17 @@ class Traffic:
 
 
 def find_place(directory: Path) -> Place:
-    """Return where a directory lies (/proc/self/mountinfo, proc(5)). Raises OSError."""
-    directory = directory.resolve(strict=True)
+    """Return where a directory lies. Raises OSError."""
+    held = os.open(directory, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        return place_of(held)
+    finally:
+        os.close(held)
+
+
+def place_of(held: int) -> Place:
+    """Return where a directory lies that is held by its descriptor (/proc/self/mountinfo, proc(5)). Raises OSError."""
+    directory = path_of(held)
     best: tuple[int, list[str], list[str]] = (-1, [], [])
     for line in Path("/proc/self/mountinfo").read_text().splitlines():
         mount, _, rest = line.partition(" - ")
@@ -50,7 +61,7 @@ def find_place(directory: Path) -> Place:
         if directory.is_relative_to(at) and len(at.parts) >= best[0]:  # a later one hides an earlier one
             best = (len(at.parts), words, rest.split())
     _, words, (filesystem, source, options) = best
-    device = _device(directory, _plain(source))
+    device = _device(os.fstat(held).st_dev, _plain(source))
     own = dict.fromkeys([*words[5].split(","), *options.split(",")])
     return Place(filesystem, _plain(source), tuple(own), device, tuple(_disks(device)) if device else ())
 
@@ -76,9 +87,9 @@ def traffic(device: Path) -> Traffic:
     )
 
 
-def _device(directory: Path, source: str) -> Path | None:
-    """Return the device below /sys: of the directory's files, or else of the mount (btrfs)."""
-    numbers = [os.stat(directory).st_dev]
+def _device(own: int, source: str) -> Path | None:
+    """Return the device below /sys: of a directory's files, `own`, or else of the mount (btrfs)."""
+    numbers = [own]
     if source.startswith("/"):
         with suppress(OSError):  # /dev/root, or of another mount namespace
             numbers.append(os.stat(source).st_rdev)

@@ -1,10 +1,8 @@
 """What experiment.json says of a live run."""
 
-import os
 import platform
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from wblab.core import rundir
@@ -56,7 +54,7 @@ def begun(spec: LiveSpec, order: Order, place: Place) -> dict[str, Any]:
         "outcome": "unfinished",
         "reason": "live_experiment.py is still at it, or was killed",
         "live": {
-            "directory": str(order.directory.resolve()),
+            "directory": str(order.directory),
             "device": place.device.name if place.device else None,
             "disks": [disk.name for disk in place.disks],
             "thresholds": thresholds(),
@@ -97,12 +95,3 @@ def _command(item: Running) -> dict[str, Any]:
 def now() -> str:
     """Return the time of day, as records have it."""
     return time.strftime("%Y-%m-%dT%H:%M:%S%z")
-
-
-def give_back(path: Path) -> None:
-    """Give a directory, with what is in it, to the user who called sudo."""
-    if os.geteuid() or "SUDO_UID" not in os.environ:
-        return
-    owner = int(os.environ["SUDO_UID"]), int(os.environ.get("SUDO_GID", "-1"))
-    for item in (path, *path.iterdir()):
-        os.chown(item, *owner, follow_symlinks=False)

@@ -1,15 +1,17 @@
 """One live run: from an order to a finished run directory, with the machine as it was before."""
 
+import os
 import secrets
 import signal
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from wblab.core import rundir
+from wblab.core.directory import open_directory, own_directory, path_of
 from wblab.core.errors import InputError, WblabError
 from wblab.core.livespec import LiveSpec
 from wblab.core.loads import Command
@@ -19,8 +21,9 @@ from wblab.core.units import NS_PER_MS, NS_PER_S
 from wblab.host.live import record as records
 from wblab.host.live.loads import Running, reap, release, start_command, start_load, stop_loads
 from wblab.host.live.order import Order
-from wblab.host.live.place import Place, find_place
+from wblab.host.live.place import Place, place_of
 from wblab.host.live.settings import make_cgroup, set_scheduler
+from wblab.host.live.staging import Staged, staged
 from wblab.host.live.throughput import Throughput
 from wblab.host.live.tracing import Tracing
 from wblab.host.live.watch import Pending, Watch
@@ -35,14 +38,15 @@ _ENDS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 
 @dataclass(frozen=True)
 class _Run:
-    """A run that goes on. files: the directory of the loads' files. directory: the run's own."""
+    """A run that goes on. files: the descriptor of the directory of the loads' files. staged: the run's own."""
 
     order: Order
+    place: Place
     spec: LiveSpec
     tracing: Tracing
     throughput: Throughput
-    files: Path
-    directory: Path
+    files: int
+    staged: Staged
     group: Path | None
     running: list[Running] = field(default_factory=list)
 
@@ -56,49 +60,60 @@ def run_live(order: Order, results: Path, *, report: Report = silent) -> Finishe
 
     SIGINT, SIGTERM and SIGHUP end the run early, and then it is a run as good as any.
     """
-    with held():
+    with held(), ExitStack() as stack:
         report(None, "setting up")
+        tested = _opened(order.directory, stack)
+        order = replace(order, directory=path_of(tested))
         with Undo() as undo:
-            place = find_place(order.directory)
-            run = _set_up(order, place, results, undo)
-            record = records.begun(run.spec, order, place)
+            run = _set_up(order, tested, results, stack, undo)
+            record = records.begun(run.spec, order, run.place)
             record |= _carry_out(run, record, undo, report)
         reap(run.running)
         record["live"]["notes"] += undo.failures
-        rundir.write_json(run.directory / rundir.EXPERIMENT, record)
-        records.give_back(run.directory)
+        rundir.write_json(Path(rundir.EXPERIMENT), record)
+        run.staged.give_back()
         if record["outcome"] != "succeeded":
-            raise RunFailedError(f"{record['reason']} (see {run.directory})")
-        return Finished(rundir.commit(run.directory), record)
+            raise RunFailedError(f"{record['reason']} (see {run.staged.path})")
+        return Finished(run.staged.commit(), record)
 
 
-def _set_up(order: Order, place: Place, results: Path, undo: Undo) -> _Run:
+def _opened(directory: Path, stack: ExitStack) -> int:
+    """Return a descriptor of the directory on the disk under test. Raises InputError."""
+    try:
+        stack.callback(os.close, tested := open_directory(directory))
+    except OSError as error:
+        raise InputError(f"--dir: cannot use {str(directory)!r}: {error.strerror}") from None
+    return tested
+
+
+def _set_up(order: Order, tested: int, results: Path, stack: ExitStack, undo: Undo) -> _Run:
     """Change the machine as the order says, and make the directories. Raises InputError."""
+    place = place_of(tested)
     for device, name in order.schedulers.items():
         set_scheduler(device, name, undo)
     token = secrets.token_hex(4)
     group = make_cgroup(f"wblab-live-{token}", order.cgroup, undo) if order.cgroup else None
     tracing = Tracing(order, place.filesystem, token, undo)
-    files = order.directory.resolve() / f"wblab-live-{token}"
-    undo.note("remove tree", str(files))
-    is_new = not results.exists()
     try:
-        files.mkdir(mode=0o700)
-        staged = rundir.stage(results, order.name)
-        records.give_back(results if is_new else staged)
+        files = own_directory(tested, f"wblab-live-{token}", undo)
     except OSError as error:
-        raise InputError(f"cannot make a directory in {str(results)!r}: {error.strerror}") from None
+        raise InputError(f"--dir: cannot make a directory in {str(order.directory)!r}: {error.strerror}") from None
+    stack.callback(os.close, files)
+    try:
+        own = stack.enter_context(staged(results, order.name))
+    except OSError as error:
+        raise InputError(f"--exp: cannot make a directory in {str(results)!r}: {error.strerror}") from None
     spec = records.live_spec(order, place, tracing.trace)
-    return _Run(order, spec, tracing, Throughput(place.device), files, staged, group)
+    return _Run(order, place, spec, tracing, Throughput(place.device), files, own, group)
 
 
 def _carry_out(run: _Run, record: dict[str, Any], undo: Undo, report: Report) -> dict[str, Any]:
     """Run the loads from their start to their end, write what they measured, and return what the record adds."""
-    rundir.write_json(run.directory / rundir.EXPERIMENT, record)
+    rundir.write_json(Path(rundir.EXPERIMENT), record)
     begun_ns = time.monotonic_ns()
     ended, reason = "", ""
     try:
-        run.tracing.start(run.directory)
+        run.tracing.start(Path())
         start_ns = time.monotonic_ns() + _LEAD_NS
         _start(run, start_ns, undo)
         ended = _watch(run, start_ns, report)
@@ -112,7 +127,7 @@ def _carry_out(run: _Run, record: dict[str, Any], undo: Undo, report: Report) ->
     run.throughput.sample(time.monotonic_ns(), at_once=True)
     run.tracing.stop()
     for item in run.running:
-        rundir.write_load(run.directory, item.name, item.load, item.pid, item.stamps)
+        rundir.write_load(Path(), item.name, item.load, item.pid, item.stamps)
     live = records.live(run.running, run.throughput, run.tracing, ended)
     return {
         "spec": to_table(replace(run.spec, trace=run.tracing.trace)),
@@ -128,7 +143,7 @@ def _start(run: _Run, start_ns: int, undo: Undo) -> None:
     """Start the loads. Raises OSError."""
     for name, load in run.spec.load.items():
         if isinstance(load, Command):
-            running = start_command(name, load, start_ns, run.directory / COMMAND_LOG)
+            running = start_command(name, load, run.staged.started_in, start_ns, Path(COMMAND_LOG))
         else:
             running = start_load(name, load, run.files, start_ns)
         run.running.append(running)

@@ -17,6 +17,10 @@ def gate(monkeypatch):
     os.close(writing)
 
 
+def held(path):
+    return os.open(path, os.O_RDONLY)
+
+
 def waits(of, count):
     """Return the first so many waits that a probe tells of, at made-up times."""
     found = []
@@ -27,7 +31,7 @@ def waits(of, count):
 
 
 def test_a_write_is_seen_while_it_lasts_and_told_once_when_it_is_over(tmp_path, gate):
-    watched = Probe(tmp_path, locked=False)
+    watched = Probe(held(tmp_path), locked=False)
     first, second = waits(watched, 2)
     assert (first.over, second.over) == (False, False)
     assert first.start_ns == second.start_ns
@@ -44,7 +48,7 @@ def test_a_write_is_seen_while_it_lasts_and_told_once_when_it_is_over(tmp_path, 
 
 def test_its_files_are_few(tmp_path, monkeypatch):
     monkeypatch.setattr(probe, "IDLE_NS", 0)
-    watched = Probe(tmp_path, locked=False)
+    watched = Probe(held(tmp_path), locked=False)
     told = []
     while len(told) < 3 * probe._FILES:
         told += [wait for wait in watched.since_last(0) if wait.over]
@@ -55,6 +59,9 @@ def test_its_files_are_few(tmp_path, monkeypatch):
 
 
 def test_a_directory_that_is_gone_is_no_end_of_it(tmp_path):
-    watched = Probe(tmp_path / "gone", locked=False)
+    (tmp_path / "gone").mkdir()
+    directory = held(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    watched = Probe(directory, locked=False)
     assert waits(watched, 2)[-1].name == "probe"
     watched.stop()
