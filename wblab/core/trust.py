@@ -2,11 +2,13 @@
 
 import os
 import stat
+from collections.abc import Iterable
 from errno import ELOOP
 from pathlib import Path
 
 # Documentation/admin-guide/sysctl/fs.rst
 _PROTECTIONS = [Path("/proc/sys/fs/protected_symlinks"), Path("/proc/sys/fs/protected_hardlinks")]
+_MOUNTS = Path("/proc/self/mountinfo")
 _MOST_LINKS = 40  # as in the kernel
 
 
@@ -16,7 +18,8 @@ def distrust(path: Path, *, sticky: bool = False) -> str:
     Each directory from the root on, each link and what it leads to must be root's or ours, and not for others to write
     to; but for sticky directories such as /tmp on the way, whose entries only their owners may replace; with `sticky`,
     the path may be such a directory itself, if the kernel follows no link of others there. What lies on a filesystem
-    that is mounted read-only nobody changes. Nothing that has passed can be exchanged before we use it.
+    that is read-only itself, not just as we see it, nobody changes. Nothing that has passed can be exchanged before we
+    use it.
     """
     sticky = sticky and all(path.read_text().strip() == "1" for path in _PROTECTIONS)
     at, left, links = Path("/"), list(Path(os.path.abspath(path)).parts[1:]), 0
@@ -38,15 +41,41 @@ def distrust(path: Path, *, sticky: bool = False) -> str:
             at /= name
 
 
+def distrust_any(paths: Iterable[Path]) -> str:
+    """Return why one of these paths is not to be trusted, '' where all are; see `distrust`. Raises OSError."""
+    directories: dict[Path, str] = {}  # what is to be said of each
+    for path in paths:
+        if path.parent not in directories:
+            directories[path.parent] = distrust(path.parent, sticky=True)
+        last = distrust(path) if path.is_symlink() else _distrust(path.absolute(), passing=False)
+        if reason := directories[path.parent] or last:
+            return reason
+    return ""
+
+
 def _distrust(path: Path, *, passing: bool) -> str:
     """Return what speaks against one entry; sticky directories are good enough for `passing` through."""
     status = os.lstat(path)
     is_link = stat.S_ISLNK(status.st_mode)
-    if os.statvfs(path.parent if is_link else path).f_flag & os.ST_RDONLY:
-        return ""
+    others = status.st_mode & (stat.S_IWOTH if status.st_gid == 0 else stat.S_IWOTH | stat.S_IWGRP)
     if status.st_uid not in (0, os.geteuid()):
-        return f"{path} belongs to user {status.st_uid}"
-    mode = status.st_mode & (stat.S_IWOTH if status.st_gid == 0 else stat.S_IWOTH | stat.S_IWGRP)
-    if not mode or is_link or (passing and status.st_mode & stat.S_ISVTX):
+        reason = f"{path} belongs to user {status.st_uid}"
+    elif others and not is_link and not (passing and status.st_mode & stat.S_ISVTX):
+        reason = f"others than its owner may write to {path}"
+    else:
         return ""
-    return f"others than its owner may write to {path}"
+    return "" if _is_read_only(status.st_dev) else reason
+
+
+def _is_read_only(device: int) -> bool:
+    """Whether a filesystem is read-only wherever it is mounted, by its superblock's options (proc_pid_mountinfo(5)).
+
+    One that a process of its owner serves (FUSE) is not.
+    """
+    found = []
+    for line in _MOUNTS.read_text().splitlines():
+        mount, _, rest = line.partition(" - ")
+        filesystem, *_, options = rest.split(" ")
+        if mount.split(" ")[2] == f"{os.major(device)}:{os.minor(device)}":
+            found.append("ro" in options.split(",") and not filesystem.startswith("fuse"))
+    return bool(found) and all(found)

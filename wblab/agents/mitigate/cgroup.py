@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from wblab.agents.mitigate.changes import Change, Controller, Group, Membership
+from wblab.agents.mitigate.changes import GROUP, Change, Controller, Group, Membership
 from wblab.agents.mitigate.journal import Journal
 from wblab.agents.mitigate.kin import kin
 from wblab.agents.mitigate.processes import identify
@@ -32,7 +32,7 @@ class ControlGroup:
     def group(self) -> Path:
         """The group's directory."""
         assert self.root
-        return self.root / "wblab-mitigate"
+        return self.root / GROUP
 
     def check(self) -> None:
         """See Measure."""

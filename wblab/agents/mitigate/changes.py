@@ -1,19 +1,31 @@
 """The changes that the daemon makes, and how each is undone. A change is data, so that it can be noted in a file.
 
-Undoing is safe to repeat, and leaves alone what is not as the daemon left it: somebody else has decided since.
+Undoing is safe to repeat, and leaves alone what is not as the daemon left it: somebody else has decided since. What is
+read back from a file is undone only where it names what the daemon can have changed: `is_possible`, given where cgroup
+v2 is mounted.
 """
 
 import errno
 import os
+import re
 import time
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import ClassVar
 
 from wblab.agents.mitigate.ioprio import get_ioprio, set_ioprio
 from wblab.agents.mitigate.processes import identify
 
+GROUP = "wblab-mitigate"
+CONTROLLERS = ("io", "memory")
+# A file that is set, and after a space the one by which it is put back: itself, or its other face.
+_SETTING = re.compile(
+    r"(/sys/block/[A-Za-z0-9][^/\0\n ]*/queue/nr_requests) \1"
+    r"|/proc/sys/vm/(dirty_(?:background_)?)bytes /proc/sys/vm/\2(?:bytes|ratio)"
+)
+_NUMBER = re.compile(r"[0-9]{1,19}")
+_MOST_TASKS, _MOST_TICKS, _MOST_PRIORITY = 1 << 22, 1 << 63, 1 << 16
 _TRIES, _PAUSE_S = 50, 0.02
 
 
@@ -28,6 +40,11 @@ class IoPriority:
     start_ticks: int
     old: int
     new: int
+
+    def is_possible(self, root: Path | None) -> bool:
+        """See above."""
+        numbers = ((self.tid, self.pid), _MOST_TASKS), ((self.old, self.new), _MOST_PRIORITY)
+        return all(0 <= number < most for values, most in numbers for number in values) and _is_born(self)
 
     def undo(self) -> None:
         """Raises OSError."""
@@ -46,6 +63,12 @@ class Membership:
     start_ticks: int
     old: str
     new: str
+
+    def is_possible(self, root: Path | None) -> bool:
+        """See above."""
+        old = PurePosixPath(self.old)
+        below = root is not None and old.is_relative_to(root) and ".." not in old.parts and "\0" not in self.old
+        return below and self.new == str(root and root / GROUP) and 0 < self.pid < _MOST_TASKS and _is_born(self)
 
     def undo(self) -> None:
         """Raises OSError. A group that was removed while it had no process is made again."""
@@ -69,6 +92,11 @@ class Setting:
     back_path: str
     back: str
 
+    def is_possible(self, root: Path | None) -> bool:
+        """See above."""
+        numbers = all(_NUMBER.fullmatch(text) for text in (self.new, self.back))
+        return numbers and bool(_SETTING.fullmatch(f"{self.path} {self.back_path}"))
+
     def undo(self) -> None:
         """Raises OSError."""
         if Path(self.path).read_text().strip() == self.new:
@@ -83,6 +111,10 @@ class Controller:
     path: str
     name: str
 
+    def is_possible(self, root: Path | None) -> bool:
+        """See above."""
+        return root is not None and self.path == str(root) and self.name in CONTROLLERS
+
     def undo(self) -> None:
         """Raises OSError."""
         Path(self.path, "cgroup.subtree_control").write_text(f"-{self.name}")
@@ -94,6 +126,10 @@ class Group:
 
     kind: ClassVar[str] = "group"
     path: str
+
+    def is_possible(self, root: Path | None) -> bool:
+        """See above."""
+        return root is not None and self.path == str(root / GROUP)
 
     def undo(self) -> None:
         """Raises OSError. Processes that are left in it (born of others as these were put back) go to its parent."""
@@ -108,6 +144,10 @@ class Group:
 PROCESS_CHANGES = (IoPriority, Membership)  # the others are made for all
 Change = IoPriority | Membership | Setting | Controller | Group
 KINDS: dict[str, type[Change]] = {kind.kind: kind for kind in (IoPriority, Membership, Setting, Controller, Group)}
+
+
+def _is_born(change: IoPriority | Membership) -> bool:
+    return 0 <= change.start_ticks < _MOST_TICKS and 0 <= change.session < _MOST_TASKS
 
 
 def _is(task: int, start_ticks: int) -> bool:

@@ -26,8 +26,8 @@ _ALLOW = (
     "systemd-journal",
     "systemd-udevd",
     "systemd-logind",
-    "dbus-daemon",
-    "dbus-broker",
+    "dbus.service",
+    "dbus-broker.service",
     "sshd",
     "login",
     "Xorg",
@@ -50,8 +50,10 @@ class Config:
     `dirty_time`, and the background threshold half of that, as long as there is an offender. short-queue: the disk's
     queue holds no more requests than the disk does in `queue_time`, as long as there is an offender. With `-always`,
     these two hold from when the bandwidth is known.
-    allow: names of processes that are never touched; kernel threads, pid 1, the daemon and its ancestors never are.
-    only: where given, no others than processes of these names are touched.
+    allow: programs (a name or a path) that are never touched where root runs them, and services (dbus.service);
+    kernel threads, pid 1, the daemon and its ancestors never are. A program of the list that a user runs is judged by
+    what it writes itself, but not blamed for what it starts. Its file must be root's alone.
+    only: where given, no others than programs or processes of these names are touched.
     disk: a name of /sys/block; empty, the one that was busiest lately. bandwidth: of that disk; 0, measured.
     period: how often it looks. smoothing: the time constant tau of the rates' exponential smoothing.
     on_percent, off_percent: shares of the disk's bandwidth above which a process offends, below which it is calm.

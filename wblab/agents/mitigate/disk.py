@@ -1,9 +1,9 @@
 """The disk that matters: which one it is, what it can take, and whether its scheduler knows priorities."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import psutil
@@ -13,51 +13,79 @@ from wblab.core.errors import InputError, WblabError
 _SYS = Path("/sys/block")
 _MS_PER_S = 1000
 _BUSY, _QUEUED = 0.8, 2.0
-_TAU_S = 30.0
+_MOSTLY = 4  # times as much written as read
+_WINDOWS = 3
+_RISES_S, _FALLS_S = 5.0, 60.0  # the figure doubles in no less than this, and halves in no less
+_LARGE_BYTES = 128 << 10  # a quarter of the usual largest request
+LEAST, MOST = 1 << 14, 1 << 36  # bytes/s: no disk takes less or more, whatever it looks like
 
 
 @dataclass(frozen=True)
 class Counters:
-    """A disk's line in /proc/diskstats: bytes, and milliseconds with a request in flight and of all writes together."""
+    """A disk's line in /proc/diskstats: bytes, milliseconds with a request in flight and of all writes together.
+
+    writes: how many there were.
+    """
 
     read_bytes: int
     written_bytes: int
     busy_ms: int
     writes_ms: int
+    writes: int = 0
 
 
 @dataclass(frozen=True)
 class Disk:
-    """What is known of a disk: `bandwidth` in bytes/s, 0 until it was seen saturated; `busy`, the smoothed share."""
+    """What is known of a disk: `bandwidth` in bytes/s, 0 until it was seen saturated; `busy`, the smoothed share.
+
+    measured: what it took in the last periods in which that could be told, the latest last.
+    """
 
     counters: Counters
     bandwidth: float = 0.0
     busy: float = 0.0
+    measured: tuple[float, ...] = ()
 
 
-def follow(disk: Disk, counters: Counters, period_s: float) -> Disk:
+def follow(disk: Disk, counters: Counters, period_s: float, large_bytes: int = _LARGE_BYTES) -> Disk:
     """Return what is known of a disk after another period.
 
     Its bandwidth is what it wrote in the time in which it was busy (io_ticks), in periods in which writing saturated
     it: busy for more than 80 % of the time, more written than read, and on the average two writes or more in flight or
-    queued, since a program that waits for each of its small writes keeps a disk busy that could take much more. From
-    one such period to the next the figure rises at once and falls with a time constant of 30 s: a burst that a cache in
-    the disk took is forgotten, as the disk cannot keep that up. In other periods it rises if more was written than it
-    says. A disk that never was saturated has no figure, and no process is said to have too much of it.
+    queued, since a program that waits for each of its small writes keeps a disk busy that could take much more. The
+    first such period gives a figure. A disk that never was saturated has none, and no process is said to have too much.
+
+    From then on the figure follows what no single user can set at will. A period counts if it was saturated, four times
+    as much was written as read, and in large requests, `large_bytes` on the average: a flood of small writes, however
+    deep its queue, tells how many of them a disk does and not what it takes. The median of three such periods is
+    approached, at most by a factor of two in 5 s upwards and in 60 s downwards. A burst that a cache in the disk took
+    is so forgotten, as the disk cannot keep that up. In other periods the figure rises, no faster, if more was written
+    than it says. It never leaves LEAST to MOST. What is left to a user: large writes all over a disk that seeks, which
+    bring the figure down to what that disk does of them, until others' are in order again.
     """
     written = counters.written_bytes - disk.counters.written_bytes
     read = counters.read_bytes - disk.counters.read_bytes
     busy_s = (counters.busy_ms - disk.counters.busy_ms) / _MS_PER_S
     queued_s = (counters.writes_ms - disk.counters.writes_ms) / _MS_PER_S
     share = min(1.0, busy_s / period_s)
-    bandwidth = disk.bandwidth
-    if share > _BUSY and written > read and queued_s >= _QUEUED * busy_s:
-        rate = written / busy_s
-        kept = math.exp(-period_s / _TAU_S) if rate < bandwidth else 0.0
-        bandwidth = kept * bandwidth + (1 - kept) * rate
+    saturated = share > _BUSY and written > read and queued_s >= _QUEUED * busy_s
+    telling = written > _MOSTLY * read and written >= large_bytes * (counters.writes - disk.counters.writes)
+    bandwidth, measured = disk.bandwidth, disk.measured
+    if saturated and not bandwidth:
+        bandwidth = written / busy_s
+    elif saturated and telling:
+        measured = (*measured, written / busy_s)[-_WINDOWS:]
+        bandwidth = _towards(median(measured), bandwidth, period_s)
     elif bandwidth:
-        bandwidth = max(bandwidth, written / period_s)
-    return replace(disk, counters=counters, bandwidth=bandwidth, busy=(disk.busy + share) / 2)
+        bandwidth = _towards(max(bandwidth, written / period_s), bandwidth, period_s)
+    if bandwidth:
+        bandwidth = min(max(bandwidth, LEAST), MOST)
+    return Disk(counters, bandwidth, (disk.busy + share) / 2, measured)
+
+
+def _towards(aim: float, bandwidth: float, period_s: float) -> float:
+    """Return `aim`, or what can be reached of it in a period."""
+    return min(max(aim, bandwidth * 2 ** (-period_s / _FALLS_S)), bandwidth * 2 ** (period_s / _RISES_S))
 
 
 class Disks:
@@ -76,7 +104,7 @@ class Disks:
         """Bring what is known up to date."""
         for name, counters in read_counters([self._only] if self._only else _physical()).items():
             before = self.known.get(name)
-            self.known[name] = follow(before, counters, period_s) if before else Disk(counters)
+            self.known[name] = follow(before, counters, period_s, _large(name)) if before else Disk(counters)
 
     def assume(self, bandwidths: Mapping[str, float]) -> None:
         """Take bandwidths for known, in bytes/s, until they are measured."""
@@ -103,10 +131,18 @@ def read_counters(names: list[str]) -> dict[str, Counters]:
     """Return the counters of these disks."""
     found: Mapping[str, Any] = psutil.disk_io_counters(perdisk=True, nowrap=False) or {}
     return {
-        name: Counters(line.read_bytes, line.write_bytes, line.busy_time, line.write_time)
+        name: Counters(line.read_bytes, line.write_bytes, line.busy_time, line.write_time, line.write_count)
         for name, line in found.items()
         if name in names
     }
+
+
+def _large(name: str) -> int:
+    """Return what is a large request of a disk: a quarter of its largest."""
+    try:
+        return int((_SYS / name / "queue/max_sectors_kb").read_text()) * 1024 // 4
+    except OSError:  # it has just been taken out
+        return _LARGE_BYTES
 
 
 def _physical() -> list[str]:

@@ -4,12 +4,14 @@ import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from wblab.agents.mitigate.changes import KINDS, Change
 from wblab.core.errors import InputError, WblabError
+from wblab.core.files import read_json, replace_file
+from wblab.core.mounted import mounted
 from wblab.core.tables import from_table, to_table
 
+_MOST_BYTES = 64 << 20
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
@@ -21,8 +23,10 @@ class Journal:
     """
 
     def __init__(self, path: Path) -> None:
+        """Read what another daemon left. `ignored` says in words what of it no daemon can have left."""
         self._path = path
         self._boot = _BOOT.read_text().strip()
+        self.ignored = ""
         self.changes: list[Change] = self._read()
 
     def add(self, changes: Sequence[Change]) -> None:
@@ -44,24 +48,36 @@ class Journal:
 
     def _read(self) -> list[Change]:
         try:
-            table = json.loads(self._path.read_text())
-            if table["boot"] != self._boot:
-                return []
-            return [_change(row) for row in table["changes"]]
+            table = read_json(self._path, _MOST_BYTES)
+            boot, rows = table["boot"], list(table["changes"])
         except FileNotFoundError:
             return []
-        except (OSError, ValueError, KeyError, TypeError, InputError) as error:
-            raise WblabError(
-                f"cannot read the journal {self._path}: {error}: put back by hand, and remove it"
-            ) from None
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            self._set_aside(error.strerror or "" if isinstance(error, OSError) else f"it is no journal ({error})")
+            return []
+        if boot != self._boot:
+            return []
+        root = next(iter(mounted("cgroup2")), None)
+        changes = [change for row in rows if (change := _change(row, root))]
+        if strange := len(rows) - len(changes):
+            self.ignored = f"{strange} entries of the journal {self._path}, which are no changes of a daemon"
+        return changes
+
+    def _set_aside(self, reason: str) -> None:
+        """Keep a file that is no journal for a person to look at. Raises WblabError."""
+        aside = self._path.with_suffix(".ignored")
+        try:
+            os.replace(self._path, aside)
+        except OSError as error:
+            raise WblabError(f"cannot set the journal {self._path} aside: {error.strerror}: remove it") from None
+        self.ignored = f"the journal, now {aside}: {reason}"
 
     def _write(self, changes: list[Change]) -> None:
         rows = [{"kind": change.kind, **to_table(change)} for change in changes]
-        beside = self._path.with_suffix(".new")
         try:
             if changes:
-                beside.write_text(json.dumps({"boot": self._boot, "changes": rows}))
-                os.replace(beside, self._path)
+                with replace_file(self._path) as file:
+                    file.write(json.dumps({"boot": self._boot, "changes": rows}).encode())
             else:
                 self._path.unlink(missing_ok=True)
         except OSError as error:
@@ -69,6 +85,13 @@ class Journal:
         self.changes = changes
 
 
-def _change(row: dict[str, Any]) -> Change:
-    fields = dict(row)
-    return from_table(KINDS[fields.pop("kind")], fields, exact=True)
+def _change(row: object, root: Path | None) -> Change | None:
+    """Return the change that a row of the file tells of; None if it tells of none that a daemon can have made."""
+    if not isinstance(row, dict) or not isinstance(kind := row.get("kind"), str) or kind not in KINDS:
+        return None
+    fields = {key: value for key, value in row.items() if key != "kind"}
+    try:
+        change = from_table(KINDS[kind], fields, exact=True)
+    except InputError:
+        return None
+    return change if change.is_possible(root) else None

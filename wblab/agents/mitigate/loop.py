@@ -38,7 +38,10 @@ class Daemon:
         self._accounting = accounting
         self._disks = Disks(config.disk)
         if config.learned:
-            self._disks.assume(recall(Path(config.learned), list(self._disks.known)))
+            bandwidths, ignored = recall(Path(config.learned), list(self._disks.known))
+            self._disks.assume(bandwidths)
+            if ignored:
+                say(Event(action="warn", text=f"ignored, and measured anew: {ignored}"))
         self._measures: list[Measure] = measures(config, journal, lambda: self._disks.name) if journal else []
         for measure in self._measures:
             measure.check()

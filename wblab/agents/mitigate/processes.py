@@ -7,6 +7,9 @@ from pathlib import Path
 
 import psutil
 
+from wblab.agents.mitigate.exempt import Allowed, executable
+
+_TURNS = 10  # looks until it is seen that a kernel thread's number has become a process's
 _PF_KTHREAD = 0x00200000  # include/linux/sched.h
 _INIT = 1
 
@@ -60,14 +63,18 @@ class Processes:
     def __init__(self, allow: Iterable[str], only: Iterable[str] = ()) -> None:
         self.parents: dict[int, int] = {}
         self.names: dict[int, str] = {}
-        self._untouchable = ancestors() | {_INIT}
-        self._allow, self._only = frozenset(allow), frozenset(only)
+        self._untouchable = {pid: identify(pid) for pid in ancestors() | {_INIT}}
+        self._allowed, self._only = Allowed(allow), frozenset(only)
         self._kernel: set[int] = set()
+        self._turn = 0
+        self._protected: dict[int, bool] = {}  # of those who were asked about since the last look
 
     def refresh(self) -> list[int]:
         """Look again and return the processes that are new."""
         present = set(psutil.pids())
-        self._kernel &= present
+        self._protected.clear()
+        self._turn = (self._turn + 1) % _TURNS
+        self._kernel = {pid for pid in self._kernel & present if pid % _TURNS != self._turn or _is_kernel(pid)}
         for pid in self.parents.keys() - present:
             self.forget(pid)
         return [pid for pid in present - self.parents.keys() - self._kernel if self._meet(pid)]
@@ -87,18 +94,25 @@ class Processes:
 
     def protected(self, pid: int) -> bool:
         """Whether a process must not be touched."""
-        name = self.names.get(pid, "")
-        named = name in self._allow or (bool(self._only) and name not in self._only)
-        return named or pid in self._untouchable or pid in self._kernel
+        if pid not in self._protected:
+            self._protected[pid] = self._is_protected(pid)
+        return self._protected[pid]
+
+    def _is_protected(self, pid: int) -> bool:
+        if pid in self._kernel or self._allowed.exempts(pid):
+            return True
+        if (own := self._untouchable.get(pid)) and (now := identify(pid)) and now.start_ticks == own.start_ticks:
+            return True
+        return bool(self._only) and self._only.isdisjoint((self.names.get(pid, ""), executable(pid).name))
 
     def answers_for(self, pid: int) -> int | None:
         """Return who answers for what a process writes, besides itself: its parent, unless blame ends there.
 
         It ends where a session does (a login, a service, a container, a pane of a terminal), so that who only starts
-        others is not blamed for them, and at who must not be touched.
+        others is not blamed for them, at who must not be touched, and at the programs of `allow`, whoever runs them.
         """
         parent = self.parents.get(pid, 0)
-        if parent not in self.parents or self.protected(parent):
+        if parent not in self.parents or self.protected(parent) or self._allowed.starts_others(parent):
             return None
         return parent if _same_session(pid, parent) else None
 
@@ -125,6 +139,11 @@ class Processes:
         self.parents[pid] = identity.parent
         self.names[pid] = identity.name
         return True
+
+
+def _is_kernel(pid: int) -> bool:
+    identity = identify(pid)
+    return identity is not None and bool(identity.flags & _PF_KTHREAD)
 
 
 def _same_session(one: int, other: int) -> bool:

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Literal
 
+from wblab.core.printable import printable
+
 Action = Literal["hold", "release", "follow", "put back", "set", "note", "warn"]
 Say = Callable[["Event"], None]
 
@@ -37,6 +39,6 @@ def printer(as_json: bool) -> Say:
         if as_json:
             print(json.dumps({"time": time.time()} | asdict(event)), flush=True)
         else:
-            print(time.strftime("%H:%M:%S"), event.line(), flush=True)
+            print(time.strftime("%H:%M:%S"), printable(event.line()), flush=True)
 
     return say

@@ -1,5 +1,6 @@
 """Starting the daemon and putting things back: one at a time, and never without a way back."""
 
+import errno
 import fcntl
 import os
 import signal
@@ -16,6 +17,7 @@ from wblab.agents.mitigate.measures import put_back_strays
 from wblab.agents.mitigate.report import Event, Say
 from wblab.agents.mitigate.taskstats import Taskstats
 from wblab.core.errors import WblabError
+from wblab.core.trust import distrust
 
 # Who is just being born has what its parent had, and may not be seen at once.
 _PAUSES_S = (0.0, 0.02, 0.1)
@@ -30,7 +32,7 @@ def serve(config: Config, say: Say, *, dry_run: bool) -> None:
         return
     _require_root()
     with _alone(Path(config.state)):
-        journal = Journal(Path(config.state, _JOURNAL))
+        journal = _journal(config, say)
         put_back(journal, say)
         daemon = Daemon(config, say, accounting(say), journal)
         try:
@@ -44,7 +46,14 @@ def restore(config: Config, say: Say) -> None:
     """Undo what a killed daemon left. Raises WblabError."""
     _require_root()
     with _alone(Path(config.state)):
-        put_back(Journal(Path(config.state, _JOURNAL)), say)
+        put_back(_journal(config, say), say)
+
+
+def _journal(config: Config, say: Say) -> Journal:
+    journal = Journal(Path(config.state, _JOURNAL))
+    if journal.ignored:
+        say(Event(action="warn", text=f"ignored, and not put back: {journal.ignored}"))
+    return journal
 
 
 def put_back(journal: Journal, say: Say) -> None:
@@ -77,18 +86,21 @@ def _require_root() -> None:
 
 @contextmanager
 def _alone(directory: Path) -> Iterator[None]:
-    """Be the only daemon. Raises WblabError if there is one."""
+    """Be the only daemon, in a directory that is root's alone. Raises WblabError if there is one."""
+    os.umask(0o077)
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        lock = (directory / _LOCK).open("a+")
+        if reason := distrust(directory):
+            raise PermissionError(errno.EPERM, reason)
+        descriptor = os.open(directory / _LOCK, flags, 0o600)
     except OSError as error:
         raise WblabError(f"cannot use the directory {directory}: {error.strerror}: set state to another") from None
-    with lock:
+    with open(descriptor, "r+", errors="replace") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            lock.seek(0)
-            pid = lock.read().strip()
+            pid = lock.read(20).strip()
             raise WblabError(f"a daemon is running already, with pid {pid}: stop it first: kill {pid}") from None
         lock.truncate(0)
         lock.write(str(os.getpid()))

@@ -27,10 +27,12 @@ def add_verbs(verbs: Verbs) -> None:
 
 
 def _mitigate(arguments: argparse.Namespace) -> None:
-    from wblab.agents.mitigate.config import check, read_config
+    from wblab.agents.mitigate.config import DEFAULT_FILE, check, read_config
+    from wblab.agents.mitigate.install import check_install
     from wblab.agents.mitigate.report import printer
     from wblab.agents.mitigate.service import restore, serve
 
+    check_install(arguments.config or DEFAULT_FILE)
     config = read_config(arguments.config)
     if arguments.policy is not None:
         check(config := replace(config, policy=arguments.policy))

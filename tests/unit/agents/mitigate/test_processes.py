@@ -1,6 +1,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -52,9 +53,9 @@ def test_who_must_not_be_touched(start):
     assert process.pid in processes.refresh()
     assert not processes.protected(process.pid)
     assert all(processes.protected(pid) for pid in {1, os.getpid(), os.getppid(), *ancestors()})
-    name = processes.names[process.pid]
-    for allow, only, protected in (((name,), (), True), ((), ("other",), True), ((), (name,), False)):
-        named = Processes(allow, only)
+    name = Path(os.readlink(f"/proc/{process.pid}/exe")).name
+    for only, protected in ((("other",), True), ((name,), False), ((processes.names[process.pid],), False)):
+        named = Processes((), only)
         named.refresh()
         assert named.protected(process.pid) is protected
 

@@ -1,0 +1,78 @@
+"""The daemon as root runs nothing that others can change."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from wblab.agents.mitigate import install
+from wblab.agents.mitigate.install import check_install
+from wblab.core.errors import InputError
+
+NOBODY = 65534
+
+
+@pytest.fixture(autouse=True)
+def as_root(monkeypatch):
+    if os.geteuid():
+        pytest.skip("only root has what is checked here: run the tests as root")
+
+
+@pytest.fixture
+def code(monkeypatch, tmp_path):
+    """Files that stand for the code."""
+    (tmp_path / "lab").mkdir()
+    (tmp_path / "lab" / "module.py").touch()
+    monkeypatch.setattr(install, "_code", lambda: [tmp_path / "lab", tmp_path / "lab" / "module.py"])
+    return tmp_path / "lab"
+
+
+def test_what_is_root_s_alone_runs(code, tmp_path):
+    check_install(tmp_path / "none.toml")
+    (tmp_path / "mitigate.toml").touch()
+    check_install(tmp_path / "mitigate.toml")
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda code: os.chown(code, NOBODY, NOBODY),
+        lambda code: os.chown(code / "module.py", NOBODY, -1),
+        lambda code: os.chown(code.parent, NOBODY, -1),
+        lambda code: (code / "module.py").chmod(0o666),
+        lambda code: code.chmod(0o777),
+        lambda code: code.chmod(0o1777),
+        lambda code: (os.chown(code, -1, NOBODY), code.chmod(0o775)),
+    ],
+)
+def test_what_others_can_change_does_not(code, tmp_path, spoil):
+    spoil(code)
+    with pytest.raises(InputError, match=r"as root the daemon runs nothing that others can change: \S") as told:
+        check_install(tmp_path / "none.toml")
+    assert "\n" not in str(told.value)
+
+
+def test_nor_is_such_a_configuration_read(code, tmp_path):
+    (config := tmp_path / "mitigate.toml").touch()
+    os.chown(config, NOBODY, -1)
+    with pytest.raises(InputError, match="reads no configuration that others can change"):
+        check_install(config)
+    (link := tmp_path / "link").symlink_to(config)
+    with pytest.raises(InputError, match=f"mitigate.toml belongs to user {NOBODY}"):
+        check_install(link)
+
+
+def test_a_copy_of_the_lab_that_somebody_else_owns_does_not_start(tmp_path):
+    (tmp_path / "wblab").symlink_to(install.Path(install.wblab.__file__).parent)
+    os.lchown(tmp_path / "wblab", NOBODY, NOBODY)
+    done = subprocess.run(
+        [sys.executable, "-m", "wblab", "mitigate", "--restore"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith("wblab: as root the daemon runs nothing that others can change: ")
+    assert done.stderr.count("\n") == 1
