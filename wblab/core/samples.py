@@ -111,7 +111,7 @@ def line(item: Item) -> bytes:
     """Return an item as a line of JSON: an object with its kind as its only key. Rows that are empty are left out."""
     (kind,) = (name for name, cls in _KINDS.items() if isinstance(item, cls))
     content = {key: value for key, value in vars(item).items() if value != ()}
-    return json.dumps({kind: content}, default=vars, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+    return json.dumps({kind: content}, default=vars, separators=(",", ":")).encode() + b"\n"
 
 
 def parse(text: bytes) -> Item:

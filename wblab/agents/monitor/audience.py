@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import contextmanager, suppress
 
 from wblab.core.errors import WblabError
+from wblab.core.printable import printable
 from wblab.core.samples import End, Item, Source, line
 
 Items = AsyncIterator[Item]
@@ -70,7 +71,8 @@ class Audience:
     async def _heard(self, items: Items) -> Items:
         async for item in items:
             if isinstance(item, Source) and item.untraced:
-                print(f"wblab: no kernel events, so no dirty limit: {item.untraced}", file=sys.stderr, flush=True)
+                reason = printable(item.untraced)
+                print(f"wblab: no kernel events, so no dirty limit: {reason}", file=sys.stderr, flush=True)
             yield item
             if isinstance(item, End):
                 if item.failed:

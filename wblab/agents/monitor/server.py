@@ -7,7 +7,9 @@ cut off says by itself which number it had last, and gets what came after.
 import asyncio
 import hmac
 import json
+import logging
 import os
+import re
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import suppress
@@ -15,13 +17,16 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 
 from aiohttp import web
+from aiohttp.http_exceptions import HttpProcessingError
 
 from wblab.agents.monitor.feed import Feed
+from wblab.agents.monitor.strangers import Strangers
 from wblab.core.samples import Item, line
 
 ADDRESS = "127.0.0.1"
 
-_NAMES = {ADDRESS, "localhost"}  # of this machine: a foreign name that leads here is an attack (DNS rebinding)
+# Of this machine: a foreign name that leads here is an attack (DNS rebinding).
+_HOST = re.compile(r"(127\.0\.0\.1|localhost)(:[0-9]{1,5})?", re.IGNORECASE)
 _PAGE = "page.html"
 _KINDS = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
 _HEADERS = {
@@ -35,11 +40,19 @@ _RETRY_MS = 300
 _AT_ONCE = 200  # batches in one piece, for a page that was away for long
 _CLOSING_S = 1.0
 
+_log = logging.getLogger(__name__)
+_log.addFilter(lambda entry: not _is_others(entry))
+
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
-def application(feed: Feed, token: str, look: Mapping[str, object]) -> web.Application:
-    """Return what answers requests. `look`: the names and colours of what is drawn, for the page."""
+def application(
+    feed: Feed, token: str, look: Mapping[str, object], let_in: Callable[[object], None] = lambda protocol: None
+) -> web.Application:
+    """Return what answers requests. `look`: the names and colours of what is drawn, for the page.
+
+    `let_in` is called with the connection (its protocol) of who knows the token.
+    """
     contents = {path.name: (path.read_bytes(), kind) for path, kind in _assets()}
     contents[""] = contents[_PAGE]
     contents["look.json"] = (json.dumps(look).encode(), "application/json")
@@ -60,8 +73,9 @@ def application(feed: Feed, token: str, look: Mapping[str, object]) -> web.Appli
     @web.middleware
     async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
         given = request.match_info.get("token", "")
-        if request.url.host not in _NAMES or not hmac.compare_digest(given.encode(), token.encode()):
+        if not _is_own(request) or not hmac.compare_digest(given.encode(errors="replace"), token.encode()):
             raise web.HTTPNotFound
+        let_in(request.protocol)
         response = await handler(request)
         if not response.prepared:
             response.headers.update(_HEADERS)
@@ -109,15 +123,31 @@ def address(listening: socket.socket, token: str) -> str:
 async def serve(items: AsyncIterator[Item], listening: socket.socket, token: str, look: Mapping[str, object]) -> None:
     """Serve a source's items to all pages that ask, also after its end, until this is cancelled."""
     feed = Feed()
-    runner = web.AppRunner(application(feed, token, look), access_log=None, shutdown_timeout=_CLOSING_S)
+    strangers = Strangers()
+    app = application(feed, token, look, strangers.let_in)
+    runner = web.AppRunner(app, access_log=None, logger=_log, shutdown_timeout=_CLOSING_S)
     await runner.setup()
+    assert runner.server is not None
+    server, loop = runner.server, asyncio.get_running_loop()
+    listener = await loop.create_server(lambda: strangers.meet(server()), sock=listening)
     try:
-        await web.SockSite(runner, listening).start()
         async for item in items:
             feed.add(item)
         await asyncio.Event().wait()
     finally:
+        listener.close()
         await runner.cleanup()
+
+
+def _is_own(request: web.Request) -> bool:
+    """Whether a request is to this machine by its own name, and from no other page than ours."""
+    host = request.headers.get("Host", "")
+    return bool(_HOST.fullmatch(host)) and request.headers.get("Origin", f"http://{host}") == f"http://{host}"
+
+
+def _is_others(entry: logging.LogRecord) -> bool:
+    """Whether what is to be told is that somebody sent what is no request, which any user can do at any rate."""
+    return entry.exc_info is not None and isinstance(entry.exc_info[1], HttpProcessingError)
 
 
 def _assets() -> Iterator[tuple[Traversable, str]]:

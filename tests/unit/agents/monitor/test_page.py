@@ -180,3 +180,39 @@ def test_one_can_stand_still_and_look_at_a_span():
             assert page.troubles == []
 
     asyncio.run(look_at_it())
+
+
+# What a user may call a process; the kernel keeps 15 bytes, a page should bear any.
+NAMES = [
+    "<img src=x onerror=owned=1>",
+    "<svg onload=owned=1>",
+    "'\"><script>owned=1</script>",
+    "__proto__",
+    "constructor",
+    "a\n\ndata: {}\r\nid: 7\u2028",
+]
+
+
+def test_names_of_processes_are_text_and_nothing_else():
+    async def look_at_it():
+        async with watched() as (source, _, page):
+            source.queue.put_nowait(Source(NAMES[0], ZERO_NS, NAMES[1]))
+            for number, name in enumerate(NAMES, 1):
+                now_ns = ZERO_NS + number * S
+                others = (Written(now_ns, S, name, 2 * MIB), Written(now_ns, S, "other", MIB))
+                waits = (Waited(name, now_ns - S, now_ns, over=True),)
+                throttled = (Throttled(now_ns, "other", MS), Throttled(now_ns + MS, name, 200 * MS))
+                source.queue.put_nowait(Batch(now_ns, throttled=throttled, waits=waits, writers=others))
+            await page.until("(window.monitor?.store?.writers.x.length ?? 0) === 6")
+            await page.until("monitor.panes.all[4].plot.data[0].length === 6")
+            assert await page.value("typeof owned") == "undefined"
+            assert await page.value("document.querySelectorAll('img, svg, script:not([src])').length") == 0
+            assert await page.value("document.getElementById('source').textContent") == NAMES[0]
+            labels = await page.value(LABELS)
+            assert set(labels["throttled"]) == set(labels["waits"]) == set(NAMES)
+            assert {"__proto__", "constructor", "other"} < set(labels["writers"])  # six of seven
+            columns = "monitor.panes.all.flatMap(pane => pane.plot.data).flatMap(column => [...column])"
+            assert await page.value(f"{columns}.every(each => each == null || typeof each === 'number')")
+            assert page.troubles == []
+
+    asyncio.run(look_at_it())

@@ -2,11 +2,12 @@
 
 import asyncio
 import json
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 import aiohttp
 import pytest
 
+from wblab.agents.monitor import strangers
 from wblab.agents.monitor.server import address, listen, serve
 from wblab.core.samples import Batch, End, Source
 
@@ -104,6 +105,105 @@ def test_without_the_token_or_for_what_there_is_not_there_is_nothing(path):
 def test_a_foreign_name_that_leads_here_is_refused(host, status):
     assert get("", headers={"Host": host})[0] == status
     assert get("samples", headers={"Host": host})[0] == status
+
+
+@pytest.mark.parametrize(
+    ("origin", "status"),
+    [("http://{host}", 200), ("http://evil.example", 404), ("https://{host}", 404), ("null", 404), ("", 404)],
+)
+def test_another_page_gets_nothing(origin, status):
+    async def ask():
+        async with served() as (session, page):
+            host = page.split("/")[2]
+            async with session.get(page, headers={"Origin": origin.format(host=host)}) as response:
+                return response.status
+
+    assert asyncio.run(ask()) == status
+
+
+async def said_to(page, request):
+    """Send these bytes to the server, and return what comes back until it ends the connection."""
+    host, port = page.split("/")[2].split(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    writer.write(request)
+    writer.write_eof()
+    with suppress(ConnectionError):
+        return await reader.read()
+    return b""
+
+
+GET = b"GET /%s/ HTTP/1.1\r\n" % TOKEN.encode()
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        GET + b"Host: [\r\n\r\n",
+        GET + b"Host: 127.0.0.1:99999999999999\r\n\r\n",
+        GET + b"Host: 127.0.0.1\r\nHost: evil.example\r\n\r\n",
+        GET + b"\r\n",
+        b"GET /%ff%00%0d%0a/ HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
+        b"GET /\xff\xfe/ HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
+        b"GET http://[::1/ HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
+        b"GET // HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
+        b"POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\nzz",
+        b"CONNECT x HTTP/1.1\r\n\r\n",
+        b"\0" * 10_000,
+        b"GET / HTTP/1.1\r\nHost: " + b"x" * 100_000,
+        b"\x16\x03\x01\x02\x00\x01\x00",
+    ],
+)
+def test_what_is_no_request_gets_nothing_and_is_not_talked_about(request_, capfd, caplog):
+    async def ask():
+        async with served() as (session, page):
+            said = await said_to(page, request_)
+            async with session.get(page) as response:
+                assert response.status == 200
+            return said
+
+    said = asyncio.run(ask())
+    assert b" 200 " not in said.partition(b"\r\n")[0]
+    assert capfd.readouterr().err == ""
+    assert "Traceback" not in caplog.text
+
+
+def test_of_many_half_open_connections_the_oldest_end_and_a_page_stays(monkeypatch):
+    monkeypatch.setattr(strangers, "LIMIT_S", 3600.0)
+    monkeypatch.setattr(strangers, "MOST", 20)
+
+    async def ask():
+        async with served(source(ends=False)) as (session, page):
+            host, port = page.split("/")[2].split(":")
+            async with session.get(f"{page}samples") as old:
+                await old.content.readuntil(b'"now_ns":0')
+                held = [await asyncio.open_connection(host, int(port)) for _ in range(50)]
+                for reader, _ in held[:30]:
+                    with suppress(ConnectionError):
+                        assert await reader.read() == b""
+                assert not any(reader.at_eof() for reader, _ in held[30:])
+                await old.content.readuntil(b'"now_ns":2')
+                for _, writer in held:
+                    writer.close()
+
+    asyncio.run(ask())
+
+
+def test_who_does_not_come_to_the_point_has_to_go(monkeypatch):
+    monkeypatch.setattr(strangers, "LIMIT_S", 0.05)
+
+    async def ask():
+        async with served(source(ends=False)) as (session, page):
+            host, port = page.split("/")[2].split(":")
+            reader, writer = await asyncio.open_connection(host, int(port))
+            writer.write(GET)
+            with suppress(ConnectionError):
+                assert await reader.read() == b""
+            async with session.get(f"{page}samples") as response:  # who has the token stays
+                await response.content.readuntil(b'"now_ns":2')
+                await asyncio.sleep(0.2)
+                assert not response.content.at_eof()
+
+    asyncio.run(ask())
 
 
 @pytest.mark.parametrize(

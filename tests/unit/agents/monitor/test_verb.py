@@ -4,6 +4,7 @@ import json
 import os
 import random
 import re
+import resource
 import shutil
 import signal
 import socket
@@ -11,6 +12,7 @@ import subprocess
 import sys
 import time
 import urllib.request
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
@@ -30,9 +32,9 @@ def killed():
         process.wait()
 
 
-def start(*arguments, environment=None):
+def start(*arguments, environment=None, before=()):
     process = subprocess.Popen(
-        [sys.executable, "-m", "wblab", "monitor", *arguments],
+        [*before, sys.executable, "-m", "wblab", "monitor", *arguments],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -150,3 +152,40 @@ def test_killed_at_any_moment_it_leaves_nothing(marked, may_trace, seed):
     (os.kill if seed % 2 else os.killpg)(process.pid, signal.SIGKILL)
     process.communicate()
     marked.await_nothing()
+
+
+@pytest.fixture
+def many_files():
+    """Let this process have as many connections open as the test needs."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and hard < MANY + 200:
+        pytest.skip(f"{MANY} connections take more open files than this user may have: {hard}")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (MANY + 200 if soft != resource.RLIM_INFINITY else soft, hard))
+    yield 1024
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+MANY = 1100
+
+
+def test_half_open_connections_keep_no_page_waiting(many_files):
+    """Each has sent half a request, and is held; the page and its samples come all the same."""
+    limited = ["prlimit", f"--nofile={many_files}:{many_files}"]
+    if shutil.which("prlimit") is None:
+        pytest.skip("prlimit is not installed")
+    process = start(before=limited)
+    page = process.stdout.readline().strip()
+    host, port = page.split("/")[2].split(":")
+    with ExitStack() as stack:
+        for number in range(MANY):
+            connection = stack.enter_context(socket.create_connection((host, int(port))))
+            with suppress(ConnectionError):
+                connection.send(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n"[: number % 20])
+        for path in ("", "page.js"):
+            with urllib.request.urlopen(page + path, timeout=60) as response:
+                assert response.status == 200
+                assert response.read()
+        with urllib.request.urlopen(f"{page}samples", timeout=60) as stream:
+            heard(stream, 3)
+    process.terminate()
+    assert "Traceback" not in process.communicate()[1]

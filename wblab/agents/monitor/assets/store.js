@@ -65,7 +65,7 @@ export class Store {
   }
 
   addWriters(writers) {
-    const rates = {}; // of who is not among them, next to nothing
+    const rates = Object.create(null); // of who is not among them, next to nothing
     for (const name of this.writers.named.keys()) rates[name] = 0;
     for (const each of writers) rates[each.task] = each.written / MIB / (each.span_ns / 1e9);
     this.writers.add(this.seconds(writers[0].at_ns), rates);
@@ -99,7 +99,7 @@ class Rows {
       if (!this.named.has(name)) this.named.set(name, new Array(this.x.length).fill(null));
     }
     this.x.push(x);
-    for (const [name, column] of this.named) column.push(values[name] ?? null);
+    for (const [name, column] of this.named) column.push(Object.hasOwn(values, name) ? values[name] ?? null : null);
   }
 
   // The rows from..to with one on either side, for uPlot; of its columns, `most` with the largest sums.
