@@ -15,6 +15,7 @@ from wblab.core.check import check_load, check_name
 from wblab.core.cycles import check_ending, ending, run_cycles, stamps_for
 from wblab.core.errors import InputError, WblabError, nearest
 from wblab.core.loads import KINDS, Load
+from wblab.core.printable import printable
 from wblab.core.syscalls import set_ioprio
 from wblab.core.tables import from_table
 from wblab.core.trust import distrust
@@ -33,7 +34,7 @@ def main(argv: Sequence[str]) -> int:
         arguments = build_parser().parse_intermixed_args(argv)
         run_load(arguments.name, make_load(arguments), arguments.dir, arguments.out)
     except WblabError as error:
-        print(f"load.py: {error}", file=sys.stderr)
+        print(f"load.py: {printable(str(error))}", file=sys.stderr)
         return error.exit_code
     return 0
 

@@ -223,3 +223,28 @@ def test_between_two_timestamps_are_only_the_cycles_own_system_calls(traced, tmp
     assert made == list(islice(cycle(calls), len(made)))
     whole = cycles - 1 if endless else cycles  # the last cycle of an endless load was cut
     assert whole * len(calls) <= len(made) <= cycles * len(calls)
+
+
+@pytest.mark.parametrize("option", ["--dir", "--out"])
+@pytest.mark.parametrize("mode", [0o777, 0o775])
+def test_root_writes_nothing_where_others_could_lead_it_elsewhere(tmp_path, monkeypatch, capsys, option, mode):
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    (place := tmp_path / "theirs").mkdir()
+    if os.getuid() == 0:
+        os.chown(place, -1, 65534)
+    place.chmod(mode)
+    monkeypatch.chdir(tmp_path)
+    assert main(["l1", *OFFENDER, option, str(place)]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("load.py: --")
+    assert said.endswith(", and could lead root elsewhere: give another directory, or be that user\n")
+    assert os.listdir(place) == []
+
+
+def test_what_is_said_moves_no_cursor(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(["l1", "\x1b[2J\n"]) == 2
+    assert capsys.readouterr().err.startswith("load.py: unknown kind ")
+    assert main(["l1", *OFFENDER, "--out", "\x1b[2J\u202e"]) == 2
+    said = capsys.readouterr().err
+    assert said.rstrip("\n").isprintable()

@@ -1,14 +1,22 @@
 """What the daemon may be told, with units; every value has a default."""
 
+import re
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
 from wblab.core.errors import InputError, nearest
+from wblab.core.files import read_bytes
 from wblab.core.tables import from_table
 from wblab.core.units import NS_PER_S, Bytes, BytesPerSecond, Nanoseconds
 
 DEFAULT_FILE = Path("/etc/wblab/mitigate.toml")
+_MOST_BYTES = 1 << 20
+_MOST = 1 << 62
+_NUMBERS = (
+    *("bandwidth", "period", "smoothing", "on_percent", "off_percent", "child_percent", "clip_percent"),
+    *("hold", "memory_high", "dirty_time", "queue_time"),
+)
 POLICIES = (
     "idle",
     "best-effort-7",
@@ -95,10 +103,10 @@ def read_config(path: Path | None) -> Config:
         return Config()
     path = path or DEFAULT_FILE
     try:
-        table = tomllib.loads(path.read_text())
+        table = tomllib.loads(read_bytes(path, _MOST_BYTES, follow=True).decode())
     except OSError as error:
         raise InputError(f"cannot read the configuration {str(path)!r}: {error.strerror}") from None
-    except ValueError as error:  # also TOMLDecodeError, UnicodeDecodeError
+    except (ValueError, RecursionError) as error:  # also TOMLDecodeError, UnicodeDecodeError
         raise InputError(f"{str(path)!r} is not TOML: {error}") from None
     config = from_table(Config, table)
     check(config)
@@ -122,6 +130,24 @@ def check(config: Config) -> None:
         raise InputError("clip_percent must not be below on_percent: nothing would ever offend")
     if not 1 <= config.io_weight <= 1000:
         raise InputError("io_weight must be 1 to 1000")
+    _check_sizes(config)
+    _check_names(config)
+
+
+def _check_sizes(config: Config) -> None:
     for name in ("period", "smoothing", "dirty_time", "queue_time"):
         if getattr(config, name) <= 0:
             raise InputError(f"{name} must be above 0")
+    if max(getattr(config, name) for name in _NUMBERS) > _MOST:
+        raise InputError(f"one of {', '.join(_NUMBERS)} is out of all proportion: give less")
+
+
+def _check_names(config: Config) -> None:
+    for name in ("state", "learned"):
+        path = getattr(config, name)
+        if "\0" in path or not (path.startswith("/") or (not path and name == "learned")):
+            raise InputError(
+                f"{name}: {path!r} is no path from the root on: give one, such as {getattr(Config(), name)}"
+            )
+    if config.disk and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9!._-]*", config.disk):
+        raise InputError(f"disk: {config.disk!r} is no name of /sys/block, such as sda")

@@ -51,31 +51,28 @@ def follow(disk: Disk, counters: Counters, period_s: float, large_bytes: int = _
     """Return what is known of a disk after another period.
 
     Its bandwidth is what it wrote in the time in which it was busy (io_ticks), in periods in which writing saturated
-    it: busy for more than 80 % of the time, more written than read, and on the average two writes or more in flight or
-    queued, since a program that waits for each of its small writes keeps a disk busy that could take much more. The
-    first such period gives a figure. A disk that never was saturated has none, and no process is said to have too much.
+    it: busy for more than 80 % of the time, four times as much written as read, on the average two writes or more in
+    flight or queued, since a program that waits for each of its small writes keeps a disk busy that could take much
+    more, and in large requests, of `large_bytes` on the average: a flood of small writes, however deep its queue, tells
+    how many of them a disk does, and not what it takes. A disk that never was saturated so has no figure, and no
+    process is said to have too much of it.
 
-    From then on the figure follows what no single user can set at will. A period counts if it was saturated, four times
-    as much was written as read, and in large requests, `large_bytes` on the average: a flood of small writes, however
-    deep its queue, tells how many of them a disk does and not what it takes. The median of three such periods is
-    approached, at most by a factor of two in 5 s upwards and in 60 s downwards. A burst that a cache in the disk took
-    is so forgotten, as the disk cannot keep that up. In other periods the figure rises, no faster, if more was written
-    than it says. It never leaves LEAST to MOST. What is left to a user: large writes all over a disk that seeks, which
-    bring the figure down to what that disk does of them, until others' are in order again.
+    The first such period gives a figure. From then on it approaches the median of the last three, at most by a factor
+    of two in 5 s upwards and in 60 s downwards. A burst that a cache in the disk took is so forgotten, as the disk
+    cannot keep that up. In other periods it rises, no faster, if more was written than it says. It stays in LEAST to
+    MOST. So no user sets it for others at will; what is left to one are large writes all over a disk that seeks, which
+    bring it down, slowly, to what that disk does of them, until others' are in order again.
     """
     written = counters.written_bytes - disk.counters.written_bytes
     read = counters.read_bytes - disk.counters.read_bytes
     busy_s = (counters.busy_ms - disk.counters.busy_ms) / _MS_PER_S
     queued_s = (counters.writes_ms - disk.counters.writes_ms) / _MS_PER_S
     share = min(1.0, busy_s / period_s)
-    saturated = share > _BUSY and written > read and queued_s >= _QUEUED * busy_s
-    telling = written > _MOSTLY * read and written >= large_bytes * (counters.writes - disk.counters.writes)
+    saturated = share > _BUSY and written > _MOSTLY * read and queued_s >= _QUEUED * busy_s
     bandwidth, measured = disk.bandwidth, disk.measured
-    if saturated and not bandwidth:
-        bandwidth = written / busy_s
-    elif saturated and telling:
+    if saturated and written >= large_bytes * (counters.writes - disk.counters.writes):
         measured = (*measured, written / busy_s)[-_WINDOWS:]
-        bandwidth = _towards(median(measured), bandwidth, period_s)
+        bandwidth = _towards(median(measured), bandwidth, period_s) if bandwidth else measured[-1]
     elif bandwidth:
         bandwidth = _towards(max(bandwidth, written / period_s), bandwidth, period_s)
     if bandwidth:

@@ -4,6 +4,7 @@ import errno
 import fcntl
 import os
 import signal
+import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -94,6 +95,8 @@ def _alone(directory: Path) -> Iterator[None]:
         if reason := distrust(directory):
             raise PermissionError(errno.EPERM, reason)
         descriptor = os.open(directory / _LOCK, flags, 0o600)
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise FileExistsError(errno.EEXIST, f"its {_LOCK} is no regular file")
     except OSError as error:
         raise WblabError(f"cannot use the directory {directory}: {error.strerror}: set state to another") from None
     with open(descriptor, "r+", errors="replace") as lock:

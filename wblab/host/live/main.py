@@ -9,6 +9,7 @@ from typing import Any, NoReturn, get_args
 
 from wblab.core.errors import InputError, WblabError
 from wblab.core.loads import IoClass
+from wblab.core.printable import printable
 from wblab.core.specfile import RESULTS
 from wblab.core.units import parse_bytes, parse_time
 from wblab.host.live.order import EVENTS, INNOCENT, Captures, Order, check_order
@@ -37,7 +38,7 @@ def main(argv: Sequence[str]) -> int:
             finished = run_live(order, arguments.exp or RESULTS, report=report)
         _print(finished, arguments.json)
     except WblabError as error:
-        print(f"{_PROGRAM}: {error}", file=sys.stderr)
+        print(f"{_PROGRAM}: {printable(str(error))}", file=sys.stderr)
         return error.exit_code
     except KeyboardInterrupt:
         print(f"{_PROGRAM}: interrupted", file=sys.stderr)
@@ -127,10 +128,10 @@ def _pairs(option: str, texts: Sequence[str]) -> dict[str, str]:
 def _print(finished: Finished, as_json: bool) -> None:
     live: dict[str, Any] = finished.record["live"]
     for note in live["notes"]:
-        print(f"{_PROGRAM}: {note}", file=sys.stderr)
+        print(f"{_PROGRAM}: {printable(note)}", file=sys.stderr)
     command = live["command"]
     if command and command["exit_code"]:
-        said = f"see command.log in {finished.directory}"
+        said = f"see command.log in {printable(str(finished.directory))}"
         print(f"{_PROGRAM}: the command ended with exit code {command['exit_code']}: {said}", file=sys.stderr)
     if live["ended"] != "the command ended":
         print(f"{_PROGRAM}: the run ended early: {live['ended']}", file=sys.stderr)

@@ -1,3 +1,4 @@
+import os
 import tomllib
 from dataclasses import fields
 
@@ -5,6 +6,7 @@ import pytest
 
 from wblab.agents.mitigate.config import Config, check, read_config
 from wblab.core.errors import InputError
+from wblab.core.printable import printable
 from wblab.core.specfile import ROOT
 
 
@@ -56,3 +58,38 @@ def test_the_example_is_the_default():
     path = ROOT / "misc/systemd/mitigate.toml"
     assert read_config(path) == Config()
     assert set(tomllib.loads(path.read_text())) == {field.name for field in fields(Config)}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a = " + "[" * 100_000,
+        "x" * (2 << 20),
+        "\0",
+        'state = "\\u0000"',
+        'state = "relative"',
+        'learned = "../x"',
+        'disk = "../../etc"',
+        'disk = "sda\\n"',
+        "bandwidth = -1",
+        "period = nan",
+        "period = inf",
+        "hold = 99999999999999999999999",
+        "allow = [[[]]]",
+        "allow = 7",
+        "policy = 7",
+        "on_percent = true",
+    ],
+)
+def test_a_hostile_configuration_is_one_line(tmp_path, text):
+    (path := tmp_path / "mitigate.toml").write_text(text)
+    with pytest.raises(InputError) as told:
+        read_config(path)
+    assert printable(str(told.value))
+    assert len(str(told.value)) < 1000
+
+
+def test_a_pipe_as_configuration_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "mitigate.toml")
+    with pytest.raises(InputError, match="no regular file"):
+        read_config(tmp_path / "mitigate.toml")

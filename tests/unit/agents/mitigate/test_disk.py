@@ -82,6 +82,7 @@ def test_one_window_that_differs_does_not_count():
 def test_a_user_s_flood_of_small_writes_sets_nothing_for_the_others(what):
     disk = flood(flood(FRESH, 100 * MB, 5), periods=500, **what)
     assert disk.bandwidth == 100 * MB
+    assert flood(FRESH, periods=5, **what).bandwidth == 0
 
 
 def test_nor_one_of_large_writes_while_it_reads_as_much():

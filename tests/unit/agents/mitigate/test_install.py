@@ -3,12 +3,15 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from wblab.agents.mitigate import install
+from wblab.agents.mitigate import install, service
+from wblab.agents.mitigate.changes import Group
 from wblab.agents.mitigate.install import check_install
-from wblab.core.errors import InputError
+from wblab.agents.mitigate.journal import Journal
+from wblab.core.errors import InputError, WblabError
 
 NOBODY = 65534
 
@@ -64,7 +67,7 @@ def test_nor_is_such_a_configuration_read(code, tmp_path):
 
 
 def test_a_copy_of_the_lab_that_somebody_else_owns_does_not_start(tmp_path):
-    (tmp_path / "wblab").symlink_to(install.Path(install.wblab.__file__).parent)
+    (tmp_path / "wblab").symlink_to(Path(install.wblab.__file__).parent)
     os.lchown(tmp_path / "wblab", NOBODY, NOBODY)
     done = subprocess.run(
         [sys.executable, "-m", "wblab", "mitigate", "--restore"],
@@ -76,3 +79,33 @@ def test_a_copy_of_the_lab_that_somebody_else_owns_does_not_start(tmp_path):
     assert done.returncode == 2
     assert done.stderr.startswith("wblab: as root the daemon runs nothing that others can change: ")
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o1777, 0o770])
+def test_its_state_is_in_a_directory_that_nobody_else_can_write_to(tmp_path, mode):
+    (state := tmp_path / "state").mkdir()
+    os.chown(state, -1, NOBODY)
+    state.chmod(mode)
+    with pytest.raises(WblabError, match="others than its owner may write to"), service._alone(state):
+        pass
+    assert os.listdir(state) == []
+
+
+def test_what_it_keeps_there_is_for_root_only(tmp_path, monkeypatch):
+    umask = os.umask(0o022)
+    try:
+        with service._alone(tmp_path / "run" / "wblab"):
+            Journal(tmp_path / "run" / "wblab" / "journal").add([Group(path="/sys/fs/cgroup/wblab-mitigate")])
+            modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.rglob("*")}
+    finally:
+        os.umask(umask)
+    assert modes == {"run": 0o700, "wblab": 0o700, "mitigate.lock": 0o600, "journal": 0o600}
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: os.symlink("/etc/passwd", path)])
+def test_a_lock_that_is_no_file_is_one_line(tmp_path, make):
+    make(tmp_path / "mitigate.lock")
+    before = Path("/etc/passwd").stat().st_mtime_ns
+    with pytest.raises(WblabError, match="cannot use the directory"), service._alone(tmp_path):
+        pass
+    assert Path("/etc/passwd").stat().st_mtime_ns == before
