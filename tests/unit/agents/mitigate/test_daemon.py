@@ -27,8 +27,10 @@ from wblab.agents.mitigate.ioprio import set_ioprio
 from wblab.core.syscalls import set_process_name
 set_process_name("wblab-offender")
 path, writing = sys.argv[1], True
+begun, begin = os.pipe()
 def write(name, value):
     set_ioprio(0, value)
+    os.write(begin, b"x")
     with open(f"{path}/{name}", "wb", buffering=0) as file:
         while writing:
             file.write(bytes(1 << 14))
@@ -38,6 +40,7 @@ pid = os.fork()
 if not pid: write("child", 2 << 13 | 6)
 threading.Thread(target=write, args=("thread", 2 << 13 | 1), daemon=True).start()
 threading.Thread(target=write, args=("other", 1 << 13 | 4), daemon=True).start()
+for _ in range(3): os.read(begun, 1)
 print("ready", flush=True)
 sys.stdin.readline()
 writing = False
