@@ -3,9 +3,11 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pandas as pd
@@ -89,6 +91,54 @@ def test_on_this_machine_runs_are_what_single_runs_are(lab, write_matrix, start)
     for file in single.path.glob("load.*.npy"):
         assert file.read_bytes() == (directory / "runs" / "1-bfq-s2" / file.name).read_bytes()
     assert lab.left_behind() == []
+
+
+def family(pid: int) -> list[int]:
+    """Return a process and its descendants."""
+    found = [pid]
+    for parent in found:
+        for task in Path("/proc", str(parent), "task").glob("*/children"):
+            with suppress(OSError):  # it has ended
+                found += map(int, task.read_text().split())
+    return found
+
+
+def listening(pids: list[int]) -> list[str]:
+    """Return the sockets of processes to which somebody else could connect (proc_net(5))."""
+    links = (path for pid in pids for path in Path("/proc", str(pid), "fd").glob("*"))
+    inodes = set()
+    for link in links:
+        with suppress(OSError):
+            inodes.add(os.readlink(link).removeprefix("socket:[").rstrip("]"))
+    found = []
+    for table in ("tcp", "tcp6", "udp", "udp6", "unix"):
+        for line in Path("/proc/net", table).read_text().splitlines()[1:]:
+            words = line.split()
+            accepts = words[3] == "00010000" if table == "unix" else words[3] in ("0A", "07")  # LISTEN; udp: bound
+            if accepts and words[6 if table == "unix" else 9] in inodes:
+                found.append(f"{table} {line.strip()}")
+    return found
+
+
+def test_nothing_listens_while_a_matrix_runs_here(lab, write_matrix, start):
+    process = start(write_matrix(SCHEDULERS, seeds=4), "--workers", "2")
+    seen = 0
+    while process.poll() is None:
+        if list(lab.results.glob("*/.work/**/console.log")):
+            assert listening(family(process.pid)) == []
+            seen += 1
+        time.sleep(0.05)
+    code, _, errors = finished(process)
+    assert (code, errors) == (0, "")
+    assert seen
+
+
+def test_what_listens_is_found():
+    with socket.create_server(("127.0.0.1", 0)), socket.socket(socket.AF_UNIX) as door:
+        door.bind("\0wblab-test")
+        assert len(listening([os.getpid()])) == 1
+        door.listen()
+        assert [line.split()[0] for line in listening([os.getpid()])] == ["tcp", "unix"]
 
 
 def test_interrupted_and_resumed(lab, write_matrix, start):

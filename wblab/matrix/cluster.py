@@ -1,4 +1,4 @@
-"""Where runs are made: dask workers, here or at the other end of an address."""
+"""Where runs are made: workers in this process, or those of a dask scheduler at an address."""
 
 import logging
 import shutil
@@ -6,9 +6,8 @@ import signal
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from multiprocessing import resource_tracker
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from wblab.core.errors import InputError, WblabError
 from wblab.matrix import work
@@ -21,25 +20,24 @@ _CONNECT_S, _FIRST_WORKER_S = 10, 10
 
 @contextmanager
 def local(workers: int, room: Path) -> Iterator["Client"]:
-    """Start workers on this machine, one process each, and end them with the block. They work in `room`."""
-    _quiet()
-    from distributed import Client, LocalCluster
+    """Start workers in threads of this process, and end them with the block. They work in `room`.
 
-    # Ctrl-C in a terminal is for us; the threads and processes that are started now and later never get it. The
-    # resource tracker, which multiprocessing starts with the first of them, would undo that: it is started before.
-    resource_tracker.ensure_running()
+    Whoever reaches a dask scheduler or worker runs code as its user: these listen nowhere, and hand each other objects
+    in memory. A run is a process of its own in any case.
+    """
+    _quiet()
+    from distributed import Client, Security, SpecCluster
+
+    scheduler, worker = _unreachable()
+    inside = {"protocol": "inproc://", "security": Security(require_encryption=False), "dashboard": False}
+    own = {"nthreads": 1, "memory_limit": 0, "local_directory": str(room), "silence_logs": logging.CRITICAL}
+    # Ctrl-C in a terminal is for us: threads that are started now and later, and their children, never get it.
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     cluster = client = None
     try:
-        cluster = LocalCluster(
-            n_workers=workers,
-            threads_per_worker=1,
-            processes=True,
-            host="127.0.0.1",
-            dashboard_address="127.0.0.1:0",  # none would take a fixed port, and say so where it is taken
-            worker_dashboard_address=None,
-            memory_limit=0,
-            local_directory=str(room),
+        cluster = SpecCluster(
+            scheduler={"cls": scheduler, "options": inside},
+            workers={number: {"cls": worker, "options": inside | own} for number in range(workers)},
             silence_logs=logging.CRITICAL,
         )
         client = Client(cluster)
@@ -55,17 +53,34 @@ def local(workers: int, room: Path) -> Iterator["Client"]:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
+def _unreachable() -> tuple[type, type]:
+    """Return dask's scheduler and worker without the web server that each starts, also where no dashboard is wanted."""
+    from distributed import Scheduler, Worker
+
+    def start_http_server(self: object, *arguments: Any, **options: Any) -> None:
+        """Start none."""
+
+    without = {"start_http_server": start_http_server}
+    return type("LocalScheduler", (Scheduler,), without), type("LocalWorker", (Worker,), without)
+
+
 @contextmanager
 def remote(address: str) -> Iterator["Client"]:
-    """Connect to a scheduler that runs already. Raises InputError where none can be reached."""
-    _quiet()
-    from distributed import Client
+    """Connect to a scheduler that runs already; tls:// takes the certificates of dask's configuration.
 
+    Code runs both ways: the scheduler and its workers can run what they like here. Raises InputError where none can be
+    reached.
+    """
+    _quiet()
+    from distributed import Client, Security
+
+    if address.startswith("tls://") and not Security().get_connection_args("client").get("ssl_context"):
+        raise InputError(f"{address!r} needs certificates: name them in dask's configuration, distributed.comm.tls")
     try:
         client = Client(address, timeout=_CONNECT_S)
     except (OSError, ValueError, ImportError) as error:
         words = " ".join(str(error).split())[:200]
-        raise InputError(f"no scheduler at {address!r}: {words}: give an address such as tcp://10.0.0.1:8786") from None
+        raise InputError(f"no scheduler at {address!r}: {words}: give an address such as tls://10.0.0.1:8786") from None
     try:
         yield client
     finally:

@@ -35,7 +35,11 @@ def add_verbs(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
         "--workers", type=int, metavar="N", help="runs at once on this machine (default: its processors)"
     )
     where.add_argument(
-        "--scheduler", metavar="ADDRESS", help="a dask.distributed scheduler, whose workers make the runs"
+        "--scheduler",
+        metavar="ADDRESS",
+        help="a dask.distributed scheduler, whose workers make the runs. Whoever reaches it can run code as you, here "
+        "and on the workers: use tls:// with certificates (dask's configuration, distributed.comm.tls), or tcp:// on "
+        "a network that you trust",
     )
     matrix.add_argument("--json", action="store_true", help="print directory, numbers and failures as JSON")
     matrix.set_defaults(run=_matrix)
