@@ -1,7 +1,9 @@
 """trace.dat opened: what it says of itself, and its events by type."""
 
+import errno
 import os
 import re
+import stat
 import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -56,9 +58,11 @@ class TraceFile:
 
     def __init__(self, path: str | os.PathLike[str], limit_bytes: int | None = None) -> None:
         self.path = Path(path)
-        self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        self._descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # else a FIFO waits for a writer
         self._close = weakref.finalize(self, os.close, self._descriptor)
         try:
+            if not stat.S_ISREG(os.fstat(self._descriptor).st_mode):
+                raise OSError(errno.EINVAL, "it is no regular file", str(self.path))
             size_bytes = os.fstat(self._descriptor).st_size
             limit_bytes = limit_bytes or _UNPACKED_ALWAYS_BYTES + _UNPACKED_PER_BYTE * size_bytes
             self._contents: Contents = read_contents(self._descriptor, str(self.path), limit_bytes)

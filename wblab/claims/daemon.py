@@ -1,9 +1,9 @@
 """The thesis's daemon, by the lab's own: whom it finds. What it costs is a benchmark's matter, in real time."""
 
-import json
-
 from wblab.claims.base import Claim, Samples, Verdict, judge, over_seeds
 from wblab.claims.sample import Sample
+from wblab.core.errors import WblabError
+from wblab.core.files import MOST_JSON_BYTES, parse_json, read_bytes
 
 CASE = "device-daemon"
 _LOG = "agent.mitigate.log"
@@ -11,9 +11,12 @@ _LOG = "agent.mitigate.log"
 
 def held(sample: Sample) -> set[str]:
     """Return the names of the processes that the daemon held back, from what it printed in the guest."""
-    lines = (sample.run.path / _LOG).read_text().splitlines()
-    events = [json.loads(line) for line in lines if line.startswith("{")]
-    return {event["name"] for event in events if event["action"] == "hold"}
+    try:
+        lines = read_bytes(sample.run.path / _LOG, MOST_JSON_BYTES).splitlines()
+        events = [parse_json(line) for line in lines if line.startswith(b"{")]
+        return {str(event["name"]) for event in events if event["action"] == "hold"}
+    except (OSError, ValueError, KeyError) as error:
+        raise WblabError(f"{sample.run.path / _LOG} is not what a daemon prints: {error}") from None
 
 
 def found_share(sample: Sample) -> float:

@@ -8,6 +8,7 @@ import json
 import os
 import secrets
 import stat
+import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from errno import EFBIG, EINVAL, ELOOP
@@ -75,6 +76,16 @@ def parse_json(content: bytes) -> Any:
     return value
 
 
+def parse_toml(content: bytes) -> dict[str, Any]:
+    """Return a TOML table, of the same numbers and as deep as JSON may be. Raises ValueError."""
+    try:
+        value = tomllib.loads(content.decode())
+        _check(value, _DEEPEST)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    return value
+
+
 @contextmanager
 def replace_file(path: Path) -> Iterator[BinaryIO]:
     """Yield a new file, which takes the name `path` when the block ends, and is gone if it fails. Raises OSError.
@@ -110,9 +121,11 @@ def _check_replaceable(path: Path) -> None:
 
 
 def _check(value: object, room: int) -> None:
-    """Raise ValueError for what is nested too deeply, and for half a character."""
+    """Raise ValueError for what is nested too deeply, numbers without end, and halves of characters."""
     if isinstance(value, str):
         value.encode()
+    elif isinstance(value, int) and value not in _INTEGERS:
+        raise ValueError("a number needs more than 64 bits")
     elif isinstance(value, list | dict):
         if not room:
             raise ValueError("it is nested too deeply")
@@ -124,9 +137,9 @@ def _check(value: object, room: int) -> None:
 
 
 def _integer(text: str) -> int:
-    if len(text) > 20 or (number := int(text)) not in _INTEGERS:
+    if len(text) > 20:  # int() takes quadratic time
         raise ValueError(f"a number of {len(text)} digits")
-    return number
+    return int(text)
 
 
 def _float(text: str) -> float:

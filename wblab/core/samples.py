@@ -8,6 +8,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from wblab.core.files import parse_json
 from wblab.core.units import Bytes
 
 
@@ -117,7 +118,7 @@ def line(item: Item) -> bytes:
 def parse(text: bytes) -> Item:
     """Return the item in a line. Raises ValueError."""
     try:
-        ((kind, content),) = json.loads(text).items()
+        ((kind, content),) = parse_json(text).items()
         if kind == "batch":
             rows = {key: tuple(cls(**row) for row in content.get(key, ())) for key, cls in _ROWS.items()}
             return Batch(**content | rows)

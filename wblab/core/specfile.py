@@ -1,6 +1,5 @@
 """Where a spec comes from: a TOML file or the record of a run, with single keys changed on the command line."""
 
-import json
 import os
 import tomllib
 from collections.abc import Sequence
@@ -8,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from wblab.core.errors import InputError, nearest
+from wblab.core.files import parse_toml, read_bytes, read_json
 from wblab.core.rundir import EXPERIMENT
 from wblab.core.spec import Spec
 from wblab.core.tables import from_table
@@ -15,6 +15,7 @@ from wblab.core.tables import from_table
 ROOT = Path(__file__).resolve().parents[2]
 PRESETS = ROOT / "experiments"
 RESULTS = ROOT / "exp"
+MOST_BYTES = 8 << 20  # of a spec
 
 
 def preset_names() -> list[str]:
@@ -54,7 +55,7 @@ def read_table(path: Path) -> dict[str, Any]:
     """Return the table in a spec's file, named after the file where it has no name. Raises InputError."""
     recorded = is_record(path)
     try:
-        table = _recorded(path.read_text()) if recorded else tomllib.loads(path.read_text())
+        table = _recorded(read_json(path)) if recorded else parse_toml(read_bytes(path, MOST_BYTES, follow=True))
     except OSError as error:
         raise InputError(f"cannot read the spec {str(path)!r}: {error.strerror}") from None
     except (ValueError, KeyError, TypeError) as error:  # also TOMLDecodeError, UnicodeDecodeError
@@ -63,9 +64,8 @@ def read_table(path: Path) -> dict[str, Any]:
     return table
 
 
-def _recorded(text: str) -> dict[str, Any]:
+def _recorded(record: Any) -> dict[str, Any]:
     """Return the spec in an experiment.json; its numbers are in the fields' own units."""
-    record = json.loads(text)
     spec = record["spec"]
     if record.get("kind") == "live":
         raise InputError("a live run cannot be run again in a guest: 'wblab twin' makes one that is like it")

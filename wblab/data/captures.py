@@ -1,10 +1,10 @@
 """What the flight recorder of a live run saved: a trace of everything, around a pause."""
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 
 from wblab.core.errors import InputError
+from wblab.core.files import read_json
 from wblab.data.run import Run
 from wblab.data.window import Window
 
@@ -26,7 +26,7 @@ def captures(run: Run) -> list[Capture]:
     found = []
     for path in run.path.glob("trace.pause-*.json"):
         try:
-            said = json.loads(path.read_bytes())
+            said = read_json(path)
             window = Window(int(said["start_ns"]), int(said["end_ns"]))
             pause = Window(int(said["pause_start_ns"]), int(said["pause_end_ns"]))
             found.append(Capture(path.with_suffix(".dat"), window, str(said["load"]), pause))

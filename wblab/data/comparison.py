@@ -187,8 +187,8 @@ def _named(axes: Sequence[str], group: Levels) -> str:
 def _groups(data: Observations, axes: Sequence[str], shown: Sequence[int]) -> list[Levels]:
     """Return the combinations of levels that have runs, in the order of the levels: the baseline comes first."""
     rows = data.table[[axes[place] for place in shown]].itertuples(index=False, name=None)
-    taken = set(rows)
-    return [group for group in product(*(data.levels[axes[place]] for place in shown)) if group in taken]
+    ranks = [{level: rank for rank, level in enumerate(data.levels[axes[place]])} for place in shown]
+    return sorted(set(rows), key=lambda group: [of[level] for of, level in zip(ranks, group, strict=True)])
 
 
 def _against_first(groups: Sequence[Levels], names: Sequence[str], shown: Sequence[int]) -> Iterator[_Question]:

@@ -59,7 +59,7 @@ def flush_table(runs: Iterable[Run]) -> pd.DataFrame:
         disk = guest_spec(run).disk
         background, limit = (int(run.spec.sysctl.get(key, 0)) for key in (BACKGROUND, LIMIT))
         if not background:
-            raise InputError(f"{run.path.name} has no sysctl.{BACKGROUND}, so no flush time is known: set it in bytes")
+            raise InputError(f"{run.name} has no sysctl.{BACKGROUND}, so no flush time is known: set it in bytes")
         flush_s = float(flush_time_s(background, disk.write_bps))
         cell = (f"{disk.model} {disk.filesystem}", disk.write_bps, background, limit, flush_s, run.spec.seed)
         rows += [

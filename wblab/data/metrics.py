@@ -50,7 +50,7 @@ def load_metrics(item: LoadCycles) -> dict[str, float]:
 def metrics_frame(run: Run) -> pd.DataFrame:
     """Return a run's metrics as a tidy table: run, load, kind, metric, value."""
     rows = [
-        (run.path.name, item.name, item.load.kind, metric, value)
+        (run.name, item.name, item.load.kind, metric, value)
         for item in run.loads
         for metric, value in sorted(load_metrics(item).items(), key=lambda pair: METRICS.index(pair[0]))
     ]

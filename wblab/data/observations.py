@@ -1,15 +1,19 @@
 """What comparisons are made of: a tidy table with a row for each run, load and metric, from a file or from runs."""
 
 import math
+import os
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import pandas as pd
+from pyarrow.parquet import ParquetFile
 
 from wblab.core.errors import InputError, nearest
+from wblab.core.files import open_file
+from wblab.core.printable import printable
 from wblab.core.tables import to_table
 from wblab.data.metrics import COLUMNS, measured_the_host, metrics_frame, with_cell
 from wblab.data.run import Run, find_run, read_run
@@ -19,6 +23,10 @@ NOISY_MARK = ".noisy"  # in the name of a matrix's run
 SUFFIXES = (".parquet", ".csv")
 GATED = "gated"
 _NOT_AXES = {"cell", "seed", GATED, *COLUMNS}  # a cell is what all its levels are
+# What a table of results may hold; few bytes of Parquet can stand for many rows.
+_MOST_TABLE_BYTES, _MOST_ROWS, _MOST_COLUMNS = 1 << 30, 10_000_000, 200
+_MOST_VALUE = 1e18  # of seconds, shares and bytes/s
+_MOST_LEVELS = 1000  # of all axes: each is a group, or an effect
 NONE = "-"  # the level of a run whose spec does not have the key
 
 
@@ -50,7 +58,8 @@ def read_table(path: Path) -> pd.DataFrame:
     """
     file = path / TABLE if path.is_dir() else path
     try:
-        table = pd.read_csv(file) if file.suffix.lower() == ".csv" else pd.read_parquet(file)
+        with open_file(file, follow=file == path) as stream:
+            table = _parsed(stream, file.suffix.lower())
     except OSError as error:
         raise InputError(f"cannot read {file}: {error.strerror or 'is it a Parquet file?'}") from None
     except Exception as error:  # a damaged file ends in whatever its parser stumbles over
@@ -59,10 +68,29 @@ def read_table(path: Path) -> pd.DataFrame:
         raise InputError(f"{file} has no column {missing[0]!r}: it was not written by 'wblab matrix'")
     if table.empty:
         raise InputError(f"{file} has no runs: 'wblab matrix --resume' makes what is missing")
+    table = table.astype(dict.fromkeys(("run", "load", "kind", "metric"), str))
     if not pd.api.types.is_numeric_dtype(table["value"]):
         raise InputError(f"{file} has values that are not numbers: it is damaged")
     if not pd.api.types.is_integer_dtype(table["seed"]):
         raise InputError(f"{file} has seeds that are not whole numbers: it is damaged")
+    if (table["value"].abs() > _MOST_VALUE).any():
+        raise InputError(f"{file} has values that nothing measures: it is damaged")
+    return table
+
+
+def _parsed(stream: BinaryIO, suffix: str) -> pd.DataFrame:
+    """Return the table in a file. Raises ValueError, and whatever a parser stumbles over."""
+    if os.fstat(stream.fileno()).st_size > _MOST_TABLE_BYTES:
+        raise ValueError("no matrix has a table as long as that")
+    if suffix == ".csv":
+        table = pd.read_csv(stream)
+    else:
+        file = ParquetFile(stream)
+        if file.metadata.num_rows > _MOST_ROWS or file.metadata.num_columns > _MOST_COLUMNS:
+            raise ValueError(f"{file.metadata.num_rows} rows of {file.metadata.num_columns} columns are too many")
+        table = file.read().to_pandas(ignore_metadata=True)
+    if not table.columns.is_unique or len(table) > _MOST_ROWS or len(table.columns) > _MOST_COLUMNS:
+        raise ValueError("it has two columns of one name, or too many")
     return table
 
 
@@ -72,7 +100,7 @@ def matrix_notes(path: Path) -> tuple[str, ...]:
     if (path / NOISY).is_file():
         count = read_table(path / NOISY)["run"].nunique()
         notes.append(f"runs not in the table, as they measured the host (their control load stalled): {count}")
-    names = {run.name for run in (path / RUNS).glob("*")}
+    names = {printable(run.name) for run in (path / RUNS).glob("*")}
     if failed := sorted(name[1:] for name in names if name.startswith("_") and name[1:] not in names):
         notes.append(f"runs that failed and are missing: {', '.join(failed)}")
     return tuple(notes)
@@ -89,7 +117,7 @@ def runs_table(paths: Iterable[Path]) -> tuple[pd.DataFrame, tuple[str, ...]]:
     The kernel is the one that ran, whatever the spec calls it. Raises InputError.
     """
     runs = [read_run(path) for path in dict.fromkeys(path.resolve() for path in paths)]
-    failed = [run.path.name for run in runs if run.failure]
+    failed = [run.name for run in runs if run.failure]
     runs = [run for run in runs if not run.failure]
     if not runs:
         raise InputError("no run to compare succeeded: 'wblab pauses RUN' says why a run failed")
@@ -152,6 +180,8 @@ def observations(
     axes = _merged(table, varied, by, said)
     table = _without_repeats(table, axes, said)
     levels = {name: tuple(dict.fromkeys(table[name])) for name in axes}
+    if (count := sum(map(len, levels.values()))) > _MOST_LEVELS:
+        raise InputError(f"the runs differ in {len(axes)} keys with {count} levels: compare fewer, or say --by KEY")
     for name, level in (baseline or {}).items():
         if name not in axes:
             continue

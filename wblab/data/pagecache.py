@@ -12,6 +12,7 @@ from tracecmd import TraceError
 
 from wblab.core import rundir
 from wblab.core.errors import InputError
+from wblab.core.files import open_file
 from wblab.core.units import NS_PER_MS
 from wblab.data.names import event_name, field_name
 from wblab.data.run import Run, Times
@@ -162,6 +163,7 @@ def page_cache(run: Run, path: Path | None = None) -> PageCache:
     """Return what a run's trace tells, or another trace of it. Raises InputError for one missing or damaged."""
     path = path or run.path / rundir.TRACE
     try:
+        open_file(path).close()  # no link: it could lead to anywhere
         trace = tracecmd.open(path)
         trace.counts()  # walks all pages: what is damaged shows here
     except OSError as error:

@@ -56,7 +56,7 @@ def pause_report(run: Run, bound_ns: int = DEFAULT_BOUND_NS) -> PauseReport:
     """Return the figures of a run, and its pauses over `bound_ns`."""
     stall_ns = control_stall_ns(run)
     return PauseReport(
-        run=run.path.name,
+        run=run.name,
         kind=str(run.record.get("kind", "")),
         outcome=str(run.record.get("outcome", "")),
         reason=run.failure,

@@ -72,12 +72,12 @@ def chosen_events(cache: PageCache, most: int = MOST_EVENTS) -> tuple[tuple[str,
 
 
 def _title(run: Run) -> str:
-    return f"{run.path.name.lstrip('_')}: Linux {_release(run)}, {run.spec.clock.mode} clock, seed {run.spec.seed}"
+    return f"{run.name.lstrip('_')}: Linux {_release(run)}, {run.spec.clock.mode} clock, seed {run.spec.seed}"
 
 
 def _facts(run: Run, bound_ns: int) -> dict[str, str | int]:
     return {
-        "run": run.path.name,
+        "run": run.name,
         "experiment": run.spec.name,
         "kernel": _release(run),
         "seed": run.spec.seed,

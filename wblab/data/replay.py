@@ -20,7 +20,7 @@ def replay(run: Run, cache: PageCache | None) -> Iterator[Item]:
 
     The innocent loads are its probes, what all loads wrote is known from their cycles.
     """
-    yield Source(f"run {run.path.name}", run.zero_ns, "" if cache else "this run has no trace that can be read")
+    yield Source(f"run {run.name}", run.zero_ns, "" if cache else "this run has no trace that can be read")
     states = _thinned(cache.dirty_state) if cache else None
     asked = cache.throttling.where(cache.throttling.pause_ns > 0) if cache else None
     probes = [item for item in run.loads if item.load.innocent and item.load.kind != "control"]

@@ -1,6 +1,6 @@
 """A run directory read back: the spec, the record, and the cycles of every load."""
 
-import json
+import io
 import os
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,9 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wblab.core import rundir
+from wblab.core.check import MAX_CYCLES, check_load, check_name
 from wblab.core.errors import InputError, WblabError, nearest
+from wblab.core.files import read_bytes, read_json
 from wblab.core.livespec import LiveSpec
 from wblab.core.loads import Command, Load
+from wblab.core.printable import printable
 from wblab.core.spec import Spec
 from wblab.core.tables import from_table
 
@@ -21,6 +24,16 @@ Times = NDArray[np.int64]
 
 SUCCEEDED = "succeeded"
 LIVE = "live"  # the kind of a run on a machine itself
+
+# What parts of a record must be, where they are there.
+_PARTS: dict[str, Any] = {
+    **dict.fromkeys(("kernel", "guest", "host", "live"), dict),
+    **dict.fromkeys(("outcome", "reason", "kind"), str),
+    "left_out": list,
+}
+_MOST_LOADS = 200  # a picture's height is bounded
+_MOST_ROW_BYTES = 8 * (MAX_CYCLES + 1) + (1 << 16)
+_LAST_NS = 1 << 62
 
 
 @dataclass(frozen=True)
@@ -67,6 +80,11 @@ class Run:
     record: dict[str, Any]
     spec: Spec | LiveSpec
     loads: tuple[LoadCycles, ...]
+
+    @property
+    def name(self) -> str:
+        """The name of its directory, made fit to be shown."""
+        return printable(self.path.name)
 
     @property
     def failure(self) -> str:
@@ -128,18 +146,21 @@ def find_run(text: str, results: Path) -> Path:
 
 
 def read_run(path: Path) -> Run:
-    """Return the run in a directory, as far as it went. Raises InputError for what is missing or damaged."""
-    record = _json(path / rundir.EXPERIMENT)
-    if (form := record.get("format")) != rundir.FORMAT:
-        file = path / rundir.EXPERIMENT
-        raise InputError(f"{file} has format {form!r}, this lab reads {rundir.FORMAT}: use the lab that wrote it")
+    """Return the run in a directory, as far as it went. Raises InputError for what is missing or damaged.
+
+    The directory may be a stranger's: its files are regular ones of a bounded size, its numbers fit into arrays, and
+    the texts of its record, but for the spec's, are made printable.
+    """
+    file = path / rundir.EXPERIMENT
+    record = _record(file)
     try:
         kind: type[Spec | LiveSpec] = LiveSpec if record.get("kind") == LIVE else Spec
         spec = from_table(kind, record["spec"], exact=True)
+        _check_spec(spec)
     except (KeyError, WblabError) as error:
-        raise InputError(f"{path / rundir.EXPERIMENT} has no usable spec: {error}") from None
+        raise InputError(f"{file} has no usable spec: {error}") from None
     complete = record.get("outcome") == SUCCEEDED  # then a file that is missing was lost
-    present = [name for name in spec.load if complete or os.path.isfile(path / f"load.{name}.npy")]
+    present = [name for name in spec.load if complete or os.path.lexists(path / f"load.{name}.npy")]
     loads = tuple(_load(path, name, spec.load[name]) for name in present)
     measured = tuple(load for load in loads if len(load.boundaries_ns) > 1)
     if not measured:
@@ -148,26 +169,59 @@ def read_run(path: Path) -> Run:
     return Run(path, record, spec, measured)
 
 
+def _record(file: Path) -> dict[str, Any]:
+    """Return an experiment.json of this format, whose parts are tables where the lab writes tables."""
+    record = {key: value if key == "spec" else _printable(value) for key, value in _json(file).items()}
+    if (form := record.get("format")) != rundir.FORMAT:
+        raise InputError(f"{file} has format {form!r}, this lab reads {rundir.FORMAT}: use the lab that wrote it")
+    for key, kinds in _PARTS.items():
+        if not isinstance(record.get(key), kinds | None):
+            raise InputError(f"{file} is damaged: its {key!r} is of another kind than the lab writes")
+    return record
+
+
+def _check_spec(spec: Spec | LiveSpec) -> None:
+    """Raise InputError for a spec of which there is no run: what is drawn and divided by has bounds."""
+    if len(spec.load) > _MOST_LOADS:
+        raise InputError(f"{len(spec.load)} loads are more than {_MOST_LOADS}")
+    for name, load in spec.load.items():
+        check_name(name, "load")
+        check_load(load, f"load.{name}.")
+    if isinstance(spec, Spec) and spec.disk.write_bps <= 0:
+        raise InputError("disk.write_bps: a disk that writes nothing")
+
+
 def _load(path: Path, name: str, load: Load) -> LoadCycles:
     record = _json(path / f"load.{name}.json")
     file = path / f"load.{name}.npy"
     try:
-        with open(file, "rb") as stream:
-            boundaries = np.load(stream, allow_pickle=False)
+        boundaries = _row(read_bytes(file, _MOST_ROW_BYTES))
     except OSError as error:
         raise InputError(f"cannot read {file}: {error.strerror or error}") from None
     except Exception as error:  # a damaged header ends in whatever its parser stumbles over
         raise InputError(f"{file} is damaged: {_line(error)}") from None
-    if not isinstance(boundaries, np.ndarray) or boundaries.dtype != np.int64 or boundaries.ndim != 1:
-        raise InputError(f"{file} does not hold a row of int64 times: it was not written by the lab")
-    if (np.diff(boundaries) < 0).any() or record.get("cycles") != max(0, len(boundaries) - 1):
+    if (boundaries[1:] < boundaries[:-1]).any() or record.get("cycles") != max(0, len(boundaries) - 1):
         raise InputError(f"{file} does not fit its load.{name}.json: one of the two is damaged")
-    if not 0 <= load.idle_ns(0) <= np.iinfo(np.int64).max:
-        raise InputError(f"{path / rundir.EXPERIMENT} has no usable spec: {name!r} cannot sleep for that time")
+    if len(boundaries) and not 0 <= boundaries[0] <= boundaries[-1] <= _LAST_NS:
+        raise InputError(f"{file} is damaged: no clock of a run shows {boundaries[0]} or {boundaries[-1]} ns")
     pid = record.get("pid")
-    if record.get("kind") != load.kind or record.get("unit") != "ns" or not isinstance(pid, int):
+    if record.get("kind") != load.kind or record.get("unit") != "ns" or type(pid) is not int:
         raise InputError(f"{path / f'load.{name}.json'} does not fit the spec of {name!r}: it is damaged")
-    return LoadCycles(name, load, pid, str(record.get("end")), str(record.get("error", "")), boundaries)
+    end, reason = (printable(str(record.get(key, ""))) for key in ("end", "error"))
+    return LoadCycles(name, load, pid, end, reason, boundaries)
+
+
+def _row(content: bytes) -> Times:
+    """Return the row of int64 times in an .npy file, whose size must be what its header says. Raises ValueError."""
+    stream = io.BytesIO(content)
+    version = np.lib.format.read_magic(stream)
+    if version != (1, 0):
+        raise ValueError(f"format {version}, the lab writes 1.0")
+    shape, _, dtype = np.lib.format.read_array_header_1_0(stream)
+    at = stream.tell()
+    if dtype != np.int64 or len(shape) != 1 or shape[0] * dtype.itemsize != len(content) - at:
+        raise ValueError("it does not hold a row of int64 times: it was not written by the lab")
+    return np.frombuffer(content, np.int64, offset=at)
 
 
 def _line(message: object) -> str:
@@ -176,11 +230,22 @@ def _line(message: object) -> str:
 
 def _json(path: Path) -> dict[str, Any]:
     try:
-        value = json.loads(path.read_bytes())
+        value = read_json(path)
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}: is this a run directory?") from None
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise InputError(f"{path} is damaged: {_line(error)}") from None
     if not isinstance(value, dict):
         raise InputError(f"{path} is damaged: it holds no JSON object")
+    return value
+
+
+def _printable(value: Any) -> Any:
+    """Return a JSON value with all its texts made fit for a terminal."""
+    if isinstance(value, str):
+        return printable(value)
+    if isinstance(value, list):
+        return [_printable(item) for item in value]
+    if isinstance(value, dict):
+        return {printable(key): _printable(item) for key, item in value.items()}
     return value

@@ -42,7 +42,7 @@ def between(run: Run, start_ns: int | None, end_ns: int | None) -> Window:
     end = all_.end_ns if end_ns is None else run.zero_ns + end_ns
     if start >= all_.end_ns or end <= all_.start_ns:
         last_s = all_.duration_ns / NS_PER_S
-        raise InputError(f"the run {run.path.name} lasts {last_s:.2f} s: --from and --to must name a part of that")
+        raise InputError(f"the run {run.name} lasts {last_s:.2f} s: --from and --to must name a part of that")
     if start >= end:
         said = " and ".join(f"{(time_ns - run.zero_ns) / NS_PER_S:g} s" for time_ns in (start, end))
         raise InputError(f"nothing lies between {said}: --from must be before --to")
@@ -94,5 +94,5 @@ def _named(run: Run, name: str) -> LoadCycles:
     names = [item.name for item in run.loads]
     if name not in names:
         hint = nearest(name, [*names, LONGEST])
-        raise InputError(f"no load {name!r} in {run.path.name}{hint}: say {LONGEST!r}, or one of {', '.join(names)}")
+        raise InputError(f"no load {name!r} in {run.name}{hint}: say {LONGEST!r}, or one of {', '.join(names)}")
     return run.load(name)

@@ -52,27 +52,38 @@ def machine_of(run: Run) -> Machine:
     if run.record.get("kind") != "live":
         raise InputError(f"{run.path} is a run of a guest: a twin is made from a run of live_experiment.py")
     live: dict[str, Any] = run.record.get("live") or {}
-    traffic, limits = live.get("traffic"), live.get("thresholds") or {}
+    traffic, limits = _numbers(run, live, "traffic"), _numbers(run, live, "thresholds")
     offender = next((item for item in run.loads if not item.load.innocent), None)
-    if not traffic or not traffic["written_bytes"]:
+    if not traffic.get("written_bytes"):
         raise InputError(f"{run.path} has no throughput: its directory was on no disk, or nothing was written to it")
+    rate = traffic.get("most_written_per_s") or traffic.get("written_per_busy_s")
+    if not rate:
+        raise InputError(f"{run.path} does not say how fast its disk was: repeat it with a longer command")
     if offender is None:
         raise InputError(f"{run.path} has no offender: run live_experiment.py with a command")
     if not {"background", "dirty"} <= set(limits):
         raise InputError(f"{run.path} has no thresholds: this machine's /proc/vmstat does not tell them")
     return Machine(
         memory_bytes=run.spec.memory,
-        background_bytes=limits["background"],
-        dirty_bytes=limits["dirty"],
-        write_bps=traffic["most_written_per_s"] or traffic["written_per_busy_s"],
+        background_bytes=int(limits["background"]),
+        dirty_bytes=int(limits["dirty"]),
+        write_bps=int(rate),
         filesystem=run.spec.disk.filesystem,
         scheduler=run.spec.disk.scheduler,
-        offender_bytes=traffic["written_bytes"],
+        offender_bytes=int(traffic["written_bytes"]),
         wait_ns=offender.load.idle_ns(0),
         ioclass=offender.load.ioclass,
         iolevel=offender.load.iolevel,
         innocent={item.name: item.load for item in run.loads if item.load.innocent},
     )
+
+
+def _numbers(run: Run, live: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return a table of numbers from a live run's record; empty where it has none. Raises InputError."""
+    table = live.get(name) or {}
+    if not isinstance(table, dict) or not all(type(value) in (int, float) and value >= 0 for value in table.values()):
+        raise InputError(f"{run.path} is damaged: the {name} of its record are no numbers")
+    return table
 
 
 def this_machine(directory: Path) -> Machine:

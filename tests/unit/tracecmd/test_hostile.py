@@ -1,6 +1,7 @@
 """Whatever a file holds: a TraceError or columns, never another error, a hang, or much memory."""
 
 import contextlib
+import os
 import struct
 import tracemalloc
 import zlib
@@ -264,5 +265,7 @@ def test_a_print_format_nested_deeply_is_no_crash(tmp_path):
 def test_no_file(tmp_path):
     with pytest.raises(FileNotFoundError):
         tracecmd.open(tmp_path / "none")
-    with pytest.raises(OSError, match="directory"):
-        tracecmd.open(tmp_path)
+    os.mkfifo(tmp_path / "fifo")
+    for path in (tmp_path, tmp_path / "fifo"):
+        with pytest.raises(OSError, match="no regular file"):
+            tracecmd.open(path)
