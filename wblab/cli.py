@@ -5,13 +5,16 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from io import TextIOWrapper
 from types import FrameType
 from typing import NoReturn
 
 from wblab import __version__
 from wblab.core.errors import WblabError
+from wblab.core.printable import printable
 
 _INTERRUPTED = 130  # 128 + SIGINT, as shells report it
+_MOST_LETTERS = 2000
 
 
 class _Parser(argparse.ArgumentParser):
@@ -61,11 +64,14 @@ def build_parser() -> argparse.ArgumentParser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code: 0, 1 when something failed, 2 when the input cannot be used."""
     signal.signal(signal.SIGTERM, _interrupt)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # what the locale cannot write is no reason to fail
+            stream.reconfigure(errors="backslashreplace")
     try:
         arguments = build_parser().parse_args(argv)
         arguments.run(arguments)
     except WblabError as error:
-        print(f"wblab: {error}", file=sys.stderr)
+        print(f"wblab: {_shortened(printable(str(error)))}", file=sys.stderr)
         return error.exit_code
     except KeyboardInterrupt:
         print("wblab: interrupted", file=sys.stderr)
@@ -73,6 +79,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of our output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
+
+
+def _shortened(message: str) -> str:
+    """Return a message without its middle where what it quotes is long: the next step stands at its end."""
+    half = _MOST_LETTERS // 2
+    return message if len(message) <= _MOST_LETTERS else f"{message[:half]} … {message[-half:]}"
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:

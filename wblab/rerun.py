@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wblab.core.errors import InputError, WblabError
+from wblab.core.printable import printable
 from wblab.core.units import Bytes
 from wblab.data.verbs import add_run_argument, named_run
 
@@ -82,13 +83,13 @@ def _rerun(arguments: argparse.Namespace) -> None:
     else:
         second = _made(guest_spec(first), results)
     for note in notes(first, second):
-        print(f"wblab: {note}", file=sys.stderr)
+        print(printable(f"wblab: {note}"), file=sys.stderr)
     differences = first_differences(first, second)
     if arguments.json:
         both = {"first": str(first.path), "second": str(second.path)}
         print(json.dumps(both | {"differences": [asdict(item) for item in differences]}, indent=2))
     else:
-        print("\n".join([f"{first.path}", f"{second.path}", *_lines(differences)]))
+        print("\n".join(map(printable, [f"{first.path}", f"{second.path}", *_lines(differences)])))
     if differences:
         raise DifferentError(f"the runs differ, first at {differences[0].at_s:.6f} s of the guest's time")
 

@@ -8,6 +8,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from wblab.claims.sample import Sample
+from wblab.core.files import replace_file
 from wblab.data.pagecache import page_cache
 from wblab.data.window import around
 from wblab.plot.figure import save
@@ -47,7 +48,8 @@ def figures(samples: dict[str, list[Sample]], directory: Path) -> Iterator[tuple
     FigureCanvasAgg(figure)
     plot_longest_pauses(samples, ax=figure.add_subplot())
     path = directory / "longest-pauses.png"
-    figure.savefig(path)
+    with replace_file(path) as file:
+        figure.savefig(file, format="png")
     yield path, "The longest pause of each run of w1, which appends to an open file, and mw1, which opens new ones."
     wanted = {
         "ext2": "The base experiment as the thesis ran it, on ext2.",

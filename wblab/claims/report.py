@@ -9,6 +9,7 @@ from wblab.claims.cases import CASES
 from wblab.claims.chart import figures
 from wblab.claims.result import Result, figure_text
 from wblab.core.errors import WblabError
+from wblab.core.files import replace_file
 from wblab.core.rundir import write_json
 
 PAGE, VERDICTS = "report.html", "verdicts.json"
@@ -33,7 +34,8 @@ def write_report(result: Result, directory: Path) -> Path:
         drawn = list(figures(result.samples, directory))
         write_json(directory / VERDICTS, result.to_json(directory))
         page = directory / PAGE
-        page.write_text(_page(result, drawn))
+        with replace_file(page) as file:
+            file.write(_page(result, drawn).encode())
     except OSError as error:
         raise WblabError(f"cannot write the report into {directory}: {error.strerror}") from None
     return page

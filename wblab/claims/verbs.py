@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 from wblab.core.errors import InputError
+from wblab.core.printable import printable
 
 
 def add_verbs(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -46,7 +47,7 @@ def _verify(arguments: argparse.Namespace) -> None:
     cases = dict.fromkeys(case for claim in claims for case in claim.cases)
     wanted = jobs(cases, arguments.seeds, kernel, full_name(arguments.kernel))
     if said := why_left_out(kernel, dict.fromkeys(event for _, spec in wanted for event in spec.trace.events)):
-        print(f"wblab: {said}", file=sys.stderr)
+        print(printable(f"wblab: {said}"), file=sys.stderr)
     directory = _directory(arguments.output, kernel.series)
     started = time.monotonic()
     with bar("verify") as report:
@@ -57,7 +58,7 @@ def _verify(arguments: argparse.Namespace) -> None:
     if arguments.json:
         print(json.dumps({"report": str(page)} | result.to_json(directory), indent=2))
     else:
-        print("\n".join([*table(result), str(page)]))
+        print("\n".join(map(printable, [*table(result), str(page)])))
 
 
 def _directory(output: Path | None, series: str) -> Path:

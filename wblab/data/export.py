@@ -1,10 +1,10 @@
 """wblab export."""
 
 import argparse
-import os
 import sys
 from pathlib import Path
 
+from wblab.core.printable import printable
 from wblab.data.verbs import add_run_argument, named_run, traced
 
 FILE = "trace.perfetto-trace"
@@ -45,20 +45,20 @@ def _export(arguments: argparse.Namespace) -> None:
     _write(output, data)
     if cache is not None and (left_out := chosen_events(cache)[1]):
         named = ", ".join(f"{name} ({count:,})" for name, count in left_out.items())
-        print(f"wblab: left out, as there is room for {MOST_EVENTS:,} events: {named}", file=sys.stderr)
+        said = f"wblab: left out, as there is room for {MOST_EVENTS:,} events: {named}"
+        print(printable(said), file=sys.stderr)
     if run.failure:
         print(f"wblab: this run did not succeed: {run.failure}", file=sys.stderr)
-    print(output)
+    print(printable(str(output)))
 
 
 def _write(path: Path, data: bytes) -> None:
     """Write a file at once: no viewer opens half of it. Raises WblabError."""
     from wblab.core.errors import WblabError
+    from wblab.core.files import replace_file
 
-    partial = path.with_name(f".{path.name}.partial")
     try:
-        partial.write_bytes(data)
-        os.replace(partial, path)
+        with replace_file(path) as file:
+            file.write(data)
     except OSError as error:
-        partial.unlink(missing_ok=True)
         raise WblabError(f"cannot write {path}: {error.strerror}") from None

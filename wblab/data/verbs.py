@@ -6,6 +6,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from wblab.core.printable import printable
+
 if TYPE_CHECKING:
     from wblab.data.pagecache import PageCache
     from wblab.data.pauses import LoadPauses, PauseReport
@@ -55,7 +57,7 @@ def traced(run: "Run", what: str, window: "Window | None" = None) -> "PageCache 
             return page_cache(run, capture.path)
         return page_cache(run) if run.spec.trace.events else None
     except InputError as error:
-        print(f"wblab: {what} shows the loads alone: {error}", file=sys.stderr)
+        print(printable(f"wblab: {what} shows the loads alone: {error}"), file=sys.stderr)
         return None
 
 

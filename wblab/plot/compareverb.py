@@ -6,6 +6,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from wblab.core.printable import printable
+
 if TYPE_CHECKING:
     from wblab.data.comparison import Comparison
     from wblab.data.observations import Observations
@@ -63,7 +65,7 @@ def _compare(arguments: argparse.Namespace) -> None:
         _print(shown, arguments.all)
     written = [*_draw(comparison, arguments.output), *_write(comparison, arguments.html)]
     if not arguments.json:
-        print(*written, sep="\n", end="\n" if written else "")
+        print(*(printable(str(path)) for path in written), sep="\n", end="\n" if written else "")
 
 
 def _observations(arguments: argparse.Namespace) -> "Observations":
@@ -109,7 +111,7 @@ def _print(comparison: "Comparison", with_groups: bool) -> None:
     from wblab.plot.comparisontext import chosen_sorts, footnotes, terminal_tables
 
     console = Console(highlight=False, width=None if sys.stdout.isatty() else _PLAIN_WIDTH)
-    console.print(headline(comparison), markup=False)
+    console.print(printable(headline(comparison)), markup=False)
     sorts = list(chosen_sorts(comparison))
     if with_groups and "group" not in sorts:
         sorts.append("group")
@@ -119,7 +121,7 @@ def _print(comparison: "Comparison", with_groups: bool) -> None:
         console.print(table)
     console.print()
     for note in footnotes(comparison):
-        console.print(f"- {note}", markup=False, style="dim")
+        console.print(printable(f"- {note}"), markup=False, style="dim")
 
 
 def _draw(comparison: "Comparison", path: Path | None) -> list[Path]:
@@ -133,12 +135,14 @@ def _draw(comparison: "Comparison", path: Path | None) -> list[Path]:
 
 def _write(comparison: "Comparison", path: Path | None) -> list[Path]:
     from wblab.core.errors import WblabError
+    from wblab.core.files import replace_file
     from wblab.plot.report import report
 
     if path is None:
         return []
     try:
-        path.write_text(report(comparison, f"Comparison by {', '.join(comparison.axes)}"), encoding="utf-8")
+        with replace_file(path) as file:
+            file.write(report(comparison, f"Comparison by {', '.join(comparison.axes)}").encode())
     except OSError as error:
         raise WblabError(f"cannot write {path}: {error.strerror}") from None
     return [path]

@@ -14,10 +14,11 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from wblab.core.errors import InputError, WblabError
+from wblab.core.files import replace_file
 from wblab.data.comparison import Comparison, Distribution, Sort
 from wblab.data.statistics import Interval
 from wblab.plot.figure import FORMATS
-from wblab.plot.style import DPI, GRID, MARK, OFFENDER, SERIES, WIDTH_IN, new_axes
+from wblab.plot.style import DPI, GRID, MARK, OFFENDER, SERIES, WIDTH_IN, literal, new_axes
 
 TITLES = {
     "longest_pause_s": "longest pause (s)",
@@ -65,7 +66,7 @@ def plot_groups(comparison: Comparison, metric: str, *, ax: Any = None) -> Any:
                 if row == 0:
                     ax.axvline(item.mean.estimate, color=colour, linewidth=0.8, linestyle="--", zorder=1)
     _rows(ax, comparison.groups)
-    ax.set_title(TITLES.get(metric, metric), loc="left", fontsize=10, fontweight="bold")
+    ax.set_title(TITLES.get(metric, literal(metric)), loc="left", fontsize=10, fontweight="bold")
     ax.set_xlim(left=0)
     return ax
 
@@ -85,7 +86,7 @@ def plot_effects(
             _draw_mark(ax, at, item.interval, _colour(place) if claimed else _NONE, claimed)
     ax.axvline(0, color=MARK, linewidth=1, zorder=1)
     _rows(ax, names)
-    ax.set_title(f"difference in {TITLES.get(metric, metric)}", loc="left", fontsize=10, fontweight="bold")
+    ax.set_title(f"difference in {TITLES.get(metric, literal(metric))}", loc="left", fontsize=10, fontweight="bold")
     return ax
 
 
@@ -97,7 +98,7 @@ def effect_names(comparison: Comparison, sorts: Sequence[Sort] = ("effect", "int
 def comparison_figure(comparison: Comparison, metrics: Sequence[str] = METRICS) -> Figure:
     """Return the figure of a comparison: the groups, and below, of a factorial experiment, effects and interactions."""
     measured = {item.about.metric for item in comparison.distributions}
-    metrics = [metric for metric in metrics if metric in measured]
+    metrics = [metric for metric in metrics if metric in measured] or sorted(measured)[: len(metrics)]
     loads = loads_of(comparison)
     changes = effect_names(comparison)
     counts = [len(comparison.groups), *([len(changes)] if changes else [])]
@@ -113,7 +114,7 @@ def comparison_figure(comparison: Comparison, metrics: Sequence[str] = METRICS) 
     for ax in grid[:, 1:].flat:
         ax.tick_params(labelleft=False)
     figure.legend(handles=_legend(loads), loc="outside lower right", ncols=8, frameon=False, fontsize=9)
-    figure.suptitle(headline(comparison), fontsize=11, x=0.01, ha="left")
+    figure.suptitle(literal(headline(comparison)), fontsize=11, x=0.01, ha="left")
     return figure
 
 
@@ -148,8 +149,8 @@ def save_figure(figure: Figure, path: Path) -> None:
     check_format(path)
     metadata = {".png": {}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}[path.suffix.lower()]
     try:
-        with rc_context({"svg.hashsalt": "wblab"}):
-            figure.savefig(path, metadata=metadata)
+        with rc_context({"svg.hashsalt": "wblab"}), replace_file(path) as file:
+            figure.savefig(file, format=path.suffix.lower()[1:], metadata=metadata)
     except OSError as error:
         raise WblabError(f"cannot write {path}: {error.strerror}") from None
 
@@ -174,7 +175,7 @@ def _draw_mark(ax: Axes, at: float, found: Interval, colour: str, filled: bool) 
 
 
 def _rows(ax: Axes, names: Sequence[str]) -> None:
-    ax.set_yticks(range(len(names)), names, fontsize=9)
+    ax.set_yticks(range(len(names)), [literal(name) for name in names], fontsize=9)
     ax.set_ylim(len(names) - 0.5, -0.5)
     for edge in range(len(names) - 1):
         ax.axhline(edge + 0.5, color=GRID, linewidth=0.8, zorder=0)
@@ -190,7 +191,10 @@ def _legend(loads: Sequence[str]) -> list[Line2D]:
         return Line2D([], [], marker="D", linewidth=2.2, color=OFFENDER, markerfacecolor=inside, label=label)
 
     return [
-        *(Line2D([], [], color=_colour(i), linewidth=5, alpha=0.7, label=load) for i, load in enumerate(loads)),
+        *(
+            Line2D([], [], color=_colour(i), linewidth=5, alpha=0.7, label=literal(load))
+            for i, load in enumerate(loads)
+        ),
         Line2D([], [], color=OFFENDER, marker="o", linestyle="", markersize=3, label="one run"),
         mark(OFFENDER, "mean and interval: differs from the first group, or from zero"),
         mark("white", "no difference shown"),

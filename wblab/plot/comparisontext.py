@@ -7,6 +7,7 @@ import pandas as pd
 from rich.table import Table
 from rich.text import Text
 
+from wblab.core.printable import printable
 from wblab.data.comparison import About, Comparison, Difference, Sort
 from wblab.data.statistics import LEAST_RUNS, Interval, magnitude
 
@@ -77,9 +78,9 @@ def line(item: Difference) -> Line:
         interval = f"needs {LEAST_RUNS} runs"
     delta = item.found.delta
     return Line(
-        load=item.about.load,
-        metric=metric_name(metric),
-        change=item.name,
+        load=printable(item.about.load),
+        metric=printable(metric_name(metric)),
+        change=printable(item.name),
         baseline=values_text(metric, item.found.reference)[0],
         difference=estimate,
         interval=interval,
@@ -162,7 +163,8 @@ def _table(comparison: Comparison, sort: Sort, width: int) -> Table:
         shares, sizes = [said.relative] if share else [], [said.size] if extra else []
         rest = [said.difference, said.interval, *shares, *sizes, said.verdict]
         baseline = [Text(said.baseline)] if extra else []
-        table.add_row(Text(load, "bold"), metric, Text(said.change), *baseline, *(Text(text, style) for text in rest))
+        about_texts = Text(load, "bold"), Text(metric), Text(said.change)  # a str would be markup
+        table.add_row(*about_texts, *baseline, *(Text(text, style) for text in rest))
         before = about
     return table
 

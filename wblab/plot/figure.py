@@ -11,12 +11,13 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from wblab.core.errors import InputError, WblabError
+from wblab.core.files import replace_file
 from wblab.core.livespec import LiveSpec
 from wblab.core.spec import Spec
 from wblab.core.units import NS_PER_S, format_bytes, format_time
 from wblab.data.run import Run
 from wblab.data.window import Window, cycles_in
-from wblab.plot.style import CYCLE, DPI, GRID, LOST, MARK, OFFENDER, PANE_HEIGHT_IN, PAUSE, WIDTH_IN
+from wblab.plot.style import CYCLE, DPI, GRID, LOST, MARK, OFFENDER, PANE_HEIGHT_IN, PAUSE, WIDTH_IN, literal
 
 FORMATS = (".png", ".svg", ".pdf")
 _LABEL_WIDTH = 0.07  # of the axis: what "l1 starts" takes
@@ -79,7 +80,8 @@ def draw_panes(view: View, panes: Sequence[Pane]) -> Figure:
     rows[-1].set_xlabel("time since the loads started (s)")
     _name_offenders(view, rows[0])
     _explain_colours(view, figure)
-    figure.suptitle(title(view.run), fontsize=11, y=1 - 0.12 / height_in, va="top", color=title_colour(view.run))
+    lines = "\n".join(map(literal, title(view.run).splitlines()))
+    figure.suptitle(lines, fontsize=11, y=1 - 0.12 / height_in, va="top", color=title_colour(view.run))
     return figure
 
 
@@ -87,7 +89,14 @@ def _draw(view: View, pane: Pane, ax: Axes) -> None:
     pane.draw(ax)
     name = ax.set_title(pane.name, loc="left", fontsize=10, fontweight="bold", pad=3)
     ax.annotate(
-        pane.what, (1, 0), (6, 0), xycoords=name, textcoords="offset points", va="bottom", color=MARK, fontsize=9
+        literal(pane.what),
+        (1, 0),
+        (6, 0),
+        xycoords=name,
+        textcoords="offset points",
+        va="bottom",
+        color=MARK,
+        fontsize=9,
     )
     ax.grid(color=GRID, linewidth=0.5)
     ax.set_axisbelow(True)
@@ -134,7 +143,7 @@ def title(run: Run) -> str:
     release = kernel.get("release", "unknown") if isinstance(kernel, dict) else "unknown"
     where = _live_machine(run.spec) if isinstance(run.spec, LiveSpec) else _guest_machine(run.spec)
     failure = f"\nthis run did not succeed: {run.failure}" if run.failure else ""
-    return f"{run.path.name.lstrip('_')}: Linux {release}, {where}{failure}"
+    return f"{run.name.lstrip('_')}: Linux {release}, {where}{failure}"
 
 
 def _guest_machine(spec: Spec) -> str:
@@ -160,10 +169,11 @@ def save(figure: Figure, run: Run, path: Path) -> None:
     suffix = path.suffix.lower()
     if suffix not in FORMATS:
         raise InputError(f"cannot draw {str(path)!r}: its name must end in {', '.join(FORMATS)}")
-    metadata = {"Title": run.path.name} | {".png": {}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}[suffix]
+    metadata = {"Title": run.name} | {".png": {}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}[suffix]
     try:
-        with rc_context({"svg.hashsalt": run.path.name}):  # else the ids of elements are random
-            figure.savefig(path, metadata=metadata)
+        # Without a salt the ids of elements are random.
+        with rc_context({"svg.hashsalt": run.name}), replace_file(path) as file:
+            figure.savefig(file, format=suffix[1:], metadata=metadata)
     except OSError as error:
         raise WblabError(f"cannot write {path}: {error.strerror}") from None
 

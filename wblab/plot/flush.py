@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
 
 from wblab.data.flush import CHUNK_BYTES, QUEUE_BYTES, Fit, ahead_bytes, cells_frame, longest_of_any
-from wblab.plot.style import DPI, GRID, LIMIT, MARK, OFFENDER, PAUSE, SERIES, WIDTH_IN, new_axes
+from wblab.plot.style import DPI, GRID, LIMIT, MARK, OFFENDER, PAUSE, SERIES, WIDTH_IN, literal, new_axes
 
 Axes = Any  # matplotlib.axes.Axes
 _MIB = 1 << 20
@@ -35,11 +35,11 @@ def plot_flush(table: pd.DataFrame, fit: Fit, *, ax: Axes = None) -> Axes:
     for place, (load, part) in enumerate(cells_frame(table).groupby("load", sort=False)):
         colour, at = SERIES[place % len(SERIES)], part["flush_s"] * _ASIDE**place
         ax.vlines(at, part["least_s"], part["longest_s"], color=colour, linewidth=1.4, zorder=3)
-        ax.plot(at, part["mean_s"], "o", color=colour, markersize=4.5, label=load, zorder=4)
+        ax.plot(at, part["mean_s"], "o", color=colour, markersize=4.5, label=literal(str(load)), zorder=4)
         over = part["over"] > 0
         ax.plot(at[over], part["longest_s"][over], "o", markersize=11, markerfacecolor="none", color=PAUSE, zorder=5)
     _logarithmic(ax, sorted(set(table["flush_s"])))
-    ax.set_title(f"{fit.disk}: slope {slope.estimate:.2f}", loc="left", fontsize=10, fontweight="bold")
+    ax.set_title(f"{literal(fit.disk)}: slope {slope.estimate:.2f}", loc="left", fontsize=10, fontweight="bold")
     ax.set_xlabel("flush time (s)")
     ax.set_ylabel("longest pause (s)")
     return ax
@@ -71,7 +71,7 @@ def plot_ahead(table: pd.DataFrame, *, ax: Axes = None) -> Axes:
     rates = sorted(set(longest["write_bps"]))
     for place, (disk, part) in enumerate(longest.groupby("disk", sort=False)):
         colour = SERIES[place % len(SERIES)]
-        ax.plot([], [], "s", color=colour, label=disk)
+        ax.plot([], [], "s", color=colour, label=literal(str(disk)))
         for rate, runs in part.groupby("write_bps"):
             marker = _MARKERS[rates.index(rate) % len(_MARKERS)]
             at = runs["background"] * _ASIDE ** (place - 1.5)

@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 from plotly.io import to_html
 
 from wblab.core.errors import InputError, WblabError
+from wblab.core.files import replace_file
 from wblab.core.units import NS_PER_S, format_time
 from wblab.data.pagecache import PageCache
 from wblab.data.pauses import DEFAULT_BOUND_NS
@@ -116,9 +117,10 @@ def save_page(figure: Any, run: Run, path: Path) -> None:
     if path.suffix.lower() != PAGE:
         raise InputError(f"cannot write a page to {str(path)!r}: its name must end in {PAGE}")
     body = to_html(figure, config=_CONFIG, include_plotlyjs=True, full_html=False, div_id=_ID)
-    name = escape(f"{run.path.name.lstrip('_')}: timeline")
+    name = escape(f"{run.name.lstrip('_')}: timeline")
     try:
-        path.write_text(_PAGE.format(title=name, id=_ID, width=_LEAST_WIDTH, figure=body), encoding="utf-8")
+        with replace_file(path) as file:
+            file.write(_PAGE.format(title=name, id=_ID, width=_LEAST_WIDTH, figure=body).encode())
     except OSError as error:
         raise WblabError(f"cannot write {path}: {error.strerror}") from None
 

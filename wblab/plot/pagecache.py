@@ -18,6 +18,7 @@ from wblab.plot.style import (
     THRESHOLD,
     WRITEBACK,
     legend_above,
+    literal,
     new_axes,
     task_colours,
 )
@@ -36,7 +37,7 @@ def plot_event_rates(rates: Rates, zero_ns: int = 0, *, ax: Axes = None) -> Axes
     width = _FIRST_WIDTH  # the first is wider: where another has the same rate, both are seen
     for (name, per_s), colour in zip(rates.per_s.items(), SERIES, strict=False):
         drawn = np.where(per_s > 0, per_s, np.nan)
-        ax.step(edges_s, np.append(drawn, drawn[-1:]), where="post", color=colour, linewidth=width, label=name)
+        ax.step(edges_s, np.append(drawn, drawn[-1:]), where="post", color=colour, linewidth=width, label=literal(name))
         width = 1.0
     ax.set_yscale("log")
     ax.yaxis.set_major_locator(LogLocator(numticks=5))
@@ -83,7 +84,7 @@ def plot_pauses_asked(throttling: Throttling, zero_ns: int = 0, *, ax: Axes = No
             continue
         shown = of_task.where(visible(of_task.ts_ns, of_task.pause_ns))
         times_s, pauses_ms = (shown.ts_ns - zero_ns) / NS_PER_S, shown.pause_ns / NS_PER_MS
-        ax.plot(times_s, pauses_ms, "o", markersize=2.5, color=colour, markeredgewidth=0, label=task)
+        ax.plot(times_s, pauses_ms, "o", markersize=2.5, color=colour, markeredgewidth=0, label=literal(task))
     ax.set_ylim(0, 220)  # the longest that it asks for is 200 ms: mm/page-writeback.c, MAX_PAUSE
     ax.set_yticks([0, 100, 200])
     ax.set_ylabel("ms")
@@ -102,7 +103,7 @@ def plot_rate_limits(throttling: Throttling, zero_ns: int = 0, *, ax: Axes = Non
         of_task = throttling.where(throttling.task == task)
         shown = of_task.where(visible(of_task.ts_ns, of_task.task_rate))
         times_s = (shown.ts_ns - zero_ns) / NS_PER_S
-        ax.plot(times_s, np.maximum(shown.task_rate, least), ".", markersize=2, color=colour, label=task)
+        ax.plot(times_s, np.maximum(shown.task_rate, least), ".", markersize=2, color=colour, label=literal(task))
     at = changes(throttling.base_rate)
     ax.plot(
         (throttling.ts_ns[at] - zero_ns) / NS_PER_S,

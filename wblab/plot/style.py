@@ -3,6 +3,8 @@
 from collections.abc import Collection
 from typing import Any
 
+from wblab.core.printable import printable
+
 # Okabe and Ito, "Color Universal Design" (2008).
 CYCLE = "#0072B2"
 PAUSE = "#D55E00"
@@ -37,6 +39,11 @@ def new_axes(panes: float = 2) -> Any:
     from matplotlib.figure import Figure
 
     return Figure(figsize=(WIDTH_IN, panes * PANE_HEIGHT_IN), dpi=DPI, layout="constrained").subplots()
+
+
+def literal(text: str) -> str:
+    """Return a text of somebody else so that Matplotlib draws it as it is: on one line, and $ begins no formula."""
+    return printable(text).replace("$", r"\$")
 
 
 def task_colours(tasks: Any) -> dict[str, str]:

@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from wblab.core.printable import printable
 from wblab.data.verbs import add_run_argument, named_run, traced
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def _timeline(arguments: argparse.Namespace) -> None:
         from wblab.plot.timeline import timeline
 
         save(timeline(run, traced(run, "the timeline", window), window=window), run, output)
-    print(output)
+    print(printable(str(output)))
 
 
 def _window(arguments: argparse.Namespace, run: "Run") -> "Window | None":

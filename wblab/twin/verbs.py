@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wblab.core.errors import InputError
+from wblab.core.printable import printable
 
 if TYPE_CHECKING:
     from wblab.data.run import Run
@@ -59,13 +60,13 @@ def _twin(arguments: argparse.Namespace) -> None:
     runs = _runs(twin, arguments.kernel, arguments.seeds, results)
     found = matches(live, runs)
     for note in twin.notes:
-        print(f"wblab: {note}", file=sys.stderr)
+        print(printable(f"wblab: {note}"), file=sys.stderr)
     if arguments.json:
         print(json.dumps(_json(machine, twin, live, runs, found), indent=2))
     else:
-        print(
-            "\n".join([*_about(machine, twin), "", *_table(found, live is not None), "", *(str(r.path) for r in runs)])
-        )
+        paths = (str(run.path) for run in runs)
+        lines = [*_about(machine, twin), "", *_table(found, live is not None), "", *paths]
+        print("\n".join(map(printable, lines)))
 
 
 def _runs(twin: "Twin", kernel_name: str, seeds: int, results: Path) -> "list[Run]":
