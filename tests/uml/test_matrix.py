@@ -124,7 +124,7 @@ def test_nothing_listens_while_a_matrix_runs_here(lab, write_matrix, start):
     process = start(write_matrix(SCHEDULERS, seeds=4), "--workers", "2")
     seen = 0
     while process.poll() is None:
-        if list(lab.results.glob("*/.work/**/console.log")):
+        if list(lab.results.glob("*/.work-*/**/console.log")):
             assert listening(family(process.pid)) == []
             seen += 1
         time.sleep(0.05)

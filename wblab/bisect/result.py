@@ -1,5 +1,6 @@
 """What a bisection was asked and what it found, as JSON and as text."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -7,9 +8,10 @@ from statistics import median
 from typing import Any
 
 from wblab.bisect.judgement import difference, looks
-from wblab.bisect.metric import Metric
+from wblab.bisect.metric import Metric, named_metric
 from wblab.bisect.repository import Commit
 from wblab.bisect.search import Ends, Trial, short
+from wblab.core.check import check_spec
 from wblab.core.errors import InputError
 from wblab.core.spec import Spec
 from wblab.core.tables import from_table, to_table
@@ -17,6 +19,8 @@ from wblab.data.statistics import Interval, interval
 from wblab.plot.comparisontext import values_text
 
 FORMAT = 1
+_HASH = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
+_MOST_SEEDS = 1 << 20
 _SUBJECT = 60
 
 
@@ -43,16 +47,19 @@ class Question:
     def from_json(cls, value: Any) -> "Question":
         """Return what `to_json` has written. Raises InputError."""
         try:
-            return cls(
-                Path(value["tree"]),
-                Commit(**value["good"]),
-                Commit(**value["bad"]),
-                Metric(**value["metric"]),
-                from_table(Spec, value["spec"], exact=True),
-                int(value["seeds_max"]),
-            )
+            spec = from_table(Spec, value["spec"], exact=True)
+            good, bad = (from_table(Commit, value[name], name) for name in ("good", "bad"))
+            metric = named_metric("{load}.{name}".format(**value["metric"]), spec)
+            tree, most = value["tree"], value["seeds_max"]
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"it has no usable {error}") from None
+        for commit in (good, bad):
+            if not _HASH.fullmatch(commit.hash):
+                raise InputError(f"{commit.hash[:80]!r} is no hash of a commit")
+        if not isinstance(tree, str) or "\0" in tree or type(most) is not int or not 0 < most <= _MOST_SEEDS:
+            raise InputError("it has no usable tree and number of seeds")
+        check_spec(spec)
+        return cls(Path(tree), good, bad, metric, spec, most)
 
 
 @dataclass(frozen=True)

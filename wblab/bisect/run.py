@@ -8,7 +8,6 @@
 To resume is to bisect once more: kernels and runs that are there are not made again, and decide as they did.
 """
 
-import json
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -21,6 +20,7 @@ from wblab.bisect.search import Ends, Search, Trial, short
 from wblab.bisect.session import GitSession
 from wblab.core import rundir
 from wblab.core.errors import InputError, WblabError
+from wblab.core.files import read_json, replace_file
 from wblab.host.kernel import Kernel, build_tree
 from wblab.host.machine import processors
 from wblab.host.progress import Report, bar
@@ -42,8 +42,10 @@ def new_directory(results: Path) -> Path:
 def read_question(directory: Path) -> Question:
     """Return the question that a directory is about. Raises InputError."""
     record = directory / RECORD
+    if (directory / RUNS).is_symlink():
+        raise InputError(f"{directory / RUNS} is a link: runs would go elsewhere")
     try:
-        value = json.loads(record.read_bytes())
+        value = read_json(record)
     except OSError as error:
         raise InputError(f"cannot read {record}: {error.strerror}: is this the directory of a bisection?") from None
     except ValueError as error:
@@ -92,7 +94,8 @@ def bisect(question: Question, directory: Path, say: Say) -> Found:
         try:
             search.run(session, ends)
         finally:
-            (directory / LOG).write_text(session.log)
+            with replace_file(directory / LOG) as log:
+                log.write(session.log.encode())
         found = _found(question, ends, search, session, commits)
     write(found.to_json())
     return found

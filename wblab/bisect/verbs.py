@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wblab.core.errors import InputError, WblabError
+from wblab.core.printable import printable
 
 if TYPE_CHECKING:
     from wblab.bisect.result import Question
@@ -51,7 +52,7 @@ def _bisect(arguments: argparse.Namespace) -> None:
 
     if arguments.resume and (arguments.good or arguments.metric):
         raise InputError("--resume: GOOD, BAD and --metric are those that it was begun with: leave them out")
-    question = _resumed(arguments.resume) if arguments.resume else _asked(arguments)
+    question = _resumed(arguments.resume, arguments.tree) if arguments.resume else _asked(arguments)
     check_run(question.spec)
     check_range(question.tree, question.good, question.bad)
     check_tools()
@@ -59,12 +60,12 @@ def _bisect(arguments: argparse.Namespace) -> None:
     try:
         found = bisect(question, directory, _say)
     except KeyboardInterrupt:
-        _say(f"to go on: {shlex.join(['wblab', 'bisect', '--resume', str(directory)])}")
+        _say(f"to go on: {shlex.join(_going_on(directory, question.tree))}")
         raise
     if arguments.json:
         print(json.dumps({"directory": str(directory)} | question.to_json() | found.to_json(), indent=2))
     else:
-        print("\n".join([*text(found), str(directory)]))
+        print("\n".join(map(printable, [*text(found), str(directory)])))
     if not found.first_bad:
         raise WblabError(f"the first bad commit is one of {len(found.possible)}: those between were skipped")
 
@@ -95,16 +96,28 @@ def _directory(arguments: argparse.Namespace) -> Path:
     return resumed or new_directory(arguments.exp or RESULTS)
 
 
-def _resumed(directory: Path) -> "Question":
-    """Return the question that a directory is about. Raises InputError."""
+def _resumed(directory: Path, tree: Path) -> "Question":
+    """Return the question that a directory is about; what is built is the tree that the user names. Raises InputError.
+
+    A directory may be a stranger's, and building a tree runs programs of it.
+    """
     from wblab.bisect.repository import find_commit
     from wblab.bisect.run import read_question
 
     question = read_question(directory)
+    if tree.resolve() != question.tree:
+        command = shlex.join(_going_on(directory, question.tree))
+        raise InputError(
+            f"{directory} is about {question.tree}, whose commits will be built: if you trust it, {command}"
+        )
     for commit in (question.good, question.bad):
         find_commit(question.tree, commit.hash)
     return question
 
 
+def _going_on(directory: Path, tree: Path) -> list[str]:
+    return ["wblab", "bisect", "--resume", str(directory), "--tree", str(tree)]
+
+
 def _say(line: str) -> None:
-    print(f"wblab: {line}", file=sys.stderr)
+    print(printable(f"wblab: {line}"), file=sys.stderr)

@@ -17,7 +17,6 @@ import json
 import math
 import os
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,8 +24,9 @@ from typing import Any
 
 from wblab.core.check import NAME, check_name, check_spec
 from wblab.core.errors import InputError
+from wblab.core.files import parse_toml, read_bytes
 from wblab.core.spec import Spec
-from wblab.core.specfile import PRESETS, find_spec, is_record, read_table, set_key
+from wblab.core.specfile import MOST_BYTES, PRESETS, find_spec, is_record, read_table, set_key
 from wblab.core.tables import from_table, to_table
 from wblab.core.units import Nanoseconds
 
@@ -110,7 +110,7 @@ def read_matrix(path: Path, *, built: Sequence[str] = (), seeds: Sequence[int] =
     built: the kernels that stand for `kernel = "built"`.
     """
     try:
-        table = tomllib.loads(path.read_text())
+        table = parse_toml(read_bytes(path, MOST_BYTES, follow=True))
     except OSError as error:
         raise InputError(f"cannot read the matrix {str(path)!r}: {error.strerror}") from None
     except ValueError as error:  # also TOMLDecodeError, UnicodeDecodeError
@@ -159,10 +159,31 @@ def from_json(value: Mapping[str, Any]) -> Matrix:
             Cell(str(cell["name"]), dict(cell["levels"]), from_table(Spec, cell["spec"], exact=True))
             for cell in value["cells"]
         )
-        seeds = tuple(int(seed) for seed in value["seeds"])
-        return Matrix(str(value["name"]), seeds, cells, int(value["control_bound_ns"]), int(value["repeats"]))
+        given = {key: value[key] for key in ("name", "seeds", "repeats")}
+        given |= {"base": "", "control_bound": value["control_bound_ns"]}
+        settings = from_table(Settings, given, exact=True)
+        _check_settings(settings)
+        _check_cells(cells, len(settings.seeds))
+        return Matrix(settings.name, settings.seeds, cells, settings.control_bound, settings.repeats)
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"it holds no matrix of the lab ({type(error).__name__}: {error})") from None
+
+
+def _check_cells(cells: Sequence[Cell], seeds: int) -> None:
+    """Raise InputError unless the cells of a matrix.json could be those of a matrix: their names are those of files."""
+    if not cells or len(cells) * seeds > MAX_RUNS:
+        raise InputError(f"it has {len(cells)} cells and {seeds} seeds: give between 1 and {MAX_RUNS} runs")
+    if len({cell.name for cell in cells}) < len(cells):
+        raise InputError("it has several cells of one name")
+    for cell in cells:
+        if cell.levels.keys() != cells[0].levels.keys() or not all(map(_is_label, cell.levels.values())):
+            raise InputError(f"the cell {cell.name!r} has no level on each axis")
+        check_name(cell.name, "cell")
+        check_spec(cell.with_seed(0))
+
+
+def _is_label(value: object) -> bool:
+    return isinstance(value, Label) and not isinstance(value, bool)
 
 
 def _seeds(value: object) -> object:

@@ -14,7 +14,6 @@ is to be remembered, so a matrix can be interrupted at any moment.
 
 import fcntl
 import io
-import json
 import os
 import shutil
 import tarfile
@@ -27,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 from wblab.core import rundir
 from wblab.core.errors import InputError, WblabError
+from wblab.core.files import read_json, replace_file
 from wblab.core.tables import to_table
 from wblab.matrix.plan import Cell, Matrix, from_json, run_name, to_json
 
@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 FORMAT = 1
 PLAN, RUNS, TABLE, NOISY = "matrix.json", "runs", "table.parquet", "noisy.parquet"
 _NOISY = ".noisy"
-_PARTIAL = ".partial-"
+_PARTIAL, _WORK = ".partial-", ".work-"
+_MOST_PLAN_BYTES = 512 << 20  # 100,000 cells, each with its spec
 
 
 class Store:
@@ -70,28 +71,34 @@ class Store:
     def open(cls, path: Path) -> "Store":
         """Return the store in a matrix directory. Raises InputError where there is none."""
         try:
-            value = json.loads((path / PLAN).read_bytes())
+            value = read_json(path / PLAN, _MOST_PLAN_BYTES)
         except OSError as error:
             raise InputError(f"cannot read {path / PLAN}: {error.strerror}: is this a matrix directory?") from None
-        except (ValueError, RecursionError) as error:
+        except ValueError as error:
             raise InputError(f"{path / PLAN} is damaged: {error}") from None
         if not isinstance(value, dict) or value.get("format") != FORMAT or value.get("kind") != "matrix":
             raise InputError(f"{path / PLAN} is no matrix that this lab reads: use the lab that wrote it")
         try:
-            return cls(path, from_json(value), value.get("kernels") or {})
+            matrix = from_json(value)
+            return cls(path, matrix, _kernels(value.get("kernels"), matrix))
         except InputError as error:
             raise InputError(f"{path / PLAN}: {error}") from None
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Keep other processes from writing to the directory, and clear what one that was killed left half done."""
+        """Keep other processes from writing to the directory, and clear what one that was killed left half done.
+
+        Raises InputError where another holds it, and where runs would go elsewhere.
+        """
+        if self.runs.is_symlink() or not self.runs.is_dir():
+            raise InputError(f"{self.runs} is no directory of runs: was the matrix copied without it?")
         descriptor = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY)
         try:
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
                 raise InputError(f"another wblab works on {self.path}: wait for its end") from None
-            for left in self.runs.glob(f"{_PARTIAL}*"):
+            for left in (*self.runs.glob(f"{_PARTIAL}*"), *self.path.glob(f"{_WORK}*")):
                 shutil.rmtree(left, ignore_errors=True)
             yield
         finally:
@@ -112,7 +119,7 @@ class Store:
         partial = self._partial()
         try:
             unpack(archive, partial)
-            record = json.loads((partial / rundir.EXPERIMENT).read_bytes())
+            record = read_json(partial / rundir.EXPERIMENT)
             if record["spec"] != to_table(cell.with_seed(seed)):
                 raise WblabError("the worker ran another spec than it was given: has it another version of the lab?")
         except (OSError, ValueError, KeyError, TypeError, WblabError) as error:
@@ -146,9 +153,12 @@ class Store:
         return self.path / TABLE
 
     def _write(self, name: str, mark: str) -> None:
-        partial = self.path / f".{name}.partial"
-        self.table(mark).to_parquet(partial, index=False)
-        os.replace(partial, self.path / name)
+        table = self.table(mark)
+        try:
+            with replace_file(self.path / name) as file:
+                table.to_parquet(file, index=False)
+        except OSError as error:
+            raise WblabError(f"cannot write {self.path / name}: {error.strerror or error}") from None
 
     def table(self, mark: str = "") -> "pd.DataFrame":
         """Return the metrics of all runs that count, or of those whose names have a mark: one row for each metric."""
@@ -173,6 +183,10 @@ class Store:
             if len({type(cell.levels[axis]) for cell in self.matrix.cells}) > 1:
                 table[axis] = table[axis].astype(str)
         return table
+
+    def room(self) -> Path:
+        """Return a new directory for workers to work in."""
+        return Path(tempfile.mkdtemp(prefix=_WORK, dir=self.path))
 
     def _partial(self) -> Path:
         return Path(tempfile.mkdtemp(prefix=_PARTIAL, dir=self.runs))
@@ -204,17 +218,27 @@ def unpack(archive: bytes, directory: Path) -> None:
         raise WblabError(f"what the worker sent cannot be unpacked: {error}") from None
 
 
+def _kernels(value: object, matrix: Matrix) -> dict[str, dict[str, Any]]:
+    """Return the kernels of a matrix.json. Raises InputError unless all that its cells name are there."""
+    kernels = value if isinstance(value, dict) else {}
+    for name in {cell.spec.kernel for cell in matrix.cells}:
+        kernel = kernels.get(name)
+        if not isinstance(kernel, dict) or not isinstance(kernel.get("build_id"), str):
+            raise InputError(f"it does not say which build the kernel {name!r} was")
+    return {name: kernel for name, kernel in kernels.items() if isinstance(kernel, dict)}
+
+
 def _rename(path: Path, wanted: Path) -> Path:
     """Rename a directory; -2, -3 and so on keep it from one that is there."""
     path.chmod(0o755)  # a temporary directory is its maker's alone
     names = (wanted if number == 1 else wanted.with_name(f"{wanted.name}-{number}") for number in range(1, 10_000))
     for name in names:
-        if name.exists():
+        if os.path.lexists(name):
             continue
         try:
             os.rename(path, name)
         except OSError:
-            if not name.exists():
+            if not os.path.lexists(name):
                 raise
         else:
             return name

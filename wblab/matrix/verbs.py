@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wblab.core.errors import InputError, WblabError
+from wblab.core.printable import printable
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -109,7 +110,7 @@ def _check(matrix: "Matrix", kernels: dict[str, Any], *, here: bool) -> None:
             raise InputError(f"{error} (in the cell {cell})") from None
     adapted = (why_left_out(found[cell.spec.kernel], cell.spec.trace.events) for cell in matrix.cells)
     for said in filter(None, dict.fromkeys(adapted)):
-        print(f"wblab: {said}", file=sys.stderr)
+        print(printable(f"wblab: {said}"), file=sys.stderr)
 
 
 def _remote(stack: ExitStack, address: str, matrix: "Matrix", kernels: dict[str, Any]) -> "Client":
@@ -145,10 +146,10 @@ def _run(store: "Store", client: "Client | None", workers: int | None) -> "Tally
             report = stack.enter_context(bar(store.matrix.name))
             report(None, "starting the workers")
             if client is None:
-                client = stack.enter_context(local(min(workers or processors(), missing), store.path / ".work"))
+                client = stack.enter_context(local(min(workers or processors(), missing), store.room()))
             return Runner(store, client, report).run()
     except (WblabError, KeyboardInterrupt) as error:
-        print(f"wblab: to go on: wblab matrix --resume {store.path}", file=sys.stderr)
+        print(printable(f"wblab: to go on: wblab matrix --resume {store.path}"), file=sys.stderr)
         raise error
     finally:
         store.write_tables()
@@ -161,12 +162,12 @@ def _print(store: "Store", tally: "Tally", as_json: bool) -> None:
         counts = {"runs": total, "done": total - len(failures), "made_now": tally.done, "repeated": tally.repeated}
         print(json.dumps({"directory": str(store.path), **counts, "failures": failures}, indent=2))
     else:
-        print(store.path)
+        print(printable(str(store.path)))
     if failures:
         for failure in failures[:_SHOWN]:
-            print("failed: {cell}, seed {seed}: {reason}".format(**failure), file=sys.stderr)
+            print(printable("failed: {cell}, seed {seed}: {reason}".format(**failure)), file=sys.stderr)
         if len(failures) > _SHOWN:
-            print(f"and {len(failures) - _SHOWN} more, in {store.runs}/_*", file=sys.stderr)
+            print(printable(f"and {len(failures) - _SHOWN} more, in {store.runs}/_*"), file=sys.stderr)
         raise WblabError(
             f"{len(failures)} of {total} runs failed: to try them again, wblab matrix --resume {store.path}"
         )
