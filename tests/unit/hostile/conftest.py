@@ -1,0 +1,15 @@
+"""Sound directories, made once for all tests."""
+
+from pathlib import Path
+
+import pytest
+
+from .originals import a_table, bisection, guest_run, live_run, matrix
+
+
+@pytest.fixture(scope="session")
+def originals(tmp_path_factory) -> Path:
+    room = tmp_path_factory.mktemp("originals")
+    for make in (guest_run, live_run, matrix, bisection, a_table):
+        make(room / make.__name__)
+    return room

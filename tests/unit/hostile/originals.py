@@ -1,0 +1,116 @@
+"""Small, sound directories of every kind that the lab reads, from which hostile ones are made."""
+
+import json
+import shutil
+from array import array
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+
+from wblab.core import npy
+from wblab.core.livespec import HostDisk, LiveSpec
+from wblab.core.loads import Command
+from wblab.core.specfile import find_spec, read_spec
+from wblab.core.tables import to_table
+from wblab.host.live.order import INNOCENT
+from wblab.matrix.plan import expand
+from wblab.matrix.store import Store
+
+MS = 1_000_000
+S = 1000 * MS
+TRACE = Path(__file__).parents[2] / "data" / "base.v7.dat"
+SPEC = """
+memory = "100MiB"
+[disk]
+size = "64MiB"
+write_bps = "1MiB/s"
+[load.c1]
+kind = "control"
+idle = "50ms"
+[load.l1]
+kind = "load"
+file = "l1"
+wait = "1s"
+size = "8MiB"
+block = "1KiB"
+"""
+# What a live run has beside its load records, as wblab.host.live.record writes it.
+LIVE = {
+    "traffic": {"seconds": 60.0, "written_bytes": 3 << 30, "busy_s": 40.5, "most_written_per_s": 70_000_000},
+    "thresholds": {"background": 375_000_000, "dirty": 750_000_000},
+}
+
+
+def write_run(directory: Path, spec, boundaries: dict[str, list[int]], **record: object) -> None:
+    """Write a run of a spec, as the guest and the host write it."""
+    directory.mkdir(parents=True)
+    content = {"format": 1, "kind": "uml", "spec": to_table(spec), "seed": 1, "left_out": [], "guest": {}, "host": {}}
+    content |= {"kernel": {"release": "7.3.0", "build_id": "a" * 64}, "outcome": "succeeded", "reason": ""}
+    (directory / "experiment.json").write_text(json.dumps(content | record))
+    for name, times in boundaries.items():
+        npy.write_int64(directory / f"load.{name}.npy", array("q", times))
+        said = {"name": name, "kind": spec.load[name].kind, "parameters": {}, "pid": 7, "unit": "ns"}
+        ended = {"cycles": len(times) - 1, "end": "stopped", "error": "", "status": 0}
+        (directory / f"load.{name}.json").write_text(json.dumps(said | ended))
+
+
+def guest_run(directory: Path, spec=None) -> None:
+    spec = spec or read_spec(find_spec("base"))
+    times = {"control": [0, 50 * MS, 100 * MS], "write": [0, 50 * MS, 101 * MS], "load": [0, 5 * S, 5100 * MS, 8 * S]}
+    times["multiwrite"] = [0, 100 * MS, 200 * MS, 1700 * MS, 1800 * MS]
+    write_run(directory, spec, {name: times[load.kind] for name, load in spec.load.items()})
+    shutil.copyfile(TRACE, directory / "trace.dat")
+    (directory / "console.log").write_text("the console\n")
+
+
+def live_run(directory: Path) -> None:
+    loads = INNOCENT | {"apt": Command(argv=("apt", "upgrade"), wait=S)}
+    disk = HostDisk(device="/dev/sda1", filesystem="ext4", scheduler="mq-deadline")
+    spec = LiveSpec(name="live", memory=8 << 30, disk=disk, load=loads)
+    times = {name: [0, 50 * MS, 100 * MS] if load.kind == "control" else [0, S, 3 * S] for name, load in loads.items()}
+    write_run(directory, spec, times, kind="live", live=LIVE)
+    shutil.copyfile(TRACE, directory / "trace.pause-1.dat")
+    said = {"start_ns": 0, "end_ns": 3 * S, "pause_start_ns": S, "pause_end_ns": 2 * S, "load": "apt"}
+    (directory / "trace.pause-1.json").write_text(json.dumps(said))
+
+
+def matrix(directory: Path) -> None:
+    """Write a matrix of two cells and two seeds, one of them missing, with its table."""
+    base = directory.parent / "small.toml"
+    base.write_text(SPEC)
+    table = {"name": "m", "base": base.name, "seeds": 2, "axes": {"disk.scheduler": ["none", "bfq"]}}
+    kernels = {"": {"build_id": "a" * 64, "release": "7.3.0"}}
+    store = Store.create(directory.parent / "made", expand(table, directory.parent), kernels)
+    for cell, seed in store.matrix.runs()[:3]:
+        times = {"c1": [0, 50 * MS, 100 * MS], "l1": [0, S, (1010 + seed) * MS, 1030 * MS]}
+        spec = cell.with_seed(seed)
+        write_run(store.runs / spec.name, spec, times)
+    store.write_tables()
+    shutil.move(store.path, directory)
+
+
+def bisection(directory: Path) -> None:
+    """Write a bisection that was begun."""
+    directory.mkdir()
+    (directory / "runs").mkdir()
+    spec = replace(read_spec(find_spec("base")), seed=1)
+    commit = {"author": "Ann <ann@localhost>", "date": "2026-11-21T12:00:00+00:00", "subject": "change"}
+    question = {"tree": str(directory), "good": {"hash": "1" * 40} | commit, "bad": {"hash": "2" * 40} | commit}
+    question |= {"metric": {"load": "mw1", "name": "longest_pause_s"}, "seeds_max": 34, "spec": to_table(spec)}
+    (directory / "bisect.json").write_text(json.dumps({"format": 1, "kind": "bisect"} | question | {"tried": []}))
+
+
+def a_table(directory: Path) -> None:
+    """Write a table of results alone, as one gets it from somebody."""
+    directory.mkdir()
+    rows = [
+        (level, seed, f"{level}-s{seed}", load, kind, metric, seed + place / 7)
+        for place, level in enumerate(("none", "bfq"))
+        for seed in (1, 2, 3)
+        for load, kind in (("mw1", "multiwrite"), ("l1", "load"))
+        for metric in ("longest_pause_s", "wait_time_s")
+    ]
+    columns = ["disk.scheduler", "seed", "run", "load", "kind", "metric", "value"]
+    pd.DataFrame(rows, columns=columns).to_csv(directory / "table.csv", index=False)
+    pd.DataFrame(rows, columns=columns).to_parquet(directory / "table.parquet", index=False)

@@ -1,0 +1,220 @@
+"""Attacks that were done for real, one by one; `test_directories` makes thousands like them."""
+
+import json
+import os
+import shutil
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from wblab.cli import main
+from wblab.core.printable import printable
+from wblab.data.run import read_run
+
+
+@pytest.fixture
+def run(originals, tmp_path):
+    return shutil.copytree(originals / "guest_run", tmp_path / "run")
+
+
+@pytest.fixture
+def wblab(capsys):
+    """Run the command; return its exit code and what it said on standard error."""
+
+    def run(*words):
+        code = main([str(word) for word in words])
+        return code, capsys.readouterr().err
+
+    return run
+
+
+def change(run, file="experiment.json", **values):
+    content = json.loads((run / file).read_text())
+    (run / file).write_text(json.dumps(content | values))
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (["timeline"], "timeline.png"),
+        (["timeline", "--html"], "timeline.html"),
+        (["export", "--perfetto"], "trace.perfetto-trace"),
+        (["export", "--perfetto"], ".trace.perfetto-trace.partial"),
+    ],
+)
+def test_nothing_is_written_through_a_link(run, tmp_path, wblab, words, name):
+    (tmp_path / "victim").write_text("precious")
+    (run / name).symlink_to(tmp_path / "victim")
+    code, said = wblab(*words, run)
+    assert (code, said) == (0, "")
+    assert (tmp_path / "victim").read_text() == "precious"
+    assert (run / name).is_symlink() == name.endswith(".partial")
+
+
+def test_a_matrix_writes_its_table_into_its_own_directory(originals, tmp_path, wblab, monkeypatch):
+    from wblab.matrix.store import Store
+
+    path = shutil.copytree(originals / "matrix", tmp_path / "m")
+    (tmp_path / "victim").write_text("precious")
+    (path / "table.parquet").unlink()
+    for name in ("table.parquet", ".table.parquet.partial"):
+        (path / name).symlink_to(tmp_path / "victim")
+    Store.open(path).write_tables()
+    assert (tmp_path / "victim").read_text() == "precious"
+    assert len(pd.read_parquet(path / "table.parquet"))
+
+
+def test_a_matrix_whose_runs_are_elsewhere_is_not_resumed(originals, tmp_path, wblab, monkeypatch):
+    monkeypatch.setattr("wblab.matrix.verbs._check_kernels", lambda store: None)
+    monkeypatch.setattr("wblab.matrix.verbs._check", lambda *arguments, **options: None)
+    path = shutil.copytree(originals / "matrix", tmp_path / "m")
+    (path / "runs").rename(tmp_path / "elsewhere")
+    (path / "runs").symlink_to(tmp_path / "elsewhere")
+    before = sorted((tmp_path / "elsewhere").iterdir())
+    code, said = wblab("matrix", "--resume", path)
+    assert code == 2
+    assert "is no directory of runs" in said
+    assert sorted((tmp_path / "elsewhere").iterdir()) == before
+
+
+@pytest.mark.parametrize("name", ["load.mw1.npy", "load.mw1.json", "trace.dat", "experiment.json"])
+def test_a_fifo_does_not_hang(run, wblab, name):
+    (run / name).unlink()
+    os.mkfifo(run / name)
+    code, said = wblab("timeline", run)
+    assert code == (0 if name == "trace.dat" else 2)  # without a trace it shows the loads alone
+    assert said.count("\n") == 1
+    assert "regular file" in said or "no run" in said
+
+
+@pytest.mark.parametrize("name", ["load.mw1.npy", "load.mw1.json", "trace.dat", "experiment.json"])
+def test_a_link_is_not_followed(run, tmp_path, wblab, name):
+    (run / name).rename(tmp_path / "other")
+    (run / name).symlink_to(tmp_path / "other")
+    code, said = wblab("timeline", run)
+    assert code == (0 if name == "trace.dat" else 2)
+    assert f"{name}: it is a link" in said
+
+
+@pytest.mark.parametrize("name", ["../x", "/tmp/x", "a/b", "$\\frac{$", "[/x]", "\x1b[2J", ".", "", "a\0", "x" * 65])
+def test_a_load_has_a_name_that_is_part_of_a_files(run, wblab, name):
+    spec = json.loads((run / "experiment.json").read_text())["spec"]
+    spec["load"][name] = spec["load"].pop("mw1")
+    change(run, spec=spec)
+    code, said = wblab("pauses", run)
+    assert code == 2
+    assert "is no usable name" in said
+    assert "\x1b" not in said
+
+
+def test_reasons_do_not_reach_the_terminal_as_they_are(run, wblab):
+    change(run, outcome="failed", reason="\x1b]0;pwned\x07\x1b[2J\nand \u202emore")
+    code, said = wblab("pauses", run)
+    assert code == 0
+    assert said == "wblab: this run did not succeed: \\x1b]0;pwned\\x07\\x1b[2J\\nand \\u202emore\n"
+
+
+@pytest.mark.parametrize(
+    "record",
+    ["[" * 100_000, '{"format": 1, "spec": ' + '{"a":' * 500 + "1" + "}" * 501, '{"format": ' + "9" * 5000 + "}",
+     '{"format": NaN}', '{"format": 1, "spec": {}, "reason": "\\ud800"}', '{"format": 1, "kernel": [], "spec": {}}',
+     "\0"],
+)  # fmt: skip
+def test_a_record_that_the_lab_did_not_write_is_one_line(run, wblab, record):
+    (run / "experiment.json").write_text(record)
+    for words in (["pauses", run], ["rerun", run], ["timeline", run], ["run", run]):
+        code, said = wblab(*words)
+        assert code == 2
+        assert said.startswith("wblab: ")
+        assert said.count("\n") == 1
+        assert len(said) < 2500
+
+
+def test_a_row_says_how_long_it_is(run, wblab):
+    header = "{'descr': '<i8', 'fortran_order': False, 'shape': (1152921504606846975,), }".ljust(117) + "\n"
+    (run / "load.mw1.npy").write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode())
+    assert wblab("pauses", run)[0] == 2
+    np.save(run / "load.mw1.npy", np.array([{}], object), allow_pickle=True)
+    assert wblab("pauses", run)[0] == 2
+    with (run / "load.mw1.npy").open("wb") as file:
+        file.truncate(1 << 40)
+    code, said = wblab("pauses", run)
+    assert code == 2
+    assert "longer than" in said
+
+
+def test_clocks_that_overflow(run, wblab):
+    for times in ([0, 1, 2, 3, 2**63 - 1], [-(2**63), 0, 1, 2, 3], [2**62 + 1, -(2**62), 3, 4, 5]):
+        np.save(run / "load.mw1.npy", np.array(times))
+        code, said = wblab("pauses", run)
+        assert code == 2
+        assert "damaged" in said
+
+
+@pytest.mark.parametrize("name", ["$\\frac{$", "$x$", "<b>", "\x1b[31m", "[red]", "%{y}", "{0}", "\udcff"])
+def test_a_name_is_drawn_as_it_is(run, wblab, name, capsys):
+    run = run.rename(run.with_name(name))
+    spec = json.loads((run / "experiment.json").read_text())["spec"]
+    spec["disk"]["mount_options"] = [printable(name)]
+    change(
+        run,
+        spec=spec,
+        kernel={"release": printable(name)},
+        outcome="failed",
+        reason=f"{printable(name)}<script>alert(1)</script>",
+    )
+    for words in (["timeline"], ["timeline", "-o", run / "x.svg"], ["timeline", "--html"]):
+        assert wblab(*words, run)[0] == 0
+    assert "<script>alert" not in (run / "timeline.html").read_text()
+
+
+def test_names_in_a_table_are_no_markup(originals, tmp_path, wblab, capsys):
+    table = pd.read_csv(originals / "a_table" / "table.csv")
+    for text in ("[/x]", "[red]", "$\\frac{$", "<script>alert(1)</script>", "\x1b[31m"):
+        for column in ("load", "kind", "metric", "disk.scheduler", "run"):
+            changed = table.copy()
+            changed[column] = text + changed[column].astype(str)
+            changed.to_csv(tmp_path / "t.csv", index=False)
+            code = main(["compare", str(tmp_path / "t.csv"), "--all", "--html", str(tmp_path / "t.html")])
+            out, err = capsys.readouterr()
+            assert code == 0, err
+            assert "\x1b" not in out + err
+            assert "<script>alert" not in (tmp_path / "t.html").read_text()
+
+
+def test_a_table_of_many_levels_is_not_multiplied_out(tmp_path, wblab):
+    columns = {f"axis{place}": [f"{row * (place + 1) % 41}" for row in range(41)] for place in range(30)}
+    rest = {"seed": 1, "run": "r", "load": "mw1", "kind": "write", "metric": "paused_s", "value": 1.0}
+    pd.DataFrame(columns | {name: [value] * 41 for name, value in rest.items()}).to_csv(tmp_path / "t.csv", index=False)
+    code, said = wblab("compare", tmp_path / "t.csv", "--html", tmp_path / "t.html")
+    assert code in (0, 2)
+    assert said.count("\n") <= 1
+
+
+def test_a_bisection_of_a_stranger_does_not_choose_what_is_built(originals, tmp_path, wblab, monkeypatch):
+    monkeypatch.setattr("wblab.host.kernel.make.check_tools", lambda: None)
+    path = shutil.copytree(originals / "bisection", tmp_path / "b")
+    code, said = wblab("bisect", "--resume", path)
+    assert code == 2
+    assert f"is about {originals / 'bisection'}, whose commits will be built" in said
+    change(path, file="bisect.json", good={"hash": "--upload-pack=touch x", "author": "", "date": "", "subject": ""})
+    code, said = wblab("bisect", "--resume", path, "--tree", originals / "bisection")
+    assert code == 2
+    assert "is no hash of a commit" in said
+
+
+def test_what_the_terminal_cannot_write_is_no_reason_to_fail(run, monkeypatch, tmp_path):
+    import io
+
+    run = run.rename(run.with_name("\u00e4\udcff\u202e"))
+    said = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    monkeypatch.setattr(sys, "stdout", said)
+    assert main(["timeline", str(run)]) == 0
+    said.seek(0)
+    assert said.read().endswith("\\xe4\\udcff\\u202e/timeline.png\n")
+
+
+def test_a_sound_run_is_read(originals):
+    assert len(read_run(originals / "guest_run").loads) == 5

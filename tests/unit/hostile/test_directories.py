@@ -1,0 +1,185 @@
+"""Every verb that reads a directory, on hostile ones: at most one line, no traceback, no hang, no file elsewhere."""
+
+import os
+import re
+import secrets
+import shutil
+import signal
+import sys
+import warnings
+from contextlib import contextmanager
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from wblab import cli
+from wblab.core.check import check_spec
+from wblab.core.errors import WblabError
+from wblab.core.printable import printable
+from wblab.core.specfile import find_spec, read_spec
+
+from .changes import make_hostile
+
+LIMIT_S = 30  # of one case, that would be a hang: the slowest takes two
+QUICK, LONG, PARTS = 300, 10_000, 10
+VERBS = {
+    "guest_run": [
+        ["pauses", "{run}"], ["pauses", "{run}"], ["pauses", "{run}", "--json"], ["spec", "{run}"], ["rerun", "{run}"],
+        ["rerun", "{run}", "--with", "{sound}"], ["rerun", "{run}", "--with", "{sound}", "--json"],
+        ["timeline", "{run}"], ["timeline", "{run}", "--around", "longest"], ["timeline", "{run}", "--html"],
+        ["export", "{run}", "--perfetto"], ["compare", "{run}", "{live}", "--html", "{run}/report.html"],
+        ["compare", "{run}", "{live}"], ["monitor", "--run", "{run}", "--speed", "1000000", "--json"],
+    ],
+    "live_run": [
+        ["pauses", "{run}"], ["timeline", "{run}"], ["timeline", "{run}", "--around", "longest"], ["twin", "{run}"],
+        ["twin", "{run}"], ["export", "{run}", "--perfetto"],
+        ["timeline", "{run}", "--from", "1s", "--to", "2s", "--html"],
+    ],
+    "matrix": [
+        ["matrix", "--resume", "{run}"], ["matrix", "--resume", "{run}"], ["compare", "{run}"],
+        ["compare", "{run}", "--html", "{run}/report.html"], ["pauses", "{run}/runs/0-none-s1"],
+    ],
+    "bisection": [["bisect", "--resume", "{run}", "--tree", "{run}"]],
+    "a_table": [["compare", "{run}/table.csv"], ["compare", "{run}/table.parquet", "-o", "{run}/effects.svg"],
+                ["compare", "{run}/table.csv", "--all", "--json"]],
+}  # fmt: skip
+SHARES = {"guest_run": 12, "live_run": 4, "matrix": 5, "bisection": 1, "a_table": 3}
+CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+class HungError(BaseException):
+    """A case took longer than any should."""
+
+
+@pytest.fixture(autouse=True)
+def no_guests(monkeypatch):
+    """Everything up to the boot of a guest; what would follow is not a reader's."""
+
+    def booted(*arguments, **options):
+        raise WblabError("a guest would boot here")
+
+    monkeypatch.setattr("wblab.host.verbs.run_spec", booted)
+    monkeypatch.setattr("wblab.host.kernel.built_kernel", booted)
+    monkeypatch.setattr("wblab.twin.verbs._runs", booted)
+    monkeypatch.setattr("wblab.matrix.verbs._check_kernels", lambda store: None)
+    monkeypatch.setattr("wblab.matrix.verbs._check", lambda *arguments, **options: None)
+    monkeypatch.setattr("wblab.matrix.cluster.local", booted)
+    monkeypatch.setattr("wblab.host.kernel.make.check_tools", lambda: None)
+
+
+@contextmanager
+def limited():
+    def late(number, frame):
+        raise HungError
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.alarm(LIMIT_S)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def run_verb(words: list[str]) -> int:
+    if words[0] != "spec":
+        return cli.main(words)
+    try:  # what 'wblab run DIRECTORY' does before it looks for a kernel
+        check_spec(read_spec(find_spec(words[1])))
+    except WblabError as error:
+        print(f"wblab: {printable(str(error))[:2000]}", file=sys.stderr)
+        return error.exit_code
+    return 0
+
+
+def state(folder: Path) -> dict[str, tuple]:
+    """Return all that is in a folder, with what would change if something was written."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        said = path.lstat()
+        found[str(path)] = (said.st_mode, said.st_size, said.st_mtime_ns, said.st_nlink)
+    return found
+
+
+def attack(originals: Path, room: Path, seed: int, capsys) -> None:
+    """Make a hostile directory, let a verb read it, and check what came of it."""
+    random = Random(seed)
+    outside, inside = room / "outside", room / "inside"
+    outside.mkdir()
+    (outside / "folder").mkdir()
+    (outside / "victim").write_text("precious\n")
+    kind = random.choices(list(SHARES), list(SHARES.values()))[0]
+    run = inside / random.choice(("run", "run", "run", "r\x1b[31m", "$\\frac{$", "[red]", "<b>"))
+    shutil.copytree(originals / kind, run)
+    make_hostile(run, random, outside)
+    names = {"run": str(run), "sound": str(originals / "guest_run"), "live": str(originals / "live_run")}
+    words = [re.sub(r"\{(\w+)\}", lambda match: names[match[1]], word) for word in random.choice(VERBS[kind])]
+    before = state(outside) | state(originals)
+    with warnings.catch_warnings(record=True), limited():
+        code = run_verb(words)
+    said = capsys.readouterr()
+    assert code in (0, 1, 2)
+    assert state(outside) | state(originals) == before
+    assert sorted(path.name for path in room.iterdir()) == ["inside", "outside"]
+    assert [path.name for path in inside.iterdir()] == [run.name]
+    assert not list(run.rglob("*.partial")) or any(".partial" in str(path) for path in run.rglob(".*.partial"))
+    assert not CONTROL.search(said.err), said.err
+    if "--json" not in words or words[0] != "monitor":
+        assert not CONTROL.search(said.out), said.out
+    lines = said.err.splitlines()
+    assert all(line.startswith("wblab: ") and len(line) < 3000 for line in lines), said.err
+    if code == 2:
+        assert len(lines) == 1 or words[0] in ("timeline", "export", "matrix"), said.err
+
+
+def attacks(seeds: range, originals: Path, place: Path, capsys) -> None:
+    failed = []
+    for seed in seeds:
+        room = place / f"{seed}"
+        room.mkdir()
+        try:
+            attack(originals, room, seed, capsys)
+        except (Exception, SystemExit, HungError) as error:
+            failed.append(f"seed {seed}: {type(error).__name__}: {str(error)[:400]}")
+            capsys.readouterr()
+        shutil.rmtree(room)
+    if os.environ.get("WBLAB_FUZZ_LIST"):
+        with Path(os.environ["WBLAB_FUZZ_LIST"]).open("a") as file:
+            file.writelines(f"{line!r}\n" for line in failed)
+    assert not failed, f"{len(failed)} of {len(seeds)}:\n" + "\n".join(failed[:10])
+
+
+def test_sound_directories_are_read(originals, tmp_path, capsys):
+    for kind, verbs in VERBS.items():
+        for number, template in enumerate(verbs):
+            run = tmp_path / f"{kind}-{number}"
+            shutil.copytree(originals / kind, run)
+            names = {"run": str(run), "sound": str(originals / "guest_run"), "live": str(originals / "live_run")}
+            words = [word.format(**names) for word in template]
+            code = run_verb(words)
+            said = capsys.readouterr()
+            expected = {"bisect": 2}.get(words[0], 0)
+            if words[0] in ("twin", "matrix") or words == ["rerun", str(run)]:
+                assert "a guest would boot here" in said.err
+            else:
+                assert code == expected, (words, said.err)
+
+
+def test_hostile_directories(originals, tmp_path, capsys):
+    attacks(range(QUICK), originals, tmp_path, capsys)
+
+
+def test_hostile_directories_of_today(originals, tmp_path, capsys):
+    start = secrets.randbelow(1 << 40)
+    with capsys.disabled():
+        print(f" seeds {start} to {start + 49} ", end="")
+    attacks(range(start, start + 50), originals, tmp_path, capsys)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("part", range(PARTS))
+def test_many_hostile_directories(originals, tmp_path, capsys, part):
+    size = LONG // PARTS
+    attacks(range(1_000_000 + part * size, 1_000_000 + (part + 1) * size), originals, tmp_path, capsys)
