@@ -1,6 +1,7 @@
 """The distribution's packages that the lab needs: which are missing, and how they are installed.
 
-`python3 -m wblab.host.packages` installs what is missing, as root on apt; else it says how.
+`python3 -m wblab.host.packages` installs what is missing, as root on apt; else it says how. With `--tests` what only
+the tests need as well: without that they run too, and say at their end what they left out.
 """
 
 import os
@@ -12,7 +13,7 @@ from pathlib import Path
 
 from wblab.host.disk import tool_path
 
-# Program -> Debian package. What the kernel build, the runs and the tests call.
+# Program -> Debian package. What the kernel build and the runs call.
 PROGRAMS = {
     "gcc": "gcc",
     "ld": "binutils",
@@ -26,19 +27,46 @@ PROGRAMS = {
     "mke2fs": "e2fsprogs",
     "mkfs.xfs": "xfsprogs",
     "trace-cmd": "trace-cmd",
-    "strace": "strace",
 }
-LIBC_HEADER = Path("/usr/include/stdio.h")
+HEADERS = {"stdio.h": "libc6-dev"}
+
+# What the tests call besides.
+BROWSERS = ("chromium", "chromium-browser", "chromium-headless-shell", "google-chrome", "google-chrome-stable")
+TEST_PROGRAMS = {
+    "git": "git",
+    "pkg-config": "pkg-config",
+    "pkill": "procps",
+    "strace": "strace",
+    "mount": "mount",
+}
+TEST_HEADERS = {
+    "trace-cmd/trace-cmd.h": "libtracecmd-dev",
+    "tracefs/tracefs.h": "libtracefs-dev",
+    "traceevent/event-parse.h": "libtraceevent-dev",
+}
+_INCLUDE = Path("/usr/include")
+_ENVIRONMENT = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
 
 
 def missing_packages() -> list[str]:
-    """Return the Debian packages to install, in a stable order."""
-    missing = [package for program, package in PROGRAMS.items() if tool_path(program) is None]
-    if not LIBC_HEADER.exists():
-        missing.append("libc6-dev")
+    """Return the Debian packages to install for the lab, in a stable order."""
+    missing = _missing(PROGRAMS, HEADERS)
     if find_spec("ensurepip") is None or find_spec("venv") is None:
         missing.append("python3-venv")
     return missing
+
+
+def missing_test_packages() -> list[str]:
+    """Return the Debian packages to install for the tests besides, in a stable order."""
+    missing = _missing(TEST_PROGRAMS, TEST_HEADERS)
+    if not any(map(tool_path, BROWSERS)):
+        missing.append("chromium")
+    return missing
+
+
+def _missing(programs: dict[str, str], headers: dict[str, str]) -> list[str]:
+    missing = [package for program, package in programs.items() if tool_path(program) is None]
+    return missing + [package for header, package in headers.items() if not (_INCLUDE / header).exists()]
 
 
 def install_command(packages: list[str]) -> list[str]:
@@ -49,17 +77,28 @@ def install_command(packages: list[str]) -> list[str]:
 
 def main() -> int:
     """Install what is missing where that can be done; else print the one command that does it."""
-    packages = missing_packages()
-    if not packages:
+    needed = missing_packages()
+    more = missing_test_packages() if "--tests" in sys.argv[1:] else []
+    if not needed and not more:
         return 0
-    command = install_command(packages)
     if os.geteuid() or shutil.which("apt-get") is None:
-        print(f"wblab: missing packages: run '{' '.join(command)}' first", file=sys.stderr)
-        return 2
+        command = " ".join(install_command([*needed, *more]))
+        if needed:
+            print(f"wblab: missing packages: run '{command}' first", file=sys.stderr)
+            return 2
+        print(f"wblab: some tests will be left out; for all of them run '{command}' first", file=sys.stderr)
+        return 0
+    subprocess.run(["apt-get", "update", "--quiet=2"], env=_ENVIRONMENT, check=False)
+    code = _install(needed) if needed else 0
+    for package in more:  # each alone: one that the distribution does not have keeps no other away
+        _install([package])
+    return code
+
+
+def _install(packages: list[str]) -> int:
+    command = install_command(packages)
     print(f"+ {' '.join(command)}", file=sys.stderr)
-    environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
-    subprocess.run(["apt-get", "update", "--quiet=2"], env=environment, check=False)
-    return subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=False).returncode
+    return subprocess.run(command, env=_ENVIRONMENT, stdout=subprocess.DEVNULL, check=False).returncode
 
 
 if __name__ == "__main__":

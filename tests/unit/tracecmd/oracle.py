@@ -16,15 +16,13 @@ _PSEUDO |= {"@cpu": lambda events: events.cpu, "@pid": lambda events: events.pid
 
 
 def build(directory: Path) -> Path:
-    """Return the program, compiled. Skips the test where a compiler or the libraries are missing."""
-    compiler, config = shutil.which("cc"), shutil.which("pkg-config")
-    if not compiler or not config:
-        pytest.skip("needs cc and pkg-config")
-    flags = subprocess.run([config, "--cflags", "--libs", *_LIBRARIES], capture_output=True, text=True, check=False)
+    """Return the program, compiled. Skips the test where the libraries are missing."""
+    config = [shutil.which("pkg-config") or "false", "--cflags", "--libs", *_LIBRARIES]
+    flags = subprocess.run(config, capture_output=True, text=True, check=False)
     if flags.returncode:
-        pytest.skip("needs the development files of libtracecmd and libtraceevent")
+        pytest.skip("no pkg-config, or no development files of libtracecmd")
     program = directory / "oracle"
-    subprocess.run([compiler, "-O2", "-Wall", "-o", program, _SOURCE, *flags.stdout.split()], check=True)
+    subprocess.run(["gcc", "-O2", "-Wall", "-o", program, _SOURCE, *flags.stdout.split()], check=True)
     return program
 
 

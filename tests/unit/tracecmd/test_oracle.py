@@ -3,6 +3,7 @@
 import struct
 from pathlib import Path
 
+import pandas
 import pytest
 import tracecmd
 from tracecmd import options
@@ -102,7 +103,6 @@ def test_names_of_flags_in_recorded_events():
 
 
 def test_tables():
-    pandas = pytest.importorskip("pandas")
     trace = tracecmd.open(RECORDED[0].with_name("lost-events.v7.dat"))
     table = trace.events("sched_switch").to_pandas()
     assert list(table)[:4] == ["ts_ns", "cpu", "pid", "comm"]

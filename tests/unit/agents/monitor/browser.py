@@ -13,7 +13,8 @@ from typing import Any
 import aiohttp
 import pytest
 
-_NAMES = ("chromium", "chromium-browser", "chromium-headless-shell", "google-chrome", "google-chrome-stable")
+from wblab.host.packages import BROWSERS
+
 _LIMIT_S = 60.0
 
 
@@ -54,7 +55,7 @@ class Browser:
 @asynccontextmanager
 async def browser(address: str) -> AsyncIterator[Browser]:
     """Open a page; skip where no browser is installed."""
-    program = next(filter(None, map(shutil.which, _NAMES)), None)
+    program = next(filter(None, map(shutil.which, BROWSERS)), None)
     if program is None:
         pytest.skip("no Chromium is installed")
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
