@@ -8,10 +8,13 @@ STAMP := $(VENV)/.installed
 AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 # Tests of one file share what they made, and so run in one process.
-SIDE_BY_SIDE := -n auto --dist loadfile --no-loadscope-reorder
+PYTEST = $(VENV)/bin/pytest -n auto --dist loadfile --no-loadscope-reorder --left-out $(LEFT_OUT)
+
+# What was not tested, and why: the parts of `make test` add to it.
+LEFT_OUT := .pytest_cache/left-out
 
 .DEFAULT_GOAL := help
-.PHONY: help run test unit uml lint bench notebooks kernel setup packages doctor clean
+.PHONY: help run test unit uml soak lint bench notebooks kernel setup packages doctor clean
 
 help: ## Show this help
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-10s %s\n", $$1, $$2 }'
@@ -21,7 +24,12 @@ run: kernel ## Set up, build the kernel, run the base experiment and draw its ti
 	$(WBLAB) timeline "$$run" && \
 	$(WBLAB) pauses "$$run"
 
-test: lint unit uml ## Set up, check and test everything; boots real kernels
+test: forget lint unit uml ## Set up, check and test everything; boots real kernels
+	@echo; if [ -s $(LEFT_OUT) ]; then echo "Not tested here, and why:"; cat $(LEFT_OUT); \
+	else echo "Nothing was left out."; fi; echo "Longer versions of some tests: make soak"
+
+forget:
+	@mkdir -p $(dir $(LEFT_OUT)) && rm -f $(LEFT_OUT)
 
 lint: setup ## Check style, types and the direction of imports
 	$(VENV)/bin/ruff check .
@@ -30,10 +38,13 @@ lint: setup ## Check style, types and the direction of imports
 	$(VENV)/bin/lint-imports
 
 unit: setup ## Run the tests that boot nothing
-	$(VENV)/bin/pytest $(SIDE_BY_SIDE) -m "not uml and not bench"
+	$(PYTEST) -m "not uml and not bench and not soak"
 
 uml: kernel ## Run the tests that boot kernels
-	$(VENV)/bin/pytest $(SIDE_BY_SIDE) -m "uml and not bench"
+	$(PYTEST) -m "uml and not bench and not soak"
+
+soak: kernel ## Run the long versions of tests: thousands of hostile inputs, kills, replays
+	$(PYTEST) -m soak
 
 bench: kernel ## Measure how long things take, and where the time goes
 	$(VENV)/bin/pytest -m bench -s
@@ -48,12 +59,15 @@ kernel: setup ## Build the kernel (cached)
 doctor: setup ## Check this machine
 	@$(WBLAB) doctor
 
+# What only tests need is installed for them only.
+test unit uml soak: PACKAGES := --tests
+
 setup: packages $(STAMP) ## Make .venv with the lab in it
 
 packages:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	{ echo "wblab: $(PYTHON) must be Python 3.11 or later: set PYTHON=python3.x" >&2; exit 2; }
-	@$(PYTHON) -m wblab.host.packages
+	@$(PYTHON) -m wblab.host.packages $(PACKAGES)
 
 $(STAMP): pyproject.toml
 	@$(PYTHON) -m venv $(VENV)

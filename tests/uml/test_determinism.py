@@ -71,7 +71,7 @@ def test_twenty_runs_give_the_same_bytes_also_beside_busy_loops(shared_lab):
     [
         pytest.param("base", ("disk.filesystem=ext2",), id="ext2"),
         pytest.param("base", ("disk.filesystem=ext3",), id="ext3"),
-        pytest.param("base", XFS, id="xfs", marks=pytest.mark.skipif(not tool_path("mkfs.xfs"), reason="no mkfs.xfs")),
+        pytest.param("base", XFS, id="xfs"),
         pytest.param("base", SYNC, id="sync"),
         pytest.param("base", ("disk.scheduler=bfq",), id="bfq"),
         pytest.param("base-device", (), id="device"),

@@ -34,6 +34,7 @@ HEADERS = {"stdio.h": "libc6-dev"}
 BROWSERS = ("chromium", "chromium-browser", "chromium-headless-shell", "google-chrome", "google-chrome-stable")
 TEST_PROGRAMS = {
     "git": "git",
+    "openssl": "openssl",
     "pkg-config": "pkg-config",
     "pkill": "procps",
     "strace": "strace",

@@ -15,7 +15,6 @@ from wblab.host.disk import made_disk, mkfs_for, mkfs_tool, tool_path
 from wblab.host.mkfs import format_disk
 
 MIB = 1 << 20
-NEEDS_XFS = pytest.mark.skipif(tool_path("mkfs.xfs") is None, reason="mkfs.xfs is not installed")
 
 
 def xfs_version():
@@ -84,7 +83,6 @@ def test_it_is_the_filesystem_that_was_asked_for(filesystem, journal):
     assert re.search(r"Filesystem state: +clean", text)
 
 
-@NEEDS_XFS
 def test_xfs_has_the_seed_s_uuid():
     disk = Disk(size=300 * MIB, filesystem="xfs", write_bps=1)
     with formatted(disk, 7) as fd:

@@ -21,7 +21,7 @@ Start = Callable[..., "subprocess.Popen[str]"]
 @pytest.fixture
 def alone() -> Iterator[None]:
     """One test at a time: a daemon that starts puts back whoever bears its mark, of another test's daemon too."""
-    with open(Path(tempfile.gettempdir(), "wblab-mitigate-tests.lock"), "w") as lock:
+    with open(Path(tempfile.gettempdir(), f"wblab-mitigate-tests-{os.geteuid()}.lock"), "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
@@ -55,18 +55,6 @@ def taskstats() -> Taskstats:
         return Taskstats()
     except WblabError as error:
         pytest.skip(f"no taskstats here: {error}")
-
-
-@pytest.fixture
-def disk_path(tmp_path: Path) -> Path:
-    """A directory whose files are on a disk, so that writing counts."""
-    for line in Path("/proc/self/mountinfo").read_text().splitlines():
-        fields = line.split()
-        if fields[2] == f"{os.major(tmp_path.stat().st_dev)}:{os.minor(tmp_path.stat().st_dev)}":
-            kind = fields[fields.index("-") + 1]
-            if kind in ("tmpfs", "overlay"):
-                pytest.skip(f"temporary files are on {kind} here: writing to them does not count")
-    return tmp_path
 
 
 def all_ioprios(session: int) -> dict[tuple[int, int], int]:

@@ -1,0 +1,103 @@
+"""No test is left out silently: the reasons that are permitted, and a summary of what was left out.
+
+A test that is skipped for another reason fails. `--left-out FILE` appends the summary to a file: `make test` prints
+those of all its parts at its end.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+# Regular expressions of whole reasons: what a machine may lack without a fault of ours. What our packages bring is not
+# among them, but for those that not every user can install and not every distribution has.
+PERMITTED = (
+    # rights
+    r"needs root\b.*",
+    r"only root .*",
+    r"an ordinary user may not lock that much memory",
+    # the host's kernel, its settings, and containers
+    r"the host's kernel has no .*",
+    r"the host's Landlock does not know .*",
+    r"the host's processor has no .*",
+    r"this host does not let us trace: .*",
+    r"this machine has no user namespaces",
+    r"this host cannot fault CPUID: .*",
+    r"ptrace is forbidden here",
+    r"\d+ connections take more open files than this user may have: .*",
+    r"cannot mount: .*",
+    r"no taskstats here: .*",
+    r"no cgroup v2 to write to here",
+    r"no kernel threads are to be seen here",
+    r"no directory here is on a disk",
+    r"this machine has no disk: .*",
+    r"the disk has no node in /dev",
+    r"a daemon is at work here",
+    # programs
+    r"no glibc",
+    r"no Chromium is installed",
+    r"no trace_processor on this machine",
+    r"(strace|prlimit) is not installed",
+    r"openssl .* is not installed",
+    r"needs dpkg-deb, .*",
+    r"no pkg-config, or no development files of libtracecmd",
+    r"mkfs\.xfs is repeatable since xfsprogs 6\.18",
+    r"the loader has no --list-diagnostics \(glibc 2\.33\)",
+    # what takes long to make
+    r"the kernel \S+ has no seccomp mode",
+    r"the kernel \S+ is not built: wblab kernel build \S+",
+    # the golden run is of other programs than those of this machine
+    r"no golden run for this machine: .*",
+)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--left-out", type=Path, metavar="FILE", help="append what was not tested, and why, to FILE")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    return _judged(report)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    report = yield
+    return _judged(report)
+
+
+def _judged(report: Any) -> Any:
+    if report.skipped and not hasattr(report, "wasxfail") and not is_permitted(reason := _reason(report)):
+        report.outcome = "failed"
+        report.longrepr = f"left out for a reason that tests/leftout.py does not permit: {reason}"
+    return report
+
+
+def is_permitted(reason: str) -> bool:
+    return any(re.fullmatch(pattern, reason) for pattern in PERMITTED)
+
+
+def _reason(report: Any) -> str:
+    text = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+    return text.removeprefix("Skipped: ")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    reports = terminalreporter.stats.get("skipped", [])
+    lines = summary([(_reason(report), report.nodeid.partition("::")[0]) for report in reports])
+    terminalreporter.section("not tested")
+    terminalreporter.line("\n".join(lines) or "nothing was left out")
+    if (file := config.getoption("--left-out")) and not hasattr(config, "workerinput"):  # one of xdist's
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with file.open("a") as output:
+            output.writelines(f"{line}\n" for line in lines)
+
+
+def summary(left_out: list[tuple[str, str]]) -> list[str]:
+    """Return a line for each reason and file: how many tests were left out."""
+    counts = Counter(left_out)
+    return [f"{count:4} of {file}: {reason}" for (reason, file), count in sorted(counts.items())]
