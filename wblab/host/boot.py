@@ -4,6 +4,7 @@ import json
 import os
 import select
 import shlex
+import shutil
 import socket
 import subprocess
 import sys
@@ -113,7 +114,9 @@ def boot(request: Boot, heard: Callable[[Message], None]) -> Ended:
     started = time.monotonic()
     status_read, status_write = os.pipe()
     control, control_far = socket.socketpair()
-    with open(status_read, "rb", buffering=0) as status, control:
+    with open(status_read, "rb", buffering=0) as status, control, ExitStack() as afterwards:
+        # The reaper does that, unless somebody killed it.
+        afterwards.callback(shutil.rmtree, request.scratch, ignore_errors=True)
         reaper = _start(request, control_far, status_write)
         with reaper, control:  # in this order: closing the control socket lets the reaper go
             try:

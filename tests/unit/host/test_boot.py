@@ -6,6 +6,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import psutil
 import pytest
 
 from wblab.core import layout
@@ -96,6 +97,18 @@ def test_booting_leaks_no_descriptor(guest):
     before = os.listdir("/proc/self/fd")
     one.boot()
     assert os.listdir("/proc/self/fd") == before
+
+
+def test_a_reaper_that_is_killed_takes_the_guest_along_and_its_scratch_directory_goes_too(guest):
+    one = guest("say('mounts', 1)\nwhile True: time.sleep(60)")
+
+    def kill_reaper(_):
+        for child in psutil.Process().children():
+            child.kill()
+
+    with pytest.raises(WblabError, match="the guest ended with the process that watched it after "):
+        boot(one.request, kill_reaper)
+    assert not one.request.scratch.exists()
 
 
 def test_a_guest_that_never_speaks_hangs(guest, alive):
