@@ -57,8 +57,15 @@ class Lab:
         return [sys.executable, "-m", "wblab", "run", *place, *arguments]
 
     def start(self, *arguments: str) -> "subprocess.Popen[str]":
+        """Start the command, as the leader of a process group."""
         return subprocess.Popen(
-            self.command(*arguments), cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            self.command(*arguments),
+            cwd=ROOT,
+            env=os.environ | {"WBLAB_SHM": str(self.shm)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            process_group=0,
         )
 
     def left_behind(self) -> list[str]:

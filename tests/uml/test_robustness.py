@@ -3,9 +3,7 @@
 import json
 import os
 import shutil
-import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -96,36 +94,6 @@ def test_paths_with_spaces(lab, tmp_path):
     assert done.returncode == 0, done.stderr
     assert Path(done.stdout.strip()).parent == results
     assert lab.left_behind() == []
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-@pytest.mark.parametrize("delay_s", [0.0, 0.05, 0.15, 0.4, 0.8])
-def test_command_that_is_interrupted_or_killed(lab, number, delay_s):
-    process = lab.start()
-    wait_for(lab.results.exists)
-    time.sleep(delay_s)
-    process.send_signal(number)
-    _, errors = process.communicate(timeout=30)
-    wait_for(lambda: lab.left_behind() == [])
-    if process.returncode == 0:
-        pytest.skip("the run was over before the signal")
-    assert "Traceback" not in errors
-    if (number is not signal.SIGKILL) and lab.results.exists():
-        assert errors == "wblab: interrupted\n"
-        assert process.returncode == 130
-    for directory in lab.results.glob("_*"):
-        if not list(directory.iterdir()):  # killed between two system calls: nothing was begun
-            continue
-        record = json.loads((directory / EXPERIMENT).read_text())
-        assert record["outcome"] in ("failed", "unfinished")
-        assert "interrupted" in record["reason"] if number is not signal.SIGKILL else "killed" in record["reason"]
-
-
-def wait_for(condition, limit_s: float = 20.0) -> None:
-    deadline = time.monotonic() + limit_s
-    while not condition():
-        assert time.monotonic() < deadline, "this should have come true by now"
-        time.sleep(0.02)
 
 
 @pytest.mark.parametrize(

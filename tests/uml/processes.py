@@ -1,0 +1,28 @@
+"""Processes by descent and state, from /proc (proc(5))."""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+
+def descendants(pid: int) -> dict[int, str]:
+    """Return a process's children, their children and so on, the nearer ones first: names by number."""
+    known = {int(entry): status(int(entry)) for entry in os.listdir("/proc") if entry.isdigit()}
+    found: dict[int, str] = {}
+    nearest = {pid}
+    while nearest:
+        nearest = {number for number, (_, _, parent) in known.items() if parent in nearest}
+        found |= {number: known[number][0] for number in sorted(nearest)}
+    return found
+
+
+def alive(pid: int) -> bool:
+    return status(pid)[1] not in ("", "Z", "X")
+
+
+def status(pid: int) -> tuple[str, str, int]:
+    """Return a process's name, state and parent (proc(5)); empty for one that is gone."""
+    with suppress(OSError):
+        name, _, rest = Path(f"/proc/{pid}/stat").read_text().partition("(")[2].rpartition(")")
+        return name, rest.split()[0], int(rest.split()[1])
+    return "", "", 0
