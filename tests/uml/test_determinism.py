@@ -3,26 +3,21 @@
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
-from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
-from wblab.core.rundir import TRACE
-from wblab.core.specfile import ROOT
 from wblab.data.difference import first_differences
+from wblab.data.digest import digest
 from wblab.data.run import Run, read_run
 from wblab.host.command import interpreter
-from wblab.host.disk import tool_path
 from wblab.host.kernel import list_kernels
 
-RUNS = 20
-ANOTHER = 54321  # a user
+from .conditions import CONDITIONS, NEED_ROOT, set_up_otherwise
+from .fixtures import FIXTURES
+
 EVENTS = '["block:block_rq_*", "jbd2", "sched:sched_switch", "writeback:balance_dirty_pages"]'
 SHORT = (
     *("disk.size=64MiB", "trace.buffer=16M", "sysctl.vm.dirty_ratio=10", "sysctl.vm.dirty_background_ratio=5"),
@@ -30,40 +25,69 @@ SHORT = (
 )
 XFS = ("disk.filesystem=xfs", "disk.size=320MiB")
 SYNC = ('disk.mount_options=["sync"]', "load.l1.size=128KiB", "load.l2.size=64KiB")
+REPLAYS = [(fixture, condition) for condition in CONDITIONS for fixture in FIXTURES]
+ROUNDS = -(-100 // len(REPLAYS))
 
 
-def digest(run: Run) -> str:
-    """sha256 over every load's timestamps, and over every event of the trace with its timestamp."""
-    total = sha256()
-    for load in run.loads:
-        total.update(load.name.encode() + load.boundaries_ns.tobytes())
-    events = subprocess.run(
-        [str(tool_path("trace-cmd")), "report", "-t", "-R", "-i", str(run.path / TRACE)],
-        capture_output=True,
-        check=True,
-    ).stdout
-    assert events.count(b"balance_dirty_pages") > 100
-    total.update(events)
-    return total.hexdigest()
+@pytest.fixture(scope="module")
+def undisturbed(shared_lab):
+    """Return what gives the run of a fixture with which others are compared, made once."""
+    made: dict[str, Run] = {}
+
+    def run(fixture: str) -> Run:
+        if fixture not in made:
+            preset, settings = FIXTURES[fixture]
+            made[fixture] = shared_lab.run(preset, *settings, f"trace.events={EVENTS}")
+        return made[fixture]
+
+    return run
 
 
-@contextmanager
-def busy_loops() -> Iterator[None]:
-    others = max(1, (os.cpu_count() or 1) - 1)
-    loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(others)]
-    try:
-        yield
-    finally:
-        for loop in loops:
-            loop.kill()
-            loop.wait()
+@pytest.fixture
+def replay(lab, readable_lab, tmp_path):
+    """Return what makes the run of a fixture under a condition."""
+
+    def run(fixture: str, name: str) -> Run:
+        if os.geteuid() and name in NEED_ROOT:
+            pytest.skip(f"needs root, for the condition {name!r}")
+        condition = CONDITIONS[name]
+        preset, settings = FIXTURES[fixture]
+        with tempfile.TemporaryDirectory(dir="/var/tmp") as home:  # where another user gets to
+            shutil.copy2(lab.kernel.path, Path(home, "linux"))
+            before = set_up_otherwise(tmp_path) if name == "set-up" else condition.before
+            program = [interpreter(), str(readable_lab / "experiment.py"), preset]
+            options = ["--kernel", f"{home}/linux", "--exp", f"{home}/exp"]
+            options += [f"--set={setting}" for setting in (*settings, f"trace.events={EVENTS}")]
+            environment = {"HOME": home, "PATH": os.defpath, **condition.environment}
+            user = {}
+            if condition.user:
+                user = {"user": condition.user, "group": condition.user, "extra_groups": []}
+                os.chown(home, condition.user, condition.user)
+            with condition.beside():
+                done = subprocess.run(
+                    [*before, *program, *options], env=environment, capture_output=True, text=True, check=False, **user
+                )
+            assert done.returncode == 0, done.stderr
+            return read_run(shutil.copytree(done.stdout.strip(), tmp_path / Path(done.stdout.strip()).name))
+
+    return run
 
 
-def test_twenty_runs_give_the_same_bytes_also_beside_busy_loops(shared_lab):
-    digests = {digest(shared_lab.run("base", *SHORT, f"trace.events={EVENTS}")) for _ in range(RUNS // 2)}
-    with busy_loops():
-        digests |= {digest(shared_lab.run("base", *SHORT, f"trace.events={EVENTS}")) for _ in range(RUNS // 2)}
-    assert len(digests) == 1
+def assert_same(one: Run, other: Run) -> None:
+    assert first_differences(one, other) == []
+    assert digest(one) == digest(other)
+
+
+@pytest.mark.parametrize(("fixture", "condition"), [pytest.param(*which, id="-".join(which)) for which in REPLAYS[::4]])
+def test_a_sample_of_replays_gives_the_same_bytes(undisturbed, replay, fixture, condition):
+    assert_same(undisturbed(fixture), replay(fixture, condition))
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("turn", range(ROUNDS))
+@pytest.mark.parametrize(("fixture", "condition"), [pytest.param(*which, id="-".join(which)) for which in REPLAYS])
+def test_a_hundred_replays_give_the_same_bytes(undisturbed, replay, fixture, condition, turn):
+    assert_same(undisturbed(fixture), replay(fixture, condition))
 
 
 @pytest.mark.parametrize(
@@ -94,7 +118,7 @@ def test_every_series_gives_the_same_bytes_again(shared_lab, series):
 
 def assert_repeats(lab, preset, *settings):
     first, second = (lab.run(preset, *SHORT, f"trace.events={EVENTS}", *settings) for _ in range(2))
-    assert first_differences(first, second) == []
+    assert_same(first, second)
     assert len(first.load("l1").boundaries_ns) > 100
 
 
@@ -106,59 +130,3 @@ def test_the_seed_alone_changes_a_run(shared_lab):
 
 def test_neither_name_nor_place_changes_a_run(shared_lab, lab):
     assert digest(shared_lab.run("base")) == digest(lab.run("base", "name=a-longer-name.than-before"))
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to be another user as well")
-def test_root_and_another_user_get_the_same_bytes(shared_lab):
-    """The numbers of owners must not reach the guest's memory: of large ones Python makes objects."""
-    with tempfile.TemporaryDirectory() as place:
-        home = Path(place)
-        for name in ("wblab", "experiments", "linux-uml", "experiment.py"):
-            copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy2
-            copy(ROOT / name, home / name)
-        shutil.copy2(shared_lab.kernel.path, home / "linux")
-        for path in (home, *home.rglob("*")):
-            os.chown(path, ANOTHER, ANOTHER)
-        home.chmod(0o755)
-        command = [
-            interpreter(),
-            str(home / "experiment.py"),
-            "--kernel",
-            str(home / "linux"),
-            "--exp",
-            str(home / "exp"),
-        ]
-        environment = {"HOME": place, "PATH": os.defpath}
-        done = subprocess.run(
-            command,
-            cwd=place,
-            env=environment,
-            user=ANOTHER,
-            group=ANOTHER,
-            extra_groups=[],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        (directory,) = (home / "exp").glob("2*")
-        differences = first_differences(shared_lab.run("base"), read_run(directory))
-    assert differences == []
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to change what a machine has")
-def test_a_machine_that_is_set_up_otherwise_gives_the_same_bytes(shared_lab, lab, tmp_path):
-    """Files that the host's packages and its owner change: the loader's list of libraries, time zone, locales."""
-    libraries, zone, locales = tmp_path / "ld.so.cache", tmp_path / "localtime", tmp_path / "locale"
-    libraries.write_bytes(Path("/etc/ld.so.cache").read_bytes() + bytes(64 << 10))
-    zone.touch()
-    locales.mkdir()
-    places = {"/etc/ld.so.cache": libraries, "/etc/localtime": zone, "/usr/lib/locale": locales}
-    mounts = [f"mount --bind {ours} {theirs}" for theirs, ours in places.items() if Path(theirs).exists()]
-    script = " && ".join([*mounts, 'exec "$@"'])
-    settings = [f"--set={setting}" for setting in SHORT]
-    command = ["unshare", "--mount", "sh", "-c", script, "sh", *lab.command("base", *settings)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    (directory,) = lab.results.glob("2*")
-    assert first_differences(shared_lab.run("base", *SHORT), read_run(directory)) == []

@@ -18,7 +18,7 @@ from wblab.data.run import Run
 
 _AROUND = 5  # events shown before and after
 # Of an inode on hostfs, such as that of the trace being written, the number is the host's: not the guest's doing.
-_INODE = ("ino", "i_ino")
+INODES = ("ino", "i_ino")
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ def _meaning(form: EventFormat, record: bytes) -> list[bytes]:
     """
     said = []
     for field in (*form.common, *form.fields):
-        if field.name in _INODE:
+        if field.name in INODES:
             continue
         place, end = field.offset, field.end
         if field.dynamic == "rest":

@@ -1,0 +1,148 @@
+"""What a host may be like while a guest runs on it. None of it may reach the guest."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+
+from wblab.host.bundle import bundle
+from wblab.host.command import interpreter
+from wblab.host.disk import tool_path
+
+from .processes import descendants
+
+ANOTHER = 54321  # a user
+# As the owner of another machine may have it.
+ENVIRONMENT = {
+    "LANG": "tr_TR.UTF-8",
+    "LC_ALL": "tr_TR.UTF-8",
+    "LANGUAGE": "tr",
+    "TZ": "Asia/Kathmandu",
+    "PYTHONHASHSEED": "12345",
+    "PYTHONUTF8": "0",
+    "PYTHONOPTIMIZE": "1",
+    "PYTHONMALLOC": "malloc",
+    "GLIBC_TUNABLES": "glibc.malloc.arena_max=1",
+    "MALLOC_ARENA_MAX": "1",
+    "LD_LIBRARY_PATH": "/nonexistent",
+    "MKE2FS_CONFIG": "/dev/null",
+    "E2FSPROGS_FAKE_TIME": "1",
+    "SOURCE_DATE_EPOCH": "2",
+    "DETERMINISTIC_SEED": "3",
+    "LONG": "x" * 100_000,
+}
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A command before that of the run, more of an environment, a user, and what happens beside the run."""
+
+    before: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    user: int | None = None
+    beside: Callable[[], AbstractContextManager[None]] = nullcontext
+
+
+@contextmanager
+def busy_loops() -> Iterator[None]:
+    """Keep every processor busy."""
+    loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(os.cpu_count() or 1)]
+    try:
+        yield
+    finally:
+        for loop in loops:
+            loop.kill()
+            loop.wait()
+
+
+@contextmanager
+def stopped() -> Iterator[None]:
+    """Stop the guest's kernel, or that and its processes, every few ms, for a few ms."""
+    ended = threading.Event()
+
+    def torment() -> None:
+        chance = random.Random(0)
+        while not ended.wait(chance.uniform(0.001, 0.008)):
+            found = descendants(os.getpid())
+            kernels = [pid for pid, name in found.items() if name == "linux"]
+            victims = [*kernels, *(pid for pid, name in found.items() if name.startswith("uml"))]
+            victims = kernels if chance.random() < 0.5 else victims
+            signal_all(victims, signal.SIGSTOP)
+            ended.wait(chance.uniform(0.001, 0.008))
+            signal_all(victims, signal.SIGCONT)
+
+    thread = threading.Thread(target=torment)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+def signal_all(pids: list[int], number: signal.Signals) -> None:
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            os.kill(pid, number)
+
+
+@contextmanager
+def cold() -> Iterator[None]:
+    """Begin with what the guest reads not in the host's page cache, as far as we may."""
+    os.sync()
+    with suppress(OSError):
+        Path("/proc/sys/vm/drop_caches").write_text("3")
+    for path in guest_files():
+        with open(path, "rb") as file:
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+    yield
+
+
+@contextmanager
+def warm() -> Iterator[None]:
+    """Begin with what the guest reads in the host's page cache."""
+    for path in guest_files():
+        path.read_bytes()
+    yield
+
+
+def guest_files() -> list[Path]:
+    directories = [Path("/usr/lib/x86_64-linux-gnu"), Path("/lib/x86_64-linux-gnu")]
+    libraries = [path for folder in directories for path in folder.glob("lib[cmz]*.so.*") if path.is_file()]
+    return [Path(interpreter()), Path(str(tool_path("trace-cmd"))), bundle(interpreter()), *libraries]
+
+
+def set_up_otherwise(place: Path) -> tuple[str, ...]:
+    """Return a command for root: other files where packages and owners change them, for what runs behind it alone."""
+    libraries, zone, locales = place / "ld.so.cache", place / "localtime", place / "locale"
+    libraries.write_bytes(Path("/etc/ld.so.cache").read_bytes() + bytes(64 << 10))
+    zone.touch()
+    locales.mkdir(exist_ok=True)
+    files = {"/etc/ld.so.cache": libraries, "/etc/localtime": zone, "/usr/lib/locale": locales}
+    mounts = [f"mount --bind {ours} {theirs}" for theirs, ours in files.items() if Path(theirs).exists()]
+    return "unshare", "--mount", "sh", "-c", " && ".join([*mounts, 'exec "$@"']), "sh"
+
+
+_PROCESSORS = sorted(os.sched_getaffinity(0))
+_SHELL = 'umask 077; ulimit -s unlimited; ulimit -n 256; cd /; exec 7</dev/null 8</dev/zero; exec "$@"'
+CONDITIONS = {
+    "idle": Condition(),
+    "busy": Condition(beside=busy_loops),
+    "stopped": Condition(beside=stopped),
+    "first-processor": Condition(("taskset", "-c", str(_PROCESSORS[0])), beside=busy_loops),
+    "last-processor": Condition(("taskset", "-c", str(_PROCESSORS[-1]))),
+    "environment": Condition(environment=ENVIRONMENT),
+    "shell": Condition(("nice", "-n", "19", "setarch", "-R", "sh", "-c", _SHELL, "sh")),
+    "user": Condition(user=ANOTHER, environment=ENVIRONMENT),
+    "cold": Condition(beside=cold),
+    "warm": Condition(beside=warm),
+    "set-up": Condition(("set-up",)),
+}
+NEED_ROOT = ("user", "set-up")

@@ -1,0 +1,53 @@
+"""One number for all that a run measured: two runs with the same are the same, also on machines that never met."""
+
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+import numpy as np
+import tracecmd
+from numpy.typing import NDArray
+from tracecmd import TraceError
+
+from wblab.core import rundir
+from wblab.core.errors import InputError
+from wblab.data.difference import INODES
+from wblab.data.run import Run
+
+if TYPE_CHECKING:
+    from hashlib import _Hash
+
+
+def digest(run: Run) -> str:
+    """Return the sha256 over every boundary of every load and every event's time, CPU and fields.
+
+    It says nothing of how they are stored, nor of numbers that are the host's. Raises InputError for a damaged trace.
+    """
+    total = sha256()
+    for load in sorted(run.loads, key=lambda load: load.name):
+        total.update(_bytes(load.name) + _bytes(load.boundaries_ns))
+    if (path := run.path / rundir.TRACE).is_file():
+        try:
+            with tracecmd.open(path) as trace:
+                for name in trace.names:
+                    _add(total, trace.events(name))
+        except TraceError as error:
+            raise InputError(str(error)) from None
+    return total.hexdigest()
+
+
+def _add(total: "_Hash", events: tracecmd.Events) -> None:
+    total.update(_bytes(events.name) + _bytes(events.ts_ns) + _bytes(events.cpu))
+    for field in (*events.format.common, *events.format.fields):
+        if field.name not in INODES and field.name != "common_type":  # a number that each build of a kernel gives anew
+            total.update(_bytes(field.name) + _bytes(events.field(field.name)))
+
+
+def _bytes(value: str | NDArray[np.generic]) -> bytes:
+    """Return a value's bytes, with their length before them, little-endian whatever this machine is."""
+    if isinstance(value, str):
+        data = value.encode()
+    elif value.dtype.kind == "O":  # texts, and arrays of varying length
+        data = b"".join(_bytes(item) for item in value)
+    else:
+        data = value.astype(value.dtype.newbyteorder("<")).tobytes()
+    return len(data).to_bytes(8, "little") + data
