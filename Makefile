@@ -14,7 +14,7 @@ PYTEST = $(VENV)/bin/pytest -n auto --dist loadfile --no-loadscope-reorder --lef
 LEFT_OUT := .pytest_cache/left-out
 
 .DEFAULT_GOAL := help
-.PHONY: help run test unit uml soak lint bench notebooks kernel setup packages doctor clean
+.PHONY: help run test unit uml soak golden lint bench notebooks kernel setup packages doctor clean
 
 help: ## Show this help
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-10s %s\n", $$1, $$2 }'
@@ -45,6 +45,9 @@ uml: kernel ## Run the tests that boot kernels
 
 soak: kernel ## Run the long versions of tests: thousands of hostile inputs, kills, replays
 	$(PYTEST) -m soak
+
+golden: kernel ## Note what the base run gives here; others are compared with it
+	@$(WBLAB) golden --update
 
 bench: kernel ## Measure how long things take, and where the time goes
 	$(VENV)/bin/pytest -m bench -s

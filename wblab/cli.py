@@ -26,7 +26,7 @@ class _Parser(argparse.ArgumentParser):
 
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser of all verbs; each sets `run`, a function of the parsed arguments."""
-    from wblab import monitor, rerun
+    from wblab import golden, monitor, rerun
     from wblab.agents.mitigate import verbs as mitigate_verbs
     from wblab.bisect import verbs as bisect_verbs
     from wblab.claims import verbs as claims_verbs
@@ -45,6 +45,7 @@ def build_parser() -> argparse.ArgumentParser:
     for module in (
         host_verbs,
         rerun,
+        golden,
         kernel_verbs,
         bisect_verbs,
         matrix_verbs,

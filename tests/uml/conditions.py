@@ -121,12 +121,19 @@ def guest_files() -> list[Path]:
 
 def set_up_otherwise(place: Path) -> tuple[str, ...]:
     """Return a command for root: other files where packages and owners change them, for what runs behind it alone."""
-    libraries, zone, locales = place / "ld.so.cache", place / "localtime", place / "locale"
-    libraries.write_bytes(Path("/etc/ld.so.cache").read_bytes() + bytes(64 << 10))
-    zone.touch()
-    locales.mkdir(exist_ok=True)
-    files = {"/etc/ld.so.cache": libraries, "/etc/localtime": zone, "/usr/lib/locale": locales}
-    mounts = [f"mount --bind {ours} {theirs}" for theirs, ours in files.items() if Path(theirs).exists()]
+    files = {
+        "/etc/ld.so.cache": Path("/etc/ld.so.cache").read_bytes() + bytes(64 << 10),
+        "/etc/localtime": b"",
+        "/etc/mke2fs.conf": b"[defaults]\n\tbase_features = sparse_super\n\tinode_ratio = 65536\n",
+    }
+    for path, content in files.items():
+        (place / Path(path).name).write_bytes(content)
+    ours = {path: place / Path(path).name for path in files}
+    (place / "empty").mkdir(exist_ok=True)
+    library = Path("/usr/lib", Path(interpreter()).name)
+    folders = ["/usr/lib/locale", *(str(path) for path in library.glob("**/__pycache__"))]
+    ours |= dict.fromkeys(folders, place / "empty")
+    mounts = [f"mount --bind {mine} {theirs}" for theirs, mine in ours.items() if Path(theirs).exists()]
     return "unshare", "--mount", "sh", "-c", " && ".join([*mounts, 'exec "$@"']), "sh"
 
 

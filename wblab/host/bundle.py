@@ -52,13 +52,19 @@ with zipfile.ZipFile(archive, "w") as file:
 def bundle(interpreter: str) -> Path:
     """Return the bundle for an interpreter, made if it is not in the cache. Raises WblabError."""
     sources = _sources()
-    key = sha256(f"{interpreter} {os.stat(interpreter).st_mtime_ns} {_COMPILE}".encode())
-    for name, path in sources.items():
-        key.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
-    archive = room("bundles") / f"{key.hexdigest()[:32]}.pyz"
+    about = f"{interpreter} {os.stat(interpreter).st_mtime_ns} {_COMPILE} {sources_sha256()}"
+    archive = room("bundles") / f"{sha256(about.encode()).hexdigest()[:32]}.pyz"
     if not archive.exists():
         _compile(interpreter, sources, archive)
     return archive
+
+
+def sources_sha256() -> str:
+    """Return the identity of what is the lab's own in the guest's program, whatever the interpreter."""
+    total = sha256()
+    for name, path in _sources().items():
+        total.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return total.hexdigest()
 
 
 def program_sha256(interpreter: str) -> str:

@@ -2,6 +2,7 @@
 
 import os
 import platform
+import re
 import subprocess
 from functools import cache
 from pathlib import Path
@@ -32,6 +33,19 @@ def available_memory_bytes() -> int:
         if line.startswith("MemAvailable:"):
             return int(line.split()[1]) * 1024
     return 0
+
+
+def distribution() -> str:
+    """Return what the distribution calls itself; see os-release(5)."""
+    try:
+        return platform.freedesktop_os_release()["PRETTY_NAME"]
+    except (OSError, KeyError):
+        return "Linux"
+
+
+def hides_processor() -> bool:
+    """Return whether the processor can fault the instruction that tells what it is; see arch_prctl(2)."""
+    return re.search(r"^flags\s*:.*\bcpuid_fault\b", Path("/proc/cpuinfo").read_text(), re.MULTILINE) is not None
 
 
 def describe_host() -> dict[str, object]:
