@@ -29,16 +29,21 @@ settings.register_profile("wblab", deadline=None)
 settings.load_profile("wblab")
 
 
+def copy_lab(place: Path) -> Path:
+    """Copy the lab to a directory, so that every user can read it, wherever the checkout is."""
+    for name in ("wblab", "experiments", "linux-uml", "misc", "experiment.py", "live_experiment.py"):
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy2
+        copy(ROOT / name, place / name)
+    for path in (place, *place.rglob("*")):
+        path.chmod(0o755)
+    return place
+
+
 @pytest.fixture(scope="session")
 def readable_lab() -> Iterator[Path]:
-    """A copy of the lab that every user can read, wherever the checkout is."""
+    """A copy of the lab that every user can read."""
     with tempfile.TemporaryDirectory(dir="/var/tmp", prefix="wblab-tests-") as place:
-        for name in ("wblab", "experiments", "linux-uml", "misc", "experiment.py", "live_experiment.py"):
-            copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy2
-            copy(ROOT / name, Path(place, name))
-        for path in (Path(place), *Path(place).rglob("*")):
-            path.chmod(0o755)
-        yield Path(place)
+        yield copy_lab(Path(place))
 
 
 @pytest.fixture

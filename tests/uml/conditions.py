@@ -37,16 +37,21 @@ ENVIRONMENT = {
     "SOURCE_DATE_EPOCH": "2",
     "DETERMINISTIC_SEED": "3",
     "LONG": "x" * 100_000,
+    "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
 }
 
 
 @dataclass(frozen=True)
 class Condition:
-    """A command before that of the run, more of an environment, a user, and what happens beside the run."""
+    """A command before that of the run, more of an environment, a user, and what happens beside the run.
+
+    sees_same: whether the guest's programs see the same, random numbers included, besides measuring the same.
+    """
 
     before: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     user: int | None = None
+    sees_same: bool = True
     beside: Callable[[], AbstractContextManager[None]] = nullcontext
 
 
@@ -63,17 +68,14 @@ def busy_loops() -> Iterator[None]:
 
 
 @contextmanager
-def stopped() -> Iterator[None]:
-    """Stop the guest's kernel, or that and its processes, every few ms, for a few ms."""
+def stopped(*names: str) -> Iterator[None]:
+    """Stop the guest's processes of these names every few ms, for a few ms."""
     ended = threading.Event()
 
     def torment() -> None:
         chance = random.Random(0)
         while not ended.wait(chance.uniform(0.001, 0.008)):
-            found = descendants(os.getpid())
-            kernels = [pid for pid, name in found.items() if name == "linux"]
-            victims = [*kernels, *(pid for pid, name in found.items() if name.startswith("uml"))]
-            victims = kernels if chance.random() < 0.5 else victims
+            victims = [pid for pid, name in descendants(os.getpid()).items() if name in names]
             signal_all(victims, signal.SIGSTOP)
             ended.wait(chance.uniform(0.001, 0.008))
             signal_all(victims, signal.SIGCONT)
@@ -131,7 +133,14 @@ def set_up_otherwise(place: Path) -> tuple[str, ...]:
     ours = {path: place / Path(path).name for path in files}
     (place / "empty").mkdir(exist_ok=True)
     library = Path("/usr/lib", Path(interpreter()).name)
-    folders = ["/usr/lib/locale", *(str(path) for path in library.glob("**/__pycache__"))]
+    (place / "packages").mkdir(exist_ok=True)
+    (place / "packages" / "sitecustomize.py").write_text("import colorsys\n")
+    ours["/usr/lib/python3/dist-packages"] = place / "packages"
+    folders = [
+        "/usr/lib/locale",
+        "/usr/lib/x86_64-linux-gnu/traceevent/plugins",
+        *(str(path) for path in library.glob("**/__pycache__")),
+    ]
     ours |= dict.fromkeys(folders, place / "empty")
     mounts = [f"mount --bind {mine} {theirs}" for theirs, mine in ours.items() if Path(theirs).exists()]
     return "unshare", "--mount", "sh", "-c", " && ".join([*mounts, 'exec "$@"']), "sh"
@@ -142,7 +151,9 @@ _SHELL = 'umask 077; ulimit -s unlimited; ulimit -n 256; cd /; exec 7</dev/null 
 CONDITIONS = {
     "idle": Condition(),
     "busy": Condition(beside=busy_loops),
-    "stopped": Condition(beside=stopped),
+    "stopped": Condition(beside=lambda: stopped("linux")),
+    # A process that stops is an interrupt for its kernel (SIGCHLD), and interrupts feed the random numbers.
+    "processes-stopped": Condition(beside=lambda: stopped("linux", "uml-userspace"), sees_same=False),
     "first-processor": Condition(("taskset", "-c", str(_PROCESSORS[0])), beside=busy_loops),
     "last-processor": Condition(("taskset", "-c", str(_PROCESSORS[-1]))),
     "environment": Condition(environment=ENVIRONMENT),

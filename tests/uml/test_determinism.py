@@ -1,8 +1,5 @@
 """In virtual time the same spec, seed and kernel build give the same bytes; the seed alone changes them."""
 
-import os
-import shutil
-import subprocess
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -11,12 +8,14 @@ import pytest
 
 from wblab.data.difference import first_differences
 from wblab.data.digest import digest
-from wblab.data.run import Run, read_run
-from wblab.host.command import interpreter
+from wblab.data.run import Run
 from wblab.host.kernel import list_kernels
 
-from .conditions import CONDITIONS, NEED_ROOT, set_up_otherwise
+from ..conftest import copy_lab
+from .conditions import CONDITIONS
 from .fixtures import FIXTURES
+from .replay import measured, replay, seen
+from .witness import plant_witness
 
 EVENTS = '["block:block_rq_*", "jbd2", "sched:sched_switch", "writeback:balance_dirty_pages"]'
 SHORT = (
@@ -31,64 +30,33 @@ ROUNDS = -(-100 // len(REPLAYS))
 
 
 @pytest.fixture(scope="module")
-def undisturbed(shared_lab):
-    """Return what gives the run of a fixture with which others are compared, made once."""
-    made: dict[str, Run] = {}
+def replayed(kernel, tmp_path_factory):
+    """Return what makes the run of a fixture under a condition, and says in what it differs from an undisturbed one."""
+    undisturbed: dict[str, Run] = {}
+    with tempfile.TemporaryDirectory(dir="/var/tmp", prefix="wblab-tests-") as copy:
+        lab = copy_lab(Path(copy))
+        plant_witness(lab)
 
-    def run(fixture: str) -> Run:
-        if fixture not in made:
-            preset, settings = FIXTURES[fixture]
-            made[fixture] = shared_lab.run(preset, *settings, f"trace.events={EVENTS}")
-        return made[fixture]
+        def run(fixture: str, condition: str) -> list[object]:
+            place = tmp_path_factory.mktemp("replays")
+            if fixture not in undisturbed:
+                undisturbed[fixture] = replay(lab, kernel, fixture, "idle", place)
+            runs = undisturbed[fixture], replay(lab, kernel, fixture, condition, place)
+            return measured(*runs) + (seen(*runs) if CONDITIONS[condition].sees_same else [])
 
-    return run
-
-
-@pytest.fixture
-def replay(lab, readable_lab, tmp_path):
-    """Return what makes the run of a fixture under a condition."""
-
-    def run(fixture: str, name: str) -> Run:
-        if os.geteuid() and name in NEED_ROOT:
-            pytest.skip(f"needs root, for the condition {name!r}")
-        condition = CONDITIONS[name]
-        preset, settings = FIXTURES[fixture]
-        with tempfile.TemporaryDirectory(dir="/var/tmp") as home:  # where another user gets to
-            shutil.copy2(lab.kernel.path, Path(home, "linux"))
-            before = set_up_otherwise(tmp_path) if name == "set-up" else condition.before
-            program = [interpreter(), str(readable_lab / "experiment.py"), preset]
-            options = ["--kernel", f"{home}/linux", "--exp", f"{home}/exp"]
-            options += [f"--set={setting}" for setting in (*settings, f"trace.events={EVENTS}")]
-            environment = {"HOME": home, "PATH": os.defpath, **condition.environment}
-            user = {}
-            if condition.user:
-                user = {"user": condition.user, "group": condition.user, "extra_groups": []}
-                os.chown(home, condition.user, condition.user)
-            with condition.beside():
-                done = subprocess.run(
-                    [*before, *program, *options], env=environment, capture_output=True, text=True, check=False, **user
-                )
-            assert done.returncode == 0, done.stderr
-            return read_run(shutil.copytree(done.stdout.strip(), tmp_path / Path(done.stdout.strip()).name))
-
-    return run
-
-
-def assert_same(one: Run, other: Run) -> None:
-    assert first_differences(one, other) == []
-    assert digest(one) == digest(other)
+        yield run
 
 
 @pytest.mark.parametrize(("fixture", "condition"), [pytest.param(*which, id="-".join(which)) for which in SAMPLE])
-def test_a_sample_of_replays_gives_the_same_bytes(undisturbed, replay, fixture, condition):
-    assert_same(undisturbed(fixture), replay(fixture, condition))
+def test_a_sample_of_replays_gives_the_same_bytes(replayed, fixture, condition):
+    assert replayed(fixture, condition) == []
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("turn", range(ROUNDS))
 @pytest.mark.parametrize(("fixture", "condition"), [pytest.param(*which, id="-".join(which)) for which in REPLAYS])
-def test_a_hundred_replays_give_the_same_bytes(undisturbed, replay, fixture, condition, turn):
-    assert_same(undisturbed(fixture), replay(fixture, condition))
+def test_a_hundred_replays_give_the_same_bytes(replayed, fixture, condition, turn):
+    assert replayed(fixture, condition) == []
 
 
 @pytest.mark.parametrize(
@@ -119,7 +87,8 @@ def test_every_series_gives_the_same_bytes_again(shared_lab, series):
 
 def assert_repeats(lab, preset, *settings):
     first, second = (lab.run(preset, *SHORT, f"trace.events={EVENTS}", *settings) for _ in range(2))
-    assert_same(first, second)
+    assert first_differences(first, second) == []
+    assert digest(first) == digest(second)
     assert len(first.load("l1").boundaries_ns) > 100
 
 

@@ -1,0 +1,56 @@
+"""A run of a fixture by a copy of the lab, under a condition of the host."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from wblab.data.difference import first_differences
+from wblab.data.digest import digest
+from wblab.data.run import Run, read_run
+from wblab.host.command import interpreter
+from wblab.host.kernel import Kernel
+
+from .conditions import CONDITIONS, NEED_ROOT, set_up_otherwise
+from .fixtures import FIXTURES
+from .witness import testimony
+
+_EVENTS = '["block:block_rq_*", "jbd2", "sched:sched_switch", "writeback:balance_dirty_pages"]'
+
+
+def replay(lab: Path, kernel: Kernel, fixture: str, name: str, place: Path) -> Run:
+    """Make a run under the condition of this name, in a new directory in `place`. Skips the test for want of rights."""
+    if os.geteuid() and name in NEED_ROOT:
+        pytest.skip(f"needs root, for the condition {name!r}")
+    condition = CONDITIONS[name]
+    preset, settings = FIXTURES[fixture]
+    with tempfile.TemporaryDirectory(dir="/var/tmp", prefix="wblab-tests-") as home:  # where another user gets to
+        shutil.copy2(kernel.path, Path(home, "linux"))
+        before = set_up_otherwise(Path(home)) if name == "set-up" else condition.before
+        command = [*before, interpreter(), str(lab / "experiment.py"), preset]
+        command += ["--kernel", f"{home}/linux", "--exp", f"{home}/exp"]
+        command += [f"--set={setting}" for setting in (*settings, f"trace.events={_EVENTS}")]
+        environment = {"HOME": home, "PATH": os.defpath, **condition.environment}
+        user = {}
+        if condition.user:
+            user = {"user": condition.user, "group": condition.user, "extra_groups": []}
+            os.chown(home, condition.user, condition.user)
+        with condition.beside():
+            done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, **user)
+        assert done.returncode == 0, done.stderr
+        made = Path(done.stdout.strip())
+        return read_run(shutil.copytree(made, Path(tempfile.mkdtemp(dir=place), made.name)))
+
+
+def measured(one: Run, other: Run) -> list[object]:
+    """Return where two runs differ in what was measured."""
+    return [*first_differences(one, other)] or ["the digest"] * (digest(one) != digest(other))
+
+
+def seen(one: Run, other: Run) -> list[object]:
+    """Return in what the guests' programs saw something else."""
+    both = zip(testimony(one), testimony(other), strict=False)
+    return [pair for pair in both if pair[0] != pair[1]]

@@ -1,0 +1,48 @@
+"""Each measure by which a run repeats is left out once: under a condition of the host, that must be noticed.
+
+That with all measures nothing is noticed, test_determinism.py shows. Not here are measures that stand behind another,
+without which alone nothing changes: PYTHONHASHSEED and norandmaps behind the seed of the kernel's random numbers,
+PYTHONUTF8 behind LC_ALL, MKE2FS_CONFIG behind the rules under which mke2fs runs (on hosts with Landlock), the grid of
+times and the program's copy in the guest's memory behind all others.
+"""
+
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from ..conftest import copy_lab
+from .edits import Edit, apply
+from .replay import measured, replay, seen
+from .witness import plant_witness
+
+ENVIRONMENT = "wblab/host/environment.py"
+COMMAND = "wblab/host/command.py"
+DISK = "wblab/host/disk.py"
+# The measure, how it is left out, and the condition under which that shows.
+OMISSIONS = [
+    ("seed of the kernel's random numbers", Edit(COMMAND, 'f"um_seed={', 'f"no_seed={'), "idle"),
+    ("wall clock at boot", Edit(COMMAND, '            f"time-travel-start={START_NS}",\n', ""), "idle"),
+    ("number of the filesystem", Edit(DISK, '"-U", str(volume), ', ""), "idle"),
+    ("seed of directory hashes", Edit(DISK, ",hash_seed={seed}", ""), "idle"),
+    ("time of mke2fs", Edit(DISK, '"E2FSPROGS_FAKE_TIME": "1700000000", ', ""), "idle"),
+    ("place of libraries", Edit(ENVIRONMENT, '"LD_LIBRARY_PATH": ', '"NO_LIBRARY_PATH": '), "set-up"),
+    ("locale", Edit(ENVIRONMENT, '"LC_ALL": "C"', '"NO_ALL": "C"'), "set-up"),
+    ("time zone", Edit(ENVIRONMENT, '"TZ": ', '"NO": '), "set-up"),
+    ("no site packages", Edit(COMMAND, '"-S", "-s",', '"-s",'), "set-up"),
+    (
+        "one path to a tool",
+        Edit(DISK, "os.path.realpath(os.path.dirname(found))", "os.path.dirname(found)"),
+        "environment",
+    ),
+]
+
+
+@pytest.mark.parametrize(("edit", "condition"), [pytest.param(*rest, id=name) for name, *rest in OMISSIONS])
+def test_a_measure_that_is_left_out_is_noticed(kernel, tmp_path, edit, condition):
+    with tempfile.TemporaryDirectory(dir="/var/tmp", prefix="wblab-tests-") as place:
+        lab = copy_lab(Path(place))
+        plant_witness(lab)
+        apply(lab, [edit])
+        one, other = (replay(lab, kernel, "ext4-throttle", name, tmp_path) for name in ("idle", condition))
+    assert measured(one, other) + seen(one, other) != []

@@ -1,0 +1,45 @@
+"""A witness in the guest: what its programs can see, besides what loads and trace measure, in agent.witness.log."""
+
+from pathlib import Path
+
+from wblab.data.run import Run
+
+from .edits import Edit, apply
+
+LOG = "agent.witness.log"
+_CODE = f'''
+import hashlib
+
+def witness(spec: Spec) -> None:
+    """Write down all that programs of the guest may see and that could be the host's."""
+    files = ("self/maps", "meminfo", "vmstat", "buddyinfo", "sys/kernel/random/boot_id")
+    seen = [Path("/proc", name).read_text() for name in files]
+    disk = os.stat(layout.DISK)
+    chance = (os.urandom(16).hex(), hash("x"), id(witness))
+    times = (time.time_ns(), time.tzname, disk.st_mtime_ns)
+    surroundings = (sorted(os.environ.items()), sorted(sys.modules), sys.path, os.statvfs(layout.DISK).f_fsid)
+    content = []
+    if spec.disk.filesystem != "xfs":  # of which mkfs makes another each time, before xfsprogs 6.18
+        os.sync()
+        content = [hashlib.sha256(layout.DISK_DEVICE.read_bytes()).hexdigest()]
+    told = (layout.SCRATCH / name for name in (layout.PROGRAM, layout.PARAMETERS))
+    content += [hashlib.sha256(path.read_bytes()).hexdigest() for path in told]
+    seen += map(str, (*chance, *times, *surroundings, *content))
+    (layout.SCRATCH / "{LOG}").write_text("\\n".join(seen))
+
+
+def write_loads('''
+_CALL = "        write_loads(layout.SCRATCH, running)\n"
+_EDITS = (
+    Edit("wblab/guest/init.py", "\ndef write_loads(", _CODE),
+    Edit("wblab/guest/init.py", _CALL, f"{_CALL}        witness(spec)\n"),
+)
+
+
+def plant_witness(lab: Path) -> None:
+    """Put it into a copy of the lab."""
+    apply(lab, _EDITS)
+
+
+def testimony(run: Run) -> list[str]:
+    return (run.path / LOG).read_text().splitlines()
