@@ -37,6 +37,7 @@ def add_verbs(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     monitor.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", dest="settings", help="change a key of SPEC"
     )
+    monitor.add_argument("--kernel", default="", metavar="SERIES|PATH", help="the guest's (default: SPEC's)")
     monitor.add_argument("--exp", type=Path, metavar="DIR", help="where run directories are (default: exp/ of the lab)")
     monitor.add_argument("--port", type=int, default=0, metavar="N", help="of the page (default: one that is free)")
     monitor.add_argument("--json", action="store_true", help="print samples as lines of JSON instead; serve nothing")
@@ -48,6 +49,7 @@ def _monitor(arguments: argparse.Namespace) -> None:
         ("--dir", arguments.dir, arguments.replayed is None and arguments.guest is None),
         ("--speed", arguments.speed, arguments.replayed is not None),
         ("--set", arguments.settings, arguments.guest is not None),
+        ("--kernel", arguments.kernel, arguments.guest is not None),
     ):
         if value and not needed:
             raise InputError(f"{option} says nothing here: see wblab monitor --help")
@@ -99,17 +101,19 @@ def _watch_guest(arguments: argparse.Namespace) -> None:
     from wblab.agents.monitor.streams import pipe, piped
     from wblab.core.specfile import RESULTS, find_spec, read_spec
     from wblab.host.check import check_kernel, check_run
-    from wblab.host.kernel import built_kernel
+    from wblab.host.kernel import built_kernel, full_name
     from wblab.host.verbs import run_spec
 
     spec = watched(read_spec(find_spec(arguments.guest), ["clock.mode=real", *arguments.settings]))
+    if arguments.kernel:
+        spec = replace(spec, kernel=full_name(arguments.kernel))
     check_run(spec)
-    check_kernel(spec, built_kernel(spec.kernel))
+    check_kernel(spec, built_kernel(spec.kernel, given=[arguments.kernel]))
     audience = _audience(arguments)
     reading, writing = pipe()
     with audience.hears(piped(reading)):
         try:
-            finished = run_spec(spec, arguments.exp or RESULTS, samples_fd=writing)
+            finished = run_spec(spec, arguments.exp or RESULTS, kernel_given=arguments.kernel, samples_fd=writing)
         finally:
             os.close(writing)
         print(finished.directory, file=sys.stderr if arguments.json else sys.stdout, flush=True)

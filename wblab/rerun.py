@@ -60,6 +60,7 @@ def add_verbs(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
         action="store_true",
         help="make two runs with everything traced, and show the first event that differs",
     )
+    rerun.add_argument("--kernel", default="", metavar="SERIES|PATH", help="default: the series that the run had")
     rerun.add_argument("--json", action="store_true", help="print JSON")
     rerun.set_defaults(run=_rerun)
 
@@ -67,7 +68,7 @@ def add_verbs(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
 def _rerun(arguments: argparse.Namespace) -> None:
     from wblab.core.specfile import RESULTS
     from wblab.data.difference import first_differences
-    from wblab.data.run import find_run, guest_spec, read_run
+    from wblab.data.run import find_run, read_run
     from wblab.host.kernel import built_kernel
 
     results = arguments.exp or RESULTS
@@ -77,11 +78,11 @@ def _rerun(arguments: argparse.Namespace) -> None:
     if arguments.other:
         second = read_run(find_run(arguments.other, results))
     elif arguments.explain:
-        spec = guest_spec(first)
-        spec = traced_fully(spec, built_kernel(spec.kernel))
-        first, second = _made(spec, results), _made(spec, results)
+        spec = _spec(first, arguments.kernel)
+        spec = traced_fully(spec, built_kernel(spec.kernel, given=[arguments.kernel]))
+        first, second = (_made(spec, results, arguments.kernel) for _ in range(2))
     else:
-        second = _made(guest_spec(first), results)
+        second = _made(_spec(first, arguments.kernel), results, arguments.kernel)
     for note in notes(first, second):
         print(printable(f"wblab: {note}"), file=sys.stderr)
     differences = first_differences(first, second)
@@ -134,11 +135,19 @@ def _differing(first: object, second: object) -> list[str]:
     return [str(value)[:40] for value in (first, second)]
 
 
-def _made(spec: "Spec", results: Path) -> "Run":
+def _spec(run: "Run", kernel_given: str) -> "Spec":
+    from wblab.data.run import guest_spec
+    from wblab.host.kernel import full_name
+
+    spec = guest_spec(run)
+    return replace(spec, kernel=full_name(kernel_given)) if kernel_given else spec
+
+
+def _made(spec: "Spec", results: Path, kernel_given: str) -> "Run":
     from wblab.data.run import read_run
     from wblab.host.verbs import run_spec
 
-    return read_run(run_spec(spec, results).directory)
+    return read_run(run_spec(spec, results, kernel_given=kernel_given).directory)
 
 
 def _lines(differences: "list[Difference]") -> list[str]:

@@ -52,7 +52,8 @@ def start(lab):
     """Start wblab matrix."""
 
     def run(*arguments: object) -> "subprocess.Popen[str]":
-        command = [sys.executable, "-m", "wblab", "matrix", "--exp", str(lab.results), *map(str, arguments)]
+        place = ("--exp", str(lab.results), "--kernel", str(lab.kernel.path))
+        command = [sys.executable, "-m", "wblab", "matrix", *place, *map(str, arguments)]
         return subprocess.Popen(
             command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
         )

@@ -19,8 +19,9 @@ LOADS = ("load.l1.wait='1s'", "load.l1.size='8MiB'", "load.l2.wait='2s'", "load.
 
 def watch(lab, *settings):
     """Return the items that the command prints of a guest, and its run."""
-    command = [sys.executable, "-m", "wblab", "monitor", "--guest", "--json", "--exp", str(lab.results)]
-    settings = (*FEW, *LOADS, f"kernel={json.dumps(str(lab.kernel.path))}", *settings)
+    place = ("--exp", str(lab.results), "--kernel", str(lab.kernel.path))
+    command = [sys.executable, "-m", "wblab", "monitor", "--guest", "--json", *place]
+    settings = (*FEW, *LOADS, *settings)
     command += [word for setting in settings for word in ("--set", setting)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, check=False)
     assert done.returncode == 0, done.stderr

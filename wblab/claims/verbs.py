@@ -43,7 +43,7 @@ def _verify(arguments: argparse.Namespace) -> None:
         return
     if arguments.seeds < 1 or (arguments.jobs is not None and arguments.jobs < 1):
         raise InputError("--seeds and --jobs must be at least 1")
-    kernel = built_kernel(arguments.kernel)
+    kernel = built_kernel(arguments.kernel, given=[arguments.kernel])
     cases = dict.fromkeys(case for claim in claims for case in claim.cases)
     wanted = jobs(cases, arguments.seeds, kernel, full_name(arguments.kernel))
     if said := why_left_out(kernel, dict.fromkeys(event for _, spec in wanted for event in spec.trace.events)):

@@ -85,7 +85,7 @@ class Spec:
     """One experiment.
 
     seed: decides the filesystem's and the guest kernel's randomness and small offsets of the loads' phases.
-    kernel: a series that the lab knows or a path; empty, the default. memory: the guest's.
+    kernel: a series that the lab knows; empty, the default; of a run by --kernel PATH, that path. memory: the guest's.
     time_limit: guest time after which loads that still run are a failure.
     stop_order: the loads that are stopped once all offenders have ended; empty, all others as listed.
     """

@@ -88,13 +88,15 @@ def _run(arguments: argparse.Namespace) -> None:
     for path in readable:
         if not os.path.exists(path):
             raise InputError(f"--allow-read: there is no {path!r}: check the path")
-    finished = run_spec(_spec(arguments), arguments.exp or RESULTS, limits=limits, readable=readable)
+    results, kernel_given = arguments.exp or RESULTS, arguments.kernel or ""
+    finished = run_spec(_spec(arguments), results, kernel_given=kernel_given, limits=limits, readable=readable)
     _print(finished, arguments.json)
 
 
-def run_spec(spec: "Spec", results: Path, **options: Any) -> "Finished":
+def run_spec(spec: "Spec", results: Path, *, kernel_given: str = "", **options: Any) -> "Finished":
     """Check a spec and run it with progress, on the kernel that it names. `options` are those of run_experiment.
 
+    kernel_given: the kernel that the user named on the command line; without it, the spec must name a series.
     Raises InputError before anything is booted, RunFailedError after.
     """
     from wblab.host.check import check_kernel, check_run
@@ -104,7 +106,7 @@ def run_spec(spec: "Spec", results: Path, **options: Any) -> "Finished":
     from wblab.host.sandbox import landlock_version
 
     check_run(spec)
-    kernel = built_kernel(spec.kernel)
+    kernel = built_kernel(spec.kernel, given=[kernel_given])
     check_kernel(spec, kernel)
     if said := why_left_out(kernel, spec.trace.events):
         print(f"wblab: {said}", file=sys.stderr)

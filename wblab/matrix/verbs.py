@@ -31,6 +31,13 @@ def add_verbs(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     matrix.add_argument("--resume", type=Path, metavar="DIR", help="run what is missing in the directory of a matrix")
     matrix.add_argument("--seeds", type=int, metavar="N", help="run every cell with the seeds 1 to N")
     matrix.add_argument("--exp", type=Path, metavar="DIR", help="where its directory goes (default: exp/ of the lab)")
+    matrix.add_argument(
+        "--kernel",
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="a path that its cells name and may run; again for more",
+    )
     where = matrix.add_mutually_exclusive_group()
     where.add_argument(
         "--workers", type=int, metavar="N", help="runs at once on this machine (default: its processors)"
@@ -50,7 +57,7 @@ def _matrix(arguments: argparse.Namespace) -> None:
     store, matrix, kernels = _planned(arguments)
     if arguments.workers is not None and not 0 < arguments.workers <= 1024:
         raise InputError(f"--workers: {arguments.workers} is not between 1 and 1024")
-    _check(matrix, kernels, here=not arguments.scheduler)
+    _check(matrix, kernels, arguments.kernel, here=not arguments.scheduler)
     with ExitStack() as stack:
         client = _remote(stack, arguments.scheduler, matrix, kernels) if arguments.scheduler else None
         store = store or _create(arguments, matrix, kernels)
@@ -74,33 +81,37 @@ def _planned(arguments: argparse.Namespace) -> "tuple[Store | None, Matrix, dict
         results = arguments.exp or RESULTS
         path = next((p for p in (arguments.resume, results / arguments.resume) if p.is_dir()), arguments.resume)
         store = Store.open(path)
-        _check_kernels(store)
+        _check_kernels(store, arguments.kernel)
         return store, store.matrix, store.kernels
     if arguments.seeds is not None and not 0 < arguments.seeds <= MAX_RUNS:
         raise InputError(f"--seeds: {arguments.seeds} is not between 1 and {MAX_RUNS}")
     built = [listed.series for listed in list_kernels() if listed.kernel]
     matrix = read_matrix(find_matrix(arguments.spec), built=built, seeds=range(1, (arguments.seeds or 0) + 1))
     names = dict.fromkeys(cell.spec.kernel for cell in matrix.cells)
-    return None, matrix, {name: built_kernel(name).describe() for name in names}
+    return None, matrix, {name: built_kernel(name, given=arguments.kernel).describe() for name in names}
 
 
-def _check_kernels(store: "Store") -> None:
-    """Raise InputError unless the kernels are those with which the matrix was begun."""
+def _check_kernels(store: "Store", given: list[str]) -> None:
+    """Raise InputError unless the kernels are those with which the matrix was begun, and may be run."""
+    from wblab.host.kernel import built_kernel
     from wblab.matrix.work import same_kernel
 
+    if unknown := {cell.spec.kernel for cell in store.matrix.cells} - store.kernels.keys():
+        raise InputError(f"{store.path} does not say which build {min(unknown)!r} was: its matrix.json is damaged")
     for name, kernel in store.kernels.items():
+        built_kernel(name, given=given)
         try:
             same_kernel(name, kernel["build_id"])
         except InputError as error:
             raise InputError(f"{store.path} was begun with another kernel: {error}") from None
 
 
-def _check(matrix: "Matrix", kernels: dict[str, Any], *, here: bool) -> None:
+def _check(matrix: "Matrix", kernels: dict[str, Any], given: list[str], *, here: bool) -> None:
     """Raise InputError for what can be known to fail; on a cluster, the workers are asked about themselves."""
     from wblab.host.check import check_kernel, check_run
     from wblab.host.kernel import built_kernel, why_left_out
 
-    found = {name: built_kernel(name) for name in kernels}
+    found = {name: built_kernel(name, given=given) for name in kernels}
     for cell in matrix.cells:
         try:
             if here:

@@ -48,7 +48,7 @@ class Result:
 @lru_cache
 def same_kernel(name: str, build_id: str) -> Kernel:
     """Return this machine's kernel of a name if it is the caller's build. Raises InputError."""
-    kernel = built_kernel(name)
+    kernel = built_kernel(name, given=[name])  # a path, only if the caller's user gave it
     if kernel.build_id != build_id:
         raise InputError(
             f"the kernel {name or kernel.series} is another build here ({kernel.build_id[:12]}) than the caller's "

@@ -82,7 +82,7 @@ def _runs(twin: "Twin", kernel_name: str, seeds: int, results: Path) -> "list[Ru
 
     spec = replace(twin.spec, kernel=full_name(kernel_name))
     check_run(spec)
-    kernel = built_kernel(kernel_name)
+    kernel = built_kernel(kernel_name, given=[kernel_name])
     check_kernel(spec, kernel)
 
     def one(seed: int, report: Report) -> "Run":

@@ -2,6 +2,7 @@
 
 import os
 import shlex
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -41,8 +42,15 @@ def list_kernels() -> list[Listed]:
     ]
 
 
-def built_kernel(name: str) -> Kernel:
-    """Return the kernel that a spec or an option names, which must be built; "" is the default. Raises InputError."""
+def built_kernel(name: str, *, given: Collection[str] = ()) -> Kernel:
+    """Return the kernel that a spec names, which must be built; "" is the default. Raises InputError.
+
+    A spec may be somebody else's, and a kernel is a program that runs here: a spec names a series. given: what the user
+    named on the command line, which may be paths; the same paths in a spec are then as good.
+    """
+    if _may_be_path(name) and full_name(name) not in map(full_name, given):
+        option = shlex.join(["--kernel", full_name(name)])
+        raise InputError(f"kernel {name!r} is a path, which counts on the command line only: give {option} to run it")
     kernel_ = find_kernel(name or None)
     if kernel_ is None:
         build = shlex.join(["wblab", "kernel", "build", *([name] if name else [])])
@@ -54,8 +62,12 @@ def built_kernel(name: str) -> Kernel:
 def full_name(name: str) -> str:
     """Return what a kernel is called from everywhere: a series as it is, a path from the root on."""
     path = os.path.expanduser(name)
+    return os.path.abspath(path) if _may_be_path(name) and os.path.exists(path) else name
+
+
+def _may_be_path(name: str) -> bool:
     is_series = any(name == series.name for series in catalog.load().series)
-    return os.path.abspath(path) if name and not is_series and os.path.exists(path) else name
+    return name != "" and not is_series and (os.sep in name or os.path.exists(name))
 
 
 def find_kernel(wanted: str | None = None) -> Kernel | None:

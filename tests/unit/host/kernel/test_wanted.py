@@ -25,5 +25,5 @@ def test_a_series_stays_as_it_is_and_so_does_what_is_not_there(tree, monkeypatch
 def test_the_command_that_builds_a_tree_can_be_copied(tree):
     moved = tree.rename(tree.parent / "my linux")
     with pytest.raises(InputError) as raised:
-        built_kernel(str(moved))
+        built_kernel(str(moved), given=[str(moved)])
     assert f"run '{shlex.join(['wblab', 'kernel', 'build', str(moved)])}'" in str(raised.value)
