@@ -1,6 +1,5 @@
 """One build: copy a tree, patch, configure and compile it, and keep the result in the cache."""
 
-import hashlib
 import json
 import shutil
 import time
@@ -108,10 +107,10 @@ class Build:
             "source": self.source.description,
             "source_identity": self.source.identity,
             "patches": [{"name": patch.name, "sha256": patch.sha256} for patch in self.recipe.patches],
-            "config_sha256": _sha256(staged / "config"),
+            "config_sha256": kernel.sha256(staged / "config"),
             "compiler": self.compiler,
             "build_id": self.key,
-            "linux_sha256": _sha256(staged / "linux"),
+            "linux_sha256": kernel.sha256(staged / "linux"),
             "build_s": round(build_s, 1),
         }
         (staged / "identity.json").write_text(json.dumps(identity, indent=2) + "\n")
@@ -124,7 +123,3 @@ def _check_path() -> None:
     home = str(cache.home())
     if set(home) & set(" :\t"):
         raise InputError(f"make cannot build below {home!r}: set XDG_CACHE_HOME to a path without spaces and colons")
-
-
-def _sha256(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()

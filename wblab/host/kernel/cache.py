@@ -3,6 +3,7 @@
 import fcntl
 import json
 import os
+import shlex
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,10 +23,25 @@ def room(*parts: str) -> Path:
     """Return a folder below the cache and make sure that it exists. Raises WblabError."""
     folder = home().joinpath(*parts)
     try:
+        home().parent.mkdir(parents=True, exist_ok=True)
+        home().mkdir(mode=0o700, exist_ok=True)
+        check_own()
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise WblabError(f"cannot make {folder}: {error.strerror}; set XDG_CACHE_HOME to a writable folder") from None
     return folder
+
+
+def check_own() -> None:
+    """Raise WblabError for a cache in which another user could have put something: what is in it runs here."""
+    folder = home()
+    if not folder.exists():
+        return
+    status = folder.stat()
+    if status.st_uid != os.geteuid():
+        raise WblabError(f"{folder} belongs to another user: set XDG_CACHE_HOME to a folder of yours")
+    if status.st_mode & 0o022:
+        raise WblabError(f"others may write to {folder}: run {shlex.join(['chmod', 'go-w', str(folder)])!r}")
 
 
 def read_json(path: Path) -> dict[str, Any] | None:

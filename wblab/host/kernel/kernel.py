@@ -41,10 +41,15 @@ class Kernel:
 
 
 def load(folder: Path) -> Kernel | None:
-    """Return the kernel that the lab has built in `folder`, or None where there is none."""
+    """Return the kernel that the lab has built in `folder` of the cache, or None where there is none.
+
+    An executable that is not what was built is none: it is read for that, which takes some 20 ms. Raises WblabError
+    where others may write to the cache.
+    """
+    cache.check_own()
     identity = cache.read_json(folder / "identity.json")
     known = {field.name for field in fields(Kernel)}
-    if not identity or not (folder / "linux").exists():
+    if not identity or sha256(folder / "linux") != identity.get("linux_sha256"):
         return None
     values = {key: value for key, value in identity.items() if key in known}
     values["patches"] = tuple(patch["name"] for patch in identity["patches"])
@@ -61,7 +66,7 @@ def inspect(path: Path) -> Kernel:
     banner = re.search(rb"Linux version (\d+\.\d+\S*) \([^)]*\) \(([^,\n]*)", image)
     if not image.startswith(b"\x7fELF") or not banner or b"umid=" not in image:
         raise InputError(f"{path} is no User Mode Linux executable: build one with ARCH=um, or name a kernel tree")
-    if loaded := load(path.parent):  # one of the lab's own
+    if path.name == "linux" and path.parent.parent == cache.home() / "builds" and (loaded := load(path.parent)):
         return loaded
     digest = hashlib.sha256(image).hexdigest()
     config = _embedded_config(image)
@@ -82,6 +87,15 @@ def inspect(path: Path) -> Kernel:
         source=f"executable {path}",
         compiler=banner[2].decode(),
     )
+
+
+def sha256(path: Path) -> str:
+    """Return the digest of a file, or "" where it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return ""
 
 
 def is_executable(path: Path) -> bool:

@@ -73,7 +73,7 @@ def pop(tree: Path, patches: Sequence[Patch]) -> tuple[str, ...]:
 
 
 def _patch(tree: Path, patch: Patch, *arguments: str) -> subprocess.CompletedProcess[bytes]:
-    """Run patch(1), which replaces files: other hard links to them keep their contents."""
+    """Run patch(1) in a tree, with a patch on its standard input."""
     command = ["patch", "--strip=1", "--no-backup-if-mismatch", "--reject-file=-", *arguments]
     environment = {**os.environ, "LC_ALL": "C"}
     return subprocess.run(

@@ -140,7 +140,8 @@ def unpack(source: Source, report: Report) -> Path:
 
 
 def _extract(archive: Path, folder: Path) -> None:
-    into = [f"--directory={folder}", "--strip-components=1"]
+    # What root unpacks belongs to root, and nobody else may write to it, whatever the archive says.
+    into = [f"--directory={folder}", "--strip-components=1", "--no-same-owner", "--no-same-permissions"]
     if archive.suffix == ".deb":  # the tarball is inside the package
         _pipe(
             ["dpkg-deb", "--fsys-tarfile", str(archive)],

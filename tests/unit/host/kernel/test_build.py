@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from wblab.core.errors import InputError, WblabError
-from wblab.host.kernel import build_kernel, catalog, find_kernel, list_kernels, make, source
+from wblab.host.kernel import build_kernel, built_kernel, catalog, find_kernel, list_kernels, make, source
 from wblab.host.kernel.recipe import recipe
 
 MAKE = """\
@@ -78,6 +78,17 @@ def test_the_default_is_built_once_and_found_again(offered: dict[str, bool], too
     assert identity["compiler"] == "gcc 1.0, ld 1.0"
     assert len(identity["patches"][0]["sha256"]) == 64
     assert f"$ make -C {built.path.parent}.work/tree" in (built.path.parent / "build.log").read_text()
+
+
+def test_a_cached_kernel_that_was_changed_is_not_run_but_built_again(offered: dict[str, bool], tools: Path) -> None:
+    built = build_kernel()
+    text = built.path.read_text()
+    built.path.write_text(text + "changed")
+    assert find_kernel() is None
+    with pytest.raises(InputError, match="not built"):
+        built_kernel("")
+    assert build_kernel().path.read_text() == text
+    assert runs(tools) == 2
 
 
 def test_every_input_changes_the_build_id(lab: Path) -> None:

@@ -1,4 +1,5 @@
 import hashlib
+import os
 import subprocess
 from pathlib import Path
 
@@ -34,6 +35,19 @@ def test_an_archive_is_unpacked_once(tree: Path, tmp_path: Path) -> None:
     archive.unlink()
     assert source.unpack(given, silent) == unpacked
     assert given.is_here
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root: others cannot give files away")
+def test_what_root_unpacks_is_root_s_and_nobody_else_s_to_write(tree: Path, tmp_path: Path) -> None:
+    os.chown(tree / "hello.c", 54321, 54321)
+    (tree / "hello.c").chmod(0o4777)
+    old = os.umask(0o022)
+    try:
+        unpacked = source.unpack(source.given(tarball(tree, tmp_path / "linux-7.3.tar")), silent) / "hello.c"
+    finally:
+        os.umask(old)
+    assert (unpacked.stat().st_uid, unpacked.stat().st_gid) == (0, 0)
+    assert unpacked.stat().st_mode & 0o7777 == 0o755
 
 
 def test_an_archive_of_something_else_is_named(tmp_path: Path) -> None:

@@ -16,26 +16,30 @@ def test_a_folder_that_is_no_kernel_is_named(tmp_path: Path) -> None:
         trees.version(tmp_path)
 
 
-def test_a_copy_shares_the_files_and_drops_what_was_there(tree: Path, tmp_path: Path) -> None:
+def test_a_copy_is_of_its_own_and_drops_what_was_there(tree: Path, tmp_path: Path) -> None:
     (tree / "link").symlink_to("arch")
+    (tree / "hello.c").chmod(0o755)
     target = tmp_path / "copy"
     target.mkdir()
     (target / "old").touch()
     trees.copy(tree, trees.files(tree), target)
     assert sorted(path.name for path in target.iterdir()) == ["Makefile", "arch", "hello.c", "link"]
-    assert (target / "hello.c").samefile(tree / "hello.c")
     assert (target / "link").is_symlink()
+    for name in trees.files(tree):
+        ours, theirs = (tree / name).lstat(), (target / name).lstat()
+        assert (ours.st_mode, ours.st_mtime_ns) == (theirs.st_mode, theirs.st_mtime_ns)
+        assert ours.st_ino != theirs.st_ino
+    before = (tree / "hello.c").read_text()
+    with (target / "hello.c").open("a") as file:  # as an editor may do: in place
+        file.write("changed")
+    assert (tree / "hello.c").read_text() == before
 
 
-def test_a_copy_where_links_are_impossible(tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: object, **__: object) -> None:
-        raise OSError("another filesystem")
-
-    monkeypatch.setattr(os, "link", refuse)
+def test_a_copy_that_shares_blocks(tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cloned = []
+    monkeypatch.setattr(trees, "_clone", lambda source, target: cloned.append(target) or not Path(target).touch())
     trees.copy(tree, trees.files(tree), tmp_path / "copy")
-    copied = tmp_path / "copy/hello.c"
-    assert copied.stat().st_mtime_ns == (tree / "hello.c").stat().st_mtime_ns
-    assert not copied.samefile(tree / "hello.c")
+    assert cloned == [f"{tmp_path}/copy/{name}" for name in trees.files(tree)]
 
 
 def test_a_tree_that_was_built_in_place_is_refused(tree: Path) -> None:
