@@ -160,11 +160,12 @@ def parse_uris(text: str, name: str, suite: str) -> Package | None:
     return Package(name, version, suite, file, int(match[3]), match[4])
 
 
-def find(name: str, suites: Iterable[str], report: Report) -> Package | str:
-    """Return the package from the first suite that has it, or why there is none."""
+def find(name: str, suites: Iterable[str], report: Report, version: str = "") -> Package | str:
+    """Return the package, or the given version of it, from the first suite that has it, or why there is none."""
     if not shutil.which("apt-get"):
         return "no apt-get here"
     entries, codename = system_entries(), system_codename()
+    wanted = f"{name}={version}" if version else name
     tried, trouble = [], ""
     for suite in suites:
         text = sources(entries, suite, codename)
@@ -175,14 +176,14 @@ def find(name: str, suites: Iterable[str], report: Report) -> Package | str:
         tried.append(suite)
         # A mirror that has not this suite makes this fail, and the others still serve.
         updated = _apt("update")
-        found = parse_uris(_apt("--print-uris", "download", name).stdout, name, suite)
+        found = parse_uris(_apt("--print-uris", "download", wanted).stdout, name, suite)
         if found:
             return found
         if updated.returncode:
             trouble = f" ({update_error(updated.stderr)})"
     if not tried:
         return "the system's apt sources name no mirror of Debian"
-    return f"apt offers no {name} in {', '.join(tried)}{trouble}"
+    return f"apt offers no {wanted} in {', '.join(tried)}{trouble}"
 
 
 def update_error(text: str) -> str:

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from wblab.core.errors import InputError, nearest
+from wblab.host.kernel import pins
+from wblab.host.kernel.pins import Pin
 
 LINUX_UML = Path(__file__).resolve().parents[3] / "linux-uml"
 
@@ -29,9 +31,11 @@ class Catalog:
     folder: Path
     default: str
     kernel_org: str  # URL of a folder of tarballs, with {major}
+    snapshot: str  # URL of Debian's archive of old packages
     features: Mapping[str, str]  # name -> a string that only an executable with this feature holds
     events: Mapping[str, str]  # a system of events that not every kernel has -> the feature that provides it
     series: tuple[Series, ...]
+    pins: Mapping[str, Pin]  # series -> the source that it means
 
     def find(self, name: str) -> Series:
         """Return the series called `name`. Raises InputError, with the nearest known one."""
@@ -42,6 +46,11 @@ class Catalog:
                 "a tarball or a built linux executable"
             )
         return self.series[names.index(name)]
+
+    @property
+    def pins_file(self) -> Path:
+        """The file of the pins, which `--refresh` writes."""
+        return _pins_file(self.folder)
 
     def from_default(self) -> tuple[Series, ...]:
         """Return the default series and those older than it, newest first."""
@@ -79,7 +88,14 @@ def load(folder: Path = LINUX_UML) -> Catalog:
         table = tomllib.loads(path.read_text())
         series = tuple(_series(entry) for entry in table["series"])
         catalog = Catalog(
-            folder, table["default"], table["kernel_org"], table["features"], table.get("events", {}), series
+            folder=folder,
+            default=table["default"],
+            kernel_org=table["kernel_org"],
+            snapshot=table["snapshot"],
+            features=table["features"],
+            events=table.get("events", {}),
+            series=series,
+            pins=pins.load(_pins_file(folder)),
         )
         catalog.find(catalog.default)
         for feature in catalog.events.values():
@@ -89,6 +105,10 @@ def load(folder: Path = LINUX_UML) -> Catalog:
     except (OSError, TypeError, tomllib.TOMLDecodeError) as error:
         raise InputError(f"{path}: {error}") from None
     return catalog
+
+
+def _pins_file(folder: Path) -> Path:
+    return folder / "pins.toml"
 
 
 def _series(entry: Mapping[str, Any]) -> Series:

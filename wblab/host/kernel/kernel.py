@@ -28,7 +28,7 @@ class Kernel:
     )
     source: str
     compiler: str
-    instead_of: str | None = None  # the default series that no source offered
+    instead_of: str | None = None  # the default series, or the pinned source, that could not be had
 
     def describe(self) -> dict[str, Any]:
         """Return what an experiment records: all but the paths."""

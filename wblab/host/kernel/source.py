@@ -1,17 +1,16 @@
-"""Sources of kernels: what the user names, the distribution's package, the tarball of kernel.org; and their trees."""
+"""Sources of kernels, archives and trees, and how an archive becomes a tree."""
 
 import hashlib
 import shutil
 import subprocess
 import tempfile
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
 from wblab.core.errors import InputError, WblabError
-from wblab.host.kernel import cache, tree
-from wblab.host.kernel.catalog import Catalog, Series
+from wblab.host.kernel import cache, kernel, tree
 from wblab.host.progress import Report
 
 
@@ -60,60 +59,6 @@ def given(path: Path) -> Source:
 _ARCHIVES = (".tar", ".tar.xz", ".tar.gz", ".tgz", ".tar.bz2", ".tar.zst", ".deb")
 
 
-def remembered(series: Series) -> Source | None:
-    """Return the source that was used for a series last."""
-    value = cache.read_json(cache.home() / "sources" / f"{series.name}.json")
-    try:
-        return Source(**value) if value else None
-    except TypeError:  # written by another version of the lab
-        return None
-
-
-def fetch(series: Series, catalog: Catalog, report: Report) -> Source | list[str]:
-    """Find and download the newest source of a series and remember it, or return why no place has it.
-
-    Raises WblabError when a download breaks off.
-    """
-    sources, archives = cache.room("sources"), cache.room("archives")
-    with cache.locked(sources / "lock", lambda: report(None, "waiting for another download")):
-        source = _debian(series, archives, report)
-        reasons = []
-        if isinstance(source, str):
-            reasons.append(source)
-            source = _kernel_org(series, catalog, archives, report)
-        if isinstance(source, str):
-            return [*reasons, source]
-        cache.write_json(sources / f"{series.name}.json", asdict(source))
-        return source
-
-
-def _debian(series: Series, archives: Path, report: Report) -> Source | str:
-    from wblab.host.kernel import apt  # not for every run: it takes time to load
-
-    package = apt.find(series.package, series.suites, report)
-    if isinstance(package, str):
-        return package
-    description = f"Debian {package.name} {package.version}"
-    source = Source(description, f"sha256:{package.sha256}", str(archives / package.file))
-    if not source.is_here:
-        apt.download(package, archives, report)
-    return source
-
-
-def _kernel_org(series: Series, catalog: Catalog, archives: Path, report: Report) -> Source | str:
-    from wblab.host.kernel import kernel_org  # not for every run: HTTP takes longer to load than a kernel to find
-
-    report(None, f"looking for linux-{series.name} on kernel.org")
-    tarball = kernel_org.find(series.name, catalog.kernel_org)
-    if isinstance(tarball, str):
-        return tarball
-    path = archives / tarball.url.rpartition("/")[2]
-    source = Source(f"kernel.org linux-{tarball.version}", f"sha256:{tarball.sha256}", str(path))
-    if not source.is_here:
-        kernel_org.download(tarball, archives, report)
-    return source
-
-
 def unpack(source: Source, report: Report) -> Path:
     """Return the tree of a source, unpacked once. Raises WblabError."""
     target = source.tree
@@ -125,6 +70,8 @@ def unpack(source: Source, report: Report) -> Path:
         if target.exists():
             return target
         report(None, f"unpacking {archive.name}")
+        if f"sha256:{kernel.sha256(archive)}" != source.identity:
+            raise WblabError(f"{archive} is not what it should be, by its digest: remove it and build again")
         staged = target.with_name(f"{target.name}.part")
         shutil.rmtree(staged, ignore_errors=True)
         staged.mkdir()

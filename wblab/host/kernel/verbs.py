@@ -4,6 +4,7 @@ import argparse
 import json
 import shlex
 import sys
+from dataclasses import asdict
 from typing import Any
 
 from wblab.core.errors import WblabError
@@ -23,7 +24,7 @@ def add_verbs(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]")
     listing.set_defaults(run=list_verb)
     build = verbs.add_parser("build", help="fetch, patch, configure and build a kernel, unless it is built already")
     build.set_defaults(run=build_verb)
-    build.add_argument("--refresh", action="store_true", help="look for a newer source")
+    build.add_argument("--refresh", action="store_true", help="pin the newest source first: writes linux-uml/pins.toml")
     info = verbs.add_parser("info", help="describe a built kernel")
     info.set_defaults(run=info_verb)
     for verb in (build, info):
@@ -47,7 +48,8 @@ def list_verb(arguments: argparse.Namespace) -> None:
                 "default": entry.default,
                 "built": entry.kernel and _values(entry.kernel),
                 "patches": entry.patches,
-                "sources": entry.sources,
+                "source": entry.source,
+                "pin": entry.pin and asdict(entry.pin),
             }
             for entry in listed
         ]
@@ -56,7 +58,9 @@ def list_verb(arguments: argparse.Namespace) -> None:
     for entry in listed:
         mark = "*" if entry.default else " "
         state = f"built: {entry.kernel.release}" if entry.kernel else "not built"
-        print(f"{mark} {entry.series:5} {state:22} {len(entry.patches)} patches   {', then '.join(entry.sources)}")
+        pinned = f"{entry.source} ({entry.pin.sha256[:12]})" if entry.pin else "no source is pinned"
+        other = f", built from {entry.kernel.source}" if entry.kernel and entry.kernel.instead_of else ""
+        print(f"{mark} {entry.series:5} {state:22} {len(entry.patches)} patches   {pinned}{other}")
 
 
 def build_verb(arguments: argparse.Namespace) -> None:

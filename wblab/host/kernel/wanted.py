@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from wblab.core.errors import InputError, WblabError
-from wblab.host.kernel import cache, catalog, kernel, make, source, tree
+from wblab.host.kernel import cache, catalog, kernel, make, places, series, source, tree
 from wblab.host.kernel.build import Build, Say
-from wblab.host.kernel.catalog import Catalog, Series
+from wblab.host.kernel.catalog import Catalog
 from wblab.host.kernel.kernel import Kernel
+from wblab.host.kernel.pins import Pin
 from wblab.host.kernel.recipe import recipe
+from wblab.host.kernel.series import NoSourceError
 from wblab.host.kernel.source import Source
 from wblab.host.progress import Report, silent
 
@@ -24,7 +26,8 @@ class Listed:
     default: bool
     kernel: Kernel | None  # None: not built, or not with today's patches and configuration
     patches: tuple[str, ...]
-    sources: tuple[str, ...]  # tried in this order
+    pin: Pin | None
+    source: str  # what is pinned; "" if nothing is
 
 
 def list_kernels() -> list[Listed]:
@@ -32,13 +35,14 @@ def list_kernels() -> list[Listed]:
     known = catalog.load()
     return [
         Listed(
-            series=series.name,
-            default=series.name == known.default,
-            kernel=_current(series.name, known),
-            patches=tuple(patch.name for patch in known.patches(series.name)),
-            sources=(f"{series.package} ({', '.join(series.suites)})", "kernel.org"),
+            series=entry.name,
+            default=entry.name == known.default,
+            kernel=series.current(entry, known),
+            patches=tuple(patch.name for patch in known.patches(entry.name)),
+            pin=known.pins.get(entry.name),
+            source=places.source_of(known.pins[entry.name], entry).description if entry.name in known.pins else "",
         )
-        for series in known.series
+        for entry in known.series
     ]
 
 
@@ -66,7 +70,7 @@ def full_name(name: str) -> str:
 
 
 def _may_be_path(name: str) -> bool:
-    is_series = any(name == series.name for series in catalog.load().series)
+    is_series = any(name == entry.name for entry in catalog.load().series)
     return name != "" and not is_series and (os.sep in name or os.path.exists(name))
 
 
@@ -79,10 +83,10 @@ def find_kernel(wanted: str | None = None) -> Kernel | None:
     """
     known = catalog.load()
     if wanted is None:
-        return _current(known.default, known) or _stand_in(known)
+        return series.current(known.find(known.default), known) or _stand_in(known)
     path = _path(wanted, known)
     if path is None:
-        return _current(wanted, known)
+        return series.current(known.find(wanted), known)
     if kernel.is_executable(path):
         return kernel.inspect(path)
     given = source.given(path)
@@ -94,19 +98,22 @@ def build_kernel(
 ) -> Kernel:
     """Return the wanted kernel (as for `find_kernel`), fetched and built where it is not yet.
 
-    `refresh`: look for a newer source even if one is known. Raises InputError for what cannot be built, WblabError
+    `refresh`: pin the newest source that is offered first. Raises InputError for what cannot be built, WblabError
     when no place has the source, a patch does not apply, the configuration does not come out or make fails.
     """
     known = catalog.load()
+    path = _path(wanted, known) if wanted else None
+    if refresh:
+        if path:
+            raise InputError(f"--refresh moves the pin of a series, and {wanted!r} is none: leave it out")
+        known = series.move_pin(known.find(wanted or known.default), known, report, say)
     if wanted is None:
-        return _build_default(known, report, say, refresh)
-    path = _path(wanted, known)
+        return _build_default(known, report, say)
     if path is None:
-        series = known.find(wanted)
-        found = _series_source(series, known, report, refresh)
-        if isinstance(found, list):
-            raise WblabError(f"no source for kernel {wanted}: {'; '.join(found)}; name a tree or a tarball instead")
-        return _build_series(series, found, known, report, say)
+        try:
+            return series.build(known.find(wanted), known, report, say)
+        except NoSourceError as error:
+            raise WblabError(f"no source for kernel {wanted}: {error}; name a tree or a tarball instead") from None
     if kernel.is_executable(path):
         return kernel.inspect(path)
     make.check_tools()
@@ -139,33 +146,34 @@ def _given_build(given: Source, known: Catalog) -> Build:
     return Build(given, recipe(tree.version(given.tree), known), make.compiler())
 
 
-def _build_default(known: Catalog, report: Report, say: Say, refresh: bool) -> Kernel:
-    """Build the default series, or the newest one that a source offers. Which one that was is remembered."""
-    if not refresh and (stand_in := _stand_in(known)):
+def _build_default(known: Catalog, report: Report, say: Say) -> Kernel:
+    """Build the default series, or the newest older one that can be had. Which one that was is remembered."""
+    if not series.current(known.find(known.default), known) and (stand_in := _stand_in(known)):
         return stand_in
     reason = ""  # why the default series cannot be had
-    for series in known.from_default():
-        found = _series_source(series, known, report, refresh)
-        if isinstance(found, list):
-            reason = reason or "; ".join(found)
+    for candidate in known.from_default():
+        try:
+            built = series.build(candidate, known, report, say)
+        except NoSourceError as error:
+            reason = reason or str(error)
             continue
-        if reason:
-            say(f"kernel {series.name} instead of {known.default}: {reason}")
-            say("'wblab kernel build --refresh' looks again")
-        built = _build_series(series, found, known, report, say)
         if not reason:
+            _memory().unlink(missing_ok=True)
             return built
-        cache.write_json(_memory(), {"series": series.name, "default": known.default, "reason": reason})
+        say(f"kernel {candidate.name} instead of {known.default}: {reason}")
+        say(f"'wblab kernel build {known.default}' looks again")
+        cache.write_json(_memory(), {"series": candidate.name, "default": known.default, "reason": reason})
         return replace(built, instead_of=known.default)
     raise WblabError(f"no source for any kernel; for {known.default}: {reason}; name a tree or a tarball instead")
 
 
 def _stand_in(known: Catalog) -> Kernel | None:
-    """Return the kernel that was built because no source had the default series."""
+    """Return the kernel that was built because no place had the default series."""
     memory = cache.read_json(_memory())
-    if not memory or memory.get("default") != known.default:
+    names = [candidate.name for candidate in known.series]
+    if not memory or memory.get("default") != known.default or memory.get("series") not in names:
         return None
-    found = _current(str(memory.get("series")), known)
+    found = series.current(known.find(str(memory["series"])), known)
     return replace(found, instead_of=known.default) if found else None
 
 
@@ -173,42 +181,9 @@ def _memory() -> Path:
     return cache.home() / "default.json"
 
 
-def _series_source(series: Series, known: Catalog, report: Report, refresh: bool) -> Source | list[str]:
-    remembered = None if refresh else source.remembered(series)
-    return remembered or source.fetch(series, known, report)
-
-
-def _build_series(series: Series, found: Source, known: Catalog, report: Report, say: Say) -> Kernel:
-    """Build a series and note its result where `find_kernel` looks."""
-    make.check_tools()
-    build = Build(found, recipe(series.name, known), make.compiler())
-    if not found.is_here and not build.done():  # the archive was deleted since: fetch it, or what is newest now
-        again = source.fetch(series, known, report)
-        if isinstance(again, list):
-            raise WblabError(f"no source for kernel {series.name}: {'; '.join(again)}")
-        build = replace(build, source=again)
-    built = build.run(report, say)
-    cache.write_json(_pointer(series.name), {"build": build.result.name, "recipe": build.recipe.digest})
-    if series.name == known.default:
-        _memory().unlink(missing_ok=True)
-    return built
-
-
-def _current(series: str, known: Catalog) -> Kernel | None:
-    """Return the latest build of a series if patches and configuration are still the same."""
-    pointer = cache.read_json(_pointer(series))
-    if not pointer or pointer.get("recipe") != recipe(series, known).digest:
-        return None
-    return kernel.load(cache.home() / "builds" / str(pointer.get("build")))
-
-
-def _pointer(series: str) -> Path:
-    return cache.home() / f"current-{series}.json"
-
-
 def _path(wanted: str, known: Catalog) -> Path | None:
     """Return `wanted` as a path, or None if it is a series. Raises InputError if it is neither."""
-    if any(wanted == series.name for series in known.series):
+    if any(wanted == entry.name for entry in known.series):
         return None
     path = Path(wanted).expanduser()
     try:

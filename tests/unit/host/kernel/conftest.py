@@ -1,4 +1,6 @@
+import hashlib
 import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -49,8 +51,56 @@ def git_tree(tree: Path) -> Path:
     return tree
 
 
+@dataclass(frozen=True)
+class Site:
+    """A folder like that of kernel.org, with tarballs of a small tree, and the pins of the small lab."""
+
+    tree: Path
+    folder: Path
+    pins: Path
+
+    @property
+    def url(self) -> str:
+        return self.folder.as_uri() + "/v{major}.x"
+
+    def offer(self, version: str) -> str:
+        """Put a tarball there that holds its version, list it, and return its digest."""
+        place = self.folder / "v7.x"
+        place.mkdir(parents=True, exist_ok=True)
+        (self.tree / "version").write_text(version)
+        (self.tree / "Makefile").write_text(MAKEFILE.replace("PATCHLEVEL = 3", f"PATCHLEVEL = {version[2]}"))
+        file = place / f"linux-{version}.tar.xz"
+        subprocess.run(["tar", "-cf", str(file), "-C", str(self.tree.parent), self.tree.name], check=True)
+        digest = hashlib.sha256(file.read_bytes()).hexdigest()
+        with (place / "sha256sums.asc").open("a") as listing:
+            listing.write(f"{digest}  {file.name}\n")
+        return digest
+
+    def withdraw(self, version: str) -> bytes:
+        """Take a tarball away, and return it."""
+        file = self.folder / f"v7.x/linux-{version}.tar.xz"
+        content = file.read_bytes()
+        file.unlink()
+        listing = self.folder / "v7.x/sha256sums.asc"
+        listing.write_text("".join(line for line in listing.open() if f"linux-{version}." not in line))
+        return content
+
+
 @pytest.fixture
-def lab(tmp_path: Path) -> Path:
+def site(tree: Path, tmp_path: Path) -> Site:
+    """A site that offers a release of two series, both pinned."""
+    made = Site(tree, tmp_path / "site", tmp_path / "linux-uml/pins.toml")
+    made.pins.parent.mkdir()
+    for version in ("7.3.1", "7.2.4"):
+        with made.pins.open("a") as pins:
+            pins.write(f'["{version[:3]}"]\nkernel_org = "{version}"\nsha256 = "{made.offer(version)}"\n')
+    made.tree.joinpath("version").unlink()
+    made.tree.joinpath("Makefile").write_text(MAKEFILE)
+    return made
+
+
+@pytest.fixture
+def lab(tmp_path: Path, site: Site) -> Path:
     """A folder like linux-uml: two series, one patch for each, one fragment."""
     folder = tmp_path / "linux-uml"
     for series in ("7.3", "7.2"):
@@ -59,7 +109,7 @@ def lab(tmp_path: Path) -> Path:
     (folder / "config").mkdir()
     (folder / "config/base.config").write_text("CONFIG_64BIT=y  # the host is\n")
     (folder / "kernels.toml").write_text(
-        'default = "7.3"\nkernel_org = "https://kernel.invalid/v{major}.x"\n[features]\nseed = "um_seed"\n'
+        f'default = "7.3"\nkernel_org = "{site.url}"\nsnapshot = "http://127.0.0.1:1"\n[features]\nseed = "um_seed"\n'
         + "".join(
             f'[[series]]\nname = "{name}"\npackage = "linux-source-{name}"\nsuites = ["unstable"]\nsteps = 2\n'
             for name in ("7.3", "7.2")

@@ -2,13 +2,14 @@
 
 import json
 import os
-import subprocess
+import shutil
 from pathlib import Path
 
 import pytest
 
 from wblab.core.errors import InputError, WblabError
-from wblab.host.kernel import build_kernel, built_kernel, catalog, find_kernel, list_kernels, make, source
+from wblab.host.kernel import apt, build_kernel, built_kernel, catalog, find_kernel, list_kernels, make
+from wblab.host.kernel.pins import Pin
 from wblab.host.kernel.recipe import recipe
 
 MAKE = """\
@@ -37,23 +38,10 @@ def tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lab: Path) -> Path:
         (folder / tool).write_text(MAKE if tool == "make" else f"#!/bin/sh\necho {tool} 1.0\n")
         (folder / tool).chmod(0o755)
     monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
-    small = catalog.load(lab)
-    monkeypatch.setattr(catalog, "load", lambda: small)
+    read = catalog.load
+    monkeypatch.setattr(catalog, "load", lambda: read(lab))
+    monkeypatch.setattr(apt, "find", lambda name, *_: f"apt offers no {name}")
     return folder
-
-
-@pytest.fixture
-def offered(tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, bool]:
-    """Series -> whether a source offers it. Stands for all that is on the network."""
-    archive = tmp_path / "linux.tar"
-    subprocess.run(["tar", "-cf", str(archive), "-C", str(tree.parent), tree.name], check=True)
-    series_offered = {"7.3": True, "7.2": True}
-
-    def fetch(series: catalog.Series, known: catalog.Catalog, report: object) -> source.Source | list[str]:
-        return source.given(archive) if series_offered[series.name] else [f"apt offers no {series.package}"]
-
-    monkeypatch.setattr(source, "fetch", fetch)
-    return series_offered
 
 
 def runs(tools: Path) -> int:
@@ -61,7 +49,7 @@ def runs(tools: Path) -> int:
     return len(path.read_text().splitlines()) if path.exists() else 0
 
 
-def test_the_default_is_built_once_and_found_again(offered: dict[str, bool], tools: Path) -> None:
+def test_the_default_is_built_once_and_found_again(tools: Path) -> None:
     assert find_kernel() is None
     shares: list[float | None] = []
     built = build_kernel(report=lambda share, text: shares.append(share))
@@ -80,7 +68,7 @@ def test_the_default_is_built_once_and_found_again(offered: dict[str, bool], too
     assert f"$ make -C {built.path.parent}.work/tree" in (built.path.parent / "build.log").read_text()
 
 
-def test_a_cached_kernel_that_was_changed_is_not_run_but_built_again(offered: dict[str, bool], tools: Path) -> None:
+def test_a_cached_kernel_that_was_changed_is_not_run_but_built_again(tools: Path) -> None:
     built = build_kernel()
     text = built.path.read_text()
     built.path.write_text(text + "changed")
@@ -105,7 +93,7 @@ def test_every_input_changes_the_build_id(lab: Path) -> None:
         seen.add(key())
 
 
-def test_changed_patches_make_a_kernel_stale(offered: dict[str, bool], lab: Path, tools: Path) -> None:
+def test_changed_patches_make_a_kernel_stale(lab: Path, tools: Path) -> None:
     built = build_kernel()
     (lab / "patches/7.3/0001-hello.patch").unlink()
     assert find_kernel() is None
@@ -113,36 +101,83 @@ def test_changed_patches_make_a_kernel_stale(offered: dict[str, bool], lab: Path
     assert runs(tools) == 2
 
 
-def test_the_newest_series_that_is_offered_stands_in(offered: dict[str, bool]) -> None:
-    offered["7.3"] = False
+def test_an_older_series_stands_in_where_the_default_cannot_be_had(site) -> None:
+    kept = site.withdraw("7.3.1")
     said: list[str] = []
     built = build_kernel(say=said.append)
-    assert said[0] == "kernel 7.2 instead of 7.3: apt offers no linux-source-7.3"
+    assert said[0].startswith("kernel 7.2 instead of 7.3: cannot fetch file:")
+    assert said[1] == "'wblab kernel build 7.3' looks again"
     assert built.instead_of == "7.3"
     assert find_kernel() == build_kernel() == built
-    offered["7.3"] = True
-    assert build_kernel(refresh=True).instead_of is None
-    assert find_kernel() != built
+    (site.folder / "v7.x/linux-7.3.1.tar.xz").write_bytes(kept)
+    assert build_kernel("7.3").instead_of is None
+    assert build_kernel() == find_kernel() == build_kernel("7.3") != built
 
 
-def test_no_source_at_all_gives_the_reason(offered: dict[str, bool]) -> None:
-    offered.update({"7.3": False, "7.2": False})
-    with pytest.raises(WblabError, match=r"for 7\.3: apt offers no linux-source-7\.3; name a tree or a tarball"):
+def test_no_source_at_all_gives_the_reason(site) -> None:
+    for version in ("7.3.1", "7.2.4"):
+        site.withdraw(version)
+    with pytest.raises(WblabError, match=r"for 7\.3: cannot fetch .*has no linux-7\.3; name a tree or a tarball"):
         build_kernel()
-    with pytest.raises(WblabError, match=r"no source for kernel 7\.2: apt offers no"):
+    with pytest.raises(WblabError, match=r"no source for kernel 7\.2: cannot fetch"):
         build_kernel("7.2")
 
 
-def test_a_kernel_is_found_when_its_source_is_gone(
-    offered: dict[str, bool], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, cache_home: Path
-) -> None:
+def test_a_kernel_is_found_when_its_source_is_gone(site, cache_home: Path) -> None:
     built = build_kernel()
-    given = source.given(tmp_path / "linux.tar")
-    monkeypatch.setattr(source, "remembered", lambda series: given)
-    (tmp_path / "linux.tar").unlink()
-    given.tree.rename(cache_home / "elsewhere")
-    offered["7.3"] = False
-    assert build_kernel("7.3") == built
+    shutil.rmtree(cache_home / "trees")
+    shutil.rmtree(site.folder)
+    assert build_kernel("7.3") == find_kernel() == built
+
+
+def test_newer_releases_change_nothing_until_the_pin_is_moved(site, tools: Path) -> None:
+    built = build_kernel()
+    newer = site.offer("7.3.2")
+    assert build_kernel() == build_kernel("7.3") == built
+    said: list[str] = []
+    moved = build_kernel(refresh=True, say=said.append)
+    assert said == ["7.3 is pinned to kernel.org linux-7.3.2 now; before, to kernel.org linux-7.3.1"]
+    assert (moved.source, moved.instead_of) == ("kernel.org linux-7.3.2", None)
+    assert find_kernel() == moved != built
+    assert (list_kernels()[0].source, list_kernels()[0].pin) == (moved.source, Pin("kernel_org", "7.3.2", newer))
+    assert build_kernel("7.3", refresh=True, say=said.append) == moved
+    assert said[1:] == ["7.3 stays pinned to kernel.org linux-7.3.2: nothing newer is offered"]
+    assert 'kernel_org = "7.2.4"' in site.pins.read_text()
+    assert runs(tools) == 2
+
+
+def test_another_source_stands_in_for_one_that_is_gone_and_says_so(site, tools: Path) -> None:
+    pinned = site.pins.read_text()
+    site.offer("7.3.2")
+    kept = site.withdraw("7.3.1")
+    said: list[str] = []
+    built = build_kernel("7.3", say=said.append)
+    assert (built.source, built.instead_of) == ("kernel.org linux-7.3.2", "kernel.org linux-7.3.1")
+    assert said[0].startswith("kernel.org linux-7.3.2 instead of kernel.org linux-7.3.1: cannot fetch file:")
+    assert built.describe()["instead_of"] == "kernel.org linux-7.3.1"
+    assert find_kernel() == build_kernel("7.3", say=said.append) == built
+    assert said[1].startswith("kernel.org linux-7.3.2 is used instead of kernel.org linux-7.3.1: ")
+    assert site.pins.read_text() == pinned
+    (site.folder / "v7.x/linux-7.3.1.tar.xz").write_bytes(kept)
+    again = build_kernel("7.3")
+    assert (again.source, again.instead_of) == ("kernel.org linux-7.3.1", None)
+
+
+def test_what_is_fetched_must_be_what_is_pinned(site) -> None:
+    (site.folder / "v7.x/linux-7.3.1.tar.xz").write_bytes(b"something else")
+    with pytest.raises(WblabError, match=r"linux-7\.3\.1\.tar\.xz is not what it should be: its digest is"):
+        build_kernel("7.3")
+
+
+def test_to_move_a_pin_the_checkout_must_be_writable(site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "access", lambda path, mode: path != site.pins)
+    with pytest.raises(InputError, match=rf"--refresh writes {site.pins}, which you may not: do it in a checkout"):
+        build_kernel(refresh=True)
+
+
+def test_a_tree_has_no_pin_to_move(tree: Path) -> None:
+    with pytest.raises(InputError, match="--refresh moves the pin of a series"):
+        build_kernel(str(tree), refresh=True)
 
 
 def test_a_tree_of_the_user_is_built_from_a_copy(tree: Path, tools: Path) -> None:

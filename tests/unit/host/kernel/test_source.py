@@ -6,18 +6,8 @@ from pathlib import Path
 import pytest
 
 from wblab.core.errors import InputError, WblabError
-from wblab.host.kernel import kernel_org, source
+from wblab.host.kernel import source
 from wblab.host.progress import silent
-
-LISTING = """\
------BEGIN PGP SIGNED MESSAGE-----
-{a}  linux-7.3.tar.gz
-{a}  linux-7.3.tar.xz
-{b}  linux-7.3.9.tar.xz
-{c}  linux-7.3.10.tar.xz
-{a}  linux-7.30.1.tar.xz
-{a}  patch-7.3.11.xz
-""".format(a="a" * 64, b="b" * 64, c="c" * 64)
 
 
 def tarball(tree: Path, path: Path) -> Path:
@@ -70,28 +60,10 @@ def test_a_file_that_is_no_source_says_what_is(tmp_path: Path) -> None:
         source.given(tmp_path / "notes.txt")
 
 
-def test_the_newest_release_of_a_series() -> None:
-    found = kernel_org.newest("7.3", LISTING, "https://kernel.invalid/v7.x")
-    assert found == kernel_org.Tarball("7.3.10", "https://kernel.invalid/v7.x/linux-7.3.10.tar.xz", "c" * 64)
-    assert kernel_org.newest("6.1", LISTING, "") is None
-
-
-def test_a_tarball_is_checked_against_its_digest(tmp_path: Path) -> None:
-    site, target = tmp_path / "v7.x", tmp_path / "archives"
-    site.mkdir()
-    target.mkdir()
-    (site / "linux-7.3.tar.xz").write_bytes(b"kernel")
-    (site / "sha256sums.asc").write_text(f"{hashlib.sha256(b'kernel').hexdigest()}  linux-7.3.tar.xz\n")
-    found = kernel_org.find("7.3", f"{tmp_path.as_uri()}/v{{major}}.x")
-    assert isinstance(found, kernel_org.Tarball)
-    assert kernel_org.download(found, target, silent).read_bytes() == b"kernel"
-    (site / "linux-7.3.tar.xz").write_bytes(b"broken")
-    with pytest.raises(WblabError, match="is not what sha256sums"):
-        kernel_org.download(found, target, silent)
-    assert [path.name for path in target.iterdir()] == ["linux-7.3.tar.xz"]
-
-
-def test_a_site_that_cannot_be_reached_is_a_reason(tmp_path: Path) -> None:
-    reason = kernel_org.find("7.3", tmp_path.as_uri())
-    assert isinstance(reason, str)
-    assert "cannot be read" in reason
+def test_an_archive_that_changed_is_not_unpacked(tree: Path, tmp_path: Path) -> None:
+    given = source.given(tarball(tree, tmp_path / "linux-7.3.tar"))
+    with Path(given.path).open("ab") as file:
+        file.write(bytes(512))
+    with pytest.raises(WblabError, match=r"linux-7\.3\.tar is not what it should be, by its digest"):
+        source.unpack(given, silent)
+    assert not given.tree.exists()
