@@ -2,6 +2,10 @@
 
 Each file of the host that is read takes memory of the guest, and each variant of a function lies on other pages. Both
 would reach the dirty thresholds, which are parts of what memory is left, and with them the timing.
+
+Which processor programs see is for the guest's kernel to say (linux-uml, patch 8). The tunables are for hosts that
+cannot fault CPUID, where it cannot: a list of what glibc looks at today, which is never complete. All guests get them,
+so that those of both kinds of hosts do as nearly the same as they can.
 """
 
 # glibc picks variants of its functions, directories in which it looks for libraries, and the sizes from which it copies
