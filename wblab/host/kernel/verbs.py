@@ -32,7 +32,7 @@ def add_verbs(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]")
             "kernel",
             nargs="?",
             metavar="SERIES|PATH",
-            help="a series such as 7.3, or the path of a tree, an archive or a linux executable (default: the newest)",
+            help="a series such as 7.3, or the path of a tree, an archive or a linux executable (default: see list)",
         )
     for verb in (listing, build, info):
         verb.add_argument("--json", action="store_true", help="print JSON")

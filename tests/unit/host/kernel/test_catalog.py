@@ -8,7 +8,7 @@ from wblab.host.kernel import catalog
 
 def test_the_catalog_of_the_lab() -> None:
     known = catalog.load()
-    assert known.default == "7.3"
+    assert known.default == "7.2"
     assert [series.name for series in known.series] == ["7.3", "7.2", "6.12", "6.1"]
 
 

@@ -1,5 +1,6 @@
 import hashlib
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -38,6 +39,19 @@ def test_what_root_unpacks_is_root_s_and_nobody_else_s_to_write(tree: Path, tmp_
         os.umask(old)
     assert (unpacked.stat().st_uid, unpacked.stat().st_gid) == (0, 0)
     assert unpacked.stat().st_mode & 0o7777 == 0o755
+
+
+@pytest.mark.skipif(shutil.which("dpkg-deb") is None, reason="needs dpkg-deb, to make a package")
+def test_the_tarball_in_a_package_is_unpacked(tree: Path, tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    (root / "usr/src").mkdir(parents=True)
+    subprocess.run(["tar", "-cJf", root / "usr/src/linux-source-7.3.tar.xz", "-C", tree.parent, tree.name], check=True)
+    (root / "DEBIAN").mkdir()
+    control = "Package: linux-source-7.3\nVersion: 7.3\nArchitecture: all\nMaintainer: n\nDescription: none\n"
+    (root / "DEBIAN/control").write_text(control)
+    package = tmp_path / "linux-source-7.3_7.3_all.deb"
+    subprocess.run(["dpkg-deb", "--build", "--root-owner-group", root, package], check=True, stdout=subprocess.DEVNULL)
+    assert (source.unpack(source.given(package), silent) / "hello.c").read_text() == (tree / "hello.c").read_text()
 
 
 def test_an_archive_of_something_else_is_named(tmp_path: Path) -> None:
