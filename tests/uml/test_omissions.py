@@ -19,13 +19,14 @@ from .witness import plant_witness
 ENVIRONMENT = "wblab/host/environment.py"
 COMMAND = "wblab/host/command.py"
 DISK = "wblab/host/disk.py"
+MKFS = "wblab/host/mkfs.py"
 # The measure, how it is left out, and the condition under which that shows.
 OMISSIONS = [
     ("seed of the kernel's random numbers", Edit(COMMAND, 'f"um_seed={', 'f"no_seed={'), "idle"),
     ("wall clock at boot", Edit(COMMAND, '            f"time-travel-start={START_NS}",\n', ""), "idle"),
     ("number of the filesystem", Edit(DISK, '"-U", str(volume), ', ""), "idle"),
     ("seed of directory hashes", Edit(DISK, ",hash_seed={seed}", ""), "idle"),
-    ("time of mke2fs", Edit(DISK, '"E2FSPROGS_FAKE_TIME": "1700000000", ', ""), "idle"),
+    ("time of mke2fs", Edit(MKFS, '"E2FSPROGS_FAKE_TIME": "1700000000", ', ""), "idle"),
     ("place of libraries", Edit(ENVIRONMENT, '"LD_LIBRARY_PATH": ', '"NO_LIBRARY_PATH": '), "set-up"),
     ("locale", Edit(ENVIRONMENT, '"LC_ALL": "C"', '"NO_ALL": "C"'), "set-up"),
     ("time zone", Edit(ENVIRONMENT, '"TZ": ', '"NO": '), "set-up"),

@@ -34,8 +34,7 @@ class Worktree:
     def checkout(self, commit: str, report: Report) -> None:
         """Check a commit out; only the files that change are written, so that make has less to do."""
         report(None, "checking out")
-        # A build's hard links have changed the files' ctimes, which says nothing of what is in them.
-        git(self.tree, "-c", "core.trustCtime=false", "checkout", "--quiet", "--force", "--detach", commit)
+        git(self.tree, "checkout", "--quiet", "--force", "--detach", commit)
 
 
 def git(tree: Path, *arguments: str, allowed: tuple[int, ...] = (0,)) -> "subprocess.CompletedProcess[str]":

@@ -20,4 +20,6 @@ def test_whose_makefile_is_run_is_for_the_command_line_to_say(tmp_path, monkeypa
     directory.mkdir()
     (directory / "bisect.json").write_text(json.dumps({"format": FORMAT, "kind": "bisect"} | question.to_json()))
     assert main(["bisect", "--resume", str(directory)]) == 2
-    assert f"give --tree {tmp_path / 'theirs'} if that is yours" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert f"is about {tmp_path / 'theirs'}, whose commits will be built: if you trust it, " in said
+    assert said.endswith(f"--tree {tmp_path / 'theirs'}\n")
