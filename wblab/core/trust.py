@@ -21,10 +21,14 @@ def distrust(path: Path, *, sticky: bool = False) -> str:
     that is read-only itself, not just as we see it, nobody changes. Nothing that has passed can be exchanged before we
     use it.
     """
-    sticky = sticky and all(path.read_text().strip() == "1" for path in _PROTECTIONS)
+    return _distrust_way(path, passing=sticky and all(file.read_text().strip() == "1" for file in _PROTECTIONS))
+
+
+def _distrust_way(path: Path, *, passing: bool) -> str:
+    """Return what speaks against any entry on the way to a path, which is itself the last or passed through too."""
     at, left, links = Path("/"), list(Path(os.path.abspath(path)).parts[1:]), 0
     while True:
-        if reason := _distrust(at, passing=sticky or bool(left)):
+        if reason := _distrust(at, passing=passing or bool(left)):
             return reason
         if not left:
             return ""
@@ -46,7 +50,7 @@ def distrust_any(paths: Iterable[Path]) -> str:
     directories: dict[Path, str] = {}  # what is to be said of each
     for path in paths:
         if path.parent not in directories:
-            directories[path.parent] = distrust(path.parent, sticky=True)
+            directories[path.parent] = _distrust_way(path.parent, passing=True)
         last = distrust(path) if path.is_symlink() else _distrust(path.absolute(), passing=False)
         if reason := directories[path.parent] or last:
             return reason

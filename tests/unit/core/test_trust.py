@@ -46,6 +46,8 @@ def test_sticky_directories_are_passed_through_only(place):
     (place / "a").chmod(0o1777)
     assert distrust(place / "a/b/file") == ""
     assert distrust(place / "a") != ""
+    assert distrust_any([place / "a/b"]) == ""
+    assert distrust_any([place / "a"]) != ""
 
 
 @pytest.mark.parametrize(("protections", "trusted"), [("11", True), ("01", False), ("10", False)])
