@@ -153,7 +153,7 @@ def test_clocks_that_overflow(run, wblab):
         assert "damaged" in said
 
 
-@pytest.mark.parametrize("name", ["$\\frac{$", "$x$", "<b>", "\x1b[31m", "[red]", "%{y}", "{0}", "\udcff"])
+@pytest.mark.parametrize("name", ["$\\frac{$", "<b>", "\x1b[31m[red]%{y}{0}", "\udcff"])
 def test_a_name_is_drawn_as_it_is(run, wblab, name, capsys):
     run = run.rename(run.with_name(name))
     spec = json.loads((run / "experiment.json").read_text())["spec"]
@@ -172,7 +172,7 @@ def test_a_name_is_drawn_as_it_is(run, wblab, name, capsys):
 
 def test_names_in_a_table_are_no_markup(originals, tmp_path, wblab, capsys):
     table = pd.read_csv(originals / "a_table" / "table.csv")
-    for text in ("[/x]", "[red]", "$\\frac{$", "<script>alert(1)</script>", "\x1b[31m"):
+    for text in ("[/x]", "$\\frac{$", "<script>alert(1)</script>\x1b[31m"):
         for column in ("load", "kind", "metric", "disk.scheduler", "run"):
             changed = table.copy()
             changed[column] = text + changed[column].astype(str)
