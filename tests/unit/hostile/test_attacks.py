@@ -67,7 +67,7 @@ def test_a_matrix_writes_its_table_into_its_own_directory(originals, tmp_path, w
 
 
 def test_a_matrix_whose_runs_are_elsewhere_is_not_resumed(originals, tmp_path, wblab, monkeypatch):
-    monkeypatch.setattr("wblab.matrix.verbs._check_kernels", lambda store: None)
+    monkeypatch.setattr("wblab.matrix.verbs._check_kernels", lambda *arguments: None)
     monkeypatch.setattr("wblab.matrix.verbs._check", lambda *arguments, **options: None)
     path = shutil.copytree(originals / "matrix", tmp_path / "m")
     (path / "runs").rename(tmp_path / "elsewhere")

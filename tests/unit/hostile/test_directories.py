@@ -62,7 +62,7 @@ def no_guests(monkeypatch):
     monkeypatch.setattr("wblab.host.verbs.run_spec", booted)
     monkeypatch.setattr("wblab.host.kernel.built_kernel", booted)
     monkeypatch.setattr("wblab.twin.verbs._runs", booted)
-    monkeypatch.setattr("wblab.matrix.verbs._check_kernels", lambda store: None)
+    monkeypatch.setattr("wblab.matrix.verbs._check_kernels", lambda *arguments: None)
     monkeypatch.setattr("wblab.matrix.verbs._check", lambda *arguments, **options: None)
     monkeypatch.setattr("wblab.matrix.cluster.local", booted)
     monkeypatch.setattr("wblab.host.kernel.make.check_tools", lambda: None)
