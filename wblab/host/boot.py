@@ -105,8 +105,10 @@ class _Heard:
     reason: str | None = None
 
 
-def boot(request: Boot, heard: Callable[[Message], None]) -> Ended:
+def boot(request: Boot, heard: Callable[[Message], None], look: Callable[[], None] = lambda: None) -> Ended:
     """Run a guest to its end; `heard` gets each of its messages. Raises WblabError with the reason of a failure.
+
+    look: called several times a second, also while the guest says nothing; what it raises ends the guest.
 
     What the guest left is copied into the run directory. Whatever happens, no process and no scratch directory is
     left: wblab.host.reaper sees to that.
@@ -120,7 +122,7 @@ def boot(request: Boot, heard: Callable[[Message], None]) -> Ended:
         reaper = _start(request, control_far, status_write)
         with reaper, control:  # in this order: closing the control socket lets the reaper go
             try:
-                words = _watch(request, status.fileno(), heard)
+                words = _watch(request, status.fileno(), heard, look)
                 wait_status, ended_for = _end(reaper, control, _ENDING_LIMIT_S)
             except BaseException:
                 _end(reaper, control, 0)
@@ -191,7 +193,7 @@ def _start(request: Boot, control_far: socket.socket, status_write: int) -> "sub
         )
 
 
-def _watch(request: Boot, status: int, heard: Callable[[Message], None]) -> _Heard:
+def _watch(request: Boot, status: int, heard: Callable[[Message], None], look: Callable[[], None]) -> _Heard:
     """Return what was heard up to the end of the status channel. Raises WblabError when a limit is passed."""
     words, channel = _Heard(), Channel()
     started_s = looked_s = spoke_s = time.monotonic()
@@ -203,6 +205,7 @@ def _watch(request: Boot, status: int, heard: Callable[[Message], None]) -> _Hea
             looked_s = now_s
             check_files(request.limits, request.shared, request.run / rundir.CONSOLE)
             check_wall(request.limits, started_s)
+            look()
         if not ready and now_s - spoke_s >= silence_s:
             _check_reported(words)
             silent_s = request.limits.silence_s

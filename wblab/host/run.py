@@ -119,7 +119,7 @@ def _boot(  # noqa: PLR0913
             samples_fd=samples_fd,
         )
         report(None, "booting")
-        ended = boot(request, _progress(spec, report))
+        ended = boot(request, *_progress(spec, report))
     if spec.trace.events and not (staged / rundir.TRACE).exists():
         raise WblabError(f"the guest left no {rundir.TRACE}: see its console")
     return ended
@@ -132,21 +132,26 @@ def guest_parameters(spec: Spec) -> str:
     return json.dumps({"spec": to_table(anonymous), "tracecmd": str(tool_path("trace-cmd")), "python": python})
 
 
-def _progress(spec: Spec, report: Report) -> Callable[[Message], None]:
-    """Return what turns the guest's messages into progress: by phase, and by guest time while the loads run."""
+def _progress(spec: Spec, report: Report) -> tuple[Callable[[Message], None], Callable[[], None]]:
+    """Return what turns the guest's messages into progress, by phase, and by guest time while the loads run.
+
+    And what says the same again while the guest is silent: a report may end a run, as that of a matrix does.
+    """
     expected_ns = expected_duration_ns(spec)
     start_ns = 0
+    said: tuple[float | None, str] = (None, "booting")
 
     def heard(message: Message) -> None:
-        nonlocal start_ns
+        nonlocal start_ns, said
         start_ns = message.detail.get("start_ns", start_ns)
         if message.phase == "loads":
             passed_ns = max(0, message.guest_ns - start_ns)
-            report(min(1.0, passed_ns / expected_ns), f"running the loads, {passed_ns / NS_PER_S:.0f} s of guest time")
+            said = min(1.0, passed_ns / expected_ns), f"running the loads, {passed_ns / NS_PER_S:.0f} s of guest time"
         else:
-            report(None, PHASES.get(message.phase, message.phase))
+            said = None, PHASES.get(message.phase, message.phase)
+        report(*said)
 
-    return heard
+    return heard, lambda: report(*said)
 
 
 def expected_duration_ns(spec: Spec) -> int:
