@@ -6,9 +6,7 @@ end: what had that name, a link too, is replaced and never written through. Dire
 
 import json
 import os
-import secrets
 import stat
-import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from errno import EFBIG, EINVAL, ELOOP
@@ -78,6 +76,8 @@ def parse_json(content: bytes) -> Any:
 
 def parse_toml(content: bytes) -> dict[str, Any]:
     """Return a TOML table, of the same numbers and as deep as JSON may be. Raises ValueError."""
+    import tomllib  # a guest, which reads none, would take time and memory for it
+
     try:
         value = tomllib.loads(content.decode())
         _check(value, _DEEPEST)
@@ -94,7 +94,7 @@ def replace_file(path: Path) -> Iterator[BinaryIO]:
     """
     _check_replaceable(path)
     kept = path.name.encode(errors="surrogateescape")[:_NAME_BYTES].decode(errors="ignore")
-    partial = path.with_name(f".{kept}.{secrets.token_hex(8)}.partial")
+    partial = path.with_name(f".{kept}.{os.urandom(8).hex()}.partial")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     descriptor = os.open(partial, flags, 0o666)
     try:

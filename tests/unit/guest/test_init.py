@@ -1,3 +1,4 @@
+import subprocess
 import time
 
 import pytest
@@ -6,8 +7,10 @@ from hypothesis import strategies as st
 
 from wblab.core.errors import WblabError
 from wblab.core.spec import Clock, Disk, Spec
+from wblab.core.specfile import ROOT
 from wblab.core.status import Message
 from wblab.guest.init import check_lost, on_grid, say, sleep_until
+from wblab.host.command import interpreter
 
 SPEC = {"name": "x", "memory": 1, "disk": Disk(size=1, write_bps=1), "load": {}}
 VIRTUAL, REAL = (Spec(**SPEC, clock=Clock(mode=mode)) for mode in ("virtual", "real"))
@@ -20,6 +23,17 @@ def test_virtual_time_goes_on_at_the_next_multiple_of_five_seconds(time_ns):
     assert later % (5 * 10**9) == 0
     assert time_ns <= later < time_ns + 5 * 10**9
     assert on_grid(REAL, time_ns) == time_ns
+
+
+def test_a_guest_imports_nothing_that_reads_the_hosts_set_up():
+    """OpenSSL reads /etc/ssl/openssl.cnf, which some hosts have and a guest may not read."""
+    code = "import sys; sys.path.insert(0, sys.argv[1]); import wblab.guest.init; print(*sys.modules)"
+    command = [interpreter(), "-S", "-s", "-P", "-B", "-c", code, str(ROOT)]
+    modules = set(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())
+    assert modules & {"_hashlib", "_ssl", "secrets", "random", "tomllib", "wblab.guest.init"} == {
+        "random",
+        "wblab.guest.init",
+    }
 
 
 def test_sleeping_until_a_time():
