@@ -53,7 +53,8 @@ def start(lab):
 
     def run(*arguments: object) -> "subprocess.Popen[str]":
         place = ("--exp", str(lab.results), "--kernel", str(lab.kernel.path))
-        command = [sys.executable, "-m", "wblab", "matrix", *place, *map(str, arguments)]
+        # The tests may run in the background of a shell, which has SIGINT ignored there.
+        command = ["env", "--default-signal=INT", sys.executable, "-m", "wblab", "matrix", *place, *map(str, arguments)]
         return subprocess.Popen(
             command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
         )
