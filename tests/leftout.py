@@ -16,7 +16,7 @@ import pytest
 # among them, but for those that not every user can install and not every distribution has.
 PERMITTED = (
     # rights
-    r"needs root\b.*",
+    r"(.+, which )?needs root\b.*",
     r"only root .*",
     r"an ordinary user may not lock that much memory",
     # the host's kernel, its settings, and containers

@@ -1,9 +1,13 @@
+import ast
 import subprocess
 import sys
+from collections.abc import Iterator
 
 import pytest
 
 from wblab.core.specfile import ROOT
+
+from ..leftout import is_permitted
 
 TESTS = """
 import pytest
@@ -67,3 +71,30 @@ def test_nothing_left_out_is_said_too(tests):
     done, summary = tests("", "-k", "test_e")
     assert summary == ""
     assert "nothing was left out" in done.stdout
+
+
+def reasons(source: str) -> Iterator[str]:
+    """Yield the reasons for which the tests of a file may be skipped; what only a run can tell stands as 1."""
+    for call in ast.walk(ast.parse(source)):
+        if isinstance(call, ast.Call) and ast.unparse(call.func) in ("pytest.skip", "pytest.mark.skipif"):
+            given = [word.value for word in call.keywords if word.arg == "reason"] or call.args[:1]
+            for reason in given:
+                if isinstance(reason, ast.Constant):
+                    yield reason.value
+                elif isinstance(reason, ast.JoinedStr):
+                    yield "".join(part.value if isinstance(part, ast.Constant) else "1" for part in reason.values)
+
+
+@pytest.mark.parametrize("folder", ["unit", "uml"])
+def test_every_reason_in_the_tests_is_permitted(folder):
+    """Also those that no machine of ours has."""
+    files = (ROOT / "tests" / folder).rglob("test_*.py"), (ROOT / "tests" / folder).rglob("conftest.py")
+    found = {
+        reason
+        for some in files
+        for path in some
+        if path.name != "test_leftout.py"
+        for reason in reasons(path.read_text())
+    }
+    assert found
+    assert [reason for reason in sorted(found) if not is_permitted(reason)] == []
