@@ -9,10 +9,21 @@ import pytest
 
 from wblab.host.sandbox import Sandbox, calls
 
-# The kernel tries these and does without: its management console, tracing of processes that seccomp mode has ended, and in
-# 6.1 a look at the host's LDT.
+# The kernel tries these and does without: its management console, tracing of processes that seccomp mode has ended, and
+# in 6.1 a look at the host's LDT.
 DONE_WITHOUT = {"socket", "bind", "ptrace", "setsid", "modify_ldt"}
-ALLOWED = set(calls.KERNEL) | {"open", "openat", "prlimit64", "personality", "clone", "ioctl", "fcntl", "socketpair"}
+ALLOWED = set(calls.KERNEL) | {
+    "open",
+    "openat",
+    "prlimit64",
+    "personality",
+    "clone",
+    "ioctl",
+    "fcntl",
+    "socketpair",
+    "mkdir",
+    "mkdirat",
+}
 SHORT = ("load.l1.size=1MiB", "load.l2.size=1MiB", "load.l1.wait=1s", "load.l2.wait=2s", "trace.lead=0")
 FREQUENT = "futex,sendmsg,recvmsg,rt_sigreturn,pread64,access,statx,mmap,close"  # not looked at: it would take minutes
 _LINE = re.compile(r"(\d+) +(\w+)\((.*)")

@@ -200,6 +200,11 @@ MANY = """
 for number in range(100000):
     (scratch / "left" / f"{number}").touch(); say("loads")
 """
+DEEP = """
+os.chdir(scratch / "left")
+while True:
+    os.mkdir("d"); os.chdir("d")
+"""
 PRINTS = """
 console = os.open("/dev/console", os.O_WRONLY | os.O_NOCTTY)
 while True:
@@ -214,6 +219,7 @@ while True:
         (ONE_LINE, {}, "no message: a line of more than 65536 bytes"),
         (FILLS, {"output_bytes": 2 << 20}, "more than 2 MiB or 1000 files"),
         (MANY, {}, "1000 files"),
+        (DEEP, {}, "the guest"),
         (PRINTS, {"console_bytes": 1 << 20}, "its console printed more than 1 MiB"),
         (TALKS, {"wall_s": 1.0}, "longer than 1 s"),
     ],

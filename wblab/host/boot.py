@@ -4,7 +4,6 @@ import json
 import os
 import select
 import shlex
-import shutil
 import socket
 import subprocess
 import sys
@@ -28,6 +27,7 @@ from wblab.host.mkfs import Mkfs
 from wblab.host.reaper import Order
 from wblab.host.sandbox import Sandbox
 from wblab.host.sandbox.elf import loader
+from wblab.host.scratch import remove_scratch
 
 _REAPER = """
 import json, sys
@@ -118,7 +118,7 @@ def boot(request: Boot, heard: Callable[[Message], None], look: Callable[[], Non
     control, control_far = socket.socketpair()
     with open(status_read, "rb", buffering=0) as status, control, ExitStack() as afterwards:
         # The reaper does that, unless somebody killed it.
-        afterwards.callback(shutil.rmtree, request.scratch, ignore_errors=True)
+        afterwards.callback(remove_scratch, request.scratch)
         reaper = _start(request, control_far, status_write)
         with reaper, control:  # in this order: closing the control socket lets the reaper go
             try:

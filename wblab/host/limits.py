@@ -2,7 +2,6 @@
 
 import os
 import time
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,13 +36,20 @@ class OverLimitError(WblabError):
 def check_files(limits: Limits, shared: Path, console: Path) -> None:
     """Raise OverLimitError for a guest that has written too much to its directory, or to its console."""
     used = count = 0
-    for folder, folders, names in os.walk(shared):  # it follows no link, and passes over what is gone meanwhile
-        count += len(folders) + len(names)
-        for name in names[:_MOST_FILES]:
-            with suppress(FileNotFoundError):
-                used += os.lstat(os.path.join(folder, name)).st_blocks * 512
-        if count > _MOST_FILES:
-            break
+    folders = [str(shared)]
+    while folders and count <= _MOST_FILES:
+        try:
+            with os.scandir(folders.pop()) as entries:
+                for entry in entries:
+                    count += 1
+                    if entry.is_dir(follow_symlinks=False):
+                        folders.append(entry.path)
+                    else:
+                        used += entry.stat(follow_symlinks=False).st_blocks * 512
+        except FileNotFoundError:  # it removes files, or has ended
+            continue
+        except OSError as error:
+            raise OverLimitError(f"the guest was ended: what it wrote cannot be looked at: {error.strerror}") from None
     if used > limits.output_bytes or count > _MOST_FILES:
         raise OverLimitError(
             f"the guest was ended: it wrote {format_bytes(used)} in {count} files, more than "

@@ -27,6 +27,7 @@ from wblab.core.syscalls import checked, libc
 from wblab.host.mkfs import Mkfs, format_disk
 from wblab.host.processor import claim_processor
 from wblab.host.sandbox import Sandbox
+from wblab.host.scratch import remove_scratch
 from wblab.host.usage import descendants, private_bytes
 
 _PR_SET_CHILD_SUBREAPER = 36
@@ -91,7 +92,7 @@ def main(order: Order) -> None:
             print(status, reason, flush=True)
         while os.read(order.control, 1):
             pass
-    shutil.rmtree(order.scratch, ignore_errors=True)
+    remove_scratch(Path(order.scratch))
 
 
 def make_scratch(order: Order) -> int:

@@ -1,8 +1,10 @@
+import os
 import time
 
 import pytest
 
 from wblab.host.limits import Limits, OverLimitError, check_files, check_said, check_wall
+from wblab.host.scratch import remove_scratch
 
 LIMITS = Limits(wall_s=10.0, said_bytes=100, output_bytes=1 << 20, console_bytes=1000)
 
@@ -33,6 +35,35 @@ def test_too_many_files(places):
         (places[0] / str(number)).touch()
     with pytest.raises(OverLimitError, match="1001 files"):
         check_files(LIMITS, *places)
+
+
+def test_directories_that_are_nested_too_deeply(places):
+    deep = places[0]
+    for _ in range(10):
+        deep /= "d" * 255
+        deep.mkdir()
+    held = os.open(deep, os.O_RDONLY)
+    for _ in range(10):  # past what a path can be long
+        os.mkdir("d" * 255, dir_fd=held)
+        held = os.open("d" * 255, os.O_RDONLY, dir_fd=held)
+    with pytest.raises(OverLimitError, match="cannot be looked at: File name too long"):
+        check_files(LIMITS, *places)
+    remove_scratch(places[0])
+    assert not places[0].exists()
+
+
+def test_directories_that_python_cannot_go_down(places):
+    held = os.open(places[0], os.O_RDONLY)
+    for _ in range(3000):
+        os.mkdir("d", dir_fd=held)
+        deeper = os.open("d", os.O_RDONLY, dir_fd=held)
+        os.close(held)
+        held = deeper
+    os.close(held)
+    with pytest.raises(OverLimitError, match="1001 files"):
+        check_files(LIMITS, *places)
+    remove_scratch(places[0])
+    assert not places[0].exists()
 
 
 def test_a_link_is_counted_and_not_followed(places):

@@ -14,8 +14,8 @@ _MEMORY = {
 _FILES = {
     "read": 0, "write": 1, "close": 3, "stat": 4, "fstat": 5, "lstat": 6, "lseek": 8, "pread64": 17, "pwrite64": 18,
     "readv": 19, "writev": 20, "access": 21, "dup": 32, "dup2": 33, "fsync": 74, "fdatasync": 75,
-    "ftruncate": 77, "getcwd": 79, "rename": 82, "mkdir": 83, "rmdir": 84, "unlink": 87, "readlink": 89,
-    "statfs": 137, "fstatfs": 138, "getdents64": 217, "fadvise64": 221, "mkdirat": 258, "newfstatat": 262,
+    "ftruncate": 77, "getcwd": 79, "rename": 82, "rmdir": 84, "unlink": 87, "readlink": 89,
+    "statfs": 137, "fstatfs": 138, "getdents64": 217, "fadvise64": 221, "newfstatat": 262,
     "unlinkat": 263, "renameat": 264, "readlinkat": 267, "faccessat": 269, "fallocate": 285, "dup3": 292,
     "preadv": 295, "pwritev": 296, "renameat2": 316, "statx": 332, "faccessat2": 439,
 }  # fmt: skip
@@ -49,10 +49,12 @@ PTRACE = {"ptrace": 101}  # for guests without seccomp mode; Landlock lets it re
 UNKNOWN = {"openat2": 437, "clone3": 435}
 
 _SOCKETPAIR, _CLONE, _FCNTL, _PERSONALITY, _PRLIMIT, _IOCTL, _OPEN, _OPENAT = 53, 56, 72, 135, 302, 16, 2, 257
+_MKDIR, _MKDIRAT = 83, 258
 _NAMESPACES = 0x7E020000  # CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID and NEWNET
 _CREATES = 0o100 | 0o20000000  # O_CREAT and O_TMPFILE without O_DIRECTORY: the mode counts
 _TRUNCATES = 0o1000  # O_TRUNC, which needs no right to write, and which Landlock knows since version 3
 _SPECIAL_MODE = 0o7000  # set-user-ID, set-group-ID, sticky
+_OWNERS_MODE = 0o700  # a directory that its owner could not remove
 _AF_UNIX = 1
 _NO_RANDOM_ADDRESSES, _ASK_PERSONALITY = 0x0040000, 0xFFFFFFFF
 _ALL = 0xFFFFFFFF
@@ -76,6 +78,8 @@ def _one_of(argument: int, values: tuple[int, ...]) -> tuple[tuple[Bits, ...], .
 _RULES = {
     _OPEN: ((Bits(1, _CREATES | _TRUNCATES, 0),), (Bits(1, _TRUNCATES, 0), Bits(2, _SPECIAL_MODE, 0))),
     _OPENAT: ((Bits(2, _CREATES | _TRUNCATES, 0),), (Bits(2, _TRUNCATES, 0), Bits(3, _SPECIAL_MODE, 0))),
+    _MKDIR: ((Bits(1, _SPECIAL_MODE | _OWNERS_MODE, _OWNERS_MODE),),),
+    _MKDIRAT: ((Bits(2, _SPECIAL_MODE | _OWNERS_MODE, _OWNERS_MODE),),),
     _PRLIMIT: ((Bits(0, _ALL, 0),),),  # its own limits
     _PERSONALITY: _one_of(0, (_NO_RANDOM_ADDRESSES, _ASK_PERSONALITY)),
     _CLONE: ((Bits(0, _NAMESPACES, 0),),),

@@ -94,6 +94,8 @@ def test_calls_are_refused_by_their_arguments():
     assert judged(KERNEL, openat, 0, 0, os.O_RDONLY | os.O_TRUNC) == EPERM  # it truncates, whoever may write
     assert judged(KERNEL, openat, 0, 0, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o644) == EPERM
     assert judged(KERNEL, 2, 0, os.O_RDONLY | os.O_TRUNC) == EPERM
+    for mode, answer in ((0o777, ALLOW), (0o700, ALLOW), (0o077, EPERM), (0, EPERM), (0o2777, EPERM)):
+        assert judged(KERNEL, 83, 0, mode) == judged(KERNEL, 258, 0, 0, mode) == answer
     assert judged(KERNEL, clone, signal.SIGCHLD) == ALLOW
     for flag in (0x00020000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000):
         assert judged(KERNEL, clone, flag | signal.SIGCHLD) == EPERM
