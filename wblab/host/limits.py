@@ -45,7 +45,8 @@ def check_files(limits: Limits, shared: Path, console: Path) -> None:
                     if entry.is_dir(follow_symlinks=False):
                         folders.append(entry.path)
                     else:
-                        used += entry.stat(follow_symlinks=False).st_blocks * 512
+                        status = entry.stat(follow_symlinks=False)
+                        used += max(status.st_blocks * 512, status.st_size)  # a hole is nothing until it is copied
         except FileNotFoundError:  # it removes files, or has ended
             continue
         except OSError as error:

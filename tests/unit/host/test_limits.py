@@ -30,6 +30,13 @@ def test_too_much_in_files(places):
         check_files(LIMITS, *places)
 
 
+def test_holes_count_as_what_they_become_when_they_are_copied(places):
+    with open(places[0] / "trace.dat", "wb") as file:
+        file.truncate(1 << 40)
+    with pytest.raises(OverLimitError, match="it wrote 1 TiB in 1 files"):
+        check_files(LIMITS, *places)
+
+
 def test_too_many_files(places):
     for number in range(1001):
         (places[0] / str(number)).touch()
