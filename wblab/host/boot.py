@@ -32,7 +32,6 @@ from wblab.host.scratch import remove_scratch
 _REAPER = """
 import json, sys
 sys.path.insert(0, sys.argv[1])
-from wblab.host.lab import Lab
 from wblab.host.reaper import Order, main
 main(Order(**json.loads(sys.argv[2])))
 """

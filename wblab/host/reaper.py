@@ -10,7 +10,6 @@ line on standard output is the command's wait status, and behind it why it was e
 import json
 import os
 import select
-import shutil
 import signal
 import sys
 from contextlib import suppress
@@ -22,7 +21,6 @@ from typing import Any
 from wblab.core.errors import WblabError
 from wblab.core.layout import DISK_FD, LEFT, PARAMETERS, PROGRAM, SCRATCH_FD
 from wblab.core.lifetime import end_with
-from wblab.core.rundir import EXPERIMENT, write_json
 from wblab.core.syscalls import checked, libc
 from wblab.host.mkfs import Mkfs, format_disk
 from wblab.host.processor import claim_processor
@@ -86,7 +84,7 @@ def main(order: Order) -> None:
     orphaned, reason = wait(pid, order) if pid else (False, failure)
     status = end(pid) if pid else _NOT_STARTED
     if orphaned:
-        note(Path(order.run, EXPERIMENT))
+        note(Path(order.run))
     else:
         with suppress(BrokenPipeError):  # the holder died in this instant
             print(status, reason, flush=True)
@@ -103,7 +101,7 @@ def make_scratch(order: Order) -> int:
     guest.mkdir(mode=0o700)
     Path(guest, LEFT).mkdir(mode=0o700)
     if order.program:
-        shutil.copyfile(order.program, guest / PROGRAM)
+        (guest / PROGRAM).write_bytes(Path(order.program).read_bytes())
     (guest / PARAMETERS).write_text(order.parameters)
     return os.open(guest, os.O_RDONLY | os.O_DIRECTORY)
 
@@ -188,8 +186,11 @@ def kill(pid: int) -> None:
             send(pid, signal.SIGKILL)
 
 
-def note(record: Path) -> None:
-    """Say in the experiment's record that the command which ran it was killed."""
+def note(run: Path) -> None:
+    """Say in the record of a run that the command which ran it was killed."""
+    from wblab.core.rundir import EXPERIMENT, write_json  # every run would take time for it
+
+    record = run / EXPERIMENT
     try:
         content = json.loads(record.read_text())
         write_json(

@@ -145,5 +145,5 @@ def test_a_record_that_cannot_be_amended_is_left(tmp_path, content):
     record = Path(tmp_path, "experiment.json")
     if content is not None:
         record.write_text(content)
-    reaper.note(record)
+    reaper.note(tmp_path)
     assert (record.read_text() if record.exists() else None) == content

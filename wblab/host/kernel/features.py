@@ -1,14 +1,16 @@
 """What a kernel can do, told from strings that only an executable which can do it holds; never from its version."""
 
 from collections.abc import Collection
+from functools import cache
 
 from wblab.host.kernel import catalog
 from wblab.host.kernel.kernel import Kernel
 
 
-def features(kernel: Kernel) -> list[str]:
+@cache
+def features(kernel: Kernel) -> tuple[str, ...]:
     """Return what a kernel can do, of the features that linux-uml/kernels.toml knows."""
-    return [name for name, text in catalog.load().features.items() if kernel.has(text)]
+    return tuple(name for name, text in catalog.load().features.items() if kernel.has(text))
 
 
 def left_out(kernel: Kernel, events: Collection[str]) -> tuple[str, ...]:

@@ -6,13 +6,24 @@ each call those that another C library makes in its place. Numbers: arch/x86/ent
 
 from wblab.host.sandbox.seccomp import Bits, Rules
 
+# Each system call of the guest is looked up here too, when it is caught: those of its loads come first.
+_FREQUENT = {
+    "write": 1,
+    "futex": 202,
+    "rt_sigreturn": 15,
+    "recvmsg": 47,
+    "sendmsg": 46,
+    "read": 0,
+    "close": 3,
+    "mmap": 9,
+}
 _EXECUTE = {"execve": 59, "execveat": 322}  # what may be executed, Landlock says
 _MEMORY = {
-    "mmap": 9, "mprotect": 10, "munmap": 11, "brk": 12, "mremap": 25, "msync": 26, "madvise": 28,
+    "mprotect": 10, "munmap": 11, "brk": 12, "mremap": 25, "msync": 26, "madvise": 28,
     "mlock": 149, "munlock": 150, "memfd_create": 319,
 }  # fmt: skip
 _FILES = {
-    "read": 0, "write": 1, "close": 3, "stat": 4, "fstat": 5, "lstat": 6, "lseek": 8, "pread64": 17, "pwrite64": 18,
+    "stat": 4, "fstat": 5, "lstat": 6, "lseek": 8, "pread64": 17, "pwrite64": 18,
     "readv": 19, "writev": 20, "access": 21, "dup": 32, "dup2": 33, "fsync": 74, "fdatasync": 75,
     "ftruncate": 77, "getcwd": 79, "rename": 82, "rmdir": 84, "unlink": 87, "readlink": 89,
     "statfs": 137, "fstatfs": 138, "getdents64": 217, "fadvise64": 221, "newfstatat": 262,
@@ -21,12 +32,12 @@ _FILES = {
 }  # fmt: skip
 _WAITING = {
     "poll": 7, "select": 23, "nanosleep": 35, "getitimer": 36, "setitimer": 38, "alarm": 37, "gettimeofday": 96,
-    "time": 201, "futex": 202, "timer_create": 222, "timer_settime": 223, "timer_gettime": 224, "timer_getoverrun": 225,
+    "time": 201, "timer_create": 222, "timer_settime": 223, "timer_gettime": 224, "timer_getoverrun": 225,
     "timer_delete": 226, "clock_gettime": 228, "clock_getres": 229, "clock_nanosleep": 230, "pselect6": 270,
     "ppoll": 271,
 }  # fmt: skip
 _PROCESS = {
-    "rt_sigaction": 13, "rt_sigprocmask": 14, "rt_sigreturn": 15, "getpid": 39, "exit": 60, "wait4": 61, "uname": 63,
+    "rt_sigaction": 13, "rt_sigprocmask": 14, "getpid": 39, "exit": 60, "wait4": 61, "uname": 63,
     "getrlimit": 97, "getrusage": 98, "sysinfo": 99, "times": 100, "getuid": 102, "getgid": 104, "geteuid": 107,
     "getegid": 108, "getppid": 110, "rt_sigpending": 127, "rt_sigtimedwait": 128, "rt_sigsuspend": 130,
     "sigaltstack": 131, "prctl": 157, "arch_prctl": 158, "gettid": 186, "tkill": 200, "sched_getaffinity": 204,
@@ -35,14 +46,15 @@ _PROCESS = {
 }  # fmt: skip
 # Landlock says whom a signal may reach. Sockets: only pairs, through which the kernel hands memory to its processes.
 _KERNEL = {
-    "sched_yield": 24, "pause": 34, "sendmsg": 46, "recvmsg": 47, "vfork": 58, "kill": 62, "setsid": 112,
+    "sched_yield": 24, "pause": 34, "vfork": 58, "kill": 62, "setsid": 112,
     "epoll_create": 213, "epoll_wait": 232, "epoll_ctl": 233, "epoll_pwait": 281, "signalfd": 282, "eventfd": 284,
     "signalfd4": 289, "eventfd2": 290, "epoll_create1": 291, "pipe": 22, "pipe2": 293, "seccomp": 317,
     "close_range": 436,
 }  # fmt: skip
 
-KERNEL = _EXECUTE | _MEMORY | _FILES | _WAITING | _PROCESS | _KERNEL
-TOOL = _EXECUTE | _MEMORY | _FILES | _WAITING | _PROCESS
+KERNEL = _FREQUENT | _EXECUTE | _MEMORY | _FILES | _WAITING | _PROCESS | _KERNEL
+TOOL = {name: _FREQUENT[name] for name in ("read", "write", "close", "mmap", "futex", "rt_sigreturn")}
+TOOL |= _EXECUTE | _MEMORY | _FILES | _WAITING | _PROCESS
 TRUNCATE = {"truncate": 76}  # by a path: only where Landlock says of which files
 PTRACE = {"ptrace": 101}  # for guests without seccomp mode; Landlock lets it reach own children only
 # Whose arguments no filter can see. The C library uses the older call where these are not known.
