@@ -25,7 +25,7 @@ from wblab.core.syscalls import checked, libc
 from wblab.host.mkfs import Mkfs, format_disk
 from wblab.host.processor import claim_processor
 from wblab.host.sandbox import Sandbox
-from wblab.host.scratch import remove_scratch
+from wblab.host.scratch import make_scratch, remove_scratch
 from wblab.host.usage import descendants, private_bytes
 
 _PR_SET_CHILD_SUBREAPER = 36
@@ -69,9 +69,10 @@ def main(order: Order) -> None:
         signal.signal(number, signal.SIG_IGN)
     checked(libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
     claim = claim_processor() if order.one_processor else None
-    pid, failure = 0, ""
+    pid, failure, kept = 0, "", -1
     try:
-        order.descriptors[str(SCRATCH_FD)] = make_scratch(order)
+        kept = make_scratch(Path(order.scratch))  # until we end, however that is
+        order.descriptors[str(SCRATCH_FD)] = furnish(order)
         if order.mkfs:
             format_disk(Mkfs(**order.mkfs), order.descriptors[str(DISK_FD)])
         pid = start(order, claim.processor if claim else None)
@@ -91,11 +92,12 @@ def main(order: Order) -> None:
         while os.read(order.control, 1):
             pass
     remove_scratch(Path(order.scratch))
+    if kept >= 0:
+        os.close(kept)
 
 
-def make_scratch(order: Order) -> int:
-    """Make the scratch directory and what the command finds in it; return a file descriptor of `guest` in it."""
-    Path(order.scratch).mkdir(mode=0o700)
+def furnish(order: Order) -> int:
+    """Make what the command finds in its scratch directory; return a file descriptor of `guest` in it."""
     Path(order.scratch, "kernel").mkdir(mode=0o700)
     guest = Path(order.scratch, "guest")
     guest.mkdir(mode=0o700)

@@ -1,0 +1,46 @@
+import os
+import signal
+import time
+
+from wblab.core.child import fork_child
+from wblab.host.scratch import make_scratch, remove_scratch
+
+
+def test_what_is_in_use_stays_and_what_nobody_keeps_goes(tmp_path):
+    one, two, three = (tmp_path / f"wblab-{number}" for number in range(3))
+
+    def hold():
+        make_scratch(one)
+        time.sleep(60)
+
+    pid = fork_child(hold)
+    while not (one / "lock").exists():
+        time.sleep(0.01)
+    kept = make_scratch(two)
+    assert sorted(os.listdir(tmp_path)) == ["wblab-0", "wblab-1"]
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    os.close(make_scratch(three))
+    assert sorted(os.listdir(tmp_path)) == ["wblab-1", "wblab-2"]
+    os.close(kept)
+
+
+def test_what_is_no_scratch_directory_stays(tmp_path):
+    (tmp_path / "wblab-other").mkdir()
+    (tmp_path / "wblab-link").symlink_to(tmp_path / "wblab-other")
+    (tmp_path / "wblab-file").touch()
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "lock").touch()
+    (tmp_path / "wblab-trap").mkdir()
+    (tmp_path / "wblab-trap" / "lock").symlink_to(tmp_path / "home" / "lock")
+    before = sorted(map(str, tmp_path.rglob("*")))
+    os.close(make_scratch(tmp_path / "wblab-x"))
+    remove_scratch(tmp_path / "wblab-x")
+    assert sorted(map(str, tmp_path.rglob("*"))) == before
+
+
+def test_it_is_for_us_alone_and_new(tmp_path):
+    os.close(make_scratch(tmp_path / "wblab-x"))
+    assert (tmp_path / "wblab-x").stat().st_mode & 0o777 == 0o700
+    remove_scratch(tmp_path / "wblab-x")
+    remove_scratch(tmp_path / "wblab-x")
