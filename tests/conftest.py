@@ -1,5 +1,6 @@
 """For all tests: what was left out is said, and property tests have no time limits: timings never pass or fail."""
 
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -37,6 +38,15 @@ def copy_lab(place: Path) -> Path:
     for path in (place, *place.rglob("*")):
         path.chmod(0o755)
     return place
+
+
+@pytest.fixture(autouse=True)
+def _umask() -> Iterator[None]:
+    """Give the process its umask back: a daemon that a test runs in it sets one of its own."""
+    ours = os.umask(0o022)
+    os.umask(ours)
+    yield
+    os.umask(ours)
 
 
 @pytest.fixture(scope="session")
