@@ -7,8 +7,9 @@ STAMP := $(VENV)/.installed
 # Jupyter asks for it, so that nobody is root by accident.
 AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 
-# Tests of one file share what they made, and so run in one process.
-PYTEST = $(VENV)/bin/pytest -n auto --dist loadfile --no-loadscope-reorder --left-out $(LEFT_OUT)
+# Tests of one file share what they made, and so run in one process. The option is one word: pytest takes a file that exists
+# for a path of tests as long as it does not know the option before it.
+PYTEST = $(VENV)/bin/pytest -n auto --dist loadfile --no-loadscope-reorder --left-out=$(LEFT_OUT)
 
 # What was not tested, and why: the parts of `make test` add to it.
 LEFT_OUT := .pytest_cache/left-out
