@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 
 from wblab.core.specfile import ROOT
+from wblab.host.usage import descendants
 
 SHORT = {
     "trace.events": [],
@@ -95,16 +96,6 @@ def test_on_this_machine_runs_are_what_single_runs_are(lab, write_matrix, start)
     assert lab.left_behind() == []
 
 
-def family(pid: int) -> list[int]:
-    """Return a process and its descendants."""
-    found = [pid]
-    for parent in found:
-        for task in Path("/proc", str(parent), "task").glob("*/children"):
-            with suppress(OSError):  # it has ended
-                found += map(int, task.read_text().split())
-    return found
-
-
 def listening(pids: list[int]) -> list[str]:
     """Return the sockets of processes to which somebody else could connect (proc_net(5))."""
     links = (path for pid in pids for path in Path("/proc", str(pid), "fd").glob("*"))
@@ -127,7 +118,7 @@ def test_nothing_listens_while_a_matrix_runs_here(lab, write_matrix, start):
     seen = 0
     while process.poll() is None:
         if list(lab.results.glob("*/.work-*/**/console.log")):
-            assert listening(family(process.pid)) == []
+            assert listening(descendants(process.pid)) == []
             seen += 1
         time.sleep(0.05)
     code, _, errors = finished(process)

@@ -207,8 +207,7 @@ def _watch(request: Boot, status: int, heard: Callable[[Message], None], look: C
             look()
         if not ready and now_s - spoke_s >= silence_s:
             _check_reported(words)
-            silent_s = request.limits.silence_s
-            raise WblabError(f"the guest hangs: nothing heard from it for {silent_s:g} s {_where(words.last)}")
+            raise WblabError(f"the guest hangs: nothing heard from it for {silence_s:g} s {_where(words.last)}")
         if not ready:
             continue
         chunk = os.read(status, 65536)

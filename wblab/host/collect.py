@@ -12,11 +12,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from wblab.core.check import NAME
 from wblab.core.errors import WblabError
 from wblab.core.layout import LEFT
 
 # What a guest leaves: its loads' boundaries, its agents' logs, the trace; and below LEFT what its commands want kept.
-_NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
+_NAME = NAME.pattern
 _EXPECTED = re.compile(rf"load\.{_NAME}\.(npy|json)|agent\.{_NAME}\.log|trace\.dat(\.cpu\d+)?|trace-cmd\.log")
 _PLAIN = re.compile(r"[A-Za-z0-9._+=@:-]{1,128}")
 _DEEPEST = 8

@@ -69,9 +69,9 @@ def main(order: Order) -> None:
         signal.signal(number, signal.SIG_IGN)
     checked(libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
     claim = claim_processor() if order.one_processor else None
-    pid, failure, kept = 0, "", -1
+    pid, failure = 0, ""
     try:
-        kept = make_scratch(Path(order.scratch))  # until we end, however that is
+        make_scratch(Path(order.scratch))  # and keep it until we end, however that is
         order.descriptors[str(SCRATCH_FD)] = furnish(order)
         if order.mkfs:
             format_disk(Mkfs(**order.mkfs), order.descriptors[str(DISK_FD)])
@@ -92,8 +92,6 @@ def main(order: Order) -> None:
         while os.read(order.control, 1):
             pass
     remove_scratch(Path(order.scratch))
-    if kept >= 0:
-        os.close(kept)
 
 
 def furnish(order: Order) -> int:
