@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wblab.core.directory import path_of
+from wblab.core.errors import InputError
 
 _SECTOR_BYTES = 512  # of block/stat, whatever the device has: Documentation/block/stat.rst
 _READ_SECTORS, _WRITTEN_SECTORS, _BUSY_MS = 2, 6, 9
 _BLOCK = Path("/sys/dev/block")
+_MOUNTS = Path("/proc/self/mountinfo")
 _OCTAL = re.compile(r"\\([0-7]{3})")
 
 
@@ -42,7 +44,7 @@ class Traffic:
 
 
 def find_place(directory: Path) -> Place:
-    """Return where a directory lies. Raises OSError."""
+    """Return where a directory lies. Raises as place_of."""
     held = os.open(directory, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         return place_of(held)
@@ -51,15 +53,20 @@ def find_place(directory: Path) -> Place:
 
 
 def place_of(held: int) -> Place:
-    """Return where a directory lies that is held by its descriptor (/proc/self/mountinfo, proc(5)). Raises OSError."""
+    """Return where a directory lies that is held by its descriptor (/proc/self/mountinfo, proc(5)).
+
+    Raises OSError, and InputError in a chroot whose root is no mount, for what is below none.
+    """
     directory = path_of(held)
-    best: tuple[int, list[str], list[str]] = (-1, [], [])
-    for line in Path("/proc/self/mountinfo").read_text().splitlines():
+    best: tuple[int, list[str], list[str]] | None = None
+    for line in _MOUNTS.read_text().splitlines():
         mount, _, rest = line.partition(" - ")
         words = mount.split()
         at = Path(_plain(words[4]))
-        if directory.is_relative_to(at) and len(at.parts) >= best[0]:  # a later one hides an earlier one
+        if directory.is_relative_to(at) and (not best or len(at.parts) >= best[0]):  # a later one hides an earlier one
             best = (len(at.parts), words, rest.split())
+    if not best:
+        raise InputError(f"{str(directory)!r} is below no mount that is seen here: give a directory on one")
     _, words, (filesystem, source, options) = best
     device = _device(os.fstat(held).st_dev, _plain(source))
     own = dict.fromkeys([*words[5].split(","), *options.split(",")])

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from wblab.core.errors import InputError
+from wblab.host.live import place as places
 from wblab.host.live.place import find_disk, find_place, scheduler, traffic
 
 
@@ -22,6 +24,14 @@ def test_the_innermost_mount_counts():
 def test_a_directory_that_is_not_there_is_an_oserror():
     with pytest.raises(FileNotFoundError):
         find_place(Path("/nonexistent"))
+
+
+def test_below_no_mount_as_in_a_chroot_is_one_line(tmp_path, monkeypatch):
+    mounts = tmp_path / "mountinfo"
+    mounts.write_text("22 25 0:20 / /proc rw - proc proc rw\n")
+    monkeypatch.setattr(places, "_MOUNTS", mounts)
+    with pytest.raises(InputError, match="below no mount that is seen here"):
+        find_place(tmp_path)
 
 
 @pytest.fixture

@@ -1,0 +1,100 @@
+"""What a daemon keeps between its starts, changed by a stranger: it starts, and undoes only what a daemon can have done."""
+
+import json
+import shutil
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from wblab.agents.mitigate import journal as journals
+from wblab.agents.mitigate.changes import GROUP, Controller, Group, IoPriority, Membership, Setting
+from wblab.agents.mitigate.disk import LEAST, MOST
+from wblab.agents.mitigate.journal import Journal
+from wblab.agents.mitigate.learned import recall, remember
+from wblab.core.errors import WblabError
+
+from .changes import change_bytes, change_value, put_in_place
+
+ROOT = Path("/sys/fs/cgroup/made-up")
+_TASK = {"pid": 7, "session": 7, "start_ticks": 12345}
+_DIRTY = {"path": "/proc/sys/vm/dirty_bytes", "new": "2", "back_path": "/proc/sys/vm/dirty_ratio", "back": "20"}
+_QUEUE = "/sys/block/sda/queue/nr_requests"
+CHANGES = [
+    Group(path=str(ROOT / GROUP)),
+    Controller(path=str(ROOT), name="io"),
+    IoPriority(tid=7, old=0, new=24583, **_TASK),
+    Membership(old=str(ROOT / "user.slice"), new=str(ROOT / GROUP), **_TASK),
+    Setting(**_DIRTY),
+    Setting(path=_QUEUE, new="16", back_path=_QUEUE, back="256"),
+]
+DISK = "sda 1000 model"
+
+
+@pytest.fixture(autouse=True)
+def root(monkeypatch):
+    monkeypatch.setattr(journals, "mounted", lambda filesystem: [ROOT])
+    monkeypatch.setattr("wblab.agents.mitigate.learned._identity", lambda disk: DISK)
+
+
+def hostile(file: Path, random: Random, outside: Path) -> None:
+    """Change a file in one to three ways, or put something in its place."""
+    if random.random() < 0.1:
+        put_in_place(file, random, outside)
+        return
+    for _ in range(random.choice((1, 1, 2, 3))):
+        try:
+            (change_value if random.random() < 0.7 else change_bytes)(file, random)
+        except (ValueError, KeyError, RecursionError):  # it was made unreadable before
+            change_bytes(file, random)
+
+
+def read_journal(file: Path) -> None:
+    try:
+        journal = Journal(file)
+        assert all(change.is_possible(ROOT) for change in journal.changes)
+        journal.add(CHANGES[:1])
+        assert Journal(file).changes == journal.changes
+    except WblabError as error:
+        assert "\n" not in str(error)
+    else:
+        assert "\n" not in journal.ignored.replace("\\n", "")
+
+
+def read_learned(file: Path) -> None:
+    known, _ = recall(file, ["sda"])
+    assert all(LEAST <= value <= MOST for value in known.values())
+    remember(file, {"sda": 1e8})
+
+
+def attack(seeds: range, place: Path) -> None:
+    for seed in seeds:
+        room = place / str(seed)
+        outside = room / "outside"
+        (outside / "folder").mkdir(parents=True)
+        (outside / "victim").write_text("precious\n")
+        state = room / "state"
+        state.mkdir()
+        Journal(state / "mitigate.json").add(CHANGES)
+        (state / "disks.json").write_text(json.dumps({DISK: 5e7, "sdb 2": 1e6}))
+        file, read = Random(seed).choice(
+            ((state / "mitigate.json", read_journal), (state / "disks.json", read_learned))
+        )
+        hostile(file, Random(seed), outside)
+        try:
+            read(file)
+        except Exception as error:
+            raise AssertionError(f"seed {seed}, {file.name}: {type(error).__name__}: {str(error)[:300]}") from error
+        assert (outside / "victim").read_text() == "precious\n", seed
+        assert sorted(path.name for path in outside.iterdir()) == ["folder", "victim"], seed
+        shutil.rmtree(room)
+
+
+def test_hostile_journals(tmp_path):
+    attack(range(200), tmp_path)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(3600)
+def test_many_hostile_journals(tmp_path):
+    attack(range(10_000, 20_000), tmp_path)
