@@ -45,13 +45,12 @@ ENVIRONMENT = {
 class Condition:
     """A command before that of the run, more of an environment, a user, and what happens beside the run.
 
-    sees_same: whether the guest's programs see the same, random numbers included, besides measuring the same.
-    """
+    set_up: whether files are others that packages and owners change."""
 
     before: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     user: int | None = None
-    sees_same: bool = True
+    set_up: bool = False
     beside: Callable[[], AbstractContextManager[None]] = nullcontext
 
 
@@ -148,12 +147,12 @@ def set_up_otherwise(place: Path) -> tuple[str, ...]:
 
 _PROCESSORS = sorted(os.sched_getaffinity(0))
 _SHELL = 'umask 077; ulimit -s unlimited; ulimit -n 256; cd /; exec 7</dev/null 8</dev/zero; exec "$@"'
+_NO_LANDLOCK = (sys.executable, str(Path(__file__).with_name("without_landlock.py")))
 CONDITIONS = {
     "idle": Condition(),
     "busy": Condition(beside=busy_loops),
     "stopped": Condition(beside=lambda: stopped("linux")),
-    # A process that stops is an interrupt for its kernel (SIGCHLD), and interrupts feed the random numbers.
-    "processes-stopped": Condition(beside=lambda: stopped("linux", "uml-userspace"), sees_same=False),
+    "processes-stopped": Condition(beside=lambda: stopped("linux", "uml-userspace")),
     "first-processor": Condition(("taskset", "-c", str(_PROCESSORS[0])), beside=busy_loops),
     "last-processor": Condition(("taskset", "-c", str(_PROCESSORS[-1]))),
     "environment": Condition(environment=ENVIRONMENT),
@@ -161,6 +160,7 @@ CONDITIONS = {
     "user": Condition(user=ANOTHER, environment=ENVIRONMENT),
     "cold": Condition(beside=cold),
     "warm": Condition(beside=warm),
-    "set-up": Condition(("set-up",)),
+    "set-up": Condition(set_up=True),
+    "without-landlock": Condition(_NO_LANDLOCK),
+    "set-up-without-landlock": Condition(_NO_LANDLOCK, set_up=True),
 }
-NEED_ROOT = ("user", "set-up")

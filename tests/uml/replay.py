@@ -14,25 +14,28 @@ from wblab.data.run import Run, read_run
 from wblab.host.command import interpreter
 from wblab.host.kernel import Kernel
 
-from .conditions import CONDITIONS, NEED_ROOT, set_up_otherwise
+from .conditions import CONDITIONS, set_up_otherwise
 from .fixtures import FIXTURES
 from .witness import testimony
 
 _EVENTS = '["block:block_rq_*", "jbd2", "sched:sched_switch", "writeback:balance_dirty_pages"]'
 
 
-def replay(lab: Path, kernel: Kernel, fixture: str, name: str, place: Path) -> Run:
-    """Make a run under the condition of this name, in a new directory in `place`. Skips the test for want of rights."""
-    if os.geteuid() and name in NEED_ROOT:
-        pytest.skip(f"needs root, for the condition {name!r}")
+def replay(lab: Path, kernel: Kernel, fixture: str, name: str, place: Path, *more: str) -> Run:
+    """Make a run under the condition of this name, in a new directory in `place`, with `more` settings.
+
+    Skips the test for want of rights.
+    """
     condition = CONDITIONS[name]
+    if os.geteuid() and (condition.user or condition.set_up):
+        pytest.skip(f"needs root, for the condition {name!r}")
     preset, settings = FIXTURES[fixture]
     with tempfile.TemporaryDirectory(dir="/var/tmp", prefix="wblab-tests-") as home:  # where another user gets to
         shutil.copy2(kernel.path, Path(home, "linux"))
-        before = set_up_otherwise(Path(home)) if name == "set-up" else condition.before
-        command = [*before, interpreter(), str(lab / "experiment.py"), preset]
+        set_up = set_up_otherwise(Path(home)) if condition.set_up else ()
+        command = [*set_up, *condition.before, interpreter(), str(lab / "experiment.py"), preset]
         command += ["--kernel", f"{home}/linux", "--exp", f"{home}/exp"]
-        command += [f"--set={setting}" for setting in (*settings, f"trace.events={_EVENTS}")]
+        command += [f"--set={setting}" for setting in (*settings, *more, f"trace.events={_EVENTS}")]
         environment = {"HOME": home, "PATH": os.defpath, **condition.environment}
         user = {}
         if condition.user:

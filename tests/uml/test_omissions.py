@@ -1,9 +1,7 @@
 """Each measure by which a run repeats is left out once: under a condition of the host, that must be noticed.
 
-That with all measures nothing is noticed, test_determinism.py shows. Not here are measures that stand behind another,
-without which alone nothing changes: PYTHONHASHSEED and norandmaps behind the seed of the kernel's random numbers,
-PYTHONUTF8 behind LC_ALL, MKE2FS_CONFIG behind the rules under which mke2fs runs (on hosts with Landlock), the grid of
-times and the program's copy in the guest's memory behind all others.
+That with all measures nothing is noticed, test_determinism.py shows. Not here are two that stand behind all others,
+without which alone nothing changes: the grid of times and the program's copy in the guest's memory.
 """
 
 import tempfile
@@ -14,7 +12,7 @@ import pytest
 from ..conftest import copy_lab
 from .edits import Edit, apply
 from .replay import measured, replay, seen
-from .witness import plant_witness
+from .witness import by_chance, plant_witness
 
 ENVIRONMENT = "wblab/host/environment.py"
 COMMAND = "wblab/host/command.py"
@@ -28,6 +26,7 @@ OMISSIONS = [
     ("seed of directory hashes", Edit(DISK, ",hash_seed={seed}", ""), "idle"),
     ("time of mke2fs", Edit(MKFS, '"E2FSPROGS_FAKE_TIME": "1700000000", ', ""), "idle"),
     ("place of libraries", Edit(ENVIRONMENT, '"LD_LIBRARY_PATH": ', '"NO_LIBRARY_PATH": '), "set-up"),
+    ("defaults of mke2fs", Edit(MKFS, " | _DEFAULTS", ""), "set-up-without-landlock"),
     ("locale", Edit(ENVIRONMENT, '"LC_ALL": "C"', '"NO_ALL": "C"'), "set-up"),
     ("time zone", Edit(ENVIRONMENT, '"TZ": ', '"NO": '), "set-up"),
     ("no site packages", Edit(COMMAND, '"-S", "-s",', '"-s",'), "set-up"),
@@ -47,3 +46,21 @@ def test_a_measure_that_is_left_out_is_noticed(kernel, tmp_path, edit, condition
         apply(lab, [edit])
         one, other = (replay(lab, kernel, "ext4-throttle", name, tmp_path) for name in ("idle", condition))
     assert measured(one, other) + seen(one, other) != []
+
+
+@pytest.mark.parametrize(
+    "edits",
+    [
+        pytest.param([], id="all measures"),
+        pytest.param([Edit(ENVIRONMENT, '"PYTHONHASHSEED": ', '"NO_HASHSEED": ')], id="hashes"),
+        pytest.param([Edit(COMMAND, '        "norandmaps",\n', "")], id="addresses"),
+    ],
+)
+def test_the_seed_changes_neither_hashes_nor_addresses(kernel, tmp_path, edits):
+    with tempfile.TemporaryDirectory(dir="/var/tmp", prefix="wblab-tests-") as place:
+        lab = copy_lab(Path(place))
+        plant_witness(lab)
+        apply(lab, edits)
+        runs = (replay(lab, kernel, "ext4-throttle", "idle", tmp_path, f"seed={seed}") for seed in (1, 2))
+        hashes, addresses = zip(*map(by_chance, runs), strict=True)
+    assert (len(set(hashes)) == 1 and len(set(addresses)) == 1) == (not edits)

@@ -47,7 +47,7 @@ def kernel_arguments(spec: Spec, *, watched: bool = False) -> list[str]:
         ]
     program = f"{layout.host_path(layout.SCRATCH_FD)}/{layout.PROGRAM}"  # it holds the standard library as well
     environment = [f"{name}={value}" for name, value in {"PYTHONPATH": program, **ENVIRONMENT}.items()]
-    return [*arguments, f"init={interpreter()}", *environment, "--", "-S", "-s", "-P", "-B", program]
+    return [*arguments, f"init={interpreter()}", *environment, "--", "-S", "-s", "-B", program]
 
 
 def _console(device: Path, fd: int) -> str:

@@ -38,7 +38,6 @@ ENVIRONMENT = {
     "LD_LIBRARY_PATH": "/usr/lib/x86_64-linux-gnu:/usr/lib64",
     # No locale and no time zone, whose files some machines have and some have not.
     "LC_ALL": "C",
-    "PYTHONUTF8": "1",
     "TZ": "UTC0",
     "GLIBC_TUNABLES": f"glibc.cpu.hwcaps={_WITHOUT}{_SIZES}",
 }

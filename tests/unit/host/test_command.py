@@ -70,7 +70,7 @@ def test_memory_is_that_of_the_spec():
 def test_init_is_the_interpreter_with_the_program_and_no_site():
     arguments = kernel_arguments(BASE)
     split = arguments.index("--")
-    assert arguments[split + 1 :] == ["-S", "-s", "-P", "-B", "/proc/self/fd/11/experiment.pyz"]
+    assert arguments[split + 1 :] == ["-S", "-s", "-B", "/proc/self/fd/11/experiment.pyz"]
     assert f"init={interpreter()}" in arguments[:split]
     assert "PYTHONHASHSEED=0" in arguments[:split]
 

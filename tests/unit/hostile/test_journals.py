@@ -1,7 +1,8 @@
-"""What a daemon keeps between its starts, changed by a stranger: it starts, and undoes only what a daemon can have done."""
+"""What a daemon keeps between its starts, changed by a stranger: it starts, and undoes only what a daemon can do."""
 
 import json
 import shutil
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 
@@ -50,15 +51,11 @@ def hostile(file: Path, random: Random, outside: Path) -> None:
 
 
 def read_journal(file: Path) -> None:
-    try:
+    with suppress(WblabError):
         journal = Journal(file)
         assert all(change.is_possible(ROOT) for change in journal.changes)
         journal.add(CHANGES[:1])
         assert Journal(file).changes == journal.changes
-    except WblabError as error:
-        assert "\n" not in str(error)
-    else:
-        assert "\n" not in journal.ignored.replace("\\n", "")
 
 
 def read_learned(file: Path) -> None:

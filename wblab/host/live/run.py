@@ -70,11 +70,19 @@ def run_live(order: Order, results: Path, *, report: Report = silent) -> Finishe
             record |= _carry_out(run, record, undo, report)
         reap(run.running)
         record["live"]["notes"] += undo.failures
+        return Finished(_keep(run.staged, record), record)
+
+
+def _keep(made: Staged, record: dict[str, Any]) -> Path:
+    """Write the record, give the directory of a run that succeeded its name, and return it. Raises RunFailedError."""
+    try:
         rundir.write_json(Path(rundir.EXPERIMENT), record)
-        run.staged.give_back()
+        made.give_back()
         if record["outcome"] != "succeeded":
-            raise RunFailedError(f"{record['reason']} (see {run.staged.path})")
-        return Finished(run.staged.commit(), record)
+            raise RunFailedError(f"{record['reason']} (see {made.path})")
+        return made.commit()
+    except OSError as error:  # a full disk, or somebody who may exchange names there
+        raise RunFailedError(f"cannot finish the run's directory {made.path}: {error.strerror}") from None
 
 
 def _opened(directory: Path, stack: ExitStack) -> int:
@@ -109,10 +117,10 @@ def _set_up(order: Order, tested: int, results: Path, stack: ExitStack, undo: Un
 
 def _carry_out(run: _Run, record: dict[str, Any], undo: Undo, report: Report) -> dict[str, Any]:
     """Run the loads from their start to their end, write what they measured, and return what the record adds."""
-    rundir.write_json(Path(rundir.EXPERIMENT), record)
     begun_ns = time.monotonic_ns()
     ended, reason = "", ""
     try:
+        rundir.write_json(Path(rundir.EXPERIMENT), record)
         run.tracing.start(Path())
         start_ns = time.monotonic_ns() + _LEAD_NS
         _start(run, start_ns, undo)
@@ -126,8 +134,11 @@ def _carry_out(run: _Run, record: dict[str, Any], undo: Undo, report: Report) ->
         reason = reason or str(error)
     run.throughput.sample(time.monotonic_ns(), at_once=True)
     run.tracing.stop()
-    for item in run.running:
-        rundir.write_load(Path(), item.name, item.load, item.pid, item.stamps)
+    try:
+        for item in run.running:
+            rundir.write_load(Path(), item.name, item.load, item.pid, item.stamps)
+    except OSError as error:
+        reason = reason or f"cannot write what the loads measured: {error.strerror}"
     live = records.live(run.running, run.throughput, run.tracing, ended)
     return {
         "spec": to_table(replace(run.spec, trace=run.tracing.trace)),

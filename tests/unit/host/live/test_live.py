@@ -227,12 +227,26 @@ def state(instance):
     return {name: (instance / name).read_text() for name in files}
 
 
+def test_a_run_directory_that_somebody_moves_away_is_one_line(live):
+    process = live.start("--no-trace", "--", "sleep", "1000")
+    staged = wait_until(lambda: next(live.exp.glob("_*"), None))
+    wait_until(lambda: next(live.disk.glob("*/mw1.0"), None))
+    staged.rename(live.exp / "elsewhere")
+    os.kill(process.pid, signal.SIGINT)
+    _, said = process.communicate(timeout=100)
+    assert process.returncode == 1
+    assert "cannot finish the run's directory" in said
+    assert said.count("live_experiment.py: ") == 1
+    assert "Traceback" not in said
+
+
 def test_the_flight_recorder_saves_the_seconds_around_a_pause(live, tracing):
-    process = live.start("--capture-pauses", "400ms", "--capture-around", "300ms", "--", "sleep", "1000")
+    options = ("--capture-pauses", "400ms", "--capture-around", "300ms", "--capture-buffer", "128MiB")
+    process = live.start(*options, "--", "sleep", "1000")  # a buffer that reaches back far on a busy machine too
     stopped = wait_until(lambda: {name: pid for pid, name in live.processes().items()}.get("w1"))
     wait_until(lambda: list(live.disk.glob("*/w1")) and next(live.disk.glob("*/w1")).stat().st_size > 8)
     os.kill(stopped, signal.SIGSTOP)
-    wait_until(lambda: next(live.disk.glob("*/mw1.20"), None))  # two seconds
+    wait_until(lambda: next(live.disk.glob("*/mw1.15"), None))
     os.kill(stopped, signal.SIGCONT)
     wait_until(lambda: list(live.exp.glob("*/trace.pause-1.json")))
     os.kill(process.pid, signal.SIGINT)
