@@ -73,7 +73,7 @@ def given(monkeypatch, *more):
 
 
 def insert(arguments, more):
-    return [*arguments[: arguments.index("norandmaps")], *more, *arguments[arguments.index("norandmaps") :]]
+    return [*arguments[: arguments.index("con=null")], *more, *arguments[arguments.index("con=null") :]]
 
 
 def console(run_):

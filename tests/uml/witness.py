@@ -15,7 +15,7 @@ def witness(spec: Spec) -> None:
     files = ("self/maps", "meminfo", "vmstat", "buddyinfo", "sys/kernel/random/boot_id")
     seen = [Path("/proc", name).read_text() for name in files]
     disk = os.stat(layout.DISK)
-    chance = (os.urandom(16).hex(), "hash %d" % hash("x"), "address %d" % id(witness))
+    chance = (os.urandom(16).hex(), "hash %d" % hash("x"), id(witness))
     times = (time.time_ns(), time.tzname, disk.st_mtime_ns)
     surroundings = (sorted(os.environ.items()), sorted(sys.modules), sys.path, os.statvfs(layout.DISK).f_fsid)
     content = []
@@ -45,9 +45,7 @@ def testimony(run: Run) -> list[str]:
     return (run.path / LOG).read_text().splitlines()
 
 
-def by_chance(run: Run) -> tuple[str, str]:
-    """Return the hash of a word and the address of an object."""
-    (hashed,), (address,) = (
-        [line for line in testimony(run) if line.startswith(name)] for name in ("hash ", "address ")
-    )
-    return hashed, address
+def a_hash(run: Run) -> str:
+    """Return the hash of a word."""
+    (line,) = (line for line in testimony(run) if line.startswith("hash "))
+    return line
