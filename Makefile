@@ -71,7 +71,7 @@ setup: packages $(STAMP) ## Make .venv with the lab in it
 packages:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	{ echo "wblab: $(PYTHON) must be Python 3.11 or later: set PYTHON=python3.x" >&2; exit 2; }
-	@$(PYTHON) -m wblab.host.packages $(PACKAGES)
+	@$(PYTHON) -m wblab.lab.packages $(PACKAGES)
 
 $(STAMP): pyproject.toml
 	@$(PYTHON) -m venv $(VENV)

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from wblab.core.specfile import ROOT
-from wblab.host.live.place import find_place
+from wblab.lab.specfile import ROOT
+from wblab.live.place import find_place
 
 from .leftout import (
     pytest_addoption,

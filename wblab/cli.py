@@ -11,7 +11,7 @@ from typing import NoReturn
 
 from wblab import __version__
 from wblab.core.errors import WblabError
-from wblab.core.printable import printable
+from wblab.lab.printable import printable
 
 _INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 _MOST_LETTERS = 2000
@@ -26,18 +26,18 @@ class _Parser(argparse.ArgumentParser):
 
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser of all verbs; each sets `run`, a function of the parsed arguments."""
-    from wblab import golden, monitor, rerun
-    from wblab.agents.mitigate import verbs as mitigate_verbs
-    from wblab.bisect import verbs as bisect_verbs
-    from wblab.claims import verbs as claims_verbs
-    from wblab.data import export as export_verbs
-    from wblab.data import verbs as data_verbs
-    from wblab.host import verbs as host_verbs
-    from wblab.host.kernel import verbs as kernel_verbs
-    from wblab.matrix import verbs as matrix_verbs
-    from wblab.plot import compareverb
-    from wblab.plot import verbs as plot_verbs
-    from wblab.twin import verbs as twin_verbs
+    from wblab.commands import bisect as bisect_verbs
+    from wblab.commands import compare as compareverb
+    from wblab.commands import export as export_verbs
+    from wblab.commands import golden, monitor, rerun
+    from wblab.commands import kernel as kernel_verbs
+    from wblab.commands import matrix as matrix_verbs
+    from wblab.commands import mitigate as mitigate_verbs
+    from wblab.commands import pauses as data_verbs
+    from wblab.commands import run as host_verbs
+    from wblab.commands import timeline as plot_verbs
+    from wblab.commands import twin as twin_verbs
+    from wblab.commands import verify as claims_verbs
 
     parser = _Parser(prog="wblab", description="A laptop lab for Linux writeback lock-ups.")
     parser.add_argument("--version", action="version", version=f"wblab {__version__}")

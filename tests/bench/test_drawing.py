@@ -2,12 +2,12 @@
 
 import pytest
 
-from wblab.core.specfile import find_spec, read_spec
 from wblab.data.pagecache import page_cache
 from wblab.data.run import read_run
 from wblab.data.window import around
-from wblab.host.kernel import find_kernel
 from wblab.host.run import run_experiment
+from wblab.kernels import find_kernel
+from wblab.lab.specfile import find_spec, read_spec
 from wblab.plot.figure import save
 from wblab.plot.timeline import timeline
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from wblab.host.kernel import built_kernel
 from wblab.host.machine import processors
-from wblab.host.progress import silent
+from wblab.kernels import built_kernel
+from wblab.lab.progress import silent
 from wblab.matrix.cluster import local
 from wblab.matrix.plan import find_matrix, read_matrix
 from wblab.matrix.run import Runner

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from wblab.core.specfile import ROOT
+from wblab.lab.specfile import ROOT
 
 pytestmark = [pytest.mark.bench, pytest.mark.skipif(os.geteuid() != 0, reason="the daemon needs root")]
 PROCESSES, WRITERS, THREADED = 500, 10, 20

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from wblab.core.specfile import ROOT, find_spec, read_spec
 from wblab.core.status import Message
 from wblab.host import run as host_run
-from wblab.host.kernel import find_kernel
+from wblab.kernels import find_kernel
+from wblab.lab.specfile import ROOT, find_spec, read_spec
 
 pytestmark = pytest.mark.bench
 REPEATS = 5

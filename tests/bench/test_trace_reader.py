@@ -10,9 +10,9 @@ import pytest
 import tracecmd
 
 from wblab.core.rundir import TRACE
-from wblab.core.specfile import find_spec, read_spec
-from wblab.host.kernel import find_kernel
 from wblab.host.run import run_experiment
+from wblab.kernels import find_kernel
+from wblab.lab.specfile import find_spec, read_spec
 
 from .test_run import REPEATS, seconds, show
 

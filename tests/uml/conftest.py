@@ -13,14 +13,14 @@ from typing import Any
 
 import pytest
 
-from wblab.core.specfile import ROOT, find_spec, read_spec
 from wblab.data.run import Run, read_run
 from wblab.host.bundle import bundle
 from wblab.host.check import check_run
 from wblab.host.command import interpreter
-from wblab.host.kernel import Kernel, find_kernel
 from wblab.host.limits import Limits
 from wblab.host.run import run_experiment
+from wblab.kernels import Kernel, find_kernel
+from wblab.lab.specfile import ROOT, find_spec, read_spec
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

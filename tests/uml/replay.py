@@ -12,7 +12,7 @@ from wblab.data.difference import first_differences
 from wblab.data.digest import digest
 from wblab.data.run import Run, read_run
 from wblab.host.command import interpreter
-from wblab.host.kernel import Kernel
+from wblab.kernels import Kernel
 
 from .conditions import CONDITIONS, set_up_otherwise
 from .fixtures import FIXTURES

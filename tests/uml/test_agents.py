@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from wblab.core.specfile import ROOT
 from wblab.host.run import RunFailedError
 from wblab.host.sandbox import landlock_version
+from wblab.lab.specfile import ROOT
 
 SHORT = (
     "trace.events=[]",

@@ -9,7 +9,7 @@ import pytest
 from wblab.data.difference import first_differences
 from wblab.data.digest import digest
 from wblab.data.run import Run
-from wblab.host.kernel import list_kernels
+from wblab.kernels import list_kernels
 
 from ..conftest import copy_lab
 from .conditions import CONDITIONS

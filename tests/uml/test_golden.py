@@ -2,8 +2,8 @@
 
 import pytest
 
+from wblab.commands.golden import SPEC, inputs, judge, read_golden
 from wblab.data.digest import digest
-from wblab.golden import SPEC, inputs, judge, read_golden
 
 
 def test_the_base_run_is_the_golden_one(shared_lab):

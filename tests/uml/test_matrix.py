@@ -13,8 +13,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from wblab.core.specfile import ROOT
 from wblab.host.usage import descendants
+from wblab.lab.specfile import ROOT
 
 SHORT = {
     "trace.events": [],

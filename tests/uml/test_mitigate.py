@@ -4,19 +4,19 @@ import json
 
 import pytest
 
-from wblab.agents.mitigate.ioprio import ioprio_value
+from wblab.machine.ioprio import ioprio_value
 
 # A control load, and an offender that keeps the guest on until the trial below is over.
 LOADS = ("trace.events=[]", "load={c1={kind='control', idle='50ms'}}")
 UNTIL_S = 100
 TRIAL = """
 import json, os, pathlib, re, signal, subprocess, sys, time
-from wblab.agents.mitigate.ioprio import get_ioprio
-from wblab.agents.mitigate.processes import threads
+from wblab.machine.ioprio import get_ioprio
+from wblab.mitigate.processes import threads
 
 WRITER = '''
 import sys, threading, time
-from wblab.agents.mitigate.ioprio import set_ioprio
+from wblab.machine.ioprio import set_ioprio
 def write(name, value):
     set_ioprio(0, value)
     with open("/mnt/disk/" + name, "wb", buffering=0) as file:

@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
-from wblab.core.samples import Batch, End, Source, parse
-from wblab.core.specfile import ROOT
 from wblab.data.run import read_run
+from wblab.lab.specfile import ROOT
+from wblab.monitor.samples import Batch, End, Source, parse
 
 S = 10**9
 

@@ -8,8 +8,8 @@ import pytest
 from nbclient import NotebookClient
 from traitlets.config import Config
 
-from wblab.core.specfile import ROOT
 from wblab.data.flush import BACKGROUND, LIMIT
+from wblab.lab.specfile import ROOT
 from wblab.plot.notebook import RUN_VARIABLE, RUNS_VARIABLE
 
 FIGURES = {"timeline.ipynb": 2, "throttling.ipynb": 5}

@@ -15,7 +15,7 @@ from wblab.data.difference import first_differences
 from wblab.data.run import read_run
 from wblab.host import run
 from wblab.host.environment import ENVIRONMENT
-from wblab.host.kernel import features
+from wblab.kernels import features
 
 # Machine code in a page of Python's: CPUID of some leaves, and the counter before and after 10 ms.
 ASK = """

@@ -17,7 +17,7 @@ def first(shared_lab):
 @pytest.fixture
 def run(first, shared_lab, monkeypatch):
     """Return a run; what the verb makes is made on the tests' kernel."""
-    monkeypatch.setattr("wblab.host.kernel.wanted.find_kernel", lambda name: shared_lab.kernel)
+    monkeypatch.setattr("wblab.kernels.wanted.find_kernel", lambda name: shared_lab.kernel)
     return first
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from wblab.core.errors import WblabError
 from wblab.core.rundir import CONSOLE, EXPERIMENT
-from wblab.core.specfile import ROOT
+from wblab.lab.specfile import ROOT
 
 HANG = "while True: pass"
 HANG_AT_POWER_OFF = """

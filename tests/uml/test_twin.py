@@ -6,7 +6,7 @@ from wblab.cli import main
 
 
 def test_the_pauses_of_a_live_run_are_those_of_its_twin(shared_lab, monkeypatch, capsys):
-    monkeypatch.setattr("wblab.host.kernel.wanted.find_kernel", lambda name: shared_lab.kernel)
+    monkeypatch.setattr("wblab.kernels.wanted.find_kernel", lambda name: shared_lab.kernel)
     live = "live_experiment.py --exp /run/wblab/scratch/left --dir /mnt/disk -- dd if=/dev/zero of=/mnt/disk/big bs=1K"
     script = f"{live} count=66560"
     outer = shared_lab.run(

@@ -7,10 +7,10 @@ import sys
 
 import pytest
 
-from wblab.core.specfile import ROOT
 from wblab.core.syscalls import on_hostfs
 from wblab.host.bundle import bundle
 from wblab.host.command import interpreter
+from wblab.lab.specfile import ROOT
 
 CONTAINER = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc"]
 

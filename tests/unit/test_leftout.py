@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from wblab.core.specfile import ROOT
+from wblab.lab.specfile import ROOT
 
 from ..leftout import is_permitted
 

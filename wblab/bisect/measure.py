@@ -12,10 +12,10 @@ from wblab.core.spec import Spec
 from wblab.data.metrics import measured_the_host
 from wblab.data.run import Run, read_run
 from wblab.host.check import check_kernel
-from wblab.host.kernel import Kernel
 from wblab.host.pool import side_by_side
-from wblab.host.progress import Report
 from wblab.host.run import run_experiment
+from wblab.kernels import Kernel
+from wblab.lab.progress import Report
 
 _ATTEMPTS = 3  # at a run in real time that measured the host
 

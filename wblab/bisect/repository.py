@@ -10,8 +10,8 @@ from hashlib import sha256
 from pathlib import Path
 
 from wblab.core.errors import InputError, WblabError
-from wblab.host.kernel import cache
-from wblab.host.progress import Report
+from wblab.kernels import cache
+from wblab.lab.progress import Report
 
 
 @dataclass(frozen=True)

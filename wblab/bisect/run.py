@@ -21,9 +21,9 @@ from wblab.bisect.session import GitSession
 from wblab.core import rundir
 from wblab.core.errors import InputError, WblabError
 from wblab.core.files import read_json, replace_file
-from wblab.host.kernel import Kernel, build_tree
 from wblab.host.machine import processors
-from wblab.host.progress import Report, bar
+from wblab.kernels import Kernel, build_tree
+from wblab.lab.progress import Report, bar
 
 RECORD, RUNS, LOG = "bisect.json", "runs", "git-bisect.log"
 Say = Callable[[str], None]

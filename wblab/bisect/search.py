@@ -8,7 +8,7 @@ from typing import Literal, Protocol
 from wblab.bisect.judgement import Side, difference, looks, side
 from wblab.core.errors import WblabError
 from wblab.data.statistics import Interval
-from wblab.host.progress import Report
+from wblab.lab.progress import Report
 
 Verdict = Literal["good", "bad", "skip"]
 Step = Callable[[str], AbstractContextManager[Report]]  # shows one step's progress, under a title

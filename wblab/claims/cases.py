@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from wblab.core.spec import Spec
-from wblab.core.specfile import find_spec, read_spec
+from wblab.lab.specfile import find_spec, read_spec
 
 _OPEN_EVENTS = ("syscalls:sys_enter_openat", "syscalls:sys_exit_openat")
 

@@ -8,10 +8,10 @@ from wblab.claims.sample import Sample, sample_of
 from wblab.core.spec import Spec
 from wblab.data.run import read_run
 from wblab.host.check import check_kernel, check_run
-from wblab.host.kernel import Kernel
 from wblab.host.pool import side_by_side
-from wblab.host.progress import Report
 from wblab.host.run import run_experiment
+from wblab.kernels import Kernel
+from wblab.lab.progress import Report
 
 Jobs = list[tuple[str, Spec]]
 

@@ -14,11 +14,11 @@ from wblab.core import rundir
 from wblab.core.check import MAX_CYCLES, check_load, check_name
 from wblab.core.errors import InputError, WblabError, nearest
 from wblab.core.files import read_bytes, read_json
-from wblab.core.livespec import LiveSpec
 from wblab.core.loads import Command, Load
-from wblab.core.printable import printable
 from wblab.core.spec import Spec
 from wblab.core.tables import from_table
+from wblab.lab.livespec import LiveSpec
+from wblab.lab.printable import printable
 
 Times = NDArray[np.int64]
 

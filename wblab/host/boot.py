@@ -16,8 +16,6 @@ from pathlib import Path
 from wblab.core import layout, rundir
 from wblab.core.child import describe_exit
 from wblab.core.errors import WblabError
-from wblab.core.printable import printable
-from wblab.core.specfile import ROOT
 from wblab.core.status import FAILED, PHASES, Message
 from wblab.host.channel import Channel
 from wblab.host.collect import take_over
@@ -28,6 +26,8 @@ from wblab.host.reaper import Order
 from wblab.host.sandbox import Sandbox
 from wblab.host.sandbox.elf import loader
 from wblab.host.scratch import remove_scratch
+from wblab.lab.printable import printable
+from wblab.lab.specfile import ROOT
 
 _REAPER = """
 import json, sys

@@ -12,8 +12,8 @@ from pathlib import Path
 from threading import get_ident
 
 from wblab.core.errors import WblabError
-from wblab.core.specfile import ROOT
-from wblab.host.kernel.cache import room
+from wblab.kernels.cache import room
+from wblab.lab.specfile import ROOT
 
 PACKAGES = ("wblab/core", "wblab/guest")
 

@@ -5,12 +5,13 @@ from wblab.core.errors import InputError
 from wblab.core.spec import Spec
 from wblab.core.units import format_bytes
 from wblab.host.command import interpreter
-from wblab.host.disk import mkfs_tool, tool_path
-from wblab.host.kernel import Kernel, unknown_events
+from wblab.host.disk import mkfs_tool
 from wblab.host.lab import lab
 from wblab.host.machine import available_memory_bytes, free_shared_bytes, shared_memory
 from wblab.host.options import check_options
-from wblab.host.packages import PROGRAMS
+from wblab.kernels import Kernel, unknown_events
+from wblab.lab.packages import PROGRAMS
+from wblab.lab.tools import tool_path
 
 # Room for the trace while it is recorded, and for what the guest's kernel needs beside its memory.
 _SPARE_BYTES = 64 << 20

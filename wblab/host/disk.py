@@ -2,7 +2,6 @@
 
 import os
 import random
-import shutil
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,6 +9,7 @@ from contextlib import contextmanager
 from wblab.core.errors import WblabError
 from wblab.core.spec import Disk
 from wblab.host.mkfs import DISK, Mkfs
+from wblab.lab.tools import tool_path
 
 _EXT_OPTIONS = "lazy_itable_init=0,lazy_journal_init=0,nodiscard,hash_seed={seed}"
 _CHUNK = b"\xff" * (1 << 20)
@@ -47,15 +47,6 @@ def _command(disk: Disk, seed: int) -> list[str]:
         return [tool, "-q", "-f", "-K", "-m", f"uuid={volume}", *disk.mkfs_options, DISK]
     extended = _EXT_OPTIONS.format(seed=hashes)
     return [tool, "-q", "-F", "-t", disk.filesystem, "-U", str(volume), "-E", extended, *disk.mkfs_options, DISK]
-
-
-def tool_path(name: str) -> str | None:
-    """Return where a program is, also in the system directories that an ordinary user's PATH leaves out.
-
-    Of several paths to one directory (/bin, /usr/bin) always the same: the guest's memory holds this one.
-    """
-    found = shutil.which(name, path=os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"]))
-    return found and os.path.join(os.path.realpath(os.path.dirname(found)), os.path.basename(found))
 
 
 def _fill(fd: int, size: int) -> None:

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from wblab.core.errors import WblabError
 from wblab.host.command import interpreter
-from wblab.host.kernel.cache import home
 from wblab.host.machine import available_memory_bytes, free_shared_bytes, shared_memory
-from wblab.host.packages import install_command, missing_packages
 from wblab.host.sandbox import landlock_version
+from wblab.kernels.cache import home
+from wblab.lab.packages import install_command, missing_packages
 
 _PTRACE_SCOPE = Path("/proc/sys/kernel/yama/ptrace_scope")
 _PTRACE_SCOPE_NONE = 3  # Documentation/admin-guide/LSM/Yama.rst: no attach, PTRACE_TRACEME neither

@@ -4,9 +4,9 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from wblab.core.specfile import ROOT
 from wblab.host.lab import Lab
 from wblab.host.sandbox import DISTRIBUTION, Sandbox
+from wblab.lab.specfile import ROOT
 
 # What programs besides the lab's own look at: who they are, and what time zone this is.
 _FOR_PROGRAMS = ("/etc/passwd", "/etc/group", "/etc/nsswitch.conf", "/etc/localtime", "/etc/ld.so.preload")

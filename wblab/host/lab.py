@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wblab.core.errors import InputError
-from wblab.core.specfile import ROOT
+from wblab.lab.specfile import ROOT
 
 # What a guest mounts its own filesystems over: the host's files below are not to be seen there.
 HIDDEN = ("/tmp", "/run", "/mnt", "/dev", "/proc", "/sys")

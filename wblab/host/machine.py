@@ -7,8 +7,8 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
-from wblab.host.disk import tool_path
 from wblab.host.sandbox import landlock_version
+from wblab.lab.tools import tool_path
 
 
 def shared_memory() -> Path:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from wblab.core.errors import WblabError
 from wblab.core.layout import DISK_FD, host_path
-from wblab.core.lifetime import end_with
 from wblab.host.sandbox import DISTRIBUTION, Sandbox
 from wblab.host.sandbox.elf import loader
+from wblab.machine.lifetime import end_with
 
 DISK = host_path(DISK_FD)  # what the command calls the disk
 _LONGEST_S = 60  # of processor time

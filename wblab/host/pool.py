@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from typing import TypeVar
 
-from wblab.host.progress import Report
+from wblab.lab.progress import Report
 
 Job = TypeVar("Job")
 Made = TypeVar("Made")

@@ -20,13 +20,13 @@ from typing import Any
 
 from wblab.core.errors import WblabError
 from wblab.core.layout import DISK_FD, LEFT, PARAMETERS, PROGRAM, SCRATCH_FD
-from wblab.core.lifetime import end_with
 from wblab.core.syscalls import checked, libc
 from wblab.host.mkfs import Mkfs, format_disk
 from wblab.host.processor import claim_processor
 from wblab.host.sandbox import Sandbox
 from wblab.host.scratch import make_scratch, remove_scratch
 from wblab.host.usage import descendants, private_bytes
+from wblab.machine.lifetime import end_with
 
 _PR_SET_CHILD_SUBREAPER = 36
 _NOT_STARTED = 127 << 8  # the wait status of exit code 127, as of a shell that finds no command

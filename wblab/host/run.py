@@ -18,14 +18,15 @@ from wblab.core.units import NS_PER_S
 from wblab.host.boot import Boot, Ended, boot
 from wblab.host.bundle import bundle, program_sha256
 from wblab.host.command import interpreter, kernel_arguments
-from wblab.host.disk import made_disk, mkfs_for, tool_path
+from wblab.host.disk import made_disk, mkfs_for
 from wblab.host.guestpython import describe_python
 from wblab.host.guestrights import guest_sandbox
-from wblab.host.kernel import Kernel, features, left_out
 from wblab.host.lab import lab
 from wblab.host.limits import Limits
 from wblab.host.machine import describe_host, shared_memory
-from wblab.host.progress import Report, silent
+from wblab.kernels import Kernel, features, left_out
+from wblab.lab.progress import Report, silent
+from wblab.lab.tools import tool_path
 
 _LIMITS = Limits()
 

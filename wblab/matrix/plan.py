@@ -26,9 +26,9 @@ from wblab.core.check import NAME, check_name, check_spec
 from wblab.core.errors import InputError
 from wblab.core.files import parse_toml, read_bytes
 from wblab.core.spec import Spec
-from wblab.core.specfile import MOST_BYTES, PRESETS, find_spec, is_record, read_table, set_key
 from wblab.core.tables import from_table, to_table
 from wblab.core.units import Nanoseconds
+from wblab.lab.specfile import MOST_BYTES, PRESETS, find_spec, is_record, read_table, set_key
 
 MATRICES = PRESETS / "matrices"
 BUILT = "built"  # `kernel = "built"`: every series that is built on this machine

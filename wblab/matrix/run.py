@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from wblab.core.errors import WblabError
 from wblab.core.tables import to_table
 from wblab.core.units import NS_PER_S
-from wblab.host.progress import Report
+from wblab.lab.progress import Report
 from wblab.matrix import work
 from wblab.matrix.cluster import Watch
 from wblab.matrix.plan import Cell

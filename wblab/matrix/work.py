@@ -17,9 +17,9 @@ from wblab.core.tables import from_table
 from wblab.host.bundle import program_sha256
 from wblab.host.check import check_kernel, check_run
 from wblab.host.command import interpreter
-from wblab.host.kernel import Kernel, built_kernel
-from wblab.host.progress import silent
 from wblab.host.run import run_experiment
+from wblab.kernels import Kernel, built_kernel
+from wblab.lab.progress import silent
 from wblab.matrix.store import pack
 from wblab.matrix.turns import turn
 

@@ -7,9 +7,9 @@ import pandas as pd
 from rich.table import Table
 from rich.text import Text
 
-from wblab.core.printable import printable
 from wblab.data.comparison import About, Comparison, Difference, Sort
 from wblab.data.statistics import LEAST_RUNS, Interval, magnitude
+from wblab.lab.printable import printable
 
 # What people ask first; a table of everything is long.
 _HEADLINES = {"longest_pause_s", "wait_time_s", "paused_s", "cycle_p99_s", "mean_cycle_s"}

@@ -12,11 +12,11 @@ from matplotlib.patches import Patch
 
 from wblab.core.errors import InputError, WblabError
 from wblab.core.files import replace_file
-from wblab.core.livespec import LiveSpec
 from wblab.core.spec import Spec
 from wblab.core.units import NS_PER_S, format_bytes, format_time
 from wblab.data.run import Run
 from wblab.data.window import Window, cycles_in
+from wblab.lab.livespec import LiveSpec
 from wblab.plot.style import CYCLE, DPI, GRID, LOST, MARK, OFFENDER, PANE_HEIGHT_IN, PAUSE, WIDTH_IN, literal
 
 FORMATS = (".png", ".svg", ".pdf")

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from wblab.core.errors import InputError
-from wblab.core.specfile import RESULTS
 from wblab.data.observations import TABLE, Observations, found_observations, matrix_runs
 from wblab.data.run import Run, find_run, read_run
+from wblab.lab.specfile import RESULTS
 
 RUN_VARIABLE = "WBLAB_RUN"
 RUNS_VARIABLE = "WBLAB_RUNS"  # with a colon between them

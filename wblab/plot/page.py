@@ -17,12 +17,12 @@ from wblab.data.pauses import DEFAULT_BOUND_NS
 from wblab.data.rates import event_rates
 from wblab.data.run import Run
 from wblab.data.window import Window, cycles_in, whole
+from wblab.lab.formats import PAGE
 from wblab.plot.cachetraces import dirty_state_traces, pause_asked_traces, rate_limit_traces, rate_traces
 from wblab.plot.figure import MOST_GUIDES, Pane, View, start_labels, title, title_colour
 from wblab.plot.style import CYCLE, GRID, LOST, MARK, OFFENDER, PAUSE
 from wblab.plot.timeline import control_panes, load_panes, load_top_s, page_cache_panes
 from wblab.plot.traces import INNOCENT, LOAD_COLUMNS, OFFENDING, PAUSED, Drawn, control_traces, load_traces, plain
-from wblab.plot.verbs import PAGE
 
 _ID = "timeline"  # a random one would make each file another
 # In pixels. A page may be longer than a screen: panes are higher than in the picture.

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from typing import Any
 
-from wblab.core.printable import printable
+from wblab.lab.printable import printable
 
 # Okabe and Ito, "Color Universal Design" (2008).
 CYCLE = "#0072B2"

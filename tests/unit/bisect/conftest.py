@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from wblab.host.progress import silent
+from wblab.lab.progress import silent
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ import pytest
 
 from wblab.bisect.metric import Metric, named_metric
 from wblab.core.errors import InputError
-from wblab.core.specfile import find_spec, read_spec
+from wblab.lab.specfile import find_spec, read_spec
 
 SPEC = read_spec(find_spec("base"))
 

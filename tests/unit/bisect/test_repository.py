@@ -8,7 +8,7 @@ import pytest
 from wblab.bisect.repository import check_range, find_commit, git, history, parents, worktree
 from wblab.bisect.session import GitSession
 from wblab.core.errors import InputError
-from wblab.host.kernel.tree import copy
+from wblab.kernels.tree import copy
 
 
 def test_a_commit_is_found_by_any_of_its_names(repository):

@@ -10,8 +10,8 @@ from wblab.bisect.repository import Commit
 from wblab.bisect.result import Found, Question, no_difference, text, trial_line
 from wblab.bisect.search import Ends, Trial
 from wblab.core.errors import InputError
-from wblab.core.specfile import find_spec, read_spec
 from wblab.data.statistics import Interval
+from wblab.lab.specfile import find_spec, read_spec
 
 
 def commit(number):

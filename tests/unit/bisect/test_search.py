@@ -8,7 +8,7 @@ import pytest
 from wblab.bisect.search import Search
 from wblab.bisect.session import GitSession
 from wblab.core.errors import WblabError
-from wblab.host.progress import silent
+from wblab.lab.progress import silent
 
 
 class Figures:

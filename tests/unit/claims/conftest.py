@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from wblab.claims.sample import Calls, Sample
-from wblab.core.specfile import find_spec, read_spec
 from wblab.data.pagecache import DirtyState, Throttling
 from wblab.data.run import LoadCycles, Run
+from wblab.lab.specfile import find_spec, read_spec
 
 MIB, MS, S = 1 << 20, 10**6, 10**9
 END_S = 60

@@ -12,8 +12,8 @@ from wblab.claims.cases import CASES, case_spec
 from wblab.core.check import check_spec
 from wblab.core.errors import WblabError
 from wblab.host import pool
-from wblab.host.kernel import Kernel
-from wblab.host.progress import silent
+from wblab.kernels import Kernel
+from wblab.lab.progress import silent
 
 
 @pytest.fixture

@@ -3,8 +3,8 @@ import pytest
 from wblab.core.check import MIN_DISK, check_spec
 from wblab.core.errors import InputError
 from wblab.core.spec import Spec
-from wblab.core.specfile import read_spec
 from wblab.core.tables import from_table
+from wblab.lab.specfile import read_spec
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ from wblab.core.check import check_spec
 from wblab.core.errors import InputError
 from wblab.core.loads import KINDS, Control, Load, Offender
 from wblab.core.spec import Disk, Spec
-from wblab.core.specfile import PRESETS, preset_names, read_spec
 from wblab.core.tables import from_table, to_table
+from wblab.lab.specfile import PRESETS, preset_names, read_spec
 
 
 def put(table, path, value):

@@ -3,6 +3,7 @@
 import struct
 
 import pytest
+from support.runs import MS, write_run
 
 from wblab.core.errors import InputError
 from wblab.core.rundir import TRACE
@@ -10,7 +11,6 @@ from wblab.data.difference import first_differences
 from wblab.data.run import read_run
 
 from ..tracecmd.writer import Ring, TraceWriter, event_format
-from .conftest import MS, write_run
 
 S = 1000 * MS
 C1, W1 = [S, S + 50 * MS, S + 100 * MS], [S, S + 60 * MS]

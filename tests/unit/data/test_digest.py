@@ -1,11 +1,11 @@
 import pytest
+from support.runs import MS, write_run
 
 from wblab.core.errors import InputError
 from wblab.core.rundir import TRACE
 from wblab.data.digest import digest
 from wblab.data.run import read_run
 
-from .conftest import MS, write_run
 from .test_difference import trace
 
 S = 1000 * MS

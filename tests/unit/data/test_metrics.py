@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from support.runs import MS
 
 from wblab.data.metrics import (
     METRICS,
@@ -11,8 +12,6 @@ from wblab.data.metrics import (
     with_cell,
 )
 from wblab.data.run import read_run
-
-from .conftest import MS
 
 
 @pytest.fixture

@@ -4,12 +4,11 @@ import json
 
 import pandas as pd
 import pytest
+from support.runs import MS, write_run
 
 from wblab.core.errors import InputError
 from wblab.core.rundir import EXPERIMENT
 from wblab.data.observations import is_table, matrix_notes, observations, read_table, runs_table
-
-from .conftest import MS, write_run
 
 BOUNDARIES = {"c1": [0, 50 * MS, 100 * MS], "mw1": [0, 100 * MS, 900 * MS]}
 

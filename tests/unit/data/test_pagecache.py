@@ -4,6 +4,7 @@ import struct
 
 import numpy as np
 import pytest
+from support.runs import MS
 
 from wblab.core.errors import InputError
 from wblab.core.rundir import TRACE
@@ -14,7 +15,6 @@ from wblab.data.run import read_run
 from wblab.data.window import Window
 
 from ..tracecmd.writer import Ring, TraceWriter, event_format
-from .conftest import MS
 
 S = 1000 * MS
 STATE, BALANCE = 700, 701

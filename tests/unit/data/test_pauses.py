@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from wblab.commands.pauses import table
 from wblab.core.loads import MultiWrite
 from wblab.core.units import Nanoseconds
 from wblab.data.pauses import load_pauses, pause_report
 from wblab.data.run import LoadCycles, read_run
-from wblab.data.verbs import table
 
 MS = 1_000_000
 IDLE_MS = 100

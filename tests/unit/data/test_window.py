@@ -1,10 +1,9 @@
 import pytest
+from support.runs import MS
 
 from wblab.core.errors import InputError
 from wblab.data.run import read_run
 from wblab.data.window import Window, around, between, cycles_in, longest_paused, release, whole
-
-from .conftest import MS
 
 S = 1000 * MS
 

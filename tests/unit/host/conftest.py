@@ -2,7 +2,6 @@ import os
 import shutil
 import sys
 import tempfile
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -73,19 +72,6 @@ def guest(tmp_path):
     yield make
     for descriptor in descriptors:
         os.close(descriptor)
-
-
-@pytest.fixture
-def wait_until():
-    """Wait until something is true."""
-
-    def wait(condition, limit_s=20.0):
-        deadline = time.monotonic() + limit_s
-        while not condition():
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
-
-    return wait
 
 
 @pytest.fixture

@@ -4,11 +4,11 @@ import subprocess
 import pytest
 
 from wblab.core.errors import WblabError
-from wblab.core.specfile import ROOT
 from wblab.host import bundle as module
 from wblab.host.bundle import bundle
 from wblab.host.command import interpreter
 from wblab.host.pool import side_by_side
+from wblab.lab.specfile import ROOT
 
 
 @pytest.fixture(autouse=True)

@@ -3,10 +3,10 @@ from dataclasses import replace
 import pytest
 
 from wblab.core.errors import InputError
-from wblab.core.specfile import PRESETS, preset_names, read_spec
 from wblab.host import check as module
 from wblab.host.check import check_run
-from wblab.host.disk import tool_path
+from wblab.lab.specfile import PRESETS, preset_names, read_spec
+from wblab.lab.tools import tool_path
 
 BASE = read_spec(PRESETS / "base.toml")
 TOOLS = {name: tool_path(name) for name in ("mke2fs", "mkfs.xfs", "trace-cmd")}

@@ -11,8 +11,9 @@ import pytest
 from wblab.core.child import fork_child
 from wblab.core.errors import WblabError
 from wblab.core.spec import Disk
-from wblab.host.disk import made_disk, mkfs_for, mkfs_tool, tool_path
+from wblab.host.disk import made_disk, mkfs_for, mkfs_tool
 from wblab.host.mkfs import format_disk
+from wblab.lab.tools import tool_path
 
 MIB = 1 << 20
 

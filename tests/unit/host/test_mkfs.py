@@ -3,9 +3,9 @@ import os
 import pytest
 
 from wblab.core.errors import WblabError
-from wblab.host.disk import tool_path
 from wblab.host.mkfs import DISK, Mkfs, format_disk
 from wblab.host.sandbox import landlock_version
+from wblab.lab.tools import tool_path
 
 SIZE = 8 << 20
 needs_landlock = pytest.mark.skipif(landlock_version() == 0, reason="the host's kernel has no Landlock")

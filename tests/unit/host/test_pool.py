@@ -8,7 +8,7 @@ import pytest
 from wblab.core.errors import WblabError
 from wblab.host import pool
 from wblab.host.pool import side_by_side
-from wblab.host.progress import silent
+from wblab.lab.progress import silent
 
 
 class Jobs:

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from wblab.core.child import fork_child
-from wblab.core.specfile import ROOT
 from wblab.host import reaper
 from wblab.host.reaper import Order
+from wblab.lab.specfile import ROOT
 
 MAIN = """
 import json, sys

@@ -9,9 +9,9 @@ from wblab.core.errors import WblabError
 from wblab.core.spec import Spec
 from wblab.core.tables import from_table
 from wblab.host import run as module
-from wblab.host.kernel import Kernel
 from wblab.host.run import RunFailedError, expected_duration_ns, run_experiment
 from wblab.host.sandbox import Sandbox
+from wblab.kernels import Kernel
 
 SPEC = from_table(
     Spec,

@@ -9,11 +9,11 @@ from pathlib import Path
 import pandas as pd
 
 from wblab.core import npy
-from wblab.core.livespec import HostDisk, LiveSpec
 from wblab.core.loads import Command
-from wblab.core.specfile import find_spec, read_spec
 from wblab.core.tables import to_table
-from wblab.host.live.order import INNOCENT
+from wblab.lab.livespec import HostDisk, LiveSpec
+from wblab.lab.specfile import find_spec, read_spec
+from wblab.live.order import INNOCENT
 from wblab.matrix.plan import expand
 from wblab.matrix.store import Store
 
@@ -35,7 +35,7 @@ wait = "1s"
 size = "8MiB"
 block = "1KiB"
 """
-# What a live run has beside its load records, as wblab.host.live.record writes it.
+# What a live run has beside its load records, as wblab.live.record writes it.
 LIVE = {
     "traffic": {"seconds": 60.0, "written_bytes": 3 << 30, "busy_s": 40.5, "most_written_per_s": 70_000_000},
     "thresholds": {"background": 375_000_000, "dirty": 750_000_000},

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 from wblab.cli import main
-from wblab.core.printable import printable
 from wblab.data.run import read_run
+from wblab.lab.printable import printable
 
 
 @pytest.fixture
@@ -67,8 +67,8 @@ def test_a_matrix_writes_its_table_into_its_own_directory(originals, tmp_path, w
 
 
 def test_a_matrix_whose_runs_are_elsewhere_is_not_resumed(originals, tmp_path, wblab, monkeypatch):
-    monkeypatch.setattr("wblab.matrix.verbs._check_kernels", lambda *arguments: None)
-    monkeypatch.setattr("wblab.matrix.verbs._check", lambda *arguments, **options: None)
+    monkeypatch.setattr("wblab.commands.matrix._check_kernels", lambda *arguments: None)
+    monkeypatch.setattr("wblab.commands.matrix._check", lambda *arguments, **options: None)
     path = shutil.copytree(originals / "matrix", tmp_path / "m")
     (path / "runs").rename(tmp_path / "elsewhere")
     (path / "runs").symlink_to(tmp_path / "elsewhere")
@@ -194,7 +194,7 @@ def test_a_table_of_many_levels_is_not_multiplied_out(tmp_path, wblab):
 
 
 def test_a_bisection_of_a_stranger_does_not_choose_what_is_built(originals, tmp_path, wblab, monkeypatch):
-    monkeypatch.setattr("wblab.host.kernel.make.check_tools", lambda: None)
+    monkeypatch.setattr("wblab.kernels.make.check_tools", lambda: None)
     path = shutil.copytree(originals / "bisection", tmp_path / "b")
     code, said = wblab("bisect", "--resume", path)
     assert code == 2

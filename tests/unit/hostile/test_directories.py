@@ -16,8 +16,8 @@ import pytest
 from wblab import cli
 from wblab.core.check import check_spec
 from wblab.core.errors import WblabError
-from wblab.core.printable import printable
-from wblab.core.specfile import find_spec, read_spec
+from wblab.lab.printable import printable
+from wblab.lab.specfile import find_spec, read_spec
 
 from .changes import make_hostile
 
@@ -59,13 +59,13 @@ def no_guests(monkeypatch):
     def booted(*arguments, **options):
         raise WblabError("a guest would boot here")
 
-    monkeypatch.setattr("wblab.host.verbs.run_spec", booted)
-    monkeypatch.setattr("wblab.host.kernel.built_kernel", booted)
-    monkeypatch.setattr("wblab.twin.verbs._runs", booted)
-    monkeypatch.setattr("wblab.matrix.verbs._check_kernels", lambda *arguments: None)
-    monkeypatch.setattr("wblab.matrix.verbs._check", lambda *arguments, **options: None)
+    monkeypatch.setattr("wblab.commands.run.run_spec", booted)
+    monkeypatch.setattr("wblab.kernels.built_kernel", booted)
+    monkeypatch.setattr("wblab.commands.twin._runs", booted)
+    monkeypatch.setattr("wblab.commands.matrix._check_kernels", lambda *arguments: None)
+    monkeypatch.setattr("wblab.commands.matrix._check", lambda *arguments, **options: None)
     monkeypatch.setattr("wblab.matrix.cluster.local", booted)
-    monkeypatch.setattr("wblab.host.kernel.make.check_tools", lambda: None)
+    monkeypatch.setattr("wblab.kernels.make.check_tools", lambda: None)
 
 
 @contextmanager

@@ -8,12 +8,12 @@ from random import Random
 
 import pytest
 
-from wblab.agents.mitigate import journal as journals
-from wblab.agents.mitigate.changes import GROUP, Controller, Group, IoPriority, Membership, Setting
-from wblab.agents.mitigate.disk import LEAST, MOST
-from wblab.agents.mitigate.journal import Journal
-from wblab.agents.mitigate.learned import recall, remember
 from wblab.core.errors import WblabError
+from wblab.mitigate import journal as journals
+from wblab.mitigate.changes import GROUP, Controller, Group, IoPriority, Membership, Setting
+from wblab.mitigate.disk import LEAST, MOST
+from wblab.mitigate.journal import Journal
+from wblab.mitigate.learned import recall, remember
 
 from .changes import change_bytes, change_value, put_in_place
 
@@ -35,7 +35,7 @@ DISK = "sda 1000 model"
 @pytest.fixture(autouse=True)
 def root(monkeypatch):
     monkeypatch.setattr(journals, "mounted", lambda filesystem: [ROOT])
-    monkeypatch.setattr("wblab.agents.mitigate.learned._identity", lambda disk: DISK)
+    monkeypatch.setattr("wblab.mitigate.learned._identity", lambda disk: DISK)
 
 
 def hostile(file: Path, random: Random, outside: Path) -> None:

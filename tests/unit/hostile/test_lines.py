@@ -5,8 +5,8 @@ from random import Random
 
 import pytest
 
-from wblab.core import samples
 from wblab.core.status import Message
+from wblab.monitor import samples
 
 from .changes import TOKENS, places, some_value
 

@@ -5,8 +5,8 @@ import pytest
 
 from wblab.core.errors import InputError, WblabError
 from wblab.core.tables import to_table
-from wblab.host.kernel import Kernel
 from wblab.host.run import Finished
+from wblab.kernels import Kernel
 from wblab.matrix import work
 
 BUILD = "a" * 64
@@ -16,7 +16,7 @@ BUILD = "a" * 64
 def kernel(tmp_path, monkeypatch):
     built = Kernel(tmp_path / "linux", None, "7.3", "7.3.0", "", ("x.patch",), BUILD, "a source", "gcc")
     found = {None: built, "7.3": built}
-    monkeypatch.setattr("wblab.host.kernel.wanted.find_kernel", found.get)
+    monkeypatch.setattr("wblab.kernels.wanted.find_kernel", found.get)
     monkeypatch.setattr(work, "check_run", lambda spec: None)
     work.same_kernel.cache_clear()
     yield built

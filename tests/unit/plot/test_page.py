@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from support.pictured import MW1
 
 from wblab import cli
 from wblab.core.errors import InputError, WblabError
@@ -16,8 +17,6 @@ from wblab.plot.figure import title
 from wblab.plot.page import page, save_page
 from wblab.plot.style import CYCLE, LOST, OFFENDER, PAUSE
 from wblab.plot.timeline import timeline
-
-from .conftest import MW1
 
 MS = 1_000_000
 S = 1000 * MS

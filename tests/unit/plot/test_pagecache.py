@@ -1,11 +1,10 @@
 import numpy as np
 import pytest
+from support.pictured import MIB, S, dirty_state, throttling
 
 from wblab.data.rates import Rates
 from wblab.plot.pagecache import plot_dirty_state, plot_event_rates, plot_pauses_asked, plot_rate_limits
 from wblab.plot.style import SERIES, legend_rows, task_colours
-
-from .conftest import MIB, S, dirty_state, throttling
 
 
 def lines(ax):

@@ -1,10 +1,9 @@
 import numpy as np
 import pytest
+from support.pictured import S, dirty_state, throttling
 
 from wblab.data.throttling import Limits
 from wblab.plot.throttling import plot_control_line, plot_limit_over_threshold, plot_observed_ratios, plot_settings
-
-from .conftest import S, dirty_state, throttling
 
 
 def test_the_curve_goes_from_two_over_one_at_the_setpoint_to_zero():

@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 
 from wblab.core.errors import InputError
-from wblab.core.livespec import HostDisk, LiveSpec
 from wblab.core.loads import Command
 from wblab.data.run import LoadCycles, Run
-from wblab.host.live.order import INNOCENT
+from wblab.lab.livespec import HostDisk, LiveSpec
+from wblab.live.order import INNOCENT
 from wblab.twin.machine import machine_of, measured_bps, this_machine
 
 S = 10**9

@@ -1,0 +1,25 @@
+"""What the directory of a bisection, which may be somebody else's, cannot decide."""
+
+import json
+
+from wblab.bisect.metric import Metric
+from wblab.bisect.repository import Commit
+from wblab.bisect.result import FORMAT, Question
+from wblab.cli import main
+from wblab.lab.specfile import find_spec, read_spec
+
+
+def test_whose_makefile_is_run_is_for_the_command_line_to_say(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("wblab.host.check.check_run", lambda spec: None)
+    monkeypatch.chdir(tmp_path)
+    good, bad = (Commit(letter * 40, "Ann", "2026-11-21", "a change") for letter in "ab")
+    question = Question(
+        tmp_path / "theirs", good, bad, Metric("mw1", "longest_pause_s"), read_spec(find_spec("base")), 3
+    )
+    directory = tmp_path / "exp"
+    directory.mkdir()
+    (directory / "bisect.json").write_text(json.dumps({"format": FORMAT, "kind": "bisect"} | question.to_json()))
+    assert main(["bisect", "--resume", str(directory)]) == 2
+    said = capsys.readouterr().err
+    assert f"is about {tmp_path / 'theirs'}, whose commits will be built: if you trust it, " in said
+    assert said.endswith(f"--tree {tmp_path / 'theirs'}\n")

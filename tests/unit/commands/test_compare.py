@@ -1,0 +1,126 @@
+"""wblab compare, as it is typed."""
+
+import json
+from pathlib import Path
+
+import pytest
+from support.runs import write_run
+
+from wblab.cli import main
+from wblab.core.rundir import EXPERIMENT
+
+MS = 10**6
+
+
+@pytest.fixture
+def runs(tmp_path):
+    """Two schedulers with three seeds each: mw1 is stopped for 1 s with one, 0.5 s with the other, and a bit more."""
+    paths = []
+    for scheduler, pause_ms in (("none", 1000), ("bfq", 500)):
+        for seed in (1, 2, 3):
+            stopped = [0, 100 * MS, (200 + pause_ms + 10 * seed) * MS]
+            path = write_run(tmp_path / f"{scheduler}-{seed}", {"c1": [0, 50 * MS], "mw1": stopped})
+            content = json.loads((path / EXPERIMENT).read_text())
+            content["spec"]["seed"], content["spec"]["disk"]["scheduler"] = seed, scheduler
+            (path / EXPERIMENT).write_text(json.dumps(content))
+            paths.append(str(path))
+    return paths
+
+
+@pytest.fixture
+def compare(capsys):
+    """Return what runs the verb and gives its exit code, output and errors."""
+
+    def call(*arguments):
+        code = main(["compare", *map(str, arguments)])
+        return code, *capsys.readouterr()
+
+    return call
+
+
+def test_a_table_with_what_differs(compare, runs):
+    code, output, errors = compare(*runs)
+    assert (code, errors) == (0, "")
+    assert output.startswith("disk.scheduler: 2 groups of 3 runs, against none; intervals of 95%")
+    (longest,) = [line for line in output.splitlines() if "longest pause" in line]
+    assert "less: better" in longest
+    assert "\x1b" not in output
+    assert "c1" not in output
+
+
+def test_everything_or_only_some(compare, runs):
+    assert "c1" in compare(*runs, "--all")[1]
+    output = compare(*runs, "--metric", "wait_time_s")[1]
+    assert "wait time" in output
+    assert "longest pause" not in output
+
+
+def test_json_is_all_that_is_printed(compare, runs, tmp_path):
+    code, output, _ = compare(*runs, "--json", "--html", tmp_path / "x.html", "--seed", 4)
+    content = json.loads(output)
+    assert (code, content["groups"], content["resampling"]["seed"]) == (0, ["none", "bfq"], 4)
+    assert (tmp_path / "x.html").read_text().startswith("<!DOCTYPE html>")
+
+
+def test_a_baseline_and_a_figure(compare, runs, tmp_path):
+    code, output, _ = compare(*runs, "--baseline", "disk.scheduler=bfq", "-o", tmp_path / "x.png")
+    assert code == 0
+    assert "against bfq" in output
+    assert "more: worse" in output
+    assert output.splitlines()[-1] == str(tmp_path / "x.png")
+    assert (tmp_path / "x.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("name", ["table.parquet", "x.csv"])
+def test_the_table_of_a_matrix(compare, runs, tmp_path, name):
+    from wblab.data.observations import runs_table
+
+    table, _ = runs_table(map(Path, runs))
+    path = tmp_path / "matrix" / name
+    path.parent.mkdir()
+    table.to_csv(path, index=False) if path.suffix == ".csv" else table.to_parquet(path)
+    of_matrix = compare(path if path.suffix == ".csv" else path.parent, "--json")
+    assert of_matrix[0] == 0
+    ours, theirs = json.loads(of_matrix[1]), json.loads(compare(*runs, "--json")[1])
+    assert ours["groups"] == theirs["groups"]
+    assert len(ours["differences"]) == len(theirs["differences"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--by", "disk.sheduler"], "did you mean 'disk.scheduler'?"),
+        (["--by", "disk.filesystem"], "all runs have disk.filesystem = ext4"),
+        (["--baseline", "bfq"], "is not of the form KEY=VALUE"),
+        (["--baseline", "disk.scheduler=kyber"], "no run has disk.scheduler = kyber"),
+        (["--load", "mw2"], "no load 'mw2' (did you mean 'mw1'?)"),
+        (["--metric", "longest_pause"], "did you mean 'longest_pause_s'?"),
+        (["--seed", "-1"], "--seed -1 must be 0 or more"),
+        (["-o", "x.gif"], "must end in .png, .svg, .pdf"),
+        (["nowhere"], "no run 'nowhere'"),
+    ],
+)
+def test_what_cannot_be_compared_is_said_in_one_line(compare, runs, arguments, message):
+    code, output, errors = compare(*runs, *arguments)
+    assert (code, output) == (2, "")
+    assert len(errors.splitlines()) == 1
+    assert message in errors
+
+
+def test_one_group(compare, runs):
+    code, output, errors = compare(*runs[:3])
+    assert (code, output, len(errors.splitlines())) == (2, "", 1)
+    assert "give another group to compare" in errors
+
+
+def test_a_table_stands_alone(compare, runs, tmp_path):
+    (tmp_path / "x.csv").write_text("")
+    code, _, errors = compare(*runs, tmp_path / "x.csv")
+    assert code == 2
+    assert "give it alone" in errors
+
+
+def test_a_report_that_cannot_be_written(compare, runs, tmp_path):
+    code, _, errors = compare(*runs, "--json", "--html", tmp_path / "none" / "x.html")
+    assert code == 1
+    assert "cannot write" in errors

@@ -1,0 +1,46 @@
+"""What tests of several rooms begin with."""
+
+import time
+
+import pytest
+from support import pictured
+from support.runs import write_run
+from support.specs import SPEC
+
+from wblab.data.run import read_run
+
+
+@pytest.fixture
+def spec_text():
+    return SPEC
+
+
+@pytest.fixture
+def make_run(tmp_path):
+    """Return what writes a run with these boundaries of its loads, and returns its directory."""
+    return lambda boundaries_ns, **record: write_run(tmp_path / "2026-01-01_00-00-00_base", boundaries_ns, **record)
+
+
+@pytest.fixture
+def run(tmp_path):
+    """A run whose mw1 is stopped once."""
+    return read_run(write_run(tmp_path / "run", pictured.BOUNDARIES))
+
+
+@pytest.fixture
+def cache():
+    """Return what a timeline asks of a page cache."""
+    return pictured.page_cache()
+
+
+@pytest.fixture
+def wait_until():
+    """Wait until something is true."""
+
+    def wait(condition, limit_s=20.0):
+        deadline = time.monotonic() + limit_s
+        while not condition():
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+
+    return wait

@@ -1,0 +1,238 @@
+"""The whole way from wanted to built, with a `make` that only pretends."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from wblab.core.errors import InputError, WblabError
+from wblab.kernels import apt, build_kernel, built_kernel, catalog, find_kernel, list_kernels, make
+from wblab.kernels.pins import Pin
+from wblab.kernels.recipe import recipe
+
+MAKE = """\
+#!/bin/sh
+for word; do
+    case $word in O=*) objects=${word#O=} ;; KCONFIG_ALLCONFIG=*) config=${word#*=} ;; esac
+done
+case $* in
+*allnoconfig) cp "$config" "$objects/.config"; echo run >> "$(dirname "$0")/runs" ;;
+*)
+    echo "  CC      init/main.o"
+    [ -e "$(dirname "$0")/broken" ] && { echo "init/main.c:1:1: error: no"; exit 2; }
+    mkdir -p "$objects/include/config"
+    echo 7.3.0 > "$objects/include/config/kernel.release"
+    cat "$2/hello.c" > "$objects/linux" ;;
+esac
+"""
+
+
+@pytest.fixture(autouse=True)
+def tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lab: Path) -> Path:
+    """Programs that pretend, in a folder that PATH has first; the catalog is the small one."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for tool in ("make", "gcc", "ld", "flex", "bison", "bc", "xz"):
+        (folder / tool).write_text(MAKE if tool == "make" else f"#!/bin/sh\necho {tool} 1.0\n")
+        (folder / tool).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    read = catalog.load
+    monkeypatch.setattr(catalog, "load", lambda: read(lab))
+    monkeypatch.setattr(apt, "find", lambda name, *_: f"apt offers no {name}")
+    return folder
+
+
+def runs(tools: Path) -> int:
+    path = tools / "runs"
+    return len(path.read_text().splitlines()) if path.exists() else 0
+
+
+def test_the_default_is_built_once_and_found_again(tools: Path) -> None:
+    assert find_kernel() is None
+    shares: list[float | None] = []
+    built = build_kernel(report=lambda share, text: shares.append(share))
+    assert "return 1" in built.path.read_text()  # patched
+    assert (built.series, built.release, built.patches) == ("7.3", "7.3.0", ("0001-hello.patch",))
+    assert 0.5 in shares
+    assert {path.name for path in built.path.parent.iterdir()} == {"linux", "config", "build.log", "identity.json"}
+    assert not list(built.path.parent.parent.glob("*.work"))
+    assert build_kernel() == build_kernel("7.3") == find_kernel() == find_kernel("7.3") == built
+    assert runs(tools) == 1
+    assert find_kernel("7.2") is None
+    assert [entry.kernel for entry in list_kernels()] == [built, None]
+    identity = json.loads((built.path.parent / "identity.json").read_text())
+    assert identity["compiler"] == "gcc 1.0, ld 1.0"
+    assert len(identity["patches"][0]["sha256"]) == 64
+    assert f"$ make -C {built.path.parent}.work/tree" in (built.path.parent / "build.log").read_text()
+
+
+def test_a_cached_kernel_that_was_changed_is_not_run_but_built_again(tools: Path) -> None:
+    built = build_kernel()
+    text = built.path.read_text()
+    built.path.write_text(text + "changed")
+    assert find_kernel() is None
+    with pytest.raises(InputError, match="not built"):
+        built_kernel("")
+    assert build_kernel().path.read_text() == text
+    assert runs(tools) == 2
+
+
+def test_every_input_changes_the_build_id(lab: Path) -> None:
+    def key(identity: str = "sha256:1", compiler: str = "gcc 1") -> str:
+        return recipe("7.3", catalog.load()).key(identity, compiler)
+
+    seen = {key(), key(identity="sha256:2"), key(compiler="gcc 2")}
+    fragment, patch = lab / "config/base.config", lab / "patches/7.3/0001-hello.patch"
+    fragment.write_text("CONFIG_64BIT=y  # another reason\n")
+    assert key() in seen
+    for path, text in ((fragment, "CONFIG_64BIT=n  # no\n"), (patch, "other"), (lab / "patches/7.3/0002-b.patch", "b")):
+        path.write_text(text)
+        assert key() not in seen
+        seen.add(key())
+
+
+def test_changed_patches_make_a_kernel_stale(lab: Path, tools: Path) -> None:
+    built = build_kernel()
+    (lab / "patches/7.3/0001-hello.patch").unlink()
+    assert find_kernel() is None
+    assert build_kernel().build_id != built.build_id
+    assert runs(tools) == 2
+
+
+def test_an_older_series_stands_in_where_the_default_cannot_be_had(site) -> None:
+    kept = site.withdraw("7.3.1")
+    said: list[str] = []
+    built = build_kernel(say=said.append)
+    assert said[0].startswith("kernel 7.2 instead of 7.3: cannot fetch file:")
+    assert said[1] == "'wblab kernel build 7.3' looks again"
+    assert built.instead_of == "7.3"
+    assert find_kernel() == build_kernel() == built
+    (site.folder / "v7.x/linux-7.3.1.tar.xz").write_bytes(kept)
+    assert build_kernel("7.3").instead_of is None
+    assert build_kernel() == find_kernel() == build_kernel("7.3") != built
+
+
+def test_no_source_at_all_gives_the_reason(site) -> None:
+    for version in ("7.3.1", "7.2.4"):
+        site.withdraw(version)
+    with pytest.raises(WblabError, match=r"for 7\.3: cannot fetch .*has no linux-7\.3; name a tree or a tarball"):
+        build_kernel()
+    with pytest.raises(WblabError, match=r"no source for kernel 7\.2: cannot fetch"):
+        build_kernel("7.2")
+
+
+def test_a_kernel_is_found_when_its_source_is_gone(site, cache_home: Path) -> None:
+    built = build_kernel()
+    shutil.rmtree(cache_home / "trees")
+    shutil.rmtree(site.folder)
+    assert build_kernel("7.3") == find_kernel() == built
+
+
+def test_newer_releases_change_nothing_until_the_pin_is_moved(site, tools: Path) -> None:
+    built = build_kernel()
+    newer = site.offer("7.3.2")
+    assert build_kernel() == build_kernel("7.3") == built
+    said: list[str] = []
+    moved = build_kernel(refresh=True, say=said.append)
+    assert said == ["7.3 is pinned to kernel.org linux-7.3.2 now; before, to kernel.org linux-7.3.1"]
+    assert (moved.source, moved.instead_of) == ("kernel.org linux-7.3.2", None)
+    assert find_kernel() == moved != built
+    assert (list_kernels()[0].source, list_kernels()[0].pin) == (moved.source, Pin("kernel_org", "7.3.2", newer))
+    assert build_kernel("7.3", refresh=True, say=said.append) == moved
+    assert said[1:] == ["7.3 stays pinned to kernel.org linux-7.3.2: nothing newer is offered"]
+    assert 'kernel_org = "7.2.4"' in site.pins.read_text()
+    assert runs(tools) == 2
+
+
+def test_another_source_stands_in_for_one_that_is_gone_and_says_so(site, tools: Path) -> None:
+    pinned = site.pins.read_text()
+    site.offer("7.3.2")
+    kept = site.withdraw("7.3.1")
+    said: list[str] = []
+    built = build_kernel("7.3", say=said.append)
+    assert (built.source, built.instead_of) == ("kernel.org linux-7.3.2", "kernel.org linux-7.3.1")
+    assert said[0].startswith("kernel.org linux-7.3.2 instead of kernel.org linux-7.3.1: cannot fetch file:")
+    assert built.describe()["instead_of"] == "kernel.org linux-7.3.1"
+    assert find_kernel() == build_kernel("7.3", say=said.append) == built
+    assert said[1].startswith("kernel.org linux-7.3.2 is used instead of kernel.org linux-7.3.1: ")
+    assert site.pins.read_text() == pinned
+    (site.folder / "v7.x/linux-7.3.1.tar.xz").write_bytes(kept)
+    again = build_kernel("7.3")
+    assert (again.source, again.instead_of) == ("kernel.org linux-7.3.1", None)
+
+
+def test_what_is_fetched_must_be_what_is_pinned(site) -> None:
+    (site.folder / "v7.x/linux-7.3.1.tar.xz").write_bytes(b"something else")
+    with pytest.raises(WblabError, match=r"linux-7\.3\.1\.tar\.xz is not what it should be: its digest is"):
+        build_kernel("7.3")
+
+
+def test_to_move_a_pin_the_checkout_must_be_writable(site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "access", lambda path, mode: path != site.pins)
+    with pytest.raises(InputError, match=rf"--refresh writes {site.pins}, which you may not: do it in a checkout"):
+        build_kernel(refresh=True)
+
+
+def test_a_tree_has_no_pin_to_move(tree: Path) -> None:
+    with pytest.raises(InputError, match="--refresh moves the pin of a series"):
+        build_kernel(str(tree), refresh=True)
+
+
+def test_a_tree_of_the_user_is_built_from_a_copy(tree: Path, tools: Path) -> None:
+    before = sorted(tree.rglob("*"))
+    built = build_kernel(str(tree))
+    assert "return 1" in built.path.read_text()
+    assert "return 0" in (tree / "hello.c").read_text()
+    assert sorted(tree.rglob("*")) == before
+    assert find_kernel(str(tree)) == built
+    (tree / "hello.c").write_text("int main(void)\n{ return 1; }\n/* end */\n")  # the patch, by hand
+    assert find_kernel(str(tree)) is None
+    assert "return 1" in build_kernel(str(tree)).path.read_text()
+    assert runs(tools) == 2
+
+
+def test_a_tree_of_another_series_says_whose_patches_it_gets(tree: Path) -> None:
+    (tree / "Makefile").write_text("VERSION = 7\nPATCHLEVEL = 9\n")
+    said: list[str] = []
+    assert build_kernel(str(tree), say=said.append).series == "7.9"
+    assert said == ["the lab has no patches for 7.9: those for 7.3 are used"]
+
+
+def test_make_s_failure_keeps_the_log_and_says_where(tree: Path, tools: Path) -> None:
+    (tools / "broken").touch()
+    with pytest.raises(WblabError, match=r"make failed: init/main\.c:1:1: error: no; see (\S+\.log)$") as raised:
+        build_kernel(str(tree))
+    assert "CC      init/main.o" in Path(str(raised.value).rpartition(" ")[2]).read_text()
+    (tools / "broken").unlink()
+    assert build_kernel(str(tree)).path.exists()
+
+
+def test_a_patch_that_does_not_apply_is_named(tree: Path) -> None:
+    (tree / "hello.c").write_text("nothing like it\n")
+    with pytest.raises(WblabError, match=r"0001-hello\.patch does not apply to .*linux: hunk 1 of hello\.c"):
+        build_kernel(str(tree))
+
+
+@pytest.mark.parametrize("wanted", ["7.4", "./7.4", "/nowhere/linux"])
+def test_what_is_neither_series_nor_path_is_refused(wanted: str) -> None:
+    for function in (find_kernel, build_kernel):
+        with pytest.raises(InputError, match=wanted):
+            function(wanted)
+
+
+def test_a_cache_with_a_space_is_refused_before_anything_runs(
+    tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tools: Path
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "my cache"))
+    with pytest.raises(InputError, match="XDG_CACHE_HOME"):
+        build_kernel(str(tree))
+    assert runs(tools) == 0
+
+
+def test_make_without_a_compiler_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nonexistent")
+    assert make.compiler() == "no gcc, no ld"
+    with pytest.raises(WblabError, match="building a kernel needs gcc"):
+        make.check_tools()

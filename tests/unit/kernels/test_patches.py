@@ -1,0 +1,81 @@
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from wblab.core.errors import WblabError
+from wblab.kernels import patches
+from wblab.kernels import tree as trees
+
+PATCH = """\
+--- a/hello.c
++++ b/hello.c
+@@ -1,3 +1,3 @@
+ int main(void)
+-{ return 0; }
++{ return 1; }
+ /* end */
+"""
+SECOND = PATCH.replace("0; }", "1; }").replace("+{ return 1; }", "+{ return 2; }")
+Read = Callable[..., list[patches.Patch]]
+NEW = "--- /dev/null\n+++ b/new/moon.c\n@@ -0,0 +1 @@\n+moon\n"
+
+
+@pytest.fixture
+def read(tmp_path: Path) -> Read:
+    def make(*texts: str) -> list[patches.Patch]:
+        paths = [tmp_path / f"000{number}.patch" for number, _ in enumerate(texts, start=1)]
+        for path, text in zip(paths, texts, strict=True):
+            path.write_text(text)
+        return [patches.read(path) for path in paths]
+
+    return make
+
+
+def test_patches_apply_in_order_and_leave_the_original_alone(tree: Path, tmp_path: Path, read: Read) -> None:
+    copy = tmp_path / "copy"
+    trees.copy(tree, trees.files(tree), copy)
+    given = read(PATCH, SECOND, NEW)
+    patches.push(copy, given, "here")
+    assert "return 2" in (copy / "hello.c").read_text()
+    assert (copy / "new/moon.c").read_text() == "moon\n"
+    assert "return 0" in (tree / "hello.c").read_text()
+    assert sorted(path.name for path in copy.iterdir()) == ["Makefile", "arch", "hello.c", "new"]
+    assert given[2].touches == ("new/moon.c",)
+
+
+def test_a_patched_file_is_as_old_as_the_newer_of_file_and_patch(tree: Path, read: Read) -> None:
+    given = read(PATCH)
+    os.utime(tree / "hello.c", ns=(5, 5))
+    patches.push(tree, given, "here")
+    assert (tree / "hello.c").stat().st_mtime_ns == given[0].changed_ns
+
+
+def test_a_patch_that_does_not_apply_names_file_and_hunk(tree: Path, read: Read) -> None:
+    (tree / "hello.c").write_text("something\nelse\n")
+    with pytest.raises(WblabError, match=r"0001\.patch does not apply to linux 7: hunk 1 of hello\.c \(line 1\)"):
+        patches.push(tree, read(PATCH), "linux 7")
+
+
+def test_a_patch_for_a_file_that_is_not_there_names_it(tree: Path, read: Read) -> None:
+    (tree / "hello.c").unlink()
+    with pytest.raises(WblabError, match=r"there is no hello\.c"):
+        patches.push(tree, read(PATCH), "linux 7")
+
+
+def test_a_patch_that_is_there_already_is_an_error_unless_popped(tree: Path, read: Read) -> None:
+    given = read(PATCH, SECOND)
+    patches.push(tree, given, "here")
+    with pytest.raises(WblabError):
+        patches.push(tree, given, "here")
+
+
+def test_popping_takes_back_what_is_there(tree: Path, read: Read) -> None:
+    given = read(PATCH, SECOND)
+    assert patches.pop(tree, given) == ()
+    patches.push(tree, given[:1], "here")
+    assert patches.pop(tree, given) == ("0001.patch",)
+    patches.push(tree, given, "here")
+    assert patches.pop(tree, given) == ("0002.patch", "0001.patch")
+    assert "return 0" in (tree / "hello.c").read_text()

@@ -1,0 +1,75 @@
+"""A kernel is a program that runs on this machine: a spec, which may be somebody else's, cannot choose one by path."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from wblab.cli import main
+from wblab.core.errors import InputError
+from wblab.core.tables import to_table
+from wblab.kernels import built_kernel
+from wblab.kernels.wanted import full_name
+from wblab.lab.specfile import PRESETS, read_spec
+from wblab.matrix.plan import read_matrix
+from wblab.matrix.store import Store
+
+
+@pytest.fixture
+def planted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A program that passes for a kernel. That this machine could run the spec is not what is asked here."""
+    monkeypatch.setattr("wblab.host.check.check_run", lambda spec: None)
+    path = tmp_path / "linux"
+    path.write_bytes(b"\x7fELF\0Linux version 7.3.0 (a@b) (gcc 12.2.0, GNU ld 2.40) #1 then\0umid=\0")
+    return path
+
+
+def refused(capsys: pytest.CaptureFixture[str], planted: Path, *arguments: object) -> None:
+    assert main([*map(str, arguments)]) == 2
+    errors = capsys.readouterr().err
+    assert errors.count("\n") == 1
+    assert f"give --kernel {planted} to run it" in errors
+
+
+def record(folder: Path, kernel: Path) -> Path:
+    """Write what the lab wrote of a run with --kernel PATH."""
+    folder.mkdir()
+    spec = to_table(read_spec(PRESETS / "base.toml")) | {"kernel": str(kernel)}
+    (folder / "experiment.json").write_text(json.dumps({"format": 1, "kind": "uml", "spec": spec}))
+    return folder
+
+
+def test_a_spec_a_record_and_a_setting_cannot_choose_a_program(planted, tmp_path, capsys):
+    own = tmp_path / "own.toml"
+    own.write_text(f'kernel = "{planted}"\n' + (PRESETS / "base.toml").read_text())
+    refused(capsys, planted, "run", own)
+    refused(capsys, planted, "run", record(tmp_path / "run", planted))
+    refused(capsys, planted, "run", "--set", f"kernel={planted}")
+    refused(capsys, planted, "monitor", "--guest", own)
+
+
+def test_a_matrix_cannot_choose_a_program(planted, tmp_path, capsys):
+    matrix = tmp_path / "matrix.toml"
+    matrix.write_text(f'base = "base"\n[axes]\nkernel = ["{planted}"]\n')
+    refused(capsys, planted, "matrix", matrix)
+
+
+def test_nor_can_the_directory_of_one(planted, tmp_path, capsys):
+    matrix = tmp_path / "matrix.toml"
+    matrix.write_text(f'base = "base"\n[axes]\nkernel = ["{planted}"]\n')
+    store = Store.create(tmp_path / "exp", read_matrix(matrix), {str(planted): {"build_id": "0" * 64}})
+    refused(capsys, planted, "matrix", "--resume", store.path)
+    plan = store.path / "matrix.json"
+    plan.write_text(json.dumps(json.loads(plan.read_text()) | {"kernels": {}}))
+    assert main(["matrix", "--resume", str(store.path)]) == 2
+    assert "it does not say which build the kernel" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["linux", "./linux", "../{folder}/linux", "{path}"])
+def test_however_it_is_written(planted, monkeypatch, name):
+    monkeypatch.chdir(planted.parent)
+    written = name.format(folder=planted.parent.name, path=planted)
+    with pytest.raises(InputError, match=f"give --kernel {planted}"):
+        built_kernel(written)
+    assert built_kernel(written, given=["other", str(planted)]).path == planted
+    assert built_kernel(full_name(written), given=["linux"]).path == planted

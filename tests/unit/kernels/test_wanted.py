@@ -1,0 +1,29 @@
+"""From what the user calls a kernel to what it is."""
+
+import shlex
+
+import pytest
+
+from wblab.core.errors import InputError
+from wblab.kernels.wanted import built_kernel, full_name
+
+
+def test_a_path_is_the_same_from_everywhere(tree, monkeypatch):
+    monkeypatch.chdir(tree.parent)
+    monkeypatch.setenv("HOME", str(tree.parent))
+    for name in ("linux", "./linux", "linux/../linux", "~/linux", str(tree)):
+        assert full_name(name) == str(tree)
+
+
+def test_a_series_stays_as_it_is_and_so_does_what_is_not_there(tree, monkeypatch):
+    monkeypatch.chdir(tree.parent)
+    (tree.parent / "7.3").mkdir()
+    for name in ("7.3", "6.12", "", "nothing", "no/thing"):
+        assert full_name(name) == name
+
+
+def test_the_command_that_builds_a_tree_can_be_copied(tree):
+    moved = tree.rename(tree.parent / "my linux")
+    with pytest.raises(InputError) as raised:
+        built_kernel(str(moved), given=[str(moved)])
+    assert f"run '{shlex.join(['wblab', 'kernel', 'build', str(moved)])}'" in str(raised.value)

@@ -1,0 +1,133 @@
+import json
+
+import pytest
+
+from wblab.core.errors import InputError
+from wblab.core.loads import Control, Offender
+from wblab.core.tables import to_table
+from wblab.lab.specfile import PRESETS, find_spec, preset_names, read_spec
+
+
+@pytest.fixture
+def toml(tmp_path, spec_text):
+    path = tmp_path / "small.toml"
+    path.write_text(spec_text)
+    return path
+
+
+@pytest.fixture
+def record(tmp_path, toml):
+    path = tmp_path / "experiment.json"
+    path.write_text(json.dumps({"format": 1, "spec": to_table(read_spec(toml))}))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("setting", "get", "value"),
+    [
+        ("seed=7", lambda spec: spec.seed, 7),
+        ("disk.write_bps=2M", lambda spec: spec.disk.write_bps, 2 << 20),
+        ('disk.write_bps="2M"', lambda spec: spec.disk.write_bps, 2 << 20),
+        ("disk.scheduler=bfq", lambda spec: spec.disk.scheduler, "bfq"),
+        ("disk.scheduler='bfq'", lambda spec: spec.disk.scheduler, "bfq"),
+        ('disk.mkfs_options=["-O", "^has_journal"]', lambda spec: spec.disk.mkfs_options, ("-O", "^has_journal")),
+        ("disk.mount_options=[]", lambda spec: spec.disk.mount_options, ()),
+        ("disk.queue.nr_requests=64", lambda spec: spec.disk.queue, {"nr_requests": 64}),
+        ("sysctl.vm.dirty_bytes=5000", lambda spec: spec.sysctl, {"vm.dirty_bytes": 5000}),
+        ("trace.events=[]", lambda spec: spec.trace.events, ()),
+        ("clock.mode=real", lambda spec: spec.clock.mode, "real"),
+        ("load.c1.idle=7ms", lambda spec: spec.load["c1"], Control(idle=7_000_000)),
+        ('load.c2={kind = "control", idle = "1s"}', lambda spec: spec.load["c2"], Control(idle=10**9)),
+        ("kernel=", lambda spec: spec.kernel, ""),
+        ("kernel=a=b", lambda spec: spec.kernel, "a=b"),
+        ("name = other", lambda spec: spec.name, "other"),
+    ],
+)
+def test_a_setting_changes_one_key(toml, setting, get, value):
+    assert get(read_spec(toml, [setting])) == value
+
+
+def test_settings_apply_in_their_order(toml):
+    spec = read_spec(
+        toml, ["seed=1", "load.l2.kind=load", "load.l2={kind='load', file='f', wait='0', size=9, block=2}"]
+    )
+    assert spec.load["l2"] == Offender(file="f", wait=0, size=9, block=2)
+    assert read_spec(toml, ["seed=1", "seed=2"]).seed == 2
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("seed", "'seed' is not of the form key=value: write for example"),
+        ("=5", "'=5' is not of the form key=value"),
+        ("", "'' is not of the form key=value"),
+        ("memory.a=5", "cannot set 'memory.a': 'memory' is not a table"),
+        ("disk.size.b.c=5", "cannot set 'disk.size.b.c': 'size' is not a table"),
+        ("disk..size=5", "unknown key 'disk."),
+        ("sysctl=5", "sysctl must be a table"),
+        ("disk=5", "disk must be a table"),
+        ("memroy=1M", "unknown key 'memroy' .did you mean 'memory'"),
+        ("seed=" + "1" * 5000, "seed must be a whole number"),
+    ],
+)
+def test_a_setting_that_cannot_be_used(toml, setting, message):
+    with pytest.raises(InputError, match=message):
+        read_spec(toml, [setting])
+
+
+def test_a_record_gives_the_same_spec_again(toml, record):
+    assert read_spec(record) == read_spec(toml)
+    assert read_spec(record, ["disk.write_bps=2M"]) == read_spec(toml, ["disk.write_bps=2M"])
+
+
+def test_the_name_is_that_of_the_file_unless_given(tmp_path, toml, spec_text):
+    (tmp_path / "other.toml").write_text(spec_text.replace('name = "small"', ""))
+    assert read_spec(tmp_path / "other.toml").name == "other"
+    assert read_spec(toml).name == "small"
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("x.toml", b"memory = "),
+        ("x.toml", b"a = 1\na = 2\n"),
+        ("x.toml", b"\xff\xfe\x00binary"),
+        ("x.toml", b"seed = " + b"1" * 5000),
+        ("x.json", b"{"),
+        ("x.json", b"[]"),
+        ("x.json", b"{}"),
+        ("x.json", b'{"spec": null}'),
+        ("x.json", b'{"spec": [[1, 2]]}'),
+        ("x.json", b"\xff"),
+    ],
+)
+def test_a_file_that_is_no_spec_is_named(tmp_path, name, content):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(InputError, match=rf"{name}' is not a (TOML file|record of a run): ."):
+        read_spec(tmp_path / name)
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path):
+    with pytest.raises(InputError, match=r"cannot read the spec '.*missing.toml': No such file"):
+        read_spec(tmp_path / "missing.toml")
+    with pytest.raises(InputError, match=r"cannot read the spec .* no regular file"):
+        read_spec(tmp_path)
+
+
+def test_a_spec_is_found_by_path_run_directory_or_preset(tmp_path, toml, record):
+    assert find_spec(str(toml)) == toml
+    assert find_spec(str(tmp_path)) == record
+    assert find_spec("base") == PRESETS / "base.toml"
+    assert "base" in preset_names()
+
+
+@pytest.mark.parametrize("text", ["bsae", "no/such.toml", "x" * 5000, "a\0b", ""])
+def test_a_spec_that_is_not_there_is_named_with_what_is(text):
+    with pytest.raises(InputError, match=r"(?s)^no spec .* or one of base, base-") as raised:
+        find_spec(text)
+    assert repr(text) in str(raised.value)
+
+
+def test_the_nearest_preset_is_suggested():
+    with pytest.raises(InputError, match="did you mean 'base'"):
+        find_spec("bsae.toml")

@@ -1,0 +1,46 @@
+"""A run that is killed, whenever that happens, leaves the machine as it was."""
+
+import os
+import random
+import signal
+import time
+
+import pytest
+
+from wblab.live.place import find_place, scheduler
+
+from .conftest import wait_until
+
+OURS = ("wblab-live-", "wblab-flight-")
+
+
+def left(live, tracing):
+    """Return what a run could leave behind."""
+    instances = [item.name for item in (tracing / "instances").iterdir() if item.name.startswith(OURS)]
+    return {*instances, *live.processes(), *os.listdir(live.disk)}
+
+
+def disk_options(live):
+    """Return what changes the scheduler of the disk under test, and what tells which one it has; nothing without."""
+    place = find_place(live.disk)
+    if not place.disks:
+        return [], lambda: ""
+    disk = place.disks[0]
+    now = scheduler(disk)
+    known = (disk / "queue" / "scheduler").read_text().replace("[", "").replace("]", "").split()
+    others = [name for name in known if name != now]
+    return (["--scheduler", f"{disk.name}={others[0]}"] if others else []), lambda: scheduler(disk)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_nothing_is_left_after_a_kill_at_any_moment(live, tracing, seed):
+    options, scheduler_now = disk_options(live)
+    before, there = scheduler_now(), left(live, tracing)
+    script = f"dd if=/dev/zero of={live.disk}/written bs=64K count=16; sleep 1000 & : {live.disk}; sleep 1000"
+    process = live.start(*options, "--capture-pauses", "10ms", "--capture-around", "100ms", "--", "sh", "-c", script)
+    time.sleep(random.Random(seed).uniform(0, 3))
+    os.kill(process.pid, signal.SIGKILL)
+    process.communicate()
+    (live.disk / "written").unlink(missing_ok=True)
+    wait_until(lambda: not left(live, tracing) - there)
+    wait_until(lambda: scheduler_now() == before)

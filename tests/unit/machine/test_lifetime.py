@@ -1,0 +1,33 @@
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from wblab.lab.specfile import ROOT
+
+PARENT = """
+import os, time
+from wblab.core.child import fork_child
+from wblab.machine.lifetime import end_with
+me = os.getpid()
+def task():
+    end_with(me)
+    print(os.getpid(), flush=True)
+    time.sleep(60)
+fork_child(task)
+time.sleep(60)
+"""
+
+
+def test_a_child_ends_with_its_parent_even_if_that_is_killed():
+    parent = subprocess.Popen([sys.executable, "-c", PARENT], stdout=subprocess.PIPE, text=True, cwd=ROOT)
+    assert parent.stdout is not None
+    child = int(parent.stdout.readline())
+    os.kill(parent.pid, signal.SIGKILL)
+    parent.wait()
+    deadline_s = time.monotonic() + 30
+    while Path(f"/proc/{child}").exists():
+        assert time.monotonic() < deadline_s
+        time.sleep(0.01)

@@ -1,0 +1,89 @@
+"""What others may change on the way to a file is found, wherever on the way it is."""
+
+import os
+
+import pytest
+
+from wblab.machine import trust
+from wblab.machine.trust import distrust, distrust_any
+
+
+@pytest.fixture
+def place(tmp_path):
+    (tmp_path / "a/b").mkdir(parents=True)
+    (tmp_path / "a/b/file").touch()
+    (tmp_path / "link").symlink_to("a/../a/b")
+    return tmp_path
+
+
+def test_what_only_we_and_root_can_change_is_trusted(place):
+    for path in (place / "a/b/file", place / "link/file", place / "a/b/../b"):
+        assert distrust(path) == ""
+    assert distrust_any([place / "link", place / "a/b/file", place / "link/file"]) == ""
+
+
+@pytest.mark.parametrize("spoilt", ["a", "a/b", "a/b/file"])
+@pytest.mark.parametrize("path", ["a/b/file", "link/file"])
+def test_what_others_may_write_to_is_found_anywhere_on_the_way(place, path, spoilt):
+    (place / spoilt).chmod(0o777)
+    assert distrust(place / path) == f"others than its owner may write to {place / spoilt}"
+    assert distrust_any([place, place / path])
+
+
+def test_an_owner_who_is_neither_root_nor_we_is_found(place, monkeypatch):
+    lstat = os.lstat
+
+    def foreign(path):
+        status = list(lstat(path))
+        status[4] = 12345 if str(path).endswith("/link") else status[4]
+        return os.stat_result(status)
+
+    monkeypatch.setattr(trust.os, "lstat", foreign)
+    assert distrust(place / "link/file") == f"{place}/link belongs to user 12345"
+
+
+def test_sticky_directories_are_passed_through_only(place):
+    (place / "a").chmod(0o1777)
+    assert distrust(place / "a/b/file") == ""
+    assert distrust(place / "a") != ""
+    assert distrust_any([place / "a/b"]) == ""
+    assert distrust_any([place / "a"]) != ""
+
+
+@pytest.mark.parametrize(("protections", "trusted"), [("11", True), ("01", False), ("10", False)])
+def test_a_sticky_directory_itself_is_good_where_the_kernel_follows_no_links_there(
+    place, tmp_path, monkeypatch, protections, trusted
+):
+    files = [tmp_path / f"protected_{number}" for number in range(2)]
+    for file, value in zip(files, protections, strict=True):
+        file.write_text(f"{value}\n")
+    monkeypatch.setattr(trust, "_PROTECTIONS", files)
+    (place / "a").chmod(0o1777)
+    assert (distrust(place / "a", sticky=True) == "") is trusted
+
+
+@pytest.mark.parametrize(
+    ("options", "trusted"),
+    [
+        ("ro,nosuid - ext4 /dev/sda ro", True),
+        ("ro - ext4 /dev/sda rw", False),
+        ("ro - fuse.sshfs x ro,user_id=1", False),
+    ],
+)
+def test_what_is_read_only_for_all_is_trusted_whoever_owns_it(place, tmp_path, monkeypatch, options, trusted):
+    device = os.stat(place).st_dev
+    (mounts := tmp_path / "mountinfo").write_text(
+        f"20 1 0:99 / /elsewhere rw - tmpfs tmpfs rw\n21 1 {os.major(device)}:{os.minor(device)} / / {options}\n"
+    )
+    monkeypatch.setattr(trust, "_MOUNTS", mounts)
+    (place / "a").chmod(0o777)
+    assert (distrust(place / "a/b") == "") is trusted
+
+
+def test_what_is_missing_and_links_in_a_circle_are_errors(place):
+    with pytest.raises(FileNotFoundError):
+        distrust(place / "none" / "file")
+    (place / "x").symlink_to("y")
+    (place / "y").symlink_to("x")
+    with pytest.raises(OSError, match="symbolic links"):
+        distrust(place / "x")

@@ -1,0 +1,72 @@
+"""Real processes for the daemon's tests: on this machine, and put back at the end."""
+
+import fcntl
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from wblab.core.errors import WblabError
+from wblab.lab.specfile import ROOT
+from wblab.mitigate.processes import identify, threads
+from wblab.mitigate.taskstats import Taskstats
+
+Start = Callable[..., "subprocess.Popen[str]"]
+
+
+@pytest.fixture
+def alone() -> Iterator[None]:
+    """One test at a time: a daemon that starts puts back whoever bears its mark, of another test's daemon too."""
+    with open(Path(tempfile.gettempdir(), f"wblab-mitigate-tests-{os.geteuid()}.lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    """Return what runs Python code in a process of its own; the test can talk with it, and it ends with the test."""
+    running: list[subprocess.Popen[str]] = []
+
+    def run(code: str, *arguments: object) -> "subprocess.Popen[str]":
+        process = subprocess.Popen(
+            [sys.executable, "-c", code, *map(str, arguments)],
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        running.append(process)
+        return process
+
+    yield run
+    for process in running:
+        subprocess.run(["pkill", "-KILL", "-s", str(process.pid)], check=False)
+        process.wait()
+
+
+@pytest.fixture
+def taskstats() -> Taskstats:
+    try:
+        return Taskstats()
+    except WblabError as error:
+        pytest.skip(f"no taskstats here: {error}")
+
+
+def all_ioprios(session: int) -> dict[tuple[int, int], int]:
+    """Return the I/O priority of each thread, with its start, of all processes of a session."""
+    from wblab.machine.ioprio import get_ioprio
+
+    found = {}
+    for name in os.listdir("/proc"):
+        if not name.isdigit():
+            continue
+        for tid in threads(int(name)):
+            identity = identify(tid)
+            if identity and identity.session == session:
+                found[tid, identity.start_ticks] = get_ioprio(tid)
+    return found

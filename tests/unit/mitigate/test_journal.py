@@ -1,0 +1,161 @@
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from wblab.core.errors import WblabError
+from wblab.mitigate import changes as kinds
+from wblab.mitigate import journal as journals
+from wblab.mitigate.changes import GROUP, Controller, Group, IoPriority, Membership, Setting
+from wblab.mitigate.journal import Journal
+
+ROOT = Path("/sys/fs/cgroup/made-up")
+numbers = st.integers(0, 2**15)
+tasks = {"pid": st.integers(1, 2**22 - 1), "session": st.integers(0, 2**22 - 1), "start_ticks": st.integers(0, 2**62)}
+words = st.text(st.characters(blacklist_characters="/\0", blacklist_categories=["Cs"]), max_size=30)
+names = words.filter(lambda name: name not in ("", ".", ".."))
+changes = st.one_of(
+    st.builds(IoPriority, tid=tasks["pid"], old=numbers, new=numbers, **tasks),
+    st.builds(Membership, old=names.map(lambda name: str(ROOT / name)), new=st.just(str(ROOT / GROUP)), **tasks),
+    st.builds(lambda new, back: setting("/proc/sys/vm/dirty_bytes", str(new), str(back)), numbers, numbers),
+    st.builds(lambda new, back: setting("/sys/block/sda/queue/nr_requests", str(new), str(back)), numbers, numbers),
+    st.just(Controller(path=str(ROOT), name="io")),
+    st.just(Group(path=str(ROOT / GROUP))),
+)
+
+
+@pytest.fixture(autouse=True)
+def root(monkeypatch):
+    monkeypatch.setattr(journals, "mounted", lambda filesystem: [ROOT])
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(changes, min_size=1))
+def test_what_is_noted_is_read_back(tmp_path_factory, changes):
+    path = tmp_path_factory.mktemp("state") / "mitigate.json"
+    Journal(path).add(changes)
+    assert Journal(path).changes == changes
+
+
+def setting(path, new, back):
+    return Setting(path=str(path), new=new, back_path=str(path), back=back)
+
+
+def test_undone_last_first_and_gone_then(tmp_path, monkeypatch):
+    file = tmp_path / "file"
+    file.write_text("3\n")
+    journal = Journal(tmp_path / "mitigate.json")
+    journal.add([setting(file, "2", "1")])
+    journal.add([setting(file, "3", "2")])
+    monkeypatch.setattr(kinds, "_SETTING", re.compile(".*"))
+    assert Journal(tmp_path / "mitigate.json").undo(journal.changes) == []
+    assert file.read_text() == "1"
+    assert not (tmp_path / "mitigate.json").exists()
+
+
+def test_undoing_twice_is_harmless(tmp_path):
+    file = tmp_path / "file"
+    file.write_text("2")
+    change = setting(file, "2", "1")
+    change.undo()
+    file.write_text("9")
+    change.undo()
+    assert file.read_text() == "9"
+
+
+def test_what_fails_is_named_and_the_rest_is_undone(tmp_path):
+    file = tmp_path / "file"
+    file.write_text("2")
+    journal = Journal(tmp_path / "mitigate.json")
+    journal.add([setting(file, "2", "1"), setting(tmp_path / "gone", "2", "1")])
+    (failure,) = journal.undo(journal.changes)
+    assert "gone" in failure
+    assert file.read_text() == "1"
+
+
+def test_void_after_a_boot(tmp_path):
+    path = tmp_path / "mitigate.json"
+    Journal(path).add([Group(path=str(ROOT / GROUP))])
+    path.write_text(path.read_text().replace(Path("/proc/sys/kernel/random/boot_id").read_text().strip(), "other"))
+    assert Journal(path).changes == []
+
+
+DEEP = "[" * 100_000
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "[]",
+        "null",
+        json.dumps({"changes": []}),
+        "\0",
+        DEEP,
+        '{"boot": "x", "changes": 7}',
+        '{"a":' * 9999,
+        "\udcff",
+    ],
+)
+def test_a_broken_journal_is_set_aside_and_said(tmp_path, text):
+    path = tmp_path / "mitigate.json"
+    path.write_bytes(text.encode(errors="surrogateescape"))
+    journal = Journal(path)
+    assert journal.changes == []
+    assert journal.ignored.startswith(f"the journal, now {tmp_path}/mitigate.ignored: ")
+    assert os.listdir(tmp_path) == ["mitigate.ignored"]
+    journal.add([Group(path=str(ROOT / GROUP))])
+    assert Journal(path).ignored == ""
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: os.symlink("/etc/passwd", path)])
+def test_what_is_no_file_is_neither_followed_nor_waited_for(tmp_path, make):
+    make(tmp_path / "mitigate.json")
+    journal = Journal(tmp_path / "mitigate.json")
+    assert (journal.changes, os.listdir(tmp_path)) == ([], ["mitigate.ignored"])
+    assert "\n" not in journal.ignored
+
+
+def hostile():
+    """Changes that no daemon makes, which would change something else."""
+    task = {"pid": 9, "session": 9, "start_ticks": 9}
+    yield from (setting(path, "1", "0") for path in ("/etc/passwd", "/sys/block/../x/queue/nr_requests", "", "\0"))
+    yield setting("/sys/block/sda/queue/nr_requests", "x", "y")
+    yield Setting(path="/proc/sys/vm/dirty_bytes", new="1", back_path="/proc/sys/kernel/core_pattern", back="1")
+    yield Setting(path="/proc/sys/vm/dirty_bytes", new="1", back_path="/proc/sys/vm/dirty_background_ratio", back="1")
+    yield Setting(path="/sys/block/a/queue/nr_requests", new="1", back_path="/sys/block/b/queue/nr_requests", back="1")
+    yield from (Membership(old=old, new=str(ROOT / GROUP), **task) for old in ("/etc", str(ROOT / "../.."), "\0", ""))
+    yield Membership(old=str(ROOT), new="/etc", **task)
+    yield Membership(old=str(ROOT), new=str(ROOT / GROUP), **task | {"pid": 2**40})
+    yield from (Group(path=path) for path in ("/etc", str(ROOT), "\0"))
+    yield from (Controller(path=path, name=name) for path, name in (("/etc", "io"), (str(ROOT), "io +memory")))
+    yield from (IoPriority(tid=tid, old=0, new=0, **task) for tid in (-1, 2**62))
+    yield IoPriority(tid=1, old=2**40, new=0, **task)
+
+
+@pytest.mark.parametrize("change", list(hostile()))
+def test_what_no_daemon_does_is_not_undone(tmp_path, change):
+    path = tmp_path / "mitigate.json"
+    ours = Group(path=str(ROOT / GROUP))
+    Journal(path).add([change, ours])
+    journal = Journal(path)
+    assert journal.changes == [ours]
+    assert journal.ignored == f"1 entries of the journal {path}, which are no changes of a daemon"
+
+
+@pytest.mark.parametrize("row", [None, [], 3, {}, {"kind": []}, {"kind": "troup"}, {"kind": "group", "path": 3}])
+def test_what_is_no_change_is_said(tmp_path, row):
+    path = tmp_path / "mitigate.json"
+    path.write_text(json.dumps({"boot": Path("/proc/sys/kernel/random/boot_id").read_text().strip(), "changes": [row]}))
+    assert Journal(path).changes == []
+    assert Journal(path).ignored.startswith("1 entries")
+
+
+def test_without_a_place_nothing_is_changed(tmp_path):
+    with pytest.raises(WblabError, match="nothing is changed"):
+        Journal(tmp_path / "no" / "mitigate.json").add([Group(path=str(ROOT / GROUP))])

@@ -1,0 +1,69 @@
+"""Samplers as real processes, found by a mark in their environment, and the traces that a machine has."""
+
+import os
+import secrets
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from wblab.machine.mounted import mounted
+from wblab.machine.tracefs import Instance
+from wblab.machine.undo import Undo
+
+
+@dataclass(frozen=True)
+class Marked:
+    """A mark for the environment of what a test starts, and the directory that a probe may write to."""
+
+    directory: Path
+    mark: str = field(default_factory=lambda: secrets.token_hex(8))
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return os.environ | {"WBLAB_MARK": self.mark}
+
+    def processes(self) -> dict[int, str]:
+        """Return the names of processes that have the mark, by pid; those that are dead but not reaped left out."""
+        found = {}
+        for process in Path("/proc").glob("[0-9]*"):
+            try:
+                if f"WBLAB_MARK={self.mark}".encode() in (process / "environ").read_bytes():
+                    found[int(process.name)] = (process / "comm").read_text().strip()
+            except OSError:
+                continue
+        return found
+
+    def await_nothing(self) -> None:
+        """Wait until no process is left, no trace instance whose sampler has ended, and nothing of the probe's."""
+        deadline_s = time.monotonic() + 60
+        while left := [*self.processes().values(), *orphans()]:
+            assert time.monotonic() < deadline_s, left
+            time.sleep(0.02)
+        assert list(self.directory.iterdir()) == []
+
+
+def orphans() -> list[str]:
+    """Return the trace instances of samplers that are no more; others may have theirs."""
+    places = mounted("tracefs")
+    names = os.listdir(places[0] / "instances") if places else []
+    monitors = [name for name in names if name.startswith("wblab-monitor-")]
+    return [name for name in monitors if not Path("/proc", name.rpartition("-")[2]).exists()]
+
+
+@pytest.fixture
+def marked(tmp_path):
+    (tmp_path / "probed").mkdir()
+    return Marked(tmp_path / "probed")
+
+
+@pytest.fixture
+def may_trace():
+    """Skip where the host does not let us trace; keep tracefs mounted, so that its instances can be looked at."""
+    with Undo() as undo:
+        try:
+            Instance(f"wblab-probe-{os.getpid()}", undo)
+        except OSError as error:
+            pytest.skip(f"this host does not let us trace: {error.strerror}")
+        yield

@@ -1,0 +1,191 @@
+"""wblab monitor, as a command."""
+
+import json
+import os
+import random
+import re
+import resource
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from contextlib import ExitStack, suppress
+from pathlib import Path
+
+import pytest
+
+from wblab.lab.specfile import ROOT
+
+_started = []
+
+
+@pytest.fixture(autouse=True)
+def killed():
+    """Leave no monitor behind, also when a test fails on the way."""
+    yield
+    while _started:
+        process = _started.pop()
+        process.kill()
+        process.wait()
+
+
+def start(*arguments, environment=None, before=()):
+    process = subprocess.Popen(
+        [*before, sys.executable, "-m", "wblab", "monitor", *arguments],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+        start_new_session=True,
+    )
+    _started.append(process)
+    return process
+
+
+def refused(*arguments):
+    process = start(*arguments)
+    out, error = process.communicate()
+    assert (process.returncode, out) == (2, "")
+    assert error.count("\n") == 1
+    return error
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--dir", "/no/such/directory"), "--dir: cannot write to '/no/such/directory'"),
+        (("--run", "no-such-run"), "no run 'no-such-run'"),
+        (("--guest", "no-such-spec"), "no spec 'no-such-spec'"),
+        (("--guest", "--set", "disk.size=1"), "disk.size"),
+        (("--run", "latest", "--speed", "0"), "--speed: 0 times as fast never ends"),
+        (("--run", "latest", "--dir", "."), "--dir says nothing here"),
+        (("--speed", "2"), "--speed says nothing here"),
+        (("--run", "latest", "--guest"), "not allowed with"),
+        (("--port", "99999"), "--port: cannot listen on 99999"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_one_line(arguments, words):
+    assert words in refused(*arguments)
+
+
+def test_a_port_that_is_taken_is_refused():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        assert "in use: leave it out" in refused("--port", str(taken.getsockname()[1]))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_it_prints_its_address_serves_and_ends_cleanly(marked, number):
+    process = start("--dir", str(marked.directory), environment=marked.environment)
+    address = process.stdout.readline().strip()
+    assert address.startswith("http://127.0.0.1:")
+    with urllib.request.urlopen(address) as answer:
+        assert b"wblab monitor" in answer.read()
+    with urllib.request.urlopen(f"{address}samples") as stream:
+        lines = [stream.readline() for _ in range(20)]
+    assert sum(text.startswith(b'data: {"batch"') for text in lines) >= 3
+    process.send_signal(number)
+    assert process.wait() == 0
+    marked.await_nothing()
+
+
+def test_what_shows_the_samples_opens_and_writes_no_file_either(marked, tmp_path):
+    if shutil.which("strace") is None:
+        pytest.skip("strace is not installed")
+    if os.geteuid():
+        pytest.skip("an ordinary user may not lock that much memory")
+    process = start("--dir", str(marked.directory), environment=marked.environment)
+    with urllib.request.urlopen(f"{process.stdout.readline().strip()}samples") as stream:
+        heard(stream, 5)
+        status = Path(f"/proc/{process.pid}/status").read_text()
+        log = tmp_path / "strace.log"
+        command = [
+            "strace",
+            "-f",
+            "-e",
+            "trace=%file,write,writev,sendto,fsync",
+            "-o",
+            str(log),
+            "-p",
+            str(process.pid),
+        ]
+        tracer = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+        heard(stream, 30)
+        tracer.terminate()
+        tracer.wait()
+    process.terminate()
+    process.communicate()
+    calls = set(re.findall(r"^\d+ +(\w+)\(", log.read_text(), re.MULTILINE))
+    assert calls == {"sendto"}
+    resident, locked = (int(re.search(rf"{key}:\s+(\d+) kB", status)[1]) for key in ("VmRSS", "VmLck"))
+    assert locked > 0.9 * resident
+    marked.await_nothing()
+
+
+def heard(stream, batches):
+    """Read so many batches from a stream of events."""
+    while batches:
+        line = stream.readline()
+        assert line, "the stream ended"
+        batches -= line.startswith(b'data: {"batch"')
+
+
+def test_samples_are_lines_of_json(marked):
+    process = start("--json", environment=marked.environment)
+    kinds = [next(iter(json.loads(process.stdout.readline()))) for _ in range(4)]
+    assert kinds == ["source", "batch", "batch", "batch"]
+    process.stdout.close()  # the reader has seen enough
+    assert process.wait() == 0
+    assert "Traceback" not in process.stderr.read()
+    marked.await_nothing()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_killed_at_any_moment_it_leaves_nothing(marked, may_trace, seed):
+    chance = random.Random(seed)
+    process = start("--dir", str(marked.directory), environment=marked.environment)
+    process.stdout.readline()
+    time.sleep(chance.uniform(0, 1.0))
+    (os.kill if seed % 2 else os.killpg)(process.pid, signal.SIGKILL)
+    process.communicate()
+    marked.await_nothing()
+
+
+@pytest.fixture
+def many_files():
+    """Let this process have as many connections open as the test needs."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and hard < MANY + 200:
+        pytest.skip(f"{MANY} connections take more open files than this user may have: {hard}")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (MANY + 200 if soft != resource.RLIM_INFINITY else soft, hard))
+    yield 1024
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+MANY = 1100
+
+
+def test_half_open_connections_keep_no_page_waiting(many_files):
+    """Each has sent half a request, and is held; the page and its samples come all the same."""
+    limited = ["prlimit", f"--nofile={many_files}:{many_files}"]
+    if shutil.which("prlimit") is None:
+        pytest.skip("prlimit is not installed")
+    process = start(before=limited)
+    page = process.stdout.readline().strip()
+    host, port = page.split("/")[2].split(":")
+    with ExitStack() as stack:
+        for number in range(MANY):
+            connection = stack.enter_context(socket.create_connection((host, int(port))))
+            with suppress(ConnectionError):
+                connection.send(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n"[: number % 20])
+        for path in ("", "page.js"):
+            with urllib.request.urlopen(page + path, timeout=60) as response:
+                assert response.status == 200
+                assert response.read()
+        with urllib.request.urlopen(f"{page}samples", timeout=60) as stream:
+            heard(stream, 3)
+    process.terminate()
+    assert "Traceback" not in process.communicate()[1]

@@ -1,1 +1,0 @@
-"""What runs beside a machine's own work: the monitor and the daemon."""

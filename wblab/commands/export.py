@@ -1,0 +1,64 @@
+"""wblab export."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from wblab.commands.pauses import add_run_argument, named_run, traced
+from wblab.lab.printable import printable
+
+FILE = "trace.perfetto-trace"
+
+
+def add_verbs(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the verbs to the command."""
+    export = verbs.add_parser(
+        "export",
+        help="write a run for another program",
+        description="Write a run for another program. Of the traced events, the state of the page cache and the "
+        "throttling become counters and slices; all others become instants, at most 200,000: beyond that the most "
+        "frequent types are left out.",
+    )
+    add_run_argument(export)
+    export.add_argument("--perfetto", action="store_true", help="for the Perfetto viewer, https://ui.perfetto.dev")
+    export.add_argument("-o", "--output", type=Path, metavar="FILE", help=f"default: {FILE} in the run")
+    export.add_argument(
+        "--bound", default="300ms", metavar="TIME", help="show pauses longer than this (default: 300ms)"
+    )
+    export.set_defaults(run=_export)
+
+
+def _export(arguments: argparse.Namespace) -> None:
+    from wblab.core.errors import InputError
+    from wblab.core.units import parse_time
+    from wblab.data.run import read_run
+
+    if not arguments.perfetto:
+        raise InputError("no format is given: say --perfetto")
+    bound_ns = parse_time(arguments.bound)
+    run = read_run(named_run(arguments))
+    cache = traced(run, "the export")
+    from wblab.data.perfetto import MOST_EVENTS, chosen_events, export
+
+    data = export(run, cache, bound_ns)
+    output = arguments.output or run.path / FILE
+    _write(output, data)
+    if cache is not None and (left_out := chosen_events(cache)[1]):
+        named = ", ".join(f"{name} ({count:,})" for name, count in left_out.items())
+        said = f"wblab: left out, as there is room for {MOST_EVENTS:,} events: {named}"
+        print(printable(said), file=sys.stderr)
+    if run.failure:
+        print(f"wblab: this run did not succeed: {run.failure}", file=sys.stderr)
+    print(printable(str(output)))
+
+
+def _write(path: Path, data: bytes) -> None:
+    """Write a file at once: no viewer opens half of it. Raises WblabError."""
+    from wblab.core.errors import WblabError
+    from wblab.core.files import replace_file
+
+    try:
+        with replace_file(path) as file:
+            file.write(data)
+    except OSError as error:
+        raise WblabError(f"cannot write {path}: {error.strerror}") from None

@@ -1,0 +1,128 @@
+"""One load in the foreground, as load.py runs it: its parameters are the fields of its kind."""
+
+import argparse
+import os
+import shlex
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import MISSING, Field, fields
+from pathlib import Path
+from typing import Any, NoReturn, get_type_hints
+
+from wblab.core import rundir
+from wblab.core.check import check_load, check_name
+from wblab.core.cycles import check_ending, ending, run_cycles, stamps_for
+from wblab.core.errors import InputError, WblabError, nearest
+from wblab.core.loads import KINDS, Load
+from wblab.core.syscalls import set_ioprio
+from wblab.core.tables import from_table
+from wblab.lab.printable import printable
+from wblab.machine.trust import distrust
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose errors are InputErrors."""
+
+    def error(self, message: str) -> NoReturn:
+        raise InputError(f"{message}: see {self.prog} --help")
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run the load that the arguments describe and return the exit code: 0, 1 when it failed, 2 for bad input."""
+    try:
+        arguments = build_parser().parse_intermixed_args(argv)
+        run_load(arguments.name, make_load(arguments), arguments.dir, arguments.out)
+    except WblabError as error:
+        print(f"load.py: {printable(str(error))}", file=sys.stderr)
+        return error.exit_code
+    return 0
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser; a field without a default is a parameter, one with a default is an option."""
+    parser = _Parser(
+        prog="load.py",
+        description="Run one load until it ends by itself or SIGINT or SIGTERM stops it.",
+        epilog="kinds and their parameters:\n" + "\n".join(f"  {usage(kind)}" for kind in KINDS.values()),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("name", help="part of the names of the files that it writes")
+    parser.add_argument("kind", help="what one cycle does")
+    parser.add_argument("parameters", nargs="*", metavar="parameter", help="as its kind has them: file, 50ms, 65MiB")
+    parser.add_argument("--dir", type=Path, default=Path(), help="where the load's own files go (default: here)")
+    parser.add_argument("--out", type=Path, default=Path(), help="where load.NAME.json and .npy go (default: here)")
+    for name, cls in _options().items():
+        kind = int if get_type_hints(cls)[name] is int else str
+        parser.add_argument(f"--{name}", type=kind, default=None, help=f"default: {getattr(cls, name)}")
+    return parser
+
+
+def usage(kind: type[Load]) -> str:
+    """Return a kind with its parameters and its own options, on one line."""
+    common = {field.name for field in fields(Load)}
+    own = [f"[--{field.name} {field.name.upper()}]" for field in _optional(kind) if field.name not in common]
+    return " ".join([kind.kind, *required(kind), *own])
+
+
+def required(kind: type[Load]) -> list[str]:
+    """Return the names of a kind's parameters, in their order."""
+    return [field.name for field in fields(kind) if field.default is MISSING]
+
+
+def make_load(arguments: argparse.Namespace) -> Load:
+    """Return the load. Raises InputError."""
+    if arguments.kind not in KINDS:
+        suggestion = nearest(arguments.kind, list(KINDS))
+        raise InputError(f"unknown kind {arguments.kind!r}{suggestion}: one of {', '.join(KINDS)}")
+    kind = KINDS[arguments.kind]
+    names = required(kind)
+    if len(arguments.parameters) != len(names):
+        raise InputError(f"{len(arguments.parameters)} parameters, not {len(names)}: write {usage(kind)}")
+    table: dict[str, Any] = dict(zip(names, arguments.parameters, strict=True))
+    if "argv" in table:
+        table["argv"] = shlex.split(table["argv"])
+    table |= {name: value for name in _options() if (value := getattr(arguments, name)) is not None}
+    load = from_table(kind, table)
+    check_load(load)
+    return load
+
+
+def run_load(name: str, load: Load, directory: Path, out: Path) -> None:
+    """Run a load in this process, its files in `directory`, and write what it measured to `out`. Raises WblabError."""
+    check_name(name, "name")
+    _check_trust("--dir", directory)
+    _check_trust("--out", out)
+    _check_out(out, name)
+    stamps = stamps_for(load)
+    if load.ioclass != "none":
+        try:
+            set_ioprio(load.ioclass, load.iolevel)
+        except OSError as error:
+            raise WblabError(f"cannot set the I/O class {load.ioclass!r}: {error.strerror}") from None
+    run_cycles(load, directory, stamps, time.monotonic_ns() + load.start)
+    rundir.write_load(out, name, load, os.getpid(), stamps)
+    check_ending(name, ending(stamps))
+
+
+def _check_trust(option: str, directory: Path) -> None:
+    """Raise InputError for root where others could lead what it writes to another place."""
+    if os.geteuid() == 0 and directory.is_dir() and (reason := distrust(directory, sticky=True)):
+        raise InputError(f"{option}: {reason}, and could lead root elsewhere: give another directory, or be that user")
+
+
+def _check_out(out: Path, name: str) -> None:
+    if not out.is_dir() or not os.access(out, os.W_OK | os.X_OK):
+        raise InputError(f"--out: cannot write to {str(out)!r}: give a directory")
+    for path in (out / f"load.{name}.json", out / f"load.{name}.npy"):
+        if path.exists():
+            raise InputError(f"{str(path)!r} exists: give another name or --out")
+
+
+def _optional(kind: type[Load]) -> list[Field[Any]]:
+    return [field for field in fields(kind) if field.default is not MISSING]
+
+
+def _options() -> dict[str, type[Load]]:
+    """Return the fields with a default, each with a kind that has it."""
+    return {field.name: kind for kind in KINDS.values() for field in _optional(kind)}

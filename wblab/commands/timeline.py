@@ -1,0 +1,80 @@
+"""wblab timeline."""
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from wblab.commands.pauses import add_run_argument, named_run, traced
+from wblab.lab.formats import PAGE
+from wblab.lab.printable import printable
+
+if TYPE_CHECKING:
+    from wblab.data.run import Run
+    from wblab.data.window import Window
+
+
+def add_verbs(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the verbs to the command."""
+    timeline = verbs.add_parser(
+        "timeline",
+        help="draw a run",
+        description="Draw the timeline of a run: its loads beside what the page cache did. A span of it is a close-up.",
+    )
+    add_run_argument(timeline)
+    timeline.add_argument(
+        "-o", "--output", type=Path, metavar="FILE", help="PNG, SVG, PDF or HTML (default: in the run)"
+    )
+    timeline.add_argument(
+        "--html", action="store_true", help="a page to look into: one HTML file, with zoom and words on what it shows"
+    )
+    timeline.add_argument("--from", dest="start", metavar="TIME", help="from this time since the loads started: 8.4s")
+    timeline.add_argument("--to", dest="end", metavar="TIME", help="up to this time")
+    timeline.add_argument(
+        "--around", metavar="LOAD", help="around the longest pause of this load, or 'longest': of all innocent ones"
+    )
+    timeline.set_defaults(run=_timeline)
+
+
+def _timeline(arguments: argparse.Namespace) -> None:
+    from wblab.core.errors import InputError
+    from wblab.data.run import read_run
+
+    output: Path | None = arguments.output
+    as_page = arguments.html or (output is not None and output.suffix.lower() == PAGE)
+    if output is not None and as_page and output.suffix.lower() != PAGE:
+        raise InputError(f"--html writes a page, and {str(output)!r} does not end in {PAGE}: leave one of the two out")
+    run = read_run(named_run(arguments))
+    window = _window(arguments, run)
+    output = output or run.path / f"{_name(run, window)}{PAGE if as_page else '.png'}"
+    if as_page:
+        from wblab.plot.page import page, save_page
+
+        save_page(page(run, traced(run, "the timeline", window), window=window), run, output)
+    else:
+        from wblab.plot.figure import save
+        from wblab.plot.timeline import timeline
+
+        save(timeline(run, traced(run, "the timeline", window), window=window), run, output)
+    print(printable(str(output)))
+
+
+def _window(arguments: argparse.Namespace, run: "Run") -> "Window | None":
+    from wblab.core.errors import InputError
+    from wblab.core.units import parse_time
+    from wblab.data.window import around, between
+
+    if arguments.around is not None:
+        if arguments.start is not None or arguments.end is not None:
+            raise InputError("--around says where to look, and so do --from and --to: give one or the other")
+        return around(run, arguments.around)
+    if arguments.start is None and arguments.end is None:
+        return None
+    start, end = (None if text is None else parse_time(text) for text in (arguments.start, arguments.end))
+    return between(run, start, end)
+
+
+def _name(run: "Run", window: "Window | None") -> str:
+    if window is None:
+        return "timeline"
+    start_s, end_s = ((time_ns - run.zero_ns) / 1e9 for time_ns in (window.start_ns, window.end_ns))
+    return f"timeline-{start_s:.2f}s-{end_s:.2f}s"

@@ -1,0 +1,115 @@
+"""The kernels that the lab knows, from linux-uml/kernels.toml."""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from wblab.core.errors import InputError, nearest
+from wblab.kernels import pins
+from wblab.kernels.pins import Pin
+
+LINUX_UML = Path(__file__).resolve().parents[2] / "linux-uml"
+
+
+@dataclass(frozen=True)
+class Series:
+    """One line of kernels, such as 7.3, and where Debian has its source."""
+
+    name: str
+    package: str
+    suites: tuple[str, ...]  # tried in this order; "release": the system's own
+    steps: int  # files that a build makes
+
+
+@dataclass(frozen=True)
+class Catalog:
+    """All series, newest first, and the folder that holds their patches and the configuration."""
+
+    folder: Path
+    default: str
+    kernel_org: str  # URL of a folder of tarballs, with {major}
+    snapshot: str  # URL of Debian's archive of old packages
+    features: Mapping[str, str]  # name -> a string that only an executable with this feature holds
+    events: Mapping[str, str]  # a system of events that not every kernel has -> the feature that provides it
+    series: tuple[Series, ...]
+    pins: Mapping[str, Pin]  # series -> the source that it means
+
+    def find(self, name: str) -> Series:
+        """Return the series called `name`. Raises InputError, with the nearest known one."""
+        names = [series.name for series in self.series]
+        if name not in names:
+            raise InputError(
+                f"no kernel {name!r}{nearest(name, names)}: give {', '.join(names)}, or the path of a kernel tree, "
+                "a tarball or a built linux executable"
+            )
+        return self.series[names.index(name)]
+
+    @property
+    def pins_file(self) -> Path:
+        """The file of the pins, which `--refresh` writes."""
+        return _pins_file(self.folder)
+
+    def from_default(self) -> tuple[Series, ...]:
+        """Return the default series and those older than it, newest first."""
+        names = [series.name for series in self.series]
+        return self.series[names.index(self.default) :]
+
+    def patches(self, name: str) -> tuple[Path, ...]:
+        """Return the patches for a series, in order."""
+        return tuple(sorted((self.folder / "patches" / name).glob("*.patch")))
+
+    def fragments(self) -> tuple[Path, ...]:
+        """Return the fragments of the configuration, in order of their names."""
+        return tuple(sorted((self.folder / "config").glob("*.config")))
+
+    def patch_series(self, version: str) -> str:
+        """Return the series whose patches suit a `version`: its own, else the nearest older one, else the oldest.
+
+        A folder linux-uml/patches/<version>, even an empty one, is the tree's own.
+        """
+        if (self.folder / "patches" / version).is_dir():
+            return version
+        older = [series.name for series in self.series if ordinal(series.name) <= ordinal(version)]
+        return max(older, key=ordinal) if older else min((series.name for series in self.series), key=ordinal)
+
+
+def ordinal(version: str) -> tuple[int, ...]:
+    """Return a version's numbers, so that 6.12 sorts after 6.1."""
+    return tuple(int(number) for number in re.findall(r"\d+", version))
+
+
+def load(folder: Path = LINUX_UML) -> Catalog:
+    """Read `folder`/kernels.toml. Raises InputError that names the file and what is wrong with it."""
+    path = folder / "kernels.toml"
+    try:
+        table = tomllib.loads(path.read_text())
+        series = tuple(_series(entry) for entry in table["series"])
+        catalog = Catalog(
+            folder=folder,
+            default=table["default"],
+            kernel_org=table["kernel_org"],
+            snapshot=table["snapshot"],
+            features=table["features"],
+            events=table.get("events", {}),
+            series=series,
+            pins=pins.load(_pins_file(folder)),
+        )
+        catalog.find(catalog.default)
+        for feature in catalog.events.values():
+            catalog.features[feature]
+    except KeyError as error:
+        raise InputError(f"{path}: {error.args[0]!r} is missing; see README.md beside it") from None
+    except (OSError, TypeError, tomllib.TOMLDecodeError) as error:
+        raise InputError(f"{path}: {error}") from None
+    return catalog
+
+
+def _pins_file(folder: Path) -> Path:
+    return folder / "pins.toml"
+
+
+def _series(entry: Mapping[str, Any]) -> Series:
+    return Series(entry["name"], entry["package"], tuple(entry["suites"]), entry["steps"])

@@ -1,0 +1,118 @@
+"""A built kernel: the executable, and what is known about it."""
+
+import gzip
+import hashlib
+import mmap
+import re
+import zlib
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from wblab.core.errors import InputError
+from wblab.kernels import cache
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One `linux` executable. It is its own identity that counts: `build_id` differs whenever an input differs."""
+
+    path: Path
+    config: Path | None  # its .config; None: an executable of the user that does not carry it
+    series: str
+    release: str  # as uname -r in the guest
+    config_sha256: str  # "" without config
+    patches: tuple[str, ...]  # file names, in order; empty for an executable of the user
+    build_id: (
+        str  # sha256 over source, patches, configuration and compiler; of the bytes, for an executable of the user
+    )
+    source: str
+    compiler: str
+    instead_of: str | None = None  # the default series, or the pinned source, that could not be had
+
+    def describe(self) -> dict[str, Any]:
+        """Return what an experiment records: all but the paths."""
+        return {key: value for key, value in asdict(self).items() if key not in ("path", "config")}
+
+    def has(self, text: str) -> bool:
+        """Whether the executable holds a string, such as the name of a parameter that only some kernels know."""
+        with self.path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as image:
+            return image.find(text.encode()) >= 0
+
+
+def load(folder: Path) -> Kernel | None:
+    """Return the kernel that the lab has built in `folder` of the cache, or None where there is none.
+
+    An executable that is not what was built is none: it is read for that, which takes some 20 ms. Raises WblabError
+    where others may write to the cache.
+    """
+    cache.check_own()
+    identity = cache.read_json(folder / "identity.json")
+    known = {field.name for field in fields(Kernel)}
+    if not identity or sha256(folder / "linux") != identity.get("linux_sha256"):
+        return None
+    values = {key: value for key, value in identity.items() if key in known}
+    values["patches"] = tuple(patch["name"] for patch in identity["patches"])
+    return Kernel(path=folder / "linux", config=folder / "config", **values)
+
+
+def inspect(path: Path) -> Kernel:
+    """Return what an executable of the user tells about itself. Raises InputError where it is no UML kernel."""
+    path = path.resolve()
+    try:
+        image = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from None
+    banner = re.search(rb"Linux version (\d+\.\d+\S*) \([^)]*\) \(([^,\n]*)", image)
+    if not image.startswith(b"\x7fELF") or not banner or b"umid=" not in image:
+        raise InputError(f"{path} is no User Mode Linux executable: build one with ARCH=um, or name a kernel tree")
+    if path.name == "linux" and path.parent.parent == cache.home() / "builds" and (loaded := load(path.parent)):
+        return loaded
+    digest = hashlib.sha256(image).hexdigest()
+    config = _embedded_config(image)
+    config_path = None
+    if config is not None:
+        config_path = cache.room("executables") / f"{digest[:16]}.config"
+        if not config_path.exists():
+            config_path.write_bytes(config)
+    release = banner[1].decode()
+    return Kernel(
+        path=path,
+        config=config_path,
+        series=".".join(re.findall(r"\d+", release)[:2]),
+        release=release,
+        config_sha256=hashlib.sha256(config).hexdigest() if config is not None else "",
+        patches=(),
+        build_id=digest,
+        source=f"executable {path}",
+        compiler=banner[2].decode(),
+    )
+
+
+def sha256(path: Path) -> str:
+    """Return the digest of a file, or "" where it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return ""
+
+
+def is_executable(path: Path) -> bool:
+    """Whether `path` is an ELF file. Whether it is a kernel is for `inspect` to say."""
+    try:
+        with path.open("rb") as file:
+            return file.read(4) == b"\x7fELF"
+    except OSError:
+        return False
+
+
+def _embedded_config(image: bytes) -> bytes | None:
+    """Return what CONFIG_IKCONFIG has put into the kernel: gzip data between two marks."""
+    start, end = image.find(b"IKCFG_ST"), image.find(b"IKCFG_ED")
+    if start < 0 or end < start:
+        return None
+    try:
+        return gzip.decompress(image[start + 8 : end])
+    except (OSError, EOFError, zlib.error):
+        return None

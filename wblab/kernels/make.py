@@ -1,0 +1,119 @@
+"""make ARCH=um: configure and compile a tree outside of itself, with progress, a log and the compiler's own words."""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from wblab.core.errors import WblabError
+from wblab.lab.packages import PROGRAMS
+from wblab.lab.progress import Report
+
+_STEP = re.compile(r"^  (?:CC|AS|LD|AR) +(?:\[M\] +)?(\S+)")
+_ERROR = re.compile(r"(?:fatal )?error: |undefined reference|multiple definition|: not found$|No space left on device")
+_STOPPED = re.compile(r"^make.*: \*\*\* ")
+
+_TOOLS = ("gcc", "ld", "make", "flex", "bison", "bc", "patch", "tar", "xz")
+
+
+@dataclass(frozen=True)
+class Making:
+    """One tree, the folder for its objects, and the log of all that runs."""
+
+    tree: Path
+    objects: Path
+    log: Path
+
+    def configure(self, allconfig: str, report: Report) -> str:
+        """Make a .config with nothing but the given options and what they need; return its text. Raises WblabError."""
+        report(None, "configuring")
+        self.objects.mkdir(parents=True, exist_ok=True)
+        given = self.objects / "wblab.config"
+        given.write_text(allconfig)
+        self._run([f"KCONFIG_ALLCONFIG={given}", "allnoconfig"], report, steps=0)
+        return (self.objects / ".config").read_text()
+
+    def compile(self, steps: int, report: Report) -> None:
+        """Make `linux`; `steps` is the expected number of files made. Raises WblabError."""
+        self._run([f"-j{os.cpu_count() or 1}", "linux"], report, steps)
+
+    def release(self) -> str:
+        """Return the kernel's release, after `compile`."""
+        return (self.objects / "include/config/kernel.release").read_text().strip()
+
+    def _run(self, targets: list[str], report: Report, steps: int) -> None:
+        # The paths of this build must not enter the executable: the kernel's own map covers __FILE__ only.
+        flags = f"KCFLAGS=-ffile-prefix-map={self.tree}/= -ffile-prefix-map={self.objects}/="
+        command = ["make", "-C", str(self.tree), f"O={self.objects}", "ARCH=um", "LOCALVERSION=", flags, *targets]
+        with self.log.open("a") as log:
+            log.write(f"$ {shlex.join(command)}\n")
+            log.flush()
+            process = subprocess.Popen(
+                command, env=environment(), text=True, errors="replace",
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            )  # fmt: skip
+            assert process.stdout
+            made = 0
+            with process:  # leaving the block waits for make, which ends what it has started
+                try:
+                    for line in process.stdout:
+                        log.write(line)
+                        if steps and (step := _STEP.match(line)):
+                            made += 1
+                            report(min(made / steps, 0.99), step[1])
+                except BaseException:
+                    process.terminate()
+                    raise
+        if process.returncode:
+            lines = failure(self.log.read_text(errors="replace").replace(f"{self.tree}/", "").splitlines())
+            raise WblabError(f"make failed: {'; '.join(lines) or f'exit code {process.returncode}'}; see {self.log}")
+
+
+def failure(lines: Iterable[str], most: int = 3) -> list[str]:
+    """Return the lines of a log that say why make failed: the first errors, else where make stopped."""
+    errors: list[str] = []
+    stopped: list[str] = []
+    for line in lines:
+        if _ERROR.search(line) and line.strip() not in errors:
+            errors.append(line.strip())
+        elif _STOPPED.match(line):
+            stopped.append(line.strip())
+    more = [f"and {len(errors) - most} more errors"] if len(errors) > most else []
+    return errors[:most] + more if errors else stopped[:1]
+
+
+def environment() -> dict[str, str]:
+    """Return the variables for make: nothing that an outer make or the user's shell has set changes the kernel."""
+    kept = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR", "CCACHE_DIR") if name in os.environ}
+    # Fixed, so that the same inputs give the same executable.
+    stamp = {"USER": "wblab", "HOST": "localhost", "TIMESTAMP": "1970-01-01 00:00:00 UTC", "VERSION": "1"}
+    return {**kept, "LC_ALL": "C", "TZ": "UTC", **{f"KBUILD_BUILD_{key}": value for key, value in stamp.items()}}
+
+
+def build_tools() -> list[str]:
+    """Return the programs that a build needs."""
+    return list(_TOOLS)
+
+
+def check_tools() -> None:
+    """Raise WblabError that names the programs that are missing and the command that installs them."""
+    missing = [tool for tool in build_tools() if not shutil.which(tool)]
+    if missing:
+        packages = " ".join(sorted({PROGRAMS[tool] for tool in missing} | {"libc6-dev"}))
+        raise WblabError(f"building a kernel needs {', '.join(missing)}: sudo apt-get install {packages}")
+
+
+def compiler() -> str:
+    """Return the first lines of what gcc and ld say of their version. Both are part of a kernel's identity."""
+    return ", ".join(_first_line(tool) for tool in ("gcc", "ld"))
+
+
+def _first_line(tool: str) -> str:
+    if not shutil.which(tool):
+        return f"no {tool}"
+    done = subprocess.run([tool, "--version"], env=environment(), text=True, capture_output=True, check=False)
+    return done.stdout.partition("\n")[0]

@@ -1,0 +1,89 @@
+"""Where archives of sources come from: Debian's packages, its archive of old ones, the tarballs of kernel.org.
+
+Every place answers with a pin's file, or says in words why it has not got it. Digests are checked wherever it is from.
+"""
+
+import shutil
+from pathlib import Path
+
+from wblab.core.errors import WblabError
+from wblab.kernels import cache
+from wblab.kernels.catalog import Catalog, Series
+from wblab.kernels.pins import Pin
+from wblab.kernels.source import Source
+from wblab.lab.progress import Report
+
+
+def source_of(pin: Pin, series: Series) -> Source:
+    """Return the source that a pin stands for, which may still have to be fetched."""
+    if pin.origin == "debian":
+        description = f"Debian {series.package} {pin.version}"
+        name = f"{series.package}_{pin.version.partition(':')[2] or pin.version}_all.deb"
+    else:
+        description = f"kernel.org linux-{pin.version}"
+        name = f"linux-{pin.version}.tar.xz"
+    return Source(description, pin.identity, str(cache.home() / "archives" / name))
+
+
+def fetch(pin: Pin, series: Series, known: Catalog, report: Report) -> list[str]:
+    """Fetch a pin's archive unless it is here. Return why no place has it; empty where it is here now."""
+    source = source_of(pin, series)
+    if source.is_here:
+        return []
+    if pin.origin == "debian" and not _unpacks_packages():
+        return ["no dpkg-deb here"]
+    sources = [_apt, _snapshot] if pin.origin == "debian" else [_kernel_org]
+    archives = cache.room("archives")
+    reasons: list[str] = []
+    with cache.locked(archives / "lock", lambda: report(None, "waiting for another download")):
+        for place in sources:
+            if source.is_here:
+                break
+            try:
+                place(pin, series, known, Path(source.path), report)
+            except (LookupError, WblabError) as error:
+                reasons.append(str(error))
+    return [] if source.is_here else reasons
+
+
+def newest(series: Series, known: Catalog, report: Report) -> Pin | list[str]:
+    """Return a pin of the newest source that is offered, or why there is none."""
+    from wblab.kernels import (
+        apt,
+        kernel_org,  # not for every run: they take time to load
+    )
+
+    package = apt.find(series.package, series.suites, report) if _unpacks_packages() else "no dpkg-deb here"
+    if not isinstance(package, str):
+        return Pin("debian", package.version, package.sha256)
+    report(None, f"looking for linux-{series.name} on kernel.org")
+    tarball = kernel_org.find(series.name, known.kernel_org)
+    return [package, tarball] if isinstance(tarball, str) else Pin("kernel_org", tarball.version, tarball.sha256)
+
+
+def _apt(pin: Pin, series: Series, known: Catalog, path: Path, report: Report) -> None:
+    from wblab.kernels import apt
+
+    package = apt.find(series.package, series.suites, report, pin.version)
+    if isinstance(package, str):
+        raise LookupError(package)
+    if package.sha256 != pin.sha256:
+        raise LookupError(f"what apt calls {package.name} {package.version} has another digest")
+    apt.download(package, path.parent, report)
+
+
+def _snapshot(pin: Pin, series: Series, known: Catalog, path: Path, report: Report) -> None:
+    from wblab.kernels import download, snapshot
+
+    report(None, f"looking for {series.package} in {known.snapshot}")
+    download.download(snapshot.find(series.package, pin.version, known.snapshot), pin.sha256, path, report)
+
+
+def _kernel_org(pin: Pin, series: Series, known: Catalog, path: Path, report: Report) -> None:
+    from wblab.kernels import download, kernel_org
+
+    download.download(kernel_org.url(pin.version, known.kernel_org), pin.sha256, path, report)
+
+
+def _unpacks_packages() -> bool:
+    return shutil.which("dpkg-deb") is not None

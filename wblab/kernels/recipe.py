@@ -1,0 +1,41 @@
+"""What the lab adds to a kernel's source: patches and configuration."""
+
+import hashlib
+from dataclasses import dataclass
+
+from wblab.kernels import config, patches
+from wblab.kernels.catalog import Catalog
+from wblab.kernels.patches import Patch
+
+_METHOD = 1  # part of every key: count up when the same inputs are built differently
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Patches and options, as they were when the build began."""
+
+    series: str  # of the patches
+    patches: tuple[Patch, ...]
+    options: tuple[config.Option, ...]
+    steps: int  # expected number of files that a build makes
+
+    @property
+    def digest(self) -> str:
+        """A digest of patches and options. The reasons beside the options are not part of it."""
+        parts = [f"{patch.name}\0{patch.sha256}" for patch in self.patches]
+        return hashlib.sha256("\0".join([str(_METHOD), config.allconfig(self.options), *parts]).encode()).hexdigest()
+
+    def key(self, identity: str, compiler: str) -> str:
+        """Return the build id of this recipe with a source and a compiler."""
+        return hashlib.sha256(f"{self.digest}\0{identity}\0{compiler}".encode()).hexdigest()
+
+
+def recipe(version: str, catalog: Catalog) -> Recipe:
+    """Return the recipe for a tree of `version`, such as 7.3. Raises InputError for a fragment that cannot be read."""
+    series = catalog.patch_series(version)
+    return Recipe(
+        series=series,
+        patches=tuple(patches.read(path) for path in catalog.patches(series)),
+        options=config.requested(catalog.fragments()),
+        steps=next((known.steps for known in catalog.series if known.name == series), catalog.series[0].steps),
+    )

@@ -1,0 +1,94 @@
+"""The kernel of a series: built from the source that is pinned, or from another where that cannot be had any more."""
+
+import hashlib
+from dataclasses import replace
+from pathlib import Path
+
+from wblab.core.errors import WblabError
+from wblab.kernels import cache, kernel, make, pins, places
+from wblab.kernels.build import Build, Say
+from wblab.kernels.catalog import Catalog, Series
+from wblab.kernels.kernel import Kernel
+from wblab.kernels.pins import Pin
+from wblab.kernels.recipe import recipe
+from wblab.lab.progress import Report
+
+
+class NoSourceError(WblabError):
+    """No place has a source of a series."""
+
+
+def current(series: Series, known: Catalog) -> Kernel | None:
+    """Return the kernel that was built of a series with today's pin, patches and configuration, or None.
+
+    `instead_of` is the pinned source where it was built from another one.
+    """
+    note = cache.read_json(_note(series, known))
+    found = kernel.load(cache.home() / "builds" / str(note.get("build"))) if note else None
+    return replace(found, instead_of=note.get("instead_of")) if found and note else None
+
+
+def build(series: Series, known: Catalog, report: Report, say: Say) -> Kernel:
+    """Return the kernel of a series, fetched and built where it is not yet.
+
+    Where the pinned source cannot be had, another one that is offered is used, `say` hears which and why, and it is
+    looked for again the next time. Raises NoSourceError where none can be had, WblabError as Build does.
+    """
+    found = current(series, known)
+    if found and not found.instead_of:
+        return found
+    make.check_tools()
+    pin = known.pins.get(series.name)
+    if pin is None:
+        reasons = ["no source is pinned"]
+    elif _build(pin, series, known).done() or not (reasons := places.fetch(pin, series, known, report)):
+        return _run(_build(pin, series, known), _note(series, known), report, say)
+    pinned = places.source_of(pin, series).description if pin else f"a pinned source of {series.name}"
+    if found:
+        say(f"{found.source} is used instead of {pinned}: {'; '.join(reasons)}")
+        return found
+    other = places.newest(series, known, report)
+    reasons += other if isinstance(other, list) else places.fetch(other, series, known, report)
+    if isinstance(other, list) or not places.source_of(other, series).is_here:
+        raise NoSourceError("; ".join(reasons))
+    say(f"{places.source_of(other, series).description} instead of {pinned}: {'; '.join(reasons)}")
+    return _run(_build(other, series, known), _note(series, known), report, say, pinned)
+
+
+def move_pin(series: Series, known: Catalog, report: Report, say: Say) -> Catalog:
+    """Pin the newest source that is offered for a series, and return the catalog with it.
+
+    Raises InputError where the file of the pins cannot be written, NoSourceError where nothing is offered.
+    """
+    pins.check_writable(known.pins_file)
+    old, new = known.pins.get(series.name), places.newest(series, known, report)
+    if isinstance(new, list):
+        raise NoSourceError("; ".join(new))
+    what = places.source_of(new, series).description
+    if new == old:
+        say(f"{series.name} stays pinned to {what}: nothing newer is offered")
+        return known
+    moved = replace(known, pins={**known.pins, series.name: new})
+    pins.save(moved.pins_file, moved.pins)
+    before = places.source_of(old, series).description if old else "nothing"
+    say(f"{series.name} is pinned to {what} now; before, to {before}")
+    return moved
+
+
+def _build(pin: Pin, series: Series, known: Catalog) -> Build:
+    return Build(places.source_of(pin, series), recipe(series.name, known), make.compiler())
+
+
+def _run(build_: Build, note: Path, report: Report, say: Say, instead_of: str | None = None) -> Kernel:
+    """Build, and note the result where `current` looks."""
+    built = build_.run(report, say)
+    cache.room("current")
+    cache.write_json(note, {"build": build_.result.name, "instead_of": instead_of})
+    return replace(built, instead_of=instead_of)
+
+
+def _note(series: Series, known: Catalog) -> Path:
+    """Return the note about the build of a series; labs with other pins or patches have notes of their own."""
+    pin = known.pins.get(series.name)
+    inputs = f"{pin.identity if pin else ''}\0{recipe(series.name, known).digest}"
+    return cache.home() / "current" / f"{series.name}-{hashlib.sha256(inputs.encode()).hexdigest()[:16]}.json"

@@ -1,0 +1,120 @@
+"""Sources of kernels, archives and trees, and how an archive becomes a tree."""
+
+import hashlib
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from wblab.core.errors import InputError, WblabError
+from wblab.kernels import cache, kernel, tree
+from wblab.lab.progress import Report
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a kernel's source comes from, and a digest that stands for all of it."""
+
+    description: str
+    identity: str
+    path: str  # the user's tree; else the archive, which is deleted once it is unpacked
+
+    @property
+    def is_tree(self) -> bool:
+        """Whether this is a tree of the user."""
+        return not self.identity.startswith("sha256:")
+
+    @property
+    def tree(self) -> Path:
+        """The tree, which exists after `unpack`."""
+        if self.is_tree:
+            return Path(self.path)
+        return cache.home() / "trees" / self.identity.removeprefix("sha256:")[:16]
+
+    @property
+    def is_here(self) -> bool:
+        """Whether nothing has to be fetched."""
+        return self.tree.exists() or Path(self.path).exists()
+
+
+def given(path: Path) -> Source:
+    """Return the source that the user named: a tree, a tarball, or a package file. Raises InputError."""
+    path = path.resolve()
+    if path.is_dir():
+        tree.version(path)
+        return Source(tree.describe(path), tree.identity(path), str(path))
+    if not path.name.endswith(_ARCHIVES):
+        raise InputError(f"{path} is neither a kernel tree, an archive ({', '.join(_ARCHIVES)}) nor a linux executable")
+    try:
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from None
+    return Source(str(path), f"sha256:{digest}", str(path))
+
+
+_ARCHIVES = (".tar", ".tar.xz", ".tar.gz", ".tgz", ".tar.bz2", ".tar.zst", ".deb")
+
+
+def unpack(source: Source, report: Report) -> Path:
+    """Return the tree of a source, unpacked once. Raises WblabError."""
+    target = source.tree
+    if source.is_tree or target.exists():
+        return target
+    archive = Path(source.path)
+    lock = cache.room("trees") / f"{target.name}.lock"
+    with cache.locked(lock, lambda: report(None, "waiting for another unpacking")):
+        if target.exists():
+            return target
+        report(None, f"unpacking {archive.name}")
+        if f"sha256:{kernel.sha256(archive)}" != source.identity:
+            raise WblabError(f"{archive} is not what it should be, by its digest: remove it and build again")
+        staged = target.with_name(f"{target.name}.part")
+        shutil.rmtree(staged, ignore_errors=True)
+        staged.mkdir()
+        _extract(archive, staged)
+        try:
+            tree.version(staged)
+        except InputError:
+            raise InputError(f"{archive} does not hold a kernel tree in one folder") from None
+        staged.rename(target)
+    if cache.home() in archive.parents:
+        archive.unlink(missing_ok=True)  # the tree replaces it
+    return target
+
+
+def _extract(archive: Path, folder: Path) -> None:
+    # What root unpacks belongs to root, and nobody else may write to it, whatever the archive says.
+    into = [f"--directory={folder}", "--strip-components=1", "--no-same-owner", "--no-same-permissions"]
+    if archive.suffix == ".deb":  # the tarball is inside the package
+        _pipe(
+            ["dpkg-deb", "--fsys-tarfile", str(archive)],
+            ["tar", "--extract", "--to-stdout", "--wildcards", "./usr/src/linux-source-*.tar.xz"],
+            ["tar", "--extract", "--use-compress-program=xz --threads=0", *into],
+            archive=archive,
+        )
+    else:
+        _pipe(["tar", "--extract", f"--file={archive}", *into], archive=archive)
+
+
+def _pipe(*commands: Sequence[str], archive: Path) -> None:
+    """Run commands, each reading what the one before it writes. Raises WblabError."""
+    with tempfile.TemporaryFile() as errors:
+        processes: list[subprocess.Popen[bytes]] = []
+        upstream: IO[bytes] | None = None
+        for command in commands:
+            stdin = upstream or subprocess.DEVNULL
+            process = subprocess.Popen(command, stdin=stdin, stdout=subprocess.PIPE, stderr=errors)
+            if upstream:
+                upstream.close()  # so that the writer notices when its reader ends
+            upstream = process.stdout
+            processes.append(process)
+        processes[-1].communicate()
+        failed = [process.wait() for process in processes]
+        if any(failed):
+            errors.seek(0)
+            words = " ".join(errors.read().decode(errors="replace").split())
+            raise WblabError(f"cannot unpack {archive}: {words or 'it holds no kernel source'}; is it whole?")

@@ -1,0 +1,200 @@
+"""From what the user wants, a series or a path, to a kernel: one that is there, or one that is built now."""
+
+import os
+import shlex
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from wblab.core.errors import InputError, WblabError
+from wblab.kernels import cache, catalog, kernel, make, places, series, source, tree
+from wblab.kernels.build import Build, Say
+from wblab.kernels.catalog import Catalog
+from wblab.kernels.kernel import Kernel
+from wblab.kernels.pins import Pin
+from wblab.kernels.recipe import recipe
+from wblab.kernels.series import NoSourceError
+from wblab.kernels.source import Source
+from wblab.lab.progress import Report, silent
+
+
+@dataclass(frozen=True)
+class Listed:
+    """One series of the catalog, as `wblab kernel list` shows it."""
+
+    series: str
+    default: bool
+    kernel: Kernel | None  # None: not built, or not with today's patches and configuration
+    patches: tuple[str, ...]
+    pin: Pin | None
+    source: str  # what is pinned; "" if nothing is
+
+
+def list_kernels() -> list[Listed]:
+    """Return all series that the lab knows, newest first. Builds and fetches nothing."""
+    known = catalog.load()
+    return [
+        Listed(
+            series=entry.name,
+            default=entry.name == known.default,
+            kernel=series.current(entry, known),
+            patches=tuple(patch.name for patch in known.patches(entry.name)),
+            pin=known.pins.get(entry.name),
+            source=places.source_of(known.pins[entry.name], entry).description if entry.name in known.pins else "",
+        )
+        for entry in known.series
+    ]
+
+
+def built_kernel(name: str, *, given: Collection[str] = ()) -> Kernel:
+    """Return the kernel that a spec names, which must be built; "" is the default. Raises InputError.
+
+    A spec may be somebody else's, and a kernel is a program that runs here: a spec names a series. given: what the user
+    named on the command line, which may be paths; the same paths in a spec are then as good.
+    """
+    if _may_be_path(name) and full_name(name) not in map(full_name, given):
+        option = shlex.join(["--kernel", full_name(name)])
+        raise InputError(f"kernel {name!r} is a path, which counts on the command line only: give {option} to run it")
+    kernel_ = find_kernel(name or None)
+    if kernel_ is None:
+        build = shlex.join(["wblab", "kernel", "build", *([name] if name else [])])
+        what = name or "of the lab"
+        raise InputError(f"the kernel {what} is not built yet: run '{build}', after 'make setup' if there is no wblab")
+    return kernel_
+
+
+def full_name(name: str) -> str:
+    """Return what a kernel is called from everywhere: a series as it is, a path from the root on."""
+    path = os.path.expanduser(name)
+    return os.path.abspath(path) if _may_be_path(name) and os.path.exists(path) else name
+
+
+def _may_be_path(name: str) -> bool:
+    is_series = any(name == entry.name for entry in catalog.load().series)
+    return name != "" and not is_series and (os.sep in name or os.path.exists(name))
+
+
+def find_kernel(wanted: str | None = None) -> Kernel | None:
+    """Return a kernel that is built already and up to date, or None. Builds and fetches nothing.
+
+    `wanted`: a series, the path of a tree, an archive or an executable; None for the default series, or the one that
+    stands in for it. For a series this takes milliseconds; for a tree, as long as git needs to see what has changed.
+    Raises InputError for something that is none of these.
+    """
+    known = catalog.load()
+    if wanted is None:
+        return series.current(known.find(known.default), known) or _stand_in(known)
+    path = _path(wanted, known)
+    if path is None:
+        return series.current(known.find(wanted), known)
+    if kernel.is_executable(path):
+        return kernel.inspect(path)
+    given = source.given(path)
+    return _given_build(given, known).done() if given.tree.exists() else None
+
+
+def build_kernel(
+    wanted: str | None = None, *, report: Report = silent, say: Say = lambda _: None, refresh: bool = False
+) -> Kernel:
+    """Return the wanted kernel (as for `find_kernel`), fetched and built where it is not yet.
+
+    `refresh`: pin the newest source that is offered first. Raises InputError for what cannot be built, WblabError
+    when no place has the source, a patch does not apply, the configuration does not come out or make fails.
+    """
+    known = catalog.load()
+    path = _path(wanted, known) if wanted else None
+    if refresh:
+        if path:
+            raise InputError(f"--refresh moves the pin of a series, and {wanted!r} is none: leave it out")
+        known = series.move_pin(known.find(wanted or known.default), known, report, say)
+    if wanted is None:
+        return _build_default(known, report, say)
+    if path is None:
+        try:
+            return series.build(known.find(wanted), known, report, say)
+        except NoSourceError as error:
+            raise WblabError(f"no source for kernel {wanted}: {error}; name a tree or a tarball instead") from None
+    if kernel.is_executable(path):
+        return kernel.inspect(path)
+    make.check_tools()
+    given = source.given(path)
+    source.unpack(given, report)
+    return _run_given(_given_build(given, known), report, say)
+
+
+def build_tree(
+    path: Path, description: str, place: Path, *, report: Report = silent, say: Say = lambda _: None
+) -> Kernel:
+    """Return the kernel of a tree as it is now, built unless that was built before.
+
+    `description`: what the kernel's record calls the source. `place`: a folder below the cache for the copy and the
+    objects, the same one for all states of the tree, so that make has less to do. Raises InputError, WblabError.
+    """
+    make.check_tools()
+    given = replace(source.given(path), description=description)
+    return _run_given(replace(_given_build(given, catalog.load()), place=place), report, say)
+
+
+def _run_given(build: Build, report: Report, say: Say) -> Kernel:
+    if build.recipe.series != (version := tree.version(build.source.tree)):
+        say(f"the lab has no patches for {version}: those for {build.recipe.series} are used")
+    return build.run(report, say)
+
+
+def _given_build(given: Source, known: Catalog) -> Build:
+    """Return the build of what the user named, whose tree is unpacked."""
+    return Build(given, recipe(tree.version(given.tree), known), make.compiler())
+
+
+def _build_default(known: Catalog, report: Report, say: Say) -> Kernel:
+    """Build the default series, or the newest older one that can be had. Which one that was is remembered."""
+    if not series.current(known.find(known.default), known) and (stand_in := _stand_in(known)):
+        return stand_in
+    reason = ""  # why the default series cannot be had
+    for candidate in known.from_default():
+        try:
+            built = series.build(candidate, known, report, say)
+        except NoSourceError as error:
+            reason = reason or str(error)
+            continue
+        if not reason:
+            _memory().unlink(missing_ok=True)
+            return built
+        say(f"kernel {candidate.name} instead of {known.default}: {reason}")
+        say(f"'wblab kernel build {known.default}' looks again")
+        cache.write_json(_memory(), {"series": candidate.name, "default": known.default, "reason": reason})
+        return replace(built, instead_of=known.default)
+    raise WblabError(f"no source for any kernel; for {known.default}: {reason}; name a tree or a tarball instead")
+
+
+def _stand_in(known: Catalog) -> Kernel | None:
+    """Return the kernel that was built because no place had the default series."""
+    memory = cache.read_json(_memory())
+    names = [candidate.name for candidate in known.series]
+    if not memory or memory.get("default") != known.default or memory.get("series") not in names:
+        return None
+    found = series.current(known.find(str(memory["series"])), known)
+    return replace(found, instead_of=known.default) if found else None
+
+
+def _memory() -> Path:
+    return cache.home() / "default.json"
+
+
+def _path(wanted: str, known: Catalog) -> Path | None:
+    """Return `wanted` as a path, or None if it is a series. Raises InputError if it is neither."""
+    if any(wanted == entry.name for entry in known.series):
+        return None
+    path = Path(wanted).expanduser()
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        pass
+    except OSError as error:
+        raise InputError(f"cannot read the kernel {wanted!r}: {error.strerror}") from None
+    else:
+        return path
+    if os.sep in wanted:
+        raise InputError(f"no kernel tree, archive or executable at {wanted!r}: check the path")
+    known.find(wanted)
+    return None

@@ -1,0 +1,106 @@
+"""The distribution's packages that the lab needs: which are missing, and how they are installed.
+
+`python3 -m wblab.lab.packages` installs what is missing, as root on apt; else it says how. With `--tests` what only
+the tests need as well: without that they run too, and say at their end what they left out.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+from wblab.lab.tools import tool_path
+
+# Program -> Debian package. What the kernel build and the runs call.
+PROGRAMS = {
+    "gcc": "gcc",
+    "ld": "binutils",
+    "make": "make",
+    "flex": "flex",
+    "bison": "bison",
+    "bc": "bc",
+    "patch": "patch",
+    "tar": "tar",
+    "xz": "xz-utils",
+    "mke2fs": "e2fsprogs",
+    "mkfs.xfs": "xfsprogs",
+    "trace-cmd": "trace-cmd",
+}
+HEADERS = {"stdio.h": "libc6-dev"}
+
+# What the tests call besides.
+BROWSERS = ("chromium", "chromium-browser", "chromium-headless-shell", "google-chrome", "google-chrome-stable")
+TEST_PROGRAMS = {
+    "git": "git",
+    "openssl": "openssl",
+    "pkg-config": "pkg-config",
+    "pkill": "procps",
+    "strace": "strace",
+    "mount": "mount",
+}
+TEST_HEADERS = {
+    "trace-cmd/trace-cmd.h": "libtracecmd-dev",
+    "tracefs/tracefs.h": "libtracefs-dev",
+    "traceevent/event-parse.h": "libtraceevent-dev",
+}
+_INCLUDE = Path("/usr/include")
+_ENVIRONMENT = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
+
+
+def missing_packages() -> list[str]:
+    """Return the Debian packages to install for the lab, in a stable order."""
+    missing = _missing(PROGRAMS, HEADERS)
+    if find_spec("ensurepip") is None or find_spec("venv") is None:
+        missing.append("python3-venv")
+    return missing
+
+
+def missing_test_packages() -> list[str]:
+    """Return the Debian packages to install for the tests besides, in a stable order."""
+    missing = _missing(TEST_PROGRAMS, TEST_HEADERS)
+    if not any(map(tool_path, BROWSERS)):
+        missing.append("chromium")
+    return missing
+
+
+def _missing(programs: dict[str, str], headers: dict[str, str]) -> list[str]:
+    missing = [package for program, package in programs.items() if tool_path(program) is None]
+    return missing + [package for header, package in headers.items() if not (_INCLUDE / header).exists()]
+
+
+def install_command(packages: list[str]) -> list[str]:
+    """Return the command that installs packages, for a person to copy or for root to run."""
+    sudo = [] if os.geteuid() == 0 else ["sudo"]
+    return [*sudo, "apt-get", "install", "--yes", "--no-install-recommends", *packages]
+
+
+def main() -> int:
+    """Install what is missing where that can be done; else print the one command that does it."""
+    needed = missing_packages()
+    more = missing_test_packages() if "--tests" in sys.argv[1:] else []
+    if not needed and not more:
+        return 0
+    if os.geteuid() or shutil.which("apt-get") is None:
+        command = " ".join(install_command([*needed, *more]))
+        if needed:
+            print(f"wblab: missing packages: run '{command}' first", file=sys.stderr)
+            return 2
+        print(f"wblab: some tests will be left out; for all of them run '{command}' first", file=sys.stderr)
+        return 0
+    subprocess.run(["apt-get", "update", "--quiet=2"], env=_ENVIRONMENT, check=False)
+    code = _install(needed) if needed else 0
+    for package in more:  # each alone: one that the distribution does not have keeps no other away
+        _install([package])
+    return code
+
+
+def _install(packages: list[str]) -> int:
+    command = install_command(packages)
+    print(f"+ {' '.join(command)}", file=sys.stderr)
+    return subprocess.run(command, env=_ENVIRONMENT, stdout=subprocess.DEVNULL, check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())

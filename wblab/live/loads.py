@@ -1,0 +1,147 @@
+"""The loads of a live run: each a process of its own that ends with us."""
+
+import mmap
+import os
+import signal
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+from wblab.core.child import fork_child
+from wblab.core.cycles import Stamps, ending, run_cycles, stamps_for
+from wblab.core.errors import WblabError
+from wblab.core.loads import Command, CommandFailed, Cycle, Load
+from wblab.core.syscalls import set_ioprio, set_process_name
+from wblab.core.units import NS_PER_S
+from wblab.machine.lifetime import end_with
+from wblab.machine.undo import Undo
+
+_SPAWNED, _RELEASED = 0, 1  # what a command's load and we tell each other
+_POLL_S, _SOON_S = 0.1, 0.01
+_PATIENCE_S = 10.0  # of a command that was asked to end
+_RELEASE_LIMIT_S = 300.0  # a load that writeback has stopped ends when it is released
+
+
+@dataclass(frozen=True)
+class Running:
+    """A load that was started. shared: memory that its process shares with us."""
+
+    name: str
+    load: Load
+    pid: int
+    stamps: Stamps
+    shared: memoryview
+
+    @property
+    def spawned(self) -> int:
+        """The pid of the command's own process, whose parent the load's is; 0 before."""
+        pid: int = self.shared[_SPAWNED]
+        return pid
+
+    def has_ended(self) -> bool:
+        """Return whether its process has ended; it is not reaped, so that its pid stays its own."""
+        return os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+    def check(self) -> None:
+        """Raise WblabError for an innocent load that came to a bad end."""
+        ended = ending(self.stamps)
+        if self.load.innocent and ended.end == "failed" and self.has_ended():
+            raise WblabError(f"the load {self.name} failed: {ended.error or 'its process died'}")
+
+
+class _Spawning(Command):
+    """A command that notes the pid of its process, and takes its whole process group with it when it is stopped."""
+
+    def __init__(self, command: Command, shared: memoryview) -> None:
+        super().__init__(**{field.name: getattr(command, field.name) for field in fields(command)})
+        self._shared = shared
+
+    def prepare(self, mount: Path) -> Cycle:
+        return self._cycle
+
+    def _cycle(self, number: int) -> None:
+        if number == 0:
+            time.sleep(self.wait / NS_PER_S)
+            return
+        pid = os.posix_spawnp(self.argv[0], self.argv, os.environ)
+        self._shared[_SPAWNED] = pid
+        try:
+            _, status = os.waitpid(pid, 0)
+        except BaseException:
+            os.killpg(0, signal.SIGTERM)  # we ignore it by now
+            os.waitpid(pid, 0)
+            raise
+        if status:
+            raise CommandFailed(os.waitstatus_to_exitcode(status))
+
+
+def start_load(
+    name: str, load: Load, directory: int, start_ns: int, setup: Callable[[memoryview], None] = lambda shared: None
+) -> Running:
+    """Start a load whose first cycle begins at `start_ns` (CLOCK_MONOTONIC); `setup` runs in its process before.
+
+    directory: the descriptor of where it works, reached by no name: its files are there, or its command runs there.
+    """
+    stamps, parent = stamps_for(load), os.getpid()
+    shared = memoryview(mmap.mmap(-1, mmap.PAGESIZE)).cast("q")
+
+    def task() -> None:
+        end_with(parent)
+        os.setpgid(0, 0)  # the terminal's signals are for our parent
+        set_process_name(name)
+        if load.ioclass != "none":
+            set_ioprio(load.ioclass, load.iolevel)
+        setup(shared)
+        os.fchdir(directory)
+        own = _Spawning(load, shared) if isinstance(load, Command) else load
+        run_cycles(own, Path(), stamps, start_ns)
+
+    return Running(name, load, fork_child(task), stamps, shared)
+
+
+def start_command(name: str, load: Command, directory: int, start_ns: int, log: Path) -> Running:
+    """Start the command's load, which begins when it is released. What the command prints goes to `log`, a new file."""
+
+    def setup(shared: memoryview) -> None:
+        while not shared[_RELEASED]:
+            time.sleep(_SOON_S)
+        null, output = os.open(os.devnull, os.O_RDONLY), os.open(log, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        for target, source in enumerate((null, output, output)):
+            os.dup2(source, target)
+
+    return start_load(name, load, directory, start_ns, setup)
+
+
+def release(command: Running, group: Path | None, undo: Undo) -> None:
+    """Let the command's load begin, in a cgroup if one is given. Raises OSError.
+
+    All that it starts is killed when `undo` ends, unless it has left its process group.
+    """
+    undo.note("kill group", command.pid)
+    if group:
+        (group / "cgroup.procs").write_text(str(command.pid))
+    command.shared[_RELEASED] = 1
+
+
+def stop_loads(running: list[Running]) -> None:
+    """Stop the loads that still run, and wait for them. Raises WblabError for one that cannot be stopped."""
+    left = [item for item in running if not item.has_ended()]
+    for item in left:
+        os.kill(item.pid, signal.SIGTERM)
+    asked_s = time.monotonic()
+    while left := [item for item in left if not item.has_ended()]:
+        waited_s = time.monotonic() - asked_s
+        for item in left:
+            if item.spawned and waited_s > _PATIENCE_S:
+                os.kill(item.spawned, signal.SIGKILL)
+        if waited_s > _RELEASE_LIMIT_S:
+            raise WblabError(f"the load {left[0].name} does not end after SIGTERM: writeback still holds it")
+        time.sleep(_POLL_S)
+
+
+def reap(running: list[Running]) -> None:
+    """Give back the pids of loads that have ended."""
+    for item in running:
+        if item.has_ended():
+            os.waitpid(item.pid, 0)

@@ -1,0 +1,124 @@
+"""Where a directory lies: its filesystem, the block device below it, and what that did."""
+
+import os
+import re
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from wblab.core.errors import InputError
+from wblab.machine.directory import path_of
+
+_SECTOR_BYTES = 512  # of block/stat, whatever the device has: Documentation/block/stat.rst
+_READ_SECTORS, _WRITTEN_SECTORS, _BUSY_MS = 2, 6, 9
+_BLOCK = Path("/sys/dev/block")
+_MOUNTS = Path("/proc/self/mountinfo")
+_OCTAL = re.compile(r"\\([0-7]{3})")
+
+
+@dataclass(frozen=True)
+class Place:
+    """A directory's filesystem. device: of the filesystem, below /sys; None for tmpfs, overlay and the like.
+
+    disks: what is at the bottom, below /sys too: the disk of a partition, the disks under a logical volume.
+    """
+
+    filesystem: str
+    source: str
+    mount_options: tuple[str, ...]
+    device: Path | None
+    disks: tuple[Path, ...]
+
+    def schedulers(self) -> str:
+        """Return the I/O schedulers of the disks, each once, joined by commas; empty where there are none."""
+        return ",".join(dict.fromkeys(scheduler(disk) for disk in self.disks))
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """What a device has done since it came up: bytes, and for how long it had something to do."""
+
+    read_bytes: int
+    written_bytes: int
+    busy_ns: int
+
+
+def find_place(directory: Path) -> Place:
+    """Return where a directory lies. Raises as place_of."""
+    held = os.open(directory, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        return place_of(held)
+    finally:
+        os.close(held)
+
+
+def place_of(held: int) -> Place:
+    """Return where a directory lies that is held by its descriptor (/proc/self/mountinfo, proc(5)).
+
+    Raises OSError, and InputError in a chroot whose root is no mount, for what is below none.
+    """
+    directory = path_of(held)
+    best: tuple[int, list[str], list[str]] | None = None
+    for line in _MOUNTS.read_text().splitlines():
+        mount, _, rest = line.partition(" - ")
+        words = mount.split()
+        at = Path(_plain(words[4]))
+        if directory.is_relative_to(at) and (not best or len(at.parts) >= best[0]):  # a later one hides an earlier one
+            best = (len(at.parts), words, rest.split())
+    if not best:
+        raise InputError(f"{str(directory)!r} is below no mount that is seen here: give a directory on one")
+    _, words, (filesystem, source, options) = best
+    device = _device(os.fstat(held).st_dev, _plain(source))
+    own = dict.fromkeys([*words[5].split(","), *options.split(",")])
+    return Place(filesystem, _plain(source), tuple(own), device, tuple(_disks(device)) if device else ())
+
+
+def find_disk(name: str) -> Path:
+    """Return the disk that a device is or is part of, below /sys: sda, /dev/sda1. Raises OSError."""
+    number = os.stat(Path("/dev", name)).st_rdev
+    return _whole((_BLOCK / f"{os.major(number)}:{os.minor(number)}").resolve(strict=True))
+
+
+def scheduler(disk: Path) -> str:
+    """Return a disk's I/O scheduler: the one in brackets."""
+    text = (disk / "queue" / "scheduler").read_text().strip()
+    match = re.search(r"\[(.+)\]", text)
+    return match[1] if match else text
+
+
+def traffic(device: Path) -> Traffic:
+    """Return what a device has done so far (Documentation/block/stat.rst)."""
+    values = [int(word) for word in (device / "stat").read_text().split()]
+    return Traffic(
+        values[_READ_SECTORS] * _SECTOR_BYTES, values[_WRITTEN_SECTORS] * _SECTOR_BYTES, values[_BUSY_MS] * 1_000_000
+    )
+
+
+def _device(own: int, source: str) -> Path | None:
+    """Return the device below /sys: of a directory's files, `own`, or else of the mount (btrfs)."""
+    numbers = [own]
+    if source.startswith("/"):
+        with suppress(OSError):  # /dev/root, or of another mount namespace
+            numbers.append(os.stat(source).st_rdev)
+    for number in numbers:
+        path = _BLOCK / f"{os.major(number)}:{os.minor(number)}"
+        if os.major(number) and path.exists():
+            return path.resolve()
+    return None
+
+
+def _disks(device: Path) -> list[Path]:
+    disk = _whole(device)
+    below = sorted((disk / "slaves").glob("*"))
+    if below:
+        return list(dict.fromkeys(found for slave in below for found in _disks(slave.resolve())))
+    return [disk] if (disk / "queue" / "scheduler").exists() else []
+
+
+def _whole(device: Path) -> Path:
+    return device.parent if (device / "partition").exists() else device
+
+
+def _plain(text: str) -> str:
+    """Return a path of mountinfo without its escapes, which are octal."""
+    return _OCTAL.sub(lambda match: chr(int(match[1], 8)), text)

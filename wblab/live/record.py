@@ -1,0 +1,97 @@
+"""What experiment.json says of a live run."""
+
+import platform
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from wblab.core import rundir
+from wblab.core.cycles import ending
+from wblab.core.spec import Trace
+from wblab.core.tables import to_table
+from wblab.host.machine import describe_host
+from wblab.lab.livespec import HostDisk, LiveSpec
+from wblab.live.loads import Running
+from wblab.live.machine import dirty_settings, memory_bytes, thresholds
+from wblab.live.order import Order
+from wblab.live.place import Place
+from wblab.live.throughput import Throughput
+from wblab.live.tracing import Tracing
+
+
+def live_spec(order: Order, place: Place, trace: Trace) -> LiveSpec:
+    """Return what the run is: the order, on this machine."""
+    return LiveSpec(
+        name=order.name,
+        memory=memory_bytes(),
+        disk=HostDisk(
+            device=place.source if place.device else "",
+            filesystem=place.filesystem,
+            mount_options=place.mount_options,
+            scheduler=place.schedulers(),
+        ),
+        sysctl=dirty_settings(),
+        cgroup=order.cgroup,
+        trace=trace,
+        tail=order.tail,
+        load=order.loads(),
+    )
+
+
+def begun(spec: LiveSpec, order: Order, place: Place) -> dict[str, Any]:
+    """Return the record of a run that is about to start. Should we be killed, this is what stays."""
+    return {
+        "format": rundir.FORMAT,
+        "kind": "live",
+        "spec": to_table(spec),
+        "seed": spec.seed,
+        "kernel": {"release": platform.release()},
+        "guest": None,
+        "host": describe_host(),
+        "start": now(),
+        "end": None,
+        "wall_s": None,
+        "outcome": "unfinished",
+        "reason": "live_experiment.py is still at it, or was killed",
+        "live": {
+            "directory": str(order.directory),
+            "device": place.device.name if place.device else None,
+            "disks": [disk.name for disk in place.disks],
+            "thresholds": thresholds(),
+        },
+    }
+
+
+def live(running: Sequence[Running], throughput: Throughput, tracing: Tracing, ended: str) -> dict[str, Any]:
+    """Return what the record says at the end. `ended`: why the run did."""
+    return {
+        "command": next((_command(item) for item in running if not item.load.innocent), None),
+        "traffic": throughput.to_json(),
+        "thresholds_at_end": thresholds(),
+        "lost_events": tracing.lost,
+        "captures": tracing.saved,
+        "ended": ended,
+        "notes": [*throughput.notes, *tracing.notes],
+    }
+
+
+def _command(item: Running) -> dict[str, Any]:
+    """Return what became of the command, with the pid of its own process. Times are those of the loads.
+
+    exit_code: less than 0, the signal that ended it; None where it never started, or was stopped by us.
+    """
+    times_ns, ended = item.stamps.times_ns(), ending(item.stamps)
+    started = len(times_ns) > 1 and bool(item.spawned)
+    return {
+        "load": item.name,
+        "pid": item.spawned or None,
+        "start_ns": times_ns[1] if started else None,
+        "end_ns": times_ns[2] if len(times_ns) > 2 else None,
+        "exit_code": ended.status if started and ended.end == "finished" else None,
+        "error": ended.error,
+    }
+
+
+def now() -> str:
+    """Return the time of day, as records have it."""
+    return time.strftime("%Y-%m-%dT%H:%M:%S%z")

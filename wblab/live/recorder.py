@@ -1,0 +1,126 @@
+"""The flight recorder: everything in a ring buffer, and of that only the seconds around a pause in a file."""
+
+import json
+import os
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from wblab.core import rundir
+from wblab.core.child import describe_exit, fork_child
+from wblab.core.errors import WblabError
+from wblab.core.syscalls import set_process_name
+from wblab.live.pages import Processor, has_lost, page_time_ns, processors, put_together
+from wblab.machine.lifetime import end_with
+from wblab.machine.tracefs import Instance
+
+# System calls that a filesystem or the page cache can hold up; read(2) and its kind would fill the buffer alone.
+BLOCKING = (
+    *("open", "openat", "openat2", "creat", "close", "write", "writev", "pwrite64", "pwritev", "pwritev2"),
+    *("sendfile", "copy_file_range", "fallocate", "truncate", "ftruncate", "fsync", "fdatasync", "sync", "syncfs"),
+    *("sync_file_range", "msync", "rename", "renameat", "renameat2", "link", "linkat", "symlink", "unlink"),
+    *("unlinkat", "mkdir", "mkdirat", "rmdir"),
+)
+SYSTEMS = ("writeback", "block", "sched:sched_switch", "sched:sched_wakeup", "sched:sched_wakeup_new")
+_NO_MORE = b"\n"
+_JOURNALS = {"ext3": ("ext4", "jbd2"), "ext4": ("ext4", "jbd2")}
+
+
+@dataclass(frozen=True)
+class Capture:
+    """What trace.pause-N.json says. All times are ns of CLOCK_MONOTONIC, as those of the loads.
+
+    pause_start_ns, pause_end_ns: of the pause of `load`, without its idle time. start_ns, end_ns: what the file covers;
+    the start is later than asked for where the buffer did not reach back that far.
+    """
+
+    number: int
+    load: str
+    pause_start_ns: int
+    pause_end_ns: int
+    start_ns: int
+    end_ns: int
+
+    @property
+    def whole(self) -> bool:
+        """Whether the file reaches back to before the pause."""
+        return self.start_ns <= self.pause_start_ns
+
+
+def saved_captures(directory: Path) -> list[Capture]:
+    """Return what was saved in a run's directory."""
+    return [Capture(**json.loads(path.read_text())) for path in directory.glob("trace.pause-*.json")]
+
+
+def recorder_events(filesystem: str) -> list[str]:
+    """Return what the flight recorder would like to record, if the kernel has it."""
+    calls = [f"syscalls:sys_{side}_{name}" for name in BLOCKING for side in ("enter", "exit")]
+    return [*SYSTEMS, *_JOURNALS.get(filesystem, (filesystem,)), *calls]
+
+
+class FlightRecorder:
+    """An instance that records all of the time, and a process that takes out of it what is asked for."""
+
+    def __init__(self, instance: Instance, directory: Path, tracecmd: str, before_ns: int) -> None:
+        self._instance, self._directory, self._tracecmd, self._before_ns = instance, directory, tracecmd, before_ns
+        self._taker, self._orders = 0, -1
+
+    def start(self) -> None:
+        """Record from now on. Raises OSError."""
+        reader, self._orders = os.pipe()
+        parent = os.getpid()
+
+        def task() -> None:
+            os.close(self._orders)
+            end_with(parent)
+            os.setpgid(0, 0)  # the terminal's signals are for our parent
+            set_process_name("wblab-recorder")
+            self._take(reader)
+
+        self._taker = fork_child(task)
+        os.close(reader)
+        self._instance.start()
+
+    def save(self, wanted: Capture) -> None:
+        """Have the span of a capture saved, which is over by now. Raises OSError."""
+        os.write(self._orders, json.dumps(asdict(wanted)).encode() + b"\n")
+
+    def stop(self) -> None:
+        """Save what was asked for, and record no more. Raises OSError, WblabError."""
+        os.write(self._orders, _NO_MORE)  # closing would not do: loads that were forked later have this end too
+        os.close(self._orders)
+        _, status = os.waitpid(self._taker, 0)
+        self._instance.stop()
+        if status:
+            raise WblabError(f"the process that saves pauses died with {describe_exit(status)}")
+
+    def _take(self, orders: int) -> None:
+        with ExitStack() as stack:
+            sources = [stack.enter_context(source) for source in processors(self._instance)]
+            kept: list[list[bytes]] = [[] for _ in sources]
+            for line in iter(stack.enter_context(os.fdopen(orders)).readline, _NO_MORE.decode()):
+                kept = self._save(Capture(**json.loads(line)), sources, kept)
+
+    def _save(self, wanted: Capture, sources: Sequence[Processor], kept: list[list[bytes]]) -> list[list[bytes]]:
+        """Save a capture; return the pages that the next one may want too, as reading takes them from the buffer."""
+        held = [old + source.read() for old, source in zip(kept, sources, strict=True)]
+        next_ns = time.monotonic_ns() - self._before_ns
+        chosen = [between(pages, wanted.start_ns, wanted.end_ns) for pages in held]
+        starts_ns = [page_time_ns(pages[0]) for pages in chosen if pages and has_lost(pages[0])]
+        stem = f"trace.pause-{wanted.number}"
+        files = [self._directory / f".{stem}.{number}" for number in range(len(chosen))]
+        for file, pages in zip(files, chosen, strict=True):
+            file.write_bytes(b"".join(pages))
+        put_together(self._tracecmd, files, self._directory / f"{stem}.dat")
+        saved = asdict(wanted) | {"start_ns": max([wanted.start_ns, *starts_ns])}
+        rundir.write_json(self._directory / f"{stem}.json", saved)
+        return [between(pages, next_ns, next_ns + self._before_ns) for pages in held]
+
+
+def between(pages: Sequence[bytes], start_ns: int, end_ns: int) -> list[bytes]:
+    """Return the pages with events of a span; a page goes on until the next begins."""
+    times_ns = [page_time_ns(page) for page in pages]
+    nexts_ns = [*times_ns[1:], end_ns][: len(pages)]
+    return [page for page, at, then in zip(pages, times_ns, nexts_ns, strict=True) if at <= end_ns and then >= start_ns]

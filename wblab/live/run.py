@@ -1,0 +1,227 @@
+"""One live run: from an order to a finished run directory, with the machine as it was before."""
+
+import os
+import secrets
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from wblab.core import rundir
+from wblab.core.errors import InputError, WblabError
+from wblab.core.loads import Command
+from wblab.core.tables import to_table
+from wblab.core.units import NS_PER_MS, NS_PER_S
+from wblab.host.run import Finished, RunFailedError
+from wblab.lab.livespec import LiveSpec
+from wblab.lab.progress import Report, silent
+from wblab.live import record as records
+from wblab.live.loads import Running, reap, release, start_command, start_load, stop_loads
+from wblab.live.order import Order
+from wblab.live.place import Place, place_of
+from wblab.live.settings import make_cgroup, set_scheduler
+from wblab.live.staging import Staged, staged
+from wblab.live.throughput import Throughput
+from wblab.live.tracing import Tracing
+from wblab.live.watch import Pending, Watch
+from wblab.machine.directory import open_directory, own_directory, path_of
+from wblab.machine.undo import Undo
+
+COMMAND_LOG = "command.log"
+_POLL_S = 0.1
+_LEAD_NS = 500 * NS_PER_MS  # from the start of the trace to that of the loads
+_ENDS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
+
+
+@dataclass(frozen=True)
+class _Run:
+    """A run that goes on. files: the descriptor of the directory of the loads' files. staged: the run's own."""
+
+    order: Order
+    place: Place
+    spec: LiveSpec
+    tracing: Tracing
+    throughput: Throughput
+    files: int
+    staged: Staged
+    group: Path | None
+    running: list[Running] = field(default_factory=list)
+
+    @property
+    def command(self) -> Running | None:
+        return next((item for item in self.running if not item.load.innocent), None)
+
+
+def run_live(order: Order, results: Path, *, report: Report = silent) -> Finished:
+    """Run an order that was checked (wblab.live.order). Raises InputError, RunFailedError.
+
+    SIGINT, SIGTERM and SIGHUP end the run early, and then it is a run as good as any.
+    """
+    with held(), ExitStack() as stack:
+        report(None, "setting up")
+        tested = _opened(order.directory, stack)
+        order = replace(order, directory=path_of(tested))
+        with Undo() as undo:
+            run = _set_up(order, tested, results, stack, undo)
+            record = records.begun(run.spec, order, run.place)
+            record |= _carry_out(run, record, undo, report)
+        reap(run.running)
+        record["live"]["notes"] += undo.failures
+        return Finished(_keep(run.staged, record), record)
+
+
+def _keep(made: Staged, record: dict[str, Any]) -> Path:
+    """Write the record, give the directory of a run that succeeded its name, and return it. Raises RunFailedError."""
+    try:
+        rundir.write_json(Path(rundir.EXPERIMENT), record)
+        made.give_back()
+        if record["outcome"] != "succeeded":
+            raise RunFailedError(f"{record['reason']} (see {made.path})")
+        return made.commit()
+    except OSError as error:  # a full disk, or somebody who may exchange names there
+        raise RunFailedError(f"cannot finish the run's directory {made.path}: {error.strerror}") from None
+
+
+def _opened(directory: Path, stack: ExitStack) -> int:
+    """Return a descriptor of the directory on the disk under test. Raises InputError."""
+    try:
+        stack.callback(os.close, tested := open_directory(directory))
+    except OSError as error:
+        raise InputError(f"--dir: cannot use {str(directory)!r}: {error.strerror}") from None
+    return tested
+
+
+def _set_up(order: Order, tested: int, results: Path, stack: ExitStack, undo: Undo) -> _Run:
+    """Change the machine as the order says, and make the directories. Raises InputError."""
+    place = place_of(tested)
+    for device, name in order.schedulers.items():
+        set_scheduler(device, name, undo)
+    token = secrets.token_hex(4)
+    group = make_cgroup(f"wblab-live-{token}", order.cgroup, undo) if order.cgroup else None
+    tracing = Tracing(order, place.filesystem, token, undo)
+    try:
+        files = own_directory(tested, f"wblab-live-{token}", undo)
+    except OSError as error:
+        raise InputError(f"--dir: cannot make a directory in {str(order.directory)!r}: {error.strerror}") from None
+    stack.callback(os.close, files)
+    try:
+        own = stack.enter_context(staged(results, order.name))
+    except OSError as error:
+        raise InputError(f"--exp: cannot make a directory in {str(results)!r}: {error.strerror}") from None
+    spec = records.live_spec(order, place, tracing.trace)
+    return _Run(order, place, spec, tracing, Throughput(place.device), files, own, group)
+
+
+def _carry_out(run: _Run, record: dict[str, Any], undo: Undo, report: Report) -> dict[str, Any]:
+    """Run the loads from their start to their end, write what they measured, and return what the record adds."""
+    begun_ns = time.monotonic_ns()
+    ended, reason = "", ""
+    try:
+        rundir.write_json(Path(rundir.EXPERIMENT), record)
+        run.tracing.start(Path())
+        start_ns = time.monotonic_ns() + _LEAD_NS
+        _start(run, start_ns, undo)
+        ended = _watch(run, start_ns, report)
+    except (WblabError, OSError) as error:
+        reason = str(error)
+    report(None, "stopping the loads, writing the trace")
+    try:
+        stop_loads(run.running)
+    except WblabError as error:
+        reason = reason or str(error)
+    run.throughput.sample(time.monotonic_ns(), at_once=True)
+    run.tracing.stop()
+    try:
+        for item in run.running:
+            rundir.write_load(Path(), item.name, item.load, item.pid, item.stamps)
+    except OSError as error:
+        reason = reason or f"cannot write what the loads measured: {error.strerror}"
+    live = records.live(run.running, run.throughput, run.tracing, ended)
+    return {
+        "spec": to_table(replace(run.spec, trace=run.tracing.trace)),
+        "live": record["live"] | live,
+        "outcome": "failed" if reason else "succeeded",
+        "reason": reason,
+        "end": records.now(),
+        "wall_s": round((time.monotonic_ns() - begun_ns) / NS_PER_S, 3),
+    }
+
+
+def _start(run: _Run, start_ns: int, undo: Undo) -> None:
+    """Start the loads. Raises OSError."""
+    for name, load in run.spec.load.items():
+        if isinstance(load, Command):
+            running = start_command(name, load, run.staged.started_in, start_ns, Path(COMMAND_LOG))
+        else:
+            running = start_load(name, load, run.files, start_ns)
+        run.running.append(running)
+    if run.command:
+        release(run.command, run.group, undo)
+
+
+def _watch(run: _Run, start_ns: int, report: Report) -> str:
+    """Watch the run until it is to end, and return why it does. Raises WblabError when an innocent load fails."""
+    order, captures = run.order, run.order.captures
+    watch = Watch(run.running, captures.bound if captures else NS_PER_S)
+    pending = Pending(captures.around if captures else 0)
+    deadline_ns = start_ns + order.limit if order.limit is not None else None
+    done_ns: int | None = None  # when the command had ended
+    while True:
+        signalled = signal.sigtimedwait(_ENDS, _POLL_S)
+        now_ns = time.monotonic_ns()
+        run.throughput.sample(now_ns)
+        pending.add(watch.look())
+        run.tracing.save(pending.due(now_ns, watch.paused(now_ns)), now_ns)
+        if run.command and done_ns is None and run.command.has_ended():
+            done_ns = now_ns
+        for item in run.running:
+            item.check()
+        ended = _ended(run, deadline_ns, done_ns, now_ns)
+        if signalled or ended:
+            run.tracing.save(pending.rest(), now_ns)
+            return "interrupted" if signalled else ended
+        report(*_progress(run, watch, start_ns, done_ns, now_ns))
+
+
+def _ended(run: _Run, deadline_ns: int | None, done_ns: int | None, now_ns: int) -> str:
+    """Return why a run is at its end; empty while it is not."""
+    if done_ns is not None and now_ns >= done_ns + run.order.tail:
+        return "the command ended"
+    if deadline_ns is not None and now_ns >= deadline_ns:
+        return "the limit was reached"
+    full = [item.name for item in run.running if item.load.innocent and item.has_ended()]
+    return f"{full[0]} ran as many cycles as it has room for" if full else ""
+
+
+def _progress(run: _Run, watch: Watch, start_ns: int, done_ns: int | None, now_ns: int) -> tuple[float | None, str]:
+    """Return the share done, where it can be known, and what goes on."""
+    passed_ns, order = now_ns - start_ns, run.order
+    words = [f"{max(0, passed_ns) / NS_PER_S:.0f} s"]
+    if order.argv:
+        until_s = (order.wait - passed_ns) / NS_PER_S
+        phase = f"starts in {until_s:.0f} s" if until_s > 0 else "runs" if done_ns is None else "has ended"
+        words.append(f"{order.command_name} {phase}")
+    if watch.longest:
+        words.append(f"longest pause {watch.longest.duration_ns / NS_PER_S:.2f} s ({watch.longest.load})")
+    if run.tracing.saved:
+        words.append(f"{run.tracing.saved} saved")
+    share = min(1.0, max(0, passed_ns) / order.limit) if order.limit else None
+    return share, ", ".join(words)
+
+
+@contextmanager
+def held() -> Iterator[None]:
+    """Hold back the signals that end a run while the block lasts, in threads too that it starts: a run waits for them.
+
+    One that comes when the run is at its end already is forgotten.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDS)
+    try:
+        yield
+    finally:
+        while signal.sigtimedwait(_ENDS, 0):
+            pass
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -1,0 +1,82 @@
+"""The innocent loads watched while they run: which pauses have ended, and which of them are saved together."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from wblab.core.units import NS_PER_S
+from wblab.live.loads import Running
+
+_TOGETHER_NS = 10 * NS_PER_S
+
+
+@dataclass(frozen=True)
+class Pause:
+    """A pause that has ended, without the idle time of its cycle; in ns of CLOCK_MONOTONIC."""
+
+    load: str
+    start_ns: int
+    end_ns: int
+
+    @property
+    def duration_ns(self) -> int:
+        """How long it was."""
+        return self.end_ns - self.start_ns
+
+
+class Watch:
+    """What the loads noted, read as they note it. Control loads show the machine's own stalls and do not count."""
+
+    def __init__(self, running: Sequence[Running], bound_ns: int) -> None:
+        self.longest: Pause | None = None
+        self._loads = [item for item in running if item.load.innocent and item.load.kind != "control"]
+        self._seen = {item.name: 0 for item in self._loads}
+        self._bound_ns = bound_ns
+
+    def look(self) -> list[Pause]:
+        """Return the pauses over the bound that have ended since the last look."""
+        found = []
+        for item in self._loads:
+            times_ns, idle_ns = item.stamps.times_ns(self._seen[item.name]), item.load.idle_ns(1)
+            for start_ns, end_ns in pairwise(times_ns):
+                pause = Pause(item.name, start_ns, max(start_ns, end_ns - idle_ns))
+                if self.longest is None or pause.duration_ns > self.longest.duration_ns:
+                    self.longest = pause
+                if pause.duration_ns > self._bound_ns:
+                    found.append(pause)
+            self._seen[item.name] += max(0, len(times_ns) - 1)
+        return found
+
+    def paused(self, now_ns: int) -> bool:
+        """Return whether a pause over the bound goes on."""
+        return any(
+            now_ns - time_ns > item.load.idle_ns(1) + self._bound_ns
+            for item in self._loads
+            for time_ns in item.stamps.times_ns(self._seen[item.name])[-1:]
+        )
+
+
+class Pending:
+    """Pauses that wait to be saved: those near each other are saved as one."""
+
+    def __init__(self, around_ns: int) -> None:
+        self._around_ns = around_ns
+        self._pauses: list[Pause] = []
+
+    def add(self, pauses: Sequence[Pause]) -> None:
+        """Add pauses that have ended."""
+        self._pauses += pauses
+
+    def due(self, now_ns: int, paused: bool) -> list[Pause]:
+        """Return the pauses to be saved now, and forget them: when all has been quiet, or when it goes on too long."""
+        if not self._pauses:
+            return []
+        quiet = not paused and now_ns >= max(pause.end_ns for pause in self._pauses) + self._around_ns
+        if not quiet and now_ns < min(pause.start_ns for pause in self._pauses) + _TOGETHER_NS + self._around_ns:
+            return []
+        return self.rest()
+
+    def rest(self) -> list[Pause]:
+        """Return all of them, and forget them."""
+        pauses, self._pauses = self._pauses, []
+        return pauses

@@ -1,0 +1,103 @@
+"""Directories held by descriptor, where others may exchange the names that lead to them.
+
+As root, another user's directory is hostile ground: whoever owns a directory may put a link in the place of any name in
+it, at any moment. What we write there is in a directory of our own, for us alone, which is reached by descriptor only.
+"""
+
+import os
+import stat
+from errno import ELOOP, ENOTDIR, EPERM
+from pathlib import Path
+
+from wblab.machine.undo import Undo
+
+_HOLD = os.O_PATH | os.O_CLOEXEC
+_MOST_LINKS = 40  # as in the kernel
+
+
+def open_directory(path: Path) -> int:
+    """Return a descriptor of a directory to make things in (O_PATH). Raises OSError.
+
+    It is opened name by name. Root follows no link of another user, who could lead it anywhere.
+    """
+    at = os.open("/" if path.is_absolute() else ".", _HOLD | os.O_DIRECTORY)
+    left, links = list(path.parts[path.is_absolute() :]), 0
+    try:
+        while left:
+            held = os.open(name := left.pop(0), _HOLD | os.O_NOFOLLOW, dir_fd=at)
+            try:
+                status = os.fstat(held)
+                if stat.S_ISLNK(status.st_mode):
+                    if (links := links + 1) > _MOST_LINKS:
+                        raise OSError(ELOOP, os.strerror(ELOOP))
+                    target = _followed(held, name, status.st_uid)
+                    left = [*target.parts[target.is_absolute() :], *left]
+                    if not target.is_absolute():
+                        continue
+                    held = _exchange(held, os.open("/", _HOLD | os.O_DIRECTORY))
+                elif not stat.S_ISDIR(status.st_mode):
+                    raise OSError(ENOTDIR, os.strerror(ENOTDIR))
+                at, held = held, at
+            finally:
+                os.close(held)
+    except OSError:
+        os.close(at)
+        raise
+    return at
+
+
+def path_of(directory: int) -> Path:
+    """Return where a directory that is held lies now, for words."""
+    return Path(os.readlink(f"/proc/self/fd/{directory}"))
+
+
+def make_directory(parent: int, name: str) -> int:
+    """Make a directory that is for us alone, and return its descriptor. Raises OSError."""
+    os.mkdir(name, 0o700, dir_fd=parent)
+    return open_own(parent, name)
+
+
+def open_own(parent: int, name: str) -> int:
+    """Return a descriptor of an empty directory that we made. Raises OSError where it is not ours alone (any more)."""
+    directory = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=parent)
+    try:
+        status = os.fstat(directory)
+        is_ours = status.st_uid == os.geteuid() and not status.st_mode & 0o077
+        if os.listdir(directory) or not (is_ours or _without_links(directory)):
+            raise OSError(
+                EPERM, f"what we make there belongs to user {status.st_uid}: do it as this user, without sudo"
+            )
+    except OSError:
+        os.close(directory)
+        raise
+    return directory
+
+
+def own_directory(parent: int, name: str, undo: Undo) -> int:
+    """Make a directory for us alone, which goes with all that is in it when `undo` ends. Raises OSError."""
+    undo.note("remove directory", name, directory=parent)
+    directory = make_directory(parent, name)
+    undo.note("empty", directory=directory)
+    return directory
+
+
+def _followed(link: int, name: str, owner: int) -> Path:
+    """Return where a link that is held leads to. Raises OSError for root, where it is another user's."""
+    if os.geteuid() == 0 != owner:
+        raise OSError(ELOOP, f"{name} is a link of user {owner}: give the directory that it leads to")
+    return Path(os.readlink("", dir_fd=link))
+
+
+def _without_links(directory: int) -> bool:
+    """Whether a filesystem has no links, which therefore lead nowhere; some, as vfat, have no owners either."""
+    try:
+        os.symlink("nowhere", "link", dir_fd=directory)
+    except PermissionError:
+        return True
+    os.unlink("link", dir_fd=directory)
+    return False
+
+
+def _exchange(old: int, new: int) -> int:
+    os.close(old)
+    return new

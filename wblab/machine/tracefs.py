@@ -1,0 +1,80 @@
+"""A trace of our own in the kernel: an instance with its own buffer and events, beside the tracing of others.
+
+Documentation/trace/ftrace.rst, "Instances". Removing an instance turns off the events that it had turned on, and no
+others. Function tracing (`ftrace_enabled`) is not touched, which some hosts forbid.
+"""
+
+import errno
+import os
+import re
+import secrets
+import tempfile
+from pathlib import Path
+
+from wblab.core.syscalls import MS_NOSUID, mount
+from wblab.machine.mounted import mounted
+from wblab.machine.trust import distrust
+from wblab.machine.undo import Undo
+
+_PRIVATE = "wblab-tracefs-"
+_LOST = re.compile(r"^(?:overrun|commit overrun|dropped events): (\d+)$", re.MULTILINE)
+
+
+def tracefs(undo: Undo) -> Path:
+    """Return where tracefs is mounted. Raises OSError.
+
+    It is looked up, not tried: /sys/kernel/debug/tracing is mounted by the kernel as soon as anybody looks into it, and
+    stays. Where it is not, it is mounted for as long as `undo` lasts, at a place of its own: several of us may be at
+    work, and one that unmounts takes nothing from another.
+    """
+    if public := [path for path in mounted("tracefs") if _PRIVATE not in str(path)]:
+        return public[0]
+    place = Path(tempfile.gettempdir(), f"{_PRIVATE}{secrets.token_hex(6)}")
+    undo.note("remove directory", str(place))
+    place.mkdir(mode=0o700)
+    if reason := distrust(place):  # it might be exchanged for a place that we are not to cover
+        raise OSError(errno.EPERM, reason)
+    undo.note("unmount", str(place))
+    mount("tracefs", place, "tracefs", MS_NOSUID)
+    return place
+
+
+class Instance:
+    """A trace instance. Its buffer is of `buffer_bytes` for each processor; it does not record until it is started."""
+
+    def __init__(self, name: str, undo: Undo, *, clock: str = "mono", buffer_bytes: int = 1408 * 1024) -> None:
+        """Make it. Raises OSError: where the host does not let us, and where there is one of this name."""
+        root = tracefs(undo)
+        self.path = root / "instances" / name
+        if self.path.exists():
+            raise OSError(errno.EEXIST, os.strerror(errno.EEXIST), str(self.path))
+        undo.note("remove directory", str(self.path))
+        self.path.mkdir()
+        self.put("tracing_on", 0)
+        self.put("trace_clock", clock)
+        self.put("buffer_size_kb", max(1, buffer_bytes // 1024))
+
+    def put(self, file: str, value: int | str) -> None:
+        """Write to one of the instance's files. Raises OSError."""
+        (self.path / file).write_text(str(value))
+
+    def enable(self, event: str) -> bool:
+        """Turn on `system:event`, or a whole `system`; return whether the kernel has it. Raises OSError."""
+        file = Path("events", *event.split(":"), "enable")
+        if not (self.path / file).exists():
+            return False
+        self.put(str(file), 1)
+        return True
+
+    def start(self) -> None:
+        """Record from now on. Raises OSError."""
+        self.put("tracing_on", 1)
+
+    def stop(self) -> None:
+        """Record no more; what was recorded stays in the buffer. Raises OSError."""
+        self.put("tracing_on", 0)
+
+    def lost(self) -> int:
+        """Return how many events were lost because the buffer was full."""
+        stats = (path.read_text() for path in self.path.glob("per_cpu/cpu*/stats"))
+        return sum(int(count) for text in stats for count in _LOST.findall(text))

@@ -1,0 +1,118 @@
+"""A control group for all offenders."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from wblab.core.errors import WblabError
+from wblab.machine.mounted import mounted
+from wblab.mitigate.changes import GROUP, Change, Controller, Group, Membership
+from wblab.mitigate.journal import Journal
+from wblab.mitigate.kin import kin
+from wblab.mitigate.processes import identify
+
+
+@dataclass
+class ControlGroup:
+    """Moves processes to a control group of their own, below the root, in which `settings` hold.
+
+    Below the root, since no group with processes may have children with controllers ("no internal processes", see
+    Documentation/admin-guide/cgroup-v2.rst), and groups below others may be in the hands of a user. While it is held, a
+    process so does not count for its service or session.
+    """
+
+    journal: Journal
+    root: Path | None
+    controller: str
+    settings: Callable[[float], dict[str, str]]  # the files and what to write there, for a disk's bandwidth
+    lasting = False
+
+    @property
+    def group(self) -> Path:
+        """The group's directory."""
+        assert self.root
+        return self.root / GROUP
+
+    def check(self) -> None:
+        """See Measure."""
+        if self.root is None:
+            raise WblabError("there is no cgroup v2 here: mount it, or choose another policy")
+        if self.controller not in (self.root / "cgroup.controllers").read_text().split():
+            raise WblabError(
+                f"the {self.controller} controller is not on cgroup v2 ({self.root}) here, "
+                "perhaps on version 1: boot with cgroup_no_v1=all, or choose another policy"
+            )
+
+    def start(self, bandwidth: float) -> None:
+        """See Measure."""
+        assert self.root
+        enabled = self.root / "cgroup.subtree_control"
+        if self.controller not in enabled.read_text().split():
+            self.journal.add([Controller(path=str(self.root), name=self.controller)])
+            enabled.write_text(f"+{self.controller}")
+        if not self.group.exists():
+            self.journal.add([Group(path=str(self.group))])
+            self.group.mkdir()
+        settings = {self.group / name: value for name, value in self.settings(bandwidth).items()}
+        present = [path for path in settings if path.exists()]
+        if not present:
+            raise WblabError(f"there is no {' and no '.join(map(str, settings))} here: choose another policy")
+        for path in present:
+            path.write_text(settings[path])
+
+    def hold(self, pid: int) -> int:
+        """See Measure."""
+        if any(change.pid == pid for change in self._held()):
+            return 0
+        change = self._change(pid)
+        if change is None:
+            return 0
+        self.journal.add([change])
+        with suppress(ProcessLookupError):
+            (self.group / "cgroup.procs").write_text(str(pid))
+        return 1
+
+    def strays(self, lineage: Sequence[Change]) -> Iterator[Change]:
+        """Yield the changes of the processes in the group that are not in the journal."""
+        if self.root is None or not self.group.exists():
+            return
+        held = {(change.pid, change.start_ticks) for change in self._held()}
+        ancestors = [change for change in lineage if isinstance(change, Membership)]
+        for pid in map(int, (self.group / "cgroup.procs").read_text().split()):
+            identity = identify(pid)
+            if identity and (pid, identity.start_ticks) not in held:
+                origin = kin(ancestors, pid, identity)
+                yield self._noted(pid, origin.old if origin else str(self.root))
+
+    def _change(self, pid: int) -> Membership | None:
+        with suppress(OSError):
+            old = str(self._group_of(pid))
+            if old == str(self.group) and (identity := identify(pid)):  # born there
+                origin = kin(self._held(), pid, identity)
+                old = origin.old if origin else str(self.root)
+            return self._noted(pid, old)
+        return None
+
+    def _noted(self, pid: int, old: str) -> Membership:
+        identity = identify(pid)
+        if identity is None:
+            raise ProcessLookupError
+        return Membership(
+            pid=pid, session=identity.session, start_ticks=identity.start_ticks, old=old, new=str(self.group)
+        )
+
+    def _held(self) -> list[Membership]:
+        return [change for change in self.journal.changes if isinstance(change, Membership)]
+
+    def _group_of(self, pid: int) -> Path:
+        assert self.root
+        for line in Path(f"/proc/{pid}/cgroup").read_text().splitlines():
+            if line.startswith("0::"):
+                return self.root / line[len("0::/") :].removesuffix(" (deleted)")
+        return self.root
+
+
+def cgroup_root() -> Path | None:
+    """Return where cgroup v2 is mounted; None where it is not."""
+    return next(iter(mounted("cgroup2")), None)

@@ -1,0 +1,75 @@
+"""Who is exempt: programs of the system, known by what no user can take on.
+
+A process says itself what its name is (prctl, PR_SET_NAME), so that says nothing. Its executable is told by the
+kernel, and counts if it is the file of this path and nobody but root could change it. But whoever starts a program
+decides what it does (LD_PRELOAD), so it is exempt only while it has no rights but root's. A service that has rights of
+its own is known by its control group, to which systemd alone takes a process.
+"""
+
+import os
+from collections.abc import Iterable
+from pathlib import Path, PurePosixPath
+
+from wblab.machine.trust import distrust
+
+_COMM = 15  # of a longer name, as many letters as the kernel keeps: configurations have such
+
+
+class Allowed:
+    """The list of a configuration: programs by name (sshd) or path (/usr/sbin/sshd), services of systemd by unit."""
+
+    def __init__(self, entries: Iterable[str]) -> None:
+        self._units = {entry for entry in entries if entry.endswith(".service")}
+        self._programs = frozenset(entries) - self._units
+
+    def exempts(self, pid: int) -> bool:
+        """Whether a process must not be touched."""
+        return (self._runs(pid) and _is_root(pid)) or (bool(self._units) and _unit(pid) in self._units)
+
+    def starts_others(self, pid: int) -> bool:
+        """Whether a process is a listed program, whoever runs it: it is not blamed for what it starts."""
+        return self._runs(pid) or (bool(self._units) and _unit(pid) in self._units)
+
+    def _runs(self, pid: int) -> bool:
+        path = executable(pid)
+        name = path.name
+        if not self._programs.intersection((str(path), name, name[:_COMM])):
+            return False
+        try:
+            same = os.path.samestat(os.stat(f"/proc/{pid}/exe"), os.stat(path))  # in our mounts, not a container's
+            return same and not distrust(path)
+        except OSError:
+            return False
+
+
+def executable(pid: int) -> Path:
+    """Return the path of a process's executable; that of nothing, where it is gone or not for us to see."""
+    try:
+        return Path(os.readlink(f"/proc/{pid}/exe"))
+    except OSError:
+        return Path()
+
+
+def _is_root(pid: int) -> bool:
+    """Whether all of a process's user ids are root's; see proc_pid_status(5)."""
+    try:
+        lines = Path(f"/proc/{pid}/status").read_bytes().splitlines()
+    except OSError:
+        return False
+    return any(line.split()[1:] == [b"0"] * 4 for line in lines if line.startswith(b"Uid:"))
+
+
+def _unit(pid: int) -> str:
+    """Return the unit of the system's own systemd that a process belongs to, not of a user's or a container's."""
+    try:
+        lines = Path(f"/proc/{pid}/cgroup").read_text(errors="replace").splitlines()
+    except OSError:
+        return ""
+    for line in lines:
+        number, _, rest = line.partition(":")
+        controllers, _, path = rest.partition(":")
+        if (number == "0" and not controllers) or controllers == "name=systemd":
+            parts = PurePosixPath(path).parts[1:]
+            if parts[:1] == ("system.slice",):
+                return next((part for part in parts if not part.endswith(".slice")), "")
+    return ""

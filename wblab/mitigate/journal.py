@@ -1,0 +1,97 @@
+"""What was changed and not yet undone, in a file that a killed daemon leaves to the next one."""
+
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from wblab.core.errors import InputError, WblabError
+from wblab.core.files import read_json, replace_file
+from wblab.core.tables import from_table, to_table
+from wblab.machine.mounted import mounted
+from wblab.mitigate.changes import KINDS, Change
+
+_MOST_BYTES = 64 << 20
+_BOOT = Path("/proc/sys/kernel/random/boot_id")
+
+
+class Journal:
+    """The changes, oldest first. Each is written to the file before it is made, and removed after it was undone.
+
+    The file is replaced as a whole, so that a kill at any moment leaves the old or the new one. It is not synced: it
+    lives on a tmpfs, and what it tells of does not outlive the machine's run either; after a boot it is void.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Read what another daemon left. `ignored` says in words what of it no daemon can have left."""
+        self._path = path
+        self._boot = _BOOT.read_text().strip()
+        self.ignored = ""
+        self.changes: list[Change] = self._read()
+
+    def add(self, changes: Sequence[Change]) -> None:
+        """Note changes that are made next. Raises WblabError if that fails: they must then not be made."""
+        if changes:
+            self._write([*self.changes, *changes])
+
+    def undo(self, changes: Sequence[Change]) -> list[str]:
+        """Undo some of the changes, last first, and return what failed, in words; a failed one is not tried again."""
+        failures = []
+        for change in reversed(changes):
+            try:
+                change.undo()
+            except OSError as error:
+                failures.append(f"cannot undo {change}: {error.strerror}")
+        undone = set(changes)
+        self._write([change for change in self.changes if change not in undone])
+        return failures
+
+    def _read(self) -> list[Change]:
+        try:
+            table = read_json(self._path, _MOST_BYTES)
+            boot, rows = table["boot"], list(table["changes"])
+        except FileNotFoundError:
+            return []
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            self._set_aside(error.strerror or "" if isinstance(error, OSError) else f"it is no journal ({error})")
+            return []
+        if boot != self._boot:
+            return []
+        root = next(iter(mounted("cgroup2")), None)
+        changes = [change for row in rows if (change := _change(row, root))]
+        if strange := len(rows) - len(changes):
+            self.ignored = f"{strange} entries of the journal {self._path}, which are no changes of a daemon"
+        return changes
+
+    def _set_aside(self, reason: str) -> None:
+        """Keep a file that is no journal for a person to look at. Raises WblabError."""
+        aside = self._path.with_suffix(".ignored")
+        try:
+            os.replace(self._path, aside)
+        except OSError as error:
+            raise WblabError(f"cannot set the journal {self._path} aside: {error.strerror}: remove it") from None
+        self.ignored = f"the journal, now {aside}: {reason}"
+
+    def _write(self, changes: list[Change]) -> None:
+        rows = [{"kind": change.kind, **to_table(change)} for change in changes]
+        try:
+            if changes:
+                with replace_file(self._path) as file:
+                    file.write(json.dumps({"boot": self._boot, "changes": rows}).encode())
+            else:
+                self._path.unlink(missing_ok=True)
+        except OSError as error:
+            raise WblabError(f"cannot write the journal {self._path}: {error.strerror}: nothing is changed") from None
+        self.changes = changes
+
+
+def _change(row: object, root: Path | None) -> Change | None:
+    """Return the change that a row of the file tells of; None if it tells of none that a daemon can have made."""
+    if not isinstance(row, dict) or not isinstance(kind := row.get("kind"), str) or kind not in KINDS:
+        return None
+    fields = {key: value for key, value in row.items() if key != "kind"}
+    try:
+        change = from_table(KINDS[kind], fields, exact=True)
+    except InputError:
+        return None
+    return change if change.is_possible(root) else None

@@ -1,0 +1,229 @@
+"""The daemon: period after period, until a signal."""
+
+import signal
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from wblab.core.errors import WblabError
+from wblab.core.units import NS_PER_S
+from wblab.mitigate.accounting import Accounting, Usage
+from wblab.mitigate.cgroup import cgroup_root
+from wblab.mitigate.changes import PROCESS_CHANGES, Change, Setting
+from wblab.mitigate.config import Config
+from wblab.mitigate.disk import Disks
+from wblab.mitigate.journal import Journal
+from wblab.mitigate.learned import recall, remember
+from wblab.mitigate.measures import Measure, measures, put_back_strays
+from wblab.mitigate.processes import Processes, waits_for_disk
+from wblab.mitigate.report import Action, Event, Say
+from wblab.mitigate.rule import Limits, State, judge, succeed
+from wblab.mitigate.scheduler import objection
+
+SIGNALS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
+_LOOKS = 8  # in a period, for exits: between two of them as many tasks may exit as the socket has room for
+
+
+_MUCH = 1.25  # a factor by which the bandwidth has to change before lasting measures are set anew
+
+
+class Daemon:
+    """The state of a running daemon."""
+
+    def __init__(self, config: Config, say: Say, accounting: Accounting, journal: Journal | None) -> None:
+        """Without a journal nothing is changed: a dry run. Raises WblabError where this machine cannot do it."""
+        self._config, self._say, self._journal = config, say, journal
+        self._limits = Limits.of(config)
+        self._processes = Processes(config.allow, config.only)
+        self._accounting = accounting
+        self._disks = Disks(config.disk)
+        if config.learned:
+            bandwidths, ignored = recall(Path(config.learned), list(self._disks.known))
+            self._disks.assume(bandwidths)
+            if ignored:
+                say(Event(action="warn", text=f"ignored, and measured anew: {ignored}"))
+        self._measures: list[Measure] = measures(config, journal, lambda: self._disks.name) if journal else []
+        for measure in self._measures:
+            measure.check()
+        self._state = State()
+        self._held_for: dict[int, int] = {}  # by process: the offender
+        self._lineage: Sequence[Change] = ()  # the journal before someone was let go in the last period
+        self._said: set[str] = set()
+        self._applied = 0.0  # the bandwidth for which lasting measures were started
+        self._lost = 0
+
+    def run(self) -> None:
+        """Look and act until a signal comes. Signals are blocked, and only taken while nothing is being changed."""
+        self._accounting.sample(self._processes)
+        before_s = time.monotonic()
+        while not self._wait():
+            now_s = time.monotonic()
+            self._disks.follow(now_s - before_s)
+            self.period(now_s, now_s - before_s)
+            before_s = now_s
+
+    def close(self) -> None:
+        """Keep what was learned."""
+        if self._config.learned and self._journal is not None:
+            remember(Path(self._config.learned), self._disks.bandwidths)
+
+    def _wait(self) -> bool:
+        """Wait for the end of a period, and return whether it was ended by a signal."""
+        for _ in range(_LOOKS):
+            if signal.sigtimedwait(SIGNALS, self._config.period / NS_PER_S / _LOOKS):
+                return True
+            self._accounting.note_exits()
+        return False
+
+    def period(self, now_s: float, period_s: float) -> None:
+        """Judge one period and act upon it."""
+        usage, new = self._accounting.sample(self._processes)
+        if self._accounting.lost > self._lost:
+            self._lost = self._accounting.lost
+            self._say(Event(action="warn", text="tasks exited faster than they were counted: some bytes are missing"))
+        bandwidth = self._config.bandwidth or self._disks.bandwidth
+        self._warn(bandwidth)
+        self._state = succeed(self._state, usage.ended, self._held_for)
+        self._put_back_late()
+        self._bury(usage)
+        self._follow(new)
+        if not bandwidth:
+            return
+        if not self._applied / _MUCH < bandwidth < self._applied * _MUCH:
+            self._applied = bandwidth
+            self._start_measures([measure for measure in self._measures if measure.lasting], bandwidth)
+        verdict = judge(
+            self._state,
+            self._judged(usage),
+            self._answers_for,
+            self._limits,
+            waiting={offender for pid, offender in self._held_for.items() if waits_for_disk(pid)},
+            bandwidth=bandwidth,
+            now_s=now_s,
+            period_s=period_s,
+        )
+        self._state = verdict.state
+        for pid, rate in verdict.hold.items():
+            self._hold(pid, rate, bandwidth)
+        if verdict.release:
+            self._release(dict(verdict.release), bandwidth)
+
+    def _warn(self, bandwidth: float) -> None:
+        """Say once of each disk that comes to matter what it takes, and what speaks against the policy there."""
+        disk = self._disks.name
+        if bandwidth:
+            self._say_once(disk, Event(action="note", text=f"{disk} takes {bandwidth / 1e6:.2f} MB/s", disk=disk))
+        else:
+            text = f"what {disk} takes is not known yet: it is measured when {disk} is busy"
+            self._say_once(text, Event(action="note", text=text, disk=disk))
+        for policy in self._config.policies:
+            if text := objection(disk, policy, cgroup_root()):
+                self._say_once(text, Event(action="warn", text=text, disk=disk))
+
+    def _say_once(self, about: str, event: Event) -> None:
+        if about not in self._said:
+            self._said.add(about)
+            self._say(event)
+
+    def _judged(self, usage: Usage) -> Usage:
+        """Return the usage without those who must not be touched."""
+        protected = self._processes.protected
+        return Usage(
+            {pid: size for pid, size in usage.written.items() if not protected(pid)},
+            {pid: 0 if protected(parent) else parent for pid, parent in usage.ended.items()},
+        )
+
+    def _answers_for(self, pid: int) -> int | None:
+        offender = self._held_for.get(pid)
+        if offender is not None and offender != pid:
+            return offender
+        return self._processes.answers_for(pid)
+
+    def _bury(self, usage: Usage) -> None:
+        """Forget those who have ended; who was held for one of them is held for itself now."""
+        if not self._held_for:
+            return
+        dead = {pid for pid in self._held_for if pid in usage.ended}
+        for pid in dead:
+            del self._held_for[pid]
+        for pid, offender in self._held_for.items():
+            if offender in dead:
+                self._held_for[pid] = pid
+        self._let_go(dead)
+
+    def _follow(self, new: list[int]) -> None:
+        """Hold what is new of those who are held: threads, and children, which were born with what their parent has."""
+        for pid in sorted(new):
+            parent = self._processes.parents.get(pid, 0)
+            if parent in self._held_for and pid not in self._held_for:
+                self._held_for[pid] = self._held_for[parent]
+                self._apply(pid)
+        for pid in list(self._held_for):
+            self._apply(pid)
+
+    def _hold(self, pid: int, rate: float, bandwidth: float) -> None:
+        if not self._held_for:
+            self._start_measures([measure for measure in self._measures if not measure.lasting], bandwidth)
+        # Children that are held for themselves stay so.
+        family = [member for member in self._processes.family(pid) if member not in self._held_for]
+        changes = 0
+        for member in {pid, *family}:
+            self._held_for[member] = pid
+            changes += self._apply(member)
+        text = f"{'would be held' if self._journal is None else 'held'} back by {self._config.policy}"
+        details = [f"{len(family) - 1} of its children too"] if len(family) > 1 else []
+        details += [f"{changes} changes"] if changes else []
+        self._event("hold", pid, rate, bandwidth, f"{text} ({', '.join(details)})" if details else text)
+
+    def _start_measures(self, which: list[Measure], bandwidth: float) -> None:
+        before = set(self._journal.changes) if self._journal else set()
+        for measure in which:
+            try:
+                measure.start(bandwidth)
+            except OSError as error:
+                raise WblabError(f"the policy {self._config.policy} cannot be applied: {error}") from None
+        for change in self._journal.changes if self._journal else ():
+            if isinstance(change, Setting) and change not in before:
+                self._say(Event(action="set", text=f"{change.path} to {change.new}"))
+
+    def _release(self, rates: dict[int, float], bandwidth: float) -> None:
+        released = {pid for pid, offender in self._held_for.items() if offender in rates}
+        for pid in released:
+            del self._held_for[pid]
+        self._let_go(released)
+        for pid, rate in rates.items():
+            self._event("release", pid, rate, bandwidth, "calm again")
+
+    def _let_go(self, pids: set[int]) -> None:
+        """Undo what was done to these processes, and to others that were born of them unseen."""
+        if self._journal is None or not pids:
+            return
+        before = list(self._journal.changes)
+        failures = self._journal.undo([c for c in before if isinstance(c, PROCESS_CHANGES) and c.pid in pids])
+        failures += put_back_strays(self._journal, before)
+        self._lineage = before
+        if not self._held_for and not any(measure.lasting for measure in self._measures):
+            failures += self._journal.undo(self._journal.changes)  # what was done for all is not needed any more
+        for failure in failures:
+            self._say(Event(action="warn", text=failure))
+
+    def _put_back_late(self) -> None:
+        """Put back who was just being born in the last period, as its parent was let go, and was not to be seen yet."""
+        if self._lineage and self._journal is not None:
+            put_back_strays(self._journal, self._lineage)
+        self._lineage = ()
+
+    def _apply(self, pid: int) -> int:
+        """Do to a process, or to what is new of it, what the policy says; return the number of changes."""
+        changes = 0
+        for measure in self._measures:
+            try:
+                changes += measure.hold(pid)
+            except OSError as error:
+                self._say(Event(action="warn", pid=pid, text=f"cannot be held back: {error.strerror}"))
+        return changes
+
+    def _event(self, action: Action, pid: int, rate: float, bandwidth: float, text: str) -> None:
+        name = self._processes.names.get(pid, "")
+        share = rate / bandwidth
+        self._say(Event(action=action, pid=pid, name=name, rate=rate, share=share, disk=self._disks.name, text=text))

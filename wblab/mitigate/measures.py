@@ -1,0 +1,195 @@
+"""What can be done about an offender. Each measure notes a change in the journal before it makes it."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import psutil
+
+from wblab.core.units import NS_PER_S
+from wblab.machine.ioprio import get_ioprio, ioprio_value, set_ioprio
+from wblab.mitigate.cgroup import ControlGroup, cgroup_root
+from wblab.mitigate.changes import Change, IoPriority, Setting
+from wblab.mitigate.config import Config
+from wblab.mitigate.journal import Journal
+from wblab.mitigate.kin import kin
+from wblab.mitigate.processes import Identity, identify, threads
+from wblab.mitigate.queue import ShortQueue
+
+_VM = Path("/proc/sys/vm")
+# The kernel keeps a level with the idle class, and no scheduler looks at it. This one, which no program sets, tells
+# who is in the idle class because of the daemon, or was born of such a process, however far away.
+_OUR_IDLE = ioprio_value("idle", 5)
+_BEST_EFFORT_7 = ioprio_value("best-effort", 7)
+
+
+class Measure(Protocol):
+    """Something that is done about offenders. All but `check` raise OSError where the kernel refuses.
+
+    lasting: whether it starts as soon as the bandwidth is known, and again when that has changed.
+    """
+
+    @property
+    def lasting(self) -> bool:
+        """See above."""
+
+    def check(self) -> None:
+        """Raise WblabError where this machine cannot do it."""
+
+    def start(self, bandwidth: float) -> None:
+        """Do what is done once, before the first process is held; `bandwidth` is the disk's, in bytes/s."""
+
+    def hold(self, pid: int) -> int:
+        """Hold a process, or what of it is new since the last call, and return how many changes that took."""
+
+
+@dataclass
+class IoClass:
+    """Moves all threads to an I/O class and level; new ones inherit that."""
+
+    journal: Journal
+    value: int
+    lasting = False
+
+    def check(self) -> None:
+        """See Measure: every kernel can."""
+
+    def start(self, bandwidth: float) -> None:
+        """See Measure: nothing to do."""
+
+    def hold(self, pid: int) -> int:
+        """See Measure. All threads are read before one is set: threads may share a priority (CLONE_IO)."""
+        known = {change.tid for change in self._held() if change.pid == pid}
+        count = 0
+        while new := [tid for tid in threads(pid) if tid not in known]:
+            known.update(new)
+            changes = [change for tid in new if (change := self._change(tid, pid))]
+            self.journal.add(changes)
+            for change in changes:
+                with suppress(ProcessLookupError):
+                    set_ioprio(change.tid, self.value)
+            count += sum(change.old != change.new for change in changes)
+        return count
+
+    def strays(self, lineage: Sequence[Change]) -> Iterator[Change]:
+        """Yield the changes of tasks that are as if held, having been born so, and are not in the journal.
+
+        Who has a level of our own has it from us; of others only children of held processes are known.
+        """
+        ancestors = [change for change in lineage if isinstance(change, IoPriority) and change.new == self.value]
+        known = {(change.tid, change.start_ticks) for change in (*ancestors, *self._held())}
+        if self.value != _OUR_IDLE and not ancestors:
+            return
+        for pid, tid in _all_tasks():
+            with suppress(OSError):
+                if get_ioprio(tid) != self.value or (identity := identify(tid)) is None:
+                    continue
+                old = self._inherited(pid, identity, ancestors)
+                if old is not None and (tid, identity.start_ticks) not in known:
+                    yield self._noted(tid, pid, old)
+
+    def _inherited(self, pid: int, identity: Identity, ancestors: list[IoPriority]) -> int | None:
+        """Return what a thread that has our value would have without us; None if that is by its own choice."""
+        origin = kin(ancestors, pid, identity)
+        if self.value == _OUR_IDLE:
+            return origin.old if origin else 0
+        return origin.old if origin and origin.pid in (pid, identity.parent) else None
+
+    def _change(self, tid: int, pid: int) -> IoPriority | None:
+        """Return the change of a thread, also if it has this priority by its own choice; None if it is gone."""
+        with suppress(OSError):
+            old = get_ioprio(tid)
+            if old == self.value and (identity := identify(tid)):
+                inherited = self._inherited(pid, identity, self._held())
+                old = old if inherited is None else inherited
+            return self._noted(tid, pid, old)
+        return None
+
+    def _noted(self, tid: int, pid: int, old: int) -> IoPriority:
+        identity = identify(tid)
+        if identity is None or identity.state in "ZX":  # what it had is gone before itself
+            raise ProcessLookupError
+        return IoPriority(
+            tid=tid, pid=pid, session=identity.session, start_ticks=identity.start_ticks, old=old, new=self.value
+        )
+
+    def _held(self) -> list[IoPriority]:
+        return [change for change in self.journal.changes if isinstance(change, IoPriority)]
+
+
+@dataclass
+class DirtyBytes:
+    """Lowers the dirty limits for all to what the disk takes in a given time."""
+
+    journal: Journal
+    time_s: float
+    lasting: bool = False
+
+    def check(self) -> None:
+        """See Measure: every kernel can."""
+
+    def start(self, bandwidth: float) -> None:
+        """See Measure. What was set for another bandwidth before is undone first."""
+        settings = [change for change in self.journal.changes if isinstance(change, Setting)]
+        self.journal.undo([change for change in settings if Path(change.path).parent == _VM])
+        for name, part in (("background_", 0.5), ("", 1.0)):
+            size = max(int(bandwidth * self.time_s * part), 2 * 4096)  # the kernel takes no less than two pages
+            path, ratio = _VM / f"dirty_{name}bytes", _VM / f"dirty_{name}ratio"
+            before = path.read_text().strip()
+            back = (ratio, ratio.read_text().strip()) if before == "0" else (path, before)
+            change = Setting(path=str(path), new=str(size), back_path=str(back[0]), back=back[1])
+            self.journal.add([change])
+            path.write_text(str(size))
+
+    def hold(self, pid: int) -> int:
+        """See Measure: it holds for all."""
+        return 0
+
+
+def measures(config: Config, journal: Journal, disk: Callable[[], str]) -> list[Measure]:
+    """Return the measures of a policy; `disk` returns the name of the disk that matters."""
+    root, queue_s = cgroup_root(), config.queue_time / NS_PER_S
+    makers: dict[str, Callable[[], Measure]] = {
+        "idle": lambda: IoClass(journal, _OUR_IDLE),
+        "best-effort-7": lambda: IoClass(journal, _BEST_EFFORT_7),
+        "io.weight": lambda: ControlGroup(
+            journal, root, "io", lambda _: dict.fromkeys(("io.weight", "io.bfq.weight"), f"default {config.io_weight}")
+        ),
+        "memory.high": lambda: ControlGroup(
+            journal, root, "memory", lambda bandwidth: {"memory.high": str(_memory_high(config, bandwidth))}
+        ),
+        "dirty-bytes": lambda: DirtyBytes(journal, config.dirty_time / NS_PER_S),
+        "dirty-bytes-always": lambda: DirtyBytes(journal, config.dirty_time / NS_PER_S, lasting=True),
+        "short-queue": lambda: ShortQueue(journal, disk, queue_s),
+        "short-queue-always": lambda: ShortQueue(journal, disk, queue_s, lasting=True),
+    }
+    return [makers[name]() for name in config.policies]
+
+
+def _memory_high(config: Config, bandwidth: float) -> int:
+    return config.memory_high or max(int(5 * bandwidth * config.dirty_time / NS_PER_S), 8 << 20)
+
+
+def put_back_strays(journal: Journal, lineage: Sequence[Change]) -> list[str]:
+    """Put back those who are as if held, having been born of held processes, but never were seen; return failures.
+
+    `lineage` is the journal while their ancestors were held. No policy is needed: the daemon before had its own.
+    """
+    root = cgroup_root()
+    kinds = (
+        IoClass(journal, _OUR_IDLE),
+        IoClass(journal, _BEST_EFFORT_7),
+        ControlGroup(journal, root, "", lambda _: {}),
+    )
+    strays = [change for kind in kinds for change in kind.strays(lineage)]
+    journal.add(strays)
+    return journal.undo(strays)
+
+
+def _all_tasks() -> Iterator[tuple[int, int]]:
+    """Yield process and thread of every task there is."""
+    for pid in psutil.pids():
+        for tid in threads(pid):
+            yield pid, tid

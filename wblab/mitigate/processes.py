@@ -1,0 +1,153 @@
+"""The processes of the machine: who is there, whose child, and who may not be touched."""
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from wblab.mitigate.exempt import Allowed, executable
+
+_TURNS = 10  # looks until it is seen that a kernel thread's number has become a process's
+_PF_KTHREAD = 0x00200000  # include/linux/sched.h
+_INIT = 1
+
+
+@dataclass(frozen=True)
+class Identity:
+    """What proc(5) says in /proc/PID/stat. `start_ticks` tells a process from a later one with the same number."""
+
+    name: str
+    state: str
+    parent: int
+    session: int
+    flags: int
+    start_ticks: int
+
+
+def identify(task: int) -> Identity | None:
+    """Return who a process or a thread is; None when it is gone."""
+    try:
+        text = Path(f"/proc/{task}/stat").read_bytes()
+    except OSError:
+        return None
+    before, _, after = text.rpartition(b")")  # a name may have spaces and brackets
+    fields = after.split()
+    name = before.partition(b"(")[2].decode(errors="replace")
+    return Identity(name, fields[0].decode(), int(fields[1]), int(fields[3]), int(fields[6]), int(fields[19]))
+
+
+def threads(pid: int) -> list[int]:
+    """Return the threads of a process; none when it is gone."""
+    try:
+        return [int(name) for name in os.listdir(f"/proc/{pid}/task")]
+    except OSError:
+        return []
+
+
+def waits_for_disk(pid: int) -> bool:
+    """Whether a thread of a process is in uninterruptible sleep: in a write that is throttled, or for its turn."""
+    return any(identity.state == "D" for tid in threads(pid) if (identity := identify(tid)))
+
+
+def ancestors() -> frozenset[int]:
+    """Return this process and all that it descends from."""
+    own = psutil.Process()
+    return frozenset((own.pid, *(process.pid for process in own.parents())))
+
+
+class Processes:
+    """All processes but kernel threads; `refresh` brings the table up to date."""
+
+    def __init__(self, allow: Iterable[str], only: Iterable[str] = ()) -> None:
+        self.parents: dict[int, int] = {}
+        self.names: dict[int, str] = {}
+        self._untouchable = {pid: identify(pid) for pid in ancestors() | {_INIT}}
+        self._allowed, self._only = Allowed(allow), frozenset(only)
+        self._kernel: set[int] = set()
+        self._turn = 0
+        self._protected: dict[int, bool] = {}  # of those who were asked about since the last look
+
+    def refresh(self) -> list[int]:
+        """Look again and return the processes that are new."""
+        present = set(psutil.pids())
+        self._protected.clear()
+        self._turn = (self._turn + 1) % _TURNS
+        self._kernel = {pid for pid in self._kernel & present if pid % _TURNS != self._turn or _is_kernel(pid)}
+        for pid in self.parents.keys() - present:
+            self.forget(pid)
+        return [pid for pid in present - self.parents.keys() - self._kernel if self._meet(pid)]
+
+    def forget(self, pid: int) -> None:
+        """Drop a process that has ended: its number may come again."""
+        self.parents.pop(pid, None)
+        self.names.pop(pid, None)
+
+    def tasks(self, pid: int) -> list[int]:
+        """Return the threads of a process. Their count, from the links of a directory, is cheaper than their names."""
+        try:
+            links = os.stat(f"/proc/{pid}/task").st_nlink
+        except OSError:
+            return []
+        return [pid] if links == 3 else threads(pid)
+
+    def protected(self, pid: int) -> bool:
+        """Whether a process must not be touched."""
+        if pid not in self._protected:
+            self._protected[pid] = self._is_protected(pid)
+        return self._protected[pid]
+
+    def _is_protected(self, pid: int) -> bool:
+        if pid in self._kernel or self._allowed.exempts(pid):
+            return True
+        if (own := self._untouchable.get(pid)) and (now := identify(pid)) and now.start_ticks == own.start_ticks:
+            return True
+        return bool(self._only) and self._only.isdisjoint((self.names.get(pid, ""), executable(pid).name))
+
+    def answers_for(self, pid: int) -> int | None:
+        """Return who answers for what a process writes, besides itself: its parent, unless blame ends there.
+
+        It ends where a session does (a login, a service, a container, a pane of a terminal), so that who only starts
+        others is not blamed for them, at who must not be touched, and at the programs of `allow`, whoever runs them.
+        """
+        parent = self.parents.get(pid, 0)
+        if parent not in self.parents or self.protected(parent) or self._allowed.starts_others(parent):
+            return None
+        return parent if _same_session(pid, parent) else None
+
+    def family(self, pid: int) -> Iterator[int]:
+        """Yield a process and its descendants in the same session, without those that must not be touched."""
+        children: dict[int, list[int]] = {}
+        for child, parent in self.parents.items():
+            children.setdefault(parent, []).append(child)
+        left = [pid]
+        while left:
+            member = left.pop()
+            yield member
+            for child in children.get(member, ()):
+                if not self.protected(child) and _same_session(child, pid):
+                    left.append(child)
+
+    def _meet(self, pid: int) -> bool:
+        identity = identify(pid)
+        if identity is None:
+            return False
+        if identity.flags & _PF_KTHREAD:
+            self._kernel.add(pid)
+            return False
+        self.parents[pid] = identity.parent
+        self.names[pid] = identity.name
+        return True
+
+
+def _is_kernel(pid: int) -> bool:
+    identity = identify(pid)
+    return identity is not None and bool(identity.flags & _PF_KTHREAD)
+
+
+def _same_session(one: int, other: int) -> bool:
+    try:
+        return os.getsid(one) == os.getsid(other)
+    except OSError:  # one of them is gone
+        return False

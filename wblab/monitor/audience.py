@@ -1,0 +1,87 @@
+"""Who gets a source's items, pages or a terminal: served by a thread, so that the main one is free for the source."""
+
+import asyncio
+import sys
+import threading
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from contextlib import contextmanager, suppress
+
+from wblab.core.errors import WblabError
+from wblab.lab.printable import printable
+from wblab.monitor.samples import End, Item, Source, line
+
+Items = AsyncIterator[Item]
+
+
+class Audience:
+    """Shows a source's items for as long as a `with` block of `hears` runs."""
+
+    def __init__(self, show: Callable[[Items], Coroutine[None, None, None]]) -> None:
+        """`show` takes the items, and goes on until it is done or cancelled."""
+        self._show = show
+        self._heard_end = threading.Event()
+        self._done = threading.Event()
+        self._error: BaseException | None = None
+        self._stop: Callable[[], object] = lambda: None
+
+    @contextmanager
+    def hears(self, items: Items) -> Iterator[None]:
+        """Show these items until the end of the block. Raises what showing them raised."""
+        started = threading.Event()
+        thread = threading.Thread(target=lambda: asyncio.run(self._main(items, started)), name="audience")
+        thread.start()
+        started.wait()
+        try:
+            yield
+        finally:
+            self._stop()
+            thread.join()
+        if self._error:
+            raise self._error
+
+    def stay(self) -> None:
+        """Wait until there is nothing more to show, or for Ctrl-C."""
+        with suppress(KeyboardInterrupt):
+            self._done.wait()
+
+    def await_end(self, limit_s: float) -> None:
+        """Wait until the source's last item was heard, which is about to come."""
+        self._heard_end.wait(limit_s)
+
+    async def _main(self, items: Items, started: threading.Event) -> None:
+        loop, task = asyncio.get_running_loop(), asyncio.current_task()
+        assert task is not None
+
+        def stop() -> None:
+            with suppress(RuntimeError):  # it has ended by itself
+                loop.call_soon_threadsafe(task.cancel)
+
+        self._stop = stop
+        started.set()
+        try:
+            await self._show(self._heard(items))
+        except asyncio.CancelledError:
+            pass
+        except BaseException as error:
+            self._error = error
+        finally:
+            self._done.set()
+            self._heard_end.set()  # nobody hears any more
+
+    async def _heard(self, items: Items) -> Items:
+        async for item in items:
+            if isinstance(item, Source) and item.untraced:
+                reason = printable(item.untraced)
+                print(f"wblab: no kernel events, so no dirty limit: {reason}", file=sys.stderr, flush=True)
+            yield item
+            if isinstance(item, End):
+                if item.failed:
+                    self._error = WblabError(item.reason)
+                self._heard_end.set()
+
+
+async def printed(items: Items) -> None:
+    """Print items as lines of JSON, to their end."""
+    async for item in items:
+        sys.stdout.buffer.write(line(item))
+        sys.stdout.buffer.flush()

@@ -1,0 +1,80 @@
+"""Events of writeback as samples: from the text of a trace instance's trace_pipe.
+
+The kernel makes the text as it is read, from fields that it knows by itself: `name=value` is all that is relied on.
+Lines are of kernel/trace/trace_output.c (trace_print_context), fields of include/trace/events/writeback.h.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from wblab.core.units import NS_PER_MS, NS_PER_S, Bytes
+from wblab.monitor.samples import CacheState, Throttled
+
+EVENTS = {
+    "writeback:global_dirty_state": "",
+    "writeback:balance_dirty_pages": "pause > 0",  # the task is stopped; others may come a thousand times as often
+}
+# `dd-1234 [000] ..... 12.345678: global_dirty_state: dirty=1 …`; a thread group in brackets may follow the task.
+_LINE = re.compile(rb"\s*(.+)-(\d+)\s+(?:\([ \d-]+\)\s+)?\[\d+\] \S+\s+(\d+)\.(\d{6}): (\w+): (.*)")
+_LOST = re.compile(rb"CPU:\d+ \[LOST (\d+) EVENTS\]")
+_PAIR = re.compile(rb"(\w+)=(-?\d+)")
+_UNKNOWN = "<...>"  # the kernel has forgotten the task's name
+
+
+@dataclass
+class Seen:
+    """What was read from the pipe since it was last asked."""
+
+    states: list[CacheState] = field(default_factory=list)
+    throttled: list[Throttled] = field(default_factory=list)
+    lost: int = 0
+
+
+class Reader:
+    """Makes samples of chunks of text; of states it keeps the last of each `grain_ns`."""
+
+    def __init__(self, page_bytes: int, grain_ns: int, name_of: Callable[[int], str]) -> None:
+        """`name_of` returns a task's name from its pid, for those that the kernel has forgotten."""
+        self._page_bytes = page_bytes
+        self._grain_ns = grain_ns
+        self._name_of = name_of
+        self._rest = b""
+
+    def feed(self, chunk: bytes, seen: Seen) -> None:
+        """Add what a chunk of the pipe says to `seen`; an unfinished line waits for its end."""
+        *lines, self._rest = (self._rest + chunk).split(b"\n")
+        for text in lines:
+            if match := _LINE.match(text):
+                self._event(match, seen)
+            elif lost := _LOST.match(text):
+                seen.lost += int(lost[1])
+
+    def _event(self, match: "re.Match[bytes]", seen: Seen) -> None:
+        task, pid, seconds, micros, name, text = match.groups()
+        at_ns = int(seconds) * NS_PER_S + int(micros) * 1000
+        if name == b"global_dirty_state":
+            if seen.states and seen.states[-1].at_ns // self._grain_ns == at_ns // self._grain_ns:
+                seen.states.pop()
+            seen.states.append(self._state(at_ns, text))
+        elif name == b"balance_dirty_pages" and (pause_ms := _values(text).get(b"pause", 0)) > 0:
+            known = task.decode(errors="replace")
+            seen.throttled.append(
+                Throttled(at_ns, self._name_of(int(pid)) if known == _UNKNOWN else known, pause_ms * NS_PER_MS)
+            )
+
+    def _state(self, at_ns: int, text: bytes) -> CacheState:
+        values = {key: Bytes(value * self._page_bytes) for key, value in _values(text).items()}
+        return CacheState(
+            at_ns,
+            # Until 5.8 what a server had, but not yet on its disk, was counted apart.
+            dirty=Bytes(values[b"dirty"] + values.get(b"unstable", 0)),
+            writeback=values[b"writeback"],
+            background=values[b"bg_thresh"],
+            threshold=values[b"thresh"],
+            limit=values[b"limit"],
+        )
+
+
+def _values(text: bytes) -> dict[bytes, int]:
+    return {key: int(value) for key, value in _PAIR.findall(text)}

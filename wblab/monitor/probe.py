@@ -1,0 +1,93 @@
+"""A probe: a process that writes a byte to a new file now and then, as an innocent program would, and is timed.
+
+What it waits for is seen while it still waits: its times are in memory that it shares with the sampler.
+"""
+
+import mmap
+import os
+import signal
+import time
+from collections.abc import Callable
+from contextlib import suppress
+
+from wblab.core.child import fork_child
+from wblab.core.syscalls import set_process_name
+from wblab.core.units import NS_PER_S
+from wblab.machine.lifetime import end_with
+from wblab.monitor.memory import lock_all
+from wblab.monitor.samples import Waited
+
+IDLE_NS = 100_000_000
+NAME = "probe"
+
+_FILES = 32  # the oldest goes for each new one
+_KEPT = 1024  # writes that are remembered until they are asked for
+_SINCE, _COUNT, _FIRST = 0, 1, 2
+
+
+class Probe:
+    """A probe that writes in a directory of its own, from now until it is stopped."""
+
+    def __init__(self, directory: int, *, locked: bool) -> None:
+        """Start it in a directory that is held by its descriptor; `locked`, its memory too."""
+        self._slots = memoryview(mmap.mmap(-1, 8 * (_FIRST + 2 * _KEPT))).cast("q")
+        self._told = 0
+        parent = os.getpid()
+        self.pid = fork_child(lambda: _run(directory, self._slots, parent, locked))
+
+    def since_last(self, now_ns: int) -> tuple[Waited, ...]:
+        """Return the writes that ended since this was last asked, and the one that goes on."""
+        slots = self._slots
+        since_ns, count = slots[_SINCE], slots[_COUNT]  # in this order: one that ends now is over
+        over = []
+        for number in range(max(self._told, count - _KEPT), count):
+            at = _FIRST + 2 * (number % _KEPT)
+            over.append(Waited(NAME, slots[at], slots[at + 1], over=True))
+        self._told = count
+        if since_ns and not any(wait.start_ns == since_ns for wait in over):
+            return (*over, Waited(NAME, since_ns, now_ns, over=False))
+        return tuple(over)
+
+    def stop(self) -> None:
+        """End it; a write that hangs is waited for."""
+        os.kill(self.pid, signal.SIGKILL)
+        os.waitpid(self.pid, 0)
+
+
+def _run(directory: int, slots: "memoryview[int]", parent: int, locked: bool) -> None:
+    end_with(parent)
+    set_process_name("wblab-probe")
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
+    if locked:
+        lock_all()
+    os.fchdir(directory)
+    write = _writer([str(number) for number in range(_FILES)])
+    count = 0
+    while True:
+        slots[_SINCE] = start_ns = time.monotonic_ns()
+        with suppress(OSError):  # a disk that is full has answered too
+            write(count)
+        end_ns = time.monotonic_ns()
+        at = _FIRST + 2 * (count % _KEPT)
+        slots[at], slots[at + 1] = start_ns, end_ns
+        slots[_SINCE] = 0
+        count += 1
+        slots[_COUNT] = count
+        time.sleep(IDLE_NS / NS_PER_S)
+
+
+def _writer(paths: list[str]) -> Callable[[int], None]:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+
+    def write(number: int) -> None:
+        path = paths[number % len(paths)]
+        with suppress(FileNotFoundError):
+            os.unlink(path)
+        fd = os.open(path, flags, 0o600)
+        try:
+            os.write(fd, b"x")
+        finally:
+            os.close(fd)
+
+    return write

@@ -1,0 +1,159 @@
+"""Samples from /proc: for machines that do not let us trace, and for what no event tells."""
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from wblab.core.units import Bytes
+from wblab.monitor.samples import CacheState, Pressure, Written
+
+_VMSTAT, _PRESSURE = Path("/proc/vmstat"), Path("/proc/pressure/io")
+_NS_PER_US = 1000
+_UNKNOWN = "unknown"
+
+
+def cache_state(text: bytes, page_bytes: int, at_ns: int) -> CacheState:
+    """Return the state in the text of /proc/vmstat, which counts pages; see proc_vmstat(5)."""
+    pages = dict(entry.split() for entry in text.splitlines() if entry.startswith((b"nr_dirty", b"nr_writeback ")))
+    sizes = {key: Bytes(int(value) * page_bytes) for key, value in pages.items()}
+    return CacheState(
+        at_ns,
+        dirty=sizes[b"nr_dirty"],
+        writeback=sizes[b"nr_writeback"],
+        background=sizes[b"nr_dirty_background_threshold"],
+        threshold=sizes[b"nr_dirty_threshold"],
+    )
+
+
+def stalls_ns(text: bytes) -> tuple[int, int]:
+    """Return the totals of `some` and `full` in the text of /proc/pressure/io; Documentation/accounting/psi.rst."""
+    some, full = (int(entry.rpartition(b"total=")[2]) * _NS_PER_US for entry in text.splitlines()[:2])
+    return some, full
+
+
+def written_bytes(text: bytes) -> int:
+    """Return what a task wrote, less what it took back before it got to a disk, from /proc/PID/io; see proc(5)."""
+    values = dict(entry.split(b": ") for entry in text.splitlines())
+    return int(values[b"write_bytes"]) - int(values[b"cancelled_write_bytes"])
+
+
+def task_name(pid: int) -> str:
+    """Return the name of a task; `unknown` where it is gone."""
+    try:
+        return _text(f"/proc/{pid}/comm").decode(errors="replace").rstrip("\n")
+    except OSError:
+        return _UNKNOWN
+
+
+def _common(name: str) -> str:
+    """Return the one name for all of the kernel's workers, `kworker/u8:2-flush-254:0` and the like."""
+    return "kworker" if name.startswith("kworker/") else name
+
+
+class KeptOpen:
+    """A file of /proc that is read again and again through one descriptor."""
+
+    def __init__(self, path: Path) -> None:
+        """Open it. Raises OSError."""
+        self._fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+
+    def read(self) -> bytes:
+        """Return what it says now. Raises OSError."""
+        return os.pread(self._fd, 1 << 16, 0)
+
+
+def vmstat() -> KeptOpen:
+    """Open /proc/vmstat. Raises OSError."""
+    return KeptOpen(_VMSTAT)
+
+
+class Stalls:
+    """The pressure on I/O since it was last asked; nothing where the kernel does not measure it."""
+
+    def __init__(self, now_ns: int) -> None:
+        self._file: KeptOpen | None = None
+        with suppress(OSError):
+            file = KeptOpen(_PRESSURE)
+            self._last_ns = (now_ns, *stalls_ns(file.read()))  # fails where it is turned off
+            self._file = file
+
+    def since_last(self, now_ns: int) -> tuple[Pressure, ...]:
+        """Return one sample or none."""
+        if self._file is None:
+            return ()
+        current_ns = (now_ns, *stalls_ns(self._file.read()))
+        passed_ns = [new - old for new, old in zip(current_ns, self._last_ns, strict=True)]
+        self._last_ns = current_ns
+        return (Pressure(now_ns, *passed_ns),)
+
+
+class Writers:
+    """Who wrote most since it was last asked, of the processes whose counts we may read.
+
+    What a process wrote is added to its parent's when the parent has seen it end: that is taken off again. What is left
+    of it is what children wrote that came and went in between.
+    """
+
+    def __init__(self, most: int, now_ns: int) -> None:
+        """`most` names are told of each time."""
+        self._most = most
+        self._last_ns = now_ns
+        self._written = dict(_all_written())
+        self._parents = _parents(self._written)
+
+    def since_last(self, now_ns: int) -> tuple[Written, ...]:
+        """Return those who wrote anything, the largest first."""
+        current = dict(_all_written())
+        names: dict[str, int] = {}
+        for pid, written in grown(self._written, current, self._parents).items():
+            name = _common(task_name(pid))
+            names[name] = names.get(name, 0) + written
+        span_ns = now_ns - self._last_ns
+        self._last_ns, self._written, self._parents = now_ns, current, _parents(current)
+        top = sorted(names.items(), key=lambda item: -item[1])[: self._most]
+        return tuple(Written(now_ns, span_ns, name, Bytes(written)) for name, written in top)
+
+
+def grown(before: dict[int, int], now: dict[int, int], parents: dict[int, int]) -> dict[int, int]:
+    """Return what each process wrote, if anything, from the totals by pid before and now, and the parents before."""
+    growth = {pid: total - before.get(pid, 0) for pid, total in now.items()}
+    for pid in before.keys() - now.keys():
+        heir = parents.get(pid)
+        while heir is not None and heir not in now:  # it ended as well, and its parent has seen that
+            heir = parents.get(heir)
+        if heir is not None:
+            growth[heir] -= before[pid]
+    return {pid: written for pid, written in growth.items() if written > 0}
+
+
+def parent_pid(text: bytes) -> int:
+    """Return the parent's pid from the text of /proc/PID/stat; see proc(5). A task's name may have brackets too."""
+    return int(text.rpartition(b")")[2].split()[1])
+
+
+def _all_written() -> Iterator[tuple[int, int]]:
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            with suppress(OSError):
+                yield int(name), written_bytes(_text(f"/proc/{name}/io"))
+
+
+def _parents(written: dict[int, int]) -> dict[int, int]:
+    """Return the parents of all that wrote anything, and theirs."""
+    parents: dict[int, int] = {}
+    for pid in (pid for pid, total in written.items() if total):
+        with suppress(OSError):
+            child = pid
+            while child and child not in parents:
+                parents[child] = parent_pid(_text(f"/proc/{child}/stat"))
+                child = parents[child]
+    return parents
+
+
+def _text(path: str) -> bytes:
+    fd = os.open(path, os.O_RDONLY)
+    try:
+        return os.read(fd, 1024)
+    finally:
+        os.close(fd)

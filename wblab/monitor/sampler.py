@@ -1,0 +1,159 @@
+"""The sampler: a process that takes samples and sends them as lines, and takes no part in what it watches.
+
+A monitor that waits for the disk shows nothing when it matters. So from its first batch on it opens no file but those
+of /proc, writes to nothing but its output, asks for no memory that it does not have, and all of that is locked. Events
+wait in the kernel's buffer, with the times at which they happened, should it be late.
+"""
+
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from wblab.core.errors import WblabError
+from wblab.core.syscalls import set_process_name
+from wblab.core.units import NS_PER_S
+from wblab.machine.directory import open_directory, own_directory
+from wblab.machine.lifetime import end_with
+from wblab.machine.tracefs import Instance
+from wblab.machine.undo import NoUndo, Undo
+from wblab.monitor.events import EVENTS, Reader, Seen
+from wblab.monitor.memory import lock_all, reserve
+from wblab.monitor.probe import Probe
+from wblab.monitor.proc import Stalls, Writers, cache_state, task_name, vmstat
+from wblab.monitor.samples import Batch, End, Item, Source, line
+
+TICK_NS = 100_000_000
+GRAIN_NS = 50_000_000  # of several states within, the last is kept
+
+_WRITERS_EACH = 10  # ticks: looking at all processes costs most
+_WRITERS_MOST = 6
+_HEAP_BYTES = 4 << 20
+_CHUNK_BYTES = 1 << 14
+
+
+@dataclass(frozen=True)
+class Order:
+    """What to sample. name: of the source, in words. to: a file that gets the lines; empty, standard output.
+
+    probe: the directory of a probe; empty, none. passing: the machine is a guest, which ends with us and has its
+    programs from another disk than the watched one: nothing is undone, and none of its little memory is locked.
+    """
+
+    name: str
+    to: str = ""
+    probe: str = ""
+    passing: bool = False
+
+
+def main() -> None:
+    """Sample by the order in the first argument, as JSON, until SIGTERM or SIGINT, or until nobody reads."""
+    order = Order(**json.loads(sys.argv[1]))
+    stopped: list[int] = []
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda number, frame: stopped.append(number))
+    end_with(os.getppid(), signal.SIGTERM)
+    set_process_name("wblab-sampler")
+    output = os.open(order.to, os.O_WRONLY | os.O_NOCTTY) if order.to else 1
+    with suppress(BrokenPipeError):  # nobody reads: that is all there is to know
+        failures: tuple[str, ...] = ()
+        try:
+            with NoUndo() if order.passing else Undo() as undo:
+                sample(order, undo, lambda item: send(output, item), lambda: bool(stopped))
+            failures = undo.failures
+        except BrokenPipeError:
+            raise
+        except (OSError, WblabError) as error:
+            failures = (f"the sampler failed: {error.strerror if isinstance(error, OSError) else error}",)
+        send(output, End("; ".join(failures) or "the sampler was stopped", failed=bool(failures)))
+
+
+def sample(order: Order, undo: Undo, tell: Callable[[Item], None], is_stopped: Callable[[], bool]) -> None:
+    """Tell the source, then a batch each tick until stopped."""
+    with ExitStack() as stack:
+        probe = None
+        if order.probe:
+            parent = open_directory(Path(order.probe))
+            directory = own_directory(parent, f"wblab-probe-{os.urandom(4).hex()}", undo)
+            probe = Probe(directory, locked=not order.passing)
+            stack.callback(probe.stop)
+        pipe, untraced = open_events(undo)
+        if pipe is not None:
+            stack.callback(os.close, pipe)
+        now_ns = time.monotonic_ns()
+        take = Taker(pipe, probe, now_ns)
+        tell(Source(f"{order.name}, Linux {os.uname().release}", now_ns, untraced))
+        if not order.passing:
+            reserve(_HEAP_BYTES)
+            lock_all()
+        while not is_stopped():
+            tell(take.batch(time.monotonic_ns()))
+            time.sleep((TICK_NS - time.monotonic_ns() % TICK_NS) / NS_PER_S)
+
+
+def open_events(undo: Undo) -> tuple[int | None, str]:
+    """Return the pipe of a trace instance of our own that records EVENTS, or None and why there is none."""
+    try:
+        instance = Instance(f"wblab-monitor-{os.getpid()}", undo)
+        for event, wanted in EVENTS.items():
+            if instance.enable(event) and wanted:
+                instance.put(f"events/{event.replace(':', '/')}/filter", wanted)
+        instance.start()
+        return os.open(instance.path / "trace_pipe", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), ""
+    except OSError as error:
+        return None, f"{error.strerror}{'' if os.geteuid() == 0 else ': only root may trace'}"
+
+
+class Taker:
+    """Takes all samples that there are since the last ones."""
+
+    def __init__(self, pipe: int | None, probe: Probe | None, now_ns: int) -> None:
+        self._pipe = pipe
+        self._probe = probe
+        self._page_bytes = os.sysconf("SC_PAGESIZE")
+        self._reader = Reader(self._page_bytes, GRAIN_NS, task_name)
+        self._vmstat = vmstat()
+        self._stalls = Stalls(now_ns)
+        self._writers = Writers(_WRITERS_MOST, now_ns)
+        self._ticks = 0
+
+    def batch(self, now_ns: int) -> Batch:
+        """Return the samples up to now.
+
+        To tell its thresholds in /proc/vmstat the kernel works out its limits, which is an event: where we trace, each
+        batch has a state with the dirty limit in it.
+        """
+        vmstat_text = self._vmstat.read()
+        seen = Seen()
+        if self._pipe is not None:
+            with suppress(BlockingIOError):
+                while chunk := os.read(self._pipe, _CHUNK_BYTES):
+                    self._reader.feed(chunk, seen)
+        if not seen.states:
+            seen.states.append(cache_state(vmstat_text, self._page_bytes, now_ns))
+        self._ticks += 1
+        return Batch(
+            now_ns,
+            states=tuple(seen.states),
+            throttled=tuple(seen.throttled),
+            waits=self._probe.since_last(now_ns) if self._probe else (),
+            pressures=self._stalls.since_last(now_ns),
+            writers=self._writers.since_last(now_ns) if self._ticks % _WRITERS_EACH == 0 else (),
+            lost=seen.lost,
+        )
+
+
+def send(output: int, item: Item) -> None:
+    """Write one line, whole. Raises BrokenPipeError when nobody reads."""
+    rest = memoryview(line(item))
+    while rest:
+        rest = rest[os.write(output, rest) :]
+
+
+if __name__ == "__main__":
+    main()

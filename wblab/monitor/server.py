@@ -1,0 +1,168 @@
+"""The page and its samples over HTTP: on 127.0.0.1 only, and only for who knows the token in the address.
+
+Samples go as server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html): a browser that was
+cut off says by itself which number it had last, and gets what came after.
+"""
+
+import asyncio
+import hmac
+import json
+import logging
+import os
+import re
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import suppress
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+
+from aiohttp import web
+from aiohttp.http_exceptions import HttpProcessingError
+
+from wblab.monitor.feed import Feed
+from wblab.monitor.samples import Item, line
+from wblab.monitor.strangers import Strangers
+
+ADDRESS = "127.0.0.1"
+
+# Of this machine: a foreign name that leads here is an attack (DNS rebinding).
+_HOST = re.compile(r"(127\.0\.0\.1|localhost)(:[0-9]{1,5})?", re.IGNORECASE)
+_PAGE = "page.html"
+_KINDS = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
+_HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "Referrer-Policy": "no-referrer",  # the address is the secret
+    "X-Content-Type-Options": "nosniff",
+}
+_RETRY_MS = 300
+_AT_ONCE = 200  # batches in one piece, for a page that was away for long
+_CLOSING_S = 1.0
+
+_log = logging.getLogger(__name__)
+_log.addFilter(lambda entry: not _is_others(entry))
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+def application(
+    feed: Feed, token: str, look: Mapping[str, object], let_in: Callable[[object], None] = lambda protocol: None
+) -> web.Application:
+    """Return what answers requests. `look`: the names and colours of what is drawn, for the page.
+
+    `let_in` is called with the connection (its protocol) of who knows the token.
+    """
+    contents = {path.name: (path.read_bytes(), kind) for path, kind in _assets()}
+    contents[""] = contents[_PAGE]
+    contents["look.json"] = (json.dumps(look).encode(), "application/json")
+
+    async def asset(request: web.Request) -> web.StreamResponse:
+        if (content := contents.get(request.match_info["name"])) is None:
+            raise web.HTTPNotFound
+        return web.Response(body=content[0], content_type=content[1], charset="utf-8")
+
+    async def samples(request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream", **_HEADERS})
+        await response.prepare(request)
+        with suppress(ConnectionResetError):  # the browser is gone
+            async for piece in events(feed, _last(request)):
+                await response.write(piece)
+        return response
+
+    @web.middleware
+    async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
+        given = request.match_info.get("token", "")
+        if not _is_own(request) or not hmac.compare_digest(given.encode(errors="replace"), token.encode()):
+            raise web.HTTPNotFound
+        let_in(request.protocol)
+        response = await handler(request)
+        if not response.prepared:
+            response.headers.update(_HEADERS)
+        return response
+
+    app = web.Application(middlewares=[guard])
+    app.router.add_get("/{token}/samples", samples)
+    app.router.add_get("/{token}/{name:[^/]*}", asset)
+    return app
+
+
+async def events(feed: Feed, number: int) -> AsyncIterator[bytes]:
+    """Yield the events for a page that had batches up to this number, until the source's end; 0, it had none."""
+    yield f"retry: {_RETRY_MS}\n\n".encode()
+    while feed.source is None and feed.end is None:
+        await feed.change()
+    if feed.source:
+        yield _event(line(feed.source))
+    if missed := feed.missed(number):
+        yield _event(json.dumps({"missed": missed}).encode())
+    while True:
+        batches = feed.after(number)
+        for at in range(0, len(batches), _AT_ONCE):
+            piece = batches[at : at + _AT_ONCE]
+            yield b"".join(_event(batch.text, batch.number) for batch in piece)
+            number = piece[-1].number
+        if feed.after(number):
+            continue
+        if feed.end:
+            yield _event(line(feed.end))
+            return
+        await feed.change()
+
+
+def listen(port: int) -> socket.socket:
+    """Return a socket that listens on 127.0.0.1; port 0, one that is free. Raises OSError."""
+    return socket.create_server((ADDRESS, port))
+
+
+def address(listening: socket.socket, token: str) -> str:
+    """Return the page's address."""
+    return f"http://{ADDRESS}:{listening.getsockname()[1]}/{token}/"
+
+
+async def serve(items: AsyncIterator[Item], listening: socket.socket, token: str, look: Mapping[str, object]) -> None:
+    """Serve a source's items to all pages that ask, also after its end, until this is cancelled."""
+    feed = Feed()
+    strangers = Strangers()
+    app = application(feed, token, look, strangers.let_in)
+    runner = web.AppRunner(app, access_log=None, logger=_log, shutdown_timeout=_CLOSING_S)
+    await runner.setup()
+    assert runner.server is not None
+    server, loop = runner.server, asyncio.get_running_loop()
+    listener = await loop.create_server(lambda: strangers.meet(server()), sock=listening)
+    try:
+        async for item in items:
+            feed.add(item)
+        await asyncio.Event().wait()
+    finally:
+        listener.close()
+        await runner.cleanup()
+
+
+def _is_own(request: web.Request) -> bool:
+    """Whether a request is to this machine by its own name, and from no other page than ours."""
+    host = request.headers.get("Host", "")
+    return bool(_HOST.fullmatch(host)) and request.headers.get("Origin", f"http://{host}") == f"http://{host}"
+
+
+def _is_others(entry: logging.LogRecord) -> bool:
+    """Whether what is to be told is that somebody sent what is no request, which any user can do at any rate."""
+    return entry.exc_info is not None and isinstance(entry.exc_info[1], HttpProcessingError)
+
+
+def _assets() -> Iterator[tuple[Traversable, str]]:
+    """Yield the files that make up the page, and what they are."""
+    for path in (files("wblab.monitor") / "assets").iterdir():
+        if kind := _KINDS.get(os.path.splitext(path.name)[1]):
+            yield path, kind
+
+
+def _last(request: web.Request) -> int:
+    """Return the number of the last batch that the page had: a browser says it, or the page where it starts anew."""
+    text = request.headers.get("Last-Event-ID") or request.query.get("after", "")
+    return int(text) if text.isdecimal() and len(text) < 16 else 0
+
+
+def _event(text: bytes, number: int | None = None) -> bytes:
+    head = b"" if number is None else b"id: %d\n" % number
+    return head + b"data: " + text.rstrip(b"\n") + b"\n\n"
