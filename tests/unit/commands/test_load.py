@@ -9,6 +9,7 @@ from itertools import cycle, islice
 
 import numpy as np
 import pytest
+from support.waiting import wait_until
 
 from wblab.commands.load import build_parser, main, make_load, required
 from wblab.core.loads import KINDS, Control, MultiWrite, Offender, Write
@@ -33,7 +34,7 @@ def run(tmp_path):
 
 
 @pytest.fixture
-def started(tmp_path, wait_until):
+def started(tmp_path):
     """Start load.py with a load that sleeps in its first cycle; it has begun when its signals are caught."""
     processes = []
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from support.waiting import wait_until
 
 from wblab.core import layout
 from wblab.core.errors import WblabError
@@ -232,7 +233,7 @@ def test_results_that_cannot_be_kept_are_a_failure_not_a_hang(guest, alive):
     assert nothing_left(one, alive)
 
 
-def test_a_reaper_that_is_killed_is_a_failure(guest, alive, wait_until):
+def test_a_reaper_that_is_killed_is_a_failure(guest, alive):
     one = guest("note('guest'); say('disk', os.getppid())\nwhile True: pass")
     with pytest.raises(WblabError, match=r"^the guest ended with the process that watched it after setting up"):
         boot(one.request, lambda message: os.kill(message.guest_ns, signal.SIGKILL))
@@ -254,7 +255,7 @@ boot(Boot(Path(sys.argv[2]), [], run, scratch, 0, sandbox=sandbox), lambda messa
 
 
 @pytest.mark.parametrize("record", [{"outcome": "running", "reason": "", "seed": 7}, None])
-def test_a_holder_that_is_killed_takes_the_guest_with_it(guest, alive, wait_until, record):
+def test_a_holder_that_is_killed_takes_the_guest_with_it(guest, alive, record):
     one = guest(f"{FAMILY}\nsay('disk')\nwhile True: time.sleep(60)")
     path = one.request.run / "experiment.json"
     if record:
@@ -275,7 +276,7 @@ def test_a_holder_that_is_killed_takes_the_guest_with_it(guest, alive, wait_unti
         assert not path.exists()
 
 
-def test_ctrl_c_in_the_terminal_does_not_reach_the_guest_itself(guest, alive, wait_until):
+def test_ctrl_c_in_the_terminal_does_not_reach_the_guest_itself(guest, alive):
     one = guest("note('guest'); signal.signal(signal.SIGINT, signal.SIG_DFL); say('disk')\nwhile True: time.sleep(60)")
     arguments = [ROOT, one.request.linux, one.request.run, one.request.scratch, one.notes]
     command = [sys.executable, "-c", HOLDER, *map(str, arguments)]

@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 import pytest
+from support.waiting import wait_until
 
 from wblab.core.child import fork_child
 from wblab.host import reaper
@@ -83,7 +84,7 @@ def test_a_command_with_too_many_processes_is_ended(reaped):
     assert process.stdout.readline().decode().endswith(" the guest was ended: it had more than 5 processes\n")
 
 
-def test_signals_of_the_terminal_do_not_end_the_reaper(reaped, tmp_path, wait_until):
+def test_signals_of_the_terminal_do_not_end_the_reaper(reaped, tmp_path):
     process, near = reaped(f"echo > {tmp_path}/run/begun; read line < /dev/null; sleep 60")
     wait_until((tmp_path / "run" / "begun").exists)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from support.livelab import PROGRAM, QUICK
 
 from wblab.commands.live import main
 from wblab.core.child import fork_child
@@ -21,8 +22,6 @@ from wblab.machine.lifetime import end_with
 from wblab.machine.undo import Undo
 from wblab.monitor.sampler import Order
 from wblab.monitor.streams import command
-
-from .conftest import PROGRAM, QUICK
 
 NOBODY = 65534
 BAIT = ["w1", "mw1.0", "mw1.1", "0", "1", "experiment.json", ".experiment.json.partial", "command.log", "load.w1.npy"]

@@ -9,11 +9,10 @@ import sys
 import time
 
 import pytest
+from support.ioprios import all_ioprios
 
 from wblab.lab.specfile import ROOT
 from wblab.machine.ioprio import ioprio_value, set_ioprio
-
-from .conftest import all_ioprios
 
 pytestmark = pytest.mark.usefixtures("alone")
 NAME = "wblab-offender"

@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
+from support.ioprios import all_ioprios
 
 from wblab.core.child import fork_child
 from wblab.core.errors import WblabError
@@ -15,8 +16,6 @@ from wblab.mitigate.changes import Group
 from wblab.mitigate.journal import Journal
 from wblab.mitigate.measures import IoClass, put_back_strays
 from wblab.mitigate.processes import threads
-
-from .conftest import all_ioprios
 
 pytestmark = [
     pytest.mark.skipif(os.geteuid() != 0, reason="changes processes, which needs root"),
