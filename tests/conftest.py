@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from support.labcopy import copy_lab
 
 from wblab.lab.specfile import ROOT
 from wblab.live.place import find_place
 
 pytest_plugins = ["support.leftout"]
-settings.register_profile("wblab", deadline=None)
+settings.register_profile("wblab", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("wblab")
 
 
