@@ -33,7 +33,7 @@ def trace(tmp_path_factory):
     place = tmp_path_factory.mktemp("trace")
     recorded = run_experiment(read_spec(find_spec("base")), kernel, place).directory / TRACE
     with tracecmd.open(recorded) as opened:
-        made, ts_ns = reduced(opened), opened._walk("").ts_ns
+        made, ts_ns = reduced(opened), opened.sequence().ts_ns
     made.compression = "none"
     (pages,) = made.buffers[""]
     once = np.frombuffer(b"".join(pages), np.uint8).reshape(-1, made.ring.page_bytes)
