@@ -1,43 +1,20 @@
 """For all tests: what was left out is said, and property tests have no time limits: timings never pass or fail."""
 
 import os
-import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
+from support.labcopy import copy_lab
 
 from wblab.lab.specfile import ROOT
 from wblab.live.place import find_place
 
-from .leftout import (
-    pytest_addoption,
-    pytest_make_collect_report,
-    pytest_runtest_makereport,
-    pytest_terminal_summary,
-)
-
-__all__ = [
-    "pytest_addoption",
-    "pytest_make_collect_report",
-    "pytest_runtest_makereport",
-    "pytest_terminal_summary",
-]
-
-settings.register_profile("wblab", deadline=None)
+pytest_plugins = ["support.leftout"]
+settings.register_profile("wblab", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("wblab")
-
-
-def copy_lab(place: Path) -> Path:
-    """Copy the lab to a directory, so that every user can read it, wherever the checkout is."""
-    for name in ("wblab", "experiments", "linux-uml", "misc", "experiment.py", "live_experiment.py"):
-        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy2
-        copy(ROOT / name, place / name)
-    for path in (place, *place.rglob("*")):
-        path.chmod(0o755)
-    return place
 
 
 @pytest.fixture(autouse=True)

@@ -1,6 +1,7 @@
 """How long it takes to draw a run of over a million events, after the imports."""
 
 import pytest
+from support.timing import REPEATS, seconds, show
 
 from wblab.data.pagecache import page_cache
 from wblab.data.run import read_run
@@ -10,8 +11,6 @@ from wblab.kernels import find_kernel
 from wblab.lab.specfile import find_spec, read_spec
 from wblab.plot.figure import save
 from wblab.plot.timeline import timeline
-
-from .test_run import REPEATS, seconds, show
 
 pytestmark = pytest.mark.bench
 EVENTS = '["writeback", "ext4", "block", "jbd2", "sched", "raw_syscalls", "syscalls"]'

@@ -10,7 +10,7 @@ import pytest
 
 from wblab.lab.specfile import ROOT
 
-pytestmark = [pytest.mark.bench, pytest.mark.skipif(os.geteuid() != 0, reason="the daemon needs root")]
+pytestmark = [pytest.mark.bench, pytest.mark.skipif(os.geteuid() != 0, reason="needs root, as the daemon does")]
 PROCESSES, WRITERS, THREADED = 500, 10, 20
 DURATION_S = 60
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")

@@ -4,10 +4,10 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from support.timing import REPEATS, seconds, show
 
 from wblab.core.status import Message
 from wblab.host import run as host_run
@@ -15,18 +15,6 @@ from wblab.kernels import find_kernel
 from wblab.lab.specfile import ROOT, find_spec, read_spec
 
 pytestmark = pytest.mark.bench
-REPEATS = 5
-
-
-def seconds(task: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    task()
-    return time.perf_counter() - start
-
-
-def show(title: str, figures_s: list[float], whole_s: float | None = None) -> None:
-    share = f"{statistics.median(figures_s) / whole_s:6.0%}" if whole_s else ""
-    print(f"  {title:44} {statistics.median(figures_s):6.2f} s  ({min(figures_s):.2f} to {max(figures_s):.2f}) {share}")
 
 
 def test_whole_command(tmp_path):

@@ -1,32 +1,21 @@
 """How fast trace.dat is read: the reader, trace-cmd report, C over libtracecmd, and memcpy of the same bytes."""
 
-import importlib.util
 import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 import tracecmd
+from support import oracle
+from support.timing import REPEATS, seconds, show
+from support.tracereduce import reduced
 
 from wblab.core.rundir import TRACE
 from wblab.host.run import run_experiment
 from wblab.kernels import find_kernel
 from wblab.lab.specfile import find_spec, read_spec
 
-from .test_run import REPEATS, seconds, show
-
 pytestmark = pytest.mark.bench
 EVENTS = 3_000_000
-
-
-def module(name):
-    """Return a module of the reader's unit tests."""
-    place = Path(__file__).parents[1] / "unit" / "tracecmd"
-    package = importlib.util.module_from_spec(importlib.util.spec_from_loader("reader", None, is_package=True))
-    package.__path__ = [str(place)]
-    sys.modules.setdefault("reader", package)
-    return importlib.import_module(f"reader.{name}")
 
 
 def shifted(pages, ns):
@@ -44,7 +33,7 @@ def trace(tmp_path_factory):
     place = tmp_path_factory.mktemp("trace")
     recorded = run_experiment(read_spec(find_spec("base")), kernel, place).directory / TRACE
     with tracecmd.open(recorded) as opened:
-        made, ts_ns = module("reduce").reduced(opened), opened._walk("").ts_ns
+        made, ts_ns = reduced(opened), opened.sequence().ts_ns
     made.compression = "none"
     (pages,) = made.buffers[""]
     once = np.frombuffer(b"".join(pages), np.uint8).reshape(-1, made.ring.page_bytes)
@@ -67,7 +56,7 @@ def read_all(path) -> int:
 
 
 def test_reading(trace, tmp_path):
-    program = module("oracle").build(tmp_path)
+    program = oracle.build(tmp_path)
     data = np.fromfile(trace, np.uint8)
     copy = np.empty_like(data)
     count = read_all(trace)

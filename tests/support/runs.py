@@ -1,35 +1,40 @@
-"""Synthesised run directories, written as the guest writes them."""
+"""Run directories written as the guest and the host write them."""
 
 import json
 from array import array
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from wblab.core import npy
 from wblab.core.rundir import EXPERIMENT
+from wblab.core.spec import Spec
 from wblab.core.tables import to_table
+from wblab.lab.livespec import LiveSpec
 from wblab.lab.specfile import find_spec, read_spec
 
 MS = 1_000_000
+S = 1000 * MS
 
 
-def write_run(directory: Path, boundaries_ns: dict[str, list[int]], **record: object) -> Path:
+def write_run(directory: Path, boundaries_ns: Mapping[str, Sequence[int]], **record: object) -> Path:
     """Write a run of the base experiment, of these of its loads, that measured these boundaries."""
     spec = read_spec(find_spec("base"))
     spec = replace(spec, load={name: load for name, load in spec.load.items() if name in boundaries_ns})
+    return write_run_of(spec, directory, boundaries_ns, **record)
+
+
+def write_run_of(
+    spec: Spec | LiveSpec, directory: Path, boundaries_ns: Mapping[str, Sequence[int]], **record: object
+) -> Path:
+    """Write a run of a spec that measured these boundaries; `record` is what its record says otherwise."""
     directory.mkdir(parents=True, exist_ok=True)
-    content = {
-        "format": 1,
-        "kind": "uml",
-        "spec": to_table(spec),
-        "kernel": {"release": "7.3.0"},
-        "outcome": "succeeded",
-        "reason": "",
-    }
+    content = {"format": 1, "kind": "uml", "spec": to_table(spec), "seed": 1, "left_out": [], "guest": {}, "host": {}}
+    content |= {"kernel": {"release": "7.3.0", "build_id": "a" * 64}, "outcome": "succeeded", "reason": ""}
     (directory / EXPERIMENT).write_text(json.dumps(content | record))
     for name, times in boundaries_ns.items():
         npy.write_int64(directory / f"load.{name}.npy", array("q", times))
-        ended = {"name": name, "kind": spec.load[name].kind, "pid": 7, "unit": "ns", "cycles": max(0, len(times) - 1)}
-        ended |= {"end": "stopped", "error": ""}
-        (directory / f"load.{name}.json").write_text(json.dumps(ended))
+        said = {"name": name, "kind": spec.load[name].kind, "parameters": {}, "pid": 7, "unit": "ns"}
+        ended = {"cycles": max(0, len(times) - 1), "end": "stopped", "error": "", "status": 0}
+        (directory / f"load.{name}.json").write_text(json.dumps(said | ended))
     return directory

@@ -1,4 +1,4 @@
-"""A small spec."""
+"""Small specs."""
 
 SPEC = """
 name = "small"
@@ -23,6 +23,23 @@ idle = "100ms"
 kind = "load"
 file = "l1"
 wait = "5s"
+size = "8MiB"
+block = "1KiB"
+"""
+
+# Of a matrix or a bisection.
+TWO_LOADS = """
+memory = "100MiB"
+[disk]
+size = "64MiB"
+write_bps = "1MiB/s"
+[load.c1]
+kind = "control"
+idle = "50ms"
+[load.l1]
+kind = "load"
+file = "l1"
+wait = "1s"
 size = "8MiB"
 block = "1KiB"
 """

@@ -2,25 +2,17 @@
 
 import os
 import shutil
-import subprocess
-import sys
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
+from support.guestlab import Lab
 
-from wblab.data.run import Run, read_run
 from wblab.host.bundle import bundle
-from wblab.host.check import check_run
 from wblab.host.command import interpreter
-from wblab.host.limits import Limits
-from wblab.host.run import run_experiment
 from wblab.kernels import Kernel, find_kernel
-from wblab.lab.specfile import ROOT, find_spec, read_spec
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -35,50 +27,6 @@ def kernel() -> Kernel:
     built = find_kernel(os.environ.get("WBLAB_KERNEL"))
     assert built, "this kernel is not built: run 'make kernel' or 'wblab kernel build'"
     return built
-
-
-@dataclass(frozen=True)
-class Lab:
-    """One place to run experiments in: results in `results`, shared memory in `shm`."""
-
-    kernel: Kernel
-    results: Path
-    shm: Path
-
-    def run(self, preset: str, *settings: str, readable: Sequence[str] = (), **limits: Any) -> Run:
-        """Run a preset; `limits` are those of Limits, by name."""
-        spec = read_spec(find_spec(preset), settings)
-        check_run(spec)
-        bounds = Limits(**limits)
-        return read_run(run_experiment(spec, self.kernel, self.results, limits=bounds, readable=readable).directory)
-
-    def command(self, *arguments: str) -> list[str]:
-        place = ("--exp", str(self.results), "--kernel", str(self.kernel.path))
-        return [sys.executable, "-m", "wblab", "run", *place, *arguments]
-
-    def start(self, *arguments: str) -> "subprocess.Popen[str]":
-        """Start the command, as the leader of a process group."""
-        return subprocess.Popen(
-            self.command(*arguments),
-            cwd=ROOT,
-            env=os.environ | {"WBLAB_SHM": str(self.shm)},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            process_group=0,
-        )
-
-    def left_behind(self) -> list[str]:
-        """Return what should not be there after a run: files in shared memory, processes that use it."""
-        mark = f"TMPDIR={self.shm}/".encode()
-        processes = []
-        for process in Path("/proc").glob("[0-9]*"):
-            try:
-                if mark in (process / "environ").read_bytes():
-                    processes.append((process / "cmdline").read_text().replace("\0", " ")[:80])
-            except OSError:
-                continue
-        return [*os.listdir(self.shm), *processes]
 
 
 @pytest.fixture(scope="session")

@@ -1,11 +1,11 @@
 """A bisection of real runs. Kernels take minutes to build: here one kernel stands for all commits, with other disks."""
 
 import json
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from support.repository import make_repository
 
 from wblab.bisect import run
 from wblab.cli import main
@@ -35,20 +35,11 @@ exec {linux} "$@"
 @pytest.fixture
 def commits(tmp_path):
     """Make a repository of six commits, of which the fourth makes the disk slower; return their hashes."""
-    tree = tmp_path / "linux"
-    (tree / "arch/um").mkdir(parents=True)
-    (tree / "arch/um/Kconfig").touch()
-    git = ("git", "-C", str(tree), "-c", "user.name=Ann", "-c", "user.email=ann@localhost")
-    subprocess.run([*git, "init", "--quiet"], check=True)
-    made = []
-    for number in range(6):
-        (tree / "rate").write_text("262144" if number >= 3 else "1048576")
-        (tree / "comment").write_text(f"{number}")
-        subprocess.run([*git, "add", "."], check=True)
-        subprocess.run([*git, "commit", "--quiet", "-m", f"change {number}"], check=True)
-        done = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True)
-        made.append(done.stdout.strip())
-    return tree, made
+    slow, fast = "262144", "1048576"
+    made = make_repository(tmp_path / "linux", rate=fast, comment="0")
+    rates = [fast] * 2 + [slow] * 3
+    others = [made.commit(f"change {number}", rate=rate, comment=f"{number}") for number, rate in enumerate(rates, 1)]
+    return made.path, [made.git("rev-parse", "HEAD~5"), *others]
 
 
 @pytest.fixture

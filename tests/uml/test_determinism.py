@@ -5,17 +5,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from support.conditions import CONDITIONS
+from support.labcopy import copy_lab
+from support.quickruns import FIXTURES
+from support.replay import measured, replay, seen
+from support.witness import plant_witness
 
 from wblab.data.difference import first_differences
 from wblab.data.digest import digest
 from wblab.data.run import Run
 from wblab.kernels import list_kernels
-
-from ..conftest import copy_lab
-from .conditions import CONDITIONS
-from .fixtures import FIXTURES
-from .replay import measured, replay, seen
-from .witness import plant_witness
 
 EVENTS = '["block:block_rq_*", "jbd2", "sched:sched_switch", "writeback:balance_dirty_pages"]'
 SHORT = (

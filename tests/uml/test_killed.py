@@ -14,12 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from support.guestlab import Lab
+from support.processes import alive, descendants
+from support.quickruns import SECONDS
 
 from wblab.core.rundir import EXPERIMENT, STAGED
-
-from .conftest import Lab
-from .fixtures import SECONDS
-from .processes import alive, descendants
 
 AT_ONCE = 2
 PARTIAL = f".{EXPERIMENT}.partial"  # a record that was being written

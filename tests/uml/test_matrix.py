@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from support.waiting import wait_until
 
 from wblab.host.usage import descendants
 from wblab.lab.specfile import ROOT
@@ -23,6 +24,7 @@ SHORT = {
     "load.l2.size": "1MiB",
     "load.l2.wait": "2s",
 }
+LIMIT_S = 250.0  # for runs that take seconds on an idle machine
 SCHEDULERS = {"disk.scheduler": ["none", "bfq"]}
 
 
@@ -65,20 +67,13 @@ def start(lab):
 
 def finished(process: "subprocess.Popen[str]") -> tuple[int, Path, str]:
     """Return exit code, matrix directory and the words on standard error."""
-    output, errors = process.communicate(timeout=120)
+    output, errors = process.communicate(timeout=LIMIT_S)
     return process.returncode, Path(output.strip()), errors
 
 
 def runs(lab) -> set[str]:
     """Return the names of the runs that are done, of the only matrix."""
     return {path.name for path in lab.results.glob("[!_]*/runs/*") if path.name[0] not in "._"}
-
-
-def wait_for(condition, limit_s: float = 30.0) -> None:
-    deadline = time.monotonic() + limit_s
-    while not condition():
-        assert time.monotonic() < deadline, "this should have come true by now"
-        time.sleep(0.02)
 
 
 ALL = {"0-none-s1", "0-none-s2", "1-bfq-s1", "1-bfq-s2"}
@@ -136,13 +131,13 @@ def test_what_listens_is_found():
 
 def test_interrupted_and_resumed(lab, write_matrix, start):
     process = start(write_matrix(SCHEDULERS), "--workers", "1")
-    wait_for(lambda: runs(lab))
+    wait_until(lambda: runs(lab))
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: workers get it too
     code, _, errors = finished(process)
     assert code == 130
     assert errors.splitlines()[-1] == "wblab: interrupted"
     assert "Traceback" not in errors
-    wait_for(lambda: lab.left_behind() == [])
+    wait_until(lambda: lab.left_behind() == [])
     (directory,) = lab.results.iterdir()
     done = {path.name: path.stat().st_mtime_ns for path in (directory / "runs").iterdir()}
     assert 1 <= len(done) < 4
@@ -193,7 +188,7 @@ def cluster(dask, tmp_path):
     """A scheduler on the loopback address, and what starts a worker of it."""
     contact = tmp_path / "scheduler.json"
     dask("scheduler", "--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(contact))
-    wait_for(lambda: contact.exists() and contact.read_text().endswith("}"))
+    wait_until(lambda: contact.exists() and contact.read_text().endswith("}"))
     address = json.loads(contact.read_text())["address"]
 
     def worker(name: str, **environment: str) -> "subprocess.Popen[bytes]":
@@ -206,9 +201,9 @@ def cluster(dask, tmp_path):
 def test_a_cluster_that_loses_a_worker(lab, write_matrix, start, cluster, tmp_path):
     address, worker = cluster
     lost, kept = worker("lost"), worker("kept")
-    wait_for(lambda: (tmp_path / "lost").exists() and (tmp_path / "kept").exists())
+    wait_until(lambda: (tmp_path / "lost").exists() and (tmp_path / "kept").exists())
     process = start(write_matrix(SCHEDULERS), "--scheduler", address)
-    wait_for(lambda: len(runs(lab)) >= 1 and list((tmp_path / "lost").glob("**/_*/console.log")))
+    wait_until(lambda: len(runs(lab)) >= 1 and list((tmp_path / "lost").glob("**/_*/console.log")))
     lost.kill()
     code, directory, errors = finished(process)
     assert code == 0, errors
@@ -216,7 +211,7 @@ def test_a_cluster_that_loses_a_worker(lab, write_matrix, start, cluster, tmp_pa
     assert set(pd.read_parquet(directory / "table.parquet")["run"]) == ALL
     assert kept.poll() is None
     assert not list((tmp_path / "kept").glob("**/_*/console.log"))
-    wait_for(lambda: lab.left_behind() == [])
+    wait_until(lambda: lab.left_behind() == [])
 
 
 def test_a_worker_without_the_kernel_is_refused_before_anything_runs(lab, write_matrix, start, cluster, tmp_path):
@@ -257,9 +252,9 @@ def test_ctrl_c_ends_the_guests_of_a_cluster_too(lab, write_matrix, start, clust
     matrix = write_matrix({"clock.mode": ["real"]}, seeds=1)
     matrix.write_text(matrix.read_text().replace('"2s"', '"300s"'))
     process = start(matrix, "--scheduler", address)
-    wait_for(lambda: list((tmp_path / "busy").glob("**/_*/console.log")))
+    wait_until(lambda: list((tmp_path / "busy").glob("**/_*/console.log")))
     os.killpg(process.pid, signal.SIGINT)
     code, _, errors = finished(process)
     assert code == 130
     assert "Traceback" not in errors
-    wait_for(lambda: lab.left_behind() == [])
+    wait_until(lambda: lab.left_behind() == [])

@@ -8,11 +8,10 @@ import tempfile
 from pathlib import Path
 
 import pytest
-
-from ..conftest import copy_lab
-from .edits import Edit, apply
-from .replay import measured, replay, seen
-from .witness import a_hash, plant_witness
+from support.edits import Edit, apply
+from support.labcopy import copy_lab
+from support.replay import measured, replay, seen
+from support.witness import a_hash, plant_witness
 
 ENVIRONMENT = "wblab/host/environment.py"
 COMMAND = "wblab/host/command.py"

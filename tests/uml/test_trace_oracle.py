@@ -1,10 +1,8 @@
 """The reader against libtracecmd on traces that a guest has just made."""
 
-import importlib.util
-from pathlib import Path
-
 import pytest
 import tracecmd
+from support import oracle
 
 from wblab.core.rundir import TRACE
 from wblab.host.run import RunFailedError
@@ -12,16 +10,7 @@ from wblab.host.run import RunFailedError
 BROAD = '["writeback", "ext4", "block", "jbd2", "sched", "timer", "irq", "workqueue"]'
 
 
-@pytest.fixture(scope="module")
-def oracle():
-    path = Path(__file__).parents[1] / "unit" / "tracecmd" / "oracle.py"
-    spec = importlib.util.spec_from_file_location("oracle", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def check(oracle, tmp_path, trace):
+def check(tmp_path, trace):
     program = oracle.build(tmp_path)
     said = oracle.said(program, trace)
     assert oracle.events(trace) == {(buffer, event) for buffer, event, _, _ in said}
@@ -29,15 +18,15 @@ def check(oracle, tmp_path, trace):
 
 
 @pytest.mark.parametrize("settings", [(), (f"trace.events={BROAD}", "trace.buffer=32M")], ids=["base", "broad"])
-def test_the_same_sums_of_every_field(oracle, shared_lab, tmp_path, settings):
-    check(oracle, tmp_path, shared_lab.run("base", *settings).path / TRACE)
+def test_the_same_sums_of_every_field(shared_lab, tmp_path, settings):
+    check(tmp_path, shared_lab.run("base", *settings).path / TRACE)
 
 
-def test_the_same_sums_of_what_is_left_of_a_trace_with_lost_events(oracle, lab, tmp_path):
+def test_the_same_sums_of_what_is_left_of_a_trace_with_lost_events(lab, tmp_path):
     with pytest.raises(RunFailedError, match="lost"):
         lab.run("base", f"trace.events={BROAD}", "trace.buffer=64K")
     (trace,) = lab.results.glob(f"_*/{TRACE}")
-    check(oracle, tmp_path, trace)
+    check(tmp_path, trace)
     with tracecmd.open(trace) as opened:
         assert opened.lost
         assert all((lost.count == -1 or lost.count > 0) and lost.start_ns < lost.end_ns for lost in opened.lost)

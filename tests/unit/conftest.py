@@ -1,7 +1,5 @@
 """What tests of several rooms begin with."""
 
-import time
-
 import pytest
 from support import pictured
 from support.runs import write_run
@@ -31,16 +29,3 @@ def run(tmp_path):
 def cache():
     """Return what a timeline asks of a page cache."""
     return pictured.page_cache()
-
-
-@pytest.fixture
-def wait_until():
-    """Wait until something is true."""
-
-    def wait(condition, limit_s=20.0):
-        deadline = time.monotonic() + limit_s
-        while not condition():
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
-
-    return wait

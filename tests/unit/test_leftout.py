@@ -4,10 +4,9 @@ import sys
 from collections.abc import Iterator
 
 import pytest
+from support.leftout import is_permitted
 
 from wblab.lab.specfile import ROOT
-
-from ..leftout import is_permitted
 
 TESTS = """
 import pytest
@@ -36,12 +35,11 @@ def tests(tmp_path):
     """Return what runs the tests above with a reason, and returns how that ended and what was left out."""
     place = tmp_path / "tests"
     place.mkdir()
-    for name in ("conftest.py", "leftout.py"):
-        (place / name).write_bytes((ROOT / "tests" / name).read_bytes())
+    (place / "conftest.py").write_text('pytest_plugins = ["support.leftout"]')
 
     def run(reason, *arguments):
         (place / "test_these.py").write_text(TESTS.format(reason=reason))
-        options = ["--import-mode=importlib", "--left-out", "left-out.txt", "-p", "no:cacheprovider"]
+        options = [f"--override-ini=pythonpath={ROOT}/tests", "--left-out", "left-out.txt", "-p", "no:cacheprovider"]
         command = [sys.executable, "-m", "pytest", *options, *arguments, "tests"]
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
         return done, (tmp_path / "left-out.txt").read_text()
@@ -85,14 +83,12 @@ def reasons(source: str) -> Iterator[str]:
                     yield "".join(part.value if isinstance(part, ast.Constant) else "1" for part in reason.values)
 
 
-@pytest.mark.parametrize("folder", ["unit", "uml"])
+@pytest.mark.parametrize("folder", ["unit", "uml", "bench", "support"])
 def test_every_reason_in_the_tests_is_permitted(folder):
     """Also those that no machine of ours has."""
-    files = (ROOT / "tests" / folder).rglob("test_*.py"), (ROOT / "tests" / folder).rglob("conftest.py")
     found = {
         reason
-        for some in files
-        for path in some
+        for path in (ROOT / "tests" / folder).rglob("*.py")
         if path.name != "test_leftout.py"
         for reason in reasons(path.read_text())
     }

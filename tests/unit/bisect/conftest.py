@@ -1,58 +1,13 @@
-"""Small git repositories that look like a kernel's."""
-
-import subprocess
-from dataclasses import dataclass
-from pathlib import Path
-
 import pytest
+from support.repository import make_repository
 
 from wblab.lab.progress import silent
-
-
-@dataclass(frozen=True)
-class Repository:
-    """A repository with one commit, a kernel of nothing; others are made one by one."""
-
-    path: Path
-
-    def git(self, *arguments):
-        identity = ("-c", "user.name=Ann", "-c", "user.email=ann@localhost")
-        command = ["git", "-C", str(self.path), *identity, *arguments]
-        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
-
-    def commit(self, subject, **files):
-        for name, content in files.items():
-            (self.path / name).write_text(content)
-        self.git("add", ".")
-        self.git("commit", "--quiet", "--allow-empty", "-m", subject)
-        return self.git("rev-parse", "HEAD")
-
-    def line(self, count):
-        """Make commits in a row and return their hashes, the first included."""
-        return [self.git("rev-parse", "HEAD"), *(self.commit(f"change {i}", file=f"{i}\n") for i in range(1, count))]
-
-    def state(self):
-        """All that a bisection must leave as it is."""
-        return (
-            self.git("status", "--porcelain"),
-            self.git("rev-parse", "HEAD"),
-            self.git("for-each-ref"),
-            self.git("worktree", "list"),
-            sorted(path.name for path in (self.path / ".git").glob("BISECT*")),
-            (self.path / ".git/index").read_bytes(),
-        )
 
 
 @pytest.fixture
 def repository(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    path = tmp_path / "linux"
-    (path / "arch/um").mkdir(parents=True)
-    (path / "arch/um/Kconfig").touch()
-    made = Repository(path)
-    made.git("init", "--quiet", "--initial-branch=main")
-    made.commit("first", Makefile="VERSION = 7\nPATCHLEVEL = 3\n")
-    return made
+    return make_repository(tmp_path / "linux", Makefile="VERSION = 7\nPATCHLEVEL = 3\n")
 
 
 @pytest.fixture

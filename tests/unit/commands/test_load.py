@@ -9,6 +9,7 @@ from itertools import cycle, islice
 
 import numpy as np
 import pytest
+from support.waiting import LIMIT_S, wait_until
 
 from wblab.commands.load import build_parser, main, make_load, required
 from wblab.core.loads import KINDS, Control, MultiWrite, Offender, Write
@@ -33,7 +34,7 @@ def run(tmp_path):
 
 
 @pytest.fixture
-def started(tmp_path, wait_until):
+def started(tmp_path):
     """Start load.py with a load that sleeps in its first cycle; it has begun when its signals are caught."""
     processes = []
 
@@ -109,7 +110,7 @@ def test_an_offender_runs_to_its_end_and_writes_its_files(run, tmp_path):
 def test_a_signal_ends_it_cleanly(started, tmp_path, number, arguments):
     process = started("x", *arguments)
     process.send_signal(number)
-    assert process.wait(20) == 0
+    assert process.wait(LIMIT_S) == 0
     assert process.stderr.read() == ""
     assert record(tmp_path, "x")["end"] == "stopped"
     assert record(tmp_path, "x")["pid"] == process.pid

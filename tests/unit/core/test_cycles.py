@@ -6,6 +6,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from support.waiting import wait_until
 
 from wblab.core import loads
 from wblab.core.child import describe_exit, fork_child
@@ -13,7 +14,6 @@ from wblab.core.cycles import Ending, Stamps, ending, run_cycles, stamps_for
 from wblab.core.loads import Command, Control, Load, MultiWrite, Offender, Write
 
 MS = 1_000_000
-LIMIT_S = 20.0
 
 CONTROL = Control(idle=2 * MS)
 WRITE = Write(file="w", idle=2 * MS)
@@ -31,10 +31,7 @@ class Child:
 
     def noted(self, count: int) -> None:
         """Wait until so many boundaries were noted."""
-        deadline = time.monotonic() + LIMIT_S
-        while len(self.stamps.times_ns()) < count:
-            assert time.monotonic() < deadline
-            time.sleep(0.001)
+        wait_until(lambda: len(self.stamps.times_ns()) >= count)
 
     def send(self, number: int) -> None:
         os.kill(self.pid, number)
@@ -99,8 +96,7 @@ def test_an_offender_can_be_stopped_too(tmp_path):
 
 def test_a_load_that_is_stopped_before_its_start_notes_nothing(tmp_path):
     child = started(WRITE, tmp_path, time.monotonic_ns() + 3600 * 1000 * MS)
-    while not (tmp_path / "w").exists():
-        time.sleep(0.001)
+    wait_until((tmp_path / "w").exists)
     child.send(signal.SIGTERM)
     assert child.wait() == "exit code 0"
     assert ending(child.stamps) == Ending("stopped")
@@ -210,10 +206,7 @@ def test_a_command_finishes_and_its_status_is_kept(tmp_path, script, status):
 
 def test_a_command_ends_with_its_load(tmp_path):
     child = started(Command(argv=("sh", "-c", "echo $$ > pid; exec sleep 60"), wait=0), tmp_path)
-    deadline = time.monotonic() + LIMIT_S
-    while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text().strip():
-        assert time.monotonic() < deadline
-        time.sleep(0.001)
+    wait_until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text().strip())
     child.send(signal.SIGTERM)
     assert child.wait() == "exit code 0"
     assert ending(child.stamps) == Ending("stopped")

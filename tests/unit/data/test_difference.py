@@ -1,42 +1,15 @@
 """Where two runs differ first."""
 
-import struct
-
 import pytest
-from support.runs import MS, write_run
+from support.runs import MS, S, write_run
+from support.ticktraces import named, trace
 
 from wblab.core.errors import InputError
 from wblab.core.rundir import TRACE
 from wblab.data.difference import first_differences
 from wblab.data.run import read_run
 
-from ..tracecmd.writer import Ring, TraceWriter, event_format
-
-S = 1000 * MS
 C1, W1 = [S, S + 50 * MS, S + 100 * MS], [S, S + 60 * MS]
-FORMATS = {
-    "test": [
-        event_format("tick", 300, "u32 value 8 4 0"),
-        event_format("tock", 301, "u32 value 8 4 0"),
-        event_format("named", 302, "__data_loc char[] name 8 4 1\nu16 ino 12 2 0\nu8 kind 16 1 0\nchar rwbs[4] 20 4 1"),
-    ]
-}
-
-
-def trace(*events, pages=1):
-    """Return a trace of events (type, ms since the start, value), as many on each page."""
-    ring = Ring()
-    count = -(-len(events) // pages) or 1
-    laid = []
-    for start in range(0, max(1, len(events)), count):
-        part = events[start : start + count]
-        before, entries = S, []
-        for number, ms, value in part:
-            time = S + ms * MS
-            entries.append(ring.extend(time - before) + ring.data(0, ring.record(number, 9, struct.pack("<I", value))))
-            before = time
-        laid.append(ring.page(S, entries))
-    return TraceWriter(ring, formats=FORMATS, cmdlines="9 task\n", buffers={"": [laid]}).encode()
 
 
 @pytest.fixture
@@ -100,16 +73,6 @@ def test_the_first_event_that_differs_and_those_around_it(runs, change, index, p
     assert marked == [f"> {1 + (index + 1) / 1000:.9f} CPU0 task-9 tick: value={index + 1}"]
     assert len(found.first) == 11
     assert found.first[:5] == found.second[:5]
-
-
-def named(text, *, ino=0, kind=1, rwbs=b"W", junk=b""):
-    """Return a trace of one event with a string, and with junk where it says nothing."""
-    ring, data = Ring(), text.encode() + b"\0"
-    junk += bytes(4)
-    word = (rwbs + b"\0" + junk)[:4]
-    fields = struct.pack("<IH2sB3s4s", len(data) << 16 | 24, ino, junk[:2], kind, junk[:3], word) + data + junk
-    page = ring.page(S, [ring.extend(0) + ring.data(0, ring.record(302, 9, fields))])
-    return TraceWriter(ring, formats=FORMATS, cmdlines="9 task\n", buffers={"": [[page]]}).encode()
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,12 @@
 import pytest
-from support.runs import MS, write_run
+from support.runs import MS, S, write_run
+from support.ticktraces import trace
 
 from wblab.core.errors import InputError
 from wblab.core.rundir import TRACE
 from wblab.data.digest import digest
 from wblab.data.run import read_run
 
-from .test_difference import trace
-
-S = 1000 * MS
 C1 = [S, S + 50 * MS, S + 100 * MS]
 
 

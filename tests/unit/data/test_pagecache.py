@@ -5,6 +5,7 @@ import struct
 import numpy as np
 import pytest
 from support.runs import MS
+from support.tracewriter import Ring, TraceWriter, event_format
 
 from wblab.core.errors import InputError
 from wblab.core.rundir import TRACE
@@ -13,8 +14,6 @@ from wblab.data.pagecache import page_cache
 from wblab.data.pauses import pause_report
 from wblab.data.run import read_run
 from wblab.data.window import Window
-
-from ..tracecmd.writer import Ring, TraceWriter, event_format
 
 S = 1000 * MS
 STATE, BALANCE = 700, 701

@@ -2,6 +2,7 @@
 
 import itertools
 import shutil
+import struct
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 import tracecmd
 from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import CounterDescriptor, Trace, TrackEvent
+from support.tracewriter import Ring, TraceWriter, event_format
 from tracecmd.formats import parse_format
 
 from wblab.cli import main
@@ -347,18 +349,31 @@ def test_numbers_beyond_a_signed_one(run):
     assert instant[-1]["address"] == (1 << 64) - 1
 
 
-def test_texts_and_arrays_are_kept(run, monkeypatch):
-    columns = {
-        "text": np.array(["a", "é"], object),
-        "bytes": np.array([b"\x01\x02", b"\x03\x04"], "V2"),
-        "rows": np.array([[1, 2], [3, 4]]),
-        "lengths": np.array([np.array([7]), np.array([], np.int64)], object),
-    }
-    events = events_of("x", "e", [(1, 1, dict.fromkeys(columns, 0)), (2, 1, dict.fromkeys(columns, 0))])
-    events._read |= columns
-    one, two = (item[-1] for item in with_cache(run, events).tracks["python3/python3"].instants)
-    assert one == {"cpu": 0, "text": "a", "bytes": "01 02", "rows": [1, 2], "lengths": [7]}
-    assert (two["text"], two["rows"]) == ("é", [3, 4])
+FIELDS = """
+    __data_loc char[] text 8 4 0
+    struct three bytes 12 3 0
+    u8 rows[2] 15 2 0
+    __data_loc u32[] lengths 20 4 0
+"""
+
+
+def test_texts_and_arrays_are_kept(run, tmp_path):
+    def record(text, three, rows, lengths):
+        numbers = struct.pack(f"<{len(lengths)}I", *lengths)
+        places = 24 | len(text) << 16, 24 + len(text) | len(numbers) << 16
+        return ring.record(1, 1, struct.pack("<I3s2B3xI", places[0], three, *rows, places[1]) + text + numbers)
+
+    ring = Ring()
+    records = record(b"a\0\0\0", b"\1\2\3", (1, 2), [7]), record("é\0\0".encode(), b"\4\5\6", (3, 4), [])
+    pages = [ring.page(1, [ring.data(1, each) for each in records])]
+    formats = {"x": [event_format("e", 1, FIELDS)]}
+    trace = TraceWriter(ring, formats=formats, cmdlines="1 python3\n", buffers={"": [pages]})
+    (tmp_path / "trace.dat").write_bytes(trace.encode())
+    with tracecmd.open(tmp_path / "trace.dat") as opened:
+        seen = with_cache(run, opened.events("e"))
+    one, two = (item[-1] for item in seen.tracks["python3/python3"].instants)
+    assert one == {"cpu": 0, "text": "a", "bytes": "01 02 03", "rows": [1, 2], "lengths": [7]}
+    assert (two["text"], two["rows"], two["lengths"]) == ("é", [3, 4], [])
 
 
 def many(name, count):

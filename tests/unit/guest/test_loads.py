@@ -4,6 +4,7 @@ import time
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.waiting import wait_until
 
 from wblab.core import layout
 from wblab.core.check import check_spec
@@ -48,10 +49,7 @@ def gone(pid):
 
 def begun(item):
     """Wait until a load's first cycle: before that, a signal would kill it."""
-    deadline = time.monotonic() + 20
-    while not item.stamps.times_ns():
-        assert time.monotonic() < deadline
-        time.sleep(0.001)
+    wait_until(item.stamps.times_ns)
 
 
 @settings(deadline=None)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from support.waiting import LIMIT_S
 
 from wblab.core.errors import WblabError
 from wblab.core.status import Message
@@ -57,7 +58,7 @@ def guest(tmp_path):
     """Make a guest of Python code."""
     descriptors = []
 
-    def make(code: str, silence_s: float = 20.0, **limits) -> Guest:
+    def make(code: str, silence_s: float = LIMIT_S, **limits) -> Guest:
         run, scratch, notes = tmp_path / "the run", tmp_path / "scratch", tmp_path / "notes"
         run.mkdir()
         notes.mkdir()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from support.waiting import LIMIT_S, patience_s, wait_until
 
 from wblab.core import layout
 from wblab.core.errors import WblabError
@@ -118,24 +119,26 @@ def test_a_guest_that_never_speaks_hangs(guest, alive):
 
 
 def test_a_guest_that_falls_silent_is_reported_with_its_last_phase(guest, alive):
-    one = guest("note('guest'); say('disk', 1_500_000_000)\nwhile True: pass", silence_s=3)
+    silence_s = patience_s()
+    one = guest("note('guest'); say('disk', 1_500_000_000)\nwhile True: pass", silence_s=silence_s)
     assert one.reason() == (
-        "the guest hangs: nothing heard from it for 3 s after setting up and mounting the disk (guest time 1.5 s)"
+        f"the guest hangs: nothing heard from it for {silence_s:g} s "
+        "after setting up and mounting the disk (guest time 1.5 s)"
     )
     assert nothing_left(one, alive)
 
 
 @pytest.mark.parametrize(
-    ("end", "silence_s", "reason"),
+    ("end", "hangs", "reason"),
     [
-        ("while True: time.sleep(60)", 3, "the guest hangs"),
-        ("say('failed', reason='a reason'); sys.exit(0)", 20, "a reason"),
-        (f"{GOOD_END}; sys.exit(0)", 20, None),
-        ("say('disk'); os.kill(os.getpid(), signal.SIGSEGV)", 20, "the guest ended with signal SIGSEGV after"),
+        ("while True: time.sleep(60)", True, "the guest hangs"),
+        ("say('failed', reason='a reason'); sys.exit(0)", False, "a reason"),
+        (f"{GOOD_END}; sys.exit(0)", False, None),
+        ("say('disk'); os.kill(os.getpid(), signal.SIGSEGV)", False, "the guest ended with signal SIGSEGV after"),
     ],
 )
-def test_no_descendant_outlives_the_guest(guest, alive, end, silence_s, reason):
-    one = guest(f"{FAMILY}\n{end}", silence_s=silence_s)
+def test_no_descendant_outlives_the_guest(guest, alive, end, hangs, reason):
+    one = guest(f"{FAMILY}\n{end}", silence_s=patience_s() if hangs else LIMIT_S)
     if reason:
         assert one.reason().startswith(reason)
     else:
@@ -232,7 +235,7 @@ def test_results_that_cannot_be_kept_are_a_failure_not_a_hang(guest, alive):
     assert nothing_left(one, alive)
 
 
-def test_a_reaper_that_is_killed_is_a_failure(guest, alive, wait_until):
+def test_a_reaper_that_is_killed_is_a_failure(guest, alive):
     one = guest("note('guest'); say('disk', os.getppid())\nwhile True: pass")
     with pytest.raises(WblabError, match=r"^the guest ended with the process that watched it after setting up"):
         boot(one.request, lambda message: os.kill(message.guest_ns, signal.SIGKILL))
@@ -254,7 +257,7 @@ boot(Boot(Path(sys.argv[2]), [], run, scratch, 0, sandbox=sandbox), lambda messa
 
 
 @pytest.mark.parametrize("record", [{"outcome": "running", "reason": "", "seed": 7}, None])
-def test_a_holder_that_is_killed_takes_the_guest_with_it(guest, alive, wait_until, record):
+def test_a_holder_that_is_killed_takes_the_guest_with_it(guest, alive, record):
     one = guest(f"{FAMILY}\nsay('disk')\nwhile True: time.sleep(60)")
     path = one.request.run / "experiment.json"
     if record:
@@ -275,14 +278,14 @@ def test_a_holder_that_is_killed_takes_the_guest_with_it(guest, alive, wait_unti
         assert not path.exists()
 
 
-def test_ctrl_c_in_the_terminal_does_not_reach_the_guest_itself(guest, alive, wait_until):
+def test_ctrl_c_in_the_terminal_does_not_reach_the_guest_itself(guest, alive):
     one = guest("note('guest'); signal.signal(signal.SIGINT, signal.SIG_DFL); say('disk')\nwhile True: time.sleep(60)")
     arguments = [ROOT, one.request.linux, one.request.run, one.request.scratch, one.notes]
     command = [sys.executable, "-c", HOLDER, *map(str, arguments)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, process_group=0) as holder:
         assert holder.stdout.readline() == b"disk\n"
         os.killpg(holder.pid, signal.SIGINT)
-        holder.wait(20)
+        holder.wait(LIMIT_S)
     assert nothing_left(one, alive)
 
 

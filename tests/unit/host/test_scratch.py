@@ -2,6 +2,8 @@ import os
 import signal
 import time
 
+from support.waiting import wait_until
+
 from wblab.core.child import fork_child
 from wblab.host.scratch import make_scratch, remove_scratch
 
@@ -14,8 +16,7 @@ def test_what_is_in_use_stays_and_what_nobody_keeps_goes(tmp_path):
         time.sleep(60)
 
     pid = fork_child(hold)
-    while not (one / "lock").exists():
-        time.sleep(0.01)
+    wait_until((one / "lock").exists)
     kept = make_scratch(two)
     assert sorted(os.listdir(tmp_path)) == ["wblab-0", "wblab-1"]
     os.kill(pid, signal.SIGKILL)

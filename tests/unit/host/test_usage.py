@@ -3,12 +3,14 @@ import signal
 import subprocess
 import sys
 
+from support.waiting import wait_until
+
 from wblab.host.usage import descendants, private_bytes
 
 FAMILY = "import os, time; os.fork() and print(flush=True); os.fork(); time.sleep(60)"
 
 
-def test_descendants_are_found(wait_until):
+def test_descendants_are_found():
     with subprocess.Popen([sys.executable, "-c", FAMILY], start_new_session=True) as process:
         wait_until(lambda: len(descendants(process.pid)) == 4)
         os.killpg(process.pid, signal.SIGKILL)

@@ -3,8 +3,7 @@
 from pathlib import Path
 
 import pytest
-
-from .originals import a_table, bisection, guest_run, live_run, matrix
+from support.originals import a_table, bisection, guest_run, live_run, matrix
 
 
 @pytest.fixture(scope="session")

@@ -12,14 +12,13 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from support.spoil import make_hostile
 
 from wblab import cli
 from wblab.core.check import check_spec
 from wblab.core.errors import WblabError
 from wblab.lab.printable import printable
 from wblab.lab.specfile import find_spec, read_spec
-
-from .changes import make_hostile
 
 LIMIT_S = 30  # of one case, that would be a hang: the slowest takes two
 QUICK, LONG, PARTS = 200, 10_000, 10

@@ -7,6 +7,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from support.spoil import change_bytes, change_value, put_in_place
 
 from wblab.core.errors import WblabError
 from wblab.mitigate import journal as journals
@@ -14,8 +15,6 @@ from wblab.mitigate.changes import GROUP, Controller, Group, IoPriority, Members
 from wblab.mitigate.disk import LEAST, MOST
 from wblab.mitigate.journal import Journal
 from wblab.mitigate.learned import recall, remember
-
-from .changes import change_bytes, change_value, put_in_place
 
 ROOT = Path("/sys/fs/cgroup/made-up")
 _TASK = {"pid": 7, "session": 7, "start_ticks": 12345}

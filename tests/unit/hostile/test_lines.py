@@ -4,11 +4,10 @@ import json
 from random import Random
 
 import pytest
+from support.spoil import TOKENS, places, some_value
 
 from wblab.core.status import Message
 from wblab.monitor import samples
-
-from .changes import TOKENS, places, some_value
 
 MESSAGE = json.dumps({"phase": "loads", "guest_ns": 10**9, "detail": {"start_ns": 10**8, "reason": "x"}}).encode()
 BATCH = samples.line(

@@ -1,32 +1,31 @@
 import multiprocessing
 import os
-import time
 from multiprocessing.synchronize import Event
 from pathlib import Path
 
 import pytest
+from support.waiting import LIMIT_S
 
 from wblab.core.errors import WblabError
 from wblab.kernels import cache, kernel
 
 
-def _hold(path: Path, held: Event) -> None:
+def _hold(path: Path, held: Event, asked: Event) -> None:
     with cache.locked(path, lambda: None):
         held.set()
-        time.sleep(0.3)
+        asked.wait(LIMIT_S)
         path.with_name("done").touch()
 
 
 def test_the_second_of_two_waits_and_says_so(tmp_path: Path) -> None:
-    held = multiprocessing.Event()
-    other = multiprocessing.Process(target=_hold, args=(tmp_path / "lock", held))
+    held, asked = multiprocessing.Event(), multiprocessing.Event()
+    other = multiprocessing.Process(target=_hold, args=(tmp_path / "lock", held, asked))
     other.start()
     held.wait()
-    said = []
-    with cache.locked(tmp_path / "lock", lambda: said.append("waiting")):
+    with cache.locked(tmp_path / "lock", asked.set):
         assert (tmp_path / "done").exists()
     other.join()
-    assert said == ["waiting"]
+    assert asked.is_set()
 
 
 @pytest.mark.parametrize("base", ["", "relative"])

@@ -55,10 +55,19 @@ def web() -> Iterator[dict[str, bytes]]:
 
 
 @pytest.fixture
-def known(lab: Path, web: dict[str, bytes], monkeypatch: pytest.MonkeyPatch) -> Catalog:
+def dpkg(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The only program that can be found: that which unpacks packages, where it is not taken away."""
+    program = tmp_path / "bin" / "dpkg-deb"
+    program.parent.mkdir()
+    program.touch(0o755)
+    monkeypatch.setenv("PATH", str(program.parent))
+    return program
+
+
+@pytest.fixture
+def known(lab: Path, web: dict[str, bytes], dpkg: Path, monkeypatch: pytest.MonkeyPatch) -> Catalog:
     """The small lab, its sites on this machine, with an apt that has nothing."""
     monkeypatch.setattr(apt, "find", lambda name, *_: f"apt offers no {name}")
-    monkeypatch.setattr(places, "_unpacks_packages", lambda: True)
     return replace(catalog.load(lab), snapshot=web[""].decode(), kernel_org=web[""].decode() + "/v{major}.x")
 
 
@@ -115,8 +124,8 @@ def test_an_archive_that_has_it_not_is_a_reason(known, series, web, answer):
     assert reasons[1].startswith(known.snapshot)
 
 
-def test_a_system_that_cannot_unpack_packages_takes_tarballs(known, series, web, monkeypatch):
-    monkeypatch.setattr(places, "_unpacks_packages", lambda: False)
+def test_a_system_that_cannot_unpack_packages_takes_tarballs(known, series, web, dpkg):
+    dpkg.unlink()
     assert places.fetch(PIN, series, known, silent) == ["no dpkg-deb here"]
     web["/v7.x/sha256sums.asc"] = LISTING.encode()
     assert places.newest(series, known, silent) == Pin("kernel_org", "7.3.10", "c" * 64)

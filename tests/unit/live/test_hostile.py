@@ -11,6 +11,8 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from support.livelab import PROGRAM, QUICK
+from support.waiting import wait_until
 
 from wblab.commands.live import main
 from wblab.core.child import fork_child
@@ -21,8 +23,6 @@ from wblab.machine.lifetime import end_with
 from wblab.machine.undo import Undo
 from wblab.monitor.sampler import Order
 from wblab.monitor.streams import command
-
-from .conftest import PROGRAM, QUICK
 
 NOBODY = 65534
 BAIT = ["w1", "mw1.0", "mw1.1", "0", "1", "experiment.json", ".experiment.json.partial", "command.log", "load.w1.npy"]
@@ -123,10 +123,8 @@ def test_a_killed_run_empties_only_its_own_directory(ground, attacker):
         time.sleep(0.3 + number / 4)
         process.kill()
         process.communicate(timeout=100)
-    deadline_s = time.monotonic() + 60
-    while any(path.is_file() for path in (ground / "theirs/disk").rglob("*") if "roots" not in str(path.resolve())):
-        assert time.monotonic() < deadline_s
-        time.sleep(0.05)
+    theirs = ground / "theirs/disk"
+    wait_until(lambda: not any(path.is_file() for path in theirs.rglob("*") if "roots" not in str(path.resolve())))
     assert state(ground / "roots") == before
 
 

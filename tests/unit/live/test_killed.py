@@ -6,10 +6,9 @@ import signal
 import time
 
 import pytest
+from support.waiting import wait_until
 
 from wblab.live.place import find_place, scheduler
-
-from .conftest import wait_until
 
 OURS = ("wblab-live-", "wblab-flight-")
 

@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import tracecmd
+from support.livelab import PROGRAM, Live
+from support.waiting import wait_until
 
 from wblab.commands.live import main
 from wblab.core.errors import InputError
@@ -23,8 +25,6 @@ from wblab.lab.specfile import find_spec, read_spec
 from wblab.machine.tracefs import Instance
 from wblab.machine.undo import Undo
 from wblab.plot.figure import title
-
-from .conftest import PROGRAM, Live, wait_until
 
 MS = 1_000_000
 

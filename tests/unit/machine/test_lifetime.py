@@ -2,8 +2,9 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
+
+from support.waiting import wait_until
 
 from wblab.lab.specfile import ROOT
 
@@ -27,7 +28,4 @@ def test_a_child_ends_with_its_parent_even_if_that_is_killed():
     child = int(parent.stdout.readline())
     os.kill(parent.pid, signal.SIGKILL)
     parent.wait()
-    deadline_s = time.monotonic() + 30
-    while Path(f"/proc/{child}").exists():
-        assert time.monotonic() < deadline_s
-        time.sleep(0.01)
+    wait_until(lambda: not Path(f"/proc/{child}").exists())

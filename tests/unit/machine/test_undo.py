@@ -2,11 +2,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from contextlib import suppress
-from pathlib import Path
 
 import pytest
+from support.processes import alive
+from support.waiting import wait_until
 
 from wblab.core.errors import WblabError
 from wblab.lab.specfile import ROOT
@@ -84,10 +84,7 @@ def test_a_killed_holder_leaves_nothing(tmp_path, seen, number):
             break
     os.killpg(holder.pid, number)
     holder.wait()
-    deadline_s = time.monotonic() + 30
-    while list(tmp_path.iterdir()):
-        assert time.monotonic() < deadline_s
-        time.sleep(0.01)
+    wait_until(lambda: not list(tmp_path.iterdir()))
 
 
 def test_signals_to_the_process_group_do_not_reach_the_guard(tmp_path):
@@ -109,10 +106,7 @@ def test_a_process_group_is_killed_with_what_its_leader_left(tmp_path):
         left = int((tmp_path / "pid").read_text())
         os.kill(left, 0)
     leader.wait()
-    deadline_s = time.monotonic() + 30
-    while (stat := Path(f"/proc/{left}/stat")).exists() and " Z " not in stat.read_text():
-        assert time.monotonic() < deadline_s
-        time.sleep(0.01)
+    wait_until(lambda: not alive(left))
     assert undo.failures == ()
 
 

@@ -1,40 +1,21 @@
 """Matrices of a small spec, and runs of theirs that nobody made."""
 
-import json
-from array import array
 from pathlib import Path
 
 import pytest
+from support.runs import MS, S, write_run_of
+from support.specs import TWO_LOADS
 
-from wblab.core import npy
-from wblab.core.rundir import EXPERIMENT
-from wblab.core.tables import to_table
 from wblab.matrix.plan import Matrix, expand
 from wblab.matrix.store import Store, pack
 
-SPEC = """
-memory = "100MiB"
-[disk]
-size = "64MiB"
-write_bps = "1MiB/s"
-[load.c1]
-kind = "control"
-idle = "50ms"
-[load.l1]
-kind = "load"
-file = "l1"
-wait = "1s"
-size = "8MiB"
-block = "1KiB"
-"""
-MS = 1_000_000
 KERNELS = {"": {"build_id": "a" * 64, "release": "7.3.0"}}
 
 
 @pytest.fixture
 def folder(tmp_path):
     """A folder with the spec `small.toml`."""
-    (tmp_path / "small.toml").write_text(SPEC)
+    (tmp_path / "small.toml").write_text(TWO_LOADS)
     return tmp_path
 
 
@@ -57,15 +38,8 @@ def make_store(make_matrix, tmp_path):
 
 def pretend_run(directory: Path, spec, stall_ms: int = 0, **record) -> Path:
     """Write a run of a spec, whose control load stalled once."""
-    directory.mkdir(parents=True)
-    content = {"format": 1, "kind": "uml", "spec": to_table(spec), "outcome": "succeeded", "reason": ""}
-    (directory / EXPERIMENT).write_text(json.dumps(content | record))
-    times = {"c1": [0, 50 * MS, (100 + stall_ms) * MS], "l1": [0, 1000 * MS, 1010 * MS, 1030 * MS]}
-    for name, boundaries in times.items():
-        npy.write_int64(directory / f"load.{name}.npy", array("q", boundaries))
-        ended = {"name": name, "kind": spec.load[name].kind, "pid": 7, "unit": "ns", "cycles": len(boundaries) - 1}
-        (directory / f"load.{name}.json").write_text(json.dumps(ended | {"end": "stopped", "error": ""}))
-    return directory
+    times = {"c1": [0, 50 * MS, (100 + stall_ms) * MS], "l1": [0, S, 1010 * MS, 1030 * MS]}
+    return write_run_of(spec, directory, times, **record)
 
 
 @pytest.fixture

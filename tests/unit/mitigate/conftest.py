@@ -12,7 +12,6 @@ import pytest
 
 from wblab.core.errors import WblabError
 from wblab.lab.specfile import ROOT
-from wblab.mitigate.processes import identify, threads
 from wblab.mitigate.taskstats import Taskstats
 
 Start = Callable[..., "subprocess.Popen[str]"]
@@ -55,18 +54,3 @@ def taskstats() -> Taskstats:
         return Taskstats()
     except WblabError as error:
         pytest.skip(f"no taskstats here: {error}")
-
-
-def all_ioprios(session: int) -> dict[tuple[int, int], int]:
-    """Return the I/O priority of each thread, with its start, of all processes of a session."""
-    from wblab.machine.ioprio import get_ioprio
-
-    found = {}
-    for name in os.listdir("/proc"):
-        if not name.isdigit():
-            continue
-        for tid in threads(int(name)):
-            identity = identify(tid)
-            if identity and identity.session == session:
-                found[tid, identity.start_ticks] = get_ioprio(tid)
-    return found

@@ -9,11 +9,11 @@ import sys
 import time
 
 import pytest
+from support.ioprios import all_ioprios
+from support.waiting import wait_until
 
 from wblab.lab.specfile import ROOT
 from wblab.machine.ioprio import ioprio_value, set_ioprio
-
-from .conftest import all_ioprios
 
 pytestmark = pytest.mark.usefixtures("alone")
 NAME = "wblab-offender"
@@ -125,10 +125,7 @@ def test_held_while_it_writes_and_released_when_it_is_calm(taskstats, daemon, of
     assert event["name"] == NAME
     assert event["share"] > 0.5
     value = OUR_IDLE if policy == "idle" else ioprio_value("best-effort", 7)
-    deadline_s = time.monotonic() + LIMIT_S
-    while set(all_ioprios(offender.pid).values()) != {value} and time.monotonic() < deadline_s:
-        time.sleep(0.05)  # the line is printed when it is done; the child may be one of its own
-    assert set(all_ioprios(offender.pid).values()) == {value}
+    wait_until(lambda: set(all_ioprios(offender.pid).values()) == {value})  # the child may be held on its own
     offender.stdin.write("\n")
     offender.stdin.flush()
     until(process, "release", offender.pid)

@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
+from support.ioprios import all_ioprios
 
 from wblab.core.child import fork_child
 from wblab.core.errors import WblabError
@@ -15,8 +16,6 @@ from wblab.mitigate.changes import Group
 from wblab.mitigate.journal import Journal
 from wblab.mitigate.measures import IoClass, put_back_strays
 from wblab.mitigate.processes import threads
-
-from .conftest import all_ioprios
 
 pytestmark = [
     pytest.mark.skipif(os.geteuid() != 0, reason="changes processes, which needs root"),
@@ -188,12 +187,11 @@ def test_a_process_of_the_same_number_is_not_taken_for_the_held_one(measure, pup
 def hold_and_release(state, pids):
     journal = Journal(state / "mitigate.json")
     measure = IoClass(journal, OUR_IDLE)
-    while True:
-        for pid in pids:
-            measure.hold(pid)
-        before = list(journal.changes)
-        journal.undo(before)
-        put_back_strays(journal, before)
+    for pid in pids:
+        measure.hold(pid)
+    before = list(journal.changes)
+    journal.undo(before)
+    put_back_strays(journal, before)
 
 
 def test_killed_at_any_moment(start, tmp_path):
@@ -208,11 +206,19 @@ def test_killed_at_any_moment(start, tmp_path):
     def ioprios():
         return {tid: get_ioprio(tid) for puppet in puppets for tid in threads(puppet.pid)}
 
+    def again_and_again():
+        while True:
+            hold_and_release(tmp_path, pids)
+
+    pids = [puppet.pid for puppet in puppets]
     before = ioprios()
+    start_s = time.monotonic()
+    hold_and_release(tmp_path, pids)
+    length_s = time.monotonic() - start_s  # on this machine, now
     interrupted = 0
     for _ in range(40):
-        daemon = fork_child(lambda: hold_and_release(tmp_path, [puppet.pid for puppet in puppets]))
-        time.sleep(chance.random() * 0.05)
+        daemon = fork_child(again_and_again)
+        time.sleep(chance.random() * 2 * length_s)
         os.kill(daemon, signal.SIGKILL)
         os.waitpid(daemon, 0)
         interrupted += ioprios() != before

@@ -2,11 +2,12 @@
 
 import os
 import secrets
-import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from support.processes import bearing
+from support.waiting import wait_until
 
 from wblab.machine.mounted import mounted
 from wblab.machine.tracefs import Instance
@@ -26,21 +27,11 @@ class Marked:
 
     def processes(self) -> dict[int, str]:
         """Return the names of processes that have the mark, by pid; those that are dead but not reaped left out."""
-        found = {}
-        for process in Path("/proc").glob("[0-9]*"):
-            try:
-                if f"WBLAB_MARK={self.mark}".encode() in (process / "environ").read_bytes():
-                    found[int(process.name)] = (process / "comm").read_text().strip()
-            except OSError:
-                continue
-        return found
+        return bearing("environ", f"WBLAB_MARK={self.mark}")
 
     def await_nothing(self) -> None:
         """Wait until no process is left, no trace instance whose sampler has ended, and nothing of the probe's."""
-        deadline_s = time.monotonic() + 60
-        while left := [*self.processes().values(), *orphans()]:
-            assert time.monotonic() < deadline_s, left
-            time.sleep(0.02)
+        wait_until(lambda: not self.processes() and not orphans())
         assert list(self.directory.iterdir()) == []
 
 

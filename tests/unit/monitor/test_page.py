@@ -3,11 +3,11 @@
 import asyncio
 from contextlib import asynccontextmanager, suppress
 
+from support.browser import browser
+
 from wblab.commands.monitor import look
 from wblab.monitor.samples import Batch, CacheState, End, Pressure, Source, Throttled, Waited, Written
 from wblab.monitor.server import address, listen, serve
-
-from .browser import browser
 
 MS = 10**6
 S = 1000 * MS

@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+from pathlib import Path
 
 from wblab.monitor import proc
 from wblab.monitor.proc import Stalls, Writers, cache_state, grown, parent_pid, stalls_ns, vmstat, written_bytes
@@ -39,8 +40,8 @@ def test_what_was_taken_back_before_it_was_written_does_not_count():
 def test_this_machine_has_these_files():
     state = cache_state(vmstat().read(), os.sysconf("SC_PAGESIZE"), 0)
     assert 0 < state.background < state.threshold
-    assert parent_pid(proc._text("/proc/self/stat")) == os.getppid()
-    assert proc.task_name(os.getpid()) == proc._text("/proc/self/comm").decode().strip()
+    assert parent_pid(Path("/proc/self/stat").read_bytes()) == os.getppid()
+    assert proc.task_name(os.getpid()) == Path("/proc/self/comm").read_text().strip()
     for sample in Stalls(0).since_last(5):
         assert (sample.at_ns, sample.span_ns) == (5, 5)
         assert 0 <= sample.full_ns <= sample.some_ns

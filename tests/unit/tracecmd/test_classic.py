@@ -2,10 +2,8 @@
 
 import pytest
 import tracecmd
-
-from .test_hostile import SMALL
-from .test_roundtrip import FORMATS, OTHER
-from .writer import Ring, TraceWriter
+from support.smalltraces import FORMATS, OTHER, SMALL
+from support.tracewriter import Ring, TraceWriter
 
 
 @pytest.fixture

@@ -5,11 +5,9 @@ import pytest
 import tracecmd
 from hypothesis import given
 from hypothesis import strategies as st
+from support.smalltraces import PROBE, small_trace
+from support.tracewriter import Ring, TraceWriter, event_format
 from tracecmd.columns import grouped, texts
-
-from .test_hostile import small_trace
-from .test_roundtrip import PROBE
-from .writer import Ring, TraceWriter, event_format
 
 
 def trace_of(tmp_path, format_, bodies, ring=Ring()):  # noqa: B008

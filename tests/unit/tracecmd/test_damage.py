@@ -8,12 +8,12 @@ import struct
 
 import pytest
 import tracecmd
+from support.smalltraces import FORMATS, OTHER, OTHER_FORMAT, PROBE, PROBE_FORMAT, small_trace
+from support.traceread import at_most, survives
+from support.tracewriter import Ring, TraceWriter, event_format
 from tracecmd import TraceError, options
 
-from .test_hostile import MIB, at_most, small_trace, survives
-from .test_roundtrip import FORMATS, OTHER, OTHER_FORMAT, PROBE, PROBE_FORMAT
-from .writer import Ring, TraceWriter, event_format
-
+MIB = 1 << 20
 LONG = 1 << 20
 
 

@@ -1,8 +1,7 @@
 import pytest
+from support.tracewriter import event_format
 from tracecmd import TraceError
 from tracecmd.formats import parse_format
-
-from .writer import event_format
 
 
 def fields(lines, long_bytes=8):

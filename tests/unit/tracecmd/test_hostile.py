@@ -1,74 +1,30 @@
 """Whatever a file holds: a TraceError or columns, never another error, a hang, or much memory."""
 
-import contextlib
 import os
 import struct
-import tracemalloc
 import zlib
 
 import pytest
 import tracecmd
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.smalltraces import (
+    FORMATS,
+    FORMS,
+    OTHER,
+    OTHER_FORMAT,
+    PROBE,
+    PROBE_FORMAT,
+    SMALL,
+    VALUES,
+    probe_body,
+    small_trace,
+)
+from support.traceread import at_most, read_all, survives
+from support.tracewriter import Ring, TraceWriter, event_format
 from tracecmd import TraceError, options
 
-from .test_roundtrip import FORMATS, OTHER, OTHER_FORMAT, PROBE, PROBE_FORMAT, probe_body
-from .writer import Ring, TraceWriter, event_format
-
-VALUES = (1, 2, 3, 4, 5, 6, 7, "name", (1, 2, 3), "text", "more", [1, 2])
-FORMS = [(6, "none"), (7, "none"), (7, "zlib"), (7, "zstd")]
 MIB = 1 << 20
-
-
-def small_trace(version=7, compression="none", **changes):
-    ring = changes.pop("ring", Ring(page_bytes=1024))
-    probe = ring.data(5, ring.record(PROBE, 1, probe_body(ring, VALUES)))
-    other = ring.data(3, ring.record(OTHER, 1, b"text\0"))
-    pages = [
-        ring.page(1000, [probe, ring.extend(9), other, ring.padding(1, 8)]),
-        ring.page(2000, [ring.stamp(2100), other], 3),
-    ]
-    given_options = [
-        (options.OFFSET, b"10\0"),
-        (options.TSC2NSEC, struct.pack(f"{ring.order}IIQ", 3, 1, 0)),
-        (99, b"new"),
-    ]
-    writer = TraceWriter(
-        ring, version, compression, FORMATS, "1 task\n", "mono", given_options, {"": [pages, pages], "i": [pages]}
-    )
-    for name, value in changes.items():
-        setattr(writer, name, value)
-    return writer.encode()
-
-
-SMALL = {form: small_trace(*form) for form in FORMS}
-
-
-def read_all(path):
-    """Read everything that a trace offers."""
-    with tracecmd.open(path) as trace:
-        assert trace.info
-        for part in ("kallsyms", "printk"):
-            trace.text(part)
-        for buffer in trace.info.buffers:
-            try:
-                names = list(trace.counts(buffer))
-            except TraceError:
-                continue
-            for name in names:
-                events = trace.events(name, buffer=buffer).read()
-                for column in events:
-                    try:
-                        events.decode(column)
-                    except KeyError:
-                        continue
-        assert trace.lost is not None
-
-
-def survives(path, content):
-    path.write_bytes(content)
-    with contextlib.suppress(TraceError, KeyError):
-        read_all(path)
 
 
 def test_the_small_traces_are_sound(tmp_path):
@@ -132,18 +88,6 @@ def test_random_page(tmp_path_factory, data, order):
     ring = Ring(order, page_bytes=1024)
     page = struct.pack(f"{order}QQ", 5, len(data)) + data + bytes(8)
     survives(tmp_path_factory.getbasetemp() / "page", small_trace(ring=ring, buffers={"": [[page]]}))
-
-
-@contextlib.contextmanager
-def at_most(size_bytes):
-    """Check that what happens takes no more memory than this."""
-    tracemalloc.start()
-    try:
-        yield
-        _, peak_bytes = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    assert peak_bytes < size_bytes
 
 
 @pytest.mark.parametrize("compression", ["zlib", "zstd"])

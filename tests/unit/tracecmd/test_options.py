@@ -7,12 +7,11 @@ import pytest
 import tracecmd
 from hypothesis import given
 from hypothesis import strategies as st
+from support.smalltraces import small_trace
+from support.tracewriter import Ring, TraceWriter
 from tracecmd import TraceError, options
 from tracecmd.buffers import converted
 from tracecmd.options import Options, bracketed
-
-from .test_hostile import small_trace
-from .writer import Ring, TraceWriter
 
 TIMES = np.array([0, 1, 1000, (1 << 32) - 1, 1 << 32, 123456789 << 20, (1 << 63) - 1, (1 << 64) - 1], np.uint64)
 MASK = (1 << 64) - 1

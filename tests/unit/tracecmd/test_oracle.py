@@ -6,12 +6,10 @@ from pathlib import Path
 import pandas
 import pytest
 import tracecmd
+from support import oracle
+from support.smalltraces import OTHER, small_trace
+from support.tracewriter import Ring
 from tracecmd import options
-
-from . import oracle
-from .test_hostile import small_trace
-from .test_roundtrip import OTHER
-from .writer import Ring
 
 RECORDED = sorted((Path(__file__).parents[2] / "data").glob("*.dat"))
 

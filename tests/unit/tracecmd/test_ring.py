@@ -5,11 +5,10 @@ import pytest
 import tracecmd
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.tracewriter import LOST, Ring
 from tracecmd import TraceError
 from tracecmd import ring as walker
 from tracecmd.formats import parse_fields
-
-from .writer import LOST, Ring
 
 WHOLE = 1 << 64
 

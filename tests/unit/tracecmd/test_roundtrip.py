@@ -1,6 +1,5 @@
 """What the writer writes, the reader reads: any values, any byte order, any kind of entry."""
 
-import struct
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,33 +7,10 @@ import pytest
 import tracecmd
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.smalltraces import FORMATS, OTHER, PROBE, probe_body
+from support.tracewriter import Ring, TraceWriter
 from tracecmd import ring as walker
 from tracecmd.buffers import Lost
-
-from .writer import Ring, TraceWriter, event_format
-
-PROBE, OTHER = 301, 302
-PROBE_FORMAT = event_format(
-    "probe",
-    PROBE,
-    """
-    signed char a 8 1 1
-    unsigned char b 9 1 0
-    short c 10 2 1
-    u32 d 12 4 0
-    int e 16 4 1
-    u64 f 24 8 0
-    s64 g 32 8 1
-    char name[8] 40 8 0
-    int row[3] 48 12 1
-    __data_loc char[] text 60 4 0
-    __rel_loc char[] more 64 4 0
-    __data_loc u32[] numbers 68 4 0
-    """,
-)
-OTHER_FORMAT = event_format("other", OTHER, "char rest[] 8 0 0")
-FORMATS = {"test": [PROBE_FORMAT], "ftrace": [OTHER_FORMAT]}
-STATIC_BYTES = 72
 
 
 def signed(bits):
@@ -62,25 +38,6 @@ steps = st.one_of(
 rings = st.builds(
     Ring, order=st.sampled_from("<>"), long_bytes=st.sampled_from([4, 8]), page_bytes=st.sampled_from([1024, 4096])
 )
-
-
-def probe_body(ring, values):
-    *numbers, name, row, text, more, items = values
-    place, order = STATIC_BYTES, ring.order
-    texts = []
-    for word in (text, more):
-        data = word.encode() + b"\0"
-        texts.append((place, data))
-        place += len(data)
-    place += -place % 4
-    tail = struct.pack(f"{order}{len(items)}I", *items)
-    body = struct.pack(f"{order}bBhIi4xQq8s3i", *numbers, name.encode(), *row)
-    (text_at, text_data), (more_at, more_data) = texts
-    body += struct.pack(
-        f"{order}III", text_at | len(text_data) << 16, (more_at - 68) | len(more_data) << 16, place | len(tail) << 16
-    )
-    joined = text_data + more_data
-    return body + joined + bytes(place - STATIC_BYTES - len(joined)) + tail
 
 
 @dataclass

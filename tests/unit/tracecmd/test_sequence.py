@@ -2,10 +2,8 @@
 
 import pytest
 import tracecmd
+from support.smalltraces import PROBE_FORMAT, SMALL, small_trace
 from tracecmd import TraceError
-
-from .test_hostile import SMALL, small_trace
-from .test_roundtrip import PROBE_FORMAT
 
 
 @pytest.fixture

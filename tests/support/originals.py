@@ -2,13 +2,11 @@
 
 import json
 import shutil
-from array import array
 from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 
-from wblab.core import npy
 from wblab.core.loads import Command
 from wblab.core.tables import to_table
 from wblab.lab.livespec import HostDisk, LiveSpec
@@ -17,24 +15,10 @@ from wblab.live.order import INNOCENT
 from wblab.matrix.plan import expand
 from wblab.matrix.store import Store
 
-MS = 1_000_000
-S = 1000 * MS
-TRACE = Path(__file__).parents[2] / "data" / "base.v7.dat"
-SPEC = """
-memory = "100MiB"
-[disk]
-size = "64MiB"
-write_bps = "1MiB/s"
-[load.c1]
-kind = "control"
-idle = "50ms"
-[load.l1]
-kind = "load"
-file = "l1"
-wait = "1s"
-size = "8MiB"
-block = "1KiB"
-"""
+from .runs import MS, S, write_run_of
+from .specs import TWO_LOADS
+
+TRACE = Path(__file__).parents[1] / "data" / "base.v7.dat"
 # What a live run has beside its load records, as wblab.live.record writes it.
 LIVE = {
     "traffic": {"seconds": 60.0, "written_bytes": 3 << 30, "busy_s": 40.5, "most_written_per_s": 70_000_000},
@@ -42,24 +26,11 @@ LIVE = {
 }
 
 
-def write_run(directory: Path, spec, boundaries: dict[str, list[int]], **record: object) -> None:
-    """Write a run of a spec, as the guest and the host write it."""
-    directory.mkdir(parents=True)
-    content = {"format": 1, "kind": "uml", "spec": to_table(spec), "seed": 1, "left_out": [], "guest": {}, "host": {}}
-    content |= {"kernel": {"release": "7.3.0", "build_id": "a" * 64}, "outcome": "succeeded", "reason": ""}
-    (directory / "experiment.json").write_text(json.dumps(content | record))
-    for name, times in boundaries.items():
-        npy.write_int64(directory / f"load.{name}.npy", array("q", times))
-        said = {"name": name, "kind": spec.load[name].kind, "parameters": {}, "pid": 7, "unit": "ns"}
-        ended = {"cycles": len(times) - 1, "end": "stopped", "error": "", "status": 0}
-        (directory / f"load.{name}.json").write_text(json.dumps(said | ended))
-
-
 def guest_run(directory: Path, spec=None) -> None:
     spec = spec or read_spec(find_spec("base"))
     times = {"control": [0, 50 * MS, 100 * MS], "write": [0, 50 * MS, 101 * MS], "load": [0, 5 * S, 5100 * MS, 8 * S]}
     times["multiwrite"] = [0, 100 * MS, 200 * MS, 1700 * MS, 1800 * MS]
-    write_run(directory, spec, {name: times[load.kind] for name, load in spec.load.items()})
+    write_run_of(spec, directory, {name: times[load.kind] for name, load in spec.load.items()})
     shutil.copyfile(TRACE, directory / "trace.dat")
     (directory / "console.log").write_text("the console\n")
 
@@ -69,7 +40,7 @@ def live_run(directory: Path) -> None:
     disk = HostDisk(device="/dev/sda1", filesystem="ext4", scheduler="mq-deadline")
     spec = LiveSpec(name="live", memory=8 << 30, disk=disk, load=loads)
     times = {name: [0, 50 * MS, 100 * MS] if load.kind == "control" else [0, S, 3 * S] for name, load in loads.items()}
-    write_run(directory, spec, times, kind="live", live=LIVE)
+    write_run_of(spec, directory, times, kind="live", live=LIVE)
     shutil.copyfile(TRACE, directory / "trace.pause-1.dat")
     said = {"start_ns": 0, "end_ns": 3 * S, "pause_start_ns": S, "pause_end_ns": 2 * S, "load": "apt"}
     (directory / "trace.pause-1.json").write_text(json.dumps(said))
@@ -78,14 +49,14 @@ def live_run(directory: Path) -> None:
 def matrix(directory: Path) -> None:
     """Write a matrix of two cells and two seeds, one of them missing, with its table."""
     base = directory.parent / "small.toml"
-    base.write_text(SPEC)
+    base.write_text(TWO_LOADS)
     table = {"name": "m", "base": base.name, "seeds": 2, "axes": {"disk.scheduler": ["none", "bfq"]}}
     kernels = {"": {"build_id": "a" * 64, "release": "7.3.0"}}
     store = Store.create(directory.parent / "made", expand(table, directory.parent), kernels)
     for cell, seed in store.matrix.runs()[:3]:
         times = {"c1": [0, 50 * MS, 100 * MS], "l1": [0, S, (1010 + seed) * MS, 1030 * MS]}
         spec = cell.with_seed(seed)
-        write_run(store.runs / spec.name, spec, times)
+        write_run_of(spec, store.runs / spec.name, times)
     store.write_tables()
     shutil.move(store.path, directory)
 

@@ -73,7 +73,7 @@ def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest
 def _judged(report: Any) -> Any:
     if report.skipped and not hasattr(report, "wasxfail") and not is_permitted(reason := _reason(report)):
         report.outcome = "failed"
-        report.longrepr = f"left out for a reason that tests/leftout.py does not permit: {reason}"
+        report.longrepr = f"left out for a reason that tests/support/leftout.py does not permit: {reason}"
     return report
 
 

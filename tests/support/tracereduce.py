@@ -1,6 +1,6 @@
 """Makes a small trace.dat of a recorded one: some pages, the formats of their events, no kernel symbols.
 
-PYTHONPATH=misc python tests/unit/tracecmd/reduce.py FROM TO [PAGES]
+PYTHONPATH=misc:tests python -m support.tracereduce FROM TO [PAGES]
 """
 
 import sys
@@ -10,10 +10,7 @@ import numpy as np
 import tracecmd
 from tracecmd import options
 
-if __package__:
-    from .writer import Ring, TraceWriter
-else:
-    from writer import Ring, TraceWriter
+from .tracewriter import Ring, TraceWriter
 
 KEPT = (options.UNAME, options.VERSION, options.TRACEID, options.CPUCOUNT)
 

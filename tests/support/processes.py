@@ -26,3 +26,16 @@ def status(pid: int) -> tuple[str, str, int]:
         name, _, rest = Path(f"/proc/{pid}/stat").read_text().partition("(")[2].rpartition(")")
         return name, rest.split()[0], int(rest.split()[1])
     return "", "", 0
+
+
+def bearing(file: str, mark: str) -> dict[int, str]:
+    """Return the processes with a mark in this file of theirs, environ or cmdline: names by number.
+
+    Those that are dead and not reaped have neither.
+    """
+    found = {}
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if mark.encode() in (process / file).read_bytes():
+                found[int(process.name)] = (process / "comm").read_text().strip()
+    return found

@@ -15,7 +15,7 @@ from wblab.host.command import interpreter
 from wblab.kernels import Kernel
 
 from .conditions import CONDITIONS, set_up_otherwise
-from .fixtures import FIXTURES
+from .quickruns import FIXTURES
 from .witness import testimony
 
 _EVENTS = '["block:block_rq_*", "jbd2", "sched:sched_switch", "writeback:balance_dirty_pages"]'

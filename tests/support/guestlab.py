@@ -1,0 +1,55 @@
+"""A place to run guests in, and what they leave behind."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from wblab.data.run import Run, read_run
+from wblab.host.check import check_run
+from wblab.host.limits import Limits
+from wblab.host.run import run_experiment
+from wblab.kernels import Kernel
+from wblab.lab.specfile import ROOT, find_spec, read_spec
+
+from .processes import bearing
+
+
+@dataclass(frozen=True)
+class Lab:
+    """One place to run experiments in: results in `results`, shared memory in `shm`."""
+
+    kernel: Kernel
+    results: Path
+    shm: Path
+
+    def run(self, preset: str, *settings: str, readable: Sequence[str] = (), **limits: Any) -> Run:
+        """Run a preset; `limits` are those of Limits, by name."""
+        spec = read_spec(find_spec(preset), settings)
+        check_run(spec)
+        bounds = Limits(**limits)
+        return read_run(run_experiment(spec, self.kernel, self.results, limits=bounds, readable=readable).directory)
+
+    def command(self, *arguments: str) -> list[str]:
+        place = ("--exp", str(self.results), "--kernel", str(self.kernel.path))
+        return [sys.executable, "-m", "wblab", "run", *place, *arguments]
+
+    def start(self, *arguments: str) -> "subprocess.Popen[str]":
+        """Start the command, as the leader of a process group."""
+        return subprocess.Popen(
+            self.command(*arguments),
+            cwd=ROOT,
+            env=os.environ | {"WBLAB_SHM": str(self.shm)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            process_group=0,
+        )
+
+    def left_behind(self) -> list[str]:
+        """Return what should not be there after a run: files in shared memory, processes that use it."""
+        left = bearing("environ", f"TMPDIR={self.shm}/")
+        return [*os.listdir(self.shm), *(f"{name} ({pid})" for pid, name in left.items())]

@@ -1,0 +1,46 @@
+"""Real runs of live_experiment.py, in directories of the test."""
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from wblab.data.run import Run, read_run
+from wblab.lab.specfile import ROOT
+
+from .processes import bearing
+
+PROGRAM = [sys.executable, "-I", "-S", str(ROOT / "live_experiment.py")]  # the standard library must do
+QUICK = ("--wait", "200ms", "--tail", "200ms")
+
+
+@dataclass
+class Live:
+    """Where runs are made: loads write to `disk`, run directories are in `exp`."""
+
+    disk: Path
+    exp: Path
+
+    def command(self, *arguments: str) -> list[str]:
+        return [*PROGRAM, "--dir", str(self.disk), "--exp", str(self.exp), *QUICK, *arguments]
+
+    def run(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
+        return subprocess.run(self.command(*arguments), capture_output=True, text=True, check=False, timeout=200)
+
+    def start(self, *arguments: str) -> "subprocess.Popen[str]":
+        return subprocess.Popen(
+            self.command(*arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+        )
+
+    def made(self) -> Run:
+        (path,) = self.exp.iterdir()
+        return read_run(path)
+
+    def record(self) -> dict:
+        (path,) = self.exp.iterdir()
+        return json.loads((path / "experiment.json").read_text())
+
+    def processes(self) -> dict[int, str]:
+        """Return the processes of a run that are alive, by the directory in their command lines: pid and name."""
+        return bearing("cmdline", str(self.disk))
