@@ -14,8 +14,8 @@ from wblab.core.errors import WblabError
 from wblab.core.loads import Command, CommandFailed, Cycle, Load
 from wblab.core.syscalls import set_ioprio, set_process_name
 from wblab.core.units import NS_PER_S
+from wblab.machine.changes import ProcessGroup, WayBack
 from wblab.machine.lifetime import end_with
-from wblab.machine.undo import Undo
 
 _SPAWNED, _RELEASED = 0, 1  # what a command's load and we tell each other
 _POLL_S, _SOON_S = 0.1, 0.01
@@ -113,12 +113,12 @@ def start_command(name: str, load: Command, directory: int, start_ns: int, log: 
     return start_load(name, load, directory, start_ns, setup)
 
 
-def release(command: Running, group: Path | None, undo: Undo) -> None:
+def release(command: Running, group: Path | None, way_back: WayBack) -> None:
     """Let the command's load begin, in a cgroup if one is given. Raises OSError.
 
-    All that it starts is killed when `undo` ends, unless it has left its process group.
+    All that it starts is killed when that is undone, unless it has left its process group.
     """
-    undo.note("kill group", command.pid)
+    way_back.note(ProcessGroup(leader=command.pid))
     if group:
         (group / "cgroup.procs").write_text(str(command.pid))
     command.shared[_RELEASED] = 1

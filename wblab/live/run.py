@@ -22,7 +22,7 @@ from wblab.live import record as records
 from wblab.live.loads import Running, reap, release, start_command, start_load, stop_loads
 from wblab.live.order import Order
 from wblab.live.place import Place, place_of
-from wblab.live.settings import make_cgroup, set_scheduler
+from wblab.live.settings import choose_scheduler, limit_command
 from wblab.live.staging import Staged, staged
 from wblab.live.throughput import Throughput
 from wblab.live.tracing import Tracing
@@ -98,9 +98,9 @@ def _set_up(order: Order, tested: int, results: Path, stack: ExitStack, undo: Un
     """Change the machine as the order says, and make the directories. Raises InputError."""
     place = place_of(tested)
     for device, name in order.schedulers.items():
-        set_scheduler(device, name, undo)
+        choose_scheduler(device, name, undo)
     token = secrets.token_hex(4)
-    group = make_cgroup(f"wblab-live-{token}", order.cgroup, undo) if order.cgroup else None
+    group = limit_command(f"wblab-live-{token}", order.cgroup, undo) if order.cgroup else None
     tracing = Tracing(order, place.filesystem, token, undo)
     try:
         files = own_directory(tested, f"wblab-live-{token}", undo)

@@ -3,8 +3,8 @@
 from collections import Counter
 from typing import TypeVar
 
-from wblab.mitigate.changes import IoPriority, Membership
-from wblab.mitigate.processes import Identity
+from wblab.machine.changes import IoPriority, Membership
+from wblab.machine.processes import Identity
 
 Held = TypeVar("Held", IoPriority, Membership)
 

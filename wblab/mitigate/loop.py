@@ -7,9 +7,9 @@ from pathlib import Path
 
 from wblab.core.errors import WblabError
 from wblab.core.units import NS_PER_S
+from wblab.machine.cgroup import cgroup_root
+from wblab.machine.changes import Change, IoPriority, Membership, Setting
 from wblab.mitigate.accounting import Accounting, Usage
-from wblab.mitigate.cgroup import cgroup_root
-from wblab.mitigate.changes import PROCESS_CHANGES, Change, Setting
 from wblab.mitigate.config import Config
 from wblab.mitigate.disk import Disks
 from wblab.mitigate.journal import Journal
@@ -199,7 +199,7 @@ class Daemon:
         if self._journal is None or not pids:
             return
         before = list(self._journal.changes)
-        failures = self._journal.undo([c for c in before if isinstance(c, PROCESS_CHANGES) and c.pid in pids])
+        failures = self._journal.undo([c for c in before if isinstance(c, IoPriority | Membership) and c.pid in pids])
         failures += put_back_strays(self._journal, before)
         self._lineage = before
         if not self._held_for and not any(measure.lasting for measure in self._measures):

@@ -9,13 +9,14 @@ from typing import Protocol
 import psutil
 
 from wblab.core.units import NS_PER_S
+from wblab.machine.cgroup import cgroup_root
+from wblab.machine.changes import Change, IoPriority, Setting
 from wblab.machine.ioprio import get_ioprio, ioprio_value, set_ioprio
-from wblab.mitigate.cgroup import ControlGroup, cgroup_root
-from wblab.mitigate.changes import Change, IoPriority, Setting
+from wblab.machine.processes import Identity, identify, threads
+from wblab.mitigate.cgroup import ControlGroup
 from wblab.mitigate.config import Config
 from wblab.mitigate.journal import Journal
 from wblab.mitigate.kin import kin
-from wblab.mitigate.processes import Identity, identify, threads
 from wblab.mitigate.queue import ShortQueue
 
 _VM = Path("/proc/sys/vm")
@@ -66,7 +67,7 @@ class IoClass:
         while new := [tid for tid in threads(pid) if tid not in known]:
             known.update(new)
             changes = [change for tid in new if (change := self._change(tid, pid))]
-            self.journal.add(changes)
+            self.journal.note(*changes)
             for change in changes:
                 with suppress(ProcessLookupError):
                     set_ioprio(change.tid, self.value)
@@ -140,7 +141,7 @@ class DirtyBytes:
             before = path.read_text().strip()
             back = (ratio, ratio.read_text().strip()) if before == "0" else (path, before)
             change = Setting(path=str(path), new=str(size), back_path=str(back[0]), back=back[1])
-            self.journal.add([change])
+            self.journal.note(change)
             path.write_text(str(size))
 
     def hold(self, pid: int) -> int:
@@ -184,7 +185,7 @@ def put_back_strays(journal: Journal, lineage: Sequence[Change]) -> list[str]:
         ControlGroup(journal, root, "", lambda _: {}),
     )
     strays = [change for kind in kinds for change in kind.strays(lineage)]
-    journal.add(strays)
+    journal.note(*strays)
     return journal.undo(strays)
 
 

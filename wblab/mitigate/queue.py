@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wblab.core.errors import WblabError
-from wblab.mitigate.changes import Setting
+from wblab.machine.changes import Setting
 from wblab.mitigate.journal import Journal
 
 _SYS = Path("/sys/block")
@@ -44,7 +44,7 @@ class ShortQueue:
         request_bytes = int((path.parent / "max_sectors_kb").read_text()) * 1024
         requests = requests_in(self.time_s, bandwidth, request_bytes)
         if requests < int(before):
-            self.journal.add([Setting(path=str(path), new=str(requests), back_path=str(path), back=before)])
+            self.journal.note(Setting(path=str(path), new=str(requests), back_path=str(path), back=before))
             path.write_text(str(requests))
 
     def hold(self, pid: int) -> int:

@@ -6,7 +6,8 @@ import pytest
 
 from wblab.core.errors import InputError
 from wblab.live import place as places
-from wblab.live.place import find_disk, find_place, scheduler, traffic
+from wblab.live.place import find_place, traffic
+from wblab.machine.block import find_disk, scheduler
 
 
 def test_a_tmpfs_has_no_device():
