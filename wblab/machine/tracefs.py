@@ -40,7 +40,7 @@ def tracefs(way_back: WayBack) -> Path:
 
 
 class Instance:
-    """A trace instance. Its buffer is of `buffer_bytes` for each processor; it does not record until it is started."""
+    """A trace instance. Its buffer is of `buffer_bytes` for each processor; it traces nothing until it is started."""
 
     def __init__(self, name: str, way_back: WayBack, *, clock: str = "mono", buffer_bytes: int = 1408 * 1024) -> None:
         """Make it. Raises OSError: where the host does not let us, and where there is one of this name."""
@@ -67,11 +67,11 @@ class Instance:
         return True
 
     def start(self) -> None:
-        """Record from now on. Raises OSError."""
+        """Trace from now on. Raises OSError."""
         self.put("tracing_on", 1)
 
     def stop(self) -> None:
-        """Record no more; what was recorded stays in the buffer. Raises OSError."""
+        """Trace no more; what was traced stays in the buffer. Raises OSError."""
         self.put("tracing_on", 0)
 
     def lost(self) -> int:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from wblab.commands.live import main
+from wblab.cli import main
 from wblab.core.child import fork_child
 from wblab.lab.specfile import ROOT
 from wblab.machine import directory as directories
@@ -147,7 +147,7 @@ def test_root_follows_no_link_of_another_user(ground, option, capsys):
     os.lchown(link, NOBODY, NOBODY)
     other = {"--dir": "--exp", "--exp": "--dir"}[option]
     before = state(ground)
-    assert main([option, str(link), other, str(ground / "roots"), "--no-trace", "--", "true"]) == 2
+    assert main(["live", option, str(link), other, str(ground / "roots"), "--no-trace", "--", "true"]) == 2
     said = capsys.readouterr().err
     assert said.count("\n") == 1
     assert f"link is a link of user {NOBODY}: give the directory that it leads to" in said

@@ -12,7 +12,7 @@ from wblab.machine.block import scheduler, schedulers
 
 from .conftest import wait_until
 
-OURS = ("wblab-live-", "wblab-flight-")
+OURS = ("wblab-live-", "wblab-captures-")
 
 
 def left(live, tracing):
