@@ -19,7 +19,7 @@ from wblab.machine import directory as directories
 from wblab.machine.directory import make_directory, open_directory, open_own, own_directory
 from wblab.machine.lifetime import end_with
 from wblab.machine.undo import Undo
-from wblab.monitor.sampler import Order
+from wblab.monitor.sampler import SamplerRequest
 from wblab.monitor.streams import command
 
 from .conftest import PROGRAM, QUICK
@@ -99,10 +99,10 @@ def test_the_loads_and_the_record_stay_where_they_were_made(ground, attacker, ro
 
 def test_a_probe_stays_where_it_was_made(ground, attacker):
     before = state(ground / "roots")
-    order = Order("here", probe=str(ground / "theirs/disk"))
+    request = SamplerRequest("here", probe=str(ground / "theirs/disk"))
     for _ in range(5):
         process = subprocess.Popen(
-            command(order, sys.executable),
+            command(request, sys.executable),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env={"PYTHONPATH": str(ROOT)},
