@@ -58,7 +58,7 @@ def make_directory(parent: int, name: str) -> int:
 
 
 def open_own(parent: int, name: str) -> int:
-    """Return a descriptor of an empty directory that we made. Raises OSError where it is not ours alone (any more)."""
+    """Return a descriptor of an empty directory that we made. Raises OSError if it is no longer ours alone."""
     directory = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=parent)
     try:
         status = os.fstat(directory)

@@ -10,17 +10,17 @@ from wblab.machine.cgroup import controllers_of, make_group
 from wblab.machine.changes import Change, Membership
 from wblab.machine.processes import identify
 from wblab.mitigate.journal import Journal
-from wblab.mitigate.kin import kin
+from wblab.mitigate.origin import origin_of
 from wblab.mitigate.possible import GROUP
 
 
 @dataclass
 class ControlGroup:
-    """Moves processes to a control group of their own, below the root, in which `settings` hold.
+    """Moves processes to one control group, in which `settings` hold.
 
-    Below the root, since no group with processes may have children with controllers ("no internal processes", see
-    Documentation/admin-guide/cgroup-v2.rst), and groups below others may be in the hands of a user. While it is held, a
-    process so does not count for its service or session.
+    It lies right below the root. A group with processes of its own can have no children with controllers ("no internal
+    processes", see Documentation/admin-guide/cgroup-v2.rst), and a group further down may belong to a user. So while a
+    process is held, its service or session is not charged for it.
     """
 
     journal: Journal
@@ -68,7 +68,7 @@ class ControlGroup:
         return 1
 
     def strays(self, lineage: Sequence[Change]) -> Iterator[Change]:
-        """Yield the changes of the processes in the group that are not in the journal."""
+        """Yield changes for the processes in the group that are not in the journal: they were born there."""
         if self.root is None or not self.group.exists():
             return
         held = {(change.pid, change.start_ticks) for change in self._held()}
@@ -76,14 +76,14 @@ class ControlGroup:
         for pid in map(int, (self.group / "cgroup.procs").read_text().split()):
             identity = identify(pid)
             if identity and (pid, identity.start_ticks) not in held:
-                origin = kin(ancestors, pid, identity)
+                origin = origin_of(ancestors, pid, identity)
                 yield self._noted(pid, origin.old if origin else str(self.root))
 
     def _change(self, pid: int) -> Membership | None:
         with suppress(OSError):
             old = str(self._group_of(pid))
             if old == str(self.group) and (identity := identify(pid)):  # born there
-                origin = kin(self._held(), pid, identity)
+                origin = origin_of(self._held(), pid, identity)
                 old = origin.old if origin else str(self.root)
             return self._noted(pid, old)
         return None

@@ -8,7 +8,7 @@ import psutil
 from wblab.machine.processes import identify, threads
 from wblab.mitigate.exempt import Allowed, executable
 
-_TURNS = 10  # looks until it is seen that a kernel thread's number has become a process's
+_TURNS = 10  # a kernel thread is looked at again after so many looks: its number may be a process's by then
 _PF_KTHREAD = 0x00200000  # include/linux/sched.h
 _INIT = 1
 
@@ -34,7 +34,7 @@ class Processes:
         self._allowed, self._only = Allowed(allow), frozenset(only)
         self._kernel: set[int] = set()
         self._turn = 0
-        self._protected: dict[int, bool] = {}  # of those who were asked about since the last look
+        self._protected: dict[int, bool] = {}  # as asked for since the last look
 
     def refresh(self) -> list[int]:
         """Look again and return the processes that are new."""

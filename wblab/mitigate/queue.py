@@ -1,7 +1,7 @@
-"""A short queue: what the disk already has to do is ahead of every request that somebody waits for.
+"""A short queue: every request that somebody waits for has to wait first for those that the disk got before.
 
-A filesystem's commit, an fsync or a read waits until the disk has done what was handed to it before: with the usual
-256 requests of half a megabyte that is seconds on a slow disk, whatever the scheduler. `nr_requests` bounds it
+So does a filesystem's commit, an fsync or a read. With the usual 256 requests of half a megabyte that takes seconds on
+a slow disk, whatever the scheduler. `nr_requests` bounds it
 (Documentation/ABI/stable/sysfs-block).
 """
 
@@ -37,7 +37,7 @@ class ShortQueue:
             raise WblabError(f"the disk {self.disk()} has no queue of its own here: choose another policy")
 
     def start(self, bandwidth: float) -> None:
-        """See Measure. What was set for another bandwidth before is undone first."""
+        """See Measure. What an earlier start has set is undone first."""
         path = self._queue() / "nr_requests"
         self.journal.undo([c for c in self.journal.changes if isinstance(c, Setting) and c.path == str(path)])
         before = path.read_text().strip()
@@ -48,7 +48,7 @@ class ShortQueue:
             path.write_text(str(requests))
 
     def hold(self, pid: int) -> int:
-        """See Measure: it holds for all."""
+        """See Measure: nothing is done to single processes."""
         return 0
 
     def _queue(self) -> Path:
