@@ -17,9 +17,9 @@ from wblab.core.units import NS_PER_S
 from wblab.machine.changes import ProcessGroup, WayBack
 from wblab.machine.lifetime import end_with
 
-_SPAWNED, _RELEASED = 0, 1  # what a command's load and we tell each other
+_SPAWNED, _RELEASED = 0, 1  # places in shared memory: the command's pid, from its load; that it may begin, from us
 _POLL_S, _SOON_S = 0.1, 0.01
-_PATIENCE_S = 10.0  # of a command that was asked to end
+_PATIENCE_S = 10.0  # for a command that was asked to end
 _RELEASE_LIMIT_S = 300.0  # a load that writeback has stopped ends when it is released
 
 
@@ -51,7 +51,7 @@ class Running:
 
 
 class _Spawning(Command):
-    """A command that notes the pid of its process, and takes its whole process group with it when it is stopped."""
+    """A command that tells the pid of its process, and ends its whole process group when it is stopped."""
 
     def __init__(self, command: Command, shared: memoryview) -> None:
         super().__init__(**{field.name: getattr(command, field.name) for field in fields(command)})
@@ -81,7 +81,7 @@ def start_load(
 ) -> Running:
     """Start a load whose first cycle begins at `start_ns` (CLOCK_MONOTONIC); `setup` runs in its process before.
 
-    directory: the descriptor of where it works, reached by no name: its files are there, or its command runs there.
+    directory: a descriptor of the directory in which it writes, or its command runs; no name leads there.
     """
     stamps, parent = stamps_for(load), os.getpid()
     shared = memoryview(mmap.mmap(-1, mmap.PAGESIZE)).cast("q")

@@ -12,11 +12,11 @@ from wblab.core.tables import to_table
 from wblab.host.machine import describe_host
 from wblab.lab.livespec import HostDisk, LiveSpec
 from wblab.live.loads import Running
-from wblab.live.machine import dirty_settings, memory_bytes, thresholds
-from wblab.live.place import Place
 from wblab.live.request import LiveRequest
 from wblab.live.throughput import Throughput
 from wblab.live.traces import Traces
+from wblab.machine.place import Place
+from wblab.machine.writeback import dirty_settings, memory_bytes, thresholds
 
 
 def live_spec(request: LiveRequest, place: Place, trace: Trace) -> LiveSpec:

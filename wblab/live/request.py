@@ -1,4 +1,4 @@
-"""What a live run is to do, and what can be known to be wrong with it before anything is changed."""
+"""What a live run is to do, and what can be seen to be wrong with it before anything is changed."""
 
 import os
 import re
@@ -22,9 +22,9 @@ EVENTS = ("writeback:balance_dirty_pages", "writeback:global_dirty_state")
 
 @dataclass(frozen=True, kw_only=True)
 class Captures:
-    """Which pauses are saved, as captures. bound: a pause over it is saved. around: so much before and after it.
+    """Which pauses are captured: those over `bound`, with the time `around` before and after each.
 
-    buffer: of each processor. most, most_bytes: nothing more is saved then.
+    buffer: of each processor. most, most_bytes: how many captures, and how large all together; no more are saved then.
     """
 
     bound: Nanoseconds
@@ -36,7 +36,7 @@ class Captures:
 
 @dataclass(frozen=True, kw_only=True)
 class LiveRequest:
-    """A live run. argv: the command; empty, the loads run until the limit or Ctrl-C.
+    """A live run that is asked for. argv: the command; empty, the loads run until the limit or Ctrl-C.
 
     wait, tail: how long the loads run before the command and after it. limit: how long at most; None, no limit.
     schedulers: by device. cgroup: files of the command's group. events: () for no trace.

@@ -20,7 +20,6 @@ from wblab.lab.livespec import LiveSpec
 from wblab.lab.progress import Report, silent
 from wblab.live import record as records
 from wblab.live.loads import Running, reap, release, start_command, start_load, stop_loads
-from wblab.live.place import Place, place_of
 from wblab.live.request import LiveRequest
 from wblab.live.settings import choose_scheduler, limit_command
 from wblab.live.staging import Staged, staged
@@ -28,6 +27,7 @@ from wblab.live.throughput import Throughput
 from wblab.live.traces import Traces
 from wblab.live.watch import Pending, Watch
 from wblab.machine.directory import open_directory, own_directory, path_of
+from wblab.machine.place import Place, place_of
 from wblab.machine.undo import Undo
 
 COMMAND_LOG = "command.log"
@@ -38,7 +38,7 @@ _ENDS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 
 @dataclass(frozen=True)
 class _Run:
-    """A run that goes on. files: the descriptor of the directory of the loads' files. staged: the run's own."""
+    """A run in progress. files: a descriptor of the directory in which the loads write. staged: the run directory."""
 
     request: LiveRequest
     place: Place
@@ -58,7 +58,7 @@ class _Run:
 def run_live(request: LiveRequest, results: Path, *, report: Report = silent) -> Finished:
     """Run a request that was checked (`check_request`). Raises InputError, RunFailedError.
 
-    SIGINT, SIGTERM and SIGHUP end the run early, and then it is a run as good as any.
+    SIGINT, SIGTERM and SIGHUP end the run early; what it measured until then is kept, and it has succeeded.
     """
     with held(), ExitStack() as stack:
         report(None, "setting up")
@@ -197,7 +197,7 @@ def _ended(run: _Run, deadline_ns: int | None, done_ns: int | None, now_ns: int)
 
 
 def _progress(run: _Run, watch: Watch, start_ns: int, done_ns: int | None, now_ns: int) -> tuple[float | None, str]:
-    """Return the share done, where it can be known, and what goes on."""
+    """Return the share that is done (None: unknown), and in words what goes on."""
     passed_ns, request = now_ns - start_ns, run.request
     words = [f"{max(0, passed_ns) / NS_PER_S:.0f} s"]
     if request.argv:
@@ -214,9 +214,9 @@ def _progress(run: _Run, watch: Watch, start_ns: int, done_ns: int | None, now_n
 
 @contextmanager
 def held() -> Iterator[None]:
-    """Hold back the signals that end a run while the block lasts, in threads too that it starts: a run waits for them.
+    """Block the signals that end a run while the block lasts, also in threads started there: the run looks for them.
 
-    One that comes when the run is at its end already is forgotten.
+    A signal that comes after the run's end is dropped.
     """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDS)
     try:

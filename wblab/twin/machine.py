@@ -11,9 +11,9 @@ from wblab.core.errors import InputError
 from wblab.core.loads import IoClass, Load
 from wblab.core.units import NS_PER_S
 from wblab.data.run import Run
-from wblab.live.machine import memory_bytes, thresholds
-from wblab.live.place import find_place
 from wblab.live.request import INNOCENT
+from wblab.machine.place import find_place
+from wblab.machine.writeback import memory_bytes, thresholds
 
 _BLOCK_BYTES, _SYNC_BYTES, _MOST_BYTES = 1 << 20, 8 << 20, 512 << 20
 _MEASURE_S = 5.0

@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from wblab.live.place import find_place
 from wblab.machine.block import scheduler, schedulers
+from wblab.machine.place import find_place
 
 from .conftest import wait_until
 

@@ -142,12 +142,11 @@ def test_what_no_daemon_does_is_not_undone(tmp_path, change):
     assert journal.ignored == f"1 entries of the journal {path}, which are no changes of a daemon"
 
 
-@pytest.mark.parametrize("row", [None, [], 3, {}, {"kind": []}, {"kind": "troup"}, {"kind": "group", "path": 3}])
-def test_what_is_no_change_is_said(tmp_path, row):
-    path = tmp_path / "mitigate.json"
-    path.write_text(json.dumps({"boot": Path("/proc/sys/kernel/random/boot_id").read_text().strip(), "changes": [row]}))
+def test_what_is_no_change_is_said(tmp_path):
+    path, rows = tmp_path / "mitigate.json", [None, {"kind": "troup"}, {"kind": "group", "path": 3}]
+    path.write_text(json.dumps({"boot": Path("/proc/sys/kernel/random/boot_id").read_text().strip(), "changes": rows}))
     assert Journal(path).changes == []
-    assert Journal(path).ignored.startswith("1 entries")
+    assert Journal(path).ignored.startswith("3 entries")
 
 
 def test_without_a_place_nothing_is_changed(tmp_path):

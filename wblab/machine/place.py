@@ -1,4 +1,4 @@
-"""Where a directory lies: its filesystem, the block device below it, and what that did."""
+"""Where a directory lies: its filesystem, the block device below it, and what that device has done."""
 
 import os
 import re
@@ -44,7 +44,7 @@ class Traffic:
 
 
 def find_place(directory: Path) -> Place:
-    """Return where a directory lies. Raises as place_of."""
+    """Return where a directory lies. Raises OSError, InputError; see `place_of`."""
     held = os.open(directory, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         return place_of(held)
@@ -55,7 +55,7 @@ def find_place(directory: Path) -> Place:
 def place_of(held: int) -> Place:
     """Return where a directory lies that is held by its descriptor (/proc/self/mountinfo, proc(5)).
 
-    Raises OSError, and InputError in a chroot whose root is no mount, for what is below none.
+    Raises OSError; InputError where no mount is above the directory, as in a chroot whose root is no mount.
     """
     directory = path_of(held)
     best: tuple[int, list[str], list[str]] | None = None
