@@ -46,7 +46,7 @@ def named_run(arguments: argparse.Namespace) -> Path:
 def traced(run: "Run", what: str, window: "Window | None" = None) -> "PageCache | None":
     """Return what a run's trace tells; None without one, and a line says what `what` lacks where one was wanted.
 
-    In a window that a live run has captured, it is all that was traced there.
+    In a window that the flight recorder of a live run has saved, it is all that was recorded there.
     """
     from wblab.core.errors import InputError
     from wblab.data.captures import capture_of

@@ -27,7 +27,9 @@ def add_verbs(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
         "what was written are divided by one factor, times stay. Run it in virtual time, with several seeds, and say "
         "whether the pauses are the same. Without a live run: what would a program that writes fast do here?",
     )
-    twin.add_argument("run_name", nargs="?", metavar="RUN", help="a run of wblab live: a path, a name or latest")
+    twin.add_argument(
+        "run_name", nargs="?", metavar="RUN", help="a run of live_experiment.py: a path, a name or latest"
+    )
     twin.add_argument(
         "--from-host", type=Path, metavar="DIR", help="make it from this machine, whose disk below DIR is measured"
     )
