@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, settings
 from support.labcopy import copy_lab
 
 from wblab.lab.specfile import ROOT
-from wblab.live.place import find_place
+from wblab.machine.place import find_place
 
 pytest_plugins = ["support.leftout"]
 settings.register_profile("wblab", deadline=None, suppress_health_check=[HealthCheck.too_slow])

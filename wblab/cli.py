@@ -10,7 +10,7 @@ from types import FrameType
 from typing import NoReturn
 
 from wblab import __version__
-from wblab.core.errors import WblabError
+from wblab.core.errors import InputError, WblabError
 from wblab.lab.printable import printable
 
 _INTERRUPTED = 130  # 128 + SIGINT, as shells report it
@@ -18,10 +18,10 @@ _MOST_LETTERS = 2000
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser whose errors are one line and exit code 2."""
+    """A parser whose errors are InputErrors."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"wblab: {message}: see {self.prog} --help\n")
+        raise InputError(f"{message}: see {self.prog} --help")
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -29,7 +29,7 @@ def build_parser() -> argparse.ArgumentParser:
     from wblab.commands import bisect as bisect_verbs
     from wblab.commands import compare as compareverb
     from wblab.commands import export as export_verbs
-    from wblab.commands import golden, monitor, rerun
+    from wblab.commands import golden, live, load, monitor, rerun
     from wblab.commands import kernel as kernel_verbs
     from wblab.commands import matrix as matrix_verbs
     from wblab.commands import mitigate as mitigate_verbs
@@ -54,6 +54,8 @@ def build_parser() -> argparse.ArgumentParser:
         plot_verbs,
         compareverb,
         claims_verbs,
+        live,
+        load,
         monitor,
         twin_verbs,
         mitigate_verbs,

@@ -64,7 +64,7 @@ def _monitor(arguments: argparse.Namespace) -> None:
 
 def _watch_machine(arguments: argparse.Namespace) -> None:
     from wblab.monitor.memory import lock_all, reserve
-    from wblab.monitor.sampler import Order
+    from wblab.monitor.sampler import SamplerRequest
     from wblab.monitor.streams import pipe, piped, sampler
 
     directory: Path | None = arguments.dir
@@ -72,12 +72,12 @@ def _watch_machine(arguments: argparse.Namespace) -> None:
         raise InputError(f"--dir: cannot write to {str(directory)!r}: give a directory")
     if directory is not None:
         directory = _checked(directory)
-    order = Order("this machine", probe=str(directory) if directory else "")
+    request = SamplerRequest("this machine", probe=str(directory) if directory else "")
     audience = _audience(arguments)
     reading, writing = pipe()
     reserve(_HEAP_BYTES)
     with audience.hears(piped(reading)):
-        with sampler(order, writing):
+        with sampler(request, writing):
             lock_all()  # what shows the samples must not wait for a disk either
             audience.stay()
         audience.await_end(_END_LIMIT_S)
@@ -124,11 +124,11 @@ def watched(spec: "Spec") -> "Spec":
     """Return a spec with a sampler beside its loads, which writes to the device that the host reads."""
     from wblab.core import layout
     from wblab.core.spec import Agent
-    from wblab.monitor.sampler import Order
+    from wblab.monitor.sampler import SamplerRequest
     from wblab.monitor.streams import command
 
-    order = Order(f"guest of {spec.name}", str(layout.SAMPLES_DEVICE), str(layout.DISK), passing=True)
-    return replace(spec, agent=spec.agent | {"sampler": Agent(argv=tuple(command(order, "python3")))})
+    request = SamplerRequest(f"guest of {spec.name}", str(layout.SAMPLES_DEVICE), str(layout.DISK), passing=True)
+    return replace(spec, agent=spec.agent | {"sampler": Agent(argv=tuple(command(request, "python3")))})
 
 
 def _watch_run(arguments: argparse.Namespace) -> None:
