@@ -114,7 +114,7 @@ def listening(pids: list[int]) -> list[str]:
 
 
 def test_nothing_listens_while_a_matrix_runs_here(lab, write_matrix, start):
-    process = start(write_matrix(SCHEDULERS, seeds=4), "--workers", "2")
+    process = start(write_matrix(SCHEDULERS, seeds=4), "--jobs", "2")
     seen = 0
     while process.poll() is None:
         if list(lab.results.glob("*/.work-*/**/console.log")):
@@ -135,7 +135,7 @@ def test_what_listens_is_found():
 
 
 def test_interrupted_and_resumed(lab, write_matrix, start):
-    process = start(write_matrix(SCHEDULERS), "--workers", "1")
+    process = start(write_matrix(SCHEDULERS), "--jobs", "1")
     wait_for(lambda: runs(lab))
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: workers get it too
     code, _, errors = finished(process)

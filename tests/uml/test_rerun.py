@@ -40,12 +40,12 @@ def test_fully_traced_runs_are_identical_too(run, capsys):
 
 def test_another_seed_differs_and_where_is_said(run, shared_lab, capsys):
     other = shared_lab.run("base", *SHORT, "seed=2")
-    code, output, errors = verb(run, capsys, "--with", str(other.path))
+    code, output, errors = verb(run, capsys, str(other.path))
     assert code == 1
     assert "load w1, boundary 0, at " in output
     assert errors.startswith("wblab: the runs differ, first at 10.0")
 
 
 def test_explain_and_with_exclude_each_other(run, capsys):
-    code, _, errors = verb(run, capsys, "--explain", "--with", "latest")
+    code, _, errors = verb(run, capsys, "--explain", "latest")
     assert (code, errors.count("\n")) == (2, 1)

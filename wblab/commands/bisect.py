@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from wblab.commands.common import add_exp, add_json, add_settings, results, whole
 from wblab.core.errors import InputError, WblabError
 from wblab.lab.printable import printable
 
@@ -14,33 +15,28 @@ if TYPE_CHECKING:
     from wblab.bisect.result import Question
 
 _MOST = 34
-_LEAST = 3
+_LEAST = 3  # seeds: with fewer, nothing can be told apart
 
 
-def add_verbs(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the verb to the command."""
-    bisect = verbs.add_parser(
-        "bisect",
-        help="find the kernel commit that changed a figure",
-        description="Find the commit between GOOD and BAD, two revisions of a kernel's git repository, that changed a "
-        "metric: git's bisection, with a kernel built for each step, and as many runs as the difference needs. Your "
-        "work tree is not touched. Commits that do not build or run are skipped.",
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the verb and its options."""
+    parser.description = (
+        "Find the commit between GOOD and BAD, two revisions of a kernel's git repository, that changed a metric: "
+        "git's bisection, with a kernel built for each step, and as many runs as the difference needs. Your work tree "
+        "is not touched. Commits that do not build or run are skipped."
     )
-    bisect.add_argument("good", nargs="?", metavar="GOOD", help="a revision from before the change")
-    bisect.add_argument("bad", nargs="?", metavar="BAD", help="one from after it")
-    bisect.add_argument("--metric", metavar="LOAD.METRIC", help="what changed: mw1.longest_pause_s")
-    bisect.add_argument("--tree", type=Path, default=Path(), metavar="PATH", help="the repository (default: here)")
-    bisect.add_argument("--spec", default="base", metavar="SPEC", help="what to run, as for wblab run (default: base)")
-    bisect.add_argument(
-        "--set", action="append", default=[], metavar="KEY=VALUE", dest="settings", help="change a key of the spec"
-    )
-    bisect.add_argument(
-        "--seeds-max", type=int, default=_MOST, metavar="N", help=f"runs of one commit at most (default: {_MOST})"
-    )
-    bisect.add_argument("--resume", type=Path, metavar="DIR", help="go on with one that was interrupted")
-    bisect.add_argument("--exp", type=Path, metavar="DIR", help="where its directory goes (default: exp/ of the lab)")
-    bisect.add_argument("--json", action="store_true", help="print commit, figures and all trials as JSON")
-    bisect.set_defaults(run=_bisect)
+    parser.add_argument("good", nargs="?", metavar="GOOD", help="a revision from before the change")
+    parser.add_argument("bad", nargs="?", metavar="BAD", help="one from after it")
+    parser.add_argument("--metric", metavar="LOAD.METRIC", help="what changed: mw1.longest_pause_s")
+    parser.add_argument("--tree", type=Path, default=Path(), metavar="PATH", help="the repository (default: here)")
+    parser.add_argument("--spec", default="base", metavar="SPEC", help="what to run, as for wblab run (default: base)")
+    add_settings(parser)
+    most = f"runs of one commit at most (default: {_MOST})"
+    parser.add_argument("--seeds-max", type=whole(_LEAST), default=_MOST, metavar="N", help=most)
+    parser.add_argument("--resume", type=Path, metavar="DIR", help="go on with one that was interrupted")
+    add_exp(parser, "its directory goes")
+    add_json(parser, "print commit, figures and all trials as JSON")
+    parser.set_defaults(run=_bisect)
 
 
 def _bisect(arguments: argparse.Namespace) -> None:
@@ -79,8 +75,6 @@ def _asked(arguments: argparse.Namespace) -> "Question":
 
     if not (arguments.good and arguments.bad and arguments.metric):
         raise InputError("give GOOD, BAD and --metric LOAD.METRIC, or --resume DIR: see wblab bisect --help")
-    if arguments.seeds_max < _LEAST:
-        raise InputError(f"--seeds-max: with fewer than {_LEAST} seeds nothing can be told apart")
     spec = read_spec(find_spec(arguments.spec), arguments.settings)
     metric = named_metric(arguments.metric, spec)
     tree = arguments.tree.resolve()
@@ -90,10 +84,9 @@ def _asked(arguments: argparse.Namespace) -> "Question":
 
 def _directory(arguments: argparse.Namespace) -> Path:
     from wblab.bisect.run import new_directory
-    from wblab.lab.specfile import RESULTS
 
     resumed: Path | None = arguments.resume
-    return resumed or new_directory(arguments.exp or RESULTS)
+    return resumed or new_directory(results(arguments))
 
 
 def _resumed(directory: Path, tree: Path) -> "Question":

@@ -11,6 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from wblab.commands.common import add_exp, add_json, results
 from wblab.core.errors import InputError, WblabError
 from wblab.lab.specfile import PRESETS, ROOT
 
@@ -111,17 +112,16 @@ def read_golden(path: Path = FILE) -> list[Golden]:
     return [Golden(**entry) for entry in json.loads(path.read_text())] if path.exists() else []
 
 
-def add_verbs(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the verb to the command."""
-    golden = verbs.add_parser(
-        "golden",
-        help="does this machine see what others saw?",
-        description=f"Run the base experiment, and say whether it gave what {FILE.name} says that other machines saw, "
-        "byte for byte, or which of the things that it depends on differ.",
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the verb and its options."""
+    parser.description = (
+        f"Run the base experiment, and say whether it gave what {FILE.name} says that other machines saw, byte for "
+        "byte, or which of the things that it depends on differ."
     )
-    golden.add_argument("--update", action="store_true", help="note what this machine sees")
-    golden.add_argument("--exp", type=Path, metavar="DIR", help="where run directories go (default: exp/ of the lab)")
-    golden.set_defaults(run=_golden)
+    parser.add_argument("--update", action="store_true", help="note what this machine sees")
+    add_exp(parser, "run directories go")
+    add_json(parser, "print the digest and the verdict as JSON")
+    parser.set_defaults(run=_golden)
 
 
 def _golden(arguments: argparse.Namespace) -> None:
@@ -129,17 +129,24 @@ def _golden(arguments: argparse.Namespace) -> None:
     from wblab.data.digest import digest
     from wblab.data.run import read_run
     from wblab.host.machine import distribution
-    from wblab.lab.specfile import RESULTS, find_spec, read_spec
+    from wblab.lab.specfile import find_spec, read_spec
 
-    run = read_run(run_spec(read_spec(find_spec(SPEC)), arguments.exp or RESULTS).directory)
+    run = read_run(run_spec(read_spec(find_spec(SPEC)), results(arguments)).directory)
     found = digest(run)
-    print(run.path)
-    print(found)
+    if not arguments.json:
+        print(run.path)
+        print(found)
     if arguments.update:
         new = Golden(f"{distribution()}, {run.record['kernel']['release']}", found, inputs(run))
         FILE.write_text(json.dumps([asdict(one) for one in noted(read_golden(), new)], indent=2) + "\n")
+        if arguments.json:
+            print(json.dumps({"directory": str(run.path), "noted": asdict(new)}, indent=2))
         return
     verdict = judge(read_golden(), found, inputs(run))
-    print(verdict)
+    if arguments.json:
+        about = {"directory": str(run.path), "digest": found, "nearest": verdict.nearest.on}
+        print(json.dumps(about | {"same": verdict.same, "differing": verdict.differing}, indent=2))
+    else:
+        print(verdict)
     if not verdict.same:
         raise WblabError("this machine sees something else")

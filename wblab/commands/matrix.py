@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from wblab.commands.common import add_exp, add_jobs, add_json, add_removed, add_seeds, results
 from wblab.core.errors import InputError, WblabError
 from wblab.lab.printable import printable
 
@@ -20,28 +21,22 @@ if TYPE_CHECKING:
 _SHOWN = 20  # failures that are listed
 
 
-def add_verbs(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the verb to the command."""
-    matrix = verbs.add_parser(
-        "matrix",
-        help="run many experiments",
-        description="Run every combination of a matrix's axes with several seeds, and print its directory.",
-    )
-    matrix.add_argument("spec", nargs="?", metavar="SPEC", help="a TOML file, or one of experiments/matrices/")
-    matrix.add_argument("--resume", type=Path, metavar="DIR", help="run what is missing in the directory of a matrix")
-    matrix.add_argument("--seeds", type=int, metavar="N", help="run every cell with the seeds 1 to N")
-    matrix.add_argument("--exp", type=Path, metavar="DIR", help="where its directory goes (default: exp/ of the lab)")
-    matrix.add_argument(
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the verb and its options."""
+    parser.description = "Run every combination of a matrix's axes with several seeds, and print its directory."
+    parser.add_argument("spec", nargs="?", metavar="SPEC", help="a TOML file, or one of experiments/matrices/")
+    parser.add_argument("--resume", type=Path, metavar="DIR", help="run what is missing in the directory of a matrix")
+    add_seeds(parser, "run every cell with the seeds 1 to N (default: the matrix's)")
+    add_exp(parser, "its directory goes")
+    parser.add_argument(
         "--kernel",
         action="append",
         default=[],
         metavar="PATH",
         help="a path that its cells name and may run; again for more",
     )
-    where = matrix.add_mutually_exclusive_group()
-    where.add_argument(
-        "--workers", type=int, metavar="N", help="runs at once on this machine (default: its processors)"
-    )
+    where = parser.add_mutually_exclusive_group()
+    add_jobs(where)
     where.add_argument(
         "--scheduler",
         metavar="ADDRESS",
@@ -49,27 +44,25 @@ def add_verbs(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
         "and on the workers: use tls:// with certificates (dask's configuration, distributed.comm.tls), or tcp:// on "
         "a network that you trust",
     )
-    matrix.add_argument("--json", action="store_true", help="print directory, numbers and failures as JSON")
-    matrix.set_defaults(run=_matrix)
+    add_json(parser, "print directory, numbers and failures as JSON")
+    add_removed(parser, "--workers", "--jobs N")
+    parser.set_defaults(run=_matrix)
 
 
 def _matrix(arguments: argparse.Namespace) -> None:
     store, matrix, kernels = _planned(arguments)
-    if arguments.workers is not None and not 0 < arguments.workers <= 1024:
-        raise InputError(f"--workers: {arguments.workers} is not between 1 and 1024")
     _check(matrix, kernels, arguments.kernel, here=not arguments.scheduler)
     with ExitStack() as stack:
         client = _remote(stack, arguments.scheduler, matrix, kernels) if arguments.scheduler else None
         store = store or _create(arguments, matrix, kernels)
         stack.enter_context(store.held())
-        tally = _run(store, client, arguments.workers)
+        tally = _run(store, client, arguments.jobs)
     _print(store, tally, arguments.json)
 
 
 def _planned(arguments: argparse.Namespace) -> "tuple[Store | None, Matrix, dict[str, Any]]":
     """Return what is to run, with the kernels by what the cells call them; and its directory if there is one."""
     from wblab.kernels import built_kernel, list_kernels
-    from wblab.lab.specfile import RESULTS
     from wblab.matrix.plan import MAX_RUNS, find_matrix, read_matrix
     from wblab.matrix.store import Store
 
@@ -78,12 +71,13 @@ def _planned(arguments: argparse.Namespace) -> "tuple[Store | None, Matrix, dict
     if arguments.resume:
         if arguments.seeds is not None:
             raise InputError("--seeds: a matrix is resumed with the seeds that it was begun with")
-        results = arguments.exp or RESULTS
-        path = next((p for p in (arguments.resume, results / arguments.resume) if p.is_dir()), arguments.resume)
+        path = next(
+            (p for p in (arguments.resume, results(arguments) / arguments.resume) if p.is_dir()), arguments.resume
+        )
         store = Store.open(path)
         _check_kernels(store, arguments.kernel)
         return store, store.matrix, store.kernels
-    if arguments.seeds is not None and not 0 < arguments.seeds <= MAX_RUNS:
+    if (arguments.seeds or 0) > MAX_RUNS:
         raise InputError(f"--seeds: {arguments.seeds} is not between 1 and {MAX_RUNS}")
     built = [listed.series for listed in list_kernels() if listed.kernel]
     matrix = read_matrix(find_matrix(arguments.spec), built=built, seeds=range(1, (arguments.seeds or 0) + 1))
@@ -136,10 +130,9 @@ def _remote(stack: ExitStack, address: str, matrix: "Matrix", kernels: dict[str,
 
 
 def _create(arguments: argparse.Namespace, matrix: "Matrix", kernels: dict[str, Any]) -> "Store":
-    from wblab.lab.specfile import RESULTS
     from wblab.matrix.store import Store
 
-    return Store.create(arguments.exp or RESULTS, matrix, kernels)
+    return Store.create(results(arguments), matrix, kernels)
 
 
 def _run(store: "Store", client: "Client | None", workers: int | None) -> "Tally":

@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wblab.commands.pauses import add_run_argument, named_run
+from wblab.commands.common import add_exp, add_json, add_kernel, add_removed, add_run, named_run, results
 from wblab.core.errors import InputError, WblabError
 from wblab.core.units import Bytes
 from wblab.lab.printable import printable
@@ -45,44 +45,43 @@ class DifferentError(WblabError):
     """The two runs are not the same."""
 
 
-def add_verbs(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the verb to the command."""
-    rerun = verbs.add_parser(
-        "rerun",
-        help="repeat a run, and compare",
-        description="Repeat a run from its own record, and say whether the two are the same, byte for byte, or where "
-        "they differ first: in what the loads measured, and in the trace. In virtual time they should be the same.",
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the verb and its options."""
+    parser.description = (
+        "Repeat a run from its own record, and say whether the two are the same, byte for byte, or where they differ "
+        "first: in what the loads measured, and in the trace. In virtual time they should be the same."
     )
-    add_run_argument(rerun)
-    rerun.add_argument("--with", dest="other", metavar="RUN", help="compare with this run, and make no new one")
-    rerun.add_argument(
+    add_run(parser)
+    parser.add_argument("other", nargs="?", metavar="OTHER", help="compare with this run, and make no new one")
+    parser.add_argument(
         "--explain",
         action="store_true",
         help="make two runs with everything traced, and show the first event that differs",
     )
-    rerun.add_argument("--kernel", default="", metavar="SERIES|PATH", help="default: the series that the run had")
-    rerun.add_argument("--json", action="store_true", help="print JSON")
-    rerun.set_defaults(run=_rerun)
+    add_kernel(parser, "the series that the run had")
+    add_exp(parser)
+    add_json(parser)
+    add_removed(parser, "--with", "wblab rerun RUN OTHER")
+    parser.set_defaults(run=_rerun)
 
 
 def _rerun(arguments: argparse.Namespace) -> None:
     from wblab.data.difference import first_differences
     from wblab.data.run import find_run, read_run
     from wblab.kernels import built_kernel
-    from wblab.lab.specfile import RESULTS
 
-    results = arguments.exp or RESULTS
+    directory = results(arguments)
     first = read_run(named_run(arguments))
     if arguments.explain and arguments.other:
-        raise InputError("--explain makes two new runs, --with compares with one that is there: give one or the other")
+        raise InputError("--explain makes two new runs, OTHER is one that is there: give one or the other")
     if arguments.other:
-        second = read_run(find_run(arguments.other, results))
+        second = read_run(find_run(arguments.other, directory))
     elif arguments.explain:
         spec = _spec(first, arguments.kernel)
         spec = traced_fully(spec, built_kernel(spec.kernel, given=[arguments.kernel]))
-        first, second = (_made(spec, results, arguments.kernel) for _ in range(2))
+        first, second = (_made(spec, directory, arguments.kernel) for _ in range(2))
     else:
-        second = _made(_spec(first, arguments.kernel), results, arguments.kernel)
+        second = _made(_spec(first, arguments.kernel), directory, arguments.kernel)
     for note in notes(first, second):
         print(printable(f"wblab: {note}"), file=sys.stderr)
     differences = first_differences(first, second)

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from wblab.commands.common import add_exp, add_json, add_kernel, add_run, add_seeds, results
 from wblab.core.errors import InputError
 from wblab.lab.printable import printable
 
@@ -18,46 +19,39 @@ if TYPE_CHECKING:
 _SHOWN = {"longest_pause_s": "longest pause", "wait_time_s": "wait time", "paused_fraction": "paused"}
 
 
-def add_verbs(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the verb to the command."""
-    twin = verbs.add_parser(
-        "twin",
-        help="repeat a live run in a guest",
-        description="Make a guest that is a live run's machine, scaled down: memory, thresholds, the disk's rate and "
-        "what was written are divided by one factor, times stay. Run it in virtual time, with several seeds, and say "
-        "whether the pauses are the same. Without a live run: what would a program that writes fast do here?",
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the verb and its options."""
+    parser.description = (
+        "Make a guest that is a live run's machine, scaled down: memory, thresholds, the disk's rate and what was "
+        "written are divided by one factor, times stay. Run it in virtual time, with several seeds, and say whether "
+        "the pauses are the same. Without a live run: what would a program that writes fast do here?"
     )
-    twin.add_argument(
-        "run_name", nargs="?", metavar="RUN", help="a run of live_experiment.py: a path, a name or latest"
-    )
-    twin.add_argument(
+    add_run(parser, optional=True, about="a live run: its directory, the directory's name, or 'latest'")
+    parser.add_argument(
         "--from-host", type=Path, metavar="DIR", help="make it from this machine, whose disk below DIR is measured"
     )
-    twin.add_argument("--seeds", type=int, default=5, metavar="N", help="runs of the twin (default: 5)")
-    twin.add_argument("--kernel", default="", metavar="SERIES|PATH", help="the guest's (wblab kernel list)")
-    twin.add_argument("--exp", type=Path, metavar="DIR", help="where runs are (default: exp/ of the lab)")
-    twin.add_argument("--json", action="store_true", help="print JSON")
-    twin.set_defaults(run=_twin)
+    add_seeds(parser, "runs of the twin", default=5)
+    add_kernel(parser, "wblab kernel list says which")
+    add_exp(parser)
+    add_json(parser)
+    parser.set_defaults(run=_twin)
 
 
 def _twin(arguments: argparse.Namespace) -> None:
     from wblab.core.check import check_spec
     from wblab.data.run import find_run, read_run
-    from wblab.lab.specfile import RESULTS
     from wblab.twin.machine import machine_of, this_machine
     from wblab.twin.match import matches
     from wblab.twin.scale import twin_of
 
-    results: Path = arguments.exp or RESULTS
+    directory = results(arguments)
     if (arguments.run_name is None) == (arguments.from_host is None):
         raise InputError("give a live run, or --from-host and a directory on the disk: one of the two")
-    if arguments.seeds < 1:
-        raise InputError("--seeds must be at least 1")
-    live = read_run(find_run(arguments.run_name, results)) if arguments.run_name else None
+    live = read_run(find_run(arguments.run_name, directory)) if arguments.run_name else None
     machine = machine_of(live) if live else this_machine(arguments.from_host)
     twin = twin_of(machine, "twin")
     check_spec(twin.spec)
-    runs = _runs(twin, arguments.kernel, arguments.seeds, results)
+    runs = _runs(twin, arguments.kernel, arguments.seeds, directory)
     found = matches(live, runs)
     for note in twin.notes:
         print(printable(f"wblab: {note}"), file=sys.stderr)
