@@ -24,9 +24,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _build(arguments: argparse.Namespace) -> None:
     from wblab.commands.kernel.info import print_kernel
     from wblab.kernels.wanted import build_kernel
-    from wblab.lab.progress import bar
+    from wblab.lab.progress import steps
 
-    with bar("kernel") as report:
+    with steps("kernel") as report:
         kernel = build_kernel(arguments.kernel, report=report, say=_say, refresh=arguments.refresh)
     if arguments.json:
         print_kernel(kernel, as_json=True)
