@@ -29,6 +29,8 @@ VERBS = (
     Verb("kernel", "list, build and describe kernels", "kernels"),
     Verb("bisect", "find the kernel commit that changed a figure", "kernels"),
     Verb("doctor", "check this machine", "set up"),
+    Verb("completion", "let a shell complete verbs and options", "set up"),
+    Verb("reference", "print all verbs and options as one page", "set up"),
 )
 _INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 _MOST_LETTERS = 2000
