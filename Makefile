@@ -18,7 +18,7 @@ PYTEST = $(VENV)/bin/pytest -n auto --dist loadfile --no-loadscope-reorder --lef
 LEFT_OUT := .pytest_cache/left-out
 
 .DEFAULT_GOAL := help
-.PHONY: help run test unit uml soak golden lint bench notebooks kernel setup packages doctor clean
+.PHONY: help run test unit uml soak golden lint bench notebooks kernel setup packages doctor reference clean
 
 help: ## Show this help
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-10s %s\n", $$1, $$2 }'
@@ -62,6 +62,9 @@ notebooks: setup ## Open the notebooks in a browser (JupyterLab)
 
 kernel: setup ## Build the kernel (cached)
 	@$(WBLAB) kernel build
+
+reference: setup ## Write the page about all verbs and options anew
+	@$(WBLAB) reference > docs/reference/commands.md
 
 doctor: setup ## Check this machine
 	@$(WBLAB) doctor

@@ -3,6 +3,7 @@
 import argparse
 import re
 from collections.abc import Iterator
+from textwrap import indent
 
 from wblab.commands.parser import filled, verbs_of
 
@@ -34,8 +35,10 @@ def _verbs(parser: argparse.ArgumentParser, level: int) -> Iterator[str]:
         if verbs_of(verb):
             yield from _verbs(verb, level + 1)
         else:
-            yield f"    {_usage(verb)}\n"
+            yield f"    {verb.usage or _usage(verb)}\n"
             yield from _table(verb)
+            if verb.epilog:
+                yield indent(verb.epilog, "    ") + "\n"
 
 
 def _usage(verb: argparse.ArgumentParser) -> str:
@@ -45,7 +48,7 @@ def _usage(verb: argparse.ArgumentParser) -> str:
 
 
 def _word(action: argparse.Action) -> str:
-    name = str(action.metavar)
+    name = _name(action)
     return {"?": f"[{name}]", "*": f"[{name} ...]", "+": f"{name} ..."}.get(str(action.nargs), name)
 
 
@@ -62,10 +65,20 @@ def _shown(verb: argparse.ArgumentParser) -> list[argparse.Action]:
 def _spelled(action: argparse.Action) -> str:
     """Return an option with its value, or a positional argument."""
     if not action.option_strings:
-        return f"`{action.metavar}`".replace("|", "\\|")
-    value = action.metavar or ("{" + ",".join(map(str, action.choices)) + "}" if action.choices else "")
+        return _code(_name(action))
+    value = "" if action.nargs == 0 else _name(action)
     value = f"[{value}]" if action.nargs == "?" else value
-    text = " ".join(filter(None, [", ".join(action.option_strings), str(value)]))
+    return _code(" ".join(filter(None, [", ".join(action.option_strings), value])))
+
+
+def _name(action: argparse.Action) -> str:
+    """Return what stands for the value of an argument."""
+    if action.choices and not action.metavar:
+        return "{" + ",".join(map(str, action.choices)) + "}"
+    return str(action.metavar or (action.dest.upper() if action.option_strings else action.dest))
+
+
+def _code(text: str) -> str:
     return f"`{text}`".replace("|", "\\|")
 
 

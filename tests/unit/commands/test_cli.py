@@ -115,7 +115,7 @@ def test_help_takes_little_time(words):
 def test_the_page_of_the_reference_is_what_the_parsers_say(capsys):
     assert main(["reference"]) == 0
     assert capsys.readouterr().out == (ROOT / "docs" / "reference" / "commands.md").read_text(), (
-        "write it anew: wblab reference > docs/reference/commands.md"
+        "write it anew: make reference"
     )
 
 
