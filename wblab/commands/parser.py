@@ -37,6 +37,7 @@ class VerbParser(Parser):
     def __init__(self, *, module: str, **options: Any) -> None:
         super().__init__(**options)
         self._module = module
+        self._within = False
 
     def fill(self) -> None:
         """Load the module and take its arguments. Only the first call does something."""
@@ -45,13 +46,31 @@ class VerbParser(Parser):
             module.add_arguments(self)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
-        """Parse what stands behind the verb. Raises InputError, also for what is not known: nobody else will know."""
+        """Parse what stands behind the verb, options before, between and behind the others. Raises InputError.
+
+        Also for what is not known: nobody else will know.
+        """
+        if self._within:  # argparse's own call, of one of its two passes
+            return super().parse_known_args(args, namespace)
         self.fill()
-        parsed, left = super().parse_known_args(args, namespace)
+        self._within = True
+        try:
+            mixed = "--" not in (args or ()) and self._may_mix()
+            parse = self.parse_known_intermixed_args if mixed else super().parse_known_args
+            parsed, left = parse(args, namespace)
+        finally:
+            self._within = False
         if left:
             known = [spelling for action in self._actions for spelling in action.option_strings]
             self.error(f"unrecognized arguments: {' '.join(left)}{nearest(left[0], known)}")
         return parsed, left
+
+    def _may_mix(self) -> bool:
+        """Whether argparse can do that: not with a rest that belongs to somebody else, nor with alternatives."""
+        positional = [action for action in self._actions if not action.option_strings]
+        alternatives = [action for group in self._mutually_exclusive_groups for action in group._group_actions]
+        rests = (argparse.PARSER, argparse.REMAINDER)
+        return not any(action.nargs in rests or action in alternatives for action in positional)
 
 
 def add_verbs(parser: argparse.ArgumentParser, verbs: Sequence[Verb], package: str) -> None:

@@ -88,6 +88,26 @@ def test_bad_input_is_one_line(words, message, capsys):
     assert message in said.err
 
 
+@pytest.mark.parametrize(
+    ("words", "parsed"),
+    [
+        ("rerun first --json second", {"run_name": "first", "other": "second", "json": True}),
+        ("rerun --kernel 7.3 first", {"run_name": "first", "other": None, "kernel": "7.3"}),
+        ("compare a --by seed b --all c", {"runs": ["a", "b", "c"], "by": ["seed"], "all": True}),
+        ("verify one --seeds 2 two", {"claims": ["one", "two"], "seeds": 2}),
+        ("bisect v1 --metric mw1.wait_time_s v2", {"good": "v1", "bad": "v2"}),
+        ("run --seed 3 base-ext2 --set a=b", {"spec": "base-ext2", "settings": ["a=b"]}),
+        ("run --seed 3", {"spec": "base", "seed": 3}),
+        ("monitor --speed 2 latest --json", {"run_name": "latest", "speed": 2.0}),
+        ("kernel info 7.3 --json", {"kernel": "7.3", "json": True}),
+        ("pauses --json -- -odd", {"run_name": "-odd"}),
+    ],
+)
+def test_options_stand_where_they_like(words, parsed):
+    arguments = vars(build_parser().parse_args(words.split()))
+    assert {name: arguments[name] for name in parsed} == parsed
+
+
 @pytest.mark.parametrize("verb", [verb.name for verb in VERBS])
 def test_only_the_verb_that_is_called_is_loaded(verb):
     code = (

@@ -71,6 +71,14 @@ def test_a_baseline_and_a_figure(compare, runs, tmp_path):
     assert (tmp_path / "x.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_a_format_alone_writes_a_file_here(compare, runs, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for chosen, starts in (("html", b"<!DOCTYPE html>"), ("pdf", b"%PDF")):
+        code, output, _ = compare(*runs, "--format", chosen)
+        assert (code, output.splitlines()[-1]) == (0, f"comparison.{chosen}")
+        assert (tmp_path / f"comparison.{chosen}").read_bytes().startswith(starts)
+
+
 @pytest.mark.parametrize("name", ["table.parquet", "x.csv"])
 def test_the_table_of_a_matrix(compare, runs, tmp_path, name):
     from wblab.data.observations import runs_table
