@@ -11,8 +11,8 @@ from wblab.core.errors import WblabError
 from wblab.core.spec import Spec
 from wblab.data.metrics import measured_the_host
 from wblab.data.run import Run, read_run
-from wblab.host.check import check_kernel
 from wblab.host.pool import side_by_side
+from wblab.host.request import suited
 from wblab.host.run import run_experiment
 from wblab.kernels import Kernel
 from wblab.lab.progress import Report
@@ -60,10 +60,10 @@ class Measurements:
         # The kernel by its path, so that the run can be repeated from its record; and for 'wblab compare', all runs of
         # a commit have one name.
         spec = replace(self.spec, name=short(commit), seed=seed, kernel=str(kernel.path))
-        check_kernel(spec, kernel)
+        request = suited(spec, kernel)
         for number in range(1, _ATTEMPTS + 1):
             if not place.is_dir():
-                run_experiment(spec, kernel, self.runs, report=report).directory.rename(place)
+                run_experiment(request, self.runs, report=report).directory.rename(place)
             run = read_run(place)
             if spec.clock.mode != "real" or not measured_the_host(run):
                 return run

@@ -125,13 +125,16 @@ def add_verbs(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
 
 
 def _golden(arguments: argparse.Namespace) -> None:
-    from wblab.commands.run import run_spec
+    from wblab.commands.run import run_shown
     from wblab.data.digest import digest
     from wblab.data.run import read_run
     from wblab.host.machine import distribution
+    from wblab.host.request import ready
+    from wblab.kernels import built_kernels
     from wblab.lab.specfile import RESULTS, find_spec, read_spec
 
-    run = read_run(run_spec(read_spec(find_spec(SPEC)), arguments.exp or RESULTS).directory)
+    request = ready(read_spec(find_spec(SPEC)), built_kernels())
+    run = read_run(run_shown(request, arguments.exp or RESULTS).directory)
     found = digest(run)
     print(run.path)
     print(found)

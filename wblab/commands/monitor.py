@@ -98,22 +98,21 @@ def _checked(directory: Path) -> Path:
 
 
 def _watch_guest(arguments: argparse.Namespace) -> None:
-    from wblab.commands.run import run_spec
-    from wblab.host.check import check_kernel, check_run
-    from wblab.kernels import built_kernel, full_name
+    from wblab.commands.run import run_shown
+    from wblab.host.request import ready
+    from wblab.kernels import built_kernels, full_name
     from wblab.lab.specfile import RESULTS, find_spec, read_spec
     from wblab.monitor.streams import pipe, piped
 
     spec = watched(read_spec(find_spec(arguments.guest), ["clock.mode=real", *arguments.settings]))
     if arguments.kernel:
         spec = replace(spec, kernel=full_name(arguments.kernel))
-    check_run(spec)
-    check_kernel(spec, built_kernel(spec.kernel, given=[arguments.kernel]))
+    request = ready(spec, built_kernels(arguments.kernel))
     audience = _audience(arguments)
     reading, writing = pipe()
     with audience.hears(piped(reading)):
         try:
-            finished = run_spec(spec, arguments.exp or RESULTS, kernel_given=arguments.kernel, samples_fd=writing)
+            finished = run_shown(request, arguments.exp or RESULTS, samples_fd=writing)
         finally:
             os.close(writing)
         print(finished.directory, file=sys.stderr if arguments.json else sys.stdout, flush=True)

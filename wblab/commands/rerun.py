@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from wblab.core.spec import Spec
     from wblab.data.difference import Difference
     from wblab.data.run import Run
+    from wblab.host.request import Request
     from wblab.kernels import Kernel
 
 # What --explain traces, of what the kernel has. The buffer is part of the guest's memory: both runs have the same.
@@ -68,10 +69,11 @@ def add_verbs(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
 def _rerun(arguments: argparse.Namespace) -> None:
     from wblab.data.difference import first_differences
     from wblab.data.run import find_run, read_run
-    from wblab.kernels import built_kernel
+    from wblab.host.request import ready
+    from wblab.kernels import built_kernels
     from wblab.lab.specfile import RESULTS
 
-    results = arguments.exp or RESULTS
+    results, shelf = arguments.exp or RESULTS, built_kernels(arguments.kernel)
     first = read_run(named_run(arguments))
     if arguments.explain and arguments.other:
         raise InputError("--explain makes two new runs, --with compares with one that is there: give one or the other")
@@ -79,10 +81,10 @@ def _rerun(arguments: argparse.Namespace) -> None:
         second = read_run(find_run(arguments.other, results))
     elif arguments.explain:
         spec = _spec(first, arguments.kernel)
-        spec = traced_fully(spec, built_kernel(spec.kernel, given=[arguments.kernel]))
-        first, second = (_made(spec, results, arguments.kernel) for _ in range(2))
+        spec = traced_fully(spec, shelf(spec.kernel))
+        first, second = (_made(ready(spec, shelf), results) for _ in range(2))
     else:
-        second = _made(_spec(first, arguments.kernel), results, arguments.kernel)
+        second = _made(ready(_spec(first, arguments.kernel), shelf), results)
     for note in notes(first, second):
         print(printable(f"wblab: {note}"), file=sys.stderr)
     differences = first_differences(first, second)
@@ -97,10 +99,9 @@ def _rerun(arguments: argparse.Namespace) -> None:
 
 def traced_fully(spec: "Spec", kernel: "Kernel") -> "Spec":
     """Return a spec with as many events as a kernel has."""
-    from wblab.kernels import left_out, unknown_events
+    from wblab.kernels import sort_events
 
-    missing = {*left_out(kernel, _SYSTEMS), *unknown_events(kernel, _SYSTEMS)}
-    events = tuple(system for system in _SYSTEMS if system not in missing)
+    events = sort_events(kernel, _SYSTEMS).traced
     return replace(spec, trace=replace(spec.trace, events=events, buffer=max(spec.trace.buffer, _BUFFER)))
 
 
@@ -143,11 +144,11 @@ def _spec(run: "Run", kernel_given: str) -> "Spec":
     return replace(spec, kernel=full_name(kernel_given)) if kernel_given else spec
 
 
-def _made(spec: "Spec", results: Path, kernel_given: str) -> "Run":
-    from wblab.commands.run import run_spec
+def _made(request: "Request", results: Path) -> "Run":
+    from wblab.commands.run import run_shown
     from wblab.data.run import read_run
 
-    return read_run(run_spec(spec, results, kernel_given=kernel_given).directory)
+    return read_run(run_shown(request, results).directory)
 
 
 def _lines(differences: "list[Difference]") -> list[str]:

@@ -41,11 +41,14 @@ def add_verbs(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
 
 
 def _twin(arguments: argparse.Namespace) -> None:
-    from wblab.core.check import check_spec
+    from wblab.commands.run import print_notes
     from wblab.data.run import find_run, read_run
+    from wblab.kernels import built_kernels, full_name
+    from wblab.lab.progress import bar
     from wblab.lab.specfile import RESULTS
     from wblab.twin.machine import machine_of, this_machine
     from wblab.twin.match import matches
+    from wblab.twin.runs import make, runs_of
     from wblab.twin.scale import twin_of
 
     results: Path = arguments.exp or RESULTS
@@ -56,8 +59,10 @@ def _twin(arguments: argparse.Namespace) -> None:
     live = read_run(find_run(arguments.run_name, results)) if arguments.run_name else None
     machine = machine_of(live) if live else this_machine(arguments.from_host)
     twin = twin_of(machine, "twin")
-    check_spec(twin.spec)
-    runs = _runs(twin, arguments.kernel, arguments.seeds, results)
+    requests = runs_of(twin, full_name(arguments.kernel), arguments.seeds, built_kernels(arguments.kernel))
+    print_notes(requests)
+    with bar(twin.spec.name) as report:
+        runs = make(requests, results, report)
     found = matches(live, runs)
     for note in twin.notes:
         print(printable(f"wblab: {note}"), file=sys.stderr)
@@ -67,29 +72,6 @@ def _twin(arguments: argparse.Namespace) -> None:
         paths = (str(run.path) for run in runs)
         lines = [*_about(machine, twin), "", *_table(found, live is not None), "", *paths]
         print("\n".join(map(printable, lines)))
-
-
-def _runs(twin: "Twin", kernel_name: str, seeds: int, results: Path) -> "list[Run]":
-    from dataclasses import replace
-
-    from wblab.data.run import read_run
-    from wblab.host.check import check_kernel, check_run
-    from wblab.host.machine import processors
-    from wblab.host.pool import side_by_side
-    from wblab.host.run import run_experiment
-    from wblab.kernels import built_kernel, full_name
-    from wblab.lab.progress import Report, bar
-
-    spec = replace(twin.spec, kernel=full_name(kernel_name))
-    check_run(spec)
-    kernel = built_kernel(kernel_name, given=[kernel_name])
-    check_kernel(spec, kernel)
-
-    def one(seed: int, report: Report) -> "Run":
-        return read_run(run_experiment(replace(spec, seed=seed), kernel, results, report=report).directory)
-
-    with bar(spec.name) as report:
-        return side_by_side(range(1, seeds + 1), one, processors(), report)
 
 
 def _about(machine: "Machine", twin: "Twin") -> list[str]:
