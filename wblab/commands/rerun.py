@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from wblab.commands.pauses import add_run_argument, named_run
 from wblab.core.errors import InputError, WblabError
-from wblab.core.units import Bytes
 from wblab.lab.printable import printable
 
 if TYPE_CHECKING:
@@ -17,28 +16,7 @@ if TYPE_CHECKING:
     from wblab.data.difference import Difference
     from wblab.data.run import Run
     from wblab.host.request import Request
-    from wblab.kernels import Kernel
 
-# What --explain traces, of what the kernel has. The buffer is part of the guest's memory: both runs have the same.
-_SYSTEMS = (
-    "block",
-    "ext4",
-    "filemap",
-    "irq",
-    "jbd2",
-    "kmem",
-    "raw_syscalls",
-    "sched",
-    "signal",
-    "syscalls",
-    "task",
-    "timer",
-    "vmscan",
-    "workqueue",
-    "writeback",
-    "xfs",
-)
-_BUFFER = Bytes(32 << 20)
 _SHOWN = 3
 
 
@@ -72,6 +50,8 @@ def _rerun(arguments: argparse.Namespace) -> None:
     from wblab.host.request import ready
     from wblab.kernels import built_kernels
     from wblab.lab.specfile import RESULTS
+    from wblab.repeat.explain import traced_fully
+    from wblab.repeat.inputs import excuses
 
     results, shelf = arguments.exp or RESULTS, built_kernels(arguments.kernel)
     first = read_run(named_run(arguments))
@@ -85,8 +65,8 @@ def _rerun(arguments: argparse.Namespace) -> None:
         first, second = (_made(ready(spec, shelf), results) for _ in range(2))
     else:
         second = _made(ready(_spec(first, arguments.kernel), shelf), results)
-    for note in notes(first, second):
-        print(printable(f"wblab: {note}"), file=sys.stderr)
+    for excuse in excuses(first, second):
+        print(printable(f"wblab: {excuse}"), file=sys.stderr)
     differences = first_differences(first, second)
     if arguments.json:
         both = {"first": str(first.path), "second": str(second.path)}
@@ -95,45 +75,6 @@ def _rerun(arguments: argparse.Namespace) -> None:
         print("\n".join(map(printable, [f"{first.path}", f"{second.path}", *_lines(differences)])))
     if differences:
         raise DifferentError(f"the runs differ, first at {differences[0].at_s:.6f} s of the guest's time")
-
-
-def traced_fully(spec: "Spec", kernel: "Kernel") -> "Spec":
-    """Return a spec with as many events as a kernel has."""
-    from wblab.kernels import sort_events
-
-    events = sort_events(kernel, _SYSTEMS).traced
-    return replace(spec, trace=replace(spec.trace, events=events, buffer=max(spec.trace.buffer, _BUFFER)))
-
-
-# What two runs must have in common to be the same, besides the spec: part of the record, key in it, and what it is.
-_INPUTS = (
-    ("kernel", "build_id", "kernel builds"),
-    ("guest", "program_sha256", "versions of the lab or of Python's library"),
-    ("guest", "python_sha256", "Pythons"),
-    ("guest", "libraries", "libraries below Python"),
-    ("host", "tools", "trace-cmd or mkfs"),
-    ("host", "cpu", "processors"),
-)
-
-
-def notes(first: "Run", second: "Run") -> list[str]:
-    """Return why two runs need not be the same: real time, and inputs that the records say are not the same."""
-    found = []
-    if "real" in (first.spec.clock.mode, second.spec.clock.mode):
-        found.append("in real time no two runs are the same")
-    for part, key, what in _INPUTS:
-        values = [(run.record.get(part) or {}).get(key) for run in (first, second)]
-        if values[0] != values[1]:
-            found.append(f"the runs are of different {what}: {' and '.join(_differing(*values))}")
-    return found
-
-
-def _differing(first: object, second: object) -> list[str]:
-    """Return two values in short; of two tables, what is not the same in both."""
-    if isinstance(first, dict) and isinstance(second, dict):
-        keys = [key for key in {**first, **second} if first.get(key) != second.get(key)]
-        return [", ".join(f"{key} {str(table.get(key))[:40]}" for key in keys) for table in (first, second)]
-    return [str(value)[:40] for value in (first, second)]
 
 
 def _spec(run: "Run", kernel_given: str) -> "Spec":
