@@ -139,7 +139,7 @@ class Runner:
             self.tally.failures.append((attempt, failure))
 
     def _keep(self, attempt: Attempt, result: work.Result) -> str:
-        """Keep a run; return why it does not count. One that measured the host is tried again a few times."""
+        """Keep a run; return why it does not count. A noisy one is made again a few times."""
         try:
             unpacked = self._store.keep(attempt.cell, attempt.seed, result.archive)
         except WblabError as error:
@@ -156,7 +156,7 @@ class Runner:
             self._waiting.append(Attempt(attempt.cell, attempt.seed, attempt.number + 1))
             return ""
         times = "once" if attempt.number == 1 else f"{attempt.number} times"
-        return f"measured the host {times}: its control load stalled for {stall_s * 1000:.0f} ms"
+        return f"noisy {times}: its control load stalled for {stall_s * 1000:.0f} ms"
 
     def _stall_s(self, attempt: Attempt, unpacked: Path) -> float | None:
         """Return for how long the control load stalled if that was too long, which only real time can show."""
