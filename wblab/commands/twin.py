@@ -4,16 +4,15 @@ import argparse
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from wblab.core.errors import InputError
 from wblab.lab.printable import printable
 
 if TYPE_CHECKING:
-    from wblab.data.run import Run
-    from wblab.twin.machine import Machine
+    from collections.abc import Sequence
+
     from wblab.twin.match import Match
-    from wblab.twin.scale import Twin
 
 _SHOWN = {"longest_pause_s": "longest pause", "wait_time_s": "wait time", "paused_fraction": "paused"}
 
@@ -48,6 +47,7 @@ def _twin(arguments: argparse.Namespace) -> None:
     from wblab.lab.specfile import RESULTS
     from wblab.twin.machine import machine_of, this_machine
     from wblab.twin.match import matches
+    from wblab.twin.result import Result
     from wblab.twin.runs import make, runs_of
     from wblab.twin.scale import twin_of
 
@@ -63,30 +63,18 @@ def _twin(arguments: argparse.Namespace) -> None:
     print_notes(requests)
     with bar(twin.spec.name) as report:
         runs = make(requests, results, report)
-    found = matches(live, runs)
+    found = Result(machine, twin, live, runs, matches(live, runs))
     for note in twin.notes:
         print(printable(f"wblab: {note}"), file=sys.stderr)
     if arguments.json:
-        print(json.dumps(_json(machine, twin, live, runs, found), indent=2))
+        print(json.dumps(found.to_json(), indent=2))
     else:
         paths = (str(run.path) for run in runs)
-        lines = [*_about(machine, twin), "", *_table(found, live is not None), "", *paths]
+        lines = [*found.about(), "", *_table(found.matches, live is not None), "", *paths]
         print("\n".join(map(printable, lines)))
 
 
-def _about(machine: "Machine", twin: "Twin") -> list[str]:
-    mib = 1 << 20
-    disk = twin.spec.disk
-    return [
-        f"machine: {machine.memory_bytes / mib:.0f} MiB of memory, thresholds {machine.background_bytes / mib:.0f} and "
-        f"{machine.dirty_bytes / mib:.0f} MiB, disk {machine.write_bps / mib:.1f} MiB/s, {machine.filesystem}, "
-        f"{machine.scheduler or 'no scheduler'}; flush time {machine.flush_s:.2f} s",
-        f"twin: 1/{twin.factor:.1f} of it: {twin.spec.memory / mib:.0f} MiB of memory, "
-        f"disk {disk.write_bps / mib:.2f} MiB/s, {disk.filesystem}, {disk.scheduler}",
-    ]
-
-
-def _table(found: "list[Match]", has_live: bool) -> list[str]:
+def _table(found: "Sequence[Match]", has_live: bool) -> list[str]:
     rows = [("load", "figure", *(["live"] if has_live else []), "twin (least to most)", "verdict" if has_live else "")]
     for item in found:
         live = [] if item.live is None else [_number(item.metric, item.live)]
@@ -100,27 +88,3 @@ def _table(found: "list[Match]", has_live: bool) -> list[str]:
 
 def _number(metric: str, value: float) -> str:
     return f"{value:.1%}" if metric == "paused_fraction" else f"{value:.2f} s"
-
-
-def _json(
-    machine: "Machine", twin: "Twin", live: "Run | None", runs: "list[Run]", found: "list[Match]"
-) -> dict[str, Any]:
-    from wblab.core.tables import to_table
-
-    return {
-        "live": str(live.path) if live else None,
-        "machine": to_table(machine) | {"flush_s": machine.flush_s},
-        "factor": twin.factor,
-        "notes": list(twin.notes),
-        "runs": [str(run.path) for run in runs],
-        "matches": [
-            {
-                "load": item.load,
-                "metric": item.metric,
-                "live": item.live,
-                "twin": list(item.twin),
-                "verdict": item.verdict or None,
-            }
-            for item in found
-        ],
-    }
