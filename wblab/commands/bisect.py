@@ -42,13 +42,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _bisect(arguments: argparse.Namespace) -> None:
     from wblab.bisect.repository import check_range
     from wblab.bisect.result import text
+    from wblab.bisect.resume import going_on, resumed
     from wblab.bisect.run import bisect
     from wblab.host.check import check_run
     from wblab.kernels.make import check_tools
 
     if arguments.resume and (arguments.good or arguments.metric):
         raise InputError("--resume: GOOD, BAD and --metric are those that it was begun with: leave them out")
-    question = _resumed(arguments.resume, arguments.tree) if arguments.resume else _asked(arguments)
+    question = resumed(arguments.resume, arguments.tree) if arguments.resume else _asked(arguments)
     check_run(question.spec)
     check_range(question.tree, question.good, question.bad)
     check_tools()
@@ -56,7 +57,7 @@ def _bisect(arguments: argparse.Namespace) -> None:
     try:
         found = bisect(question, directory, _say)
     except KeyboardInterrupt:
-        _say(f"to go on: {shlex.join(_going_on(directory, question.tree))}")
+        _say(f"to go on: {shlex.join(going_on(directory, question.tree))}")
         raise
     if arguments.json:
         print(json.dumps({"directory": str(directory)} | question.to_json() | found.to_json(), indent=2))
@@ -87,29 +88,6 @@ def _directory(arguments: argparse.Namespace) -> Path:
 
     resumed: Path | None = arguments.resume
     return resumed or new_directory(results(arguments))
-
-
-def _resumed(directory: Path, tree: Path) -> "Question":
-    """Return the question that a directory is about; what is built is the tree that the user names. Raises InputError.
-
-    A directory may be a stranger's, and building a tree runs programs of it.
-    """
-    from wblab.bisect.repository import find_commit
-    from wblab.bisect.run import read_question
-
-    question = read_question(directory)
-    if tree.resolve() != question.tree:
-        command = shlex.join(_going_on(directory, question.tree))
-        raise InputError(
-            f"{directory} is about {question.tree}, whose commits will be built: if you trust it, {command}"
-        )
-    for commit in (question.good, question.bad):
-        find_commit(question.tree, commit.hash)
-    return question
-
-
-def _going_on(directory: Path, tree: Path) -> list[str]:
-    return ["wblab", "bisect", "--resume", str(directory), "--tree", str(tree)]
 
 
 def _say(line: str) -> None:

@@ -13,7 +13,6 @@ from wblab.commands.common import add_exp, add_json, add_kernel, add_removed, ad
 from wblab.core.errors import InputError
 
 if TYPE_CHECKING:
-    from wblab.core.spec import Spec
     from wblab.monitor.audience import Audience
 
 _END_LIMIT_S = 5.0
@@ -62,15 +61,11 @@ def _monitor(arguments: argparse.Namespace) -> None:
 
 def _watch_machine(arguments: argparse.Namespace) -> None:
     from wblab.monitor.memory import lock_all, reserve
+    from wblab.monitor.probe import probe_place
     from wblab.monitor.sampler import Order
     from wblab.monitor.streams import pipe, piped, sampler
 
-    directory: Path | None = arguments.dir
-    if directory is not None and not (directory.is_dir() and os.access(directory, os.W_OK | os.X_OK)):
-        raise InputError(f"--dir: cannot write to {str(directory)!r}: give a directory")
-    if directory is not None:
-        directory = _checked(directory)
-    order = Order("this machine", probe=str(directory) if directory else "")
+    order = Order("this machine", probe=str(probe_place(arguments.dir)) if arguments.dir is not None else "")
     audience = _audience(arguments)
     reading, writing = pipe()
     reserve(_HEAP_BYTES)
@@ -81,52 +76,27 @@ def _watch_machine(arguments: argparse.Namespace) -> None:
         audience.await_end(_END_LIMIT_S)
 
 
-def _checked(directory: Path) -> Path:
-    """Return where a directory lies that a probe may use. Raises InputError."""
-    from wblab.machine.directory import open_directory, path_of
-
-    try:
-        held = open_directory(directory)
-    except OSError as error:
-        raise InputError(f"--dir: cannot use {str(directory)!r}: {error.strerror}") from None
-    try:
-        return path_of(held)
-    finally:
-        os.close(held)
-
-
 def _watch_guest(arguments: argparse.Namespace) -> None:
-    from wblab.commands.run import run_spec
-    from wblab.host.check import check_kernel, check_run
-    from wblab.kernels import built_kernel, full_name
+    from wblab.commands.run import run_shown
+    from wblab.host.request import ready
+    from wblab.kernels import built_kernels, full_name
     from wblab.lab.specfile import find_spec, read_spec
+    from wblab.monitor.guest import watched
     from wblab.monitor.streams import pipe, piped
 
     spec = watched(read_spec(find_spec(arguments.guest), ["clock.mode=real", *arguments.settings]))
     if arguments.kernel:
         spec = replace(spec, kernel=full_name(arguments.kernel))
-    check_run(spec)
-    check_kernel(spec, built_kernel(spec.kernel, given=[arguments.kernel]))
+    request = ready(spec, built_kernels(arguments.kernel))
     audience = _audience(arguments)
     reading, writing = pipe()
     with audience.hears(piped(reading)):
         try:
-            finished = run_spec(spec, results(arguments), kernel_given=arguments.kernel, samples_fd=writing)
+            finished = run_shown(request, results(arguments), samples_fd=writing)
         finally:
             os.close(writing)
         print(finished.directory, file=sys.stderr if arguments.json else sys.stdout, flush=True)
         audience.stay()
-
-
-def watched(spec: "Spec") -> "Spec":
-    """Return a spec with a sampler beside its loads, which writes to the device that the host reads."""
-    from wblab.core import layout
-    from wblab.core.spec import Agent
-    from wblab.monitor.sampler import Order
-    from wblab.monitor.streams import command
-
-    order = Order(f"guest of {spec.name}", str(layout.SAMPLES_DEVICE), str(layout.DISK), passing=True)
-    return replace(spec, agent=spec.agent | {"sampler": Agent(argv=tuple(command(order, "python3")))})
 
 
 def _watch_run(arguments: argparse.Namespace) -> None:

@@ -39,8 +39,8 @@ def _pauses(arguments: argparse.Namespace) -> None:
         print(f"wblab: this run did not succeed: {report.reason}", file=sys.stderr)
     if report.control_stall_s:
         print(
-            f"wblab: the control load stalled for {report.control_stall_s:.2f} s: this run measured the host as well, "
-            "repeat it on a quieter machine or with the virtual clock",
+            f"wblab: the control load stalled for {report.control_stall_s:.2f} s: this run is noisy, it measured "
+            "the host as well: repeat it on a quieter machine or with the virtual clock",
             file=sys.stderr,
         )
 

@@ -9,9 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from wblab.commands.common import add_exp, add_json, add_kernel, add_settings, results
 from wblab.core.errors import InputError
+from wblab.lab.printable import printable
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from wblab.core.spec import Spec
+    from wblab.host.request import Request
     from wblab.host.run import Finished
 
 
@@ -61,6 +65,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _run(arguments: argparse.Namespace) -> None:
     from wblab.core.units import NS_PER_S, parse_bytes, parse_time
     from wblab.host.limits import Limits
+    from wblab.host.request import ready
+    from wblab.kernels import built_kernels
 
     limits = Limits(
         silence_s=parse_time(arguments.patience) / NS_PER_S,
@@ -71,33 +77,26 @@ def _run(arguments: argparse.Namespace) -> None:
     for path in readable:
         if not os.path.exists(path):
             raise InputError(f"--allow-read: there is no {path!r}: check the path")
-    finished = run_spec(
-        _spec(arguments), results(arguments), kernel_given=arguments.kernel, limits=limits, readable=readable
-    )
-    _print(finished, arguments.json)
+    request = ready(_spec(arguments), built_kernels(arguments.kernel))
+    _print(run_shown(request, results(arguments), limits=limits, readable=readable), arguments.json)
 
 
-def run_spec(spec: "Spec", results: Path, *, kernel_given: str = "", **options: Any) -> "Finished":
-    """Check a spec and run it with progress, on the kernel that it names. `options` are those of run_experiment.
-
-    kernel_given: the kernel that the user named on the command line; without it, the spec must name a series.
-    Raises InputError before anything is booted, RunFailedError after.
-    """
-    from wblab.host.check import check_kernel, check_run
+def run_shown(request: "Request", results: Path, **options: Any) -> "Finished":
+    """Run a request with progress, after what is to be known of it. `options` are those of run_experiment."""
     from wblab.host.run import run_experiment
-    from wblab.host.sandbox import landlock_version
-    from wblab.kernels import built_kernel, why_left_out
     from wblab.lab.progress import bar
 
-    check_run(spec)
-    kernel = built_kernel(spec.kernel, given=[kernel_given])
-    check_kernel(spec, kernel)
-    if said := why_left_out(kernel, spec.trace.events):
-        print(f"wblab: {said}", file=sys.stderr)
-    if not landlock_version():
-        print("wblab: no Landlock here: only the guest's own kernel guards your files (wblab doctor)", file=sys.stderr)
-    with bar(spec.name) as report:
-        return run_experiment(spec, kernel, results, report=report, **options)
+    print_notes([request])
+    with bar(request.spec.name) as report:
+        return run_experiment(request, results, report=report, **options)
+
+
+def print_notes(requests: "Iterable[Request]", *, here: bool = True) -> None:
+    """Print what is to be known of runs before they are made; `here`: on this machine."""
+    from wblab.host.request import notes
+
+    for note in notes(requests, here=here):
+        print(printable(f"wblab: {note}"), file=sys.stderr)
 
 
 def _spec(arguments: argparse.Namespace) -> "Spec":

@@ -4,17 +4,16 @@ import argparse
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from wblab.commands.common import add_exp, add_json, add_kernel, add_run, add_seeds, results
 from wblab.core.errors import InputError
 from wblab.lab.printable import printable
 
 if TYPE_CHECKING:
-    from wblab.data.run import Run
-    from wblab.twin.machine import Machine
+    from collections.abc import Sequence
+
     from wblab.twin.match import Match
-    from wblab.twin.scale import Twin
 
 _SHOWN = {"longest_pause_s": "longest pause", "wait_time_s": "wait time", "paused_fraction": "paused"}
 
@@ -38,10 +37,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _twin(arguments: argparse.Namespace) -> None:
-    from wblab.core.check import check_spec
+    from wblab.commands.run import print_notes
     from wblab.data.run import find_run, read_run
+    from wblab.kernels import built_kernels, full_name
+    from wblab.lab.progress import bar
     from wblab.twin.machine import machine_of, this_machine
     from wblab.twin.match import matches
+    from wblab.twin.result import Result
+    from wblab.twin.runs import make, runs_of
     from wblab.twin.scale import twin_of
 
     directory = results(arguments)
@@ -50,55 +53,22 @@ def _twin(arguments: argparse.Namespace) -> None:
     live = read_run(find_run(arguments.run_name, directory)) if arguments.run_name else None
     machine = machine_of(live) if live else this_machine(arguments.from_host)
     twin = twin_of(machine, "twin")
-    check_spec(twin.spec)
-    runs = _runs(twin, arguments.kernel, arguments.seeds, directory)
-    found = matches(live, runs)
+    requests = runs_of(twin, full_name(arguments.kernel), arguments.seeds, built_kernels(arguments.kernel))
+    print_notes(requests)
+    with bar(twin.spec.name) as report:
+        runs = make(requests, directory, report)
+    found = Result(machine, twin, live, runs, matches(live, runs))
     for note in twin.notes:
         print(printable(f"wblab: {note}"), file=sys.stderr)
     if arguments.json:
-        print(json.dumps(_json(machine, twin, live, runs, found), indent=2))
+        print(json.dumps(found.to_json(), indent=2))
     else:
         paths = (str(run.path) for run in runs)
-        lines = [*_about(machine, twin), "", *_table(found, live is not None), "", *paths]
+        lines = [*found.about(), "", *_table(found.matches, live is not None), "", *paths]
         print("\n".join(map(printable, lines)))
 
 
-def _runs(twin: "Twin", kernel_name: str, seeds: int, results: Path) -> "list[Run]":
-    from dataclasses import replace
-
-    from wblab.data.run import read_run
-    from wblab.host.check import check_kernel, check_run
-    from wblab.host.machine import processors
-    from wblab.host.pool import side_by_side
-    from wblab.host.run import run_experiment
-    from wblab.kernels import built_kernel, full_name
-    from wblab.lab.progress import Report, bar
-
-    spec = replace(twin.spec, kernel=full_name(kernel_name))
-    check_run(spec)
-    kernel = built_kernel(kernel_name, given=[kernel_name])
-    check_kernel(spec, kernel)
-
-    def one(seed: int, report: Report) -> "Run":
-        return read_run(run_experiment(replace(spec, seed=seed), kernel, results, report=report).directory)
-
-    with bar(spec.name) as report:
-        return side_by_side(range(1, seeds + 1), one, processors(), report)
-
-
-def _about(machine: "Machine", twin: "Twin") -> list[str]:
-    mib = 1 << 20
-    disk = twin.spec.disk
-    return [
-        f"machine: {machine.memory_bytes / mib:.0f} MiB of memory, thresholds {machine.background_bytes / mib:.0f} and "
-        f"{machine.dirty_bytes / mib:.0f} MiB, disk {machine.write_bps / mib:.1f} MiB/s, {machine.filesystem}, "
-        f"{machine.scheduler or 'no scheduler'}; flush time {machine.flush_s:.2f} s",
-        f"twin: 1/{twin.factor:.1f} of it: {twin.spec.memory / mib:.0f} MiB of memory, "
-        f"disk {disk.write_bps / mib:.2f} MiB/s, {disk.filesystem}, {disk.scheduler}",
-    ]
-
-
-def _table(found: "list[Match]", has_live: bool) -> list[str]:
+def _table(found: "Sequence[Match]", has_live: bool) -> list[str]:
     rows = [("load", "figure", *(["live"] if has_live else []), "twin (least to most)", "verdict" if has_live else "")]
     for item in found:
         live = [] if item.live is None else [_number(item.metric, item.live)]
@@ -112,27 +82,3 @@ def _table(found: "list[Match]", has_live: bool) -> list[str]:
 
 def _number(metric: str, value: float) -> str:
     return f"{value:.1%}" if metric == "paused_fraction" else f"{value:.2f} s"
-
-
-def _json(
-    machine: "Machine", twin: "Twin", live: "Run | None", runs: "list[Run]", found: "list[Match]"
-) -> dict[str, Any]:
-    from wblab.core.tables import to_table
-
-    return {
-        "live": str(live.path) if live else None,
-        "machine": to_table(machine) | {"flush_s": machine.flush_s},
-        "factor": twin.factor,
-        "notes": list(twin.notes),
-        "runs": [str(run.path) for run in runs],
-        "matches": [
-            {
-                "load": item.load,
-                "metric": item.metric,
-                "live": item.live,
-                "twin": list(item.twin),
-                "verdict": item.verdict or None,
-            }
-            for item in found
-        ],
-    }

@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -38,23 +37,24 @@ def _verify(arguments: argparse.Namespace) -> None:
     from wblab.claims.report import write_report
     from wblab.claims.result import Result, judged, table
     from wblab.claims.runs import jobs, make
+    from wblab.commands.run import print_notes
     from wblab.host.machine import processors
-    from wblab.kernels import built_kernel, full_name, why_left_out
+    from wblab.kernels import built_kernels, full_name
     from wblab.lab.progress import bar
 
     claims = chosen(arguments.claims)
     if arguments.list:
         _print_claims(claims, arguments.json)
         return
-    kernel = built_kernel(arguments.kernel, given=[arguments.kernel])
+    shelf = built_kernels(arguments.kernel)
+    kernel = shelf(full_name(arguments.kernel))
     cases = dict.fromkeys(case for claim in claims for case in claim.cases)
-    wanted = jobs(cases, arguments.seeds, kernel, full_name(arguments.kernel))
-    if said := why_left_out(kernel, dict.fromkeys(event for _, spec in wanted for event in spec.trace.events)):
-        print(printable(f"wblab: {said}"), file=sys.stderr)
+    wanted = jobs(cases, arguments.seeds, shelf, full_name(arguments.kernel))
+    print_notes(request for _, request in wanted)
     directory = _directory(arguments.output, results(arguments), kernel.series)
     started = time.monotonic()
     with bar("verify") as report:
-        samples = make(wanted, kernel, directory / "runs", arguments.jobs or processors(), report)
+        samples = make(wanted, directory / "runs", arguments.jobs or processors(), report)
     verdicts = judged(claims, samples)
     result = Result(kernel.describe(), arguments.seeds, time.monotonic() - started, verdicts, samples)
     page = write_report(result, directory)

@@ -59,11 +59,10 @@ def no_guests(monkeypatch):
     def booted(*arguments, **options):
         raise WblabError("a guest would boot here")
 
-    monkeypatch.setattr("wblab.commands.run.run_spec", booted)
-    monkeypatch.setattr("wblab.kernels.built_kernel", booted)
-    monkeypatch.setattr("wblab.commands.twin._runs", booted)
-    monkeypatch.setattr("wblab.commands.matrix._check_kernels", lambda *arguments: None)
-    monkeypatch.setattr("wblab.commands.matrix._check", lambda *arguments, **options: None)
+    monkeypatch.setattr("wblab.host.request.ready", booted)
+    monkeypatch.setattr("wblab.twin.runs.ready", booted)
+    monkeypatch.setattr("wblab.matrix.begin.check_kernels", lambda *arguments: None)
+    monkeypatch.setattr("wblab.matrix.begin.requests", lambda *arguments, **options: [])
     monkeypatch.setattr("wblab.matrix.cluster.local", booted)
     monkeypatch.setattr("wblab.kernels.make.check_tools", lambda: None)
 
