@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Run one load on this machine: ./load.py <name> <kind> [<parameter>…]."""
+"""Run one load on this machine: ./load.py is `wblab load`."""
 
 import sys
 from pathlib import Path
@@ -8,7 +8,7 @@ if sys.version_info < (3, 11):  # noqa: UP036 - the user may have an older one
     sys.exit("load.py: needs Python 3.11 or later: run it with python3.x")
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from wblab.commands.load import main
+from wblab.cli import main
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main(["load", *sys.argv[1:]]))

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import settings
 
 from wblab.lab.specfile import ROOT
-from wblab.live.place import find_place
+from wblab.machine.place import find_place
 
 from .leftout import (
     pytest_addoption,

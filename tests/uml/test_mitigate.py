@@ -12,7 +12,7 @@ UNTIL_S = 100
 TRIAL = """
 import json, os, pathlib, re, signal, subprocess, sys, time
 from wblab.machine.ioprio import get_ioprio
-from wblab.mitigate.processes import threads
+from wblab.machine.processes import threads
 
 WRITER = '''
 import sys, threading, time

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from wblab.cli import build_parser
-from wblab.commands.live import build_parser as live_parser
-from wblab.commands.live import make_order
+from wblab.commands.live import make_request
 from wblab.core.errors import WblabError
 from wblab.lab.specfile import ROOT, find_spec, preset_names, read_spec
 
@@ -52,7 +51,7 @@ def test_commands_are_understood(command):
     "options", re.findall(r"^    sudo \./live_experiment\.py(.*?)(?: -- |  )", README, re.MULTILINE)
 )
 def test_live_commands_are_understood(options):
-    assert make_order(live_parser().parse_args(shlex.split(options)), ("true",))
+    assert make_request(build_parser().parse_args(["live", *shlex.split(options), "--", "true"]))
 
 
 def test_every_preset_is_explained():

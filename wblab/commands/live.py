@@ -1,59 +1,30 @@
-"""live_experiment.py: its options, and what it prints."""
+"""wblab live."""
 
 import argparse
 import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NoReturn, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
-from wblab.core.errors import InputError, WblabError
+from wblab.commands.common import add_exp, add_json, results
+from wblab.core.errors import InputError
 from wblab.core.loads import IoClass
 from wblab.core.units import parse_bytes, parse_time
-from wblab.host.run import Finished
 from wblab.lab.printable import printable
-from wblab.lab.progress import bar
-from wblab.lab.specfile import RESULTS
-from wblab.live.order import EVENTS, INNOCENT, Captures, Order, check_order
-from wblab.live.run import held, run_live
+from wblab.live.request import EVENTS, INNOCENT, Captures, LiveRequest, check_request
 
-_PROGRAM = "live_experiment.py"
-_INTERRUPTED = 130
+if TYPE_CHECKING:
+    from wblab.host.run import Finished
 
 
-class _Parser(argparse.ArgumentParser):
-    """A parser whose errors are InputErrors."""
-
-    def error(self, message: str) -> NoReturn:
-        raise InputError(f"{message}: see {self.prog} --help")
-
-
-def main(argv: Sequence[str]) -> int:
-    """Run what the arguments describe and return the exit code: 0, 1 when it failed, 2 for bad input."""
-    try:
-        arguments = build_parser().parse_args(list(argv[: _dashes(argv)]))
-        order = make_order(arguments, tuple(argv[_dashes(argv) + 1 :]))
-        check_order(order)
-        with held(), bar(order.name) as report:
-            finished = run_live(order, arguments.exp or RESULTS, report=report)
-        _print(finished, arguments.json)
-    except WblabError as error:
-        print(f"{_PROGRAM}: {printable(str(error))}", file=sys.stderr)
-        return error.exit_code
-    except KeyboardInterrupt:
-        print(f"{_PROGRAM}: interrupted", file=sys.stderr)
-        return _INTERRUPTED
-    return 0
-
-
-def build_parser() -> argparse.ArgumentParser:
-    """Return the parser of what stands before the command."""
-    parser = _Parser(
-        prog=_PROGRAM,
-        usage=f"{_PROGRAM} [options] [-- COMMAND...]",
-        description="Run the innocent loads of the lab on this machine, in a directory on the disk under test, and a "
-        "command beside them; record what it does to them. Without a command they run until Ctrl-C. Tracing, "
-        "--scheduler and --cgroup need root; all that is changed on the machine is undone at the end.",
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the verb and its options."""
+    parser.usage = f"{parser.prog} [options] [-- COMMAND...]"
+    parser.description = (
+        "Run the innocent loads of the lab on this machine, in a directory on the disk under test, and a command "
+        "beside them; record what it does to them. Without a command they run until Ctrl-C. Tracing, --scheduler and "
+        "--cgroup need root; all that is changed on the machine is undone at the end."
     )
     add = parser.add_argument
     add("--dir", type=Path, default=Path(), help="where the loads write, on the disk under test (default: here)")
@@ -74,13 +45,28 @@ def build_parser() -> argparse.ArgumentParser:
     add("--captures", type=int, default=20, metavar="N", help="save at most so many (default: 20)")
     add("--capture-bytes", default="1GiB", metavar="SIZE", help="and no more than this (default: 1GiB)")
     add("--name", default="live", metavar="NAME", help="part of the run directory's name (default: live)")
-    add("--exp", type=Path, metavar="DIR", help="where run directories go (default: exp/ of the lab)")
-    add("--json", action="store_true", help="print the run's record as JSON")
-    return parser
+    add_exp(parser, "run directories go")
+    add_json(parser, "print the run's record as JSON")
+    add("command", nargs=argparse.REMAINDER, metavar="-- COMMAND...", help="the offender, and its arguments")
+    parser.set_defaults(run=_live)
 
 
-def make_order(arguments: argparse.Namespace, argv: tuple[str, ...]) -> Order:
+def _live(arguments: argparse.Namespace) -> None:
+    from wblab.lab.progress import bar
+    from wblab.live.run import held, run_live
+
+    request = make_request(arguments)
+    check_request(request)
+    with held(), bar(request.name) as report:
+        finished = run_live(request, results(arguments), report=report)
+    _print(finished, arguments.json)
+
+
+def make_request(arguments: argparse.Namespace) -> LiveRequest:
     """Return what the arguments ask for. Raises InputError."""
+    dashes, argv = arguments.command[:1], tuple(arguments.command[1:])
+    if dashes and dashes != ["--"]:
+        raise InputError(f"{dashes[0]!r} is no option: write the command behind --")
     captures = None
     if arguments.capture_pauses is not None:
         captures = Captures(
@@ -92,7 +78,7 @@ def make_order(arguments: argparse.Namespace, argv: tuple[str, ...]) -> Order:
         )
     if arguments.no_trace and (arguments.events or captures):
         raise InputError("--no-trace excludes --events and --capture-pauses: leave one out")
-    return Order(
+    return LiveRequest(
         directory=arguments.dir,
         name=arguments.name,
         argv=argv,
@@ -110,11 +96,6 @@ def make_order(arguments: argparse.Namespace, argv: tuple[str, ...]) -> Order:
     )
 
 
-def _dashes(argv: Sequence[str]) -> int:
-    """Return where the command's `--` stands, or the end."""
-    return argv.index("--") if "--" in argv else len(argv)
-
-
 def _pairs(option: str, texts: Sequence[str]) -> dict[str, str]:
     pairs = {}
     for text in texts:
@@ -125,16 +106,16 @@ def _pairs(option: str, texts: Sequence[str]) -> dict[str, str]:
     return pairs
 
 
-def _print(finished: Finished, as_json: bool) -> None:
+def _print(finished: "Finished", as_json: bool) -> None:
     live: dict[str, Any] = finished.record["live"]
     for note in live["notes"]:
-        print(f"{_PROGRAM}: {printable(note)}", file=sys.stderr)
+        print(f"wblab: {printable(note)}", file=sys.stderr)
     command = live["command"]
     if command and command["exit_code"]:
         said = f"see command.log in {printable(str(finished.directory))}"
-        print(f"{_PROGRAM}: the command ended with exit code {command['exit_code']}: {said}", file=sys.stderr)
+        print(f"wblab: the command ended with exit code {command['exit_code']}: {said}", file=sys.stderr)
     if live["ended"] != "the command ended":
-        print(f"{_PROGRAM}: the run ended early: {live['ended']}", file=sys.stderr)
+        print(f"wblab: the run ended early: {live['ended']}", file=sys.stderr)
     if as_json:
         print(json.dumps({"directory": str(finished.directory)} | finished.record, indent=2))
     else:

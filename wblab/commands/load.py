@@ -1,14 +1,12 @@
-"""One load in the foreground, as load.py runs it: its parameters are the fields of its kind."""
+"""wblab load: one load in the foreground. Its parameters are the fields of its kind."""
 
 import argparse
 import os
 import shlex
-import sys
 import time
-from collections.abc import Sequence
 from dataclasses import MISSING, Field, fields
 from pathlib import Path
-from typing import Any, NoReturn, get_type_hints
+from typing import Any, get_type_hints
 
 from wblab.core import rundir
 from wblab.core.check import check_load, check_name
@@ -17,36 +15,15 @@ from wblab.core.errors import InputError, WblabError, nearest
 from wblab.core.loads import KINDS, Load
 from wblab.core.syscalls import set_ioprio
 from wblab.core.tables import from_table
-from wblab.lab.printable import printable
 from wblab.machine.trust import distrust
 
 
-class _Parser(argparse.ArgumentParser):
-    """A parser whose errors are InputErrors."""
-
-    def error(self, message: str) -> NoReturn:
-        raise InputError(f"{message}: see {self.prog} --help")
-
-
-def main(argv: Sequence[str]) -> int:
-    """Run the load that the arguments describe and return the exit code: 0, 1 when it failed, 2 for bad input."""
-    try:
-        arguments = build_parser().parse_intermixed_args(argv)
-        run_load(arguments.name, make_load(arguments), arguments.dir, arguments.out)
-    except WblabError as error:
-        print(f"load.py: {printable(str(error))}", file=sys.stderr)
-        return error.exit_code
-    return 0
-
-
-def build_parser() -> argparse.ArgumentParser:
-    """Return the parser; a field without a default is a parameter, one with a default is an option."""
-    parser = _Parser(
-        prog="load.py",
-        description="Run one load until it ends by itself or SIGINT or SIGTERM stops it.",
-        epilog="kinds and their parameters:\n" + "\n".join(f"  {usage(kind)}" for kind in KINDS.values()),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the verb; a field without a default is a parameter, one with a default is an option."""
+    parser.usage = f"{parser.prog} [options] name kind [parameter ...]"
+    parser.description = "Run one load on this machine until it ends by itself or SIGINT or SIGTERM stops it."
+    parser.epilog = "kinds and their parameters:\n" + "\n".join(f"  {usage(kind)}" for kind in KINDS.values())
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("name", help="part of the names of the files that it writes")
     parser.add_argument("kind", help="what one cycle does")
     parser.add_argument("parameters", nargs="*", metavar="parameter", help="as its kind has them: file, 50ms, 65MiB")
@@ -55,7 +32,11 @@ def build_parser() -> argparse.ArgumentParser:
     for name, cls in _options().items():
         kind = int if get_type_hints(cls)[name] is int else str
         parser.add_argument(f"--{name}", type=kind, default=None, help=f"default: {getattr(cls, name)}")
-    return parser
+    parser.set_defaults(run=_load)
+
+
+def _load(arguments: argparse.Namespace) -> None:
+    run_load(arguments.name, make_load(arguments), arguments.dir, arguments.out)
 
 
 def usage(kind: type[Load]) -> str:

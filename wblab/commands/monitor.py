@@ -62,15 +62,15 @@ def _monitor(arguments: argparse.Namespace) -> None:
 def _watch_machine(arguments: argparse.Namespace) -> None:
     from wblab.monitor.memory import lock_all, reserve
     from wblab.monitor.probe import probe_place
-    from wblab.monitor.sampler import Order
+    from wblab.monitor.sampler import SamplerRequest
     from wblab.monitor.streams import pipe, piped, sampler
 
-    order = Order("this machine", probe=str(probe_place(arguments.dir)) if arguments.dir is not None else "")
+    request = SamplerRequest("this machine", probe=str(probe_place(arguments.dir)) if arguments.dir is not None else "")
     audience = _audience(arguments)
     reading, writing = pipe()
     reserve(_HEAP_BYTES)
     with audience.hears(piped(reading)):
-        with sampler(order, writing):
+        with sampler(request, writing):
             lock_all()  # what shows the samples must not wait for a disk either
             audience.stay()
         audience.await_end(_END_LIMIT_S)

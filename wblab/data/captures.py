@@ -1,4 +1,4 @@
-"""What the flight recorder of a live run saved: a trace of everything, around a pause."""
+"""The captures of a live run: each a trace of everything, around a pause."""
 
 from dataclasses import dataclass
 from pathlib import Path

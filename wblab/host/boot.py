@@ -22,7 +22,7 @@ from wblab.host.collect import take_over
 from wblab.host.lab import Lab
 from wblab.host.limits import Limits, check_files, check_said, check_wall
 from wblab.host.mkfs import Mkfs
-from wblab.host.reaper import Order
+from wblab.host.reaper import ConfinedCommand
 from wblab.host.sandbox import Sandbox
 from wblab.host.sandbox.elf import loader
 from wblab.host.scratch import remove_scratch
@@ -32,8 +32,8 @@ from wblab.lab.specfile import ROOT
 _REAPER = """
 import json, sys
 sys.path.insert(0, sys.argv[1])
-from wblab.host.reaper import Order, main
-main(Order(**json.loads(sys.argv[2])))
+from wblab.host.reaper import ConfinedCommand, main
+main(ConfinedCommand(**json.loads(sys.argv[2])))
 """
 _END = b"x"
 _BUS_ERROR = "Kernel mode signal 7"  # SIGBUS: a page of the guest's memory file could not be had
@@ -168,7 +168,7 @@ def _start(request: Boot, control_far: socket.socket, status_write: int) -> "sub
         for number, directory in directories.items():
             descriptors[number] = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
             stack.callback(os.close, descriptors[number])
-        order = Order(
+        order = ConfinedCommand(
             control=control_far.fileno(),
             run=str(request.run),
             scratch=str(request.scratch),

@@ -1,4 +1,4 @@
-"""Runs a command, confined, and leaves nothing of it behind. A process of its own, started with an Order as JSON.
+"""Runs a command, confined, and leaves nothing of it behind: a process that is given a ConfinedCommand as JSON.
 
 The command lives no longer than the other end of the control socket: when that closes (its holder died) or brings
 a byte (its holder wants an end), or when it takes too much memory, the command's process group and all its descendants
@@ -35,8 +35,8 @@ _OUT_OF_THE_WAY = 100  # above all file descriptors that a command may want by n
 
 
 @dataclass(frozen=True)
-class Order:
-    """What to run.
+class ConfinedCommand:
+    """What to run, and within which bounds.
 
     control: our end of the socket. run: where the experiment's record is, which the command never sees.
     scratch: the directory to make, with `kernel`, the command's own, and `guest` in it.
@@ -62,7 +62,7 @@ class Order:
     one_processor: bool = False
 
 
-def main(order: Order) -> None:
+def main(order: ConfinedCommand) -> None:
     """Run, watch, reap, clean."""
     os.setsid()  # the terminal's signals are for our parent, which then tells us
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -94,7 +94,7 @@ def main(order: Order) -> None:
     remove_scratch(Path(order.scratch))
 
 
-def furnish(order: Order) -> int:
+def furnish(order: ConfinedCommand) -> int:
     """Make what the command finds in its scratch directory; return a file descriptor of `guest` in it."""
     Path(order.scratch, "kernel").mkdir(mode=0o700)
     guest = Path(order.scratch, "guest")
@@ -106,7 +106,7 @@ def furnish(order: Order) -> int:
     return os.open(guest, os.O_RDONLY | os.O_DIRECTORY)
 
 
-def start(order: Order, processor: int | None) -> int:
+def start(order: ConfinedCommand, processor: int | None) -> int:
     """Start the command, in a process group of its own and on one processor if one is given; return its pid."""
     reaper = os.getpid()
     pid = os.fork()
@@ -140,7 +140,7 @@ def place(descriptors: dict[int, int]) -> None:
                 os.close(number)
 
 
-def wait(pid: int, order: Order) -> tuple[bool, str]:
+def wait(pid: int, order: ConfinedCommand) -> tuple[bool, str]:
     """Wait for the command's end or for word from the holder.
 
     Returns whether the holder died, and why the command is to be ended if it takes too much.

@@ -14,12 +14,12 @@ from wblab.core.errors import WblabError
 from wblab.core.loads import Command, CommandFailed, Cycle, Load
 from wblab.core.syscalls import set_ioprio, set_process_name
 from wblab.core.units import NS_PER_S
+from wblab.machine.changes import ProcessGroup, WayBack
 from wblab.machine.lifetime import end_with
-from wblab.machine.undo import Undo
 
-_SPAWNED, _RELEASED = 0, 1  # what a command's load and we tell each other
+_SPAWNED, _RELEASED = 0, 1  # places in shared memory: the command's pid, from its load; that it may begin, from us
 _POLL_S, _SOON_S = 0.1, 0.01
-_PATIENCE_S = 10.0  # of a command that was asked to end
+_PATIENCE_S = 10.0  # for a command that was asked to end
 _RELEASE_LIMIT_S = 300.0  # a load that writeback has stopped ends when it is released
 
 
@@ -51,7 +51,7 @@ class Running:
 
 
 class _Spawning(Command):
-    """A command that notes the pid of its process, and takes its whole process group with it when it is stopped."""
+    """A command that tells the pid of its process, and ends its whole process group when it is stopped."""
 
     def __init__(self, command: Command, shared: memoryview) -> None:
         super().__init__(**{field.name: getattr(command, field.name) for field in fields(command)})
@@ -81,7 +81,7 @@ def start_load(
 ) -> Running:
     """Start a load whose first cycle begins at `start_ns` (CLOCK_MONOTONIC); `setup` runs in its process before.
 
-    directory: the descriptor of where it works, reached by no name: its files are there, or its command runs there.
+    directory: a descriptor of the directory in which it writes, or its command runs; no name leads there.
     """
     stamps, parent = stamps_for(load), os.getpid()
     shared = memoryview(mmap.mmap(-1, mmap.PAGESIZE)).cast("q")
@@ -113,12 +113,12 @@ def start_command(name: str, load: Command, directory: int, start_ns: int, log: 
     return start_load(name, load, directory, start_ns, setup)
 
 
-def release(command: Running, group: Path | None, undo: Undo) -> None:
+def release(command: Running, group: Path | None, way_back: WayBack) -> None:
     """Let the command's load begin, in a cgroup if one is given. Raises OSError.
 
-    All that it starts is killed when `undo` ends, unless it has left its process group.
+    All that it starts is killed when that is undone, unless it has left its process group.
     """
-    undo.note("kill group", command.pid)
+    way_back.note(ProcessGroup(leader=command.pid))
     if group:
         (group / "cgroup.procs").write_text(str(command.pid))
     command.shared[_RELEASED] = 1

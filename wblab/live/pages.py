@@ -51,7 +51,7 @@ class Processor:
         return moved
 
     def read(self) -> list[bytes]:
-        """Return what was recorded up to now; a page that is not full ends in zeros. Raises OSError."""
+        """Return what was traced up to now; a page that is not full ends in zeros. Raises OSError."""
         pages: list[bytes] = []
         until_ns = time.monotonic_ns()  # the instance's clock
         while not pages or page_time_ns(pages[-1]) < until_ns:  # else it would never end on a busy processor

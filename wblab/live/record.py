@@ -1,4 +1,4 @@
-"""What experiment.json says of a live run."""
+"""The record of a live run: what its experiment.json says."""
 
 import platform
 import time
@@ -12,17 +12,17 @@ from wblab.core.tables import to_table
 from wblab.host.machine import describe_host
 from wblab.lab.livespec import HostDisk, LiveSpec
 from wblab.live.loads import Running
-from wblab.live.machine import dirty_settings, memory_bytes, thresholds
-from wblab.live.order import Order
-from wblab.live.place import Place
+from wblab.live.request import LiveRequest
 from wblab.live.throughput import Throughput
-from wblab.live.tracing import Tracing
+from wblab.live.traces import Traces
+from wblab.machine.place import Place
+from wblab.machine.writeback import dirty_settings, memory_bytes, thresholds
 
 
-def live_spec(order: Order, place: Place, trace: Trace) -> LiveSpec:
-    """Return what the run is: the order, on this machine."""
+def live_spec(request: LiveRequest, place: Place, trace: Trace) -> LiveSpec:
+    """Return what the run is: the request, on this machine."""
     return LiveSpec(
-        name=order.name,
+        name=request.name,
         memory=memory_bytes(),
         disk=HostDisk(
             device=place.source if place.device else "",
@@ -31,14 +31,14 @@ def live_spec(order: Order, place: Place, trace: Trace) -> LiveSpec:
             scheduler=place.schedulers(),
         ),
         sysctl=dirty_settings(),
-        cgroup=order.cgroup,
+        cgroup=request.cgroup,
         trace=trace,
-        tail=order.tail,
-        load=order.loads(),
+        tail=request.tail,
+        load=request.loads(),
     )
 
 
-def begun(spec: LiveSpec, order: Order, place: Place) -> dict[str, Any]:
+def begun(spec: LiveSpec, request: LiveRequest, place: Place) -> dict[str, Any]:
     """Return the record of a run that is about to start. Should we be killed, this is what stays."""
     return {
         "format": rundir.FORMAT,
@@ -52,9 +52,9 @@ def begun(spec: LiveSpec, order: Order, place: Place) -> dict[str, Any]:
         "end": None,
         "wall_s": None,
         "outcome": "unfinished",
-        "reason": "live_experiment.py is still at it, or was killed",
+        "reason": "wblab live is still at it, or was killed",
         "live": {
-            "directory": str(order.directory),
+            "directory": str(request.directory),
             "device": place.device.name if place.device else None,
             "disks": [disk.name for disk in place.disks],
             "thresholds": thresholds(),
@@ -62,16 +62,16 @@ def begun(spec: LiveSpec, order: Order, place: Place) -> dict[str, Any]:
     }
 
 
-def live(running: Sequence[Running], throughput: Throughput, tracing: Tracing, ended: str) -> dict[str, Any]:
+def live(running: Sequence[Running], throughput: Throughput, traces: Traces, ended: str) -> dict[str, Any]:
     """Return what the record says at the end. `ended`: why the run did."""
     return {
         "command": next((_command(item) for item in running if not item.load.innocent), None),
         "traffic": throughput.to_json(),
         "thresholds_at_end": thresholds(),
-        "lost_events": tracing.lost,
-        "captures": tracing.saved,
+        "lost_events": traces.lost,
+        "captures": traces.saved,
         "ended": ended,
-        "notes": [*throughput.notes, *tracing.notes],
+        "notes": [*throughput.notes, *traces.notes],
     }
 
 

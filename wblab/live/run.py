@@ -1,4 +1,4 @@
-"""One live run: from an order to a finished run directory, with the machine as it was before."""
+"""One live run: from a request to a finished run directory, with the machine as it was before."""
 
 import os
 import secrets
@@ -20,14 +20,14 @@ from wblab.lab.livespec import LiveSpec
 from wblab.lab.progress import Report, silent
 from wblab.live import record as records
 from wblab.live.loads import Running, reap, release, start_command, start_load, stop_loads
-from wblab.live.order import Order
-from wblab.live.place import Place, place_of
-from wblab.live.settings import make_cgroup, set_scheduler
+from wblab.live.request import LiveRequest
+from wblab.live.settings import choose_scheduler, limit_command
 from wblab.live.staging import Staged, staged
 from wblab.live.throughput import Throughput
-from wblab.live.tracing import Tracing
+from wblab.live.traces import Traces
 from wblab.live.watch import Pending, Watch
 from wblab.machine.directory import open_directory, own_directory, path_of
+from wblab.machine.place import Place, place_of
 from wblab.machine.undo import Undo
 
 COMMAND_LOG = "command.log"
@@ -38,12 +38,12 @@ _ENDS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 
 @dataclass(frozen=True)
 class _Run:
-    """A run that goes on. files: the descriptor of the directory of the loads' files. staged: the run's own."""
+    """A run in progress. files: a descriptor of the directory in which the loads write. staged: the run directory."""
 
-    order: Order
+    request: LiveRequest
     place: Place
     spec: LiveSpec
-    tracing: Tracing
+    traces: Traces
     throughput: Throughput
     files: int
     staged: Staged
@@ -55,18 +55,18 @@ class _Run:
         return next((item for item in self.running if not item.load.innocent), None)
 
 
-def run_live(order: Order, results: Path, *, report: Report = silent) -> Finished:
-    """Run an order that was checked (wblab.live.order). Raises InputError, RunFailedError.
+def run_live(request: LiveRequest, results: Path, *, report: Report = silent) -> Finished:
+    """Run a request that was checked (`check_request`). Raises InputError, RunFailedError.
 
-    SIGINT, SIGTERM and SIGHUP end the run early, and then it is a run as good as any.
+    SIGINT, SIGTERM and SIGHUP end the run early; what it measured until then is kept, and it has succeeded.
     """
     with held(), ExitStack() as stack:
         report(None, "setting up")
-        tested = _opened(order.directory, stack)
-        order = replace(order, directory=path_of(tested))
+        tested = _opened(request.directory, stack)
+        request = replace(request, directory=path_of(tested))
         with Undo() as undo:
-            run = _set_up(order, tested, results, stack, undo)
-            record = records.begun(run.spec, order, run.place)
+            run = _set_up(request, tested, results, stack, undo)
+            record = records.begun(run.spec, request, run.place)
             record |= _carry_out(run, record, undo, report)
         reap(run.running)
         record["live"]["notes"] += undo.failures
@@ -94,25 +94,25 @@ def _opened(directory: Path, stack: ExitStack) -> int:
     return tested
 
 
-def _set_up(order: Order, tested: int, results: Path, stack: ExitStack, undo: Undo) -> _Run:
-    """Change the machine as the order says, and make the directories. Raises InputError."""
+def _set_up(request: LiveRequest, tested: int, results: Path, stack: ExitStack, undo: Undo) -> _Run:
+    """Change the machine as the request says, and make the directories. Raises InputError."""
     place = place_of(tested)
-    for device, name in order.schedulers.items():
-        set_scheduler(device, name, undo)
+    for device, name in request.schedulers.items():
+        choose_scheduler(device, name, undo)
     token = secrets.token_hex(4)
-    group = make_cgroup(f"wblab-live-{token}", order.cgroup, undo) if order.cgroup else None
-    tracing = Tracing(order, place.filesystem, token, undo)
+    group = limit_command(f"wblab-live-{token}", request.cgroup, undo) if request.cgroup else None
+    traces = Traces(request, place.filesystem, token, undo)
     try:
         files = own_directory(tested, f"wblab-live-{token}", undo)
     except OSError as error:
-        raise InputError(f"--dir: cannot make a directory in {str(order.directory)!r}: {error.strerror}") from None
+        raise InputError(f"--dir: cannot make a directory in {str(request.directory)!r}: {error.strerror}") from None
     stack.callback(os.close, files)
     try:
-        own = stack.enter_context(staged(results, order.name))
+        own = stack.enter_context(staged(results, request.name))
     except OSError as error:
         raise InputError(f"--exp: cannot make a directory in {str(results)!r}: {error.strerror}") from None
-    spec = records.live_spec(order, place, tracing.trace)
-    return _Run(order, place, spec, tracing, Throughput(place.device), files, own, group)
+    spec = records.live_spec(request, place, traces.trace)
+    return _Run(request, place, spec, traces, Throughput(place.device), files, own, group)
 
 
 def _carry_out(run: _Run, record: dict[str, Any], undo: Undo, report: Report) -> dict[str, Any]:
@@ -121,7 +121,7 @@ def _carry_out(run: _Run, record: dict[str, Any], undo: Undo, report: Report) ->
     ended, reason = "", ""
     try:
         rundir.write_json(Path(rundir.EXPERIMENT), record)
-        run.tracing.start(Path())
+        run.traces.start(Path())
         start_ns = time.monotonic_ns() + _LEAD_NS
         _start(run, start_ns, undo)
         ended = _watch(run, start_ns, report)
@@ -133,15 +133,15 @@ def _carry_out(run: _Run, record: dict[str, Any], undo: Undo, report: Report) ->
     except WblabError as error:
         reason = reason or str(error)
     run.throughput.sample(time.monotonic_ns(), at_once=True)
-    run.tracing.stop()
+    run.traces.stop()
     try:
         for item in run.running:
             rundir.write_load(Path(), item.name, item.load, item.pid, item.stamps)
     except OSError as error:
         reason = reason or f"cannot write what the loads measured: {error.strerror}"
-    live = records.live(run.running, run.throughput, run.tracing, ended)
+    live = records.live(run.running, run.throughput, run.traces, ended)
     return {
-        "spec": to_table(replace(run.spec, trace=run.tracing.trace)),
+        "spec": to_table(replace(run.spec, trace=run.traces.trace)),
         "live": record["live"] | live,
         "outcome": "failed" if reason else "succeeded",
         "reason": reason,
@@ -164,31 +164,31 @@ def _start(run: _Run, start_ns: int, undo: Undo) -> None:
 
 def _watch(run: _Run, start_ns: int, report: Report) -> str:
     """Watch the run until it is to end, and return why it does. Raises WblabError when an innocent load fails."""
-    order, captures = run.order, run.order.captures
+    request, captures = run.request, run.request.captures
     watch = Watch(run.running, captures.bound if captures else NS_PER_S)
     pending = Pending(captures.around if captures else 0)
-    deadline_ns = start_ns + order.limit if order.limit is not None else None
+    deadline_ns = start_ns + request.limit if request.limit is not None else None
     done_ns: int | None = None  # when the command had ended
     while True:
         signalled = signal.sigtimedwait(_ENDS, _POLL_S)
         now_ns = time.monotonic_ns()
         run.throughput.sample(now_ns)
         pending.add(watch.look())
-        run.tracing.save(pending.due(now_ns, watch.paused(now_ns)), now_ns)
+        run.traces.save(pending.due(now_ns, watch.paused(now_ns)), now_ns)
         if run.command and done_ns is None and run.command.has_ended():
             done_ns = now_ns
         for item in run.running:
             item.check()
         ended = _ended(run, deadline_ns, done_ns, now_ns)
         if signalled or ended:
-            run.tracing.save(pending.rest(), now_ns)
+            run.traces.save(pending.rest(), now_ns)
             return "interrupted" if signalled else ended
         report(*_progress(run, watch, start_ns, done_ns, now_ns))
 
 
 def _ended(run: _Run, deadline_ns: int | None, done_ns: int | None, now_ns: int) -> str:
     """Return why a run is at its end; empty while it is not."""
-    if done_ns is not None and now_ns >= done_ns + run.order.tail:
+    if done_ns is not None and now_ns >= done_ns + run.request.tail:
         return "the command ended"
     if deadline_ns is not None and now_ns >= deadline_ns:
         return "the limit was reached"
@@ -197,26 +197,26 @@ def _ended(run: _Run, deadline_ns: int | None, done_ns: int | None, now_ns: int)
 
 
 def _progress(run: _Run, watch: Watch, start_ns: int, done_ns: int | None, now_ns: int) -> tuple[float | None, str]:
-    """Return the share done, where it can be known, and what goes on."""
-    passed_ns, order = now_ns - start_ns, run.order
+    """Return the share that is done (None: unknown), and in words what goes on."""
+    passed_ns, request = now_ns - start_ns, run.request
     words = [f"{max(0, passed_ns) / NS_PER_S:.0f} s"]
-    if order.argv:
-        until_s = (order.wait - passed_ns) / NS_PER_S
+    if request.argv:
+        until_s = (request.wait - passed_ns) / NS_PER_S
         phase = f"starts in {until_s:.0f} s" if until_s > 0 else "runs" if done_ns is None else "has ended"
-        words.append(f"{order.command_name} {phase}")
+        words.append(f"{request.command_name} {phase}")
     if watch.longest:
         words.append(f"longest pause {watch.longest.duration_ns / NS_PER_S:.2f} s ({watch.longest.load})")
-    if run.tracing.saved:
-        words.append(f"{run.tracing.saved} saved")
-    share = min(1.0, max(0, passed_ns) / order.limit) if order.limit else None
+    if run.traces.saved:
+        words.append(f"{run.traces.saved} saved")
+    share = min(1.0, max(0, passed_ns) / request.limit) if request.limit else None
     return share, ", ".join(words)
 
 
 @contextmanager
 def held() -> Iterator[None]:
-    """Hold back the signals that end a run while the block lasts, in threads too that it starts: a run waits for them.
+    """Block the signals that end a run while the block lasts, also in threads started there: the run looks for them.
 
-    One that comes when the run is at its end already is forgotten.
+    A signal that comes after the run's end is dropped.
     """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDS)
     try:

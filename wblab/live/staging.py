@@ -1,4 +1,4 @@
-"""The run directory of a live run, made where others may exchange names, and for us alone until it is given away."""
+"""The run directory of a live run: made where others may exchange names, and ours alone until it is given away."""
 
 import os
 from collections.abc import Iterator

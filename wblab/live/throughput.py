@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from wblab.core.units import NS_PER_S
-from wblab.live.place import Traffic, traffic
+from wblab.machine.place import Traffic, traffic
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The innocent loads watched while they run: which pauses have ended, and which of them are saved together."""
+"""The innocent loads, watched while they run: which pauses have ended, and which of them one capture holds."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class Pause:
 
 
 class Watch:
-    """What the loads noted, read as they note it. Control loads show the machine's own stalls and do not count."""
+    """Reads what the loads note while they run. Control loads do not count: their pauses are stalls of the machine."""
 
     def __init__(self, running: Sequence[Running], bound_ns: int) -> None:
         self.longest: Pause | None = None
@@ -57,7 +57,7 @@ class Watch:
 
 
 class Pending:
-    """Pauses that wait to be saved: those near each other are saved as one."""
+    """Pauses that wait to be captured: those near each other go into one capture."""
 
     def __init__(self, around_ns: int) -> None:
         self._around_ns = around_ns
@@ -68,7 +68,7 @@ class Pending:
         self._pauses += pauses
 
     def due(self, now_ns: int, paused: bool) -> list[Pause]:
-        """Return the pauses to be saved now, and forget them: when all has been quiet, or when it goes on too long."""
+        """Return the pauses to capture now, and forget them: once all is quiet again, or if that takes too long."""
         if not self._pauses:
             return []
         quiet = not paused and now_ns >= max(pause.end_ns for pause in self._pauses) + self._around_ns

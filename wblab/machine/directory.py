@@ -9,7 +9,7 @@ import stat
 from errno import ELOOP, ENOTDIR, EPERM
 from pathlib import Path
 
-from wblab.machine.undo import Undo
+from wblab.machine.changes import Contents, Directory, WayBack
 
 _HOLD = os.O_PATH | os.O_CLOEXEC
 _MOST_LINKS = 40  # as in the kernel
@@ -58,7 +58,7 @@ def make_directory(parent: int, name: str) -> int:
 
 
 def open_own(parent: int, name: str) -> int:
-    """Return a descriptor of an empty directory that we made. Raises OSError where it is not ours alone (any more)."""
+    """Return a descriptor of an empty directory that we made. Raises OSError if it is no longer ours alone."""
     directory = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=parent)
     try:
         status = os.fstat(directory)
@@ -73,11 +73,11 @@ def open_own(parent: int, name: str) -> int:
     return directory
 
 
-def own_directory(parent: int, name: str, undo: Undo) -> int:
-    """Make a directory for us alone, which goes with all that is in it when `undo` ends. Raises OSError."""
-    undo.note("remove directory", name, directory=parent)
+def own_directory(parent: int, name: str, way_back: WayBack) -> int:
+    """Make a directory for us alone, which goes with all that is in it when that is undone. Raises OSError."""
+    way_back.note(Directory(path=name, held=parent))
     directory = make_directory(parent, name)
-    undo.note("empty", directory=directory)
+    way_back.note(Contents(held=directory))
     return directory
 
 

@@ -1,4 +1,7 @@
-"""I/O priorities as the kernel holds them: one number of class, hint and level, to be put back exactly."""
+"""I/O priorities as the kernel holds them: one number of class, hint and level, to be put back exactly.
+
+For the threads of others. What a guest's load needs, a class for itself, is in wblab/core/syscalls.py.
+"""
 
 from wblab.core.syscalls import IOPRIO_CLASSES, checked, libc
 

@@ -1,4 +1,4 @@
-"""Processes that do not outlive the one that started them."""
+"""Processes that end when the one that started them does."""
 
 import os
 import signal

@@ -12,43 +12,43 @@ import tempfile
 from pathlib import Path
 
 from wblab.core.syscalls import MS_NOSUID, mount
+from wblab.machine.changes import Directory, Mount, WayBack
 from wblab.machine.mounted import mounted
 from wblab.machine.trust import distrust
-from wblab.machine.undo import Undo
 
 _PRIVATE = "wblab-tracefs-"
 _LOST = re.compile(r"^(?:overrun|commit overrun|dropped events): (\d+)$", re.MULTILINE)
 
 
-def tracefs(undo: Undo) -> Path:
+def tracefs(way_back: WayBack) -> Path:
     """Return where tracefs is mounted. Raises OSError.
 
     It is looked up, not tried: /sys/kernel/debug/tracing is mounted by the kernel as soon as anybody looks into it, and
-    stays. Where it is not, it is mounted for as long as `undo` lasts, at a place of its own: several of us may be at
+    stays. Where it is not, it is mounted until that is undone, at a place of its own: several of us may be at
     work, and one that unmounts takes nothing from another.
     """
     if public := [path for path in mounted("tracefs") if _PRIVATE not in str(path)]:
         return public[0]
     place = Path(tempfile.gettempdir(), f"{_PRIVATE}{secrets.token_hex(6)}")
-    undo.note("remove directory", str(place))
+    way_back.note(Directory(path=str(place)))
     place.mkdir(mode=0o700)
     if reason := distrust(place):  # it might be exchanged for a place that we are not to cover
         raise OSError(errno.EPERM, reason)
-    undo.note("unmount", str(place))
+    way_back.note(Mount(path=str(place)))
     mount("tracefs", place, "tracefs", MS_NOSUID)
     return place
 
 
 class Instance:
-    """A trace instance. Its buffer is of `buffer_bytes` for each processor; it does not record until it is started."""
+    """A trace instance. Its buffer is of `buffer_bytes` for each processor; it traces nothing until it is started."""
 
-    def __init__(self, name: str, undo: Undo, *, clock: str = "mono", buffer_bytes: int = 1408 * 1024) -> None:
+    def __init__(self, name: str, way_back: WayBack, *, clock: str = "mono", buffer_bytes: int = 1408 * 1024) -> None:
         """Make it. Raises OSError: where the host does not let us, and where there is one of this name."""
-        root = tracefs(undo)
+        root = tracefs(way_back)
         self.path = root / "instances" / name
         if self.path.exists():
             raise OSError(errno.EEXIST, os.strerror(errno.EEXIST), str(self.path))
-        undo.note("remove directory", str(self.path))
+        way_back.note(Directory(path=str(self.path)))
         self.path.mkdir()
         self.put("tracing_on", 0)
         self.put("trace_clock", clock)
@@ -67,11 +67,11 @@ class Instance:
         return True
 
     def start(self) -> None:
-        """Record from now on. Raises OSError."""
+        """Trace from now on. Raises OSError."""
         self.put("tracing_on", 1)
 
     def stop(self) -> None:
-        """Record no more; what was recorded stays in the buffer. Raises OSError."""
+        """Trace no more; what was traced stays in the buffer. Raises OSError."""
         self.put("tracing_on", 0)
 
     def lost(self) -> int:

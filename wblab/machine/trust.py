@@ -15,11 +15,10 @@ _MOST_LINKS = 40  # as in the kernel
 def distrust(path: Path, *, sticky: bool = False) -> str:
     """Return in words who else but root and we may change what a path leads to; '' where nobody may. Raises OSError.
 
-    Each directory from the root on, each link and what it leads to must be root's or ours, and not for others to write
-    to; but for sticky directories such as /tmp on the way, whose entries only their owners may replace; with `sticky`,
-    the path may be such a directory itself, if the kernel follows no link of others there. What lies on a filesystem
-    that is read-only itself, not just as we see it, nobody changes. Nothing that has passed can be exchanged before we
-    use it.
+    Each directory from the root on, each link and what it leads to must be root's or ours, and nobody else may write to
+    it. On the way there may be sticky directories such as /tmp, whose entries only their owners may replace; with
+    `sticky`, the path may be one itself, if the kernel follows no link of others there. Nobody changes what lies on a
+    filesystem that is read-only itself, and not only mounted so. What has passed cannot be exchanged before we use it.
     """
     return _distrust_way(path, passing=sticky and all(file.read_text().strip() == "1" for file in _PROTECTIONS))
 

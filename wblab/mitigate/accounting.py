@@ -30,14 +30,14 @@ class Accounting(Protocol):
         """How often exits were lost."""
 
     def note_exits(self) -> None:
-        """Take notice of what has exited, before there is no more room for it."""
+        """Read which tasks have exited, before the socket is full."""
 
     def sample(self, processes: Processes) -> tuple[Usage, list[int]]:
         """Return what was written since the last call, and the new processes. `processes` is refreshed."""
 
 
 class TaskstatsAccounting:
-    """By task, so that threads and processes that lived and died between two looks count like others."""
+    """By task, so that those count too that began and ended between two looks."""
 
     def __init__(self, taskstats: Taskstats) -> None:
         self._taskstats = taskstats
@@ -66,7 +66,7 @@ class TaskstatsAccounting:
             if task.tid == pid:
                 processes.parents[pid] = task.parent
                 processes.names[pid] = task.name
-        self.note_exits()  # now those of all that were not there any more: a task says its last word before it goes
+        self.note_exits()  # after the living: a task that was not among them has told its last bytes by now
         ended = {}
         for task in self._exited:
             self._count(task, self._seen.get(task.tid, (task.tgid or task.tid,))[0], usage.written)

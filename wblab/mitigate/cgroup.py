@@ -6,20 +6,21 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wblab.core.errors import WblabError
-from wblab.machine.mounted import mounted
-from wblab.mitigate.changes import GROUP, Change, Controller, Group, Membership
+from wblab.machine.cgroup import controllers_of, make_group
+from wblab.machine.changes import Change, Membership
+from wblab.machine.processes import identify
 from wblab.mitigate.journal import Journal
-from wblab.mitigate.kin import kin
-from wblab.mitigate.processes import identify
+from wblab.mitigate.origin import origin_of
+from wblab.mitigate.possible import GROUP
 
 
 @dataclass
 class ControlGroup:
-    """Moves processes to a control group of their own, below the root, in which `settings` hold.
+    """Moves processes to one control group, in which `settings` hold.
 
-    Below the root, since no group with processes may have children with controllers ("no internal processes", see
-    Documentation/admin-guide/cgroup-v2.rst), and groups below others may be in the hands of a user. While it is held, a
-    process so does not count for its service or session.
+    It lies right below the root. A group with processes of its own can have no children with controllers ("no internal
+    processes", see Documentation/admin-guide/cgroup-v2.rst), and a group further down may belong to a user. So while a
+    process is held, its service or session is not charged for it.
     """
 
     journal: Journal
@@ -38,7 +39,7 @@ class ControlGroup:
         """See Measure."""
         if self.root is None:
             raise WblabError("there is no cgroup v2 here: mount it, or choose another policy")
-        if self.controller not in (self.root / "cgroup.controllers").read_text().split():
+        if self.controller not in controllers_of(self.root):
             raise WblabError(
                 f"the {self.controller} controller is not on cgroup v2 ({self.root}) here, "
                 "perhaps on version 1: boot with cgroup_no_v1=all, or choose another policy"
@@ -46,14 +47,7 @@ class ControlGroup:
 
     def start(self, bandwidth: float) -> None:
         """See Measure."""
-        assert self.root
-        enabled = self.root / "cgroup.subtree_control"
-        if self.controller not in enabled.read_text().split():
-            self.journal.add([Controller(path=str(self.root), name=self.controller)])
-            enabled.write_text(f"+{self.controller}")
-        if not self.group.exists():
-            self.journal.add([Group(path=str(self.group))])
-            self.group.mkdir()
+        make_group(self.group, [self.controller], self.journal)
         settings = {self.group / name: value for name, value in self.settings(bandwidth).items()}
         present = [path for path in settings if path.exists()]
         if not present:
@@ -68,13 +62,13 @@ class ControlGroup:
         change = self._change(pid)
         if change is None:
             return 0
-        self.journal.add([change])
+        self.journal.note(change)
         with suppress(ProcessLookupError):
             (self.group / "cgroup.procs").write_text(str(pid))
         return 1
 
     def strays(self, lineage: Sequence[Change]) -> Iterator[Change]:
-        """Yield the changes of the processes in the group that are not in the journal."""
+        """Yield changes for the processes in the group that are not in the journal: they were born there."""
         if self.root is None or not self.group.exists():
             return
         held = {(change.pid, change.start_ticks) for change in self._held()}
@@ -82,14 +76,14 @@ class ControlGroup:
         for pid in map(int, (self.group / "cgroup.procs").read_text().split()):
             identity = identify(pid)
             if identity and (pid, identity.start_ticks) not in held:
-                origin = kin(ancestors, pid, identity)
+                origin = origin_of(ancestors, pid, identity)
                 yield self._noted(pid, origin.old if origin else str(self.root))
 
     def _change(self, pid: int) -> Membership | None:
         with suppress(OSError):
             old = str(self._group_of(pid))
             if old == str(self.group) and (identity := identify(pid)):  # born there
-                origin = kin(self._held(), pid, identity)
+                origin = origin_of(self._held(), pid, identity)
                 old = origin.old if origin else str(self.root)
             return self._noted(pid, old)
         return None
@@ -111,8 +105,3 @@ class ControlGroup:
             if line.startswith("0::"):
                 return self.root / line[len("0::/") :].removesuffix(" (deleted)")
         return self.root
-
-
-def cgroup_root() -> Path | None:
-    """Return where cgroup v2 is mounted; None where it is not."""
-    return next(iter(mounted("cgroup2")), None)

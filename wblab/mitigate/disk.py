@@ -51,17 +51,22 @@ def follow(disk: Disk, counters: Counters, period_s: float, large_bytes: int = _
     """Return what is known of a disk after another period.
 
     Its bandwidth is what it wrote in the time in which it was busy (io_ticks), in periods in which writing saturated
-    it: busy for more than 80 % of the time, four times as much written as read, on the average two writes or more in
-    flight or queued, since a program that waits for each of its small writes keeps a disk busy that could take much
-    more, and in large requests, of `large_bytes` on the average: a flood of small writes, however deep its queue, tells
-    how many of them a disk does, and not what it takes. A disk that never was saturated so has no figure, and no
-    process is said to have too much of it.
+    it. In such a period
+
+    - the disk was busy for more than 80 % of the time, and wrote four times as much as it read;
+    - two writes or more were in flight or queued on the average: a program that waits for each of its small writes
+      keeps a disk busy that could take much more;
+    - requests were large, `large_bytes` or more on the average: a flood of small ones tells how many of them a disk
+      does, and not what it takes.
+
+    A disk that was never saturated has no figure, and nobody is an offender there.
 
     The first such period gives a figure. From then on it approaches the median of the last three, at most by a factor
-    of two in 5 s upwards and in 60 s downwards. A burst that a cache in the disk took is so forgotten, as the disk
-    cannot keep that up. In other periods it rises, no faster, if more was written than it says. It stays in LEAST to
-    MOST. So no user sets it for others at will; what is left to one are large writes all over a disk that seeks, which
-    bring it down, slowly, to what that disk does of them, until others' are in order again.
+    of two in 5 s upwards and in 60 s downwards. So a burst that only the disk's cache could take is forgotten. In other
+    periods the figure rises, no faster than that, if more was written than it says. It stays between LEAST and MOST.
+
+    So no user can set it for others at will. One thing is left: large writes all over a disk that has to seek for them
+    bring the figure down, slowly, to what the disk does of those, until others write in order again.
     """
     written = counters.written_bytes - disk.counters.written_bytes
     read = counters.read_bytes - disk.counters.read_bytes

@@ -1,9 +1,9 @@
-"""Who is exempt: programs of the system, known by what no user can take on.
+"""Who is exempt: programs of the system, known by what no user can imitate.
 
-A process says itself what its name is (prctl, PR_SET_NAME), so that says nothing. Its executable is told by the
-kernel, and counts if it is the file of this path and nobody but root could change it. But whoever starts a program
-decides what it does (LD_PRELOAD), so it is exempt only while it has no rights but root's. A service that has rights of
-its own is known by its control group, to which systemd alone takes a process.
+A process chooses its own name (prctl, PR_SET_NAME), so a name proves nothing. Which executable it runs, the kernel
+says; that counts if it is the file at this path, and only root can change it. But whoever starts a program decides what
+it does (LD_PRELOAD), so it is exempt only while all its user ids are root's. A service that runs as another user is
+known by its control group: only systemd moves processes there.
 """
 
 import os

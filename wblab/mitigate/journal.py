@@ -7,9 +7,9 @@ from pathlib import Path
 
 from wblab.core.errors import InputError, WblabError
 from wblab.core.files import read_json, replace_file
-from wblab.core.tables import from_table, to_table
-from wblab.machine.mounted import mounted
-from wblab.mitigate.changes import KINDS, Change
+from wblab.machine.cgroup import cgroup_root
+from wblab.machine.changes import Change, from_row, to_row, undo_all
+from wblab.mitigate.possible import is_possible
 
 _MOST_BYTES = 64 << 20
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
@@ -29,19 +29,14 @@ class Journal:
         self.ignored = ""
         self.changes: list[Change] = self._read()
 
-    def add(self, changes: Sequence[Change]) -> None:
+    def note(self, *changes: Change) -> None:
         """Note changes that are made next. Raises WblabError if that fails: they must then not be made."""
         if changes:
             self._write([*self.changes, *changes])
 
     def undo(self, changes: Sequence[Change]) -> list[str]:
         """Undo some of the changes, last first, and return what failed, in words; a failed one is not tried again."""
-        failures = []
-        for change in reversed(changes):
-            try:
-                change.undo()
-            except OSError as error:
-                failures.append(f"cannot undo {change}: {error.strerror}")
+        failures = undo_all(changes)
         undone = set(changes)
         self._write([change for change in self.changes if change not in undone])
         return failures
@@ -57,7 +52,7 @@ class Journal:
             return []
         if boot != self._boot:
             return []
-        root = next(iter(mounted("cgroup2")), None)
+        root = cgroup_root()
         changes = [change for row in rows if (change := _change(row, root))]
         if strange := len(rows) - len(changes):
             self.ignored = f"{strange} entries of the journal {self._path}, which are no changes of a daemon"
@@ -73,7 +68,7 @@ class Journal:
         self.ignored = f"the journal, now {aside}: {reason}"
 
     def _write(self, changes: list[Change]) -> None:
-        rows = [{"kind": change.kind, **to_table(change)} for change in changes]
+        rows = [to_row(change) for change in changes]
         try:
             if changes:
                 with replace_file(self._path) as file:
@@ -87,11 +82,8 @@ class Journal:
 
 def _change(row: object, root: Path | None) -> Change | None:
     """Return the change that a row of the file tells of; None if it tells of none that a daemon can have made."""
-    if not isinstance(row, dict) or not isinstance(kind := row.get("kind"), str) or kind not in KINDS:
-        return None
-    fields = {key: value for key, value in row.items() if key != "kind"}
     try:
-        change = from_table(KINDS[kind], fields, exact=True)
+        change = from_row(row)
     except InputError:
         return None
-    return change if change.is_possible(root) else None
+    return change if is_possible(change, root) else None

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from wblab.core.errors import WblabError
 from wblab.core.units import NS_PER_S
+from wblab.machine.cgroup import cgroup_root
+from wblab.machine.changes import Change, IoPriority, Membership, Setting
 from wblab.mitigate.accounting import Accounting, Usage
-from wblab.mitigate.cgroup import cgroup_root
-from wblab.mitigate.changes import PROCESS_CHANGES, Change, Setting
 from wblab.mitigate.config import Config
 from wblab.mitigate.disk import Disks
 from wblab.mitigate.journal import Journal
@@ -21,10 +21,8 @@ from wblab.mitigate.rule import Limits, State, judge, succeed
 from wblab.mitigate.scheduler import objection
 
 SIGNALS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
-_LOOKS = 8  # in a period, for exits: between two of them as many tasks may exit as the socket has room for
-
-
-_MUCH = 1.25  # a factor by which the bandwidth has to change before lasting measures are set anew
+_LOOKS = 8  # in a period, for tasks that have exited: the socket has room for only so many
+_MUCH = 1.25  # lasting measures start again when the bandwidth has changed by this factor
 
 
 class Daemon:
@@ -47,13 +45,13 @@ class Daemon:
             measure.check()
         self._state = State()
         self._held_for: dict[int, int] = {}  # by process: the offender
-        self._lineage: Sequence[Change] = ()  # the journal before someone was let go in the last period
+        self._lineage: Sequence[Change] = ()  # the journal before processes were let go in the last period
         self._said: set[str] = set()
-        self._applied = 0.0  # the bandwidth for which lasting measures were started
+        self._applied = 0.0  # the bandwidth with which lasting measures were started
         self._lost = 0
 
     def run(self) -> None:
-        """Look and act until a signal comes. Signals are blocked, and only taken while nothing is being changed."""
+        """Judge period after period until a signal comes. None comes in the middle of a change: they are blocked."""
         self._accounting.sample(self._processes)
         before_s = time.monotonic()
         while not self._wait():
@@ -63,7 +61,7 @@ class Daemon:
             before_s = now_s
 
     def close(self) -> None:
-        """Keep what was learned."""
+        """Remember the bandwidths of the disks for the next start."""
         if self._config.learned and self._journal is not None:
             remember(Path(self._config.learned), self._disks.bandwidths)
 
@@ -109,7 +107,7 @@ class Daemon:
             self._release(dict(verdict.release), bandwidth)
 
     def _warn(self, bandwidth: float) -> None:
-        """Say once of each disk that comes to matter what it takes, and what speaks against the policy there."""
+        """Say once of each disk what it takes, and why the policy will do little there, if that is so."""
         disk = self._disks.name
         if bandwidth:
             self._say_once(disk, Event(action="note", text=f"{disk} takes {bandwidth / 1e6:.2f} MB/s", disk=disk))
@@ -140,7 +138,7 @@ class Daemon:
         return self._processes.answers_for(pid)
 
     def _bury(self, usage: Usage) -> None:
-        """Forget those who have ended; who was held for one of them is held for itself now."""
+        """Forget processes that have ended. One that was held because of such a process is an offender itself now."""
         if not self._held_for:
             return
         dead = {pid for pid in self._held_for if pid in usage.ended}
@@ -152,7 +150,7 @@ class Daemon:
         self._let_go(dead)
 
     def _follow(self, new: list[int]) -> None:
-        """Hold what is new of those who are held: threads, and children, which were born with what their parent has."""
+        """Hold the new threads and children of held processes: these were born with what their parent has."""
         for pid in sorted(new):
             parent = self._processes.parents.get(pid, 0)
             if parent in self._held_for and pid not in self._held_for:
@@ -164,7 +162,7 @@ class Daemon:
     def _hold(self, pid: int, rate: float, bandwidth: float) -> None:
         if not self._held_for:
             self._start_measures([measure for measure in self._measures if not measure.lasting], bandwidth)
-        # Children that are held for themselves stay so.
+        # A child that is an offender itself stays one.
         family = [member for member in self._processes.family(pid) if member not in self._held_for]
         changes = 0
         for member in {pid, *family}:
@@ -195,26 +193,26 @@ class Daemon:
             self._event("release", pid, rate, bandwidth, "calm again")
 
     def _let_go(self, pids: set[int]) -> None:
-        """Undo what was done to these processes, and to others that were born of them unseen."""
+        """Undo what was done to these processes, and to children of theirs that the daemon never saw."""
         if self._journal is None or not pids:
             return
         before = list(self._journal.changes)
-        failures = self._journal.undo([c for c in before if isinstance(c, PROCESS_CHANGES) and c.pid in pids])
+        failures = self._journal.undo([c for c in before if isinstance(c, IoPriority | Membership) and c.pid in pids])
         failures += put_back_strays(self._journal, before)
         self._lineage = before
         if not self._held_for and not any(measure.lasting for measure in self._measures):
-            failures += self._journal.undo(self._journal.changes)  # what was done for all is not needed any more
+            failures += self._journal.undo(self._journal.changes)  # nobody is held: the machine's settings go back too
         for failure in failures:
             self._say(Event(action="warn", text=failure))
 
     def _put_back_late(self) -> None:
-        """Put back who was just being born in the last period, as its parent was let go, and was not to be seen yet."""
+        """Put back children that were being born when their parent was let go: a period ago they could not be seen."""
         if self._lineage and self._journal is not None:
             put_back_strays(self._journal, self._lineage)
         self._lineage = ()
 
     def _apply(self, pid: int) -> int:
-        """Do to a process, or to what is new of it, what the policy says; return the number of changes."""
+        """Hold a process, or its new threads, by all measures, and return the number of changes."""
         changes = 0
         for measure in self._measures:
             try:

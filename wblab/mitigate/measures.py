@@ -9,18 +9,19 @@ from typing import Protocol
 import psutil
 
 from wblab.core.units import NS_PER_S
+from wblab.machine.cgroup import cgroup_root
+from wblab.machine.changes import Change, IoPriority, Setting
 from wblab.machine.ioprio import get_ioprio, ioprio_value, set_ioprio
-from wblab.mitigate.cgroup import ControlGroup, cgroup_root
-from wblab.mitigate.changes import Change, IoPriority, Setting
+from wblab.machine.processes import Identity, identify, threads
+from wblab.mitigate.cgroup import ControlGroup
 from wblab.mitigate.config import Config
 from wblab.mitigate.journal import Journal
-from wblab.mitigate.kin import kin
-from wblab.mitigate.processes import Identity, identify, threads
+from wblab.mitigate.origin import origin_of
 from wblab.mitigate.queue import ShortQueue
 
 _VM = Path("/proc/sys/vm")
-# The kernel keeps a level with the idle class, and no scheduler looks at it. This one, which no program sets, tells
-# who is in the idle class because of the daemon, or was born of such a process, however far away.
+# The kernel keeps a level for the idle class too, though no scheduler uses it. No program sets this one, so it marks
+# who is idle because of the daemon. Children inherit the mark, and theirs too.
 _OUR_IDLE = ioprio_value("idle", 5)
 _BEST_EFFORT_7 = ioprio_value("best-effort", 7)
 
@@ -28,7 +29,7 @@ _BEST_EFFORT_7 = ioprio_value("best-effort", 7)
 class Measure(Protocol):
     """Something that is done about offenders. All but `check` raise OSError where the kernel refuses.
 
-    lasting: whether it starts as soon as the bandwidth is known, and again when that has changed.
+    lasting: it starts as soon as the disk's bandwidth is known, also without an offender, and again when that changes.
     """
 
     @property
@@ -39,15 +40,15 @@ class Measure(Protocol):
         """Raise WblabError where this machine cannot do it."""
 
     def start(self, bandwidth: float) -> None:
-        """Do what is done once, before the first process is held; `bandwidth` is the disk's, in bytes/s."""
+        """Do what is to be done once, before the first process is held; `bandwidth` is the disk's, in bytes/s."""
 
     def hold(self, pid: int) -> int:
-        """Hold a process, or what of it is new since the last call, and return how many changes that took."""
+        """Hold a process, or its new threads if it is held already, and return how many changes were made."""
 
 
 @dataclass
 class IoClass:
-    """Moves all threads to an I/O class and level; new ones inherit that."""
+    """Gives all threads of a process an I/O class and level. Threads and children that they start inherit it."""
 
     journal: Journal
     value: int
@@ -60,13 +61,13 @@ class IoClass:
         """See Measure: nothing to do."""
 
     def hold(self, pid: int) -> int:
-        """See Measure. All threads are read before one is set: threads may share a priority (CLONE_IO)."""
+        """See Measure. All threads are read before the first is set, as some may share one priority (CLONE_IO)."""
         known = {change.tid for change in self._held() if change.pid == pid}
         count = 0
         while new := [tid for tid in threads(pid) if tid not in known]:
             known.update(new)
             changes = [change for tid in new if (change := self._change(tid, pid))]
-            self.journal.add(changes)
+            self.journal.note(*changes)
             for change in changes:
                 with suppress(ProcessLookupError):
                     set_ioprio(change.tid, self.value)
@@ -74,9 +75,10 @@ class IoClass:
         return count
 
     def strays(self, lineage: Sequence[Change]) -> Iterator[Change]:
-        """Yield the changes of tasks that are as if held, having been born so, and are not in the journal.
+        """Yield changes for tasks that have inherited our priority, but are not in the journal: nobody saw their birth.
 
-        Who has a level of our own has it from us; of others only children of held processes are known.
+        Our level of the idle class nobody has but from us. Any other priority a task may have chosen itself: there,
+        only the threads and children of processes in `lineage` count.
         """
         ancestors = [change for change in lineage if isinstance(change, IoPriority) and change.new == self.value]
         known = {(change.tid, change.start_ticks) for change in (*ancestors, *self._held())}
@@ -91,14 +93,14 @@ class IoClass:
                     yield self._noted(tid, pid, old)
 
     def _inherited(self, pid: int, identity: Identity, ancestors: list[IoPriority]) -> int | None:
-        """Return what a thread that has our value would have without us; None if that is by its own choice."""
-        origin = kin(ancestors, pid, identity)
+        """Return what a thread with our priority would have without us; None if it may have chosen this one itself."""
+        origin = origin_of(ancestors, pid, identity)
         if self.value == _OUR_IDLE:
             return origin.old if origin else 0
         return origin.old if origin and origin.pid in (pid, identity.parent) else None
 
     def _change(self, tid: int, pid: int) -> IoPriority | None:
-        """Return the change of a thread, also if it has this priority by its own choice; None if it is gone."""
+        """Return the change to make to a thread, even if it has this priority already; None if it is gone."""
         with suppress(OSError):
             old = get_ioprio(tid)
             if old == self.value and (identity := identify(tid)):
@@ -109,7 +111,7 @@ class IoClass:
 
     def _noted(self, tid: int, pid: int, old: int) -> IoPriority:
         identity = identify(tid)
-        if identity is None or identity.state in "ZX":  # what it had is gone before itself
+        if identity is None or identity.state in "ZX":  # a zombie has no priority any more
             raise ProcessLookupError
         return IoPriority(
             tid=tid, pid=pid, session=identity.session, start_ticks=identity.start_ticks, old=old, new=self.value
@@ -121,7 +123,7 @@ class IoClass:
 
 @dataclass
 class DirtyBytes:
-    """Lowers the dirty limits for all to what the disk takes in a given time."""
+    """Lowers the dirty limits, which are the same for all, to what the disk takes in a given time."""
 
     journal: Journal
     time_s: float
@@ -131,7 +133,7 @@ class DirtyBytes:
         """See Measure: every kernel can."""
 
     def start(self, bandwidth: float) -> None:
-        """See Measure. What was set for another bandwidth before is undone first."""
+        """See Measure. What an earlier start has set is undone first."""
         settings = [change for change in self.journal.changes if isinstance(change, Setting)]
         self.journal.undo([change for change in settings if Path(change.path).parent == _VM])
         for name, part in (("background_", 0.5), ("", 1.0)):
@@ -140,11 +142,11 @@ class DirtyBytes:
             before = path.read_text().strip()
             back = (ratio, ratio.read_text().strip()) if before == "0" else (path, before)
             change = Setting(path=str(path), new=str(size), back_path=str(back[0]), back=back[1])
-            self.journal.add([change])
+            self.journal.note(change)
             path.write_text(str(size))
 
     def hold(self, pid: int) -> int:
-        """See Measure: it holds for all."""
+        """See Measure: nothing is done to single processes."""
         return 0
 
 
@@ -173,9 +175,10 @@ def _memory_high(config: Config, bandwidth: float) -> int:
 
 
 def put_back_strays(journal: Journal, lineage: Sequence[Change]) -> list[str]:
-    """Put back those who are as if held, having been born of held processes, but never were seen; return failures.
+    """Put back processes that are held by inheritance, though the daemon never saw them; return what failed, in words.
 
-    `lineage` is the journal while their ancestors were held. No policy is needed: the daemon before had its own.
+    lineage: the journal's changes at a time when their ancestors were held. Looks for what any policy does, not only
+    ours: the daemon that was killed may have had another.
     """
     root = cgroup_root()
     kinds = (
@@ -184,12 +187,12 @@ def put_back_strays(journal: Journal, lineage: Sequence[Change]) -> list[str]:
         ControlGroup(journal, root, "", lambda _: {}),
     )
     strays = [change for kind in kinds for change in kind.strays(lineage)]
-    journal.add(strays)
+    journal.note(*strays)
     return journal.undo(strays)
 
 
 def _all_tasks() -> Iterator[tuple[int, int]]:
-    """Yield process and thread of every task there is."""
+    """Yield the process and the thread of every task."""
     for pid in psutil.pids():
         for tid in threads(pid):
             yield pid, tid

@@ -2,48 +2,15 @@
 
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from pathlib import Path
 
 import psutil
 
+from wblab.machine.processes import identify, threads
 from wblab.mitigate.exempt import Allowed, executable
 
-_TURNS = 10  # looks until it is seen that a kernel thread's number has become a process's
+_TURNS = 10  # a kernel thread is looked at again after so many looks: its number may be a process's by then
 _PF_KTHREAD = 0x00200000  # include/linux/sched.h
 _INIT = 1
-
-
-@dataclass(frozen=True)
-class Identity:
-    """What proc(5) says in /proc/PID/stat. `start_ticks` tells a process from a later one with the same number."""
-
-    name: str
-    state: str
-    parent: int
-    session: int
-    flags: int
-    start_ticks: int
-
-
-def identify(task: int) -> Identity | None:
-    """Return who a process or a thread is; None when it is gone."""
-    try:
-        text = Path(f"/proc/{task}/stat").read_bytes()
-    except OSError:
-        return None
-    before, _, after = text.rpartition(b")")  # a name may have spaces and brackets
-    fields = after.split()
-    name = before.partition(b"(")[2].decode(errors="replace")
-    return Identity(name, fields[0].decode(), int(fields[1]), int(fields[3]), int(fields[6]), int(fields[19]))
-
-
-def threads(pid: int) -> list[int]:
-    """Return the threads of a process; none when it is gone."""
-    try:
-        return [int(name) for name in os.listdir(f"/proc/{pid}/task")]
-    except OSError:
-        return []
 
 
 def waits_for_disk(pid: int) -> bool:
@@ -67,7 +34,7 @@ class Processes:
         self._allowed, self._only = Allowed(allow), frozenset(only)
         self._kernel: set[int] = set()
         self._turn = 0
-        self._protected: dict[int, bool] = {}  # of those who were asked about since the last look
+        self._protected: dict[int, bool] = {}  # as asked for since the last look
 
     def refresh(self) -> list[int]:
         """Look again and return the processes that are new."""

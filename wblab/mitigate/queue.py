@@ -1,7 +1,7 @@
-"""A short queue: what the disk already has to do is ahead of every request that somebody waits for.
+"""A short queue: every request that somebody waits for has to wait first for those that the disk got before.
 
-A filesystem's commit, an fsync or a read waits until the disk has done what was handed to it before: with the usual
-256 requests of half a megabyte that is seconds on a slow disk, whatever the scheduler. `nr_requests` bounds it
+So does a filesystem's commit, an fsync or a read. With the usual 256 requests of half a megabyte that takes seconds on
+a slow disk, whatever the scheduler. `nr_requests` bounds it
 (Documentation/ABI/stable/sysfs-block).
 """
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wblab.core.errors import WblabError
-from wblab.mitigate.changes import Setting
+from wblab.machine.changes import Setting
 from wblab.mitigate.journal import Journal
 
 _SYS = Path("/sys/block")
@@ -37,18 +37,18 @@ class ShortQueue:
             raise WblabError(f"the disk {self.disk()} has no queue of its own here: choose another policy")
 
     def start(self, bandwidth: float) -> None:
-        """See Measure. What was set for another bandwidth before is undone first."""
+        """See Measure. What an earlier start has set is undone first."""
         path = self._queue() / "nr_requests"
         self.journal.undo([c for c in self.journal.changes if isinstance(c, Setting) and c.path == str(path)])
         before = path.read_text().strip()
         request_bytes = int((path.parent / "max_sectors_kb").read_text()) * 1024
         requests = requests_in(self.time_s, bandwidth, request_bytes)
         if requests < int(before):
-            self.journal.add([Setting(path=str(path), new=str(requests), back_path=str(path), back=before)])
+            self.journal.note(Setting(path=str(path), new=str(requests), back_path=str(path), back=before))
             path.write_text(str(requests))
 
     def hold(self, pid: int) -> int:
-        """See Measure: it holds for all."""
+        """See Measure: nothing is done to single processes."""
         return 0
 
     def _queue(self) -> Path:

@@ -11,16 +11,17 @@ changes is the rest, such as the offender's fsync, its reads, and the writes tha
 
 from pathlib import Path
 
+from wblab.machine.block import scheduler
+
 _SYS = Path("/sys/block")
 
 
-def scheduler(disk: str) -> str:
-    """Return the scheduler in use for a disk; `none` where it has none."""
+def scheduler_of(disk: str) -> str:
+    """Return the scheduler in use for a disk of /sys/block; `none` where it has none."""
     try:
-        text = (_SYS / disk / "queue/scheduler").read_text()
+        return scheduler(_SYS / disk)
     except OSError:
         return "none"
-    return text.partition("[")[2].partition("]")[0] or text.strip()
 
 
 def objection(disk: str, policy: str, cgroups: Path | None) -> str:
@@ -28,7 +29,7 @@ def objection(disk: str, policy: str, cgroups: Path | None) -> str:
 
     `cgroups` is where cgroup v2 is mounted.
     """
-    name = scheduler(disk)
+    name = scheduler_of(disk)
     switch = f"echo bfq > {_SYS / disk / 'queue/scheduler'}"
     if policy in ("idle", "best-effort-7") and name != "bfq":
         if name != "mq-deadline" or not (_SYS / disk / "queue/iosched/prio_aging_expire").exists():

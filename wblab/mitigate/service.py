@@ -20,7 +20,7 @@ from wblab.mitigate.measures import put_back_strays
 from wblab.mitigate.report import Event, Say
 from wblab.mitigate.taskstats import Taskstats
 
-# Who is just being born has what its parent had, and may not be seen at once.
+# A child that is just being born inherits what its parent has, and cannot be seen for a moment.
 _PAUSES_S = (0.0, 0.02, 0.1)
 _JOURNAL, _LOCK = "mitigate.json", "mitigate.lock"
 

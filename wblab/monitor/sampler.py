@@ -38,7 +38,7 @@ _CHUNK_BYTES = 1 << 14
 
 
 @dataclass(frozen=True)
-class Order:
+class SamplerRequest:
     """What to sample. name: of the source, in words. to: a file that gets the lines; empty, standard output.
 
     probe: the directory of a probe; empty, none. passing: the machine is a guest, which ends with us and has its
@@ -52,19 +52,19 @@ class Order:
 
 
 def main() -> None:
-    """Sample by the order in the first argument, as JSON, until SIGTERM or SIGINT, or until nobody reads."""
-    order = Order(**json.loads(sys.argv[1]))
+    """Sample by the request in the first argument, as JSON, until SIGTERM or SIGINT, or until nobody reads."""
+    request = SamplerRequest(**json.loads(sys.argv[1]))
     stopped: list[int] = []
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda number, frame: stopped.append(number))
     end_with(os.getppid(), signal.SIGTERM)
     set_process_name("wblab-sampler")
-    output = os.open(order.to, os.O_WRONLY | os.O_NOCTTY) if order.to else 1
+    output = os.open(request.to, os.O_WRONLY | os.O_NOCTTY) if request.to else 1
     with suppress(BrokenPipeError):  # nobody reads: that is all there is to know
         failures: tuple[str, ...] = ()
         try:
-            with NoUndo() if order.passing else Undo() as undo:
-                sample(order, undo, lambda item: send(output, item), lambda: bool(stopped))
+            with NoUndo() if request.passing else Undo() as undo:
+                sample(request, undo, lambda item: send(output, item), lambda: bool(stopped))
             failures = undo.failures
         except BrokenPipeError:
             raise
@@ -73,22 +73,22 @@ def main() -> None:
         send(output, End("; ".join(failures) or "the sampler was stopped", failed=bool(failures)))
 
 
-def sample(order: Order, undo: Undo, tell: Callable[[Item], None], is_stopped: Callable[[], bool]) -> None:
+def sample(request: SamplerRequest, undo: Undo, tell: Callable[[Item], None], is_stopped: Callable[[], bool]) -> None:
     """Tell the source, then a batch each tick until stopped."""
     with ExitStack() as stack:
         probe = None
-        if order.probe:
-            parent = open_directory(Path(order.probe))
+        if request.probe:
+            parent = open_directory(Path(request.probe))
             directory = own_directory(parent, f"wblab-probe-{os.urandom(4).hex()}", undo)
-            probe = Probe(directory, locked=not order.passing)
+            probe = Probe(directory, locked=not request.passing)
             stack.callback(probe.stop)
         pipe, untraced = open_events(undo)
         if pipe is not None:
             stack.callback(os.close, pipe)
         now_ns = time.monotonic_ns()
         take = Taker(pipe, probe, now_ns)
-        tell(Source(f"{order.name}, Linux {os.uname().release}", now_ns, untraced))
-        if not order.passing:
+        tell(Source(f"{request.name}, Linux {os.uname().release}", now_ns, untraced))
+        if not request.passing:
             reserve(_HEAP_BYTES)
             lock_all()
         while not is_stopped():

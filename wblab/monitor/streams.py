@@ -13,18 +13,18 @@ from json import dumps
 from wblab.core.units import NS_PER_S
 from wblab.lab.specfile import ROOT
 from wblab.monitor.memory import ENVIRONMENT
-from wblab.monitor.sampler import Order
+from wblab.monitor.sampler import SamplerRequest
 from wblab.monitor.samples import Batch, End, Item, parse
 
 _PIPE_BYTES = 1 << 20  # what an ordinary user may have: minutes of samples, should we be late
 _LINE_BYTES = 1 << 24
 
 
-def command(order: Order, python: str) -> list[str]:
+def command(request: SamplerRequest, python: str) -> list[str]:
     """Return the command of a sampler: with nothing but the standard library, and no byte code written."""
     variables = [f"{key}={value}" for key, value in ENVIRONMENT.items()]
     options = ["-S", "-s", "-P", "-B", "-m", "wblab.monitor.sampler"]
-    return ["env", *variables, python, *options, dumps(asdict(order))]
+    return ["env", *variables, python, *options, dumps(asdict(request))]
 
 
 def pipe() -> tuple[int, int]:
@@ -36,14 +36,14 @@ def pipe() -> tuple[int, int]:
 
 
 @contextmanager
-def sampler(order: Order, writing: int) -> Iterator[None]:
+def sampler(request: SamplerRequest, writing: int) -> Iterator[None]:
     """Run a sampler that writes to a pipe for as long as the block runs; our end of the pipe is closed.
 
     It is in a session of its own: a signal of the terminal is for us, and we end it.
     """
     try:
         process = subprocess.Popen(
-            command(order, sys.executable),
+            command(request, sys.executable),
             stdin=subprocess.DEVNULL,
             stdout=writing,
             env={"PATH": os.defpath, "PYTHONPATH": str(ROOT)},

@@ -11,9 +11,9 @@ from wblab.core.errors import InputError
 from wblab.core.loads import IoClass, Load
 from wblab.core.units import NS_PER_S
 from wblab.data.run import Run
-from wblab.live.machine import memory_bytes, thresholds
-from wblab.live.order import INNOCENT
-from wblab.live.place import find_place
+from wblab.live.request import INNOCENT
+from wblab.machine.place import find_place
+from wblab.machine.writeback import memory_bytes, thresholds
 
 _BLOCK_BYTES, _SYNC_BYTES, _MOST_BYTES = 1 << 20, 8 << 20, 512 << 20
 _MEASURE_S = 5.0
@@ -50,7 +50,7 @@ class Machine:
 def machine_of(run: Run) -> Machine:
     """Return the machine of a live run. Raises InputError for a run that does not say enough."""
     if run.record.get("kind") != "live":
-        raise InputError(f"{run.path} is a run of a guest: a twin is made from a run of live_experiment.py")
+        raise InputError(f"{run.path} is a run of a guest: a twin is made from a run of wblab live")
     live: dict[str, Any] = run.record.get("live") or {}
     traffic, limits = _numbers(run, live, "traffic"), _numbers(run, live, "thresholds")
     offender = next((item for item in run.loads if not item.load.innocent), None)
@@ -60,7 +60,7 @@ def machine_of(run: Run) -> Machine:
     if not rate:
         raise InputError(f"{run.path} does not say how fast its disk was: repeat it with a longer command")
     if offender is None:
-        raise InputError(f"{run.path} has no offender: run live_experiment.py with a command")
+        raise InputError(f"{run.path} has no offender: run wblab live with a command")
     if not {"background", "dirty"} <= set(limits):
         raise InputError(f"{run.path} has no thresholds: this machine's /proc/vmstat does not tell them")
     return Machine(

@@ -10,7 +10,8 @@ from itertools import cycle, islice
 import numpy as np
 import pytest
 
-from wblab.commands.load import build_parser, main, make_load, required
+from wblab.cli import build_parser, main
+from wblab.commands.load import make_load, required
 from wblab.core.loads import KINDS, Control, MultiWrite, Offender, Write
 from wblab.lab.specfile import ROOT
 
@@ -19,7 +20,7 @@ OFFENDER = ["load", "f", "0s", "64K", "1K"]
 
 
 def parsed(*arguments):
-    return make_load(build_parser().parse_intermixed_args(arguments))
+    return make_load(build_parser().parse_args(["load", *arguments]))
 
 
 @pytest.fixture
@@ -34,18 +35,17 @@ def run(tmp_path):
 
 @pytest.fixture
 def started(tmp_path, wait_until):
-    """Start load.py with a load that sleeps in its first cycle; it has begun when its signals are caught."""
+    """Start load.py with a load that sleeps in its first cycle; it has begun when it sleeps."""
     processes = []
 
-    def catches(pid):
-        with open(f"/proc/{pid}/status") as status:
-            caught = int(re.search(r"^SigCgt:\s*(\w+)", status.read(), re.MULTILINE)[1], 16)
-        return caught >> (signal.SIGTERM - 1) & 1
+    def sleeps(pid):
+        with open(f"/proc/{pid}/syscall") as now:
+            return now.read().startswith("230 ")  # clock_nanosleep
 
     def start(*arguments):
         process = subprocess.Popen([*LOAD, *arguments], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
         processes.append(process)
-        wait_until(lambda: catches(process.pid))
+        wait_until(lambda: sleeps(process.pid))
         return process
 
     yield start
@@ -64,7 +64,7 @@ def record(directory, name):
         ("c1 control 50ms", Control(idle=50_000_000)),
         ("w1 write a/f 1s", Write(file="a/f", idle=10**9)),
         ("w1 write 5 1s --block 4K", Write(file="5", idle=10**9, block=4096)),
-        ("m1 multiwrite --start 5s f 1s", MultiWrite(file="f", idle=10**9, start=5 * 10**9)),
+        ("m1 multiwrite f 1s --start 5s", MultiWrite(file="f", idle=10**9, start=5 * 10**9)),
         ("--ioclass idle --iolevel 7 l1 load f 0 1M 1K", None),
     ],
 )
@@ -141,10 +141,10 @@ def test_a_signal_ends_it_cleanly(started, tmp_path, number, arguments):
 )
 def test_bad_input_is_one_line_and_leaves_no_file(tmp_path, monkeypatch, capsys, arguments, message):
     monkeypatch.chdir(tmp_path)
-    assert main(arguments) == 2
+    assert main(["load", *arguments]) == 2
     output = capsys.readouterr()
     assert output.out == ""
-    assert output.err.startswith(f"load.py: {message}")
+    assert output.err.startswith(f"wblab: {message}")
     assert output.err.count("\n") == 1
     assert os.listdir(tmp_path) == []
 
@@ -152,7 +152,7 @@ def test_bad_input_is_one_line_and_leaves_no_file(tmp_path, monkeypatch, capsys,
 def test_nothing_is_overwritten(run, tmp_path):
     (tmp_path / "load.l1.npy").write_text("old")
     done = run("l1", *OFFENDER)
-    assert (done.returncode, done.stderr) == (2, "load.py: 'load.l1.npy' exists: give another name or --out\n")
+    assert (done.returncode, done.stderr) == (2, "wblab: 'load.l1.npy' exists: give another name or --out\n")
     assert sorted(os.listdir(tmp_path)) == ["load.l1.npy"]
 
 
@@ -160,7 +160,7 @@ def test_a_failing_load_gives_the_reason_and_its_files(run, tmp_path):
     (tmp_path / "f").symlink_to("/dev/full")
     done = run("l1", *OFFENDER)
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == "load.py: the load l1 failed: No space left on device\n"
+    assert done.stderr == "wblab: the load l1 failed: No space left on device\n"
     assert (record(tmp_path, "l1")["end"], record(tmp_path, "l1")["error"]) == ("failed", "No space left on device")
     assert len(np.load(tmp_path / "load.l1.npy")) == 1
 
@@ -234,17 +234,17 @@ def test_root_writes_nothing_where_others_could_lead_it_elsewhere(tmp_path, monk
         os.chown(place, -1, 65534)
     place.chmod(mode)
     monkeypatch.chdir(tmp_path)
-    assert main(["l1", *OFFENDER, option, str(place)]) == 2
+    assert main(["load", "l1", *OFFENDER, option, str(place)]) == 2
     said = capsys.readouterr().err
-    assert said.startswith("load.py: --")
+    assert said.startswith("wblab: --")
     assert said.endswith(", and could lead root elsewhere: give another directory, or be that user\n")
     assert os.listdir(place) == []
 
 
 def test_what_is_said_moves_no_cursor(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert main(["l1", "\x1b[2J\n"]) == 2
-    assert capsys.readouterr().err.startswith("load.py: unknown kind ")
-    assert main(["l1", *OFFENDER, "--out", "\x1b[2J\u202e"]) == 2
+    assert main(["load", "l1", "\x1b[2J\n"]) == 2
+    assert capsys.readouterr().err.startswith("wblab: unknown kind ")
+    assert main(["load", "l1", *OFFENDER, "--out", "\x1b[2J\u202e"]) == 2
     said = capsys.readouterr().err
     assert said.rstrip("\n").isprintable()

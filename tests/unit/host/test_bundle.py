@@ -1,11 +1,14 @@
+import ast
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
+import wblab
 from wblab.core.errors import WblabError
 from wblab.host import bundle as module
-from wblab.host.bundle import bundle
+from wblab.host.bundle import bundle, sources_sha256
 from wblab.host.command import interpreter
 from wblab.host.pool import side_by_side
 from wblab.lab.specfile import ROOT
@@ -60,6 +63,44 @@ def test_a_new_source_is_another_file(lab):
     before = bundle(interpreter())
     (lab / "wblab" / "core" / "new.py").touch()
     assert bundle(interpreter()) != before
+
+
+def imports(module):
+    """Return the files of the lab that a module imports, wherever it does so; without packages' own."""
+    package = Path(wblab.__file__).parent
+    found = set()
+    for node in ast.walk(ast.parse((package / module).read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        else:
+            continue
+        paths = [Path(*name.split(".")[1:]).with_suffix(".py") for name in names if name.startswith("wblab.")]
+        found |= {str(path) for path in paths if (package / path).is_file()}
+    return found
+
+
+def test_core_is_exactly_what_the_guest_imports():
+    seen, left = set(), {"guest/init.py"}
+    while left:
+        seen |= left
+        left = set().union(*map(imports, left)) - seen
+    package = Path(wblab.__file__).parent
+    carried = {str(path.relative_to(package)) for room in ("core", "guest") for path in (package / room).glob("*.py")}
+    assert seen == {name for name in carried if not name.endswith("__init__.py")}
+
+
+@pytest.mark.parametrize("room", ["machine", "live", "monitor", "mitigate", "lab", "host"])
+def test_a_change_in_a_room_that_no_guest_carries_is_no_other_program(lab, room):
+    shutil.copytree(Path(wblab.__file__).parent / room, lab / "wblab" / room)
+    before = sources_sha256()
+    sources = list((lab / "wblab" / room).glob("*.py"))
+    assert sources
+    for source in sources:
+        source.write_text("raise SystemExit('changed')\n")
+    assert sources_sha256() == before
+    assert bundle(interpreter())  # it is compiled without them
 
 
 def test_the_guest_imports_everything_from_the_archive(tmp_path):

@@ -12,14 +12,14 @@ import pytest
 
 from wblab.core.child import fork_child
 from wblab.host import reaper
-from wblab.host.reaper import Order
+from wblab.host.reaper import ConfinedCommand
 from wblab.lab.specfile import ROOT
 
 MAIN = """
 import json, sys
 sys.path.insert(0, sys.argv[1])
-from wblab.host.reaper import Order, main
-main(Order(**json.loads(sys.argv[2])))
+from wblab.host.reaper import ConfinedCommand, main
+main(ConfinedCommand(**json.loads(sys.argv[2])))
 """
 
 
@@ -35,7 +35,9 @@ def reaped(tmp_path):
             command = ["/bin/sh", "-c", shell]
             run, scratch = str(tmp_path / "run"), str(tmp_path / "scratch")
             sandbox = {"runs": ["/"], "reads": ["/"], "keeps": [run], "calls": ""}
-            order = Order(far.fileno(), run, scratch, "", "{}", command, {}, sandbox, {}, memory_bytes, processes)
+            order = ConfinedCommand(
+                far.fileno(), run, scratch, "", "{}", command, {}, sandbox, {}, memory_bytes, processes
+            )
             arguments = [sys.executable, "-I", "-S", "-c", MAIN, str(ROOT), json.dumps(asdict(order))]
             process = subprocess.Popen(
                 arguments, stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.DEVNULL, pass_fds=[far.fileno()]

@@ -13,7 +13,7 @@ from wblab.core.loads import Command
 from wblab.core.tables import to_table
 from wblab.lab.livespec import HostDisk, LiveSpec
 from wblab.lab.specfile import find_spec, read_spec
-from wblab.live.order import INNOCENT
+from wblab.live.request import INNOCENT
 from wblab.matrix.plan import expand
 from wblab.matrix.store import Store
 

@@ -9,11 +9,12 @@ from random import Random
 import pytest
 
 from wblab.core.errors import WblabError
+from wblab.machine.changes import Controller, Group, IoPriority, Membership, Setting
 from wblab.mitigate import journal as journals
-from wblab.mitigate.changes import GROUP, Controller, Group, IoPriority, Membership, Setting
 from wblab.mitigate.disk import LEAST, MOST
 from wblab.mitigate.journal import Journal
 from wblab.mitigate.learned import recall, remember
+from wblab.mitigate.possible import GROUP, is_possible
 
 from .changes import change_bytes, change_value, put_in_place
 
@@ -34,7 +35,7 @@ DISK = "sda 1000 model"
 
 @pytest.fixture(autouse=True)
 def root(monkeypatch):
-    monkeypatch.setattr(journals, "mounted", lambda filesystem: [ROOT])
+    monkeypatch.setattr(journals, "cgroup_root", lambda: ROOT)
     monkeypatch.setattr("wblab.mitigate.learned._identity", lambda disk: DISK)
 
 
@@ -53,8 +54,8 @@ def hostile(file: Path, random: Random, outside: Path) -> None:
 def read_journal(file: Path) -> None:
     with suppress(WblabError):
         journal = Journal(file)
-        assert all(change.is_possible(ROOT) for change in journal.changes)
-        journal.add(CHANGES[:1])
+        assert all(is_possible(change, ROOT) for change in journal.changes)
+        journal.note(CHANGES[0])
         assert Journal(file).changes == journal.changes
 
 
@@ -72,7 +73,7 @@ def attack(seeds: range, place: Path) -> None:
         (outside / "victim").write_text("precious\n")
         state = room / "state"
         state.mkdir()
-        Journal(state / "mitigate.json").add(CHANGES)
+        Journal(state / "mitigate.json").note(*CHANGES)
         (state / "disks.json").write_text(json.dumps({DISK: 5e7, "sdb 2": 1e6}))
         file, read = Random(seed).choice(
             ((state / "mitigate.json", read_journal), (state / "disks.json", read_learned))

@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from wblab.commands.live import main
+from wblab.cli import main
 from wblab.core.child import fork_child
 from wblab.lab.specfile import ROOT
 from wblab.machine import directory as directories
 from wblab.machine.directory import make_directory, open_directory, open_own, own_directory
 from wblab.machine.lifetime import end_with
 from wblab.machine.undo import Undo
-from wblab.monitor.sampler import Order
+from wblab.monitor.sampler import SamplerRequest
 from wblab.monitor.streams import command
 
 from .conftest import PROGRAM, QUICK
@@ -99,10 +99,10 @@ def test_the_loads_and_the_record_stay_where_they_were_made(ground, attacker, ro
 
 def test_a_probe_stays_where_it_was_made(ground, attacker):
     before = state(ground / "roots")
-    order = Order("here", probe=str(ground / "theirs/disk"))
+    request = SamplerRequest("here", probe=str(ground / "theirs/disk"))
     for _ in range(5):
         process = subprocess.Popen(
-            command(order, sys.executable),
+            command(request, sys.executable),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env={"PYTHONPATH": str(ROOT)},
@@ -147,7 +147,7 @@ def test_root_follows_no_link_of_another_user(ground, option, capsys):
     os.lchown(link, NOBODY, NOBODY)
     other = {"--dir": "--exp", "--exp": "--dir"}[option]
     before = state(ground)
-    assert main([option, str(link), other, str(ground / "roots"), "--no-trace", "--", "true"]) == 2
+    assert main(["live", option, str(link), other, str(ground / "roots"), "--no-trace", "--", "true"]) == 2
     said = capsys.readouterr().err
     assert said.count("\n") == 1
     assert f"link is a link of user {NOBODY}: give the directory that it leads to" in said

@@ -7,11 +7,12 @@ import time
 
 import pytest
 
-from wblab.live.place import find_place, scheduler
+from wblab.machine.block import scheduler, schedulers
+from wblab.machine.place import find_place
 
 from .conftest import wait_until
 
-OURS = ("wblab-live-", "wblab-flight-")
+OURS = ("wblab-live-", "wblab-captures-")
 
 
 def left(live, tracing):
@@ -27,8 +28,7 @@ def disk_options(live):
         return [], lambda: ""
     disk = place.disks[0]
     now = scheduler(disk)
-    known = (disk / "queue" / "scheduler").read_text().replace("[", "").replace("]", "").split()
-    others = [name for name in known if name != now]
+    others = [name for name in schedulers(disk) if name != now]
     return (["--scheduler", f"{disk.name}={others[0]}"] if others else []), lambda: scheduler(disk)
 
 

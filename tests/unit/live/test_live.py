@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import tracecmd
 
-from wblab.commands.live import main
+from wblab.cli import main
 from wblab.core.errors import InputError
 from wblab.data.captures import capture_of, captures
 from wblab.data.pagecache import page_cache
@@ -144,7 +144,7 @@ def test_a_load_that_fails_fails_the_run_and_keeps_it(live):
     ("arguments", "message"),
     [
         (["--wrong"], "unrecognized arguments: --wrong"),
-        (["true"], "unrecognized arguments: true"),
+        (["true"], "'true' is no option: write the command behind --"),
         (["--", "no-such-program"], "'no-such-program' is no program that can be run"),
         (["--dir", "missing", "--", "true"], "--dir: cannot write to 'missing'"),
         (["--wait", "5", "--", "true"], "'5' is not understood"),
@@ -161,10 +161,10 @@ def test_a_load_that_fails_fails_the_run_and_keeps_it(live):
 )
 def test_bad_input_is_one_line_and_nothing_is_done(live, monkeypatch, capsys, arguments, message):
     monkeypatch.chdir(live.disk)
-    assert main(["--exp", str(live.exp), *arguments]) == 2
+    assert main(["live", "--exp", str(live.exp), *arguments]) == 2
     output = capsys.readouterr()
     assert output.out == ""
-    assert output.err.startswith(f"live_experiment.py: {message}")
+    assert output.err.startswith(f"wblab: {message}")
     assert output.err.count("\n") == 1
     assert os.listdir(live.disk) == []
     assert not live.exp.exists()
@@ -236,11 +236,11 @@ def test_a_run_directory_that_somebody_moves_away_is_one_line(live):
     _, said = process.communicate(timeout=100)
     assert process.returncode == 1
     assert "cannot finish the run's directory" in said
-    assert said.count("live_experiment.py: ") == 1
+    assert said.count("wblab: ") == 1
     assert "Traceback" not in said
 
 
-def test_the_flight_recorder_saves_the_seconds_around_a_pause(live, tracing):
+def test_a_capture_has_the_seconds_around_a_pause(live, tracing):
     options = ("--capture-pauses", "400ms", "--capture-around", "300ms", "--capture-buffer", "128MiB")
     process = live.start(*options, "--", "sleep", "1000")  # a buffer that reaches back far on a busy machine too
     stopped = wait_until(lambda: {name: pid for pid, name in live.processes().items()}.get("w1"))

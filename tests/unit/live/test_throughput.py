@@ -1,5 +1,5 @@
-from wblab.live.place import Traffic
 from wblab.live.throughput import Throughput, summary
+from wblab.machine.place import Traffic
 
 S = 10**9
 

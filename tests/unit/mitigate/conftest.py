@@ -12,7 +12,7 @@ import pytest
 
 from wblab.core.errors import WblabError
 from wblab.lab.specfile import ROOT
-from wblab.mitigate.processes import identify, threads
+from wblab.machine.processes import identify, threads
 from wblab.mitigate.taskstats import Taskstats
 
 Start = Callable[..., "subprocess.Popen[str]"]

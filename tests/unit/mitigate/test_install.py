@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from wblab.core.errors import InputError, WblabError
+from wblab.machine.changes import Group
 from wblab.mitigate import install, service
-from wblab.mitigate.changes import Group
 from wblab.mitigate.install import check_install
 from wblab.mitigate.journal import Journal
 
@@ -95,7 +95,7 @@ def test_what_it_keeps_there_is_for_root_only(tmp_path, monkeypatch):
     umask = os.umask(0o022)
     try:
         with service._alone(tmp_path / "run" / "wblab"):
-            Journal(tmp_path / "run" / "wblab" / "journal").add([Group(path="/sys/fs/cgroup/wblab-mitigate")])
+            Journal(tmp_path / "run" / "wblab" / "journal").note(Group(path="/sys/fs/cgroup/wblab-mitigate"))
             modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.rglob("*")}
     finally:
         os.umask(umask)

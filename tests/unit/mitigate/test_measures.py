@@ -9,12 +9,13 @@ import pytest
 
 from wblab.core.child import fork_child
 from wblab.core.errors import WblabError
+from wblab.machine.cgroup import cgroup_root
+from wblab.machine.changes import Group
 from wblab.machine.ioprio import get_ioprio, ioprio_value, set_ioprio
-from wblab.mitigate.cgroup import ControlGroup, cgroup_root
-from wblab.mitigate.changes import Group
+from wblab.machine.processes import threads
+from wblab.mitigate.cgroup import ControlGroup
 from wblab.mitigate.journal import Journal
 from wblab.mitigate.measures import IoClass, put_back_strays
-from wblab.mitigate.processes import threads
 
 from .conftest import all_ioprios
 
@@ -230,7 +231,7 @@ def cgroup(tmp_path):
     measure = ControlGroup(Journal(tmp_path / "mitigate.json"), root, "none", lambda _: {})
     if measure.group.exists():
         pytest.skip("a daemon is at work here")
-    measure.journal.add([Group(path=str(measure.group))])
+    measure.journal.note(Group(path=str(measure.group)))
     measure.group.mkdir()
     yield measure
     let_go(measure.journal)

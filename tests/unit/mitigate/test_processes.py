@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from wblab.mitigate.processes import Processes, ancestors, identify, threads, waits_for_disk
+from wblab.machine.processes import identify, threads
+from wblab.mitigate.processes import Processes, ancestors, waits_for_disk
 
 SLEEP = "import time; print(flush=True); time.sleep(1000)"
 

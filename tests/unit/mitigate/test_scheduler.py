@@ -54,4 +54,4 @@ def test_other_policies_need_no_scheduler(disk):
 
 
 def test_a_disk_without_a_scheduler_has_none(disk):
-    assert scheduler.scheduler("nowhere") == "none"
+    assert scheduler.scheduler_of("nowhere") == "none"

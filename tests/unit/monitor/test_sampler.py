@@ -15,7 +15,7 @@ import pytest
 
 from wblab.host.command import interpreter
 from wblab.lab.specfile import ROOT
-from wblab.monitor.sampler import Order
+from wblab.monitor.sampler import SamplerRequest
 from wblab.monitor.samples import Batch, End, Source, parse
 from wblab.monitor.streams import command
 
@@ -24,9 +24,9 @@ QUIET = {"clock_nanosleep", "close", "fstat", "getdents64", "ioctl", "lseek", "n
 
 
 def start(marked, *, python=sys.executable, **options):
-    order = Order("a test", probe=str(marked.directory), **options)
+    request = SamplerRequest("a test", probe=str(marked.directory), **options)
     return subprocess.Popen(
-        command(order, python),
+        command(request, python),
         stdout=subprocess.PIPE,
         env=marked.environment | {"PYTHONPATH": str(ROOT)},
         start_new_session=True,
@@ -129,7 +129,7 @@ def test_without_the_right_to_trace_there_is_what_proc_tells(marked, readable_la
     else:
         nobody = 65534
         process = subprocess.Popen(
-            command(Order("a test"), interpreter()),
+            command(SamplerRequest("a test"), interpreter()),
             cwd="/",
             stdout=subprocess.PIPE,
             env=marked.environment | {"PYTHONPATH": str(readable_lab)},

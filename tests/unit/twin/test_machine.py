@@ -8,7 +8,7 @@ from wblab.core.errors import InputError
 from wblab.core.loads import Command
 from wblab.data.run import LoadCycles, Run
 from wblab.lab.livespec import HostDisk, LiveSpec
-from wblab.live.order import INNOCENT
+from wblab.live.request import INNOCENT
 from wblab.twin.machine import machine_of, measured_bps, this_machine
 
 S = 10**9
@@ -36,7 +36,7 @@ def test_a_live_run_tells_its_machine():
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"kind": "uml"}, "a twin is made from a run of live_experiment.py"),
+        ({"kind": "uml"}, "a twin is made from a run of wblab live"),
         ({"live": LIVE | {"traffic": None}}, "has no throughput"),
         ({"live": LIVE | {"traffic": TRAFFIC | {"written_bytes": 0}}}, "has no throughput"),
         ({"live": LIVE | {"thresholds": {}}}, "has no thresholds"),

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from wblab.core.check import check_spec
 from wblab.core.spec import Filesystem, Scheduler
-from wblab.live.order import INNOCENT
+from wblab.live.request import INNOCENT
 from wblab.twin.machine import Machine
 from wblab.twin.scale import GUEST_BYTES, twin_of
 

@@ -1,4 +1,4 @@
-"""The flight recorder: everything in a ring buffer, and of that only the seconds around a pause in a file."""
+"""Captures: everything is traced to a ring buffer, and of that only the seconds around a pause go to a file."""
 
 import json
 import os
@@ -54,29 +54,29 @@ def saved_captures(directory: Path) -> list[Capture]:
     return [Capture(**json.loads(path.read_text())) for path in directory.glob("trace.pause-*.json")]
 
 
-def recorder_events(filesystem: str) -> list[str]:
-    """Return what the flight recorder would like to record, if the kernel has it."""
+def capture_events(filesystem: str) -> list[str]:
+    """Return what belongs into a capture, if the kernel has it."""
     calls = [f"syscalls:sys_{side}_{name}" for name in BLOCKING for side in ("enter", "exit")]
     return [*SYSTEMS, *_JOURNALS.get(filesystem, (filesystem,)), *calls]
 
 
-class FlightRecorder:
-    """An instance that records all of the time, and a process that takes out of it what is asked for."""
+class CaptureBuffer:
+    """An instance that traces all of the time, and a process that takes captures out of its buffer."""
 
     def __init__(self, instance: Instance, directory: Path, tracecmd: str, before_ns: int) -> None:
         self._instance, self._directory, self._tracecmd, self._before_ns = instance, directory, tracecmd, before_ns
-        self._taker, self._orders = 0, -1
+        self._taker, self._wanted = 0, -1
 
     def start(self) -> None:
-        """Record from now on. Raises OSError."""
-        reader, self._orders = os.pipe()
+        """Trace from now on. Raises OSError."""
+        reader, self._wanted = os.pipe()
         parent = os.getpid()
 
         def task() -> None:
-            os.close(self._orders)
+            os.close(self._wanted)
             end_with(parent)
             os.setpgid(0, 0)  # the terminal's signals are for our parent
-            set_process_name("wblab-recorder")
+            set_process_name("wblab-captures")
             self._take(reader)
 
         self._taker = fork_child(task)
@@ -85,22 +85,22 @@ class FlightRecorder:
 
     def save(self, wanted: Capture) -> None:
         """Have the span of a capture saved, which is over by now. Raises OSError."""
-        os.write(self._orders, json.dumps(asdict(wanted)).encode() + b"\n")
+        os.write(self._wanted, json.dumps(asdict(wanted)).encode() + b"\n")
 
     def stop(self) -> None:
-        """Save what was asked for, and record no more. Raises OSError, WblabError."""
-        os.write(self._orders, _NO_MORE)  # closing would not do: loads that were forked later have this end too
-        os.close(self._orders)
+        """Save what was asked for, and trace no more. Raises OSError, WblabError."""
+        os.write(self._wanted, _NO_MORE)  # closing would not do: loads that were forked later have this end too
+        os.close(self._wanted)
         _, status = os.waitpid(self._taker, 0)
         self._instance.stop()
         if status:
             raise WblabError(f"the process that saves pauses died with {describe_exit(status)}")
 
-    def _take(self, orders: int) -> None:
+    def _take(self, wanted: int) -> None:
         with ExitStack() as stack:
             sources = [stack.enter_context(source) for source in processors(self._instance)]
             kept: list[list[bytes]] = [[] for _ in sources]
-            for line in iter(stack.enter_context(os.fdopen(orders)).readline, _NO_MORE.decode()):
+            for line in iter(stack.enter_context(os.fdopen(wanted)).readline, _NO_MORE.decode()):
                 kept = self._save(Capture(**json.loads(line)), sources, kept)
 
     def _save(self, wanted: Capture, sources: Sequence[Processor], kept: list[list[bytes]]) -> list[list[bytes]]:

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from wblab.core.errors import InputError
-from wblab.live import place as places
-from wblab.live.place import find_disk, find_place, scheduler, traffic
+from wblab.machine import place as places
+from wblab.machine.block import find_disk, scheduler
+from wblab.machine.place import find_place, traffic
 
 
 def test_a_tmpfs_has_no_device():

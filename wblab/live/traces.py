@@ -1,4 +1,7 @@
-"""The trace of a run and its flight recorder, as far as this machine allows them."""
+"""What is traced in a live run: a trace of the whole run, and captures of its pauses.
+
+As far as this machine allows them: what is missing is noted.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,70 +11,72 @@ from wblab.core.errors import WblabError
 from wblab.core.spec import Trace
 from wblab.core.units import format_bytes
 from wblab.lab.tools import tool_path
-from wblab.live.order import Captures, Order
-from wblab.live.recorder import Capture, FlightRecorder, recorder_events, saved_captures
-from wblab.live.trace import Recording, make_instance
+from wblab.live.captures import Capture, CaptureBuffer, capture_events, saved_captures
+from wblab.live.request import Captures, LiveRequest
+from wblab.live.tracefile import TraceFile, make_instance
 from wblab.live.watch import Pause
 from wblab.machine.tracefs import Instance
 from wblab.machine.undo import Undo
 
 
-class Tracing:
-    """Both, and what is to be said of them: `notes` has a line for all that is missing."""
+class Traces:
+    """Both; `notes` has a line for whatever is missing."""
 
-    def __init__(self, order: Order, filesystem: str, token: str, undo: Undo) -> None:
-        """Make the instances that the order asks for. Raises InputError for an event that this kernel has not."""
+    def __init__(self, request: LiveRequest, filesystem: str, token: str, undo: Undo) -> None:
+        """Make the instances that the request asks for. Raises InputError for an event that this kernel has not."""
         self.notes: list[str] = []
         self.trace = Trace()
         self.lost = 0
-        self._captures, self._tracecmd = order.captures, str(tool_path("trace-cmd"))
+        self._captures, self._tracecmd = request.captures, str(tool_path("trace-cmd"))
         self._instances: list[Instance] = []
-        self._recording: Recording | None = None
-        self._recorder: FlightRecorder | None = None
+        self._file: TraceFile | None = None
+        self._buffer: CaptureBuffer | None = None
         self._directory = Path()
         self._saved = 0
-        if not order.events and not order.captures:
+        if not request.events and not request.captures:
             return
         if tool_path("trace-cmd") is None:
             self.notes.append("no trace: trace-cmd is missing: run 'sudo apt-get install trace-cmd'")
             return
-        wanted = Trace(events=order.events, buffer=order.buffer)
+        wanted = Trace(events=request.events, buffer=request.buffer)
         try:
             self._instances.append(make_instance(f"wblab-live-{token}", wanted, undo))
             self.trace = wanted
         except OSError as error:
             self.notes.append(f"no trace: this machine does not let us ({error.strerror}): run it as root")
             return
-        if order.captures:
+        if request.captures:
             try:
-                self._instances.append(self._flight_instance(f"wblab-flight-{token}", order.captures, filesystem, undo))
+                self._instances.append(
+                    self._capture_instance(f"wblab-captures-{token}", request.captures, filesystem, undo)
+                )
             except OSError as error:
-                self.notes.append(f"no flight recorder ({error.strerror}): lower --capture-buffer")
+                self.notes.append(f"no captures ({error.strerror}): lower --capture-buffer")
 
-    def _flight_instance(self, name: str, captures: Captures, filesystem: str, undo: Undo) -> Instance:
+    def _capture_instance(self, name: str, captures: Captures, filesystem: str, undo: Undo) -> Instance:
         instance = Instance(name, undo, buffer_bytes=captures.buffer)
-        known = [event for event in recorder_events(filesystem) if instance.enable(event)]
+        known = [event for event in capture_events(filesystem) if instance.enable(event)]
         if not any(event.startswith("syscalls:") for event in known):
             self.notes.append("captures are without system calls: this kernel does not trace them")
         return instance
 
     def start(self, directory: Path) -> None:
-        """Record from now on, into a run's directory. Raises OSError."""
+        """Trace from now on, into a run's directory. Raises OSError."""
         self._directory = directory
         if self._instances:
-            self._recording = Recording(self._instances[0], directory / rundir.TRACE, self._tracecmd)
-            self._recording.start()
+            self._file = TraceFile(self._instances[0], directory / rundir.TRACE, self._tracecmd)
+            self._file.start()
         if self._captures and len(self._instances) > 1:
-            self._recorder = FlightRecorder(self._instances[1], directory, self._tracecmd, self._captures.around)
-            self._recorder.start()
+            self._buffer = CaptureBuffer(self._instances[1], directory, self._tracecmd, self._captures.around)
+            self._buffer.start()
 
     def save(self, pauses: Sequence[Pause], now_ns: int) -> None:
         """Have the seconds around these pauses saved as one capture, within the bounds of number and size."""
-        if not pauses or not self._recorder or not self._captures:
+        if not pauses or not self._buffer or not self._captures:
             return
         if reason := self._full(self._captures):
             self.notes.append(f"pauses after the first {self._saved} captures are not saved: {reason}")
-            self._stop_recorder()
+            self._stop_captures()
             return
         self._saved += 1
         longest = max(pauses, key=lambda pause: pause.duration_ns)
@@ -79,16 +84,16 @@ class Tracing:
         end_ns = min(now_ns, max(pause.end_ns for pause in pauses) + self._captures.around)
         wanted = Capture(self._saved, longest.load, longest.start_ns, longest.end_ns, start_ns, end_ns)
         try:
-            self._recorder.save(wanted)
+            self._buffer.save(wanted)
         except OSError:  # its process died; why is told where it is stopped
-            self._stop_recorder()
+            self._stop_captures()
 
     def stop(self) -> None:
-        """Write what was recorded. What goes wrong becomes a note."""
-        self._stop_recorder()
-        if self._recording:
+        """Write what was traced. What goes wrong becomes a note."""
+        self._stop_captures()
+        if self._file:
             try:
-                self.lost = self._recording.stop()
+                self.lost = self._file.stop()
             except (WblabError, OSError) as error:
                 self.notes.append(f"no trace: {error}")
                 self.trace = Trace()
@@ -106,13 +111,13 @@ class Tracing:
         size = sum(path.stat().st_size for path in self._directory.glob("trace.pause-*"))
         return f"they take {format_bytes(captures.most_bytes)}" if size >= captures.most_bytes else ""
 
-    def _stop_recorder(self) -> None:
-        if self._recorder:
+    def _stop_captures(self) -> None:
+        if self._buffer:
             try:
-                self._recorder.stop()
+                self._buffer.stop()
             except (WblabError, OSError) as error:
                 self.notes.append(f"not all pauses are saved: {error}")
-            self._recorder = None
+            self._buffer = None
             if short := [saved.number for saved in saved_captures(self._directory) if not saved.whole]:
                 numbers = ", ".join(map(str, sorted(short)))
                 self.notes.append(f"captures that begin within their pause: {numbers}: raise --capture-buffer")

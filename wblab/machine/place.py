@@ -1,4 +1,4 @@
-"""Where a directory lies: its filesystem, the block device below it, and what that did."""
+"""Where a directory lies: its filesystem, the block device below it, and what that device has done."""
 
 import os
 import re
@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wblab.core.errors import InputError
+from wblab.machine.block import NUMBERS, scheduler, whole_disk
 from wblab.machine.directory import path_of
 
 _SECTOR_BYTES = 512  # of block/stat, whatever the device has: Documentation/block/stat.rst
 _READ_SECTORS, _WRITTEN_SECTORS, _BUSY_MS = 2, 6, 9
-_BLOCK = Path("/sys/dev/block")
 _MOUNTS = Path("/proc/self/mountinfo")
 _OCTAL = re.compile(r"\\([0-7]{3})")
 
@@ -44,7 +44,7 @@ class Traffic:
 
 
 def find_place(directory: Path) -> Place:
-    """Return where a directory lies. Raises as place_of."""
+    """Return where a directory lies. Raises OSError, InputError; see `place_of`."""
     held = os.open(directory, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         return place_of(held)
@@ -55,7 +55,7 @@ def find_place(directory: Path) -> Place:
 def place_of(held: int) -> Place:
     """Return where a directory lies that is held by its descriptor (/proc/self/mountinfo, proc(5)).
 
-    Raises OSError, and InputError in a chroot whose root is no mount, for what is below none.
+    Raises OSError; InputError where no mount is above the directory, as in a chroot whose root is no mount.
     """
     directory = path_of(held)
     best: tuple[int, list[str], list[str]] | None = None
@@ -73,19 +73,6 @@ def place_of(held: int) -> Place:
     return Place(filesystem, _plain(source), tuple(own), device, tuple(_disks(device)) if device else ())
 
 
-def find_disk(name: str) -> Path:
-    """Return the disk that a device is or is part of, below /sys: sda, /dev/sda1. Raises OSError."""
-    number = os.stat(Path("/dev", name)).st_rdev
-    return _whole((_BLOCK / f"{os.major(number)}:{os.minor(number)}").resolve(strict=True))
-
-
-def scheduler(disk: Path) -> str:
-    """Return a disk's I/O scheduler: the one in brackets."""
-    text = (disk / "queue" / "scheduler").read_text().strip()
-    match = re.search(r"\[(.+)\]", text)
-    return match[1] if match else text
-
-
 def traffic(device: Path) -> Traffic:
     """Return what a device has done so far (Documentation/block/stat.rst)."""
     values = [int(word) for word in (device / "stat").read_text().split()]
@@ -101,22 +88,18 @@ def _device(own: int, source: str) -> Path | None:
         with suppress(OSError):  # /dev/root, or of another mount namespace
             numbers.append(os.stat(source).st_rdev)
     for number in numbers:
-        path = _BLOCK / f"{os.major(number)}:{os.minor(number)}"
+        path = NUMBERS / f"{os.major(number)}:{os.minor(number)}"
         if os.major(number) and path.exists():
             return path.resolve()
     return None
 
 
 def _disks(device: Path) -> list[Path]:
-    disk = _whole(device)
+    disk = whole_disk(device)
     below = sorted((disk / "slaves").glob("*"))
     if below:
         return list(dict.fromkeys(found for slave in below for found in _disks(slave.resolve())))
     return [disk] if (disk / "queue" / "scheduler").exists() else []
-
-
-def _whole(device: Path) -> Path:
-    return device.parent if (device / "partition").exists() else device
 
 
 def _plain(text: str) -> str:

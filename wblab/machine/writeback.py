@@ -1,4 +1,4 @@
-"""What of the machine decides how writeback goes: its memory, its thresholds, its settings."""
+"""What decides how writeback goes on a machine: its memory, its thresholds, its settings."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a live run is to do, and what can be known to be wrong with it before anything is changed."""
+"""What a live run is to do, and what can be seen to be wrong with it before anything is changed."""
 
 import os
 import re
@@ -22,9 +22,9 @@ EVENTS = ("writeback:balance_dirty_pages", "writeback:global_dirty_state")
 
 @dataclass(frozen=True, kw_only=True)
 class Captures:
-    """What the flight recorder saves. bound: a pause over it is saved. around: so much before and after it.
+    """Which pauses are captured: those over `bound`, with the time `around` before and after each.
 
-    buffer: of each processor. most, most_bytes: nothing more is saved then.
+    buffer: of each processor. most, most_bytes: how many captures, and how large all together; no more are saved then.
     """
 
     bound: Nanoseconds
@@ -35,8 +35,8 @@ class Captures:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Order:
-    """A live run. argv: the command; empty, the loads run until the limit or Ctrl-C.
+class LiveRequest:
+    """A live run that is asked for. argv: the command; empty, the loads run until the limit or Ctrl-C.
 
     wait, tail: how long the loads run before the command and after it. limit: how long at most; None, no limit.
     schedulers: by device. cgroup: files of the command's group. events: () for no trace.
@@ -72,37 +72,37 @@ class Order:
         return loads
 
 
-def check_order(order: Order) -> None:
-    """Raise InputError for an order that cannot be run."""
-    check_name(order.name, "--name")
-    if not order.directory.is_dir() or not os.access(order.directory, os.W_OK | os.X_OK):
-        raise InputError(f"--dir: cannot write to {str(order.directory)!r}: give a directory on the disk under test")
-    _check_innocent(order)
-    for event in order.events:
+def check_request(request: LiveRequest) -> None:
+    """Raise InputError for a request that cannot be run."""
+    check_name(request.name, "--name")
+    if not request.directory.is_dir() or not os.access(request.directory, os.W_OK | os.X_OK):
+        raise InputError(f"--dir: cannot write to {str(request.directory)!r}: give a directory on the disk under test")
+    _check_innocent(request)
+    for event in request.events:
         if not EVENT.fullmatch(event):
             raise InputError(f"--events: {event!r} is not of the form system:event")
-    if order.captures and order.captures.bound <= 0:
+    if request.captures and request.captures.bound <= 0:
         raise InputError("--capture-pauses: give a time over 0, such as 200ms")
-    _check_command(order)
+    _check_command(request)
 
 
-def _check_innocent(order: Order) -> None:
-    for name in order.innocent:
+def _check_innocent(request: LiveRequest) -> None:
+    for name in request.innocent:
         if name not in INNOCENT:
             raise InputError(f"--innocent: no load {name!r}: give some of {', '.join(INNOCENT)}")
-    if not order.innocent:
+    if not request.innocent:
         raise InputError(f"--innocent: give at least one of {', '.join(INNOCENT)}")
 
 
-def _check_command(order: Order) -> None:
-    if order.argv:
-        if shutil.which(order.argv[0]) is None:
-            raise InputError(f"{order.argv[0]!r} is no program that can be run: give its path")
-        check_load(order.loads()[order.command_name], "command: ")
-    elif order.ioclass != "none" or order.cgroup:
+def _check_command(request: LiveRequest) -> None:
+    if request.argv:
+        if shutil.which(request.argv[0]) is None:
+            raise InputError(f"{request.argv[0]!r} is no program that can be run: give its path")
+        check_load(request.loads()[request.command_name], "command: ")
+    elif request.ioclass != "none" or request.cgroup:
         raise InputError("--ioclass and --cgroup are for a command, and none is given: write it after --")
-    if order.ioclass == "realtime" and os.geteuid():
+    if request.ioclass == "realtime" and os.geteuid():
         raise InputError("--ioclass realtime: only root may have it: run it with sudo")
-    for file in order.cgroup:
+    for file in request.cgroup:
         if not CGROUP_FILE.fullmatch(file):
             raise InputError(f"--cgroup: {file!r} is no file of a controller such as memory.high")

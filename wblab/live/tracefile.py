@@ -1,4 +1,4 @@
-"""The trace of a live run: an instance of our own, whose pages a process of its own carries to files as they fill."""
+"""The trace of a whole live run: a process carries the pages of a trace instance to files as they fill."""
 
 import os
 import signal
@@ -26,8 +26,8 @@ def make_instance(name: str, trace: Trace, undo: Undo) -> Instance:
     return instance
 
 
-class Recording:
-    """What an instance records, on its way to a trace.dat from `start` to `stop`."""
+class TraceFile:
+    """The trace.dat of an instance, from `start` to `stop`."""
 
     def __init__(self, instance: Instance, output: Path, tracecmd: str) -> None:
         self._instance, self._output, self._tracecmd = instance, output, tracecmd
@@ -36,7 +36,7 @@ class Recording:
         self._carrier = 0
 
     def start(self) -> None:
-        """Record from now on. Raises OSError."""
+        """Trace from now on. Raises OSError."""
         parent = os.getpid()
         self._carrier = fork_child(lambda: _carry(parent, self._instance, self._files))
         self._instance.start()

@@ -6,8 +6,8 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
+from wblab.live.captures import BLOCKING, Capture, between, capture_events, saved_captures
 from wblab.live.pages import has_lost, page_time_ns
-from wblab.live.recorder import BLOCKING, Capture, between, recorder_events, saved_captures
 
 
 def page(time_ns, commit=100):
@@ -46,7 +46,7 @@ def test_captures_are_found_where_they_were_saved(tmp_path):
 
 
 def test_the_filesystem_has_its_own_events_and_its_journal_s():
-    assert {"ext4", "jbd2"} <= set(recorder_events("ext4"))
-    assert "xfs" in recorder_events("xfs")
-    assert "ext4" not in recorder_events("xfs")
+    assert {"ext4", "jbd2"} <= set(capture_events("ext4"))
+    assert "xfs" in capture_events("xfs")
+    assert "ext4" not in capture_events("xfs")
     assert "read" not in BLOCKING

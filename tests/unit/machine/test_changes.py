@@ -1,0 +1,141 @@
+import json
+import os
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from wblab.core.errors import InputError
+from wblab.machine.changes import (
+    KINDS,
+    Contents,
+    Controller,
+    Directory,
+    Group,
+    IoPriority,
+    Membership,
+    Mount,
+    ProcessGroup,
+    Scheduler,
+    Setting,
+    from_row,
+    to_row,
+    undo_all,
+)
+
+TASK = {"pid": 7, "session": 7, "start_ticks": 12345}
+CHANGES = [
+    IoPriority(tid=7, old=0, new=24583, **TASK),
+    Membership(old="/sys/fs/cgroup/user.slice", new="/sys/fs/cgroup/ours", **TASK),
+    Setting(path="/proc/sys/vm/dirty_bytes", new="2", back_path="/proc/sys/vm/dirty_ratio", back="20"),
+    Scheduler(disk="/sys/block/sda", old="bfq"),
+    Controller(path="/sys/fs/cgroup", name="io"),
+    Group(path="/sys/fs/cgroup/ours"),
+    Directory(path="/tmp/\udcff"),
+    Directory(path="own", held=5),
+    Contents(held=5),
+    Mount(path="/tmp/tracefs"),
+    ProcessGroup(leader=7),
+]
+
+
+def setting(path, new, back):
+    return Setting(path=str(path), new=new, back_path=str(path), back=back)
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_change_goes_through_a_file_or_a_pipe(change):
+    assert from_row(json.loads(json.dumps(to_row(change)))) == change
+
+
+def test_that_was_each_kind():
+    assert {change.kind for change in CHANGES} == KINDS.keys()
+
+
+@pytest.mark.parametrize("row", [None, [], 3, {}, {"kind": []}, {"kind": "troup"}, {"kind": "group", "path": 3}])
+def test_what_is_no_change_is_refused(row):
+    with pytest.raises(InputError):
+        from_row(row)
+
+
+def test_the_last_is_undone_first(tmp_path):
+    (file := tmp_path / "file").write_text("3\n")
+    assert undo_all([setting(file, "2", "1"), setting(file, "3", "2")]) == []
+    assert file.read_text() == "1"
+
+
+def test_what_fails_is_named_and_the_rest_is_undone(tmp_path):
+    (file := tmp_path / "file").write_text("2")
+    gone = tmp_path / "gone"
+    failed = undo_all([setting(file, "2", "1"), setting(gone, "2", "1")])
+    assert failed == [f"cannot undo setting {gone} 2 {gone} 1: No such file or directory"]
+    assert file.read_text() == "1"
+
+
+def test_a_setting_that_somebody_else_has_changed_since_is_left_alone(tmp_path):
+    (file := tmp_path / "file").write_text("2")
+    change = setting(file, "2", "1")
+    change.undo()
+    assert file.read_text() == "1"
+    file.write_text("9")
+    change.undo()
+    assert file.read_text() == "9"
+
+
+def test_a_setting_is_put_back_by_the_file_that_had_it(tmp_path):
+    (size := tmp_path / "dirty_bytes").write_text("4096\n")
+    (ratio := tmp_path / "dirty_ratio").write_text("0\n")
+    Setting(path=str(size), new="4096", back_path=str(ratio), back="20").undo()
+    assert (size.read_text(), ratio.read_text()) == ("4096\n", "20")
+
+
+def test_a_scheduler_is_put_back_under_whatever_name_it_is_shown(tmp_path):
+    (tmp_path / "queue").mkdir()
+    (tmp_path / "queue" / "scheduler").write_text("none [mq-deadline] bfq\n")  # `deadline` was written
+    Scheduler(disk=str(tmp_path), old="none").undo()
+    assert (tmp_path / "queue" / "scheduler").read_text() == "none"
+
+
+def test_a_change_that_was_noted_but_not_made_is_no_failure(tmp_path):
+    never = str(tmp_path / "never")
+    gone = subprocess.Popen(["true"], start_new_session=True)
+    gone.wait()
+    task = {"pid": gone.pid, "session": gone.pid, "start_ticks": 1}
+    changes = [
+        Directory(path=never),
+        Mount(path=never),
+        Mount(path=str(tmp_path)),
+        Group(path=never),
+        ProcessGroup(leader=gone.pid),
+        IoPriority(tid=gone.pid, old=0, new=1, **task),
+        Membership(old=never, new=never, **task),
+    ]
+    assert undo_all(changes) == []
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_process_group_is_killed_with_what_its_leader_left(tmp_path):
+    command = ["sh", "-c", f"sleep 60 & echo $! > {tmp_path}/pid; exit 0"]
+    leader = subprocess.Popen(command, start_new_session=True)
+    os.waitid(os.P_PID, leader.pid, os.WEXITED | os.WNOWAIT)
+    left = int((tmp_path / "pid").read_text())
+    os.kill(left, 0)
+    ProcessGroup(leader=leader.pid).undo()
+    leader.wait()
+    deadline_s = time.monotonic() + 30
+    while (stat := Path(f"/proc/{left}/stat")).exists() and " Z " not in stat.read_text():
+        assert time.monotonic() < deadline_s
+        time.sleep(0.01)
+
+
+def test_a_directory_is_emptied_though_someone_still_writes_there(tmp_path):
+    (tmp_path / "below").mkdir()
+    (tmp_path / "below" / "file").touch()
+    script = "i=0; while [ $i -lt 200 ]; do i=$((i+1)); echo > $1/$i || exit 0; done 2>/dev/null"
+    writer = subprocess.Popen(["sh", "-c", script, "sh", str(tmp_path)])
+    held = os.open(tmp_path, os.O_PATH | os.O_DIRECTORY)
+    Contents(held=held).undo()
+    os.close(held)
+    assert not (tmp_path / "below").exists()
+    writer.wait()

@@ -1,0 +1,29 @@
+"""Control groups, version 2: Documentation/admin-guide/cgroup-v2.rst."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from wblab.machine.changes import Controller, Group, WayBack
+from wblab.machine.mounted import mounted
+
+
+def cgroup_root() -> Path | None:
+    """Return where cgroup v2 is mounted; None where it is not."""
+    return next(iter(mounted("cgroup2")), None)
+
+
+def controllers_of(group: Path) -> list[str]:
+    """Return the controllers that a group can enable for its children. Raises OSError."""
+    return (group / "cgroup.controllers").read_text().split()
+
+
+def make_group(group: Path, controllers: Iterable[str], way_back: WayBack) -> None:
+    """Make a group, unless it is there already, and enable controllers in its parent for it. Raises OSError."""
+    enabled = group.parent / "cgroup.subtree_control"
+    for controller in controllers:
+        if controller not in enabled.read_text().split():
+            way_back.note(Controller(path=str(group.parent), name=controller))
+            enabled.write_text(f"+{controller}")
+    if not group.exists():
+        way_back.note(Group(path=str(group)))
+        group.mkdir()

@@ -1,0 +1,56 @@
+"""Which changes the daemon can have made. What is read back from a file is undone only if it is one of those.
+
+Everything else that a file may name (another group, another setting, a number that no process has) is the work of
+somebody else, who wants root to undo what never was done.
+"""
+
+import re
+from pathlib import Path, PurePosixPath
+
+from wblab.machine.changes import Change, Controller, Group, IoPriority, Membership, Setting
+
+GROUP = "wblab-mitigate"
+CONTROLLERS = ("io", "memory")
+# A file that is set, and after a space the one by which it is put back: itself, or the other that shows the same.
+_SETTING = re.compile(
+    r"(/sys/block/[A-Za-z0-9][^/\0\n ]*/queue/nr_requests) \1"
+    r"|/proc/sys/vm/(dirty_(?:background_)?)bytes /proc/sys/vm/\2(?:bytes|ratio)"
+)
+_NUMBER = re.compile(r"[0-9]{1,19}")
+_MOST_TASKS, _MOST_TICKS, _MOST_PRIORITY = 1 << 22, 1 << 63, 1 << 16
+
+
+def is_possible(change: Change, root: Path | None) -> bool:
+    """Return whether the daemon can have made a change. `root` is where cgroup v2 is mounted; None where it is not."""
+    match change:
+        case IoPriority():
+            numbers = ((change.tid, change.pid), _MOST_TASKS), ((change.old, change.new), _MOST_PRIORITY)
+            return all(0 <= number < most for values, most in numbers for number in values) and _is_born(change)
+        case Membership():
+            return _is_below(change.old, root) and _is_group(change.new, root) and _is_process(change)
+        case Setting():
+            numeric = all(_NUMBER.fullmatch(text) for text in (change.new, change.back))
+            return numeric and bool(_SETTING.fullmatch(f"{change.path} {change.back_path}"))
+        case Controller():
+            return root is not None and change.path == str(root) and change.name in CONTROLLERS
+        case Group():
+            return _is_group(change.path, root)
+        case _:
+            return False
+
+
+def _is_group(path: str, root: Path | None) -> bool:
+    return root is not None and path == str(root / GROUP)
+
+
+def _is_below(path: str, root: Path | None) -> bool:
+    pure = PurePosixPath(path)
+    return root is not None and pure.is_relative_to(root) and ".." not in pure.parts and "\0" not in path
+
+
+def _is_process(change: Membership) -> bool:
+    return 0 < change.pid < _MOST_TASKS and _is_born(change)
+
+
+def _is_born(change: IoPriority | Membership) -> bool:
+    return 0 <= change.start_ticks < _MOST_TICKS and 0 <= change.session < _MOST_TASKS
