@@ -4,6 +4,9 @@ PYTHON ?= python3
 VENV := .venv
 WBLAB := $(VENV)/bin/wblab
 STAMP := $(VENV)/.installed
+PIP := $(VENV)/bin/pip install --quiet --no-compile --disable-pip-version-check
+# What takes long says when it begins and how long it took, also where nobody sees a bar.
+STEP := $(PYTHON) -m wblab.lab.progress
 # Jupyter asks for it, so that nobody is root by accident.
 AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 
@@ -15,7 +18,7 @@ PYTEST = $(VENV)/bin/pytest -n auto --dist loadfile --no-loadscope-reorder --lef
 LEFT_OUT := .pytest_cache/left-out
 
 .DEFAULT_GOAL := help
-.PHONY: help run test unit uml soak golden lint bench notebooks kernel setup packages doctor clean
+.PHONY: help run test unit uml soak golden lint bench notebooks kernel setup packages doctor reference clean
 
 help: ## Show this help
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-10s %s\n", $$1, $$2 }'
@@ -54,11 +57,14 @@ bench: kernel ## Measure how long things take, and where the time goes
 	$(VENV)/bin/pytest -m bench -s
 
 notebooks: setup ## Open the notebooks in a browser (JupyterLab)
-	@$(VENV)/bin/pip install --quiet --no-compile --disable-pip-version-check --editable '.[notebooks]'
+	@$(STEP) "what notebooks need" $(PIP) --editable '.[notebooks]'
 	$(VENV)/bin/jupyter lab --notebook-dir analysis $(AS_ROOT)
 
 kernel: setup ## Build the kernel (cached)
 	@$(WBLAB) kernel build
+
+reference: setup ## Write the page about all verbs and options anew
+	@$(WBLAB) reference > docs/reference/commands.md
 
 doctor: setup ## Check this machine
 	@$(WBLAB) doctor
@@ -74,8 +80,8 @@ packages:
 	@$(PYTHON) -m wblab.lab.packages $(PACKAGES)
 
 $(STAMP): pyproject.toml
-	@$(PYTHON) -m venv $(VENV)
-	@$(VENV)/bin/pip install --quiet --no-compile --disable-pip-version-check --editable '.[dev]'
+	@$(STEP) "virtual environment $(VENV)" $(PYTHON) -m venv $(VENV)
+	@$(STEP) "the lab and its Python packages" $(PIP) --editable '.[dev]'
 	@touch $@
 
 clean: ## Remove .venv and caches; results in exp/ and built kernels stay

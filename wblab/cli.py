@@ -1,4 +1,4 @@
-"""The wblab command: argparse verbs. The only place that prints errors and chooses the exit code."""
+"""The wblab command: names the verbs, loads the one that was called, prints errors and chooses the exit code."""
 
 import argparse
 import os
@@ -7,60 +7,46 @@ import sys
 from collections.abc import Sequence
 from io import TextIOWrapper
 from types import FrameType
-from typing import NoReturn
 
 from wblab import __version__
-from wblab.core.errors import InputError, WblabError
+from wblab.commands.parser import Parser, Verb, add_verbs
+from wblab.core.errors import WblabError
 from wblab.lab.printable import printable
 
+VERBS = (
+    Verb("run", "run an experiment", "run"),
+    Verb("rerun", "repeat a run, and compare", "run"),
+    Verb("matrix", "run many experiments", "run"),
+    Verb("golden", "does this machine see what others saw?", "run"),
+    Verb("timeline", "draw a run", "look"),
+    Verb("pauses", "print a run's pauses", "look"),
+    Verb("export", "write a run for another program", "look"),
+    Verb("compare", "compare groups of runs", "compare"),
+    Verb("verify", "check the thesis's claims", "compare"),
+    Verb("twin", "repeat a live run in a guest", "compare"),
+    Verb("live", "run the loads on this machine, and a command beside them", "live"),
+    Verb("load", "run one load on this machine", "live"),
+    Verb("monitor", "watch writeback on a page", "live"),
+    Verb("mitigate", "hold back processes that write too much", "live"),
+    Verb("kernel", "list, build and describe kernels", "kernels"),
+    Verb("bisect", "find the kernel commit that changed a figure", "kernels"),
+    Verb("doctor", "check this machine", "set up"),
+    Verb("completion", "let a shell complete verbs and options", "set up"),
+    Verb("reference", "print all verbs and options as one page", "set up"),
+)
 _INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 _MOST_LETTERS = 2000
 
 
-class _Parser(argparse.ArgumentParser):
-    """A parser whose errors are InputErrors."""
-
-    def error(self, message: str) -> NoReturn:
-        raise InputError(f"{message}: see {self.prog} --help")
-
-
 def build_parser() -> argparse.ArgumentParser:
-    """Return the parser of all verbs; each sets `run`, a function of the parsed arguments."""
-    from wblab.commands import bisect as bisect_verbs
-    from wblab.commands import compare as compareverb
-    from wblab.commands import export as export_verbs
-    from wblab.commands import golden, live, load, monitor, rerun
-    from wblab.commands import kernel as kernel_verbs
-    from wblab.commands import matrix as matrix_verbs
-    from wblab.commands import mitigate as mitigate_verbs
-    from wblab.commands import pauses as data_verbs
-    from wblab.commands import run as host_verbs
-    from wblab.commands import timeline as plot_verbs
-    from wblab.commands import twin as twin_verbs
-    from wblab.commands import verify as claims_verbs
+    """Return the parser of all verbs.
 
-    parser = _Parser(prog="wblab", description="A laptop lab for Linux writeback lock-ups.")
+    What it parses has `run`, a function of the parsed arguments; and `command`, this parser, for verbs about verbs.
+    """
+    parser = Parser(prog="wblab", description="A laptop lab for Linux writeback lock-ups.")
     parser.add_argument("--version", action="version", version=f"wblab {__version__}")
-    verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
-    for module in (
-        host_verbs,
-        rerun,
-        golden,
-        kernel_verbs,
-        bisect_verbs,
-        matrix_verbs,
-        data_verbs,
-        export_verbs,
-        plot_verbs,
-        compareverb,
-        claims_verbs,
-        live,
-        load,
-        monitor,
-        twin_verbs,
-        mitigate_verbs,
-    ):
-        module.add_verbs(verbs)
+    parser.set_defaults(command=parser)
+    add_verbs(parser, VERBS, "wblab.commands")
     return parser
 
 

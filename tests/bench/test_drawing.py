@@ -6,6 +6,7 @@ from support.timing import REPEATS, seconds, show
 from wblab.data.pagecache import page_cache
 from wblab.data.run import read_run
 from wblab.data.window import around
+from wblab.host.request import ready
 from wblab.host.run import run_experiment
 from wblab.kernels import find_kernel
 from wblab.lab.specfile import find_spec, read_spec
@@ -22,7 +23,7 @@ def directory(tmp_path_factory):
     kernel = find_kernel(None)
     assert kernel, "no kernel is built: run 'make kernel'"
     spec = read_spec(find_spec("base"), [f"trace.events={EVENTS}", "trace.buffer=32M"])
-    return run_experiment(spec, kernel, tmp_path_factory.mktemp("exp")).directory
+    return run_experiment(ready(spec, lambda name: kernel), tmp_path_factory.mktemp("exp")).directory
 
 
 def test_drawing(directory, tmp_path):

@@ -11,6 +11,7 @@ from support.timing import REPEATS, seconds, show
 
 from wblab.core.status import Message
 from wblab.host import run as host_run
+from wblab.host.request import ready
 from wblab.kernels import find_kernel
 from wblab.lab.specfile import ROOT, find_spec, read_spec
 
@@ -53,7 +54,7 @@ def one_run(spec, kernel, results: Path, monkeypatch) -> dict[str, float]:
         return heard
 
     monkeypatch.setattr(host_run, "_progress", progress)
-    host_run.run_experiment(spec, kernel, results)
+    host_run.run_experiment(ready(spec, lambda name: kernel), results)
     times["end"] = time.perf_counter()
     spans = {
         "the disk: fill and mkfs": ("start", "boot"),

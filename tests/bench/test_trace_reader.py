@@ -10,6 +10,7 @@ from support.timing import REPEATS, seconds, show
 from support.tracereduce import reduced
 
 from wblab.core.rundir import TRACE
+from wblab.host.request import ready
 from wblab.host.run import run_experiment
 from wblab.kernels import find_kernel
 from wblab.lab.specfile import find_spec, read_spec
@@ -31,7 +32,7 @@ def trace(tmp_path_factory):
     kernel = find_kernel(None)
     assert kernel, "no kernel is built: run 'make kernel'"
     place = tmp_path_factory.mktemp("trace")
-    recorded = run_experiment(read_spec(find_spec("base")), kernel, place).directory / TRACE
+    recorded = run_experiment(ready(read_spec(find_spec("base")), lambda name: kernel), place).directory / TRACE
     with tracecmd.open(recorded) as opened:
         made, ts_ns = reduced(opened), opened.sequence().ts_ns
     made.compression = "none"

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from wblab.data.run import Run, read_run
-from wblab.host.check import check_run
 from wblab.host.limits import Limits
+from wblab.host.request import ready
 from wblab.host.run import run_experiment
 from wblab.kernels import Kernel
 from wblab.lab.specfile import ROOT, find_spec, read_spec
@@ -29,9 +29,9 @@ class Lab:
     def run(self, preset: str, *settings: str, readable: Sequence[str] = (), **limits: Any) -> Run:
         """Run a preset; `limits` are those of Limits, by name."""
         spec = read_spec(find_spec(preset), settings)
-        check_run(spec)
+        request = ready(spec, lambda name: self.kernel)
         bounds = Limits(**limits)
-        return read_run(run_experiment(spec, self.kernel, self.results, limits=bounds, readable=readable).directory)
+        return read_run(run_experiment(request, self.results, limits=bounds, readable=readable).directory)
 
     def command(self, *arguments: str) -> list[str]:
         place = ("--exp", str(self.results), "--kernel", str(self.kernel.path))

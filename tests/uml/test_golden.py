@@ -2,13 +2,11 @@
 
 import pytest
 
-from wblab.commands.golden import SPEC, inputs, judge, read_golden
-from wblab.data.digest import digest
+from wblab.repeat.golden import SPEC, judge, read_golden, seen
 
 
 def test_the_base_run_is_the_golden_one(shared_lab):
-    run = shared_lab.run(SPEC)
-    verdict = judge(read_golden(), digest(run), inputs(run))
+    verdict = judge(read_golden(), seen(shared_lab.run(SPEC)))
     if verdict.excused:
         pytest.skip(f"no golden run for this machine: {verdict}")
     assert verdict.same, f"{verdict}: if that was meant, 'make golden'"

@@ -109,7 +109,7 @@ def listening(pids: list[int]) -> list[str]:
 
 
 def test_nothing_listens_while_a_matrix_runs_here(lab, write_matrix, start):
-    process = start(write_matrix(SCHEDULERS, seeds=4), "--workers", "2")
+    process = start(write_matrix(SCHEDULERS, seeds=4), "--jobs", "2")
     seen = 0
     while process.poll() is None:
         if list(lab.results.glob("*/.work-*/**/console.log")):
@@ -130,7 +130,7 @@ def test_what_listens_is_found():
 
 
 def test_interrupted_and_resumed(lab, write_matrix, start):
-    process = start(write_matrix(SCHEDULERS), "--workers", "1")
+    process = start(write_matrix(SCHEDULERS), "--jobs", "1")
     wait_until(lambda: runs(lab))
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: workers get it too
     code, _, errors = finished(process)
@@ -234,13 +234,13 @@ def test_no_scheduler_no_matrix(lab, write_matrix, start):
     assert not lab.results.exists()
 
 
-def test_real_time_that_measured_the_host_is_made_again_and_not_counted(lab, write_matrix, start):
+def test_a_noisy_run_in_real_time_is_made_again_and_not_counted(lab, write_matrix, start):
     matrix = write_matrix({"clock.mode": ["real"]}, seeds=1)
     short = matrix.read_text().replace('MiB"', 'KiB"').replace('"1s"', '"0s"').replace('"2s"', '"100ms"')
     matrix.write_text(f'control_bound = "10us"\nrepeats = 1\n{short}')  # no host is as quiet as that
     code, directory, errors = finished(start(matrix))
     assert code == 1
-    assert errors.startswith("failed: clock.mode real, seed 1: measured the host 2 times: its control load stalled")
+    assert errors.startswith("failed: clock.mode real, seed 1: noisy 2 times: its control load stalled")
     assert runs(lab) == {"0-real-s1.noisy", "0-real-s1.noisy-2"}
     assert pd.read_parquet(directory / "table.parquet").empty
     assert set(pd.read_parquet(directory / "noisy.parquet")["run"]) == runs(lab)

@@ -5,8 +5,7 @@ import json
 from wblab.cli import main
 
 
-def test_the_pauses_of_a_live_run_are_those_of_its_twin(shared_lab, monkeypatch, capsys):
-    monkeypatch.setattr("wblab.kernels.wanted.find_kernel", lambda name: shared_lab.kernel)
+def test_the_pauses_of_a_live_run_are_those_of_its_twin(shared_lab, capsys):
     live = "live_experiment.py --exp /run/wblab/scratch/left --dir /mnt/disk -- dd if=/dev/zero of=/mnt/disk/big bs=1K"
     script = f"{live} count=66560"
     outer = shared_lab.run(
@@ -16,7 +15,8 @@ def test_the_pauses_of_a_live_run_are_those_of_its_twin(shared_lab, monkeypatch,
         f"load.go={{kind='command', wait='0s', argv={json.dumps(['sh', '-c', script])}}}",
     )
     (path,) = (outer.path / "left").iterdir()
-    code = main(["twin", str(path), "--exp", str(shared_lab.results), "--seeds", "3", "--json"])
+    place = ("--exp", str(shared_lab.results), "--kernel", str(shared_lab.kernel.path))
+    code = main(["twin", str(path), *place, "--seeds", "3", "--json"])
     output, errors = capsys.readouterr()
     assert code == 0, errors
     found = {(item["load"], item["metric"]): item for item in json.loads(output)["matches"]}

@@ -9,15 +9,15 @@ from wblab.bisect.metric import Metric
 from wblab.bisect.search import short
 from wblab.core.errors import WblabError
 from wblab.core.spec import Spec
-from wblab.data.metrics import measured_the_host
+from wblab.data.metrics import is_noisy
 from wblab.data.run import Run, read_run
-from wblab.host.check import check_kernel
 from wblab.host.pool import side_by_side
+from wblab.host.request import suited
 from wblab.host.run import run_experiment
 from wblab.kernels import Kernel
 from wblab.lab.progress import Report
 
-_ATTEMPTS = 3  # at a run in real time that measured the host
+_ATTEMPTS = 3  # at a noisy run in real time
 
 
 @dataclass
@@ -54,18 +54,18 @@ class Measurements:
         return [self.found[commit, seed] for seed in wanted]
 
     def _run(self, commit: str, seed: int, report: Report) -> Run:
-        """Return the run of a commit with a seed; in real time one that measured the host is made again."""
+        """Return the run of a commit with a seed; in real time a noisy one is made again."""
         kernel, name = self.kernels[commit], f"{short(commit)}-s{seed}"
         place = self.runs / name
         # The kernel by its path, so that the run can be repeated from its record; and for 'wblab compare', all runs of
         # a commit have one name.
         spec = replace(self.spec, name=short(commit), seed=seed, kernel=str(kernel.path))
-        check_kernel(spec, kernel)
+        request = suited(spec, kernel)
         for number in range(1, _ATTEMPTS + 1):
             if not place.is_dir():
-                run_experiment(spec, kernel, self.runs, report=report).directory.rename(place)
+                run_experiment(request, self.runs, report=report).directory.rename(place)
             run = read_run(place)
-            if spec.clock.mode != "real" or not measured_the_host(run):
+            if spec.clock.mode != "real" or not is_noisy(run):
                 return run
             place.rename(place.with_name(f"{name}.noisy-{number}"))
-        raise WblabError(f"seed {seed} measured the host {_ATTEMPTS} times: its control load stalled")
+        raise WblabError(f"seed {seed} was noisy {_ATTEMPTS} times: its control load stalled")

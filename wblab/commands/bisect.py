@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from wblab.commands.common import add_exp, add_json, add_settings, results, whole
 from wblab.core.errors import InputError, WblabError
 from wblab.lab.printable import printable
 
@@ -14,45 +15,41 @@ if TYPE_CHECKING:
     from wblab.bisect.result import Question
 
 _MOST = 34
-_LEAST = 3
+_LEAST = 3  # seeds: with fewer, nothing can be told apart
 
 
-def add_verbs(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the verb to the command."""
-    bisect = verbs.add_parser(
-        "bisect",
-        help="find the kernel commit that changed a figure",
-        description="Find the commit between GOOD and BAD, two revisions of a kernel's git repository, that changed a "
-        "metric: git's bisection, with a kernel built for each step, and as many runs as the difference needs. Your "
-        "work tree is not touched. Commits that do not build or run are skipped.",
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the verb and its options."""
+    parser.description = (
+        "Find the commit between GOOD and BAD, two revisions of a kernel's git repository, that changed a metric: "
+        "git's bisection, with a kernel built for each step, and as many runs as the difference needs. Your work tree "
+        "is not touched. Commits that do not build or run are skipped."
     )
-    bisect.add_argument("good", nargs="?", metavar="GOOD", help="a revision from before the change")
-    bisect.add_argument("bad", nargs="?", metavar="BAD", help="one from after it")
-    bisect.add_argument("--metric", metavar="LOAD.METRIC", help="what changed: mw1.longest_pause_s")
-    bisect.add_argument("--tree", type=Path, default=Path(), metavar="PATH", help="the repository (default: here)")
-    bisect.add_argument("--spec", default="base", metavar="SPEC", help="what to run, as for wblab run (default: base)")
-    bisect.add_argument(
-        "--set", action="append", default=[], metavar="KEY=VALUE", dest="settings", help="change a key of the spec"
-    )
-    bisect.add_argument(
-        "--seeds-max", type=int, default=_MOST, metavar="N", help=f"runs of one commit at most (default: {_MOST})"
-    )
-    bisect.add_argument("--resume", type=Path, metavar="DIR", help="go on with one that was interrupted")
-    bisect.add_argument("--exp", type=Path, metavar="DIR", help="where its directory goes (default: exp/ of the lab)")
-    bisect.add_argument("--json", action="store_true", help="print commit, figures and all trials as JSON")
-    bisect.set_defaults(run=_bisect)
+    parser.add_argument("good", nargs="?", metavar="GOOD", help="a revision from before the change")
+    parser.add_argument("bad", nargs="?", metavar="BAD", help="one from after it")
+    parser.add_argument("--metric", metavar="LOAD.METRIC", help="what changed: mw1.longest_pause_s")
+    parser.add_argument("--tree", type=Path, default=Path(), metavar="PATH", help="the repository (default: here)")
+    parser.add_argument("--spec", default="base", metavar="SPEC", help="what to run, as for wblab run (default: base)")
+    add_settings(parser)
+    most = f"runs of one commit at most (default: {_MOST})"
+    parser.add_argument("--seeds-max", type=whole(_LEAST), default=_MOST, metavar="N", help=most)
+    parser.add_argument("--resume", type=Path, metavar="DIR", help="go on with one that was interrupted")
+    add_exp(parser, "its directory goes")
+    add_json(parser, "print commit, figures and all trials as JSON")
+    parser.set_defaults(run=_bisect)
 
 
 def _bisect(arguments: argparse.Namespace) -> None:
     from wblab.bisect.repository import check_range
     from wblab.bisect.result import text
+    from wblab.bisect.resume import going_on, resumed
     from wblab.bisect.run import bisect
     from wblab.host.check import check_run
     from wblab.kernels.make import check_tools
 
     if arguments.resume and (arguments.good or arguments.metric):
         raise InputError("--resume: GOOD, BAD and --metric are those that it was begun with: leave them out")
-    question = _resumed(arguments.resume, arguments.tree) if arguments.resume else _asked(arguments)
+    question = resumed(arguments.resume, arguments.tree) if arguments.resume else _asked(arguments)
     check_run(question.spec)
     check_range(question.tree, question.good, question.bad)
     check_tools()
@@ -60,7 +57,7 @@ def _bisect(arguments: argparse.Namespace) -> None:
     try:
         found = bisect(question, directory, _say)
     except KeyboardInterrupt:
-        _say(f"to go on: {shlex.join(_going_on(directory, question.tree))}")
+        _say(f"to go on: {shlex.join(going_on(directory, question.tree))}")
         raise
     if arguments.json:
         print(json.dumps({"directory": str(directory)} | question.to_json() | found.to_json(), indent=2))
@@ -79,8 +76,6 @@ def _asked(arguments: argparse.Namespace) -> "Question":
 
     if not (arguments.good and arguments.bad and arguments.metric):
         raise InputError("give GOOD, BAD and --metric LOAD.METRIC, or --resume DIR: see wblab bisect --help")
-    if arguments.seeds_max < _LEAST:
-        raise InputError(f"--seeds-max: with fewer than {_LEAST} seeds nothing can be told apart")
     spec = read_spec(find_spec(arguments.spec), arguments.settings)
     metric = named_metric(arguments.metric, spec)
     tree = arguments.tree.resolve()
@@ -90,33 +85,9 @@ def _asked(arguments: argparse.Namespace) -> "Question":
 
 def _directory(arguments: argparse.Namespace) -> Path:
     from wblab.bisect.run import new_directory
-    from wblab.lab.specfile import RESULTS
 
     resumed: Path | None = arguments.resume
-    return resumed or new_directory(arguments.exp or RESULTS)
-
-
-def _resumed(directory: Path, tree: Path) -> "Question":
-    """Return the question that a directory is about; what is built is the tree that the user names. Raises InputError.
-
-    A directory may be a stranger's, and building a tree runs programs of it.
-    """
-    from wblab.bisect.repository import find_commit
-    from wblab.bisect.run import read_question
-
-    question = read_question(directory)
-    if tree.resolve() != question.tree:
-        command = shlex.join(_going_on(directory, question.tree))
-        raise InputError(
-            f"{directory} is about {question.tree}, whose commits will be built: if you trust it, {command}"
-        )
-    for commit in (question.good, question.bad):
-        find_commit(question.tree, commit.hash)
-    return question
-
-
-def _going_on(directory: Path, tree: Path) -> list[str]:
-    return ["wblab", "bisect", "--resume", str(directory), "--tree", str(tree)]
+    return resumed or new_directory(results(arguments))
 
 
 def _say(line: str) -> None:

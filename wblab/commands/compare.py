@@ -6,74 +6,89 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from wblab.commands.common import (
+    add_exp,
+    add_json,
+    add_output,
+    add_removed,
+    add_resampling_seed,
+    format_of,
+    results,
+)
+from wblab.lab.formats import PAGE
 from wblab.lab.printable import printable
 
 if TYPE_CHECKING:
     from wblab.data.comparison import Comparison
     from wblab.data.observations import Observations
 
+_FORMATS = ("png", "svg", "pdf", "html")
 _PLAIN_WIDTH = 150  # of a table that goes to a file or a pipe
 
 
-def add_verbs(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the verb to the command."""
-    compare = verbs.add_parser(
-        "compare",
-        help="compare groups of runs",
-        description="Compare groups of runs, or the cells of a matrix: differences with intervals, tails first. Where "
-        "an interval spans zero, nothing is claimed.",
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the verb and its options."""
+    parser.description = (
+        "Compare groups of runs, or the cells of a matrix: differences with intervals, tails first. Where an interval "
+        "spans zero, nothing is claimed."
     )
-    compare.add_argument(
+    parser.add_argument(
         "runs", nargs="+", metavar="RUN", help="runs, or one matrix: its directory, or a Parquet or CSV"
     )
-    compare.add_argument("--exp", type=Path, metavar="DIR", help="where run directories are (default: exp/ of the lab)")
-    compare.add_argument(
+    add_exp(parser)
+    add = parser.add_argument
+    add(
         "--by", action="append", default=[], metavar="KEY", help="group by this key of the spec (default: what differs)"
     )
-    compare.add_argument(
+    add(
         "--baseline",
         action="append",
         default=[],
         metavar="KEY=VALUE",
         help="compare with this (default: the first run's)",
     )
-    compare.add_argument("--load", action="append", default=[], metavar="NAME", help="show only this load")
-    compare.add_argument("--metric", action="append", default=[], metavar="NAME", help="show only this metric")
-    compare.add_argument("--all", action="store_true", help="show every load, metric and group")
-    compare.add_argument("--seed", type=int, default=0, metavar="N", help="of the resampling (default: 0)")
-    compare.add_argument("--json", action="store_true", help="print JSON, with everything")
-    compare.add_argument("-o", "--output", type=Path, metavar="FILE", help="draw a figure: PNG, SVG or PDF")
-    compare.add_argument("--html", type=Path, metavar="FILE", help="write a report: one HTML file")
-    compare.set_defaults(run=_compare)
+    add("--load", action="append", default=[], metavar="NAME", help="show only this load")
+    add("--metric", action="append", default=[], metavar="NAME", help="show only this metric")
+    add("--all", action="store_true", help="show every load, metric and group")
+    add_resampling_seed(parser)
+    add_output(parser, "write a figure or, as HTML, a report (default with --format: comparison.FORMAT)", _FORMATS)
+    add_json(parser, "print JSON, with everything")
+    add_removed(parser, "--seed", "--resampling-seed N")
+    add_removed(parser, "--html", "--format html, and -o FILE")
+    parser.set_defaults(run=_compare)
 
 
 def _compare(arguments: argparse.Namespace) -> None:
-    from wblab.core.errors import InputError
     from wblab.data.comparison import compare
     from wblab.data.statistics import Resampling
-    from wblab.plot.comparison import check_format
 
-    if arguments.seed < 0:
-        raise InputError(f"--seed {arguments.seed} must be 0 or more")
-    if arguments.output is not None:
-        check_format(arguments.output)
-    comparison = compare(_observations(arguments), Resampling(seed=arguments.seed))
+    output = _output(arguments)
+    comparison = compare(_observations(arguments), Resampling(seed=arguments.resampling_seed))
     shown = _shown(comparison, arguments)
     if arguments.json:
         print(json.dumps(comparison.to_json(), indent=2, allow_nan=False))
     else:
         _print(shown, arguments.all)
-    written = [*_draw(comparison, arguments.output), *_write(comparison, arguments.html)]
+    if output is None:
+        return
+    (_write if output.suffix.lower() == PAGE else _draw)(comparison, output)
     if not arguments.json:
-        print(*(printable(str(path)) for path in written), sep="\n", end="\n" if written else "")
+        print(printable(str(output)))
+
+
+def _output(arguments: argparse.Namespace) -> Path | None:
+    """Return the file that is to be written, if any. Raises InputError."""
+    if arguments.output is None and arguments.format is None:
+        return None
+    chosen = format_of(arguments, _FORMATS)
+    return arguments.output or Path(f"comparison.{chosen}")
 
 
 def _observations(arguments: argparse.Namespace) -> "Observations":
     from wblab.data.observations import found_observations
-    from wblab.lab.specfile import RESULTS
 
     baseline = dict(_pair(text) for text in arguments.baseline)
-    return found_observations(arguments.runs, arguments.exp or RESULTS, arguments.by, baseline)
+    return found_observations(arguments.runs, results(arguments), arguments.by, baseline)
 
 
 def _pair(text: str) -> tuple[str, str]:
@@ -124,25 +139,19 @@ def _print(comparison: "Comparison", with_groups: bool) -> None:
         console.print(printable(f"- {note}"), markup=False, style="dim")
 
 
-def _draw(comparison: "Comparison", path: Path | None) -> list[Path]:
+def _draw(comparison: "Comparison", path: Path) -> None:
     from wblab.plot.comparison import comparison_figure, save_figure
 
-    if path is None:
-        return []
     save_figure(comparison_figure(comparison), path)
-    return [path]
 
 
-def _write(comparison: "Comparison", path: Path | None) -> list[Path]:
+def _write(comparison: "Comparison", path: Path) -> None:
     from wblab.core.errors import WblabError
     from wblab.core.files import replace_file
     from wblab.plot.report import report
 
-    if path is None:
-        return []
     try:
         with replace_file(path) as file:
             file.write(report(comparison, f"Comparison by {', '.join(comparison.axes)}").encode())
     except OSError as error:
         raise WblabError(f"cannot write {path}: {error.strerror}") from None
-    return [path]

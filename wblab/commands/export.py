@@ -4,37 +4,32 @@ import argparse
 import sys
 from pathlib import Path
 
-from wblab.commands.pauses import add_run_argument, named_run, traced
+from wblab.commands.common import add_bound, add_exp, add_removed, add_run, named_run, traced
 from wblab.lab.printable import printable
 
 FILE = "trace.perfetto-trace"
 
 
-def add_verbs(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the verbs to the command."""
-    export = verbs.add_parser(
-        "export",
-        help="write a run for another program",
-        description="Write a run for another program. Of the traced events, the state of the page cache and the "
-        "throttling become counters and slices; all others become instants, at most 200,000: beyond that the most "
-        "frequent types are left out.",
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the verb and its options."""
+    parser.description = (
+        "Write a run for another program: Perfetto's viewer, https://ui.perfetto.dev. Of the traced events, the state "
+        "of the page cache and the throttling become counters and slices; all others become instants, at most 200,000: "
+        "beyond that the most frequent types are left out."
     )
-    add_run_argument(export)
-    export.add_argument("--perfetto", action="store_true", help="for the Perfetto viewer, https://ui.perfetto.dev")
-    export.add_argument("-o", "--output", type=Path, metavar="FILE", help=f"default: {FILE} in the run")
-    export.add_argument(
-        "--bound", default="300ms", metavar="TIME", help="show pauses longer than this (default: 300ms)"
-    )
-    export.set_defaults(run=_export)
+    add_run(parser)
+    add_exp(parser)
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help=f"default: {FILE} in the run")
+    parser.add_argument("--format", choices=("perfetto",), default="perfetto", help="default: perfetto")
+    add_bound(parser)
+    add_removed(parser, "--perfetto", "--format perfetto, or nothing")
+    parser.set_defaults(run=_export)
 
 
 def _export(arguments: argparse.Namespace) -> None:
-    from wblab.core.errors import InputError
     from wblab.core.units import parse_time
     from wblab.data.run import read_run
 
-    if not arguments.perfetto:
-        raise InputError("no format is given: say --perfetto")
     bound_ns = parse_time(arguments.bound)
     run = read_run(named_run(arguments))
     cache = traced(run, "the export")

@@ -5,8 +5,9 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
+from wblab.commands.common import add_exp, add_json, results
 from wblab.core.errors import InputError
 from wblab.core.loads import IoClass
 from wblab.core.units import parse_bytes, parse_time
@@ -15,13 +16,6 @@ from wblab.live.request import EVENTS, INNOCENT, Captures, LiveRequest, check_re
 
 if TYPE_CHECKING:
     from wblab.host.run import Finished
-
-Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
-
-
-def add_verbs(verbs: Verbs) -> None:
-    """Add the verb to the command."""
-    add_arguments(verbs.add_parser("live", help="run the loads and a command on this machine"))
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -51,21 +45,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--captures", type=int, default=20, metavar="N", help="how many are saved at most (default: 20)")
     add("--capture-bytes", default="1GiB", metavar="SIZE", help="how large they become together (default: 1GiB)")
     add("--name", default="live", metavar="NAME", help="part of the run directory's name (default: live)")
-    add("--exp", type=Path, metavar="DIR", help="where run directories go (default: exp/ of the lab)")
-    add("--json", action="store_true", help="print the run's record as JSON")
+    add_exp(parser, "run directories go")
+    add_json(parser, "print the run's record as JSON")
     add("command", nargs=argparse.REMAINDER, metavar="-- COMMAND...", help="the offender, and its arguments")
     parser.set_defaults(run=_live)
 
 
 def _live(arguments: argparse.Namespace) -> None:
     from wblab.lab.progress import bar
-    from wblab.lab.specfile import RESULTS
     from wblab.live.run import held, run_live
 
     request = make_request(arguments)
     check_request(request)
     with held(), bar(request.name) as report:
-        finished = run_live(request, arguments.exp or RESULTS, report=report)
+        finished = run_live(request, results(arguments), report=report)
     _print(finished, arguments.json)
 
 

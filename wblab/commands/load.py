@@ -6,7 +6,7 @@ import shlex
 import time
 from dataclasses import MISSING, Field, fields
 from pathlib import Path
-from typing import Any, TypeAlias, get_type_hints
+from typing import Any, get_type_hints
 
 from wblab.core import rundir
 from wblab.core.check import check_load, check_name
@@ -16,13 +16,6 @@ from wblab.core.loads import KINDS, Load
 from wblab.core.syscalls import set_ioprio
 from wblab.core.tables import from_table
 from wblab.machine.trust import distrust
-
-Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
-
-
-def add_verbs(verbs: Verbs) -> None:
-    """Add the verb to the command."""
-    add_arguments(verbs.add_parser("load", help="run one load on this machine"))
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

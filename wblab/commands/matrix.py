@@ -5,14 +5,17 @@ import json
 import sys
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from wblab.commands.common import add_exp, add_jobs, add_json, add_removed, add_seeds, results
 from wblab.core.errors import InputError, WblabError
 from wblab.lab.printable import printable
 
 if TYPE_CHECKING:
     from distributed import Client
 
+    from wblab.kernels import Shelf
+    from wblab.matrix.begin import Kernels
     from wblab.matrix.plan import Matrix
     from wblab.matrix.run import Tally
     from wblab.matrix.store import Store
@@ -20,28 +23,22 @@ if TYPE_CHECKING:
 _SHOWN = 20  # failures that are listed
 
 
-def add_verbs(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the verb to the command."""
-    matrix = verbs.add_parser(
-        "matrix",
-        help="run many experiments",
-        description="Run every combination of a matrix's axes with several seeds, and print its directory.",
-    )
-    matrix.add_argument("spec", nargs="?", metavar="SPEC", help="a TOML file, or one of experiments/matrices/")
-    matrix.add_argument("--resume", type=Path, metavar="DIR", help="run what is missing in the directory of a matrix")
-    matrix.add_argument("--seeds", type=int, metavar="N", help="run every cell with the seeds 1 to N")
-    matrix.add_argument("--exp", type=Path, metavar="DIR", help="where its directory goes (default: exp/ of the lab)")
-    matrix.add_argument(
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the verb and its options."""
+    parser.description = "Run every combination of a matrix's axes with several seeds, and print its directory."
+    parser.add_argument("spec", nargs="?", metavar="SPEC", help="a TOML file, or one of experiments/matrices/")
+    parser.add_argument("--resume", type=Path, metavar="DIR", help="run what is missing in the directory of a matrix")
+    add_seeds(parser, "run every cell with the seeds 1 to N (default: the matrix's)")
+    add_exp(parser, "its directory goes")
+    parser.add_argument(
         "--kernel",
         action="append",
         default=[],
         metavar="PATH",
         help="a path that its cells name and may run; again for more",
     )
-    where = matrix.add_mutually_exclusive_group()
-    where.add_argument(
-        "--workers", type=int, metavar="N", help="runs at once on this machine (default: its processors)"
-    )
+    where = parser.add_mutually_exclusive_group()
+    add_jobs(where)
     where.add_argument(
         "--scheduler",
         metavar="ADDRESS",
@@ -49,27 +46,35 @@ def add_verbs(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
         "and on the workers: use tls:// with certificates (dask's configuration, distributed.comm.tls), or tcp:// on "
         "a network that you trust",
     )
-    matrix.add_argument("--json", action="store_true", help="print directory, numbers and failures as JSON")
-    matrix.set_defaults(run=_matrix)
+    add_json(parser, "print directory, numbers and failures as JSON")
+    add_removed(parser, "--workers", "--jobs N")
+    parser.set_defaults(run=_matrix)
 
 
 def _matrix(arguments: argparse.Namespace) -> None:
-    store, matrix, kernels = _planned(arguments)
-    if arguments.workers is not None and not 0 < arguments.workers <= 1024:
-        raise InputError(f"--workers: {arguments.workers} is not between 1 and 1024")
-    _check(matrix, kernels, arguments.kernel, here=not arguments.scheduler)
+    from wblab.commands.run import print_notes
+    from wblab.kernels import built_kernels
+    from wblab.matrix.begin import orders, requests
+    from wblab.matrix.cluster import check_workers, remote
+    from wblab.matrix.store import Store
+
+    shelf, here = built_kernels(*arguments.kernel), not arguments.scheduler
+    store, matrix, kernels = _planned(arguments, shelf)
+    print_notes(requests(matrix, shelf, here=here), here=here)
     with ExitStack() as stack:
-        client = _remote(stack, arguments.scheduler, matrix, kernels) if arguments.scheduler else None
-        store = store or _create(arguments, matrix, kernels)
+        client = None if here else stack.enter_context(remote(arguments.scheduler))
+        if client is not None:
+            check_workers(client, orders(matrix, kernels))
+        store = store or Store.create(results(arguments), matrix, kernels)
         stack.enter_context(store.held())
-        tally = _run(store, client, arguments.workers)
+        tally = _run(store, client, arguments.jobs)
     _print(store, tally, arguments.json)
 
 
-def _planned(arguments: argparse.Namespace) -> "tuple[Store | None, Matrix, dict[str, Any]]":
+def _planned(arguments: argparse.Namespace, shelf: "Shelf") -> "tuple[Store | None, Matrix, Kernels]":
     """Return what is to run, with the kernels by what the cells call them; and its directory if there is one."""
-    from wblab.kernels import built_kernel, list_kernels
-    from wblab.lab.specfile import RESULTS
+    from wblab.kernels import list_kernels
+    from wblab.matrix.begin import check_kernels, described
     from wblab.matrix.plan import MAX_RUNS, find_matrix, read_matrix
     from wblab.matrix.store import Store
 
@@ -78,92 +83,30 @@ def _planned(arguments: argparse.Namespace) -> "tuple[Store | None, Matrix, dict
     if arguments.resume:
         if arguments.seeds is not None:
             raise InputError("--seeds: a matrix is resumed with the seeds that it was begun with")
-        results = arguments.exp or RESULTS
-        path = next((p for p in (arguments.resume, results / arguments.resume) if p.is_dir()), arguments.resume)
+        path = next(
+            (p for p in (arguments.resume, results(arguments) / arguments.resume) if p.is_dir()), arguments.resume
+        )
         store = Store.open(path)
-        _check_kernels(store, arguments.kernel)
+        check_kernels(store, shelf)
         return store, store.matrix, store.kernels
-    if arguments.seeds is not None and not 0 < arguments.seeds <= MAX_RUNS:
+    if (arguments.seeds or 0) > MAX_RUNS:
         raise InputError(f"--seeds: {arguments.seeds} is not between 1 and {MAX_RUNS}")
     built = [listed.series for listed in list_kernels() if listed.kernel]
     matrix = read_matrix(find_matrix(arguments.spec), built=built, seeds=range(1, (arguments.seeds or 0) + 1))
-    names = dict.fromkeys(cell.spec.kernel for cell in matrix.cells)
-    return None, matrix, {name: built_kernel(name, given=arguments.kernel).describe() for name in names}
-
-
-def _check_kernels(store: "Store", given: list[str]) -> None:
-    """Raise InputError unless the kernels are those with which the matrix was begun, and may be run."""
-    from wblab.kernels import built_kernel
-    from wblab.matrix.work import same_kernel
-
-    if unknown := {cell.spec.kernel for cell in store.matrix.cells} - store.kernels.keys():
-        raise InputError(f"{store.path} does not say which build {min(unknown)!r} was: its matrix.json is damaged")
-    for name, kernel in store.kernels.items():
-        built_kernel(name, given=given)
-        try:
-            same_kernel(name, kernel["build_id"])
-        except InputError as error:
-            raise InputError(f"{store.path} was begun with another kernel: {error}") from None
-
-
-def _check(matrix: "Matrix", kernels: dict[str, Any], given: list[str], *, here: bool) -> None:
-    """Raise InputError for what can be known to fail; on a cluster, the workers are asked about themselves."""
-    from wblab.host.check import check_kernel, check_run
-    from wblab.kernels import built_kernel, why_left_out
-
-    found = {name: built_kernel(name, given=given) for name in kernels}
-    for cell in matrix.cells:
-        try:
-            if here:
-                check_run(cell.spec)
-            check_kernel(cell.spec, found[cell.spec.kernel])
-        except InputError as error:
-            raise InputError(f"{error} (in the cell {cell})") from None
-    adapted = (why_left_out(found[cell.spec.kernel], cell.spec.trace.events) for cell in matrix.cells)
-    for said in filter(None, dict.fromkeys(adapted)):
-        print(printable(f"wblab: {said}"), file=sys.stderr)
-
-
-def _remote(stack: ExitStack, address: str, matrix: "Matrix", kernels: dict[str, Any]) -> "Client":
-    from wblab.core.tables import to_table
-    from wblab.matrix.cluster import check_workers, remote
-    from wblab.matrix.work import Order, own_program
-
-    client = stack.enter_context(remote(address))
-    orders = [Order(to_table(cell.spec), kernels[cell.spec.kernel]["build_id"], own_program()) for cell in matrix.cells]
-    check_workers(client, orders)
-    return client
-
-
-def _create(arguments: argparse.Namespace, matrix: "Matrix", kernels: dict[str, Any]) -> "Store":
-    from wblab.lab.specfile import RESULTS
-    from wblab.matrix.store import Store
-
-    return Store.create(arguments.exp or RESULTS, matrix, kernels)
+    return None, matrix, described(matrix, shelf)
 
 
 def _run(store: "Store", client: "Client | None", workers: int | None) -> "Tally":
-    """Run what is missing; the table is written whatever happens."""
-    from wblab.host.machine import processors
+    """Run what is missing, with progress; if that ends early, say how to go on."""
     from wblab.lab.progress import bar
-    from wblab.matrix.cluster import local
-    from wblab.matrix.run import Runner, Tally
+    from wblab.matrix.run import run_missing
 
-    missing = len(store.missing())
     try:
-        if not missing:
-            return Tally(0)
-        with ExitStack() as stack:
-            report = stack.enter_context(bar(store.matrix.name))
-            report(None, "starting the workers")
-            if client is None:
-                client = stack.enter_context(local(min(workers or processors(), missing), store.room()))
-            return Runner(store, client, report).run()
-    except (WblabError, KeyboardInterrupt) as error:
+        with bar(store.matrix.name) as report:
+            return run_missing(store, client, workers, report)
+    except (WblabError, KeyboardInterrupt):
         print(printable(f"wblab: to go on: wblab matrix --resume {store.path}"), file=sys.stderr)
-        raise error
-    finally:
-        store.write_tables()
+        raise
 
 
 def _print(store: "Store", tally: "Tally", as_json: bool) -> None:

@@ -3,27 +3,23 @@
 import argparse
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeAlias
 
-Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+from wblab.commands.common import add_json
 
 
-def add_verbs(verbs: Verbs) -> None:
-    """Add the verb to the command."""
-    mitigate = verbs.add_parser(
-        "mitigate",
-        help="hold back processes that write too much",
-        description="Find processes that write more than their share of what the disk takes, hold them back until they "
-        "are calm, and put everything back exactly. Runs until it is interrupted.",
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the verb and its options."""
+    parser.description = (
+        "Find processes that write more than their share of what the disk takes, hold them back until they are calm, "
+        "and put everything back exactly. Runs until it is interrupted."
     )
-    mitigate.add_argument("--dry-run", action="store_true", help="change nothing; say what would be done")
-    mitigate.add_argument(
-        "--config", type=Path, metavar="FILE", help="a TOML file (default: /etc/wblab/mitigate.toml, if it is there)"
-    )
-    mitigate.add_argument("--policy", metavar="NAME", help="what is done to an offender, whatever the file says")
-    mitigate.add_argument("--restore", action="store_true", help="only undo what a killed daemon left")
-    mitigate.add_argument("--json", action="store_true", help="print each decision as a line of JSON")
-    mitigate.set_defaults(run=_mitigate)
+    add = parser.add_argument
+    add("--dry-run", action="store_true", help="change nothing; say what would be done")
+    add("--config", type=Path, metavar="FILE", help="a TOML file (default: /etc/wblab/mitigate.toml, if it is there)")
+    add("--policy", metavar="NAME", help="what is done to an offender, whatever the file says")
+    add("--restore", action="store_true", help="only undo what a killed daemon left")
+    add_json(parser, "print each decision as a line of JSON")
+    parser.set_defaults(run=_mitigate)
 
 
 def _mitigate(arguments: argparse.Namespace) -> None:

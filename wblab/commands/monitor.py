@@ -9,52 +9,49 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from wblab.commands.common import add_exp, add_json, add_kernel, add_removed, add_run, add_settings, named_run, results
 from wblab.core.errors import InputError
 
 if TYPE_CHECKING:
-    from wblab.core.spec import Spec
     from wblab.monitor.audience import Audience
 
 _END_LIMIT_S = 5.0
 _HEAP_BYTES = 32 << 20
 
 
-def add_verbs(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the verb to the command."""
-    monitor = verbs.add_parser(
-        "monitor",
-        help="watch writeback on a page",
-        description="Serve a page on 127.0.0.1 that shows writeback while it happens, and print its address. "
-        "Without --run and --guest: on this machine, with the dirty limit and throttling where we may trace.",
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the verb and its options."""
+    parser.description = (
+        "Serve a page on 127.0.0.1 that shows writeback while it happens, and print its address: of RUN, replayed; of "
+        "a guest; else of this machine, with the dirty limit and throttling where we may trace."
     )
-    source = monitor.add_mutually_exclusive_group()
-    source.add_argument("--run", metavar="RUN", dest="replayed", help="replay a run: its directory, name, or 'latest'")
+    source = parser.add_mutually_exclusive_group()
+    add_run(source, optional=True, about="replay this run: its directory, the directory's name, or 'latest'")
     source.add_argument(
         "--guest", nargs="?", const="base", metavar="SPEC", help="run an experiment and watch its guest (default: base)"
     )
-    monitor.add_argument("--dir", type=Path, metavar="DIR", help="on this machine: also time small writes in DIR")
-    monitor.add_argument("--speed", type=float, metavar="N", help="replay so many times as fast (inf: at once)")
-    monitor.add_argument(
-        "--set", action="append", default=[], metavar="KEY=VALUE", dest="settings", help="change a key of SPEC"
-    )
-    monitor.add_argument("--kernel", default="", metavar="SERIES|PATH", help="the guest's (default: SPEC's)")
-    monitor.add_argument("--exp", type=Path, metavar="DIR", help="where run directories are (default: exp/ of the lab)")
-    monitor.add_argument("--port", type=int, default=0, metavar="N", help="of the page (default: one that is free)")
-    monitor.add_argument("--json", action="store_true", help="print samples as lines of JSON instead; serve nothing")
-    monitor.set_defaults(run=_monitor)
+    parser.add_argument("--dir", type=Path, metavar="DIR", help="on this machine: also time small writes in DIR")
+    parser.add_argument("--speed", type=float, metavar="N", help="replay so many times as fast (inf: at once)")
+    add_settings(parser)
+    add_kernel(parser, "SPEC's")
+    add_exp(parser)
+    parser.add_argument("--port", type=int, default=0, metavar="N", help="of the page (default: one that is free)")
+    add_json(parser, "print samples as lines of JSON instead; serve nothing")
+    add_removed(parser, "--run", "wblab monitor RUN")
+    parser.set_defaults(run=_monitor)
 
 
 def _monitor(arguments: argparse.Namespace) -> None:
     for option, value, needed in (
-        ("--dir", arguments.dir, arguments.replayed is None and arguments.guest is None),
-        ("--speed", arguments.speed, arguments.replayed is not None),
+        ("--dir", arguments.dir, arguments.run_name is None and arguments.guest is None),
+        ("--speed", arguments.speed, arguments.run_name is not None),
         ("--set", arguments.settings, arguments.guest is not None),
         ("--kernel", arguments.kernel, arguments.guest is not None),
     ):
         if value and not needed:
             raise InputError(f"{option} says nothing here: see wblab monitor --help")
     with suppress(KeyboardInterrupt):  # how one ends it
-        if arguments.replayed is not None:
+        if arguments.run_name is not None:
             _watch_run(arguments)
         elif arguments.guest is not None:
             _watch_guest(arguments)
@@ -64,15 +61,11 @@ def _monitor(arguments: argparse.Namespace) -> None:
 
 def _watch_machine(arguments: argparse.Namespace) -> None:
     from wblab.monitor.memory import lock_all, reserve
+    from wblab.monitor.probe import probe_place
     from wblab.monitor.sampler import SamplerRequest
     from wblab.monitor.streams import pipe, piped, sampler
 
-    directory: Path | None = arguments.dir
-    if directory is not None and not (directory.is_dir() and os.access(directory, os.W_OK | os.X_OK)):
-        raise InputError(f"--dir: cannot write to {str(directory)!r}: give a directory")
-    if directory is not None:
-        directory = _checked(directory)
-    request = SamplerRequest("this machine", probe=str(directory) if directory else "")
+    request = SamplerRequest("this machine", probe=str(probe_place(arguments.dir)) if arguments.dir is not None else "")
     audience = _audience(arguments)
     reading, writing = pipe()
     reserve(_HEAP_BYTES)
@@ -83,65 +76,39 @@ def _watch_machine(arguments: argparse.Namespace) -> None:
         audience.await_end(_END_LIMIT_S)
 
 
-def _checked(directory: Path) -> Path:
-    """Return where a directory lies that a probe may use. Raises InputError."""
-    from wblab.machine.directory import open_directory, path_of
-
-    try:
-        held = open_directory(directory)
-    except OSError as error:
-        raise InputError(f"--dir: cannot use {str(directory)!r}: {error.strerror}") from None
-    try:
-        return path_of(held)
-    finally:
-        os.close(held)
-
-
 def _watch_guest(arguments: argparse.Namespace) -> None:
-    from wblab.commands.run import run_spec
-    from wblab.host.check import check_kernel, check_run
-    from wblab.kernels import built_kernel, full_name
-    from wblab.lab.specfile import RESULTS, find_spec, read_spec
+    from wblab.commands.run import run_shown
+    from wblab.host.request import ready
+    from wblab.kernels import built_kernels, full_name
+    from wblab.lab.specfile import find_spec, read_spec
+    from wblab.monitor.guest import watched
     from wblab.monitor.streams import pipe, piped
 
     spec = watched(read_spec(find_spec(arguments.guest), ["clock.mode=real", *arguments.settings]))
     if arguments.kernel:
         spec = replace(spec, kernel=full_name(arguments.kernel))
-    check_run(spec)
-    check_kernel(spec, built_kernel(spec.kernel, given=[arguments.kernel]))
+    request = ready(spec, built_kernels(arguments.kernel))
     audience = _audience(arguments)
     reading, writing = pipe()
     with audience.hears(piped(reading)):
         try:
-            finished = run_spec(spec, arguments.exp or RESULTS, kernel_given=arguments.kernel, samples_fd=writing)
+            finished = run_shown(request, results(arguments), samples_fd=writing)
         finally:
             os.close(writing)
         print(finished.directory, file=sys.stderr if arguments.json else sys.stdout, flush=True)
         audience.stay()
 
 
-def watched(spec: "Spec") -> "Spec":
-    """Return a spec with a sampler beside its loads, which writes to the device that the host reads."""
-    from wblab.core import layout
-    from wblab.core.spec import Agent
-    from wblab.monitor.sampler import SamplerRequest
-    from wblab.monitor.streams import command
-
-    request = SamplerRequest(f"guest of {spec.name}", str(layout.SAMPLES_DEVICE), str(layout.DISK), passing=True)
-    return replace(spec, agent=spec.agent | {"sampler": Agent(argv=tuple(command(request, "python3")))})
-
-
 def _watch_run(arguments: argparse.Namespace) -> None:
-    from wblab.commands.pauses import traced
-    from wblab.data.run import find_run, read_run
-    from wblab.lab.specfile import RESULTS
+    from wblab.commands.common import traced
+    from wblab.data.run import read_run
     from wblab.monitor.replay import replay
     from wblab.monitor.streams import replayed
 
     speed = 1.0 if arguments.speed is None else arguments.speed
     if not speed > 0:
         raise InputError(f"--speed: {speed:g} times as fast never ends: give a number above 0, or inf")
-    run = read_run(find_run(arguments.replayed, arguments.exp or RESULTS))
+    run = read_run(named_run(arguments))
     items = replay(run, traced(run, "the page"))
     audience = _audience(arguments)
     with audience.hears(replayed(items, speed)):

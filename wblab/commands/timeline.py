@@ -4,49 +4,42 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wblab.commands.pauses import add_run_argument, named_run, traced
-from wblab.lab.formats import PAGE
+from wblab.commands.common import add_exp, add_output, add_removed, add_run, format_of, named_run, traced
 from wblab.lab.printable import printable
 
 if TYPE_CHECKING:
     from wblab.data.run import Run
     from wblab.data.window import Window
 
+_FORMATS = ("png", "svg", "pdf", "html")
 
-def add_verbs(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the verbs to the command."""
-    timeline = verbs.add_parser(
-        "timeline",
-        help="draw a run",
-        description="Draw the timeline of a run: its loads beside what the page cache did. A span of it is a close-up.",
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the verb and its options."""
+    parser.description = (
+        "Draw the timeline of a run: its loads beside what the page cache did. A span of it is a close-up. As HTML it "
+        "is a page to look into, with zoom and words on what it shows."
     )
-    add_run_argument(timeline)
-    timeline.add_argument(
-        "-o", "--output", type=Path, metavar="FILE", help="PNG, SVG, PDF or HTML (default: in the run)"
-    )
-    timeline.add_argument(
-        "--html", action="store_true", help="a page to look into: one HTML file, with zoom and words on what it shows"
-    )
-    timeline.add_argument("--from", dest="start", metavar="TIME", help="from this time since the loads started: 8.4s")
-    timeline.add_argument("--to", dest="end", metavar="TIME", help="up to this time")
-    timeline.add_argument(
+    add_run(parser)
+    add_exp(parser)
+    add_output(parser, "where to write it (default: in the run)", _FORMATS)
+    parser.add_argument("--from", dest="start", metavar="TIME", help="from this time since the loads started: 8.4s")
+    parser.add_argument("--to", dest="end", metavar="TIME", help="up to this time")
+    parser.add_argument(
         "--around", metavar="LOAD", help="around the longest pause of this load, or 'longest': of all innocent ones"
     )
-    timeline.set_defaults(run=_timeline)
+    add_removed(parser, "--html", "--format html")
+    parser.set_defaults(run=_timeline)
 
 
 def _timeline(arguments: argparse.Namespace) -> None:
-    from wblab.core.errors import InputError
     from wblab.data.run import read_run
 
-    output: Path | None = arguments.output
-    as_page = arguments.html or (output is not None and output.suffix.lower() == PAGE)
-    if output is not None and as_page and output.suffix.lower() != PAGE:
-        raise InputError(f"--html writes a page, and {str(output)!r} does not end in {PAGE}: leave one of the two out")
+    chosen = format_of(arguments, _FORMATS)
     run = read_run(named_run(arguments))
     window = _window(arguments, run)
-    output = output or run.path / f"{_name(run, window)}{PAGE if as_page else '.png'}"
-    if as_page:
+    output: Path = arguments.output or run.path / f"{_name(run, window)}.{chosen}"
+    if chosen == "html":
         from wblab.plot.page import page, save_page
 
         save_page(page(run, traced(run, "the timeline", window), window=window), run, output)

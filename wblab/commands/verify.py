@@ -2,30 +2,34 @@
 
 import argparse
 import json
-import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from wblab.commands.common import add_exp, add_jobs, add_json, add_kernel, add_seeds, results
 from wblab.core.errors import InputError
 from wblab.lab.printable import printable
 
+if TYPE_CHECKING:
+    from wblab.claims.base import Claim
 
-def add_verbs(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the verb to the command."""
-    verify = verbs.add_parser(
-        "verify",
-        help="check the thesis's claims",
-        description="Check the thesis's claims on runs made for it, in virtual time, and write a report. "
-        "That a claim is not reproduced is a finding, not a failure.",
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the verb and its options."""
+    parser.description = (
+        "Check the thesis's claims on runs made for it, in virtual time, and write a report. That a claim is not "
+        "reproduced is a finding, not a failure."
     )
-    verify.add_argument("claims", nargs="*", metavar="CLAIM", help="only these (default: all; --list names them)")
-    verify.add_argument("--list", action="store_true", help="print the claims and run nothing")
-    verify.add_argument("--kernel", default="", metavar="SERIES|PATH", help="a series (wblab kernel list) or a path")
-    verify.add_argument("--seeds", type=int, default=5, metavar="N", help="runs of each case (default: 5)")
-    verify.add_argument("--jobs", type=int, metavar="N", help="runs at a time (default: one for each processor)")
-    verify.add_argument("-o", "--output", type=Path, metavar="DIR", help="where the report goes (default: in exp/)")
-    verify.add_argument("--json", action="store_true", help="print the verdicts as JSON")
-    verify.set_defaults(run=_verify)
+    parser.add_argument("claims", nargs="*", metavar="CLAIM", help="only these (default: all; --list names them)")
+    parser.add_argument("--list", action="store_true", help="print the claims and run nothing")
+    add_kernel(parser, "wblab kernel list says which")
+    add_seeds(parser, "runs of each case", default=5)
+    add_jobs(parser)
+    parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="where the report goes (default: a new one)")
+    add_exp(parser, "new directories of reports go")
+    add_json(parser, "print the verdicts, or with --list the claims, as JSON")
+    parser.set_defaults(run=_verify)
 
 
 def _verify(arguments: argparse.Namespace) -> None:
@@ -33,25 +37,24 @@ def _verify(arguments: argparse.Namespace) -> None:
     from wblab.claims.report import write_report
     from wblab.claims.result import Result, judged, table
     from wblab.claims.runs import jobs, make
+    from wblab.commands.run import print_notes
     from wblab.host.machine import processors
-    from wblab.kernels import built_kernel, full_name, why_left_out
+    from wblab.kernels import built_kernels, full_name
     from wblab.lab.progress import bar
 
     claims = chosen(arguments.claims)
     if arguments.list:
-        print("\n".join(f"{claim.name:<22} {claim.says} ({claim.source})" for claim in claims))
+        _print_claims(claims, arguments.json)
         return
-    if arguments.seeds < 1 or (arguments.jobs is not None and arguments.jobs < 1):
-        raise InputError("--seeds and --jobs must be at least 1")
-    kernel = built_kernel(arguments.kernel, given=[arguments.kernel])
+    shelf = built_kernels(arguments.kernel)
+    kernel = shelf(full_name(arguments.kernel))
     cases = dict.fromkeys(case for claim in claims for case in claim.cases)
-    wanted = jobs(cases, arguments.seeds, kernel, full_name(arguments.kernel))
-    if said := why_left_out(kernel, dict.fromkeys(event for _, spec in wanted for event in spec.trace.events)):
-        print(printable(f"wblab: {said}"), file=sys.stderr)
-    directory = _directory(arguments.output, kernel.series)
+    wanted = jobs(cases, arguments.seeds, shelf, full_name(arguments.kernel))
+    print_notes(request for _, request in wanted)
+    directory = _directory(arguments.output, results(arguments), kernel.series)
     started = time.monotonic()
     with bar("verify") as report:
-        samples = make(wanted, kernel, directory / "runs", arguments.jobs or processors(), report)
+        samples = make(wanted, directory / "runs", arguments.jobs or processors(), report)
     verdicts = judged(claims, samples)
     result = Result(kernel.describe(), arguments.seeds, time.monotonic() - started, verdicts, samples)
     page = write_report(result, directory)
@@ -61,11 +64,17 @@ def _verify(arguments: argparse.Namespace) -> None:
         print("\n".join(map(printable, [*table(result), str(page)])))
 
 
-def _directory(output: Path | None, series: str) -> Path:
-    """Return the directory of the report, new or empty. Raises InputError."""
-    from wblab.lab.specfile import RESULTS
+def _print_claims(claims: "Sequence[Claim]", as_json: bool) -> None:
+    if as_json:
+        fields = ("name", "says", "source")
+        print(json.dumps([{name: getattr(claim, name) for name in fields} for claim in claims], indent=2))
+    else:
+        print("\n".join(f"{claim.name:<22} {claim.says} ({claim.source})" for claim in claims))
 
-    directory = output or RESULTS / f"{time.strftime('%Y-%m-%d_%H-%M-%S')}_verify-{series}"
+
+def _directory(output: Path | None, reports: Path, series: str) -> Path:
+    """Return the directory of the report, new or empty. Raises InputError."""
+    directory = output or reports / f"{time.strftime('%Y-%m-%d_%H-%M-%S')}_verify-{series}"
     try:
         directory.mkdir(parents=True, exist_ok=True)
         taken = any(directory.iterdir())

@@ -62,8 +62,8 @@ def control_stall_s(run: Run) -> float:
     return control_stall_ns(run) / NS_PER_S
 
 
-def measured_the_host(run: Run, bound_ns: int = CONTROL_BOUND_NS) -> bool:
-    """Return whether a control load stalled for so long that the run's figures are those of the host."""
+def is_noisy(run: Run, bound_ns: int = CONTROL_BOUND_NS) -> bool:
+    """Return whether a run is noisy: a control load stalled for so long that the figures are those of the host."""
     return control_stall_ns(run) > bound_ns
 
 

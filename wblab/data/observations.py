@@ -14,15 +14,16 @@ from pyarrow.parquet import ParquetFile
 from wblab.core.errors import InputError, nearest
 from wblab.core.files import open_file
 from wblab.core.tables import to_table
-from wblab.data.metrics import COLUMNS, measured_the_host, metrics_frame, with_cell
+from wblab.data.metrics import COLUMNS, is_noisy, metrics_frame, with_cell
 from wblab.data.run import Run, find_run, read_run
 from wblab.lab.printable import printable
 
 TABLE, NOISY, RUNS = "table.parquet", "noisy.parquet", "runs"  # in the directory of a matrix
 NOISY_MARK = ".noisy"  # in the name of a matrix's run
 SUFFIXES = (".parquet", ".csv")
-GATED = "gated"
-_NOT_AXES = {"cell", "seed", GATED, *COLUMNS}  # a cell is what all its levels are
+NOISY_COLUMN = "noisy"
+_OLDER_COLUMN = "gated"  # what tables of older labs call it
+_NOT_AXES = {"cell", "seed", NOISY_COLUMN, *COLUMNS}  # a cell is what all its levels are
 # What a table of results may hold; few bytes of Parquet can stand for many rows.
 _MOST_TABLE_BYTES, _MOST_ROWS, _MOST_COLUMNS = 1 << 30, 10_000_000, 200
 _MOST_VALUE = 1e18  # of seconds, shares and bytes/s
@@ -54,7 +55,7 @@ def read_table(path: Path) -> pd.DataFrame:
     """Return the table of a matrix: a Parquet or CSV file, or a directory with `table.parquet`.
 
     Columns: one for each axis, seed, run, load, kind, metric, value (bytes/s, s or a fraction), and where there is such
-    a column, gated: the run measured the host. Raises InputError.
+    a column, noisy: whether the run is (see `is_noisy`). Raises InputError.
     """
     file = path / TABLE if path.is_dir() else path
     try:
@@ -99,7 +100,7 @@ def matrix_notes(path: Path) -> tuple[str, ...]:
     notes = []
     if (path / NOISY).is_file():
         count = read_table(path / NOISY)["run"].nunique()
-        notes.append(f"runs not in the table, as they measured the host (their control load stalled): {count}")
+        notes.append(f"noisy runs, not in the table (their control load stalled: they measured the host): {count}")
     names = {printable(run.name) for run in (path / RUNS).glob("*")}
     if failed := sorted(name[1:] for name in names if name.startswith("_") and name[1:] not in names):
         notes.append(f"runs that failed and are missing: {', '.join(failed)}")
@@ -107,7 +108,7 @@ def matrix_notes(path: Path) -> tuple[str, ...]:
 
 
 def matrix_runs(path: Path) -> list[Path]:
-    """Return the directories of a matrix's runs that count: none that failed, and none that measured the host."""
+    """Return the directories of a matrix's runs that count: none that failed, and no noisy one."""
     return sorted(run for run in (path / RUNS).glob("[!_.]*") if NOISY_MARK not in run.name)
 
 
@@ -126,7 +127,7 @@ def runs_table(paths: Iterable[Path]) -> tuple[pd.DataFrame, tuple[str, ...]]:
     keys = list(dict.fromkeys(key for spec in specs for key in spec))
     frames = [
         with_cell(
-            metrics_frame(run).assign(seed=run.spec.seed, gated=measured_the_host(run)),
+            metrics_frame(run).assign(seed=run.spec.seed, noisy=is_noisy(run)),
             {key: spec.get(key, NONE) for key in keys},
         )
         for run, spec in zip(runs, specs, strict=True)
@@ -157,16 +158,18 @@ def observations(
     """Return what a table has to compare: its axes are the columns of more than one level, or those of `by`.
 
     `baseline` names the level of an axis that the others are compared with; by default the first in the table.
-    Runs that measured the host are left out, and so are repeats that are the same to the last digit: they are one run.
+    Noisy runs are left out, and so are repeats that are the same to the last digit: they are one run.
     Axes that only change together become one. Raises InputError.
     """
     said = list(notes)
+    if NOISY_COLUMN not in table.columns:
+        table = table.rename(columns={_OLDER_COLUMN: NOISY_COLUMN})
     columns = [str(name) for name in table.columns if name not in _NOT_AXES]
     for name in [*by, *(baseline or {})]:
         if name not in columns:
             raise InputError(f"the runs have no key {name!r}{nearest(name, columns)}")
     table = table.assign(**{name: table[name].map(_text) for name in columns})
-    table = _without_gated(table, said)
+    table = _without_noisy(table, said)
     unusable = ~np.isfinite(table["value"].astype(float))
     if unusable.any():
         said.append(f"values left out, as they are no numbers: {int(unusable.sum())}")
@@ -230,16 +233,18 @@ def _text(value: object) -> str:
     return NONE if missing or value == "" else str(value)
 
 
-def _without_gated(table: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
-    if GATED not in table.columns:
+def _without_noisy(table: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
+    if NOISY_COLUMN not in table.columns:
         return table
-    gated = table[GATED].map(lambda value: str(value).lower() in {"true", "1", "1.0"}).astype(bool)
-    if gated.any():
-        count = table[gated]["run"].nunique()
-        notes.append(f"runs left out, as they measured the host (their control load stalled): {count}")
-    if gated.all():
-        raise InputError("every run measured the host: repeat them on a quieter machine or with the virtual clock")
-    return table[~gated]
+    noisy = table[NOISY_COLUMN].map(lambda value: str(value).lower() in {"true", "1", "1.0"}).astype(bool)
+    if noisy.any():
+        count = table[noisy]["run"].nunique()
+        notes.append(f"noisy runs, left out (their control load stalled: they measured the host): {count}")
+    if noisy.all():
+        raise InputError(
+            "every run is noisy, its control load stalled: repeat them on a quieter machine or with the virtual clock"
+        )
+    return table[~noisy]
 
 
 def _merged(table: pd.DataFrame, axes: Sequence[str], by: Sequence[str], notes: list[str]) -> list[str]:

@@ -9,7 +9,7 @@ from wblab.core.units import NS_PER_S
 from wblab.data.run import LoadCycles, Run
 
 DEFAULT_BOUND_NS = 300_000_000
-CONTROL_BOUND_NS = 50_000_000  # a control load that stalls for longer says: the run measured the host
+CONTROL_BOUND_NS = 50_000_000  # a run whose control load stalls for longer is noisy: it measured the host
 
 
 @dataclass(frozen=True)

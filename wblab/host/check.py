@@ -9,7 +9,7 @@ from wblab.host.disk import mkfs_tool
 from wblab.host.lab import lab
 from wblab.host.machine import available_memory_bytes, free_shared_bytes, shared_memory
 from wblab.host.options import check_options
-from wblab.kernels import Kernel, unknown_events
+from wblab.kernels import Kernel
 from wblab.lab.packages import PROGRAMS
 from wblab.lab.tools import tool_path
 
@@ -33,10 +33,7 @@ def check_run(spec: Spec) -> None:
 
 
 def check_kernel(spec: Spec, kernel: Kernel) -> None:
-    """Raise InputError for events that a kernel does not have, or one of the user's own that lacks the lab's patches.
-
-    Events for which a kernel lacks a feature that not all have are no error: the run leaves them out.
-    """
+    """Raise InputError for a kernel of the user's own that lacks what the lab's patches bring, and the run needs."""
     needed = {"virtual": ("tt_syscall_ns", "um_seed"), "real": ()}[spec.clock.mode]
     needed += ("bytes_per_second",) if spec.disk.model == "device" else ()
     missing = [] if kernel.patches else [parameter for parameter in needed if not kernel.has(parameter)]
@@ -44,11 +41,6 @@ def check_kernel(spec: Spec, kernel: Kernel) -> None:
         raise InputError(
             f"the kernel {kernel.path} does not know {', '.join(missing)}: "
             "build its tree with 'wblab kernel build TREE', or use --clock real with the throttle disk"
-        )
-    if unknown := unknown_events(kernel, spec.trace.events):
-        raise InputError(
-            f"trace.events: the kernel {kernel.release} has no {', '.join(unknown)}: "
-            "correct or remove it; names are as in /sys/kernel/tracing/events"
         )
 
 

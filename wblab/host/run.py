@@ -24,7 +24,8 @@ from wblab.host.guestrights import guest_sandbox
 from wblab.host.lab import lab
 from wblab.host.limits import Limits
 from wblab.host.machine import describe_host, shared_memory
-from wblab.kernels import Kernel, features, left_out
+from wblab.host.request import Request
+from wblab.kernels import Kernel, features
 from wblab.lab.progress import Report, silent
 from wblab.lab.tools import tool_path
 
@@ -43,9 +44,8 @@ class Finished:
     record: dict[str, Any]
 
 
-def run_experiment(  # noqa: PLR0913 - three of them by name
-    spec: Spec,
-    kernel: Kernel,
+def run_experiment(  # noqa: PLR0913 - four of them by name
+    request: Request,
     results: Path,
     *,
     report: Report = silent,
@@ -53,15 +53,14 @@ def run_experiment(  # noqa: PLR0913 - three of them by name
     readable: Sequence[str] = (),
     samples_fd: int | None = None,
 ) -> Finished:
-    """Run a spec that was checked (wblab.core.check, wblab.host.check). Raises RunFailedError.
+    """Run a request, and keep what the guest leaves in a new directory below `results`. Raises RunFailedError.
 
     readable: what the guest may read of the host beside what it needs.
     samples_fd: a pipe that gets what the guest writes to layout.SAMPLES_DEVICE.
     """
-    record = _record(spec, kernel)
-    spec = _adapted(spec, kernel)
+    record, kernel = _record(request), request.kernel
     try:
-        staged = rundir.stage(results, spec.name)
+        staged = rundir.stage(results, request.spec.name)
     except OSError as error:
         reason = error.strerror or error
         raise InputError(f"cannot make a run directory in {str(results)!r}: {reason}") from None
@@ -71,7 +70,7 @@ def run_experiment(  # noqa: PLR0913 - three of them by name
         rundir.write_json(staged / rundir.EXPERIMENT, record)
         if kernel.config:
             shutil.copyfile(kernel.config, staged / rundir.CONFIG)
-        ended = _boot(spec, kernel, staged, report, limits=limits, readable=readable, samples_fd=samples_fd)
+        ended = _boot(request.traced, kernel, staged, report, limits=limits, readable=readable, samples_fd=samples_fd)
     except (WblabError, OSError, KeyboardInterrupt) as error:
         reason = "interrupted" if isinstance(error, KeyboardInterrupt) else str(error)
         rundir.write_json(staged / rundir.EXPERIMENT, record | _ending("failed", reason))
@@ -161,15 +160,16 @@ def expected_duration_ns(spec: Spec) -> int:
     return max(int(disk_s * NS_PER_S), *(load.start + load.idle_ns(0) for load in spec.load.values()), 1)
 
 
-def _record(spec: Spec, kernel: Kernel) -> dict[str, Any]:
+def _record(request: Request) -> dict[str, Any]:
     """Return the record of a run that is about to start. Should we be killed, this is what stays."""
+    spec, kernel = request.spec, request.kernel
     return {
         "format": rundir.FORMAT,
         "kind": "uml",
         "spec": to_table(spec),
         "seed": spec.seed,
         "kernel": kernel.describe() | {"features": features(kernel)},
-        "left_out": list(left_out(kernel, spec.trace.events)),
+        "left_out": list(request.left_out),
         "guest": None,
         "host": describe_host(),
         "start": _now(),
@@ -179,13 +179,6 @@ def _record(spec: Spec, kernel: Kernel) -> dict[str, Any]:
         "outcome": "unfinished",
         "reason": "the wblab command is still at it, or was killed",
     }
-
-
-def _adapted(spec: Spec, kernel: Kernel) -> Spec:
-    """Return a spec without the events for which the kernel lacks a feature; the record says which (`left_out`)."""
-    missing = left_out(kernel, spec.trace.events)
-    events = tuple(event for event in spec.trace.events if event not in missing)
-    return replace(spec, trace=replace(spec.trace, events=events))
 
 
 def _describe_program() -> dict[str, object]:

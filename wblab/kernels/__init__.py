@@ -1,13 +1,15 @@
 """The kernel stage: fetch, patch, configure and build User Mode Linux, and keep what was built."""
 
-from wblab.kernels.features import features, left_out, unknown_events, why_left_out
+from wblab.kernels.features import SortedEvents, features, sort_events
 from wblab.kernels.kernel import Kernel
 from wblab.kernels.make import build_tools
 from wblab.kernels.wanted import (
     Listed,
+    Shelf,
     build_kernel,
     build_tree,
     built_kernel,
+    built_kernels,
     find_kernel,
     full_name,
     list_kernels,
@@ -16,15 +18,16 @@ from wblab.kernels.wanted import (
 __all__ = [
     "Kernel",
     "Listed",
+    "Shelf",
+    "SortedEvents",
     "build_kernel",
     "build_tools",
     "build_tree",
     "built_kernel",
+    "built_kernels",
     "features",
     "find_kernel",
     "full_name",
-    "left_out",
     "list_kernels",
-    "unknown_events",
-    "why_left_out",
+    "sort_events",
 ]

@@ -194,6 +194,7 @@ def update_error(text: str) -> str:
 
 def download(package: Package, folder: Path, report: Report) -> Path:
     """Fetch a package that `find` found last into `folder`; apt checks its digest. Raises WblabError."""
+    report(None, f"fetching {package.file}")
     path = folder / package.file
     with subprocess.Popen(
         command("download", f"{package.name}={package.version}"),

@@ -26,6 +26,7 @@ def why(error: OSError) -> str:
 
 def download(url: str, sha256: str, path: Path, report: Report) -> Path:
     """Fetch a file to `path`, a name in the cache. Raises WblabError when it does not arrive whole, or is another."""
+    report(None, f"fetching {path.name}")
     staged = path.with_name(f".{path.name}")
     staged.unlink(missing_ok=True)
     digest = hashlib.sha256()

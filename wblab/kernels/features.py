@@ -1,6 +1,7 @@
 """What a kernel can do, told from strings that only an executable which can do it holds; never from its version."""
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from functools import cache
 
 from wblab.kernels import catalog
@@ -13,29 +14,40 @@ def features(kernel: Kernel) -> tuple[str, ...]:
     return tuple(name for name, text in catalog.load().features.items() if kernel.has(text))
 
 
-def left_out(kernel: Kernel, events: Collection[str]) -> tuple[str, ...]:
-    """Return those of the events (`system:event`, or `system`) for which a kernel lacks a feature that not all have."""
-    known = catalog.load()
-    systems = known.events.keys() & {event.partition(":")[0] for event in events}
-    lacking = {system for system in systems if not kernel.has(known.features[known.events[system]])}
-    return tuple(event for event in events if event.partition(":")[0] in lacking)
+@dataclass(frozen=True)
+class SortedEvents:
+    """Events that a run asks for (`system:event`, or `system`), by what a kernel makes of them.
+
+    left_out: it lacks a feature that not all kernels have. unknown: nothing excuses that it lacks them: misspelt ones.
+    """
+
+    traced: tuple[str, ...]
+    left_out: tuple[str, ...]
+    unknown: tuple[str, ...]
 
 
-def unknown_events(kernel: Kernel, events: Collection[str]) -> tuple[str, ...]:
-    """Return those of the events that a kernel does not have although nothing excuses it: misspelt ones.
+def sort_events(kernel: Kernel, events: Collection[str]) -> SortedEvents:
+    """Return what a kernel makes of the events.
 
     The names of all systems and events are strings in the executable (include/trace/trace_events.h). Patterns are
     not looked at; what they match only the guest can tell.
     """
-    excused = left_out(kernel, events)
-    return tuple(
-        event
-        for event in events
-        if event not in excused and not all("*" in part or kernel.has(f"\0{part}\0") for part in event.split(":"))
-    )
+    known = catalog.load()
+    systems = known.events.keys() & {_system(event) for event in events}
+    lacking = {system for system in systems if not _has(kernel, known.features[known.events[system]])}
+    left_out = tuple(event for event in events if _system(event) in lacking)
+    unknown = tuple(event for event in events if event not in left_out and not _is_known(kernel, event))
+    return SortedEvents(tuple(event for event in events if event not in left_out + unknown), left_out, unknown)
 
 
-def why_left_out(kernel: Kernel, events: Collection[str]) -> str:
-    """Return in a line which events a run on this kernel leaves out, and why; empty where it traces all."""
-    missing = left_out(kernel, events)
-    return f"the kernel {kernel.release} does not have the events {', '.join(missing)}: left out" if missing else ""
+def _system(event: str) -> str:
+    return event.partition(":")[0]
+
+
+def _is_known(kernel: Kernel, event: str) -> bool:
+    return all("*" in part or _has(kernel, f"\0{part}\0") for part in event.split(":"))
+
+
+@cache  # a matrix asks for the same few strings with each of its cells
+def _has(kernel: Kernel, text: str) -> bool:
+    return kernel.has(text)

@@ -39,6 +39,7 @@ class Making:
 
     def compile(self, steps: int, report: Report) -> None:
         """Make `linux`; `steps` is the expected number of files made. Raises WblabError."""
+        report(None, "compiling")
         self._run([f"-j{os.cpu_count() or 1}", "linux"], report, steps)
 
     def release(self) -> str:

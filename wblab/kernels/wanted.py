@@ -2,9 +2,11 @@
 
 import os
 import shlex
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
+from functools import cache as once
 from pathlib import Path
+from typing import TypeAlias
 
 from wblab.core.errors import InputError, WblabError
 from wblab.kernels import cache, catalog, kernel, make, places, series, source, tree
@@ -16,6 +18,9 @@ from wblab.kernels.recipe import recipe
 from wblab.kernels.series import NoSourceError
 from wblab.kernels.source import Source
 from wblab.lab.progress import Report, silent
+
+# Where runs take their kernels from: the kernel of a name, as a spec has it, or an InputError.
+Shelf: TypeAlias = Callable[[str], Kernel]
 
 
 @dataclass(frozen=True)
@@ -61,6 +66,11 @@ def built_kernel(name: str, *, given: Collection[str] = ()) -> Kernel:
         what = name or "of the lab"
         raise InputError(f"the kernel {what} is not built yet: run '{build}', after 'make setup' if there is no wblab")
     return kernel_
+
+
+def built_kernels(*given: str) -> Shelf:
+    """Return the shelf of the kernels that are built, each looked for once: see `built_kernel`."""
+    return once(lambda name: built_kernel(name, given=given))
 
 
 def full_name(name: str) -> str:

@@ -11,6 +11,7 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
+from wblab.lab.progress import step
 from wblab.lab.tools import tool_path
 
 # Program -> Debian package. What the kernel build and the runs call.
@@ -89,7 +90,8 @@ def main() -> int:
             return 2
         print(f"wblab: some tests will be left out; for all of them run '{command}' first", file=sys.stderr)
         return 0
-    subprocess.run(["apt-get", "update", "--quiet=2"], env=_ENVIRONMENT, check=False)
+    with step("packages: apt-get update"):
+        subprocess.run(["apt-get", "update", "--quiet=2"], env=_ENVIRONMENT, check=False)
     code = _install(needed) if needed else 0
     for package in more:  # each alone: one that the distribution does not have keeps no other away
         _install([package])
@@ -98,8 +100,8 @@ def main() -> int:
 
 def _install(packages: list[str]) -> int:
     command = install_command(packages)
-    print(f"+ {' '.join(command)}", file=sys.stderr)
-    return subprocess.run(command, env=_ENVIRONMENT, stdout=subprocess.DEVNULL, check=False).returncode
+    with step(f"packages: {' '.join(command)}"):
+        return subprocess.run(command, env=_ENVIRONMENT, stdout=subprocess.DEVNULL, check=False).returncode
 
 
 if __name__ == "__main__":

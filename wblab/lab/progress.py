@@ -1,10 +1,19 @@
-"""Progress on standard error: a bar where it is a terminal and rich is installed, silence elsewhere."""
+"""Progress on standard error: a bar where it is a terminal and rich is installed, silence elsewhere.
 
+What takes minutes says so on no terminal too: a line when a step begins, and how long it took. For steps of the
+Makefile: `python3 -m wblab.lab.progress STEP COMMAND...`.
+"""
+
+import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
-# Called with the share done, 0.0 to 1.0 (None: unknown), and a few words on what is going on.
+from wblab.lab.printable import printable
+
+# Called with the share done, 0.0 to 1.0 (None: unknown), and a few words on what is going on. What goes through `steps`
+# begins a step without a share.
 Report = Callable[[float | None, str], None]
 
 
@@ -35,9 +44,53 @@ def bar(title: str) -> Iterator[Report]:
         yield report
 
 
+@contextmanager
+def steps(title: str) -> Iterator[Report]:
+    """Show a bar as `bar` does; where nobody would see it, lines that say which step begins and how long it took."""
+    if sys.stderr.isatty():
+        with bar(title) as report:
+            yield report
+        return
+    with ExitStack() as running:
+
+        def report_lines(share: float | None, text: str) -> None:
+            if share is None:
+                running.close()
+                running.enter_context(step(f"{title}: {text}"))
+
+        yield report_lines
+
+
+@contextmanager
+def step(what: str) -> Iterator[None]:
+    """Say that a step begins; and when it has ended, unless it failed, how long it took."""
+    said = printable(f"wblab: {what}")
+    print(f"{said} ...", file=sys.stderr, flush=True)
+    started_s = time.monotonic()
+    yield
+    print(f"{said}: {time.monotonic() - started_s:.1f} s", file=sys.stderr, flush=True)
+
+
 def _one_line(title: str) -> Report:
     def report(share: float | None, text: str) -> None:
         percent = "" if share is None else f" {share:4.0%}"
         print(f"\r\033[K{title}{percent} {text}", end="", file=sys.stderr, flush=True)
 
     return report
+
+
+def main(arguments: list[str]) -> int:
+    """Run a command as a step, and return its exit code."""
+    what, *command = arguments
+    try:
+        with step(what):
+            subprocess.run(command, check=True)
+    except subprocess.CalledProcessError as error:  # it has said why
+        return error.returncode
+    except KeyboardInterrupt:
+        return 130  # 128 + SIGINT, as shells report it
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

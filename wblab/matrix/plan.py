@@ -44,8 +44,8 @@ class Settings:
     """What a matrix's file says beside its axes.
 
     base: the spec that all cells start from. seeds: how many, from 1, or which.
-    control_bound: a control load that stalls for longer says that the run measured the host. repeats: how often such
-    a run is made again; in virtual time the host cannot reach the guest, and nothing is repeated.
+    control_bound: a run whose control load stalls for longer is noisy. repeats: how often a noisy run is made again;
+    in virtual time the host cannot reach the guest, and nothing is repeated.
     """
 
     name: str

@@ -3,7 +3,7 @@
 import secrets
 import time
 from collections import deque
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 from wblab.core.errors import WblabError
 from wblab.core.tables import to_table
 from wblab.core.units import NS_PER_S
+from wblab.host.machine import processors
 from wblab.lab.progress import Report
 from wblab.matrix import work
-from wblab.matrix.cluster import Watch
+from wblab.matrix.cluster import Watch, local
 from wblab.matrix.plan import Cell
 from wblab.matrix.store import Store
 
@@ -138,7 +139,7 @@ class Runner:
             self.tally.failures.append((attempt, failure))
 
     def _keep(self, attempt: Attempt, result: work.Result) -> str:
-        """Keep a run; return why it does not count. One that measured the host is tried again a few times."""
+        """Keep a run; return why it does not count. A noisy one is made again a few times."""
         try:
             unpacked = self._store.keep(attempt.cell, attempt.seed, result.archive)
         except WblabError as error:
@@ -155,7 +156,7 @@ class Runner:
             self._waiting.append(Attempt(attempt.cell, attempt.seed, attempt.number + 1))
             return ""
         times = "once" if attempt.number == 1 else f"{attempt.number} times"
-        return f"measured the host {times}: its control load stalled for {stall_s * 1000:.0f} ms"
+        return f"noisy {times}: its control load stalled for {stall_s * 1000:.0f} ms"
 
     def _stall_s(self, attempt: Attempt, unpacked: Path) -> float | None:
         """Return for how long the control load stalled if that was too long, which only real time can show."""
@@ -166,3 +167,21 @@ class Runner:
 
         stall_s = control_stall_s(read_run(unpacked))
         return stall_s if stall_s * NS_PER_S > self._store.matrix.control_bound_ns else None
+
+
+def run_missing(store: Store, client: "Client | None", workers: int | None, report: Report) -> Tally:
+    """Run what is missing of a store; its tables are written whatever happens. Raises WblabError.
+
+    client: a cluster; None: so many workers of this machine, or one for each of its processors.
+    """
+    missing = len(store.missing())
+    try:
+        if not missing:
+            return Tally(0)
+        with ExitStack() as stack:
+            report(None, "starting the workers")
+            if client is None:
+                client = stack.enter_context(local(min(workers or processors(), missing), store.room()))
+            return Runner(store, client, report).run()
+    finally:
+        store.write_tables()

@@ -3,7 +3,7 @@
     exp/<date>_<name>/
       matrix.json     format; when it began; all cells with their specs; seeds; the kernels, by what cells call them
       runs/           <cell>-s<seed>, an ordinary run directory each
-                      <cell>-s<seed>.noisy   where the control load says that it measured the host (real time only)
+                      <cell>-s<seed>.noisy   where its control load stalled: it measured the host (real time only)
                       _<cell>-s<seed>        where it failed, with the reason; -2, -3 … if again
       table.parquet   a row for each axis' level, seed, run, load and metric; only of the runs that count
       noisy.parquet   the same of the noisy ones, if there are any

@@ -7,7 +7,7 @@ import shutil
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +15,10 @@ from wblab.core.errors import InputError, WblabError
 from wblab.core.spec import Spec
 from wblab.core.tables import from_table
 from wblab.host.bundle import program_sha256
-from wblab.host.check import check_kernel, check_run
 from wblab.host.command import interpreter
+from wblab.host.request import Request, ready
 from wblab.host.run import run_experiment
-from wblab.kernels import Kernel, built_kernel
+from wblab.kernels import Kernel, Shelf, built_kernel
 from wblab.lab.progress import silent
 from wblab.matrix.store import pack
 from wblab.matrix.turns import turn
@@ -45,10 +45,15 @@ class Result:
     failure: str = ""
 
 
-@lru_cache
-def same_kernel(name: str, build_id: str) -> Kernel:
-    """Return this machine's kernel of a name if it is the caller's build. Raises InputError."""
-    kernel = built_kernel(name, given=[name])  # a path, only if the caller's user gave it
+@cache
+def own_kernel(name: str) -> Kernel:
+    """Return this machine's kernel of a name: a path too, as the caller's user has given it. Raises InputError."""
+    return built_kernel(name, given=[name])
+
+
+def same_kernel(name: str, build_id: str, shelf: Shelf) -> Kernel:
+    """Return the kernel of a name if it is the caller's build. Raises InputError."""
+    kernel = shelf(name)
     if kernel.build_id != build_id:
         raise InputError(
             f"the kernel {name or kernel.series} is another build here ({kernel.build_id[:12]}) than the caller's "
@@ -57,7 +62,7 @@ def same_kernel(name: str, build_id: str) -> Kernel:
     return kernel
 
 
-@lru_cache
+@cache
 def own_program() -> str:
     """Return the identity of the program that guests of this machine run: of the lab and its Python."""
     return program_sha256(interpreter())
@@ -71,14 +76,17 @@ def check_program(program: str) -> None:
         )
 
 
-def why_not(orders: list[Order]) -> str:
+def accepted(order: Order, shelf: Shelf) -> Request:
+    """Return an order as a request for a run of this machine. Raises InputError where it cannot make that run."""
+    check_program(order.program)
+    return ready(order.unpacked(), lambda name: same_kernel(name, order.build_id, shelf))
+
+
+def why_not(orders: list[Order], shelf: Shelf = own_kernel) -> str:
     """Return why this machine cannot run one of the orders, in a line; empty where it can run all."""
     try:
         for order in orders:
-            spec = order.unpacked()
-            check_program(order.program)
-            check_run(spec)
-            check_kernel(spec, same_kernel(spec.kernel, order.build_id))
+            accepted(order, shelf)
     except WblabError as error:
         return str(error)
     return ""
@@ -98,7 +106,9 @@ def run(order: Order) -> Result:
     return run_in(Path(worker.local_directory), order, cancelled)
 
 
-def run_in(room: Path, order: Order, cancelled: Callable[[], bool] = lambda: False) -> Result:
+def run_in(
+    room: Path, order: Order, cancelled: Callable[[], bool] = lambda: False, shelf: Shelf = own_kernel
+) -> Result:
     """Run an order in a directory of its own in `room`, of which nothing is left. `cancelled` is asked on the way."""
 
     def report(share: float | None, text: str) -> None:
@@ -108,12 +118,9 @@ def run_in(room: Path, order: Order, cancelled: Callable[[], bool] = lambda: Fal
 
     place = Path(tempfile.mkdtemp(prefix="wblab-", dir=room))
     try:
-        spec = order.unpacked()
-        check_program(order.program)
-        kernel = same_kernel(spec.kernel, order.build_id)
-        check_run(spec)
-        with turn(spec.clock.mode, lambda: report(None, "waiting for its turn")):
-            finished = run_experiment(spec, kernel, place, report=report)
+        request = accepted(order, shelf)
+        with turn(request.spec.clock.mode, lambda: report(None, "waiting for its turn")):
+            finished = run_experiment(request, place, report=report)
         return Result(pack(finished.directory))
     except WblabError as error:
         staged = next(place.glob("_*"), None)

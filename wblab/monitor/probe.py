@@ -9,10 +9,13 @@ import signal
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 
 from wblab.core.child import fork_child
+from wblab.core.errors import InputError
 from wblab.core.syscalls import set_process_name
 from wblab.core.units import NS_PER_S
+from wblab.machine.directory import open_directory, path_of
 from wblab.machine.lifetime import end_with
 from wblab.monitor.memory import lock_all
 from wblab.monitor.samples import Waited
@@ -23,6 +26,20 @@ NAME = "probe"
 _FILES = 32  # the oldest goes for each new one
 _KEPT = 1024  # writes that are remembered until they are asked for
 _SINCE, _COUNT, _FIRST = 0, 1, 2
+
+
+def probe_place(directory: Path) -> Path:
+    """Return where a directory lies that a probe may write in. Raises InputError."""
+    if not (directory.is_dir() and os.access(directory, os.W_OK | os.X_OK)):
+        raise InputError(f"--dir: cannot write to {str(directory)!r}: give a directory")
+    try:
+        held = open_directory(directory)
+    except OSError as error:
+        raise InputError(f"--dir: cannot use {str(directory)!r}: {error.strerror}") from None
+    try:
+        return path_of(held)
+    finally:
+        os.close(held)
 
 
 class Probe:

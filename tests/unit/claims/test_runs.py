@@ -17,14 +17,12 @@ from wblab.lab.progress import silent
 
 
 @pytest.fixture
-def kernel(tmp_path):
-    def make():
-        parts = {part for name in CASES for event in case_spec(name, 1).trace.events for part in event.split(":")}
-        path = tmp_path / "linux"
-        path.write_text("\0".join(["", *parts, ""]))
-        return Kernel(path, None, "7.3", "7.3.0", "", ("a.patch",), "f00", "source", "gcc")
-
-    return make
+def shelf(tmp_path):
+    """A shelf with one kernel, which has the events of all cases."""
+    parts = {part for name in CASES for event in case_spec(name, 1).trace.events for part in event.split(":")}
+    path = tmp_path / "linux"
+    path.write_text("\0".join(["", *parts, ""]))
+    return {"": Kernel(path, None, "7.3", "7.3.0", "", ("a.patch",), "f00", "source", "gcc")}.__getitem__
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -40,11 +38,11 @@ def test_openat_is_asked_for_where_a_claim_looks_at_it():
     assert asked == {"ext2", "ext4", "device"}
 
 
-def test_a_case_that_takes_long_has_fewer_seeds_and_comes_first(kernel, monkeypatch):
-    monkeypatch.setattr(runs, "check_run", lambda spec: None)
-    wanted = runs.jobs(["ext2", "sync"], 5, kernel())
+def test_a_case_that_takes_long_has_fewer_seeds_and_comes_first(shelf, monkeypatch):
+    monkeypatch.setattr("wblab.host.request.check_run", lambda spec: None)
+    wanted = runs.jobs(["ext2", "sync"], 5, shelf)
     assert [name for name, _ in wanted] == ["sync"] * 3 + ["ext2"] * 5
-    assert [spec.seed for name, spec in wanted if name == "ext2"] == [1, 2, 3, 4, 5]
+    assert [request.spec.seed for name, request in wanted if name == "ext2"] == [1, 2, 3, 4, 5]
 
 
 @dataclass
@@ -60,7 +58,8 @@ class Host:
     def __post_init__(self):
         self.lock = threading.Lock()
 
-    def run(self, spec, kernel, results, *, report):
+    def run(self, request, results, *, report):
+        spec = request.spec
         with self.lock:
             self.now, self.started = self.now + 1, self.started + 1
             self.most = max(self.most, self.now)
@@ -82,40 +81,40 @@ def host(monkeypatch):
     monkeypatch.setattr(runs, "run_experiment", stand_in.run)
     monkeypatch.setattr(runs, "read_run", lambda path: path.name)
     monkeypatch.setattr(runs, "sample_of", lambda run: run)
-    monkeypatch.setattr(runs, "check_run", lambda spec: None)
+    monkeypatch.setattr("wblab.host.request.check_run", lambda spec: None)
     return stand_in
 
 
-def test_runs_are_made_side_by_side_and_come_back_in_order(host, kernel):
+def test_runs_are_made_side_by_side_and_come_back_in_order(host, shelf):
     said = []
-    wanted = runs.jobs(["ext4", "ext2"], 3, kernel())
-    made = runs.make(wanted, kernel(), Path("x"), 2, lambda share, text: said.append(text))
+    wanted = runs.jobs(["ext4", "ext2"], 3, shelf)
+    made = runs.make(wanted, Path("x"), 2, lambda share, text: said.append(text))
     assert made == {"ext2": ["1", "2", "3"], "ext4": ["1", "2", "3"]}
     assert list(made) == ["ext2", "ext4"]
     assert host.most == 2
     assert said[-1] == "6 of 6 runs"
 
 
-def test_a_failure_ends_the_others(host, kernel):
+def test_a_failure_ends_the_others(host, shelf):
     host.fails = 2
-    wanted = runs.jobs(["ext2"], 20, kernel())
+    wanted = runs.jobs(["ext2"], 20, shelf)
     with pytest.raises(WblabError, match="it failed"):
-        runs.make(wanted, kernel(), Path("x"), 2, silent)
+        runs.make(wanted, Path("x"), 2, silent)
     assert host.now == 0
     assert host.started < 6
 
 
-def test_an_interrupt_ends_all(host, kernel, monkeypatch):
+def test_an_interrupt_ends_all(host, shelf, monkeypatch):
     def interrupted(futures, return_when):
         time.sleep(0.03)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(pool, "wait", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        runs.make(runs.jobs(["ext2"], 20, kernel()), kernel(), Path("x"), 2, silent)
+        runs.make(runs.jobs(["ext2"], 20, shelf), Path("x"), 2, silent)
     assert (host.now, host.ended) == (0, 0)
     assert host.started == 2
 
 
-def test_nothing_to_run(host, kernel):
-    assert runs.make([], kernel(), Path("x"), 2, silent) == {}
+def test_nothing_to_run(host, shelf):
+    assert runs.make([], Path("x"), 2, silent) == {}

@@ -56,7 +56,7 @@ def test_everything_or_only_some(compare, runs):
 
 
 def test_json_is_all_that_is_printed(compare, runs, tmp_path):
-    code, output, _ = compare(*runs, "--json", "--html", tmp_path / "x.html", "--seed", 4)
+    code, output, _ = compare(*runs, "--json", "-o", tmp_path / "x.html", "--resampling-seed", 4)
     content = json.loads(output)
     assert (code, content["groups"], content["resampling"]["seed"]) == (0, ["none", "bfq"], 4)
     assert (tmp_path / "x.html").read_text().startswith("<!DOCTYPE html>")
@@ -69,6 +69,14 @@ def test_a_baseline_and_a_figure(compare, runs, tmp_path):
     assert "more: worse" in output
     assert output.splitlines()[-1] == str(tmp_path / "x.png")
     assert (tmp_path / "x.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_format_alone_writes_a_file_here(compare, runs, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for chosen, starts in (("html", b"<!DOCTYPE html>"), ("pdf", b"%PDF")):
+        code, output, _ = compare(*runs, "--format", chosen)
+        assert (code, output.splitlines()[-1]) == (0, f"comparison.{chosen}")
+        assert (tmp_path / f"comparison.{chosen}").read_bytes().startswith(starts)
 
 
 @pytest.mark.parametrize("name", ["table.parquet", "x.csv"])
@@ -95,8 +103,11 @@ def test_the_table_of_a_matrix(compare, runs, tmp_path, name):
         (["--baseline", "disk.scheduler=kyber"], "no run has disk.scheduler = kyber"),
         (["--load", "mw2"], "no load 'mw2' (did you mean 'mw1'?)"),
         (["--metric", "longest_pause"], "did you mean 'longest_pause_s'?"),
-        (["--seed", "-1"], "--seed -1 must be 0 or more"),
-        (["-o", "x.gif"], "must end in .png, .svg, .pdf"),
+        (["--resampling-seed", "-1"], "-1 is not at least 0"),
+        (["-o", "x.gif"], "must end in .png, .svg, .pdf, .html"),
+        (["-o", "x.png", "--format", "svg"], "does not end in .svg"),
+        (["--html", "x.html"], "--html is gone: write --format html, and -o FILE"),
+        (["--seed", "4"], "--seed is gone: write --resampling-seed N"),
         (["nowhere"], "no run 'nowhere'"),
     ],
 )
@@ -121,6 +132,6 @@ def test_a_table_stands_alone(compare, runs, tmp_path):
 
 
 def test_a_report_that_cannot_be_written(compare, runs, tmp_path):
-    code, _, errors = compare(*runs, "--json", "--html", tmp_path / "none" / "x.html")
+    code, _, errors = compare(*runs, "--json", "-o", tmp_path / "none" / "x.html")
     assert code == 1
     assert "cannot write" in errors

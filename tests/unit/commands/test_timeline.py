@@ -30,8 +30,9 @@ def test_a_picture_in_the_run_and_why_it_has_no_page_cache(run, timeline):
         (["--from", "1s", "--to", "2.5s"], "timeline-1.00s-2.50s.png"),
         (["--from", "1s"], "timeline-1.00s-8.00s.png"),
         (["--around", "longest"], "timeline-0.00s-2.30s.png"),
-        (["--around", "w1", "--html"], "timeline-0.00s-0.55s.html"),
-        (["--html"], "timeline.html"),
+        (["--around", "w1", "--format", "html"], "timeline-0.00s-0.55s.html"),
+        (["--format", "html"], "timeline.html"),
+        (["--format", "svg"], "timeline.svg"),
     ],
 )
 def test_names_of_close_ups_and_pages(run, timeline, arguments, name):
@@ -57,7 +58,8 @@ def test_the_suffix_says_what_is_written(timeline, tmp_path, suffix):
         (["--from", "3s", "--to", "1s"], "--from must be before --to"),
         (["--from", "soon"], "'soon' is not understood"),
         (["-o", "x.gif"], "must end in .png, .svg, .pdf"),
-        (["--html", "-o", "x.png"], "does not end in .html"),
+        (["--format", "html", "-o", "x.png"], "does not end in .html"),
+        (["--html"], "--html is gone: write --format html"),
     ],
 )
 def test_what_cannot_be_drawn_is_said_in_one_line(timeline, arguments, message):

@@ -5,8 +5,8 @@ from support.runs import MS
 from wblab.data.metrics import (
     METRICS,
     control_stall_s,
+    is_noisy,
     load_metrics,
-    measured_the_host,
     medians,
     metrics_frame,
     with_cell,
@@ -53,13 +53,13 @@ def test_a_tidy_table_with_tails_first(run):
 
 def test_control_stall(run, make_run):
     assert control_stall_s(run) == 0
-    assert not measured_the_host(run)
+    assert not is_noisy(run)
 
 
 def test_a_stalled_control_load_says_that_the_host_was_measured(make_run):
     stalled = read_run(make_run({"c1": [0, 50 * MS, 200 * MS]}))
     assert control_stall_s(stalled) == pytest.approx(0.1)
-    assert measured_the_host(stalled)
+    assert is_noisy(stalled)
 
 
 def test_cells_and_medians(run):

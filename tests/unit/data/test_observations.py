@@ -82,7 +82,7 @@ def test_what_a_matrix_has_beside_its_table(tmp_path, table):
     for name in ("_a-s1", "_b-s1", "b-s1"):
         (tmp_path / "runs" / name).mkdir(parents=True)
     noisy, failed = matrix_notes(tmp_path)
-    assert "measured the host" in noisy
+    assert "noisy runs, not in the table" in noisy
     assert noisy.endswith(": 2")
     assert failed == "runs that failed and are missing: a-s1"
 
@@ -111,12 +111,13 @@ def test_levels_are_texts_whatever_their_column(table):
     assert levels["sysctl.vm.dirty_bytes"] == ("1", "-")
 
 
-def test_gated_runs_are_left_out_and_that_is_said(table):
-    data = observations(table.assign(gated=[False, False, True, False, False, False]))
+@pytest.mark.parametrize("column", ["noisy", "gated"])  # the second, in tables of older labs
+def test_noisy_runs_are_left_out_and_that_is_said(table, column):
+    data = observations(table.assign(**{column: [False, False, True, False, False, False]}))
     assert len(data.table) == 5
-    assert any("measured the host" in note and note.endswith(": 1") for note in data.notes)
-    with pytest.raises(InputError, match="every run measured the host"):
-        observations(table.assign(gated=True))
+    assert any("noisy runs, left out" in note and note.endswith(": 1") for note in data.notes)
+    with pytest.raises(InputError, match="every run is noisy"):
+        observations(table.assign(**{column: True}))
 
 
 def test_values_that_are_no_number(table):
@@ -163,7 +164,7 @@ def test_runs_with_the_keys_of_their_specs(make):
     table, notes = runs_table(paths)
     assert notes == ()
     assert set(table["seed"]) == {1, 2}
-    assert not table["gated"].any()
+    assert not table["noisy"].any()
     assert observations(table).levels == {"disk.scheduler": ("none", "bfq")}
 
 
@@ -181,10 +182,10 @@ def test_failed_runs_are_left_out_and_named(make):
         runs_table([bad])
 
 
-def test_runs_that_measured_the_host_are_marked(make):
+def test_noisy_runs_are_marked(make):
     stalled = make("stalled", {**BOUNDARIES, "c1": [0, 50 * MS, 300 * MS]})
     table, _ = runs_table([make("calm"), stalled])
-    assert set(table[table["gated"]]["run"]) == {"stalled"}
+    assert set(table[table["noisy"]]["run"]) == {"stalled"}
 
 
 def test_the_kernel_is_the_one_that_ran(make):

@@ -448,7 +448,7 @@ def test_the_viewer_s_own_reader_agrees(run, tmp_path):
 
 def test_verb_without_a_trace_exports_the_loads_alone(make_run, capsys):
     path = make_run({"c1": C1, "mw1": MW1})
-    assert main(["export", str(path), "--perfetto"]) == 0
+    assert main(["export", str(path)]) == 0
     said = capsys.readouterr()
     written = path / "trace.perfetto-trace"
     assert said.out == f"{written}\n"
@@ -461,7 +461,7 @@ def test_verb_without_a_trace_exports_the_loads_alone(make_run, capsys):
 def test_verb_writes_where_it_is_told_with_the_bound_it_is_told(make_run, tmp_path, capsys):
     output = tmp_path / "out"
     path = make_run({"mw1": MW1})
-    assert main(["export", str(path), "--perfetto", "--bound", "2s", "-o", str(output)]) == 0
+    assert main(["export", str(path), "--bound", "2s", "-o", str(output)]) == 0
     assert capsys.readouterr().out == f"{output}\n"
     assert not [item for item in view(output.read_bytes()).tracks["loads/mw1 (multiwrite)"].slices if item[0]]
 
@@ -471,21 +471,21 @@ def test_verb_says_which_types_were_left_out(make_run, monkeypatch, capsys):
     cache = page_cache(many("often", 3), many("seldom", 1))
     cache.trace.counts = lambda: {"often": MOST_EVENTS, "seldom": 1}
     monkeypatch.setattr("wblab.data.pagecache.page_cache", lambda run: cache)
-    assert main(["export", str(path), "--perfetto"]) == 0
+    assert main(["export", str(path)]) == 0
     assert "left out, as there is room for 200,000 events: often (200,000)\n" in capsys.readouterr().err
 
 
 def test_verb_says_why_a_run_failed(make_run, capsys):
-    assert main(["export", str(make_run({"mw1": MW1}, outcome="failed", reason="disk full")), "--perfetto"]) == 0
+    assert main(["export", str(make_run({"mw1": MW1}, outcome="failed", reason="disk full"))]) == 0
     assert "this run did not succeed: disk full" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        ([], 2, "--perfetto"),
-        (["--perfetto", "--bound", "5"], 2, "'5' is not understood"),
-        (["--perfetto", "-o", "/no/such/directory/trace"], 1, "cannot write /no/such/directory/trace"),
+        (["--format", "ctf"], 2, "invalid choice: 'ctf'"),
+        (["--bound", "5"], 2, "'5' is not understood"),
+        (["-o", "/no/such/directory/trace"], 1, "cannot write /no/such/directory/trace"),
     ],
 )
 def test_verb_s_errors_are_one_line(make_run, capsys, arguments, code, said):

@@ -9,6 +9,7 @@ from wblab.core.errors import WblabError
 from wblab.core.spec import Spec
 from wblab.core.tables import from_table
 from wblab.host import run as module
+from wblab.host.request import Request
 from wblab.host.run import RunFailedError, expected_duration_ns, run_experiment
 from wblab.host.sandbox import Sandbox
 from wblab.kernels import Kernel
@@ -61,7 +62,7 @@ def kernel(tmp_path, monkeypatch, shm):
 
 def test_a_run_that_succeeds(kernel, tmp_path):
     heard = []
-    finished = run_experiment(SPEC, kernel(GOOD), tmp_path / "exp", report=lambda *words: heard.append(words))
+    finished = run_experiment(Request(SPEC, kernel(GOOD)), tmp_path / "exp", report=lambda *words: heard.append(words))
     assert finished.directory.parent == tmp_path / "exp"
     assert finished.directory.name.endswith("_small")
     assert not finished.directory.name.startswith("_")
@@ -90,7 +91,7 @@ def test_a_run_that_succeeds(kernel, tmp_path):
 )
 def test_a_run_that_fails_keeps_its_staged_name_and_the_reason(kernel, tmp_path, code, reason):
     with pytest.raises(RunFailedError) as raised:
-        run_experiment(SPEC, kernel(code), tmp_path / "exp")
+        run_experiment(Request(SPEC, kernel(code)), tmp_path / "exp")
     (staged,) = (tmp_path / "exp").iterdir()
     assert staged.name.startswith("_")
     record = json.loads((staged / "experiment.json").read_text())
@@ -107,7 +108,7 @@ def test_a_run_that_is_interrupted_says_so(kernel, tmp_path):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run_experiment(SPEC, kernel(GOOD + "while True: pass"), tmp_path / "exp", report=interrupt)
+        run_experiment(Request(SPEC, kernel(GOOD + "while True: pass")), tmp_path / "exp", report=interrupt)
     (staged,) = (tmp_path / "exp").iterdir()
     record = json.loads((staged / "experiment.json").read_text())
     assert (record["outcome"], record["reason"]) == ("failed", "interrupted")
@@ -122,20 +123,20 @@ def test_a_run_whose_guest_is_silent_can_be_ended(kernel, tmp_path):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run_experiment(SPEC, kernel('say("mounts"); time.sleep(600)'), tmp_path / "exp", report=interrupt)
+        run_experiment(Request(SPEC, kernel('say("mounts"); time.sleep(600)')), tmp_path / "exp", report=interrupt)
 
 
 def test_a_disk_that_cannot_be_made_is_a_failed_run(kernel, tmp_path):
     spec = replace(SPEC, disk=replace(SPEC.disk, mkfs_options=("-O", "no_such_feature")))
     with pytest.raises(RunFailedError, match=r"disk\.mkfs_options"):
-        run_experiment(spec, kernel(GOOD), tmp_path / "exp")
+        run_experiment(Request(spec, kernel(GOOD)), tmp_path / "exp")
 
 
 @pytest.mark.parametrize("results", ["file/exp", "file"])
 def test_results_that_cannot_be_made_are_one_error(kernel, tmp_path, results):
     (tmp_path / "file").touch()
     with pytest.raises(WblabError, match="file"):
-        run_experiment(SPEC, kernel(GOOD), Path(tmp_path, results))
+        run_experiment(Request(SPEC, kernel(GOOD)), Path(tmp_path, results))
 
 
 def test_a_run_is_expected_to_take_what_the_disk_takes_or_the_longest_wait():

@@ -39,9 +39,9 @@ def change(run, file="experiment.json", **values):
     ("words", "name"),
     [
         (["timeline"], "timeline.png"),
-        (["timeline", "--html"], "timeline.html"),
-        (["export", "--perfetto"], "trace.perfetto-trace"),
-        (["export", "--perfetto"], ".trace.perfetto-trace.partial"),
+        (["timeline", "--format", "html"], "timeline.html"),
+        (["export"], "trace.perfetto-trace"),
+        (["export"], ".trace.perfetto-trace.partial"),
     ],
 )
 def test_nothing_is_written_through_a_link(run, tmp_path, wblab, words, name):
@@ -67,8 +67,8 @@ def test_a_matrix_writes_its_table_into_its_own_directory(originals, tmp_path, w
 
 
 def test_a_matrix_whose_runs_are_elsewhere_is_not_resumed(originals, tmp_path, wblab, monkeypatch):
-    monkeypatch.setattr("wblab.commands.matrix._check_kernels", lambda *arguments: None)
-    monkeypatch.setattr("wblab.commands.matrix._check", lambda *arguments, **options: None)
+    monkeypatch.setattr("wblab.matrix.begin.check_kernels", lambda *arguments: None)
+    monkeypatch.setattr("wblab.matrix.begin.requests", lambda *arguments, **options: [])
     path = shutil.copytree(originals / "matrix", tmp_path / "m")
     (path / "runs").rename(tmp_path / "elsewhere")
     (path / "runs").symlink_to(tmp_path / "elsewhere")
@@ -165,7 +165,7 @@ def test_a_name_is_drawn_as_it_is(run, wblab, name, capsys):
         outcome="failed",
         reason=f"{printable(name)}<script>alert(1)</script>",
     )
-    for words in (["timeline"], ["timeline", "-o", run / "x.svg"], ["timeline", "--html"]):
+    for words in (["timeline"], ["timeline", "-o", run / "x.svg"], ["timeline", "--format", "html"]):
         assert wblab(*words, run)[0] == 0
     assert "<script>alert" not in (run / "timeline.html").read_text()
 
@@ -177,7 +177,7 @@ def test_names_in_a_table_are_no_markup(originals, tmp_path, wblab, capsys):
             changed = table.copy()
             changed[column] = text + changed[column].astype(str)
             changed.to_csv(tmp_path / "t.csv", index=False)
-            code = main(["compare", str(tmp_path / "t.csv"), "--all", "--html", str(tmp_path / "t.html")])
+            code = main(["compare", str(tmp_path / "t.csv"), "--all", "-o", str(tmp_path / "t.html")])
             out, err = capsys.readouterr()
             assert code == 0, err
             assert "\x1b" not in out + err
@@ -188,7 +188,7 @@ def test_a_table_of_many_levels_is_not_multiplied_out(tmp_path, wblab):
     columns = {f"axis{place}": [f"{row * (place + 1) % 41}" for row in range(41)] for place in range(30)}
     rest = {"seed": 1, "run": "r", "load": "mw1", "kind": "write", "metric": "paused_s", "value": 1.0}
     pd.DataFrame(columns | {name: [value] * 41 for name, value in rest.items()}).to_csv(tmp_path / "t.csv", index=False)
-    code, said = wblab("compare", tmp_path / "t.csv", "--html", tmp_path / "t.html")
+    code, said = wblab("compare", tmp_path / "t.csv", "-o", tmp_path / "t.html")
     assert code in (0, 2)
     assert said.count("\n") <= 1
 

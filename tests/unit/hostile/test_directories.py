@@ -25,19 +25,19 @@ QUICK, LONG, PARTS = 200, 10_000, 10
 VERBS = {
     "guest_run": [
         ["pauses", "{run}"], ["pauses", "{run}"], ["pauses", "{run}", "--json"], ["spec", "{run}"], ["rerun", "{run}"],
-        ["rerun", "{run}", "--with", "{sound}"], ["rerun", "{run}", "--with", "{sound}", "--json"],
-        ["timeline", "{run}"], ["timeline", "{run}", "--around", "longest"], ["timeline", "{run}", "--html"],
-        ["export", "{run}", "--perfetto"], ["compare", "{run}", "{live}", "--html", "{run}/report.html"],
-        ["compare", "{run}", "{live}"], ["monitor", "--run", "{run}", "--speed", "1000000", "--json"],
+        ["rerun", "{run}", "{sound}"], ["rerun", "{run}", "{sound}", "--json"],
+        ["timeline", "{run}"], ["timeline", "{run}", "--around", "longest"], ["timeline", "{run}", "--format", "html"],
+        ["export", "{run}", "--format", "perfetto"], ["compare", "{run}", "{live}", "-o", "{run}/report.html"],
+        ["compare", "{run}", "{live}"], ["monitor", "{run}", "--speed", "1000000", "--json"],
     ],
     "live_run": [
         ["pauses", "{run}"], ["timeline", "{run}"], ["timeline", "{run}", "--around", "longest"], ["twin", "{run}"],
-        ["twin", "{run}"], ["export", "{run}", "--perfetto"],
-        ["timeline", "{run}", "--from", "1s", "--to", "2s", "--html"],
+        ["twin", "{run}"], ["export", "{run}", "--format", "perfetto"],
+        ["timeline", "{run}", "--from", "1s", "--to", "2s", "--format", "html"],
     ],
     "matrix": [
         ["matrix", "--resume", "{run}"], ["matrix", "--resume", "{run}"], ["compare", "{run}"],
-        ["compare", "{run}", "--html", "{run}/report.html"], ["pauses", "{run}/runs/0-none-s1"],
+        ["compare", "{run}", "-o", "{run}/report.html"], ["pauses", "{run}/runs/0-none-s1"],
     ],
     "bisection": [["bisect", "--resume", "{run}", "--tree", "{run}"]],
     "a_table": [["compare", "{run}/table.csv"], ["compare", "{run}/table.parquet", "-o", "{run}/effects.svg"],
@@ -58,11 +58,10 @@ def no_guests(monkeypatch):
     def booted(*arguments, **options):
         raise WblabError("a guest would boot here")
 
-    monkeypatch.setattr("wblab.commands.run.run_spec", booted)
-    monkeypatch.setattr("wblab.kernels.built_kernel", booted)
-    monkeypatch.setattr("wblab.commands.twin._runs", booted)
-    monkeypatch.setattr("wblab.commands.matrix._check_kernels", lambda *arguments: None)
-    monkeypatch.setattr("wblab.commands.matrix._check", lambda *arguments, **options: None)
+    monkeypatch.setattr("wblab.host.request.ready", booted)
+    monkeypatch.setattr("wblab.twin.runs.ready", booted)
+    monkeypatch.setattr("wblab.matrix.begin.check_kernels", lambda *arguments: None)
+    monkeypatch.setattr("wblab.matrix.begin.requests", lambda *arguments, **options: [])
     monkeypatch.setattr("wblab.matrix.cluster.local", booted)
     monkeypatch.setattr("wblab.kernels.make.check_tools", lambda: None)
 

@@ -18,7 +18,7 @@ from wblab.matrix.store import Store
 @pytest.fixture
 def planted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A program that passes for a kernel. That this machine could run the spec is not what is asked here."""
-    monkeypatch.setattr("wblab.host.check.check_run", lambda spec: None)
+    monkeypatch.setattr("wblab.host.request.check_run", lambda spec: None)
     path = tmp_path / "linux"
     path.write_bytes(b"\x7fELF\0Linux version 7.3.0 (a@b) (gcc 12.2.0, GNU ld 2.40) #1 then\0umid=\0")
     return path

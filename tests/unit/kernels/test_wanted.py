@@ -5,7 +5,7 @@ import shlex
 import pytest
 
 from wblab.core.errors import InputError
-from wblab.kernels.wanted import built_kernel, full_name
+from wblab.kernels.wanted import built_kernel, built_kernels, full_name
 
 
 def test_a_path_is_the_same_from_everywhere(tree, monkeypatch):
@@ -27,3 +27,8 @@ def test_the_command_that_builds_a_tree_can_be_copied(tree):
     with pytest.raises(InputError) as raised:
         built_kernel(str(moved), given=[str(moved)])
     assert f"run '{shlex.join(['wblab', 'kernel', 'build', str(moved)])}'" in str(raised.value)
+
+
+def test_a_kernel_that_is_not_built_is_named_with_the_next_step():
+    with pytest.raises(InputError, match=r"the kernel 6\.1 is not built yet: run 'wblab kernel build 6\.1'"):
+        built_kernels()("6.1")

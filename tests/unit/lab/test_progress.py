@@ -1,6 +1,9 @@
+import re
 import sys
 
-from wblab.lab.progress import bar, silent
+import pytest
+
+from wblab.lab.progress import bar, main, silent, step, steps
 
 
 def test_where_nobody_watches_nothing_is_reported(capsys):
@@ -20,3 +23,54 @@ def test_a_terminal_without_rich_gets_one_line(monkeypatch, capsys):
     output = capsys.readouterr()
     assert output.out == ""
     assert output.err == "\r\033[Ka run  50% half\r\033[Ka run unknown\r\033[K"
+
+
+def lines(capsys):
+    """What was said, with every time as T."""
+    output = capsys.readouterr()
+    assert output.out == ""
+    return re.sub(r": \d+\.\d s$", ": T", output.err, flags=re.MULTILINE).splitlines()
+
+
+def test_steps_say_when_they_begin_and_how_long_they_took(capsys):
+    with steps("kernel") as report:
+        report(None, "fetching")
+        report(0.5, "fetching")
+        report(None, "compiling")
+        report(0.1, "fs/namei.o")
+        report(0.9, "mm/mmap.o")
+    assert lines(capsys) == [
+        "wblab: kernel: fetching ...",
+        "wblab: kernel: fetching: T",
+        "wblab: kernel: compiling ...",
+        "wblab: kernel: compiling: T",
+    ]
+
+
+def test_where_nothing_is_to_be_done_nothing_is_said(capsys):
+    with steps("kernel"):
+        pass
+    assert lines(capsys) == []
+
+
+def test_a_step_that_fails_has_no_time(capsys):
+    def unpack():
+        with steps("kernel") as report:
+            report(None, "unpacking")
+            raise OSError("full")
+
+    with pytest.raises(OSError, match="full"):
+        unpack()
+    assert lines(capsys) == ["wblab: kernel: unpacking ..."]
+
+
+def test_a_step_moves_no_cursor(capsys):
+    with step("\x1b[2J"):
+        pass
+    assert "\x1b" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("code", "said"), [(0, ["wblab: nap ...", "wblab: nap: T"]), (3, ["wblab: nap ..."])])
+def test_a_command_as_a_step(capsys, code, said):
+    assert main(["nap", sys.executable, "-c", f"raise SystemExit({code})"]) == code
+    assert lines(capsys) == said

@@ -109,7 +109,7 @@ def test_failures_are_reported_and_kept(make_store, archive, start):
     assert {path.name for path in store.runs.iterdir()} == {"_0-none-s1", "_0-none-s2", "_1-bfq-s1", "_1-bfq-s2"}
 
 
-def test_runs_that_measured_the_host_are_made_again(make_store, archive, start):
+def test_noisy_runs_are_made_again(make_store, archive, start):
     store = make_store(set=REAL, repeats=3)
     tally, client, _ = start(
         store, lambda cell, seed, count: Result(archive(cell, seed, stall_ms=90 if count < 3 else 0))
@@ -123,7 +123,7 @@ def test_but_not_for_ever_and_never_counted(make_store, archive, start):
     store = make_store(set=REAL, repeats=1)
     tally, client, _ = start(store, lambda cell, seed, count: Result(archive(cell, seed, stall_ms=90)))
     ((_, reason),) = tally.failures
-    assert reason == "measured the host 2 times: its control load stalled for 90 ms"
+    assert reason == "noisy 2 times: its control load stalled for 90 ms"
     assert len(client.orders) == 2
     assert store.table().empty
     assert len(store.missing()) == 1

@@ -29,7 +29,7 @@ def test_what_is_done_is_not_missing(make_store, archive):
     assert read_run(path).spec.seed == 1
 
 
-def test_what_failed_or_measured_the_host_is_still_missing(make_store, archive):
+def test_what_failed_or_is_noisy_is_still_missing(make_store, archive):
     store = make_store(AXES)
     (first, seed), (second, _) = missing = store.missing()
     failed = store.failed(first, seed, "it broke")

@@ -58,13 +58,14 @@ def refused(*arguments):
     ("arguments", "words"),
     [
         (("--dir", "/no/such/directory"), "--dir: cannot write to '/no/such/directory'"),
-        (("--run", "no-such-run"), "no run 'no-such-run'"),
+        (("no-such-run",), "no run 'no-such-run'"),
         (("--guest", "no-such-spec"), "no spec 'no-such-spec'"),
         (("--guest", "--set", "disk.size=1"), "disk.size"),
-        (("--run", "latest", "--speed", "0"), "--speed: 0 times as fast never ends"),
-        (("--run", "latest", "--dir", "."), "--dir says nothing here"),
+        (("latest", "--speed", "0"), "--speed: 0 times as fast never ends"),
+        (("latest", "--dir", "."), "--dir says nothing here"),
         (("--speed", "2"), "--speed says nothing here"),
-        (("--run", "latest", "--guest"), "not allowed with"),
+        (("latest", "--guest"), "not allowed with"),
+        (("--run", "latest"), "--run is gone: write wblab monitor RUN"),
         (("--port", "99999"), "--port: cannot listen on 99999"),
     ],
 )

@@ -298,11 +298,11 @@ def test_another_suffix_and_a_place_that_cannot_be_written(run, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "name"),
     [
-        (["--html"], "timeline.html"),
-        (["--html", "--from", "1s", "--to", "2s"], "timeline-1.00s-2.00s.html"),
-        (["--html", "--around", "mw1"], "timeline-0.00s-2.30s.html"),
+        (["--format", "html"], "timeline.html"),
+        (["--format", "html", "--from", "1s", "--to", "2s"], "timeline-1.00s-2.00s.html"),
+        (["--format", "html", "--around", "mw1"], "timeline-0.00s-2.30s.html"),
         (["-o", "{run}/x.HTML"], "x.HTML"),
-        (["--html", "-o", "{run}/y.html"], "y.html"),
+        (["--format", "html", "-o", "{run}/y.html"], "y.html"),
     ],
 )
 def test_command_writes_a_page(run, capsys, arguments, name):
@@ -313,7 +313,7 @@ def test_command_writes_a_page(run, capsys, arguments, name):
 
 
 def test_html_to_the_name_of_a_picture_is_refused_in_one_line(run, capsys):
-    assert cli.main(["timeline", str(run.path), "--html", "-o", str(run.path / "x.png")]) == 2
+    assert cli.main(["timeline", str(run.path), "--format", "html", "-o", str(run.path / "x.png")]) == 2
     (line,) = capsys.readouterr().err.splitlines()
-    assert "--html" in line
+    assert "--format html" in line
     assert not (run.path / "x.png").exists()

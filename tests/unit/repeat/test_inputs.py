@@ -5,8 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from wblab.commands.rerun import notes
 from wblab.lab.specfile import PRESETS, read_spec
+from wblab.repeat.inputs import excuses
 
 RECORD = {
     "kernel": {"build_id": "a" * 64},
@@ -21,11 +21,11 @@ def run(mode="virtual", **changed):
 
 
 def test_runs_of_the_same_inputs_have_no_excuse():
-    assert notes(run(), run()) == []
+    assert excuses(run(), run()) == []
 
 
 def test_real_time_is_one():
-    assert notes(run(), run("real")) == ["in real time no two runs are the same"]
+    assert excuses(run(), run("real")) == ["in real time no two runs are the same"]
 
 
 @pytest.mark.parametrize(
@@ -42,5 +42,5 @@ def test_real_time_is_one():
     ],
 )
 def test_inputs_that_differ_are_named(changed, said):
-    (note,) = notes(run(), run(**changed))
-    assert said in note
+    (excuse,) = excuses(run(), run(**changed))
+    assert said in excuse

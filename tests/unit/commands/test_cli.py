@@ -1,0 +1,186 @@
+"""The command as a whole: every verb explains itself, refuses what it does not know, and loads nobody else."""
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+from wblab.cli import VERBS, build_parser, main
+from wblab.commands.parser import filled, parsers
+from wblab.lab.specfile import ROOT
+
+PARSERS = list(parsers(filled(build_parser())))
+NAMES = [parser.prog.split()[1:] for parser in PARSERS if parser.prog != "wblab"]
+GROUPS = ["run", "look", "compare", "live", "kernels", "set up"]
+LIMIT_S = 0.15  # of CPU time, for --help
+HEAVY = ("numpy", "pandas", "matplotlib", "plotly", "rich", "aiohttp", "dask", "shtab")
+
+
+def python(*arguments, **options):
+    return subprocess.run([sys.executable, *arguments], cwd=ROOT, capture_output=True, text=True, check=True, **options)
+
+
+def test_help_has_every_verb_in_its_group(capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["--help"])
+    assert ended.value.code == 0
+    _usage, _description, _options, *blocks = capsys.readouterr().out.split("\n\n")
+    listed = {block.splitlines()[0].strip(":"): re.findall(r"^  (\w+)", block, re.MULTILINE) for block in blocks}
+    assert list(listed) == GROUPS
+    assert listed == {group: [verb.name for verb in VERBS if verb.group == group] for group in GROUPS}
+
+
+@pytest.mark.parametrize("verb", NAMES, ids=" ".join)
+def test_a_verb_explains_itself(verb, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main([*verb, "--help"])
+    assert ended.value.code == 0
+    assert capsys.readouterr().out.startswith(f"usage: wblab {' '.join(verb)}")
+
+
+@pytest.mark.parametrize("parser", PARSERS, ids=lambda parser: parser.prog)
+def test_every_option_says_what_it_is_for(parser):
+    assert parser.description
+    for action in parser._actions:
+        assert action.help, action
+
+
+@pytest.mark.parametrize("verb", [[], *NAMES], ids=" ".join)
+def test_what_a_verb_does_not_know_is_one_line(verb, capsys):
+    assert main([*verb, "--no-such-option"]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert re.fullmatch(r"wblab: .*: see wblab( [a-z]+)* --help\n", said.err)
+
+
+def test_another_verb_and_none(capsys):
+    assert main(["rnu"]) == 2
+    assert capsys.readouterr().err.startswith("wblab: argument VERB: invalid choice: 'rnu'")
+    assert main([]) == 2
+    assert "VERB" in capsys.readouterr().err
+
+
+def test_a_spelling_that_is_nearly_right_is_named(capsys):
+    assert main(["verify", "--job", "2"]) == 2
+    assert "unrecognized arguments: --job (did you mean '--jobs'?)" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["verify", "--seeds", "0"], "argument --seeds: 0 is not at least 1"),
+        (["verify", "--jobs", "x"], "argument --jobs: 'x' is no whole number"),
+        (["matrix", "remedies", "--jobs", "1025"], "argument --jobs: 1025 is not between 1 and 1024"),
+        (["matrix", "remedies", "--workers", "2"], "--workers is gone: write --jobs N"),
+        (["rerun", "latest", "--with", "latest"], "--with is gone: write wblab rerun RUN OTHER"),
+        (["export", "latest", "--perfetto"], "--perfetto is gone: write --format perfetto, or nothing"),
+        (["bisect", "--seeds-max", "2"], "argument --seeds-max: 2 is not at least 3"),
+        (["completion", "csh"], "invalid choice: 'csh'"),
+    ],
+)
+def test_bad_input_is_one_line(words, message, capsys):
+    assert main(words) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.count("\n") == 1
+    assert message in said.err
+
+
+@pytest.mark.parametrize(
+    ("words", "parsed"),
+    [
+        ("rerun first --json second", {"run_name": "first", "other": "second", "json": True}),
+        ("rerun --kernel 7.3 first", {"run_name": "first", "other": None, "kernel": "7.3"}),
+        ("compare a --by seed b --all c", {"runs": ["a", "b", "c"], "by": ["seed"], "all": True}),
+        ("verify one --seeds 2 two", {"claims": ["one", "two"], "seeds": 2}),
+        ("bisect v1 --metric mw1.wait_time_s v2", {"good": "v1", "bad": "v2"}),
+        ("run --seed 3 base-ext2 --set a=b", {"spec": "base-ext2", "settings": ["a=b"]}),
+        ("run --seed 3", {"spec": "base", "seed": 3}),
+        ("monitor --speed 2 latest --json", {"run_name": "latest", "speed": 2.0}),
+        ("kernel info 7.3 --json", {"kernel": "7.3", "json": True}),
+        ("pauses --json -- -odd", {"run_name": "-odd"}),
+    ],
+)
+def test_options_stand_where_they_like(words, parsed):
+    arguments = vars(build_parser().parse_args(words.split()))
+    assert {name: arguments[name] for name in parsed} == parsed
+
+
+@pytest.mark.parametrize("verb", [verb.name for verb in VERBS])
+def test_only_the_verb_that_is_called_is_loaded(verb):
+    code = (
+        "import sys\n"
+        "from wblab.cli import main\n"
+        "try: main([*sys.argv[1:], '--help'])\n"
+        "except SystemExit: print(*sys.modules, file=sys.stderr)\n"
+    )
+    loaded = set(python("-c", code, verb).stderr.split())
+    assert {name.split(".")[2] for name in loaded if re.match(r"wblab\.commands\.", name)} <= {"parser", "common", verb}
+    assert not loaded.intersection(HEAVY)
+
+
+@pytest.mark.parametrize("words", [["--help"], ["run", "--help"]], ids=" ".join)
+def test_help_takes_little_time(words):
+    def spent_s():
+        before = os.times()
+        python("-m", "wblab", *words)
+        after = os.times()
+        return after.children_user + after.children_system - before.children_user - before.children_system
+
+    assert min(spent_s() for _ in range(5)) < LIMIT_S
+
+
+def test_the_page_of_the_reference_is_what_the_parsers_say(capsys):
+    assert main(["reference"]) == 0
+    assert capsys.readouterr().out == (ROOT / "docs" / "reference" / "commands.md").read_text(), (
+        "write it anew: make reference"
+    )
+
+
+@pytest.mark.parametrize("verb", NAMES, ids=" ".join)
+def test_the_reference_has_every_verb_and_option(verb):
+    page = (ROOT / "docs" / "reference" / "commands.md").read_text()
+    heading = f" wblab {' '.join(verb)}\n"
+    assert heading in page
+    part = page.partition(heading)[2].partition("\n## ")[0]
+    parser = next(one for one in PARSERS if one.prog.split()[1:] == verb)
+    shown = {text for action in parser._actions if action.help != "==SUPPRESS==" for text in action.option_strings}
+    assert {text for text in shown - {"-h", "--help"} if text not in part} == set()
+
+
+BASH = """
+source /dev/stdin
+complete_words() {
+    COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=()
+    $(complete -p wblab | sed 's/.*-F \\([^ ]*\\).*/\\1/')
+    echo "${COMPREPLY[@]}"
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "completed"),
+    [
+        (["wblab", "ti"], "timeline"),
+        (["wblab", "timeline", "--form"], "--format"),
+        (["wblab", "timeline", "--format", ""], "png svg pdf html"),
+        (["wblab", "timeline", "--ht"], ""),  # what is gone is not offered
+        (["wblab", "kernel", "in"], "info"),
+        (["wblab", "run", "READ"], "README.md"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_bash_completes_verbs_options_and_files(words, completed, capsys):
+    assert main(["completion", "bash"]) == 0
+    command = ["bash", "-c", f'{BASH} complete_words "$@"', "bash", *words]
+    done = subprocess.run(command, cwd=ROOT, input=capsys.readouterr().out, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == completed
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_other_shells_hear_of_every_verb(shell, capsys):
+    assert main(["completion", shell]) == 0
+    said = capsys.readouterr().out
+    assert [verb.name for verb in VERBS if verb.name not in said] == []

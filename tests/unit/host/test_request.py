@@ -1,0 +1,84 @@
+"""A request is made before anything is booted, or refused: shelves of kernels that nobody built are handed in."""
+
+from dataclasses import replace
+
+import pytest
+
+from wblab.core.errors import InputError
+from wblab.host import request as module
+from wblab.host.request import Request, notes, ready, suited
+from wblab.kernels import Kernel
+from wblab.lab.specfile import PRESETS, read_spec
+
+OLD = ("tt_syscall_ns", "um_seed", "writeback", "balance_dirty_pages", "global_dirty_state")
+OPENS = ("syscalls:sys_enter_openat", "syscalls:sys_exit_openat")
+
+
+def asking(*events):
+    return read_spec(PRESETS / "base.toml", [f"trace.events={[*events]}".replace("'", '"'), 'kernel="6.12"'])
+
+
+@pytest.fixture
+def kernel(tmp_path):
+    path = tmp_path / "linux"
+    path.write_text("\0".join(["", *OLD, ""]))
+    return Kernel(path, None, "6.12", "6.12.1", "", ("a.patch",), "f00", "source", "gcc")
+
+
+@pytest.fixture
+def guarded(monkeypatch):
+    monkeypatch.setattr(module, "landlock_version", lambda: 6)
+
+
+def test_a_run_is_on_the_kernel_that_its_spec_names(kernel, monkeypatch):
+    monkeypatch.setattr(module, "check_run", lambda spec: None)
+    spec = asking("writeback:balance_dirty_pages")
+    assert ready(spec, {"6.12": kernel}.__getitem__) == Request(spec, kernel)
+
+
+def test_a_spec_that_cannot_run_is_refused_before_a_kernel_is_looked_for():
+    with pytest.raises(InputError, match="memory"):
+        ready(replace(asking(), memory=1), lambda name: pytest.fail("it was looked for"))
+
+
+def test_what_the_shelf_does_not_have_is_refused_as_the_shelf_says(monkeypatch):
+    monkeypatch.setattr(module, "check_run", lambda spec: None)
+
+    def empty(name):
+        raise InputError(f"no {name}")
+
+    with pytest.raises(InputError, match=r"no 6\.12"):
+        ready(asking(), empty)
+
+
+def test_events_that_not_every_kernel_has_are_left_out_once_for_all(kernel):
+    spec = asking("writeback:balance_dirty_pages", *OPENS)
+    request = suited(spec, kernel)
+    assert (request.spec, request.left_out) == (spec, OPENS)
+    assert request.traced == asking("writeback:balance_dirty_pages")
+
+
+def test_a_misspelt_event_is_refused(kernel):
+    with pytest.raises(InputError, match=r"trace\.events: the kernel 6\.12\.1 has no writeback:nothing: correct"):
+        suited(asking("writeback:nothing", "syscalls"), kernel)
+
+
+def test_a_kernel_of_the_users_own_must_know_what_the_run_needs(kernel):
+    kernel.path.write_text("um_seed")
+    with pytest.raises(InputError, match=r"does not know tt_syscall_ns: build its tree"):
+        suited(asking(), replace(kernel, patches=(), build_id="own"))
+
+
+def test_what_runs_leave_out_is_said_once(kernel, guarded):
+    requests = [suited(asking(*events), kernel) for events in ([], OPENS[:1], OPENS, OPENS)]
+    said = f"the kernel 6.12.1 does not have the events {', '.join(OPENS)}: left out"
+    assert notes(requests) == [said]
+    assert notes(requests[:1]) == []
+
+
+def test_that_the_host_guards_no_files_is_said_where_the_run_is_made(kernel, monkeypatch):
+    monkeypatch.setattr(module, "landlock_version", lambda: 0)
+    request = suited(asking(), kernel)
+    (said,) = notes([request, request])
+    assert "only the guest's own kernel guards your files" in said
+    assert notes([request], here=False) == []

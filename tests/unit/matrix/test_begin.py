@@ -1,0 +1,77 @@
+"""What is looked at before a matrix begins: nothing is booted, and the shelf of kernels is the test's."""
+
+from dataclasses import replace
+
+import pytest
+
+from wblab.core.errors import InputError
+from wblab.kernels import Kernel
+from wblab.matrix.begin import check_kernels, described, orders, requests
+
+BUILD = "a" * 64
+
+
+@pytest.fixture
+def shelf(tmp_path, monkeypatch):
+    """A shelf with two kernels; this machine can run every spec."""
+    monkeypatch.setattr("wblab.host.request.check_run", lambda spec: None)
+    (tmp_path / "linux").write_text("an executable")
+    kernel = Kernel(tmp_path / "linux", None, "7.3", "7.3.0", "", ("x.patch",), BUILD, "a source", "gcc")
+    kernels = {"": kernel, "6.12": replace(kernel, series="6.12", build_id="b" * 64)}
+
+    def find(name):
+        if name not in kernels:
+            raise InputError(f"the kernel {name} is not built yet")
+        return kernels[name]
+
+    return find
+
+
+def test_the_kernels_are_those_that_cells_name(make_matrix, shelf):
+    kernels = described(make_matrix({"kernel": ["", "6.12"]}), shelf)
+    assert {name: kernel["build_id"] for name, kernel in kernels.items()} == {"": BUILD, "6.12": "b" * 64}
+    with pytest.raises(InputError, match="not built yet"):
+        described(make_matrix({"kernel": ["6.1"]}), shelf)
+
+
+def test_every_cell_is_a_request_on_its_kernel(make_matrix, shelf):
+    matrix = make_matrix({"kernel": ["", "6.12"]})
+    found = requests(matrix, shelf, here=True)
+    assert [(one.spec, one.kernel.build_id[0]) for one in found] == [
+        (cell.spec, letter) for cell, letter in zip(matrix.cells, "ab", strict=True)
+    ]
+
+
+def test_what_cannot_run_is_refused_with_its_cell(make_matrix, shelf):
+    matrix = make_matrix({"trace.events": [[], ["writeback:nothing"]]})
+    with pytest.raises(InputError, match=r"has no writeback:nothing: .* \(in the cell trace\.events "):
+        requests(matrix, shelf, here=True)
+
+
+def test_this_machine_is_not_asked_where_others_make_the_runs(make_matrix, shelf, monkeypatch):
+    def refused(spec):
+        raise InputError("not on this machine")
+
+    monkeypatch.setattr("wblab.host.request.check_run", refused)
+    matrix = make_matrix()
+    assert len(requests(matrix, shelf, here=False)) == 1
+    with pytest.raises(InputError, match="not on this machine"):
+        requests(matrix, shelf, here=True)
+
+
+def test_a_matrix_goes_on_with_the_kernels_that_it_was_begun_with(make_store, shelf):
+    store = make_store()
+    check_kernels(store, shelf)
+    store.kernels[""] = {"build_id": "c" * 64}
+    with pytest.raises(InputError, match=r"was begun with another kernel: the kernel 7\.3 is another build here"):
+        check_kernels(store, shelf)
+    store.kernels.clear()
+    with pytest.raises(InputError, match="does not say which build '' was"):
+        check_kernels(store, shelf)
+
+
+def test_workers_are_asked_about_every_cell(make_matrix, shelf):
+    matrix = make_matrix({"kernel": ["", "6.12"]})
+    found = orders(matrix, described(matrix, shelf))
+    assert [order.build_id[0] for order in found] == ["a", "b"]
+    assert [order.unpacked() for order in found] == [cell.spec for cell in matrix.cells]

@@ -1,0 +1,159 @@
+"""What several verbs share: options, each spelled once, and the run that they name."""
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+
+from wblab.core.errors import InputError
+from wblab.lab.printable import printable
+
+if TYPE_CHECKING:
+    from wblab.data.pagecache import PageCache
+    from wblab.data.run import Run
+    from wblab.data.window import Window
+
+Parser: TypeAlias = argparse.ArgumentParser | argparse._ArgumentGroup
+
+_RUN = "a run: its directory, the directory's name, or 'latest'"
+_MOST_JOBS = 1024
+
+
+def add_run(parser: Parser, *, optional: bool = False, about: str = _RUN) -> None:
+    """Add RUN; `run_name` in what is parsed."""
+    parser.add_argument("run_name", metavar="RUN", nargs="?" if optional else None, help=about)
+
+
+def add_exp(parser: Parser, what: str = "run directories are") -> None:
+    """Add --exp, where results are; see `results`."""
+    parser.add_argument("--exp", type=Path, metavar="DIR", help=f"where {what} (default: exp/ of the lab)")
+
+
+def add_json(parser: Parser, about: str = "print JSON") -> None:
+    """Add --json."""
+    parser.add_argument("--json", action="store_true", help=about)
+
+
+def add_settings(parser: Parser) -> None:
+    """Add --set, changes to a spec; `settings` in what is parsed."""
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        dest="settings",
+        help="change a key of the spec: disk.write_bps=2M; again for more",
+    )
+
+
+def add_kernel(parser: Parser, default: str) -> None:
+    """Add --kernel, the guest's; empty where it is not given. default: in words."""
+    about = f"the guest's: a series (wblab kernel list) or a path (default: {default})"
+    parser.add_argument("--kernel", default="", metavar="SERIES|PATH", help=about)
+
+
+def add_seeds(parser: Parser, about: str, default: int | None = None) -> None:
+    """Add --seeds, how many runs that differ in nothing but their seeds."""
+    said = about if default is None else f"{about} (default: {default})"
+    parser.add_argument("--seeds", type=whole(1), default=default, metavar="N", help=said)
+
+
+def add_jobs(parser: Parser) -> None:
+    """Add --jobs, how many runs at once."""
+    about = "runs at once on this machine (default: one for each processor)"
+    parser.add_argument("--jobs", type=whole(1, _MOST_JOBS), metavar="N", help=about)
+
+
+def add_resampling_seed(parser: Parser) -> None:
+    """Add --resampling-seed: chance in the analysis of runs, not in the runs."""
+    about = "of the chance in the intervals, which are made by resampling (default: 0)"
+    parser.add_argument("--resampling-seed", type=whole(0), default=0, metavar="N", help=about)
+
+
+def add_bound(parser: Parser) -> None:
+    """Add --bound, the shortest pause that is shown one by one."""
+    about = "show the single pauses that are longer than this (default: 300ms)"
+    parser.add_argument("--bound", default="300ms", metavar="TIME", help=about)
+
+
+def add_output(parser: Parser, about: str, formats: Sequence[str]) -> None:
+    """Add -o and --format, for a file that is written; see `format_of`. formats: what its name may end in."""
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help=about)
+    said = (
+        "of the file (default: what its name ends in)" if len(formats) > 1 else f"of the file (default: {formats[0]})"
+    )
+    parser.add_argument("--format", choices=tuple(formats), help=said)
+
+
+class _Removed(argparse.Action):
+    """An option that is no more; `const` is what to write."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *parsed: Any) -> NoReturn:
+        raise InputError(f"{self.option_strings[0]} is gone: write {self.const}")
+
+
+def add_removed(parser: Parser, old: str, new: str) -> None:
+    """Refuse an option of an earlier version, and say what to write."""
+    parser.add_argument(old, action=_Removed, nargs="?", const=new, default=argparse.SUPPRESS, help=argparse.SUPPRESS)
+
+
+def whole(least: int, most: int | None = None) -> Callable[[str], int]:
+    """Return what reads a whole number between two, for argparse."""
+
+    def read(text: str) -> int:
+        said = f"at least {least}" if most is None else f"between {least} and {most}"
+        try:
+            number = int(text)
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"{text!r} is no whole number") from None
+        if number < least or (most is not None and number > most):
+            raise argparse.ArgumentTypeError(f"{number} is not {said}")
+        return number
+
+    return read
+
+
+def format_of(arguments: argparse.Namespace, formats: Sequence[str]) -> str:
+    """Return the format of the file that is to be written; the first one where nothing says it. Raises InputError."""
+    output: Path | None = arguments.output
+    ending = output.suffix.lower().removeprefix(".") if output else ""
+    chosen: str = arguments.format or (ending if output else formats[0])
+    if output and ending != chosen:
+        raise InputError(f"--format {chosen}: {str(output)!r} does not end in .{chosen}: leave one of the two out")
+    if chosen not in formats:
+        endings = ", ".join(f".{name}" for name in formats)
+        raise InputError(f"{str(output)!r} must end in {endings}: it says what is written")
+    return chosen
+
+
+def results(arguments: argparse.Namespace) -> Path:
+    """Return the directory of results that the arguments name."""
+    from wblab.lab.specfile import RESULTS
+
+    given: Path | None = arguments.exp
+    return given or RESULTS
+
+
+def named_run(arguments: argparse.Namespace) -> Path:
+    """Return the directory of the run that the arguments name. Raises InputError."""
+    from wblab.data.run import find_run
+
+    return find_run(arguments.run_name, results(arguments))
+
+
+def traced(run: "Run", what: str, window: "Window | None" = None) -> "PageCache | None":
+    """Return what a run's trace tells; None without one, and a line says what `what` lacks where one was wanted.
+
+    In a window that the flight recorder of a live run has saved, it is all that was recorded there.
+    """
+    from wblab.data.captures import capture_of
+    from wblab.data.pagecache import page_cache
+
+    try:
+        if window and (capture := capture_of(run, window)):
+            return page_cache(run, capture.path)
+        return page_cache(run) if run.spec.trace.events else None
+    except InputError as error:
+        print(printable(f"wblab: {what} shows the loads alone: {error}"), file=sys.stderr)
+        return None

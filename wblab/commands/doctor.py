@@ -1,0 +1,28 @@
+"""wblab doctor."""
+
+import argparse
+import json
+
+from wblab.commands.common import add_json
+from wblab.core.errors import WblabError
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the verb and its options."""
+    parser.description = "Check this machine for the lab, and say what to do about each finding."
+    add_json(parser, "print the findings as JSON")
+    parser.set_defaults(run=_doctor)
+
+
+def _doctor(arguments: argparse.Namespace) -> None:
+    from wblab.host.doctor import examine
+
+    findings = examine()
+    if arguments.json:
+        print(json.dumps([finding.to_json() for finding in findings], indent=2))
+    else:
+        for finding in findings:
+            print(finding)
+    bad = sum(not finding.good for finding in findings)
+    if bad:
+        raise WblabError(f"{bad} of {len(findings)} checks found something to mend")

@@ -1,0 +1,64 @@
+"""wblab kernel info."""
+
+import argparse
+import json
+import shlex
+from typing import TYPE_CHECKING, Any
+
+from wblab.commands.common import add_json
+from wblab.core.errors import WblabError
+
+if TYPE_CHECKING:
+    from wblab.kernels import Kernel
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the verb and its options."""
+    parser.description = "Describe a built kernel: its source, patches, configuration and features."
+    add_kernel_argument(parser)
+    add_json(parser)
+    parser.set_defaults(run=_info)
+
+
+def add_kernel_argument(parser: argparse.ArgumentParser) -> None:
+    """Add the kernel that a verb is about."""
+    parser.add_argument(
+        "kernel",
+        nargs="?",
+        metavar="SERIES|PATH",
+        help="a series such as 7.3, or the path of a tree, an archive or a linux executable (default: see list)",
+    )
+
+
+def _info(arguments: argparse.Namespace) -> None:
+    from wblab.kernels import catalog
+    from wblab.kernels.wanted import find_kernel
+
+    kernel = find_kernel(arguments.kernel)
+    if kernel is None:
+        wanted = arguments.kernel or catalog.load().default
+        raise WblabError(f"kernel {wanted} is not built: run {shlex.join(['wblab', 'kernel', 'build', wanted])!r}")
+    print_kernel(kernel, as_json=arguments.json)
+
+
+def print_kernel(kernel: "Kernel", *, as_json: bool) -> None:
+    """Print what is known of a built kernel."""
+    if as_json:
+        print(json.dumps(values(kernel), indent=2))
+        return
+    for key, value in values(kernel).items():
+        if value not in (None, []):
+            print(f"{key.replace('_', ' ') + ':':15} {', '.join(value) if isinstance(value, list) else value}")
+
+
+def values(kernel: "Kernel") -> dict[str, Any]:
+    """Return what is known of a built kernel, for JSON."""
+    from wblab.kernels.features import features
+
+    return {
+        "path": str(kernel.path),
+        "config": str(kernel.config) if kernel.config else None,
+        **kernel.describe(),
+        "patches": list(kernel.patches),
+        "features": features(kernel),
+    }

@@ -1,0 +1,41 @@
+"""wblab kernel list."""
+
+import argparse
+import json
+from dataclasses import asdict
+
+from wblab.commands.common import add_json
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the verb and its options."""
+    parser.description = "Show the kernels that the lab knows, and which of them are built. * is the default."
+    add_json(parser)
+    parser.set_defaults(run=_list)
+
+
+def _list(arguments: argparse.Namespace) -> None:
+    from wblab.commands.kernel.info import values
+    from wblab.kernels import list_kernels
+
+    listed = list_kernels()
+    if arguments.json:
+        entries = [
+            {
+                "series": entry.series,
+                "default": entry.default,
+                "built": entry.kernel and values(entry.kernel),
+                "patches": entry.patches,
+                "source": entry.source,
+                "pin": entry.pin and asdict(entry.pin),
+            }
+            for entry in listed
+        ]
+        print(json.dumps(entries, indent=2))
+        return
+    for entry in listed:
+        mark = "*" if entry.default else " "
+        state = f"built: {entry.kernel.release}" if entry.kernel else "not built"
+        pinned = f"{entry.source} ({entry.pin.sha256[:12]})" if entry.pin else "no source is pinned"
+        other = f", built from {entry.kernel.source}" if entry.kernel and entry.kernel.instead_of else ""
+        print(f"{mark} {entry.series:5} {state:22} {len(entry.patches)} patches   {pinned}{other}")

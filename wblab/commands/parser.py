@@ -1,0 +1,123 @@
+"""Parsers of verbs: errors are one line, and a verb's module is loaded only when the verb is called."""
+
+import argparse
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+from typing import Any, NamedTuple, NoReturn
+
+from wblab.core.errors import InputError, nearest
+
+
+class Verb(NamedTuple):  # no dataclass: importing these would take a tenth of the time in which --help answers
+    """A verb and what it does in a few words. group: the head under which the command's help lists it.
+
+    Its module has its name, and `add_arguments(parser)`, which describes the verb and sets `run`, a function of the
+    parsed arguments.
+    """
+
+    name: str
+    help: str
+    group: str = ""
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors are InputErrors, and whose options have one spelling."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"allow_abbrev": False} | options)
+
+    def error(self, message: str) -> NoReturn:
+        """Raise InputError."""
+        raise InputError(f"{message}: see {self.prog} --help")
+
+
+class VerbParser(Parser):
+    """The parser of a verb, filled by the verb's module once it is asked something."""
+
+    def __init__(self, *, module: str, **options: Any) -> None:
+        super().__init__(**options)
+        self._module = module
+        self._within = False
+
+    def fill(self) -> None:
+        """Load the module and take its arguments. Only the first call does something."""
+        if self._module:
+            module, self._module = import_module(self._module), ""
+            module.add_arguments(self)
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
+        """Parse what stands behind the verb, options before, between and behind the others. Raises InputError.
+
+        Also for what is not known: nobody else will know.
+        """
+        if self._within:  # argparse's own call, of one of its two passes
+            return super().parse_known_args(args, namespace)
+        self.fill()
+        self._within = True
+        try:
+            mixed = "--" not in (args or ()) and self._may_mix()
+            parse = self.parse_known_intermixed_args if mixed else super().parse_known_args
+            parsed, left = parse(args, namespace)
+        finally:
+            self._within = False
+        if left:
+            known = [spelling for action in self._actions for spelling in action.option_strings]
+            self.error(f"unrecognized arguments: {' '.join(left)}{nearest(left[0], known)}")
+        return parsed, left
+
+    def _may_mix(self) -> bool:
+        """Whether argparse can do that: not with a rest that belongs to somebody else, nor with alternatives."""
+        positional = [action for action in self._actions if not action.option_strings]
+        alternatives = [action for group in self._mutually_exclusive_groups for action in group._group_actions]
+        rests = (argparse.PARSER, argparse.REMAINDER)
+        return not any(action.nargs in rests or action in alternatives for action in positional)
+
+
+def add_verbs(parser: argparse.ArgumentParser, verbs: Sequence[Verb], package: str) -> None:
+    """Let a parser take one of some verbs, whose modules are in a package."""
+    parsers = parser.add_subparsers(metavar="VERB", required=True, parser_class=VerbParser, help=argparse.SUPPRESS)
+    for verb in verbs:
+        parsers.add_parser(verb.name, help=verb.help, module=f"{package}.{verb.name}")
+    parser.usage = f"{parser.prog} [-h] VERB ..."
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = listing(verbs)
+
+
+def listing(verbs: Sequence[Verb]) -> str:
+    """Return the verbs in their groups, for people to read."""
+    groups = dict.fromkeys(verb.group for verb in verbs)
+    width = max(len(verb.name) for verb in verbs)
+    blocks = (
+        "\n".join(
+            [f"{group or 'verbs'}:", *(f"  {verb.name:{width}}  {verb.help}" for verb in verbs if verb.group == group)]
+        )
+        for group in groups
+    )
+    return "\n\n".join(blocks)
+
+
+def filled(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
+    """Return a parser with all verbs below it loaded, and none hidden: for what describes the whole command."""
+    if isinstance(parser, VerbParser):
+        parser.fill()
+    for action in _verb_actions(parser):
+        action.help = "a verb"
+    for below in verbs_of(parser):
+        filled(below)
+    return parser
+
+
+def parsers(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    """Yield a parser and all below it."""
+    yield parser
+    for below in verbs_of(parser):
+        yield from parsers(below)
+
+
+def verbs_of(parser: argparse.ArgumentParser) -> list[argparse.ArgumentParser]:
+    """Return the parsers of a parser's verbs."""
+    return [below for action in _verb_actions(parser) for below in action.choices.values()]
+
+
+def _verb_actions(parser: argparse.ArgumentParser) -> "list[argparse._SubParsersAction[argparse.ArgumentParser]]":
+    return [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]

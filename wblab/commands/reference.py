@@ -1,0 +1,86 @@
+"""wblab reference: a page made from the parsers, docs/reference/commands.md."""
+
+import argparse
+import re
+from collections.abc import Iterator
+from textwrap import indent
+
+from wblab.commands.parser import filled, verbs_of
+
+_HEAD = """# Commands
+
+Every verb and option of `wblab`. This page is printed by `wblab reference`; do not edit it.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the verb."""
+    parser.description = "Print all verbs and their options as one page, in Markdown: docs/reference/commands.md."
+    parser.set_defaults(run=_reference)
+
+
+def _reference(arguments: argparse.Namespace) -> None:
+    print(page(arguments.command), end="")
+
+
+def page(command: argparse.ArgumentParser) -> str:
+    """Return the page about a command and all its verbs."""
+    return "\n".join([_HEAD, *_verbs(filled(command), level=2)])
+
+
+def _verbs(parser: argparse.ArgumentParser, level: int) -> Iterator[str]:
+    for verb in verbs_of(parser):
+        yield f"{'#' * level} {verb.prog}\n"
+        yield f"{_escaped(verb.description or '')}\n"
+        if verbs_of(verb):
+            yield from _verbs(verb, level + 1)
+        else:
+            yield f"    {verb.usage or _usage(verb)}\n"
+            yield from _table(verb)
+            if verb.epilog:
+                yield indent(verb.epilog, "    ") + "\n"
+
+
+def _usage(verb: argparse.ArgumentParser) -> str:
+    """Return how a verb is typed; not as argparse has it, which says it otherwise from one Python to the next."""
+    words = (_word(action) for action in _shown(verb) if not action.option_strings)
+    return " ".join([verb.prog, "[options]", *words])
+
+
+def _word(action: argparse.Action) -> str:
+    name = _name(action)
+    return {"?": f"[{name}]", "*": f"[{name} ...]", "+": f"{name} ..."}.get(str(action.nargs), name)
+
+
+def _table(verb: argparse.ArgumentParser) -> Iterator[str]:
+    if rows := [f"| {_spelled(action)} | {_escaped(action.help or '')} |" for action in _shown(verb)]:
+        yield "\n".join(["| argument | what it says |", "|---|---|", *rows]) + "\n"
+
+
+def _shown(verb: argparse.ArgumentParser) -> list[argparse.Action]:
+    hidden = argparse.SUPPRESS
+    return [action for action in verb._actions if action.help != hidden and "--help" not in action.option_strings]
+
+
+def _spelled(action: argparse.Action) -> str:
+    """Return an option with its value, or a positional argument."""
+    if not action.option_strings:
+        return _code(_name(action))
+    value = "" if action.nargs == 0 else _name(action)
+    value = f"[{value}]" if action.nargs == "?" else value
+    return _code(" ".join(filter(None, [", ".join(action.option_strings), value])))
+
+
+def _name(action: argparse.Action) -> str:
+    """Return what stands for the value of an argument."""
+    if action.choices and not action.metavar:
+        return "{" + ",".join(map(str, action.choices)) + "}"
+    return str(action.metavar or (action.dest.upper() if action.option_strings else action.dest))
+
+
+def _code(text: str) -> str:
+    return f"`{text}`".replace("|", "\\|")
+
+
+def _escaped(text: str) -> str:
+    return re.sub(r"([|*_<>])", r"\\\1", text)

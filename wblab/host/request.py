@@ -1,0 +1,67 @@
+"""One door for a run: a request is a spec that was checked, with the kernel that it runs on."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from wblab.core.errors import InputError
+from wblab.core.spec import Spec
+from wblab.host.check import check_kernel, check_run
+from wblab.host.sandbox import landlock_version
+from wblab.kernels import Kernel, Shelf, sort_events
+
+
+@dataclass(frozen=True)
+class Request:
+    """A run that is ready: `ready` or `suited` makes it, wblab.host.run.run_experiment runs it.
+
+    left_out: those of the spec's events for which the kernel lacks a feature that not all kernels have.
+    """
+
+    spec: Spec
+    kernel: Kernel
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def traced(self) -> Spec:
+        """The spec without the events that are left out, which is what the guest gets."""
+        events = tuple(event for event in self.spec.trace.events if event not in self.left_out)
+        return replace(self.spec, trace=replace(self.spec.trace, events=events))
+
+
+def ready(spec: Spec, shelf: Shelf) -> Request:
+    """Return the request for a run on this machine. Raises InputError for one that cannot run: nothing was booted."""
+    check_run(spec)
+    return suited(spec, shelf(spec.kernel))
+
+
+def suited(spec: Spec, kernel: Kernel) -> Request:
+    """Return the request for a run wherever it is made: that machine is not checked. Raises InputError.
+
+    Events for which a kernel lacks a feature are left out; those that nothing excuses are misspelt.
+    """
+    check_kernel(spec, kernel)
+    events = sort_events(kernel, spec.trace.events)
+    if events.unknown:
+        raise InputError(
+            f"trace.events: the kernel {kernel.release} has no {', '.join(events.unknown)}: "
+            "correct or remove it; names are as in /sys/kernel/tracing/events"
+        )
+    return Request(spec, kernel, events.left_out)
+
+
+def notes(requests: Iterable[Request], *, here: bool = True) -> list[str]:
+    """Return what to know of these runs, each in a line: what they leave out, and whether the host guards its files.
+
+    here: they run on this machine.
+    """
+    missing: dict[str, dict[str, None]] = {}  # events by the kernel's release, each once and in order
+    for one in requests:
+        missing.setdefault(one.kernel.release, {}).update(dict.fromkeys(one.left_out))
+    found = [
+        f"the kernel {release} does not have the events {', '.join(events)}: left out"
+        for release, events in missing.items()
+        if events
+    ]
+    if here and not landlock_version():
+        found.append("no Landlock here: only the guest's own kernel guards your files (wblab doctor)")
+    return found

@@ -1,0 +1,51 @@
+"""What is looked at before a matrix begins or goes on: its kernels, and whether its cells can run."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from wblab.core.errors import InputError
+from wblab.core.tables import to_table
+from wblab.host.request import Request, ready, suited
+from wblab.kernels import Shelf
+from wblab.matrix.plan import Matrix
+from wblab.matrix.store import Store
+from wblab.matrix.work import Order, own_program, same_kernel
+
+Kernels = Mapping[str, Mapping[str, Any]]  # what is recorded of each, by what the cells call it
+
+
+def described(matrix: Matrix, shelf: Shelf) -> Kernels:
+    """Return the kernels of a matrix that is to begin. Raises InputError for one that is not built."""
+    names = dict.fromkeys(cell.spec.kernel for cell in matrix.cells)
+    return {name: shelf(name).describe() for name in names}
+
+
+def check_kernels(store: Store, shelf: Shelf) -> None:
+    """Raise InputError unless the kernels are those with which a matrix was begun, and may be run."""
+    if unknown := {cell.spec.kernel for cell in store.matrix.cells} - store.kernels.keys():
+        raise InputError(f"{store.path} does not say which build {min(unknown)!r} was: its matrix.json is damaged")
+    for name, kernel in store.kernels.items():
+        shelf(name)
+        try:
+            same_kernel(name, kernel["build_id"], shelf)
+        except InputError as error:
+            raise InputError(f"{store.path} was begun with another kernel: {error}") from None
+
+
+def requests(matrix: Matrix, shelf: Shelf, *, here: bool) -> list[Request]:
+    """Return a request for each cell. Raises InputError for what can be known to fail.
+
+    here: the runs are made on this machine; workers elsewhere are asked about themselves.
+    """
+    found = []
+    for cell in matrix.cells:
+        try:
+            found.append(ready(cell.spec, shelf) if here else suited(cell.spec, shelf(cell.spec.kernel)))
+        except InputError as error:
+            raise InputError(f"{error} (in the cell {cell})") from None
+    return found
+
+
+def orders(matrix: Matrix, kernels: Kernels) -> list[Order]:
+    """Return an order for each cell, without a seed, for workers to say whether they could make that run."""
+    return [Order(to_table(cell.spec), kernels[cell.spec.kernel]["build_id"], own_program()) for cell in matrix.cells]
