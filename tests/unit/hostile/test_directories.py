@@ -58,11 +58,14 @@ def no_guests(monkeypatch):
     def booted(*arguments, **options):
         raise WblabError("a guest would boot here")
 
-    monkeypatch.setattr("wblab.host.request.ready", booted)
-    monkeypatch.setattr("wblab.twin.runs.ready", booted)
+    def checked(spec):
+        check_spec(spec)
+        booted()
+
+    monkeypatch.setattr("wblab.host.request.check_run", checked)
     monkeypatch.setattr("wblab.matrix.begin.check_kernels", lambda *arguments: None)
     monkeypatch.setattr("wblab.matrix.begin.requests", lambda *arguments, **options: [])
-    monkeypatch.setattr("wblab.matrix.cluster.local", booted)
+    monkeypatch.setattr("wblab.matrix.run.local", booted)
     monkeypatch.setattr("wblab.kernels.make.check_tools", lambda: None)
 
 
