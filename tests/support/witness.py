@@ -8,7 +8,10 @@ from .edits import Edit, apply
 
 LOG = "agent.witness.log"
 _CODE = f'''
-import hashlib
+try:  # not hashlib: that has OpenSSL read its configuration, where it may
+    from _sha2 import sha256
+except ImportError:  # before Python 3.12
+    from _sha256 import sha256
 
 def witness(spec: Spec) -> None:
     """Write down all that programs of the guest may see and that could be the host's."""
@@ -21,9 +24,9 @@ def witness(spec: Spec) -> None:
     content = []
     if spec.disk.filesystem != "xfs":  # of which mkfs makes another each time, before xfsprogs 6.18
         os.sync()
-        content = [hashlib.sha256(layout.DISK_DEVICE.read_bytes()).hexdigest()]
+        content = [sha256(layout.DISK_DEVICE.read_bytes()).hexdigest()]
     told = (layout.SCRATCH / name for name in (layout.PROGRAM, layout.PARAMETERS))
-    content += [hashlib.sha256(path.read_bytes()).hexdigest() for path in told]
+    content += [sha256(path.read_bytes()).hexdigest() for path in told]
     seen += map(str, (*chance, *times, *surroundings, *content))
     (layout.SCRATCH / "{LOG}").write_text("\\n".join(seen))
 
