@@ -21,7 +21,7 @@ def held(sample: Sample) -> set[str]:
 
 def found_share(sample: Sample) -> float:
     """Return the share of processes held or writing fast, in per cent, that were both: 100 is no miss, no mistake."""
-    offenders = {item.name for item in sample.run.loads if not item.load.innocent}
+    offenders = {item.name for item in sample.run.loads if item.load.role == "offender"}
     found = held(sample)
     return 100 * len(found & offenders) / len(found | offenders)
 

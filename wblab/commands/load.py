@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NoReturn, get_type_hints
 
 from wblab.core import rundir
-from wblab.core.check import check_load, check_name
+from wblab.core.check import check_name
 from wblab.core.cycles import check_ending, ending, run_cycles, stamps_for
 from wblab.core.errors import InputError, WblabError, nearest
 from wblab.core.loads import KINDS, Load
@@ -84,7 +84,7 @@ def make_load(arguments: argparse.Namespace) -> Load:
         table["argv"] = shlex.split(table["argv"])
     table |= {name: value for name in _options() if (value := getattr(arguments, name)) is not None}
     load = from_table(kind, table)
-    check_load(load)
+    load.check()
     return load
 
 

@@ -28,7 +28,7 @@ COLUMNS = ("run", "load", "kind", "metric", "value")
 def load_metrics(item: LoadCycles) -> dict[str, float]:
     """Return the metrics of one load; throughput only of an offender, in bytes/s from its first write to its end."""
     figures = load_pauses(item, 0)
-    first = 0 if item.load.innocent else 1
+    first = 1 if item.load.role == "offender" else 0
     cycles_s = item.durations_ns[first:] / NS_PER_S
     if not len(cycles_s):
         return {}
@@ -41,9 +41,8 @@ def load_metrics(item: LoadCycles) -> dict[str, float]:
     }
     values = np.quantile(cycles_s, list(QUANTILES.values()), method="higher").tolist()
     found |= dict(zip(QUANTILES, values, strict=True))
-    block = getattr(item.load, "block", 0)
-    if not item.load.innocent and block:
-        found["throughput_bps"] = float(len(cycles_s) * block / cycles_s.sum())
+    if item.load.role == "offender" and item.load.cycle_bytes:
+        found["throughput_bps"] = float(len(cycles_s) * item.load.cycle_bytes / cycles_s.sum())
     return found
 
 

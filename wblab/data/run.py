@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wblab.core import rundir
-from wblab.core.check import MAX_CYCLES, check_load, check_name
+from wblab.core.check import check_name
 from wblab.core.errors import InputError, WblabError, nearest
 from wblab.core.files import read_bytes, read_json
-from wblab.core.loads import Command, Load
+from wblab.core.loads import MAX_CYCLES, Load
 from wblab.core.spec import Spec
 from wblab.core.tables import from_table
 from wblab.lab.livespec import LiveSpec
@@ -66,8 +66,8 @@ class LoadCycles:
 
     @cached_property
     def pauses_ns(self) -> Times:
-        """How much longer each cycle took than the load meant to sleep; never below 0, and 0 of a command."""
-        if isinstance(self.load, Command):
+        """How much longer each cycle took than the load meant to sleep; never below 0; 0 of a load that has none."""
+        if not self.load.has_pauses:
             return np.zeros_like(self.durations_ns)
         return cast(Times, np.maximum(self.durations_ns - self.idle_ns, 0))
 
@@ -110,7 +110,7 @@ class Run:
         return {
             item.name: int(item.boundaries_ns[0]) + item.load.idle_ns(0)
             for item in self.loads
-            if not item.load.innocent
+            if item.load.role == "offender"
         }
 
 
@@ -186,7 +186,7 @@ def _check_spec(spec: Spec | LiveSpec) -> None:
         raise InputError(f"{len(spec.load)} loads are more than {_MOST_LOADS}")
     for name, load in spec.load.items():
         check_name(name, "load")
-        check_load(load, f"load.{name}.")
+        load.check(f"load.{name}.")
     if isinstance(spec, Spec) and spec.disk.write_bps <= 0:
         raise InputError("disk.write_bps: a disk that writes nothing")
 

@@ -6,7 +6,7 @@ import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from wblab.core.check import CGROUP_FILE, EVENT, check_load, check_name
+from wblab.core.check import CGROUP_FILE, EVENT, check_name
 from wblab.core.errors import InputError
 from wblab.core.loads import Command, Control, IoClass, Load, MultiWrite, Write
 from wblab.core.units import NS_PER_MS, NS_PER_S, Bytes, Nanoseconds
@@ -98,7 +98,7 @@ def _check_command(order: Order) -> None:
     if order.argv:
         if shutil.which(order.argv[0]) is None:
             raise InputError(f"{order.argv[0]!r} is no program that can be run: give its path")
-        check_load(order.loads()[order.command_name], "command: ")
+        order.loads()[order.command_name].check("command: ")
     elif order.ioclass != "none" or order.cgroup:
         raise InputError("--ioclass and --cgroup are for a command, and none is given: write it after --")
     if order.ioclass == "realtime" and os.geteuid():

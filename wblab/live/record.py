@@ -65,7 +65,7 @@ def begun(spec: LiveSpec, order: Order, place: Place) -> dict[str, Any]:
 def live(running: Sequence[Running], throughput: Throughput, tracing: Tracing, ended: str) -> dict[str, Any]:
     """Return what the record says at the end. `ended`: why the run did."""
     return {
-        "command": next((_command(item) for item in running if not item.load.innocent), None),
+        "command": next((_command(item) for item in running if item.load.role == "offender"), None),
         "traffic": throughput.to_json(),
         "thresholds_at_end": thresholds(),
         "lost_events": tracing.lost,

@@ -52,7 +52,7 @@ class _Run:
 
     @property
     def command(self) -> Running | None:
-        return next((item for item in self.running if not item.load.innocent), None)
+        return next((item for item in self.running if item.load.role == "offender"), None)
 
 
 def run_live(order: Order, results: Path, *, report: Report = silent) -> Finished:
@@ -192,7 +192,7 @@ def _ended(run: _Run, deadline_ns: int | None, done_ns: int | None, now_ns: int)
         return "the command ended"
     if deadline_ns is not None and now_ns >= deadline_ns:
         return "the limit was reached"
-    full = [item.name for item in run.running if item.load.innocent and item.has_ended()]
+    full = [item.name for item in run.running if item.load.role != "offender" and item.has_ended()]
     return f"{full[0]} ran as many cycles as it has room for" if full else ""
 
 

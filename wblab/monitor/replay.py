@@ -23,7 +23,7 @@ def replay(run: Run, cache: PageCache | None) -> Iterator[Item]:
     yield Source(f"run {run.name}", run.zero_ns, "" if cache else "this run has no trace that can be read")
     states = _thinned(cache.dirty_state) if cache else None
     asked = cache.throttling.where(cache.throttling.pause_ns > 0) if cache else None
-    probes = [item for item in run.loads if item.load.innocent and item.load.kind != "control"]
+    probes = [item for item in run.loads if item.load.role == "innocent"]
     first_ns, last_ns = _span(run, states)
     for now_ns in range(first_ns, last_ns + TICK_NS, TICK_NS):
         since_ns = now_ns - TICK_NS

@@ -53,7 +53,7 @@ def machine_of(run: Run) -> Machine:
         raise InputError(f"{run.path} is a run of a guest: a twin is made from a run of live_experiment.py")
     live: dict[str, Any] = run.record.get("live") or {}
     traffic, limits = _numbers(run, live, "traffic"), _numbers(run, live, "thresholds")
-    offender = next((item for item in run.loads if not item.load.innocent), None)
+    offender = next((item for item in run.loads if item.load.role == "offender"), None)
     if not traffic.get("written_bytes"):
         raise InputError(f"{run.path} has no throughput: its directory was on no disk, or nothing was written to it")
     rate = traffic.get("most_written_per_s") or traffic.get("written_per_busy_s")
@@ -74,7 +74,7 @@ def machine_of(run: Run) -> Machine:
         wait_ns=offender.load.idle_ns(0),
         ioclass=offender.load.ioclass,
         iolevel=offender.load.iolevel,
-        innocent={item.name: item.load for item in run.loads if item.load.innocent},
+        innocent={item.name: item.load for item in run.loads if item.load.role != "offender"},
     )
 
 
