@@ -15,7 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from wblab.core.rundir import EXPERIMENT, STAGED
+from wblab.lab.formats import EXPERIMENT
+from wblab.lab.results import STAGED
 
 from .conftest import Lab
 from .fixtures import SECONDS

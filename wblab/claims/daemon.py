@@ -4,9 +4,10 @@ from wblab.claims.base import Claim, Samples, Verdict, judge, over_seeds
 from wblab.claims.sample import Sample
 from wblab.core.errors import WblabError
 from wblab.core.files import MOST_JSON_BYTES, parse_json, read_bytes
+from wblab.core.rundir import agent_log
 
 CASE = "device-daemon"
-_LOG = "agent.mitigate.log"
+_LOG = agent_log("mitigate")
 
 
 def held(sample: Sample) -> set[str]:

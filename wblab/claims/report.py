@@ -10,9 +10,8 @@ from wblab.claims.chart import figures
 from wblab.claims.result import Result, figure_text
 from wblab.core.errors import WblabError
 from wblab.core.files import replace_file
-from wblab.core.rundir import write_json
+from wblab.lab.formats import REPORT, VERDICTS, write_json
 
-PAGE, VERDICTS = "report.html", "verdicts.json"
 _CLASSES = {"reproduced": "yes", "not reproduced": "no", "can't be tested here": "open"}
 _STYLE = """
 body { font: 15px/1.45 system-ui, sans-serif; max-width: 76rem; margin: 2rem auto; padding: 0 1rem; color: #222 }
@@ -33,7 +32,7 @@ def write_report(result: Result, directory: Path) -> Path:
     try:
         drawn = list(figures(result.samples, directory))
         write_json(directory / VERDICTS, result.to_json(directory))
-        page = directory / PAGE
+        page = directory / REPORT
         with replace_file(page) as file:
             file.write(_page(result, drawn).encode())
     except OSError as error:

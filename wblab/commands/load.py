@@ -114,7 +114,7 @@ def _check_trust(option: str, directory: Path) -> None:
 def _check_out(out: Path, name: str) -> None:
     if not out.is_dir() or not os.access(out, os.W_OK | os.X_OK):
         raise InputError(f"--out: cannot write to {str(out)!r}: give a directory")
-    for path in (out / f"load.{name}.json", out / f"load.{name}.npy"):
+    for path in (out / rundir.load_record(name), out / rundir.load_times(name)):
         if path.exists():
             raise InputError(f"{str(path)!r} exists: give another name or --out")
 

@@ -16,9 +16,9 @@ from wblab.data.contrasts import Cells, Contrast, Levels, Side, contrast, sides,
 from wblab.data.metrics import METRICS, MORE_IS_BETTER
 from wblab.data.observations import Observations
 from wblab.data.statistics import DEFAULT, LEAST_RUNS, Interval, Resampling
+from wblab.lab.formats import COMPARISON
 
 Sort = Literal["group", "effect", "interaction"]
-_FORMAT = 1
 _RANKS: dict[Role, int] = {"innocent": 0, "offender": 1, "control": 2}  # in the order of interest
 
 
@@ -122,7 +122,7 @@ class Comparison:
     def to_json(self) -> dict[str, Any]:
         """Return the comparison as a JSON object."""
         return {
-            "format": _FORMAT,
+            "format": COMPARISON.version,
             "axes": {name: list(levels) for name, levels in self.axes.items()},
             "groups": list(self.groups),
             "resampling": asdict(self.resampling),

@@ -8,6 +8,7 @@ import pandas as pd
 from wblab.core.units import NS_PER_S
 from wblab.data.pauses import CONTROL_BOUND_NS, control_stall_ns, load_pauses
 from wblab.data.run import LoadCycles, Run
+from wblab.lab.formats import COLUMNS
 
 QUANTILES = {"cycle_p50_s": 0.5, "cycle_p90_s": 0.9, "cycle_p99_s": 0.99, "cycle_p999_s": 0.999}
 # Tails first, means last: the order in which people should look.
@@ -22,7 +23,6 @@ METRICS = (
 )
 # For these more is better; of all others less.
 MORE_IS_BETTER = frozenset({"throughput_bps"})
-COLUMNS = ("run", "load", "kind", "metric", "value")
 
 
 def load_metrics(item: LoadCycles) -> dict[str, float]:

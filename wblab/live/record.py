@@ -5,11 +5,11 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from wblab.core import rundir
 from wblab.core.cycles import ending
 from wblab.core.spec import Trace
 from wblab.core.tables import to_table
 from wblab.host.machine import describe_host
+from wblab.lab.formats import LIVE, RUN
 from wblab.lab.livespec import HostDisk, LiveSpec
 from wblab.live.loads import Running
 from wblab.live.machine import dirty_settings, memory_bytes, thresholds
@@ -41,8 +41,7 @@ def live_spec(order: Order, place: Place, trace: Trace) -> LiveSpec:
 def begun(spec: LiveSpec, order: Order, place: Place) -> dict[str, Any]:
     """Return the record of a run that is about to start. Should we be killed, this is what stays."""
     return {
-        "format": rundir.FORMAT,
-        "kind": "live",
+        **RUN.head(LIVE),
         "spec": to_table(spec),
         "seed": spec.seed,
         "kernel": {"release": platform.release()},

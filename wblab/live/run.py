@@ -16,6 +16,7 @@ from wblab.core.loads import Command
 from wblab.core.tables import to_table
 from wblab.core.units import NS_PER_MS, NS_PER_S
 from wblab.host.run import Finished, RunFailedError
+from wblab.lab.formats import COMMAND_LOG, EXPERIMENT, write_json
 from wblab.lab.livespec import LiveSpec
 from wblab.lab.progress import Report, silent
 from wblab.live import record as records
@@ -30,7 +31,6 @@ from wblab.live.watch import Pending, Watch
 from wblab.machine.directory import open_directory, own_directory, path_of
 from wblab.machine.undo import Undo
 
-COMMAND_LOG = "command.log"
 _POLL_S = 0.1
 _LEAD_NS = 500 * NS_PER_MS  # from the start of the trace to that of the loads
 _ENDS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
@@ -76,7 +76,7 @@ def run_live(order: Order, results: Path, *, report: Report = silent) -> Finishe
 def _keep(made: Staged, record: dict[str, Any]) -> Path:
     """Write the record, give the directory of a run that succeeded its name, and return it. Raises RunFailedError."""
     try:
-        rundir.write_json(Path(rundir.EXPERIMENT), record)
+        write_json(Path(EXPERIMENT), record)
         made.give_back()
         if record["outcome"] != "succeeded":
             raise RunFailedError(f"{record['reason']} (see {made.path})")
@@ -120,7 +120,7 @@ def _carry_out(run: _Run, record: dict[str, Any], undo: Undo, report: Report) ->
     begun_ns = time.monotonic_ns()
     ended, reason = "", ""
     try:
-        rundir.write_json(Path(rundir.EXPERIMENT), record)
+        write_json(Path(EXPERIMENT), record)
         run.tracing.start(Path())
         start_ns = time.monotonic_ns() + _LEAD_NS
         _start(run, start_ns, undo)

@@ -7,9 +7,10 @@ from wblab.core import rundir
 from wblab.core.errors import WblabError
 from wblab.core.spec import Trace
 from wblab.core.units import format_bytes
+from wblab.lab.captures import Capture, capture_files, read_captures
 from wblab.lab.tools import tool_path
 from wblab.live.order import Captures, Order
-from wblab.live.recorder import Capture, FlightRecorder, recorder_events, saved_captures
+from wblab.live.recorder import FlightRecorder, recorder_events
 from wblab.live.trace import Recording, make_instance
 from wblab.live.watch import Pause
 from wblab.machine.tracefs import Instance
@@ -103,7 +104,7 @@ class Tracing:
     def _full(self, captures: Captures) -> str:
         if self._saved >= captures.most:
             return f"--captures is {captures.most}"
-        size = sum(path.stat().st_size for path in self._directory.glob("trace.pause-*"))
+        size = sum(path.stat().st_size for path in capture_files(self._directory))
         return f"they take {format_bytes(captures.most_bytes)}" if size >= captures.most_bytes else ""
 
     def _stop_recorder(self) -> None:
@@ -113,6 +114,6 @@ class Tracing:
             except (WblabError, OSError) as error:
                 self.notes.append(f"not all pauses are saved: {error}")
             self._recorder = None
-            if short := [saved.number for saved in saved_captures(self._directory) if not saved.whole]:
+            if short := [saved.number for saved in read_captures(self._directory) if not saved.whole]:
                 numbers = ", ".join(map(str, sorted(short)))
                 self.notes.append(f"captures that begin within their pause: {numbers}: raise --capture-buffer")

@@ -11,6 +11,7 @@ from wblab.core.errors import InputError
 from wblab.core.loads import IoClass, Load
 from wblab.core.units import NS_PER_S
 from wblab.data.run import Run
+from wblab.lab.formats import LIVE
 from wblab.live.machine import memory_bytes, thresholds
 from wblab.live.order import INNOCENT
 from wblab.live.place import find_place
@@ -49,7 +50,7 @@ class Machine:
 
 def machine_of(run: Run) -> Machine:
     """Return the machine of a live run. Raises InputError for a run that does not say enough."""
-    if run.record.get("kind") != "live":
+    if run.record["kind"] != LIVE:
         raise InputError(f"{run.path} is a run of a guest: a twin is made from a run of live_experiment.py")
     live: dict[str, Any] = run.record.get("live") or {}
     traffic, limits = _numbers(run, live, "traffic"), _numbers(run, live, "thresholds")

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from wblab.core import npy
-from wblab.core.rundir import EXPERIMENT
 from wblab.core.tables import to_table
+from wblab.lab.formats import EXPERIMENT
 from wblab.matrix.plan import Matrix, expand
 from wblab.matrix.store import Store, pack
 
