@@ -51,7 +51,7 @@ def _page(result: Result, drawn: list[tuple[Path, str]]) -> str:
         f"each checked on runs in virtual time, {result.seeds} seed{'' if result.seeds == 1 else 's'} each "
         f"({result.wall_s:.0f} s in all). A claim is reproduced if it holds for at least {MOST:.0%} of the seeds. "
         "A figure is the median over seeds, in parentheses the least and the greatest; one with × is a change against "
-        "the run without it, as the geometric mean of the seeds' ratios, in parentheses its 95 % bootstrap interval. "
+        "the run without it, as the geometric mean of the seeds' ratios, in parentheses its 95 % interval. "
         "A claim that is not reproduced is a finding about this kernel in this lab.</p>",
         "<table><tr><th>claim<th>verdict<th>figure<th>what was measured, and what was found</tr>",
     ]
