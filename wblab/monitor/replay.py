@@ -81,7 +81,7 @@ def _span_of(times_ns: Times, since_ns: int, now_ns: int) -> slice:
 
 def _written(run: Run, now_ns: int) -> Iterator[Written]:
     for item in run.loads:
-        block = getattr(item.load, "block", 0)
+        block = item.load.cycle_bytes
         first, last = np.searchsorted(item.boundaries_ns[1:], (now_ns - _RATE_SPAN_NS, now_ns), side="right")
         if block and last > first:
             yield Written(now_ns, _RATE_SPAN_NS, item.name, Bytes(int(last - first) * block))
