@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from wblab.core import npy
-from wblab.core.rundir import EXPERIMENT
 from wblab.core.spec import Spec
 from wblab.core.tables import to_table
+from wblab.lab.formats import EXPERIMENT
 from wblab.lab.livespec import LiveSpec
 from wblab.lab.specfile import find_spec, read_spec
 

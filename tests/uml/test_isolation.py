@@ -12,8 +12,8 @@ import stat
 import pytest
 
 from wblab.core.errors import WblabError
-from wblab.core.rundir import EXPERIMENT
 from wblab.host.sandbox import landlock_version
+from wblab.lab.formats import EXPERIMENT
 
 # What an attack finds: the host's files at /mnt/host, its scratch directory, and what a victim is called.
 PROLOGUE = """

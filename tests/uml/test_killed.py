@@ -18,7 +18,8 @@ from support.guestlab import Lab
 from support.processes import alive, descendants
 from support.quickruns import SECONDS
 
-from wblab.core.rundir import EXPERIMENT, STAGED
+from wblab.lab.formats import EXPERIMENT
+from wblab.lab.results import STAGED
 
 AT_ONCE = 2
 PARTIAL = f".{EXPERIMENT}.partial"  # a record that was being written

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from wblab.core.errors import WblabError
-from wblab.core.rundir import CONSOLE, EXPERIMENT
+from wblab.lab.formats import CONSOLE, EXPERIMENT
 from wblab.lab.specfile import ROOT
 
 HANG = "while True: pass"

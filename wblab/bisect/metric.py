@@ -36,7 +36,7 @@ def named_metric(text: str, spec: Spec) -> Metric:
     if load not in spec.load:
         known = list(spec.load)
         raise InputError(f"--metric: {spec.name} has no load {load!r}{nearest(load, known)}: it has {', '.join(known)}")
-    known = [metric for metric in METRICS if metric != _OF_OFFENDERS or not spec.load[load].innocent]
+    known = [metric for metric in METRICS if metric != _OF_OFFENDERS or spec.load[load].role == "offender"]
     if name not in known:
         raise InputError(
             f"--metric: no metric {name!r} of {load}{nearest(name, known)}: it is one of {', '.join(known)}"

@@ -18,7 +18,6 @@ from wblab.core.tables import from_table, to_table
 from wblab.data.statistics import Interval, interval
 from wblab.plot.comparisontext import values_text
 
-FORMAT = 1
 _HASH = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
 _MOST_SEEDS = 1 << 20
 _SUBJECT = 60

@@ -15,24 +15,24 @@ from typing import Any
 
 from wblab.bisect.measure import Measurements
 from wblab.bisect.repository import Commit, Worktree, find_commit, history, parents, worktree
-from wblab.bisect.result import FORMAT, Found, Question, no_difference, trial_json, trial_line
+from wblab.bisect.result import Found, Question, no_difference, trial_json, trial_line
 from wblab.bisect.search import Ends, Search, Trial, short
 from wblab.bisect.session import GitSession
-from wblab.core import rundir
 from wblab.core.errors import InputError, WblabError
-from wblab.core.files import read_json, replace_file
+from wblab.core.files import replace_file
 from wblab.host.machine import processors
 from wblab.kernels import Kernel, build_tree
+from wblab.lab.formats import BISECTION, BISECTION_LOG, BISECTION_RECORD, RUNS, write_json
 from wblab.lab.progress import Report, bar
+from wblab.lab.results import commit, stage
 
-RECORD, RUNS, LOG = "bisect.json", "runs", "git-bisect.log"
 Say = Callable[[str], None]
 
 
 def new_directory(results: Path) -> Path:
     """Make a directory for a bisection. Raises InputError."""
     try:
-        directory = rundir.commit(rundir.stage(results, "bisect"))
+        directory = commit(stage(results, "bisect"))
         (directory / RUNS).mkdir()
     except OSError as error:
         raise InputError(f"cannot make a directory in {str(results)!r}: {error.strerror or error}") from None
@@ -41,17 +41,10 @@ def new_directory(results: Path) -> Path:
 
 def read_question(directory: Path) -> Question:
     """Return the question that a directory is about. Raises InputError."""
-    record = directory / RECORD
+    record = directory / BISECTION_RECORD
     if (directory / RUNS).is_symlink():
         raise InputError(f"{directory / RUNS} is a link: runs would go elsewhere")
-    try:
-        value = read_json(record)
-    except OSError as error:
-        raise InputError(f"cannot read {record}: {error.strerror}: is this the directory of a bisection?") from None
-    except ValueError as error:
-        raise InputError(f"{record} is damaged: {error}") from None
-    if not isinstance(value, dict) or value.get("format") != FORMAT or value.get("kind") != "bisect":
-        raise InputError(f"{record} is no bisection that this lab reads: use the lab that wrote it")
+    value = BISECTION.read(record)
     try:
         return Question.from_json(value)
     except InputError as error:
@@ -67,8 +60,8 @@ def bisect(question: Question, directory: Path, say: Say) -> Found:
     tried: list[dict[str, Any]] = []
 
     def write(answer: dict[str, Any]) -> None:
-        head = {"format": FORMAT, "kind": "bisect", **question.to_json()}
-        rundir.write_json(directory / RECORD, head | {"tried": tried} | answer)
+        head = BISECTION.head() | question.to_json()
+        write_json(directory / BISECTION_RECORD, head | {"tried": tried} | answer)
 
     def tell(trial: Trial) -> None:
         commit = commits.setdefault(trial.commit, find_commit(question.tree, trial.commit))
@@ -94,7 +87,7 @@ def bisect(question: Question, directory: Path, say: Say) -> Found:
         try:
             search.run(session, ends)
         finally:
-            with replace_file(directory / LOG) as log:
+            with replace_file(directory / BISECTION_LOG) as log:
                 log.write(session.log.encode())
         found = _found(question, ends, search, session, commits)
     write(found.to_json())

@@ -1,5 +1,6 @@
 """What a claim is, and what becomes of it: figures over seeds, and a verdict."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -7,6 +8,7 @@ from typing import Literal
 import numpy as np
 
 from wblab.claims.sample import Sample
+from wblab.data.statistics import LEAST_RUNS, interval
 
 Outcome = Literal["reproduced", "not reproduced", "can't be tested here"]
 REPRODUCED: Outcome = "reproduced"
@@ -15,9 +17,7 @@ UNTESTED: Outcome = "can't be tested here"
 
 # A claim is reproduced if it holds for at least this share of the seeds.
 MOST = 0.8
-# An interval over fewer seeds would say nothing.
-LEAST_PAIRS = 3
-_RESAMPLES = 4000
+LEAST_PAIRS = LEAST_RUNS  # an interval over fewer seeds would say nothing
 _LEAST = 1e-6
 
 Samples = Mapping[str, Sequence[Sample]]  # by case, in the order of seeds
@@ -86,13 +86,15 @@ def judge(effect: Effect, holds: Callable[[float], bool], wanted: str, why: str 
 def ratio(what: str, changed: Sequence[float], before: Sequence[float]) -> Effect:
     """Return how many times as large a figure is with a change: the geometric mean of the seeds' ratios.
 
-    Its spread is a 95 % bootstrap interval over seeds. A figure below 1 µs counts as 1 µs.
+    Its spread is a 95 % interval over seeds, see wblab.data.statistics. A figure below 1 µs counts as 1 µs. Raises
+    ValueError for fewer than LEAST_PAIRS seeds.
     """
     logs = np.log(np.maximum(changed, _LEAST)) - np.log(np.maximum(before, _LEAST))
-    chosen = np.random.default_rng(1).integers(len(logs), size=(_RESAMPLES, len(logs)))
-    low, high = np.exp(np.quantile(logs[chosen].mean(axis=1), (0.025, 0.975))).tolist()
-    middle = float(np.exp(logs.mean()))
-    return Effect(what, "×", tuple(np.exp(logs).tolist()), middle, low, high, "95 % bootstrap interval over seeds")
+    found = interval([logs], [1.0], scale=1.0)
+    if found.low is None or found.high is None:
+        raise ValueError(f"{found.runs} seeds are too few for an interval")
+    middle, low, high = (math.exp(value) for value in (found.estimate, found.low, found.high))
+    return Effect(what, "×", tuple(np.exp(logs).tolist()), middle, low, high, "95 % interval over seeds")
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,10 @@ from wblab.claims.base import Claim, Samples, Verdict, judge, over_seeds
 from wblab.claims.sample import Sample
 from wblab.core.errors import WblabError
 from wblab.core.files import MOST_JSON_BYTES, parse_json, read_bytes
+from wblab.core.rundir import agent_log
 
 CASE = "device-daemon"
-_LOG = "agent.mitigate.log"
+_LOG = agent_log("mitigate")
 
 
 def held(sample: Sample) -> set[str]:
@@ -21,7 +22,7 @@ def held(sample: Sample) -> set[str]:
 
 def found_share(sample: Sample) -> float:
     """Return the share of processes held or writing fast, in per cent, that were both: 100 is no miss, no mistake."""
-    offenders = {item.name for item in sample.run.loads if not item.load.innocent}
+    offenders = {item.name for item in sample.run.loads if item.load.role == "offender"}
     found = held(sample)
     return 100 * len(found & offenders) / len(found | offenders)
 

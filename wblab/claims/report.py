@@ -10,9 +10,8 @@ from wblab.claims.chart import figures
 from wblab.claims.result import Result, figure_text
 from wblab.core.errors import WblabError
 from wblab.core.files import replace_file
-from wblab.core.rundir import write_json
+from wblab.lab.formats import REPORT, VERDICTS, write_json
 
-PAGE, VERDICTS = "report.html", "verdicts.json"
 _CLASSES = {"reproduced": "yes", "not reproduced": "no", "can't be tested here": "open"}
 _STYLE = """
 body { font: 15px/1.45 system-ui, sans-serif; max-width: 76rem; margin: 2rem auto; padding: 0 1rem; color: #222 }
@@ -33,7 +32,7 @@ def write_report(result: Result, directory: Path) -> Path:
     try:
         drawn = list(figures(result.samples, directory))
         write_json(directory / VERDICTS, result.to_json(directory))
-        page = directory / PAGE
+        page = directory / REPORT
         with replace_file(page) as file:
             file.write(_page(result, drawn).encode())
     except OSError as error:
@@ -52,7 +51,7 @@ def _page(result: Result, drawn: list[tuple[Path, str]]) -> str:
         f"each checked on runs in virtual time, {result.seeds} seed{'' if result.seeds == 1 else 's'} each "
         f"({result.wall_s:.0f} s in all). A claim is reproduced if it holds for at least {MOST:.0%} of the seeds. "
         "A figure is the median over seeds, in parentheses the least and the greatest; one with × is a change against "
-        "the run without it, as the geometric mean of the seeds' ratios, in parentheses its 95 % bootstrap interval. "
+        "the run without it, as the geometric mean of the seeds' ratios, in parentheses its 95 % interval. "
         "A claim that is not reproduced is a finding about this kernel in this lab.</p>",
         "<table><tr><th>claim<th>verdict<th>figure<th>what was measured, and what was found</tr>",
     ]

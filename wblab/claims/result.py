@@ -10,8 +10,8 @@ from typing import Any
 from wblab.claims.base import UNTESTED, Claim, Effect, Verdict
 from wblab.claims.cases import CASES
 from wblab.claims.sample import Sample
+from wblab.lab.formats import VERIFICATION
 
-FORMAT = 1
 _SAYS = 80  # characters of a claim that a terminal shows
 
 
@@ -35,7 +35,7 @@ class Result:
     def to_json(self, directory: Path) -> dict[str, Any]:
         """Return it as a JSON object; runs are named as seen from `directory`. What is not finite becomes null."""
         return {
-            "format": FORMAT,
+            **VERIFICATION.head(),
             "kernel": self.kernel,
             "seeds": self.seeds,
             "wall_s": round(self.wall_s, 1),

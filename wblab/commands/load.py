@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 from wblab.core import rundir
-from wblab.core.check import check_load, check_name
+from wblab.core.check import check_name
 from wblab.core.cycles import check_ending, ending, run_cycles, stamps_for
 from wblab.core.errors import InputError, WblabError, nearest
 from wblab.core.loads import KINDS, Load
@@ -65,7 +65,7 @@ def make_load(arguments: argparse.Namespace) -> Load:
         table["argv"] = shlex.split(table["argv"])
     table |= {name: value for name in _options() if (value := getattr(arguments, name)) is not None}
     load = from_table(kind, table)
-    check_load(load)
+    load.check()
     return load
 
 
@@ -95,7 +95,7 @@ def _check_trust(option: str, directory: Path) -> None:
 def _check_out(out: Path, name: str) -> None:
     if not out.is_dir() or not os.access(out, os.W_OK | os.X_OK):
         raise InputError(f"--out: cannot write to {str(out)!r}: give a directory")
-    for path in (out / f"load.{name}.json", out / f"load.{name}.npy"):
+    for path in (out / rundir.load_record(name), out / rundir.load_times(name)):
         if path.exists():
             raise InputError(f"{str(path)!r} exists: give another name or --out")
 

@@ -1,10 +1,9 @@
 """What can be known to be wrong with a spec before anything is booted."""
 
 import re
-from pathlib import PurePosixPath
 
 from wblab.core.errors import InputError, nearest
-from wblab.core.loads import Command, Load, MultiWrite, Offender, Write
+from wblab.core.parameters import check_argv
 from wblab.core.spec import Spec
 from wblab.core.units import format_bytes, format_time
 
@@ -14,7 +13,6 @@ ROOT_GROUP = "root"
 EVENT = re.compile(r"[A-Za-z0-9_*]+(:[A-Za-z0-9_*]+)?")
 
 MIN_MEMORY = 64 << 20  # below this Python does not come up beside the loads
-MAX_CYCLES = 1 << 22  # each takes 8 bytes of locked memory
 MIN_DISK = {"ext2": 1 << 20, "ext3": 8 << 20, "ext4": 8 << 20, "xfs": 300 << 20}
 MAX_KERNEL_NS = 2**32 - 1  # ubd.latency_ns and tt_syscall_ns are 32 bits wide
 DIRTY_SYSCTLS = (
@@ -43,9 +41,9 @@ def check_spec(spec: Spec) -> None:
         raise InputError("no load: give at least one table [load.<name>]")
     for name, load in spec.load.items():
         check_name(name, "load")
-        check_load(load, f"load.{name}.")
-        if isinstance(load, Offender | Command) and load.wait > spec.time_limit:
-            raise InputError(f"load.{name}.wait is past time_limit, {format_time(spec.time_limit)}: raise time_limit")
+        load.check(f"load.{name}.")
+        if load.role == "offender" and load.idle_ns(0) > spec.time_limit:
+            raise InputError(f"load.{name} waits past time_limit, {format_time(spec.time_limit)}: raise time_limit")
     if spec.clock.syscall_cost > MAX_KERNEL_NS:
         raise InputError(f"clock.syscall_cost: {format_time(spec.clock.syscall_cost)} is too long: give at most 4s")
     _check_disk(spec)
@@ -53,7 +51,7 @@ def check_spec(spec: Spec) -> None:
     _check_cgroups(spec)
     for name, agent in spec.agent.items():
         check_name(name, "agent")
-        _check_argv(f"agent.{name}.argv", agent.argv)
+        check_argv(f"agent.{name}.argv", agent.argv)
 
 
 def check_name(name: str, key: str) -> None:
@@ -79,8 +77,8 @@ def _check_disk(spec: Spec) -> None:
         raise InputError("disk.latency needs disk.model = 'device': the throttle has no service time")
     files: dict[str, int] = {}
     for load in spec.load.values():
-        if isinstance(load, Offender):
-            files[load.file] = max(files.get(load.file, 0), load.written_bytes)
+        for file, written in load.files.items():
+            files[file] = max(files.get(file, 0), written)
     if sum(files.values()) > disk.size:
         raise InputError(
             f"the loads write {format_bytes(sum(files.values()))}, which does not fit on a disk of "
@@ -97,40 +95,6 @@ def _check_sysctls(spec: Spec) -> None:
     for stem in ("vm.dirty", "vm.dirty_background"):
         if spec.sysctl.get(f"{stem}_bytes") and spec.sysctl.get(f"{stem}_ratio"):
             raise InputError(f"sysctl: {stem}_bytes and {stem}_ratio exclude each other: keep one")
-
-
-def check_load(load: Load, path: str = "") -> None:
-    """Raise InputError for a load that cannot run; `path` stands before its keys in the message."""
-    if load.start < 0:
-        raise InputError(f"{path}start: {load.start} is negative")
-    if not 0 <= load.iolevel <= 7:
-        raise InputError(f"{path}iolevel: {load.iolevel} is not between 0 and 7")
-    if isinstance(load, Write | MultiWrite | Offender):
-        _check_inside(f"{path}file", load.file)
-        if not 0 < load.block <= 16 << 20:
-            raise InputError(f"{path}block: give between 1 and {format_bytes(16 << 20)}")
-    if isinstance(load, Offender | Command) and load.wait < 0:
-        raise InputError(f"{path}wait: {load.wait} is negative")
-    if isinstance(load, Command):
-        _check_argv(f"{path}argv", load.argv)
-    elif isinstance(load, Offender):
-        if load.size <= 0:
-            raise InputError(f"{path}size: an offender must write something")
-        if load.capacity > MAX_CYCLES:
-            raise InputError(f"{path}block: {load.capacity} writes are more than {MAX_CYCLES}: raise block")
-    elif load.idle_ns(0) <= 0:
-        raise InputError(f"{path}idle: must be longer than 0: a load that never sleeps is an offender")
-
-
-def _check_inside(key: str, file: str) -> None:
-    path = PurePosixPath(file)
-    if not file or "\0" in file or path.is_absolute() or ".." in path.parts or path == PurePosixPath("."):
-        raise InputError(f"{key}: {file!r} must be a file inside the mount: a relative path without '..'")
-
-
-def _check_argv(key: str, argv: tuple[str, ...]) -> None:
-    if not argv or not argv[0] or any("\0" in word for word in argv):
-        raise InputError(f'{key}: give a program and its arguments, for example ["wblab", "--version"]')
 
 
 def _check_cgroups(spec: Spec) -> None:

@@ -80,7 +80,7 @@ def run_cycles(load: Load, mount: Path, stamps: Stamps, start_ns: int) -> None:
             cycle(number)
             append(now())
         _on_stop(signal.SIG_IGN)
-        slots[_END] = _ENDS.index("full" if load.innocent else "finished")
+        slots[_END] = _ENDS.index("finished" if load.role == "offender" else "full")
     except CommandFailed as failed:
         append(now())
         _on_stop(signal.SIG_IGN)

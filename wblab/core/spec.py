@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-from wblab.core.loads import Command, Load
+from wblab.core.loads import Load
 from wblab.core.units import Bytes, BytesPerSecond, Nanoseconds
 
 ClockMode = Literal["virtual", "real"]
@@ -107,12 +107,12 @@ class Spec:
     @property
     def offenders(self) -> list[str]:
         """The names of the loads that end by themselves."""
-        return [name for name, load in self.load.items() if not load.innocent]
+        return [name for name, load in self.load.items() if load.role == "offender"]
 
     @property
     def needs_lab(self) -> bool:
         """Whether programs run in the guest that are not part of the guest's own."""
-        return bool(self.agent) or any(isinstance(load, Command) for load in self.load.values())
+        return bool(self.agent) or any(load.needs_lab for load in self.load.values())
 
     @property
     def stops(self) -> list[str]:

@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from wblab.core.errors import InputError
-from wblab.core.files import read_json
 from wblab.data.run import Run
 from wblab.data.window import Window
+from wblab.lab.captures import read_captures
 
 _LEAST_SHARE = 0.5  # of a window, that a capture must cover to be drawn in it
 
@@ -23,15 +22,15 @@ class Capture:
 
 def captures(run: Run) -> list[Capture]:
     """Return the captures of a run, in their order. Raises InputError for one that is damaged."""
-    found = []
-    for path in run.path.glob("trace.pause-*.json"):
-        try:
-            said = read_json(path)
-            window = Window(int(said["start_ns"]), int(said["end_ns"]))
-            pause = Window(int(said["pause_start_ns"]), int(said["pause_end_ns"]))
-            found.append(Capture(path.with_suffix(".dat"), window, str(said["load"]), pause))
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise InputError(f"{path} is damaged: {' '.join(str(error).split())}") from None
+    found = [
+        Capture(
+            run.path / saved.trace,
+            Window(saved.start_ns, saved.end_ns),
+            saved.load,
+            Window(saved.pause_start_ns, saved.pause_end_ns),
+        )
+        for saved in read_captures(run.path)
+    ]
     return sorted(found, key=lambda capture: capture.window.start_ns)
 
 

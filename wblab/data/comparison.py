@@ -11,14 +11,15 @@ from typing import Any, Literal
 
 import numpy as np
 
+from wblab.core.loads import KINDS, Load, Role
 from wblab.data.contrasts import Cells, Contrast, Levels, Side, contrast, sides, values_of
 from wblab.data.metrics import METRICS, MORE_IS_BETTER
 from wblab.data.observations import Observations
 from wblab.data.statistics import DEFAULT, LEAST_RUNS, Interval, Resampling
+from wblab.lab.formats import COMPARISON
 
 Sort = Literal["group", "effect", "interaction"]
-_FORMAT = 1
-_KINDS = {"load": 1, "control": 2}  # innocent loads come before
+_RANKS: dict[Role, int] = {"innocent": 0, "offender": 1, "control": 2}  # in the order of interest
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,11 @@ class About:
     load: str
     kind: str
     metric: str
+
+    @property
+    def sort(self) -> type[Load]:
+        """What a load of this kind is; of a kind that this lab does not know, what loads are unless they say more."""
+        return KINDS.get(self.kind, Load)
 
 
 @dataclass(frozen=True)
@@ -116,7 +122,7 @@ class Comparison:
     def to_json(self) -> dict[str, Any]:
         """Return the comparison as a JSON object."""
         return {
-            "format": _FORMAT,
+            "format": COMPARISON.version,
             "axes": {name: list(levels) for name, levels in self.axes.items()},
             "groups": list(self.groups),
             "resampling": asdict(self.resampling),
@@ -224,7 +230,7 @@ def _by_metric(data: Observations, axes: Sequence[str]) -> list[tuple[About, Cel
 
     def order(item: tuple[About, Cells]) -> tuple[int, int, int]:
         about = item[0]
-        return _KINDS.get(about.kind, 0), loads.index(about.load), ranks.get(about.metric, len(ranks))
+        return _RANKS[about.sort.role], loads.index(about.load), ranks.get(about.metric, len(ranks))
 
     return sorted(found.items(), key=order)
 

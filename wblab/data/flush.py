@@ -65,7 +65,7 @@ def flush_table(runs: Iterable[Run]) -> pd.DataFrame:
         rows += [
             (*cell, item.name, int(item.pauses_ns.max()) / NS_PER_S)
             for item in run.loads
-            if item.load.innocent and item.load.kind != "control"
+            if item.load.role == "innocent"
         ]
     columns = [*CELL, "limit_bytes", "flush_s", "seed", "load", "pause_s"]
     return pd.DataFrame(rows, columns=columns)

@@ -8,6 +8,7 @@ import pandas as pd
 from wblab.core.units import NS_PER_S
 from wblab.data.pauses import CONTROL_BOUND_NS, control_stall_ns, load_pauses
 from wblab.data.run import LoadCycles, Run
+from wblab.lab.formats import COLUMNS
 
 QUANTILES = {"cycle_p50_s": 0.5, "cycle_p90_s": 0.9, "cycle_p99_s": 0.99, "cycle_p999_s": 0.999}
 # Tails first, means last: the order in which people should look.
@@ -22,13 +23,12 @@ METRICS = (
 )
 # For these more is better; of all others less.
 MORE_IS_BETTER = frozenset({"throughput_bps"})
-COLUMNS = ("run", "load", "kind", "metric", "value")
 
 
 def load_metrics(item: LoadCycles) -> dict[str, float]:
     """Return the metrics of one load; throughput only of an offender, in bytes/s from its first write to its end."""
     figures = load_pauses(item, 0)
-    first = 0 if item.load.innocent else 1
+    first = 1 if item.load.role == "offender" else 0
     cycles_s = item.durations_ns[first:] / NS_PER_S
     if not len(cycles_s):
         return {}
@@ -41,9 +41,8 @@ def load_metrics(item: LoadCycles) -> dict[str, float]:
     }
     values = np.quantile(cycles_s, list(QUANTILES.values()), method="higher").tolist()
     found |= dict(zip(QUANTILES, values, strict=True))
-    block = getattr(item.load, "block", 0)
-    if not item.load.innocent and block:
-        found["throughput_bps"] = float(len(cycles_s) * block / cycles_s.sum())
+    if item.load.role == "offender" and item.load.cycle_bytes:
+        found["throughput_bps"] = float(len(cycles_s) * item.load.cycle_bytes / cycles_s.sum())
     return found
 
 

@@ -14,12 +14,11 @@ from pyarrow.parquet import ParquetFile
 from wblab.core.errors import InputError, nearest
 from wblab.core.files import open_file
 from wblab.core.tables import to_table
-from wblab.data.metrics import COLUMNS, is_noisy, metrics_frame, with_cell
+from wblab.data.metrics import is_noisy, metrics_frame, with_cell
 from wblab.data.run import Run, find_run, read_run
+from wblab.lab.formats import COLUMNS, NOISY, NOISY_MARK, RUNS, TABLE
 from wblab.lab.printable import printable
 
-TABLE, NOISY, RUNS = "table.parquet", "noisy.parquet", "runs"  # in the directory of a matrix
-NOISY_MARK = ".noisy"  # in the name of a matrix's run
 SUFFIXES = (".parquet", ".csv")
 NOISY_COLUMN = "noisy"
 _OLDER_COLUMN = "gated"  # what tables of older labs call it

@@ -68,7 +68,7 @@ def pause_report(run: Run, bound_ns: int = DEFAULT_BOUND_NS) -> PauseReport:
 
 def control_stall_ns(run: Run) -> int:
     """Return the longest pause of a run's control loads; 0 without one. Over CONTROL_BOUND_NS, it is the host's."""
-    return max((int(item.pauses_ns.max()) for item in run.loads if item.load.kind == "control"), default=0)
+    return max((int(item.pauses_ns.max()) for item in run.loads if item.load.role == "control"), default=0)
 
 
 def load_pauses(item: LoadCycles, zero_ns: int, bound_ns: int = DEFAULT_BOUND_NS) -> LoadPauses:

@@ -102,8 +102,7 @@ def _load(out: Packets, parent: int, item: LoadCycles, bound_ns: int) -> None:
     track = out.track(f"{item.name} ({item.load.kind})", parent)
     pauses_ns, idle_ns, bounds_ns = item.pauses_ns, item.idle_ns, item.boundaries_ns
     is_over = pauses_ns > bound_ns
-    is_joined = ~is_over & (idle_ns == 0) & (not item.load.innocent)
-    sleeps_first = not item.load.innocent or item.load.kind == "control"
+    is_joined = ~is_over & (idle_ns == 0) & (item.load.role == "offender")
     firsts = np.flatnonzero(np.append(True, ~(is_joined[1:] & is_joined[:-1])))
     ends = np.append(firsts[1:], len(pauses_ns))
     longest_ns = np.maximum.reduceat(pauses_ns, firsts)
@@ -117,7 +116,7 @@ def _load(out: Packets, parent: int, item: LoadCycles, bound_ns: int) -> None:
         facts = {"duration_ms": duration_ms, "idle_ms": idle / NS_PER_MS, "pause_ms": pause_ns / NS_PER_MS}
         out.begin(track, start_ns, Label("cycle", CYCLE, facts | {"number": first}))
         if is_over[first]:
-            from_ns = end_ns - pause_ns if sleeps_first else start_ns
+            from_ns = end_ns - pause_ns if item.load.sleeps_first else start_ns
             out.slice(track, from_ns, from_ns + pause_ns, Label(f"paused {pause_ns / NS_PER_S:.2f} s", PAUSE, facts))
         out.end(track, end_ns)
 

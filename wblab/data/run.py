@@ -10,25 +10,25 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from wblab.core import rundir
-from wblab.core.check import MAX_CYCLES, check_load, check_name
+from wblab.core.check import check_name
 from wblab.core.errors import InputError, WblabError, nearest
-from wblab.core.files import read_bytes, read_json
-from wblab.core.loads import Command, Load
+from wblab.core.files import read_bytes
+from wblab.core.loads import MAX_CYCLES, Load
+from wblab.core.rundir import load_record, load_times
 from wblab.core.spec import Spec
 from wblab.core.tables import from_table
+from wblab.lab.formats import EXPERIMENT, LIVE, RUN, read_object
 from wblab.lab.livespec import LiveSpec
 from wblab.lab.printable import printable
 
 Times = NDArray[np.int64]
 
 SUCCEEDED = "succeeded"
-LIVE = "live"  # the kind of a run on a machine itself
 
 # What parts of a record must be, where they are there.
 _PARTS: dict[str, Any] = {
     **dict.fromkeys(("kernel", "guest", "host", "live"), dict),
-    **dict.fromkeys(("outcome", "reason", "kind"), str),
+    **dict.fromkeys(("outcome", "reason"), str),
     "left_out": list,
 }
 _MOST_LOADS = 200  # a picture's height is bounded
@@ -66,8 +66,8 @@ class LoadCycles:
 
     @cached_property
     def pauses_ns(self) -> Times:
-        """How much longer each cycle took than the load meant to sleep; never below 0, and 0 of a command."""
-        if isinstance(self.load, Command):
+        """How much longer each cycle took than the load meant to sleep; never below 0; 0 of a load that has none."""
+        if not self.load.has_pauses:
             return np.zeros_like(self.durations_ns)
         return cast(Times, np.maximum(self.durations_ns - self.idle_ns, 0))
 
@@ -110,7 +110,7 @@ class Run:
         return {
             item.name: int(item.boundaries_ns[0]) + item.load.idle_ns(0)
             for item in self.loads
-            if not item.load.innocent
+            if item.load.role == "offender"
         }
 
 
@@ -129,14 +129,14 @@ def find_run(text: str, results: Path) -> Path:
     Raises InputError where there is none, or more than one.
     """
     if text == "latest":
-        finished = [path for path in results.glob("[!_.]*") if (path / rundir.EXPERIMENT).is_file()]
+        finished = [path for path in results.glob("[!_.]*") if (path / EXPERIMENT).is_file()]
         if not finished:
             raise InputError(f"no finished run in {results}: make one with 'wblab run'")
-        return max(finished, key=lambda path: ((path / rundir.EXPERIMENT).stat().st_mtime_ns, path.name))
+        return max(finished, key=lambda path: ((path / EXPERIMENT).stat().st_mtime_ns, path.name))
     for path in (Path(text), results / text):
-        if os.path.isfile(path / rundir.EXPERIMENT):  # unlike Path.is_file, False for a name that is too long
+        if os.path.isfile(path / EXPERIMENT):  # unlike Path.is_file, False for a name that is too long
             return path
-    known = sorted(path.name for path in results.glob("*") if (path / rundir.EXPERIMENT).is_file())
+    known = sorted(path.name for path in results.glob("*") if (path / EXPERIMENT).is_file())
     matches = [name for name in known if name.startswith(text) or name.endswith(text)]
     if len(matches) > 1:
         raise InputError(f"{len(matches)} runs begin or end with {text!r}: say more, the last is {matches[-1]!r}")
@@ -151,16 +151,16 @@ def read_run(path: Path) -> Run:
     The directory may be a stranger's: its files are regular ones of a bounded size, its numbers fit into arrays, and
     the texts of its record, but for the spec's, are made printable.
     """
-    file = path / rundir.EXPERIMENT
+    file = path / EXPERIMENT
     record = _record(file)
     try:
-        kind: type[Spec | LiveSpec] = LiveSpec if record.get("kind") == LIVE else Spec
+        kind: type[Spec | LiveSpec] = LiveSpec if record["kind"] == LIVE else Spec
         spec = from_table(kind, record["spec"], exact=True)
         _check_spec(spec)
     except (KeyError, WblabError) as error:
         raise InputError(f"{file} has no usable spec: {error}") from None
     complete = record.get("outcome") == SUCCEEDED  # then a file that is missing was lost
-    present = [name for name in spec.load if complete or os.path.lexists(path / f"load.{name}.npy")]
+    present = [name for name in spec.load if complete or os.path.lexists(path / load_times(name))]
     loads = tuple(_load(path, name, spec.load[name]) for name in present)
     measured = tuple(load for load in loads if len(load.boundaries_ns) > 1)
     if not measured:
@@ -170,10 +170,8 @@ def read_run(path: Path) -> Run:
 
 
 def _record(file: Path) -> dict[str, Any]:
-    """Return an experiment.json of this format, whose parts are tables where the lab writes tables."""
-    record = {key: value if key == "spec" else _printable(value) for key, value in _json(file).items()}
-    if (form := record.get("format")) != rundir.FORMAT:
-        raise InputError(f"{file} has format {form!r}, this lab reads {rundir.FORMAT}: use the lab that wrote it")
+    """Return an experiment.json, whose parts are tables where the lab writes tables."""
+    record = {key: value if key == "spec" else _printable(value) for key, value in RUN.read(file).items()}
     for key, kinds in _PARTS.items():
         if not isinstance(record.get(key), kinds | None):
             raise InputError(f"{file} is damaged: its {key!r} is of another kind than the lab writes")
@@ -186,14 +184,14 @@ def _check_spec(spec: Spec | LiveSpec) -> None:
         raise InputError(f"{len(spec.load)} loads are more than {_MOST_LOADS}")
     for name, load in spec.load.items():
         check_name(name, "load")
-        check_load(load, f"load.{name}.")
+        load.check(f"load.{name}.")
     if isinstance(spec, Spec) and spec.disk.write_bps <= 0:
         raise InputError("disk.write_bps: a disk that writes nothing")
 
 
 def _load(path: Path, name: str, load: Load) -> LoadCycles:
-    record = _json(path / f"load.{name}.json")
-    file = path / f"load.{name}.npy"
+    record = read_object(path / load_record(name), RUN.where)
+    file = path / load_times(name)
     try:
         boundaries = _row(read_bytes(file, _MOST_ROW_BYTES))
     except OSError as error:
@@ -201,12 +199,12 @@ def _load(path: Path, name: str, load: Load) -> LoadCycles:
     except Exception as error:  # a damaged header ends in whatever its parser stumbles over
         raise InputError(f"{file} is damaged: {_line(error)}") from None
     if (boundaries[1:] < boundaries[:-1]).any() or record.get("cycles") != max(0, len(boundaries) - 1):
-        raise InputError(f"{file} does not fit its load.{name}.json: one of the two is damaged")
+        raise InputError(f"{file} does not fit its {load_record(name)}: one of the two is damaged")
     if len(boundaries) and not 0 <= boundaries[0] <= boundaries[-1] <= _LAST_NS:
         raise InputError(f"{file} is damaged: no clock of a run shows {boundaries[0]} or {boundaries[-1]} ns")
     pid = record.get("pid")
     if record.get("kind") != load.kind or record.get("unit") != "ns" or type(pid) is not int:
-        raise InputError(f"{path / f'load.{name}.json'} does not fit the spec of {name!r}: it is damaged")
+        raise InputError(f"{path / load_record(name)} does not fit the spec of {name!r}: it is damaged")
     end, reason = (printable(str(record.get(key, ""))) for key in ("end", "error"))
     return LoadCycles(name, load, pid, end, reason, boundaries)
 
@@ -226,18 +224,6 @@ def _row(content: bytes) -> Times:
 
 def _line(message: object) -> str:
     return " ".join(str(message).split()) or type(message).__name__
-
-
-def _json(path: Path) -> dict[str, Any]:
-    try:
-        value = read_json(path)
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}: is this a run directory?") from None
-    except ValueError as error:
-        raise InputError(f"{path} is damaged: {_line(error)}") from None
-    if not isinstance(value, dict):
-        raise InputError(f"{path} is damaged: it holds no JSON object")
-    return value
 
 
 def _printable(value: Any) -> Any:

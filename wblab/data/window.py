@@ -84,9 +84,9 @@ def cycles_in(item: LoadCycles, window: Window | None) -> tuple[int, int]:
 
 def longest_paused(run: Run) -> LoadCycles:
     """Return the innocent load that has the longest pause; control loads do not count where there are others."""
-    innocent = [item for item in run.loads if item.load.innocent]
-    writing = [item for item in innocent if item.load.kind != "control"]
-    candidates = writing or innocent or list(run.loads)
+    innocent = [item for item in run.loads if item.load.role == "innocent"]
+    controls = [item for item in run.loads if item.load.role == "control"]
+    candidates = innocent or controls or list(run.loads)
     return max(candidates, key=lambda item: int(item.pauses_ns.max()))
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from wblab.core import layout
 from wblab.core.child import describe_code
 from wblab.core.errors import WblabError
+from wblab.core.rundir import agent_log
 from wblab.core.spec import Agent, Spec
 from wblab.core.syscalls import MS_RDONLY
 from wblab.guest.mounts import mount_host
@@ -52,7 +53,7 @@ def start_agents(spec: Spec) -> list[RunningAgent]:
 
 
 def _start(name: str, agent: Agent) -> RunningAgent:
-    log = layout.SCRATCH / f"agent.{name}.log"
+    log = layout.SCRATCH / agent_log(name)
     try:
         with log.open("wb") as output:
             process = subprocess.Popen(

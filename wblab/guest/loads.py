@@ -1,7 +1,6 @@
 """The loads of an experiment: started together, waited for, stopped in order."""
 
 import os
-import random
 import signal
 import time
 from collections.abc import Callable, Mapping
@@ -15,6 +14,7 @@ from wblab.core.cycles import Stamps, check_ending, ending, run_cycles, stamps_f
 from wblab.core.errors import WblabError
 from wblab.core.loads import Load
 from wblab.core.spec import Spec
+from wblab.core.streams import phase_stream
 from wblab.core.syscalls import set_ioprio, set_process_name
 from wblab.core.units import NS_PER_S
 
@@ -34,7 +34,7 @@ class Running:
 
 def phase_ns(seed: int, name: str) -> int:
     """Return the offset of a load's start that the experiment's seed gives it, in ns."""
-    return random.Random(f"{seed} {name}").randrange(PHASE_SPREAD_NS)
+    return phase_stream(seed, name).randrange(PHASE_SPREAD_NS)
 
 
 def start_loads(spec: Spec, start_ns: int, groups: Mapping[str, Path] = MappingProxyType({})) -> list[Running]:

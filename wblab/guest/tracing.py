@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 from wblab.core.errors import WblabError
+from wblab.core.rundir import TRACE_LOG
 from wblab.core.spec import Trace
 from wblab.guest.mounts import TRACEFS
 from wblab.guest.settings import put
@@ -21,7 +22,7 @@ class Recording:
 
     def __init__(self, trace: Trace, tracecmd: str, output: Path) -> None:
         self.trace = trace
-        self.log = output.with_name("trace-cmd.log")
+        self.log = output.with_name(TRACE_LOG)
         self.command = [tracecmd, "record", "-C", "mono", "-b", str(trace.buffer // 1024), "-o", str(output)]
         for event in trace.events:
             self.command += ["-e", event]

@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
-from wblab.core import layout, rundir
+from wblab.core import layout
 from wblab.core.child import describe_exit
 from wblab.core.errors import WblabError
 from wblab.core.status import FAILED, PHASES, Message
@@ -26,6 +26,7 @@ from wblab.host.reaper import ConfinedCommand
 from wblab.host.sandbox import Sandbox
 from wblab.host.sandbox.elf import loader
 from wblab.host.scratch import remove_scratch
+from wblab.lab.formats import CONSOLE
 from wblab.lab.printable import printable
 from wblab.lab.specfile import ROOT
 
@@ -128,11 +129,11 @@ def boot(request: Boot, heard: Callable[[Message], None], look: Callable[[], Non
                 raise
             finally:
                 if request.shared.exists():
-                    check_files(request.limits, request.shared, request.run / rundir.CONSOLE)
+                    check_files(request.limits, request.shared, request.run / CONSOLE)
                     take_over(request.shared, request.run)
     if ended_for:
         raise WblabError(ended_for)
-    last = _judge(words, wait_status, request.run / rundir.CONSOLE)
+    last = _judge(words, wait_status, request.run / CONSOLE)
     return Ended(last, time.monotonic() - started)
 
 
@@ -158,7 +159,7 @@ def _start(request: Boot, control_far: socket.socket, status_write: int) -> "sub
     with ExitStack() as stack:
         stack.enter_context(control_far)
         stack.callback(os.close, status_write)
-        console = stack.enter_context((request.run / rundir.CONSOLE).open("ab"))
+        console = stack.enter_context((request.run / CONSOLE).open("ab"))
         console.write(f"+ {shlex.join(command)}\n".encode())
         console.flush()
         descriptors = {layout.DISK_FD: request.disk_fd, layout.STATUS_FD: status_write}
@@ -202,7 +203,7 @@ def _watch(request: Boot, status: int, heard: Callable[[Message], None], look: C
         now_s = time.monotonic()
         if now_s - looked_s >= _LOOK_S or not ready:
             looked_s = now_s
-            check_files(request.limits, request.shared, request.run / rundir.CONSOLE)
+            check_files(request.limits, request.shared, request.run / CONSOLE)
             check_wall(request.limits, started_s)
             look()
         if not ready and now_s - spoke_s >= silence_s:

@@ -15,10 +15,19 @@ from pathlib import Path
 from wblab.core.check import NAME
 from wblab.core.errors import WblabError
 from wblab.core.layout import LEFT
+from wblab.core.rundir import TRACE, TRACE_LOG, agent_log, load_record, load_times
 
 # What a guest leaves: its loads' boundaries, its agents' logs, the trace; and below LEFT what its commands want kept.
 _NAME = NAME.pattern
-_EXPECTED = re.compile(rf"load\.{_NAME}\.(npy|json)|agent\.{_NAME}\.log|trace\.dat(\.cpu\d+)?|trace-cmd\.log")
+_EXPECTED = re.compile(
+    "|".join(
+        [
+            *(re.escape(of("@")).replace("@", _NAME) for of in (load_times, load_record, agent_log)),
+            rf"{re.escape(TRACE)}(\.cpu\d+)?",
+            re.escape(TRACE_LOG),
+        ]
+    )
+)
 _PLAIN = re.compile(r"[A-Za-z0-9._+=@:-]{1,128}")
 _DEEPEST = 8
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC

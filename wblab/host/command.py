@@ -1,7 +1,6 @@
 """The command line of the guest: the kernel's own arguments, from the spec."""
 
 import os
-import random
 import re
 import sys
 from pathlib import Path
@@ -9,6 +8,7 @@ from pathlib import Path
 from wblab.core import layout
 from wblab.core.errors import InputError
 from wblab.core.spec import Spec
+from wblab.core.streams import stream
 from wblab.host.environment import ENVIRONMENT
 
 MIN_PYTHON = (3, 11)
@@ -42,7 +42,7 @@ def kernel_arguments(spec: Spec, *, watched: bool = False) -> list[str]:
             "time-travel=inf-cpu",
             f"time-travel-start={START_NS}",
             f"tt_syscall_ns={spec.clock.syscall_cost}",
-            f"um_seed={random.Random(f'{spec.seed} kernel').getrandbits(64)}",
+            f"um_seed={stream(spec.seed, 'kernel').getrandbits(64)}",
         ]
     program = f"{layout.host_path(layout.SCRATCH_FD)}/{layout.PROGRAM}"  # it holds the standard library as well
     environment = [f"{name}={value}" for name, value in {"PYTHONPATH": program, **ENVIRONMENT}.items()]

@@ -1,13 +1,13 @@
 """The disk under test, as the host makes it: a file in RAM, filled with 0xFF, and what makes its filesystem."""
 
 import os
-import random
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from wblab.core.errors import WblabError
 from wblab.core.spec import Disk
+from wblab.core.streams import stream
 from wblab.host.mkfs import DISK, Mkfs
 from wblab.lab.tools import tool_path
 
@@ -40,7 +40,7 @@ def mkfs_for(disk: Disk, seed: int) -> Mkfs:
 
 
 def _command(disk: Disk, seed: int) -> list[str]:
-    bits = random.Random(f"{seed} filesystem")
+    bits = stream(seed, "filesystem")
     volume, hashes = (uuid.UUID(int=bits.getrandbits(128), version=4) for _ in range(2))
     tool = tool_path(mkfs_tool(disk)) or mkfs_tool(disk)
     if disk.filesystem == "xfs":

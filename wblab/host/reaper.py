@@ -188,7 +188,7 @@ def kill(pid: int) -> None:
 
 def note(run: Path) -> None:
     """Say in the record of a run that the command which ran it was killed."""
-    from wblab.core.rundir import EXPERIMENT, write_json  # every run would take time for it
+    from wblab.lab.formats import EXPERIMENT, write_json  # every run would take time for it
 
     record = run / EXPERIMENT
     try:

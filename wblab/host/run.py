@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from wblab.core import rundir
 from wblab.core.errors import InputError, WblabError
+from wblab.core.rundir import TRACE
 from wblab.core.spec import Spec
 from wblab.core.status import PHASES, Message
 from wblab.core.tables import to_table
@@ -26,7 +26,9 @@ from wblab.host.limits import Limits
 from wblab.host.machine import describe_host, shared_memory
 from wblab.host.request import Request
 from wblab.kernels import Kernel, features
+from wblab.lab.formats import CONFIG, EXPERIMENT, RUN, UML, write_json
 from wblab.lab.progress import Report, silent
+from wblab.lab.results import commit, stage
 from wblab.lab.tools import tool_path
 
 _LIMITS = Limits()
@@ -60,26 +62,26 @@ def run_experiment(  # noqa: PLR0913 - four of them by name
     """
     record, kernel = _record(request), request.kernel
     try:
-        staged = rundir.stage(results, request.spec.name)
+        staged = stage(results, request.spec.name)
     except OSError as error:
         reason = error.strerror or error
         raise InputError(f"cannot make a run directory in {str(results)!r}: {reason}") from None
     try:
-        rundir.write_json(staged / rundir.EXPERIMENT, record)
+        write_json(staged / EXPERIMENT, record)
         record["guest"] = _describe_program()
-        rundir.write_json(staged / rundir.EXPERIMENT, record)
+        write_json(staged / EXPERIMENT, record)
         if kernel.config:
-            shutil.copyfile(kernel.config, staged / rundir.CONFIG)
+            shutil.copyfile(kernel.config, staged / CONFIG)
         ended = _boot(request.traced, kernel, staged, report, limits=limits, readable=readable, samples_fd=samples_fd)
     except (WblabError, OSError, KeyboardInterrupt) as error:
         reason = "interrupted" if isinstance(error, KeyboardInterrupt) else str(error)
-        rundir.write_json(staged / rundir.EXPERIMENT, record | _ending("failed", reason))
+        write_json(staged / EXPERIMENT, record | _ending("failed", reason))
         if isinstance(error, KeyboardInterrupt):
             raise
         raise RunFailedError(f"{reason} (see {staged})") from error
     record |= _ending("succeeded", "") | {"wall_s": round(ended.wall_s, 3), "guest_s": ended.guest_s}
-    rundir.write_json(staged / rundir.EXPERIMENT, record)
-    return Finished(rundir.commit(staged), record)
+    write_json(staged / EXPERIMENT, record)
+    return Finished(commit(staged), record)
 
 
 def _boot(  # noqa: PLR0913
@@ -120,8 +122,8 @@ def _boot(  # noqa: PLR0913
         )
         report(None, "booting")
         ended = boot(request, *_progress(spec, report))
-    if spec.trace.events and not (staged / rundir.TRACE).exists():
-        raise WblabError(f"the guest left no {rundir.TRACE}: see its console")
+    if spec.trace.events and not (staged / TRACE).exists():
+        raise WblabError(f"the guest left no {TRACE}: see its console")
     return ended
 
 
@@ -164,8 +166,7 @@ def _record(request: Request) -> dict[str, Any]:
     """Return the record of a run that is about to start. Should we be killed, this is what stays."""
     spec, kernel = request.spec, request.kernel
     return {
-        "format": rundir.FORMAT,
-        "kind": "uml",
+        **RUN.head(UML),
         "spec": to_table(spec),
         "seed": spec.seed,
         "kernel": kernel.describe() | {"features": features(kernel)},

@@ -1,3 +1,90 @@
-"""What the lab's files are called."""
+"""The files that the lab writes and reads back: names, versions, and one way to write and to read each.
 
+What a guest leaves in a run directory has its names in wblab/core/rundir.py.
+"""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from wblab.core.errors import InputError
+from wblab.core.files import MOST_JSON_BYTES, read_json, replace_file
+
+# A run directory, beside what the guest leaves: the record, and of a run on a machine itself what its command printed.
+EXPERIMENT, CONSOLE, CONFIG, COMMAND_LOG = "experiment.json", "console.log", "kernel.config", "command.log"
+# The directory of a matrix, or of a bisection, has the run directories in RUNS.
+RUNS = "runs"
+PLAN, TABLE, NOISY = "matrix.json", "table.parquet", "noisy.parquet"
+NOISY_MARK = ".noisy"  # in the name of a matrix's run
+COLUMNS = ("run", "load", "kind", "metric", "value")  # of the table, beside the axes, cell and seed
+BISECTION_RECORD, BISECTION_LOG = "bisect.json", "git-bisect.log"
+# The directory of a verification.
+REPORT, VERDICTS = "report.html", "verdicts.json"
 PAGE = ".html"  # how the name of a page ends; of a picture, see wblab/plot/figure.py
+
+UML, LIVE = "uml", "live"  # runs in a guest, and on a machine itself
+
+
+@dataclass(frozen=True)
+class Format:
+    """A JSON file that says in `format` and `kind` what it is.
+
+    where: what it lies in, for messages. kinds: what it may be. silent: whether there are files that do not say it,
+    as the first ones of this format did not.
+    """
+
+    where: str
+    version: int
+    kinds: tuple[str, ...]
+    most_bytes: int = MOST_JSON_BYTES
+    silent: bool = False
+
+    def head(self, kind: str = "") -> dict[str, Any]:
+        """Return how the content of such a file begins; by default of the first kind."""
+        return {"format": self.version, "kind": kind or self.kinds[0]}
+
+    def read(self, path: Path) -> dict[str, Any]:
+        """Return the content of such a file. Raises InputError, also for one of another version or kind."""
+        content = read_object(path, self.where, self.most_bytes)
+        if self.silent:
+            content = self.head() | content
+        if (version := content.get("format")) != self.version:
+            raise InputError(
+                f"{path} has format {_short(version)}, this lab reads {self.version}: use the lab that wrote it"
+            )
+        if (kind := content.get("kind")) not in self.kinds:
+            raise InputError(f"{path} is of kind {_short(kind)}, not {' or '.join(self.kinds)}: is this {self.where}?")
+        return content
+
+
+RUN = Format("a run directory", 1, (UML, LIVE))
+CAPTURE = Format("a run directory", 1, ("capture",), silent=True)
+MATRIX = Format("a matrix directory", 1, ("matrix",), most_bytes=512 << 20)  # 100,000 cells, each with its spec
+BISECTION = Format("the directory of a bisection", 1, ("bisect",))
+VERIFICATION = Format("the directory of a verification", 1, ("verify",))
+COMPARISON = Format("what 'wblab compare --json' printed", 1, ("compare",))
+
+
+def read_object(path: Path, where: str, most_bytes: int = MOST_JSON_BYTES) -> dict[str, Any]:
+    """Return the JSON object in a file, which may be a stranger's; `where`: what it lies in. Raises InputError."""
+    try:
+        value = read_json(path, most_bytes)
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}: is this {where}?") from None
+    except ValueError as error:
+        raise InputError(f"{path} is damaged: {' '.join(str(error).split())}") from None
+    if not isinstance(value, dict):
+        raise InputError(f"{path} is damaged: it holds no JSON object")
+    return value
+
+
+def write_json(path: Path, value: object) -> None:
+    """Write a JSON file at once: a reader never sees half of it. Raises OSError."""
+    with replace_file(path) as file:
+        file.write((json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode())
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 40 else f"{text[:40]}…"

@@ -41,4 +41,4 @@ class LiveSpec:
     @property
     def offenders(self) -> list[str]:
         """The names of the loads that end by themselves."""
-        return [name for name, load in self.load.items() if not load.innocent]
+        return [name for name, load in self.load.items() if load.role == "offender"]

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from wblab.core.errors import InputError, nearest
-from wblab.core.files import parse_toml, read_bytes, read_json
-from wblab.core.rundir import EXPERIMENT
+from wblab.core.files import parse_toml, read_bytes
 from wblab.core.spec import Spec
 from wblab.core.tables import from_table
+from wblab.lab.formats import EXPERIMENT, LIVE, RUN
 
 ROOT = Path(__file__).resolve().parents[2]
 PRESETS = ROOT / "experiments"
@@ -53,24 +53,27 @@ def is_record(path: Path) -> bool:
 
 def read_table(path: Path) -> dict[str, Any]:
     """Return the table in a spec's file, named after the file where it has no name. Raises InputError."""
-    recorded = is_record(path)
-    try:
-        table = _recorded(read_json(path)) if recorded else parse_toml(read_bytes(path, MOST_BYTES, follow=True))
-    except OSError as error:
-        raise InputError(f"cannot read the spec {str(path)!r}: {error.strerror}") from None
-    except (ValueError, KeyError, TypeError) as error:  # also TOMLDecodeError, UnicodeDecodeError
-        raise InputError(f"{str(path)!r} is not a {'record of a run' if recorded else 'TOML file'}: {error}") from None
+    table = _recorded(path) if is_record(path) else _written(path)
     table.setdefault("name", path.stem)
     return table
 
 
-def _recorded(record: Any) -> dict[str, Any]:
+def _written(path: Path) -> dict[str, Any]:
+    try:
+        return parse_toml(read_bytes(path, MOST_BYTES, follow=True))
+    except OSError as error:
+        raise InputError(f"cannot read the spec {str(path)!r}: {error.strerror}") from None
+    except ValueError as error:  # also TOMLDecodeError, UnicodeDecodeError
+        raise InputError(f"{str(path)!r} is not a TOML file: {error}") from None
+
+
+def _recorded(path: Path) -> dict[str, Any]:
     """Return the spec in an experiment.json; its numbers are in the fields' own units."""
-    spec = record["spec"]
-    if record.get("kind") == "live":
+    record = RUN.read(path)
+    if record["kind"] == LIVE:
         raise InputError("a live run cannot be run again in a guest: 'wblab twin' makes one that is like it")
-    if not isinstance(spec, dict):
-        raise TypeError("its spec is no table")
+    if not isinstance(spec := record.get("spec"), dict):
+        raise InputError(f"{path} is damaged: its spec is no table")
     return spec
 
 

@@ -5,13 +5,13 @@ import os
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, replace
 from pathlib import Path
 
-from wblab.core import rundir
 from wblab.core.child import describe_exit, fork_child
 from wblab.core.errors import WblabError
 from wblab.core.syscalls import set_process_name
+from wblab.lab.captures import Capture, write_capture
 from wblab.live.pages import Processor, has_lost, page_time_ns, processors, put_together
 from wblab.machine.lifetime import end_with
 from wblab.machine.tracefs import Instance
@@ -26,32 +26,6 @@ BLOCKING = (
 SYSTEMS = ("writeback", "block", "sched:sched_switch", "sched:sched_wakeup", "sched:sched_wakeup_new")
 _NO_MORE = b"\n"
 _JOURNALS = {"ext3": ("ext4", "jbd2"), "ext4": ("ext4", "jbd2")}
-
-
-@dataclass(frozen=True)
-class Capture:
-    """What trace.pause-N.json says. All times are ns of CLOCK_MONOTONIC, as those of the loads.
-
-    pause_start_ns, pause_end_ns: of the pause of `load`, without its idle time. start_ns, end_ns: what the file covers;
-    the start is later than asked for where the buffer did not reach back that far.
-    """
-
-    number: int
-    load: str
-    pause_start_ns: int
-    pause_end_ns: int
-    start_ns: int
-    end_ns: int
-
-    @property
-    def whole(self) -> bool:
-        """Whether the file reaches back to before the pause."""
-        return self.start_ns <= self.pause_start_ns
-
-
-def saved_captures(directory: Path) -> list[Capture]:
-    """Return what was saved in a run's directory."""
-    return [Capture(**json.loads(path.read_text())) for path in directory.glob("trace.pause-*.json")]
 
 
 def capture_events(filesystem: str) -> list[str]:
@@ -109,13 +83,11 @@ class CaptureBuffer:
         next_ns = time.monotonic_ns() - self._before_ns
         chosen = [between(pages, wanted.start_ns, wanted.end_ns) for pages in held]
         starts_ns = [page_time_ns(pages[0]) for pages in chosen if pages and has_lost(pages[0])]
-        stem = f"trace.pause-{wanted.number}"
-        files = [self._directory / f".{stem}.{number}" for number in range(len(chosen))]
+        files = [self._directory / f".{wanted.stem}.{number}" for number in range(len(chosen))]
         for file, pages in zip(files, chosen, strict=True):
             file.write_bytes(b"".join(pages))
-        put_together(self._tracecmd, files, self._directory / f"{stem}.dat")
-        saved = asdict(wanted) | {"start_ns": max([wanted.start_ns, *starts_ns])}
-        rundir.write_json(self._directory / f"{stem}.json", saved)
+        put_together(self._tracecmd, files, self._directory / wanted.trace)
+        write_capture(self._directory, replace(wanted, start_ns=max([wanted.start_ns, *starts_ns])))
         return [between(pages, next_ns, next_ns + self._before_ns) for pages in held]
 
 

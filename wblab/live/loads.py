@@ -46,7 +46,7 @@ class Running:
     def check(self) -> None:
         """Raise WblabError for an innocent load that came to a bad end."""
         ended = ending(self.stamps)
-        if self.load.innocent and ended.end == "failed" and self.has_ended():
+        if self.load.role != "offender" and ended.end == "failed" and self.has_ended():
             raise WblabError(f"the load {self.name} failed: {ended.error or 'its process died'}")
 
 

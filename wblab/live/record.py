@@ -5,11 +5,11 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from wblab.core import rundir
 from wblab.core.cycles import ending
 from wblab.core.spec import Trace
 from wblab.core.tables import to_table
 from wblab.host.machine import describe_host
+from wblab.lab.formats import LIVE, RUN
 from wblab.lab.livespec import HostDisk, LiveSpec
 from wblab.live.loads import Running
 from wblab.live.request import LiveRequest
@@ -41,8 +41,7 @@ def live_spec(request: LiveRequest, place: Place, trace: Trace) -> LiveSpec:
 def begun(spec: LiveSpec, request: LiveRequest, place: Place) -> dict[str, Any]:
     """Return the record of a run that is about to start. Should we be killed, this is what stays."""
     return {
-        "format": rundir.FORMAT,
-        "kind": "live",
+        **RUN.head(LIVE),
         "spec": to_table(spec),
         "seed": spec.seed,
         "kernel": {"release": platform.release()},
@@ -65,7 +64,7 @@ def begun(spec: LiveSpec, request: LiveRequest, place: Place) -> dict[str, Any]:
 def live(running: Sequence[Running], throughput: Throughput, traces: Traces, ended: str) -> dict[str, Any]:
     """Return what the record says at the end. `ended`: why the run did."""
     return {
-        "command": next((_command(item) for item in running if not item.load.innocent), None),
+        "command": next((_command(item) for item in running if item.load.role == "offender"), None),
         "traffic": throughput.to_json(),
         "thresholds_at_end": thresholds(),
         "lost_events": traces.lost,

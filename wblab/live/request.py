@@ -6,7 +6,7 @@ import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from wblab.core.check import CGROUP_FILE, EVENT, check_load, check_name
+from wblab.core.check import CGROUP_FILE, EVENT, check_name
 from wblab.core.errors import InputError
 from wblab.core.loads import Command, Control, IoClass, Load, MultiWrite, Write
 from wblab.core.units import NS_PER_MS, NS_PER_S, Bytes, Nanoseconds
@@ -98,7 +98,7 @@ def _check_command(request: LiveRequest) -> None:
     if request.argv:
         if shutil.which(request.argv[0]) is None:
             raise InputError(f"{request.argv[0]!r} is no program that can be run: give its path")
-        check_load(request.loads()[request.command_name], "command: ")
+        request.loads()[request.command_name].check("command: ")
     elif request.ioclass != "none" or request.cgroup:
         raise InputError("--ioclass and --cgroup are for a command, and none is given: write it after --")
     if request.ioclass == "realtime" and os.geteuid():

@@ -16,6 +16,7 @@ from wblab.core.loads import Command
 from wblab.core.tables import to_table
 from wblab.core.units import NS_PER_MS, NS_PER_S
 from wblab.host.run import Finished, RunFailedError
+from wblab.lab.formats import COMMAND_LOG, EXPERIMENT, write_json
 from wblab.lab.livespec import LiveSpec
 from wblab.lab.progress import Report, silent
 from wblab.live import record as records
@@ -30,7 +31,6 @@ from wblab.machine.directory import open_directory, own_directory, path_of
 from wblab.machine.place import Place, place_of
 from wblab.machine.undo import Undo
 
-COMMAND_LOG = "command.log"
 _POLL_S = 0.1
 _LEAD_NS = 500 * NS_PER_MS  # from the start of the trace to that of the loads
 _ENDS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
@@ -52,7 +52,7 @@ class _Run:
 
     @property
     def command(self) -> Running | None:
-        return next((item for item in self.running if not item.load.innocent), None)
+        return next((item for item in self.running if item.load.role == "offender"), None)
 
 
 def run_live(request: LiveRequest, results: Path, *, report: Report = silent) -> Finished:
@@ -76,7 +76,7 @@ def run_live(request: LiveRequest, results: Path, *, report: Report = silent) ->
 def _keep(made: Staged, record: dict[str, Any]) -> Path:
     """Write the record, give the directory of a run that succeeded its name, and return it. Raises RunFailedError."""
     try:
-        rundir.write_json(Path(rundir.EXPERIMENT), record)
+        write_json(Path(EXPERIMENT), record)
         made.give_back()
         if record["outcome"] != "succeeded":
             raise RunFailedError(f"{record['reason']} (see {made.path})")
@@ -120,7 +120,7 @@ def _carry_out(run: _Run, record: dict[str, Any], undo: Undo, report: Report) ->
     begun_ns = time.monotonic_ns()
     ended, reason = "", ""
     try:
-        rundir.write_json(Path(rundir.EXPERIMENT), record)
+        write_json(Path(EXPERIMENT), record)
         run.traces.start(Path())
         start_ns = time.monotonic_ns() + _LEAD_NS
         _start(run, start_ns, undo)
@@ -192,7 +192,7 @@ def _ended(run: _Run, deadline_ns: int | None, done_ns: int | None, now_ns: int)
         return "the command ended"
     if deadline_ns is not None and now_ns >= deadline_ns:
         return "the limit was reached"
-    full = [item.name for item in run.running if item.load.innocent and item.has_ended()]
+    full = [item.name for item in run.running if item.load.role != "offender" and item.has_ended()]
     return f"{full[0]} ran as many cycles as it has room for" if full else ""
 
 

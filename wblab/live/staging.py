@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from wblab.core import rundir
+from wblab.lab import results as names
 from wblab.machine.directory import open_directory, open_own
 
 
@@ -25,7 +25,7 @@ class Staged:
     def commit(self) -> Path:
         """Give the directory of a run that succeeded its final name, and return its path."""
         os.fchdir(self._parent)
-        return self.path.with_name(rundir.commit(Path(self.path.name)).name)
+        return self.path.with_name(names.commit(Path(self.path.name)).name)
 
     def give_back(self) -> None:
         """Give it, with what is in it, to the user who called sudo."""
@@ -46,7 +46,7 @@ def staged(results: Path, name: str) -> Iterator[Staged]:
         os.fchdir(parent)
         umask = os.umask(0o077)
         try:
-            made = rundir.stage(Path(), name)
+            made = names.stage(Path(), name)
         finally:
             os.umask(umask)
         directory = open_own(parent, made.name)

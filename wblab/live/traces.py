@@ -10,8 +10,9 @@ from wblab.core import rundir
 from wblab.core.errors import WblabError
 from wblab.core.spec import Trace
 from wblab.core.units import format_bytes
+from wblab.lab.captures import Capture, capture_files, read_captures
 from wblab.lab.tools import tool_path
-from wblab.live.captures import Capture, CaptureBuffer, capture_events, saved_captures
+from wblab.live.captures import CaptureBuffer, capture_events
 from wblab.live.request import Captures, LiveRequest
 from wblab.live.tracefile import TraceFile, make_instance
 from wblab.live.watch import Pause
@@ -108,7 +109,7 @@ class Traces:
     def _full(self, captures: Captures) -> str:
         if self._saved >= captures.most:
             return f"--captures is {captures.most}"
-        size = sum(path.stat().st_size for path in self._directory.glob("trace.pause-*"))
+        size = sum(path.stat().st_size for path in capture_files(self._directory))
         return f"they take {format_bytes(captures.most_bytes)}" if size >= captures.most_bytes else ""
 
     def _stop_captures(self) -> None:
@@ -118,6 +119,6 @@ class Traces:
             except (WblabError, OSError) as error:
                 self.notes.append(f"not all pauses are saved: {error}")
             self._buffer = None
-            if short := [saved.number for saved in saved_captures(self._directory) if not saved.whole]:
+            if short := [saved.number for saved in read_captures(self._directory) if not saved.whole]:
                 numbers = ", ".join(map(str, sorted(short)))
                 self.notes.append(f"captures that begin within their pause: {numbers}: raise --capture-buffer")

@@ -29,7 +29,7 @@ class Watch:
 
     def __init__(self, running: Sequence[Running], bound_ns: int) -> None:
         self.longest: Pause | None = None
-        self._loads = [item for item in running if item.load.innocent and item.load.kind != "control"]
+        self._loads = [item for item in running if item.load.role == "innocent"]
         self._seen = {item.name: 0 for item in self._loads}
         self._bound_ns = bound_ns
 

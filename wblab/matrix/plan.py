@@ -28,12 +28,12 @@ from wblab.core.files import parse_toml, read_bytes
 from wblab.core.spec import Spec
 from wblab.core.tables import from_table, to_table
 from wblab.core.units import Nanoseconds
+from wblab.lab.formats import COLUMNS
 from wblab.lab.specfile import MOST_BYTES, PRESETS, find_spec, is_record, read_table, set_key
 
 MATRICES = PRESETS / "matrices"
 BUILT = "built"  # `kernel = "built"`: every series that is built on this machine
 MAX_RUNS = 100_000
-_COLUMNS = ("cell", "seed", "run", "load", "kind", "metric", "value")  # of the table of results, beside the axes
 _OWN_KEYS = {"name": "the matrix names its runs", "seed": "give seeds"}
 
 Label = str | int | float
@@ -264,7 +264,7 @@ def _check_keys(axes: Mapping[str, Mapping[Label, Mapping[str, Any]]], common: o
     for key, reason in _OWN_KEYS.items():
         if key in owner:
             raise InputError(f"{owner[key]}: {key!r} cannot be set: {reason}")
-    for column in _COLUMNS:
+    for column in ("cell", "seed", *COLUMNS):
         if column in axes:
             raise InputError(f"axes: {column!r} is a column of the results already: call this axis otherwise")
 

@@ -24,20 +24,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wblab.core import rundir
 from wblab.core.errors import InputError, WblabError
-from wblab.core.files import read_json, replace_file
+from wblab.core.files import replace_file
 from wblab.core.tables import to_table
+from wblab.lab.formats import COLUMNS, EXPERIMENT, MATRIX, NOISY, NOISY_MARK, PLAN, RUN, RUNS, TABLE, UML, write_json
+from wblab.lab.results import STAGED, commit, stage
 from wblab.matrix.plan import Cell, Matrix, from_json, run_name, to_json
 
 if TYPE_CHECKING:
     import pandas as pd
 
-FORMAT = 1
-PLAN, RUNS, TABLE, NOISY = "matrix.json", "runs", "table.parquet", "noisy.parquet"
-_NOISY = ".noisy"
 _PARTIAL, _WORK = ".partial-", ".work-"
-_MOST_PLAN_BYTES = 512 << 20  # 100,000 cells, each with its spec
 
 
 class Store:
@@ -51,17 +48,12 @@ class Store:
     @classmethod
     def create(cls, results: Path, matrix: Matrix, kernels: Mapping[str, Mapping[str, Any]]) -> "Store":
         """Make a new matrix directory. Raises InputError where there can be none."""
-        content = {
-            "format": FORMAT,
-            "kind": "matrix",
-            "start": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
-            "kernels": dict(kernels),
-        }
+        content = MATRIX.head() | {"start": time.strftime("%Y-%m-%dT%H:%M:%S%z"), "kernels": dict(kernels)}
         try:
-            staged = rundir.stage(results, matrix.name)
+            staged = stage(results, matrix.name)
             (staged / RUNS).mkdir()
-            rundir.write_json(staged / PLAN, content | to_json(matrix))
-            return cls(rundir.commit(staged), matrix, kernels)
+            write_json(staged / PLAN, content | to_json(matrix))
+            return cls(commit(staged), matrix, kernels)
         except OSError as error:
             raise InputError(
                 f"cannot make a directory for the matrix in {str(results)!r}: {error.strerror or error}"
@@ -70,14 +62,7 @@ class Store:
     @classmethod
     def open(cls, path: Path) -> "Store":
         """Return the store in a matrix directory. Raises InputError where there is none."""
-        try:
-            value = read_json(path / PLAN, _MOST_PLAN_BYTES)
-        except OSError as error:
-            raise InputError(f"cannot read {path / PLAN}: {error.strerror}: is this a matrix directory?") from None
-        except ValueError as error:
-            raise InputError(f"{path / PLAN} is damaged: {error}") from None
-        if not isinstance(value, dict) or value.get("format") != FORMAT or value.get("kind") != "matrix":
-            raise InputError(f"{path / PLAN} is no matrix that this lab reads: use the lab that wrote it")
+        value = MATRIX.read(path / PLAN)
         try:
             matrix = from_json(value)
             return cls(path, matrix, _kernels(value.get("kernels"), matrix))
@@ -119,19 +104,20 @@ class Store:
         partial = self._partial()
         try:
             unpack(archive, partial)
-            record = read_json(partial / rundir.EXPERIMENT)
-            if record["spec"] != to_table(cell.with_seed(seed)):
+            record = RUN.read(partial / EXPERIMENT)
+            if record.get("spec") != to_table(cell.with_seed(seed)):
                 raise WblabError("the worker ran another spec than it was given: has it another version of the lab?")
-        except (OSError, ValueError, KeyError, TypeError, WblabError) as error:
+        except InputError:
             shutil.rmtree(partial)
-            if isinstance(error, WblabError):
-                raise
-            raise WblabError(f"what the worker sent has no usable {rundir.EXPERIMENT}") from None
+            raise WblabError(f"what the worker sent has no usable {EXPERIMENT}") from None
+        except WblabError:
+            shutil.rmtree(partial)
+            raise
         return partial
 
     def done(self, cell: Cell, seed: int, unpacked: Path, *, noisy: bool = False) -> Path:
         """Give an unpacked run its name, as one that counts or as a noisy one."""
-        return _rename(unpacked, self.runs / (run_name(cell, seed) + (_NOISY if noisy else "")))
+        return _rename(unpacked, self.runs / (run_name(cell, seed) + (NOISY_MARK if noisy else "")))
 
     def failed(self, cell: Cell, seed: int, reason: str, archive: bytes = b"") -> Path:
         """Keep what there is of a run that failed: at least a record with the reason."""
@@ -140,16 +126,16 @@ class Store:
             unpack(archive, partial)
         except WblabError as error:
             reason = f"{reason} (and {error})"
-        if not (partial / rundir.EXPERIMENT).is_file():
-            record = {"format": rundir.FORMAT, "kind": "uml", "spec": to_table(cell.with_seed(seed)), "seed": seed}
-            rundir.write_json(partial / rundir.EXPERIMENT, record | {"outcome": "failed", "reason": reason})
-        return _rename(partial, self.runs / f"{rundir.STAGED}{run_name(cell, seed)}")
+        if not (partial / EXPERIMENT).is_file():
+            record = RUN.head(UML) | {"spec": to_table(cell.with_seed(seed)), "seed": seed}
+            write_json(partial / EXPERIMENT, record | {"outcome": "failed", "reason": reason})
+        return _rename(partial, self.runs / f"{STAGED}{run_name(cell, seed)}")
 
     def write_tables(self) -> Path:
         """Write the tables of all runs that are there, and return that of the runs that count."""
         self._write(TABLE, "")
-        if any(self.runs.glob(f"[!_.]*{_NOISY}*")):
-            self._write(NOISY, _NOISY)
+        if any(self.runs.glob(f"[!_.]*{NOISY_MARK}*")):
+            self._write(NOISY, NOISY_MARK)
         return self.path / TABLE
 
     def _write(self, name: str, mark: str) -> None:
@@ -164,7 +150,7 @@ class Store:
         """Return the metrics of all runs that count, or of those whose names have a mark: one row for each metric."""
         import pandas as pd
 
-        from wblab.data.metrics import COLUMNS, metrics_frame, with_cell
+        from wblab.data.metrics import metrics_frame, with_cell
         from wblab.data.run import read_run
 
         parts = []

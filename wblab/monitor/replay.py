@@ -23,7 +23,7 @@ def replay(run: Run, cache: PageCache | None) -> Iterator[Item]:
     yield Source(f"run {run.name}", run.zero_ns, "" if cache else "this run has no trace that can be read")
     states = _thinned(cache.dirty_state) if cache else None
     asked = cache.throttling.where(cache.throttling.pause_ns > 0) if cache else None
-    probes = [item for item in run.loads if item.load.innocent and item.load.kind != "control"]
+    probes = [item for item in run.loads if item.load.role == "innocent"]
     first_ns, last_ns = _span(run, states)
     for now_ns in range(first_ns, last_ns + TICK_NS, TICK_NS):
         since_ns = now_ns - TICK_NS
@@ -81,7 +81,7 @@ def _span_of(times_ns: Times, since_ns: int, now_ns: int) -> slice:
 
 def _written(run: Run, now_ns: int) -> Iterator[Written]:
     for item in run.loads:
-        block = getattr(item.load, "block", 0)
+        block = item.load.cycle_bytes
         first, last = np.searchsorted(item.boundaries_ns[1:], (now_ns - _RATE_SPAN_NS, now_ns), side="right")
         if block and last > first:
             yield Written(now_ns, _RATE_SPAN_NS, item.name, Bytes(int(last - first) * block))

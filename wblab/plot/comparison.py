@@ -41,8 +41,8 @@ _NONE = "#999999"
 
 def loads_of(comparison: Comparison) -> list[str]:
     """Return the innocent loads: those whose pauses are the question."""
-    kinds = {item.about.load: item.about.kind for item in comparison.distributions}
-    return [load for load, kind in kinds.items() if kind not in {"control", "load"}]
+    roles = {item.about.load: item.about.sort.role for item in comparison.distributions}
+    return [load for load, role in roles.items() if role == "innocent"]
 
 
 def plot_groups(comparison: Comparison, metric: str, *, ax: Any = None) -> Any:

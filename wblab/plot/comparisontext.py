@@ -39,10 +39,10 @@ class Line:
 
 
 def is_headline(about: About) -> bool:
-    """Return whether a metric is one that is shown first: pauses of the innocent, the offender's throughput."""
-    if about.kind == "load":
-        return about.metric == "throughput_bps"
-    return about.kind != "control" and about.metric in _HEADLINES
+    """Return whether a metric is one that is shown first: pauses of the innocent, an offender's throughput or time."""
+    if about.sort.role == "offender":
+        return about.metric == ("throughput_bps" if about.sort.has_pauses else "mean_cycle_s")
+    return about.sort.role == "innocent" and about.metric in _HEADLINES
 
 
 def metric_name(metric: str) -> str:

@@ -120,7 +120,7 @@ def mark_cycles(view: View, ax: Axes) -> Axes:
     """Draw a thin vertical line where each cycle of an innocent load begins: where there is none, it is stopped."""
     for item in view.run.loads:
         first, last = cycles_in(item, view.window)
-        if item.load.innocent and item.load.kind != "control" and last - first <= MOST_GUIDES:
+        if item.load.role == "innocent" and last - first <= MOST_GUIDES:
             starts_s = [view.seconds(int(start_ns)) for start_ns in item.boundaries_ns[first : last + 1]]
             ax.vlines(starts_s, 0, 1, transform=ax.get_xaxis_transform(), color=CYCLE, linewidth=0.4, alpha=0.45)
     return ax

@@ -1,13 +1,10 @@
 """Panes of single loads."""
 
-import shlex
 from textwrap import shorten
 from typing import Any
 
 import numpy as np
 
-from wblab.core.loads import Command, Control, MultiWrite, Offender, Write
-from wblab.core.units import format_bytes, format_time
 from wblab.data.pauses import DEFAULT_BOUND_NS
 from wblab.data.run import LoadCycles
 from wblab.data.window import Window, cycles_in
@@ -18,23 +15,12 @@ Axes = Any  # matplotlib.axes.Axes; Matplotlib is imported by those who make fig
 
 # A control load's cycles lie in this range of its idle time, unless the host stalls.
 CONTROL_RANGE = (0.95, 1.25)
+_DESCRIBED = 80  # characters of a description: it stands on one line
 
 
 def describe(item: LoadCycles) -> str:
-    """Return what a load does, in words."""
-    match item.load:
-        case Control(idle=idle):
-            return f"only sleeps, {format_time(idle)} at a time: shows stalls of the machine itself"
-        case Write(idle=idle):
-            return f"appends to a file it has open, every {format_time(idle)}"
-        case MultiWrite(idle=idle):
-            return f"opens and writes a new file, every {format_time(idle)}"
-        case Offender(size=size, block=block, wait=wait):
-            return f"from {format_time(wait)} on, writes {format_bytes(size)} in blocks of {format_bytes(block)}"
-        case Command(argv=argv, wait=wait):
-            return f"from {format_time(wait)} on, runs {shorten(shlex.join(argv), 60, placeholder=' …')}"
-        case load:
-            return load.kind
+    """Return what a load does, in words that fit beside its pane."""
+    return shorten(item.load.description, _DESCRIBED, placeholder=" …")
 
 
 def plot_control(item: LoadCycles, zero_ns: int = 0, window: Window | None = None, *, ax: Axes = None) -> Axes:
@@ -62,7 +48,7 @@ def plot_load(
     """Plot a load: a block for each cycle, as wide and as high as it took; pauses over the bound stand out."""
     ax = new_axes() if ax is None else ax
     drawn = steps(item, zero_ns, bound_ns, window)
-    colour = CYCLE if item.load.innocent else OFFENDER
+    colour = OFFENDER if item.load.role == "offender" else CYCLE
     normal = np.where(drawn.paused, 0, drawn.heights_s)
     ax.stairs(normal, drawn.edges_s, fill=True, color=colour, linewidth=0, label="cycles")
     if drawn.paused.any():

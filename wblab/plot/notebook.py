@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from wblab.core.errors import InputError
-from wblab.data.observations import TABLE, Observations, found_observations, matrix_runs
+from wblab.data.observations import Observations, found_observations, matrix_runs
 from wblab.data.run import Run, find_run, read_run
+from wblab.lab.formats import TABLE
 from wblab.lab.specfile import RESULTS
 
 RUN_VARIABLE = "WBLAB_RUN"

@@ -211,7 +211,7 @@ def _mark(figure: Any, view: View, number: int) -> None:
     if view.is_close:
         for item in view.run.loads:
             first, last = cycles_in(item, view.window)
-            if item.load.innocent and item.load.kind != "control" and 0 < last - first <= MOST_GUIDES:
+            if item.load.role == "innocent" and 0 < last - first <= MOST_GUIDES:
                 look = {"line": {"color": CYCLE, "width": 0.5}, "opacity": 0.45}
                 lines = _lines(view, item.boundaries_ns[first : last + 1].tolist())
                 figure.add_shape(path=lines, legendgroup=INNOCENT, **look, **on_pane)

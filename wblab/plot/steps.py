@@ -26,7 +26,7 @@ def steps(item: LoadCycles, zero_ns: int, bound_ns: int, window: Window | None =
     no part of its work.
     """
     first, last = cycles_in(item, window)
-    if not item.load.innocent:
+    if item.load.role == "offender":
         first = max(first, 1)
     edges_ns, heights_ns = item.boundaries_ns[first : last + 1], item.durations_ns[first:last]
     paused = item.pauses_ns[first:last] > bound_ns

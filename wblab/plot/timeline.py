@@ -35,7 +35,7 @@ def timeline(
 
 def control_panes(view: View) -> list[Pane]:
     """Return a pane for each control load."""
-    controls = [item for item in view.run.loads if item.load.kind == "control"]
+    controls = [item for item in view.run.loads if item.load.role == "control"]
     return [Pane(item.name, describe(item), _control(view, item), 0.6) for item in controls]
 
 
@@ -73,7 +73,7 @@ def load_panes(view: View) -> list[Pane]:
     present = [item for item in _writing(view) if not view.is_close or _longest_cycle_s(item, view.window)]
     return [
         Pane(item.name, describe(item), _command(view, item), 0.25)
-        if item.load.kind == "command"
+        if not item.load.has_pauses
         else Pane(item.name, describe(item), _load(view, item, top_s), 0.85)
         for item in present
     ]
@@ -81,18 +81,18 @@ def load_panes(view: View) -> list[Pane]:
 
 def load_top_s(view: View) -> float:
     """Return the upper end of the one scale that the panes of loads have."""
-    longest_s = (_longest_cycle_s(item, view.window) for item in _writing(view) if item.load.kind != "command")
+    longest_s = (_longest_cycle_s(item, view.window) for item in _writing(view) if item.load.has_pauses)
     return max(_LEAST_TOP_S, _HEADROOM * max(longest_s, default=0.0))
 
 
 def _writing(view: View) -> list[LoadCycles]:
-    return [item for item in view.run.loads if item.load.kind != "control"]
+    return [item for item in view.run.loads if item.load.role != "control"]
 
 
 def _longest_cycle_s(item: LoadCycles, window: Window) -> float:
     """Return the longest cycle in a window, without an offender's first wait; 0 where there is none."""
     first, last = cycles_in(item, window)
-    first = first if item.load.innocent else max(first, 1)
+    first = max(first, 1) if item.load.role == "offender" else first
     return float(item.durations_ns[first:last].max(initial=0)) / 1e9
 
 

@@ -63,12 +63,12 @@ def load_traces(item: LoadCycles, view: View, top_s: float, columns: int = LOAD_
     A third trace is not seen: it has the words, which the two others would have for cycles that are not theirs.
     """
     drawn = steps(item, view.run.zero_ns, view.bound_ns, view.window, columns)
-    is_command = item.load.kind == "command"  # how long it runs shows in the width alone
-    axis = {"range": [0, top_s], "nticks": 4, "showticklabels": not is_command}
-    unit = "" if is_command else _UNIT
+    is_span = not item.load.has_pauses  # how long it runs shows in the width alone
+    axis = {"range": [0, top_s], "nticks": 4, "showticklabels": not is_span}
+    unit = "" if is_span else _UNIT
     if not len(drawn.heights_s):
         return Drawn([], unit, axis)
-    colour, group = (CYCLE, INNOCENT) if item.load.innocent else (OFFENDER, OFFENDING)
+    colour, group = (OFFENDER, OFFENDING) if item.load.role == "offender" else (CYCLE, INNOCENT)
     normal = np.append(np.where(drawn.paused, 0, drawn.heights_s), 0)
     cycles = _area(drawn.edges_s, normal, colour, group, line={"shape": "hv"}, fill="tozeroy")
     spoken = _spoken(item, drawn, view)
@@ -93,7 +93,7 @@ def _longest(item: LoadCycles, view: View) -> tuple[float, float, str]:
 def _spoken(item: LoadCycles, drawn: Steps, view: View) -> Any:
     """Return a line that is not seen, with both ends of every step: the nearer one is of the step pointed at."""
     first, last = cycles_in(item, view.window)
-    first = first if item.load.innocent else max(first, 1)  # as the steps
+    first = max(first, 1) if item.load.role == "offender" else first  # as the steps
     starts_s = (item.starts_ns[first:last] - view.run.zero_ns) / NS_PER_S
     merged = np.diff(np.append(np.searchsorted(starts_s, drawn.edges_s[:-1]), len(starts_s))) > 1
     words = np.where(merged, "longest ", "").astype(object)
@@ -104,7 +104,7 @@ def _spoken(item: LoadCycles, drawn: Steps, view: View) -> Any:
         both_ends(drawn.edges_s),
         np.repeat(drawn.heights_s, 2),
         f"{plain(item.name)}: %{{text}}cycle of %{{y:.3~s}}s, from %{{customdata:.3f}} s",
-        line={"width": 0, "color": CYCLE if item.load.innocent else OFFENDER},
+        line={"width": 0, "color": OFFENDER if item.load.role == "offender" else CYCLE},
         customdata=np.repeat(drawn.edges_s[:-1], 2),
         text=np.repeat(words, 2),
         showlegend=False,

@@ -11,6 +11,7 @@ from wblab.core.errors import InputError
 from wblab.core.loads import IoClass, Load
 from wblab.core.units import NS_PER_S
 from wblab.data.run import Run
+from wblab.lab.formats import LIVE
 from wblab.live.request import INNOCENT
 from wblab.machine.place import find_place
 from wblab.machine.writeback import memory_bytes, thresholds
@@ -49,11 +50,11 @@ class Machine:
 
 def machine_of(run: Run) -> Machine:
     """Return the machine of a live run. Raises InputError for a run that does not say enough."""
-    if run.record.get("kind") != "live":
+    if run.record["kind"] != LIVE:
         raise InputError(f"{run.path} is a run of a guest: a twin is made from a run of wblab live")
     live: dict[str, Any] = run.record.get("live") or {}
     traffic, limits = _numbers(run, live, "traffic"), _numbers(run, live, "thresholds")
-    offender = next((item for item in run.loads if not item.load.innocent), None)
+    offender = next((item for item in run.loads if item.load.role == "offender"), None)
     if not traffic.get("written_bytes"):
         raise InputError(f"{run.path} has no throughput: its directory was on no disk, or nothing was written to it")
     rate = traffic.get("most_written_per_s") or traffic.get("written_per_busy_s")
@@ -74,7 +75,7 @@ def machine_of(run: Run) -> Machine:
         wait_ns=offender.load.idle_ns(0),
         ioclass=offender.load.ioclass,
         iolevel=offender.load.iolevel,
-        innocent={item.name: item.load for item in run.loads if item.load.innocent},
+        innocent={item.name: item.load for item in run.loads if item.load.role != "offender"},
     )
 
 

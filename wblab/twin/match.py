@@ -45,7 +45,7 @@ def matches(live: Run | None, twins: Sequence[Run]) -> list[Match]:
     """Return the figures of all innocent loads but control loads, of which a live machine has its own stalls."""
     found = []
     for item in twins[0].loads:
-        if not item.load.innocent or item.load.kind == "control":
+        if item.load.role != "innocent":
             continue
         ours = [load_metrics(run.load(item.name)) for run in twins]
         theirs = load_metrics(live.load(item.name)) if live else {}

@@ -62,6 +62,19 @@ def test_a_ratio_is_that_of_seeds_not_of_sums():
     spread = ratio("it", [1.0, 4.0, 1.0], [1.0, 1.0, 4.0])
     assert spread.low < 1 < spread.high
     assert len(spread.values) == LEAST_PAIRS
+    with pytest.raises(ValueError, match="2 seeds are too few"):
+        ratio("it", [1.0, 2.0], [2.0, 2.0])
+
+
+@pytest.mark.parametrize("seeds", [3, 5])
+def test_the_interval_of_a_ratio_holds_it_nearly_as_often_as_it_says(seeds):
+    """Plain percentiles of resampled means hold it in 76 % of all cases with 3 seeds, in 84 % with 5."""
+    random, held, cases = np.random.default_rng(4), 0, 300
+    for _ in range(cases):
+        before, changed = np.exp(random.normal(0, 0.3, (2, seeds)))
+        effect = ratio("it", (2 * changed).tolist(), before.tolist())
+        held += effect.low <= 2 <= effect.high
+    assert held / cases > 0.88
 
 
 def test_a_figure_that_never_came():

@@ -4,8 +4,9 @@ import json
 
 from wblab.bisect.metric import Metric
 from wblab.bisect.repository import Commit
-from wblab.bisect.result import FORMAT, Question
+from wblab.bisect.result import Question
 from wblab.cli import main
+from wblab.lab.formats import BISECTION
 from wblab.lab.specfile import find_spec, read_spec
 
 
@@ -18,7 +19,7 @@ def test_whose_makefile_is_run_is_for_the_command_line_to_say(tmp_path, monkeypa
     )
     directory = tmp_path / "exp"
     directory.mkdir()
-    (directory / "bisect.json").write_text(json.dumps({"format": FORMAT, "kind": "bisect"} | question.to_json()))
+    (directory / "bisect.json").write_text(json.dumps(BISECTION.head() | question.to_json()))
     assert main(["bisect", "--resume", str(directory)]) == 2
     said = capsys.readouterr().err
     assert f"is about {tmp_path / 'theirs'}, whose commits will be built: if you trust it, " in said

@@ -7,7 +7,7 @@ import pytest
 from support.runs import write_run
 
 from wblab.cli import main
-from wblab.core.rundir import EXPERIMENT
+from wblab.lab.formats import EXPERIMENT
 
 MS = 10**6
 

@@ -11,12 +11,12 @@ OFFENDER = Offender(file="a/l", wait=0, size=10, block=4)
 
 
 def test_kinds_are_known_by_the_names_of_the_design():
-    assert {kind: cls.innocent for kind, cls in KINDS.items()} == {
-        "control": True,
-        "write": True,
-        "multiwrite": True,
-        "load": False,
-        "command": False,
+    assert {kind: cls.role for kind, cls in KINDS.items()} == {
+        "control": "control",
+        "write": "innocent",
+        "multiwrite": "innocent",
+        "load": "offender",
+        "command": "offender",
     }
 
 

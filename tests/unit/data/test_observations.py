@@ -7,8 +7,8 @@ import pytest
 from support.runs import MS, write_run
 
 from wblab.core.errors import InputError
-from wblab.core.rundir import EXPERIMENT
 from wblab.data.observations import is_table, matrix_notes, observations, read_table, runs_table
+from wblab.lab.formats import EXPERIMENT
 
 BOUNDARIES = {"c1": [0, 50 * MS, 100 * MS], "mw1": [0, 100 * MS, 900 * MS]}
 

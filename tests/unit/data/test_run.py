@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from wblab.core.errors import InputError
-from wblab.core.rundir import EXPERIMENT
 from wblab.data.run import find_run, read_run
+from wblab.lab.formats import EXPERIMENT, RUN
 
 MS = 1_000_000
 LOADS = {
@@ -82,7 +82,7 @@ def test_array_that_the_lab_did_not_write(make_run, values):
 
 @pytest.mark.parametrize(
     "content",
-    [[], {}, *({"format": 1} | spec for spec in ({}, {"spec": {}}, {"spec": None}, {"spec": {"memory": "x"}}))],
+    [[], {}, *(RUN.head() | spec for spec in ({}, {"spec": {}}, {"spec": None}, {"spec": {"memory": "x"}}))],
 )
 def test_record_without_a_usable_spec(make_run, content):
     damage(make_run(LOADS), EXPERIMENT, lambda path: path.write_text(json.dumps(content)))

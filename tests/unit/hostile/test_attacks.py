@@ -118,8 +118,10 @@ def test_reasons_do_not_reach_the_terminal_as_they_are(run, wblab):
 
 @pytest.mark.parametrize(
     "record",
-    ["[" * 100_000, '{"format": 1, "spec": ' + '{"a":' * 500 + "1" + "}" * 501, '{"format": ' + "9" * 5000 + "}",
-     '{"format": NaN}', '{"format": 1, "spec": {}, "reason": "\\ud800"}', '{"format": 1, "kernel": [], "spec": {}}',
+    ["[" * 100_000, '{"format": 1, "kind": "uml", "spec": ' + '{"a":' * 500 + "1" + "}" * 501,
+     '{"format": ' + "9" * 5000 + "}",
+     '{"format": NaN}', '{"format": 1, "kind": "uml", "spec": {}, "reason": "\\ud800"}',
+     '{"format": 1, "kind": "uml", "kernel": [], "spec": {}}',
      "\0"],
 )  # fmt: skip
 def test_a_record_that_the_lab_did_not_write_is_one_line(run, wblab, record):

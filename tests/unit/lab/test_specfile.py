@@ -5,6 +5,7 @@ import pytest
 from wblab.core.errors import InputError
 from wblab.core.loads import Control, Offender
 from wblab.core.tables import to_table
+from wblab.lab.formats import RUN
 from wblab.lab.specfile import PRESETS, find_spec, preset_names, read_spec
 
 
@@ -18,7 +19,7 @@ def toml(tmp_path, spec_text):
 @pytest.fixture
 def record(tmp_path, toml):
     path = tmp_path / "experiment.json"
-    path.write_text(json.dumps({"format": 1, "spec": to_table(read_spec(toml))}))
+    path.write_text(json.dumps(RUN.head() | {"spec": to_table(read_spec(toml))}))
     return path
 
 
@@ -96,14 +97,14 @@ def test_the_name_is_that_of_the_file_unless_given(tmp_path, toml, spec_text):
         ("x.json", b"{"),
         ("x.json", b"[]"),
         ("x.json", b"{}"),
-        ("x.json", b'{"spec": null}'),
-        ("x.json", b'{"spec": [[1, 2]]}'),
+        ("x.json", b'{"format": 1, "kind": "uml", "spec": null}'),
+        ("x.json", b'{"format": 1, "kind": "uml", "spec": [[1, 2]]}'),
         ("x.json", b"\xff"),
     ],
 )
 def test_a_file_that_is_no_spec_is_named(tmp_path, name, content):
     (tmp_path / name).write_bytes(content)
-    with pytest.raises(InputError, match=rf"{name}' is not a (TOML file|record of a run): ."):
+    with pytest.raises(InputError, match=rf"{name}(' is not a TOML file: .| is damaged: .| has format None, )"):
         read_spec(tmp_path / name)
 
 

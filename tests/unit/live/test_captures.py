@@ -1,12 +1,10 @@
-import json
 import struct
-from dataclasses import asdict
 from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wblab.live.captures import BLOCKING, Capture, between, capture_events, saved_captures
+from wblab.live.captures import BLOCKING, between, capture_events
 from wblab.live.pages import has_lost, page_time_ns
 
 
@@ -32,17 +30,6 @@ def test_pages_long_before_the_span_are_left_out():
 def test_a_page_says_that_events_before_it_were_lost():
     assert not has_lost(page(1))
     assert has_lost(page(1, 100 | 1 << 31))
-
-
-def test_a_capture_is_whole_if_it_reaches_back_to_the_pause():
-    assert Capture(1, "w1", 10, 20, 8, 22).whole
-    assert not Capture(1, "w1", 10, 20, 11, 22).whole
-
-
-def test_captures_are_found_where_they_were_saved(tmp_path):
-    saved = Capture(3, "w1", 10, 20, 8, 22)
-    (tmp_path / "trace.pause-3.json").write_text(json.dumps(asdict(saved)))
-    assert saved_captures(tmp_path) == [saved]
 
 
 def test_the_filesystem_has_its_own_events_and_its_journal_s():

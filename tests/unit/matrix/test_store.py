@@ -10,7 +10,8 @@ import pytest
 
 from wblab.core.errors import InputError, WblabError
 from wblab.data.run import read_run
-from wblab.matrix.store import RUNS, Store, pack, unpack
+from wblab.lab.formats import RUNS
+from wblab.matrix.store import Store, pack, unpack
 
 AXES = {"disk.scheduler": ["none", "bfq"]}
 
@@ -113,7 +114,11 @@ def test_directories_of_matrices_keep_apart(make_store):
 def test_what_is_no_matrix_directory(tmp_path, make_store):
     with pytest.raises(InputError, match="is this a matrix directory"):
         Store.open(tmp_path)
-    for text, word in (("{", "damaged"), ("{}", "no matrix"), ('{"format": 1, "kind": "matrix"}', "no matrix of")):
+    for text, word in (
+        ("{", "damaged"),
+        ("{}", "format None"),
+        ('{"format": 1, "kind": "matrix"}', "no matrix of"),
+    ):
         (tmp_path / "matrix.json").write_text(text)
         with pytest.raises(InputError, match=word):
             Store.open(tmp_path)

@@ -1,0 +1,35 @@
+import json
+from dataclasses import asdict, replace
+
+import pytest
+
+from wblab.core.errors import InputError
+from wblab.lab.captures import Capture, capture_files, read_captures, write_capture
+
+SAVED = Capture(3, "w1", 10, 20, 8, 22)
+
+
+def test_a_capture_is_whole_if_it_reaches_back_to_the_pause():
+    assert SAVED.whole
+    assert not replace(SAVED, start_ns=11).whole
+
+
+def test_captures_are_found_where_they_were_saved(tmp_path):
+    (tmp_path / SAVED.trace).touch()
+    write_capture(tmp_path, SAVED)
+    assert read_captures(tmp_path) == [SAVED]
+    assert sorted(path.name for path in capture_files(tmp_path)) == ["trace.pause-3.dat", "trace.pause-3.json"]
+    content = json.loads((tmp_path / "trace.pause-3.json").read_text())
+    assert (content["format"], content["kind"]) == (1, "capture")
+
+
+def test_the_first_captures_did_not_say_what_they_are(tmp_path):
+    (tmp_path / "trace.pause-3.json").write_text(json.dumps(asdict(SAVED)))
+    assert read_captures(tmp_path) == [SAVED]
+
+
+@pytest.mark.parametrize("change", [{"number": 4}, {"number": "3"}, {"start_ns": None}, {"other": 1}, {"load": 5}])
+def test_one_that_is_damaged_is_named(tmp_path, change):
+    (tmp_path / "trace.pause-3.json").write_text(json.dumps(asdict(SAVED) | change))
+    with pytest.raises(InputError, match=r"trace\.pause-3\.json is damaged"):
+        read_captures(tmp_path)

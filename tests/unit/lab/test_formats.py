@@ -1,0 +1,110 @@
+import json
+import threading
+
+import pytest
+
+from wblab.core.errors import InputError
+from wblab.core.rundir import TRACE, TRACE_LOG
+from wblab.lab import formats
+from wblab.lab.formats import BISECTION, CAPTURE, MATRIX, RUN, VERIFICATION, Format, write_json
+
+FORMATS = [RUN, MATRIX, BISECTION, VERIFICATION]
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(content):
+        path = tmp_path / "x.json"
+        path.write_text(content if isinstance(content, str) else json.dumps(content))
+        return path
+
+    return write
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_what_begins_as_the_format_says_is_read(write, form):
+    for kind in form.kinds:
+        content = form.head(kind) | {"more": [1]}
+        assert form.read(write(content)) == content
+
+
+@pytest.mark.parametrize("form", [*FORMATS, CAPTURE])
+def test_another_version_is_refused_with_what_to_do(write, form):
+    with pytest.raises(InputError, match=r"x\.json has format 2, this lab reads 1: use the lab that wrote it"):
+        form.read(write(form.head() | {"format": 2}))
+
+
+def test_no_format_is_read_as_another(write):
+    for form in FORMATS:
+        for other in FORMATS:
+            if other is not form:
+                with pytest.raises(InputError, match=f"is of kind '{other.kinds[0]}', not .*: is this {form.where}"):
+                    form.read(write(other.head()))
+
+
+def test_what_does_not_say_what_it_is_is_read_only_where_the_first_ones_did_not(write):
+    path = write({"number": 1})
+    assert CAPTURE.read(path) == {"format": 1, "kind": "capture", "number": 1}
+    with pytest.raises(InputError, match="has format None"):
+        RUN.read(path)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "is damaged"),
+        ("[]", "is damaged: it holds no JSON object"),
+        ('{"format": 1, "kind": ["uml"]}', r"is of kind \['uml'\], not uml or live"),
+        (json.dumps({"format": "1" * 1000}), "has format '1{39}…, this lab"),
+        ("[" * 5000, "is damaged"),
+    ],
+)
+def test_what_is_damaged_is_refused_in_one_line(write, content, message):
+    with pytest.raises(InputError, match=message) as refused:
+        RUN.read(write(content))
+    assert "\n" not in str(refused.value)
+
+
+def test_what_is_not_there_says_what_was_looked_for(tmp_path):
+    with pytest.raises(InputError, match="is this a matrix directory"):
+        MATRIX.read(tmp_path / "matrix.json")
+
+
+def test_what_is_too_long_is_not_read(write):
+    path = write({"format": 1, "kind": "small", "text": "x" * 1000})
+    assert Format("here", 1, ("small",), most_bytes=2000).read(path)["text"] == "x" * 1000
+    with pytest.raises(InputError, match="longer than"):
+        Format("here", 1, ("small",), most_bytes=1000).read(path)
+
+
+def test_no_two_files_of_a_directory_have_one_name():
+    run = [formats.EXPERIMENT, formats.CONSOLE, formats.CONFIG, formats.COMMAND_LOG, TRACE, TRACE_LOG]
+    several = [formats.RUNS, formats.PLAN, formats.TABLE, formats.NOISY, formats.BISECTION_RECORD]
+    assert len({*run, *several}) == len(run) + len(several)
+
+
+def test_a_reader_never_sees_half_of_a_json_file(tmp_path):
+    path = tmp_path / "x.json"
+    values = [{"n": number, "text": "é" * 20_000} for number in range(2)]
+    write_json(path, values[0])
+    done = threading.Event()
+
+    def write():
+        for number in range(60):
+            write_json(path, values[number % 2])
+        done.set()
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    while not done.is_set():
+        assert json.loads(path.read_text()) in values
+    writer.join()
+    assert [item.name for item in tmp_path.iterdir()] == ["x.json"]
+
+
+def test_a_json_file_is_left_as_it_was_when_the_new_one_cannot_be_written(tmp_path):
+    path = tmp_path / "x.json"
+    write_json(path, 1)
+    with pytest.raises(TypeError):
+        write_json(path, object())
+    assert path.read_text() == "1\n"

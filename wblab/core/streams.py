@@ -1,0 +1,21 @@
+"""The streams of random numbers that a run's seed decides, each under a name of its own.
+
+Two places that asked for one name would draw the same numbers, and what they decide would hang together. Intervals of
+comparisons are resampled by a seed of their own: see wblab/data/statistics.py.
+"""
+
+from random import Random
+from typing import Literal, get_args
+
+# kernel: what the guest's kernel takes for chance. filesystem: its UUID and the hash seed of its directories.
+Stream = Literal["kernel", "filesystem"]
+
+
+def stream(seed: int, name: Stream) -> Random:
+    """Return the stream of this name, from its begin."""
+    return Random(f"{seed} {name}")
+
+
+def phase_stream(seed: int, load: str) -> Random:
+    """Return the stream of a load's phase. A load may be called as another stream is, and has its own all the same."""
+    return Random(f"{seed} load {load}" if load in get_args(Stream) else f"{seed} {load}")

@@ -1,0 +1,72 @@
+"""What the flight recorder of a live run leaves: a trace of the seconds around a pause, and what it covers."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from wblab.core.errors import InputError
+from wblab.core.tables import from_table, to_table
+from wblab.lab.formats import CAPTURE, write_json
+
+_ANY = "*"
+
+
+@dataclass(frozen=True)
+class Capture:
+    """What trace.pause-N.json says. All times are ns of CLOCK_MONOTONIC, as those of the loads.
+
+    pause_start_ns, pause_end_ns: of the pause of `load`, without its idle time. start_ns, end_ns: what the file covers;
+    the start is later than asked for where the buffer did not reach back that far.
+    """
+
+    number: int
+    load: str
+    pause_start_ns: int
+    pause_end_ns: int
+    start_ns: int
+    end_ns: int
+
+    @property
+    def stem(self) -> str:
+        """How the names of its files begin."""
+        return capture_stem(self.number)
+
+    @property
+    def trace(self) -> str:
+        """The name of its trace."""
+        return f"{self.stem}.dat"
+
+    @property
+    def whole(self) -> bool:
+        """Whether the file reaches back to before the pause."""
+        return self.start_ns <= self.pause_start_ns
+
+
+def capture_stem(number: int | str) -> str:
+    """Return how the names of a capture's files begin."""
+    return f"trace.pause-{number}"
+
+
+def capture_files(directory: Path) -> list[Path]:
+    """Return all files of captures in a run directory."""
+    return list(directory.glob(f"{capture_stem(_ANY)}"))
+
+
+def write_capture(directory: Path, capture: Capture) -> None:
+    """Write what a capture is beside its trace. Raises OSError."""
+    write_json(directory / f"{capture.stem}.json", CAPTURE.head() | to_table(capture))
+
+
+def read_captures(directory: Path) -> list[Capture]:
+    """Return the captures in a run directory. Raises InputError for one that is damaged."""
+    return [_read(path) for path in directory.glob(f"{capture_stem(_ANY)}.json")]
+
+
+def _read(path: Path) -> Capture:
+    content = CAPTURE.read(path)
+    try:
+        capture = from_table(Capture, {key: content[key] for key in content.keys() - CAPTURE.head().keys()})
+    except InputError as error:
+        raise InputError(f"{path} is damaged: {error}") from None
+    if path.stem != capture.stem:
+        raise InputError(f"{path} is damaged: it is of the capture {capture.number}")
+    return capture
