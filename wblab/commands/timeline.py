@@ -38,6 +38,7 @@ def add_verbs(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
 def _timeline(arguments: argparse.Namespace) -> None:
     from wblab.core.errors import InputError
     from wblab.data.run import read_run
+    from wblab.plot.timeline import timeline
 
     output: Path | None = arguments.output
     as_page = arguments.html or (output is not None and output.suffix.lower() == PAGE)
@@ -46,15 +47,15 @@ def _timeline(arguments: argparse.Namespace) -> None:
     run = read_run(named_run(arguments))
     window = _window(arguments, run)
     output = output or run.path / f"{_name(run, window)}{PAGE if as_page else '.png'}"
+    shown = timeline(run, traced(run, "the timeline", window), window=window)
     if as_page:
         from wblab.plot.page import page, save_page
 
-        save_page(page(run, traced(run, "the timeline", window), window=window), run, output)
+        save_page(page(shown), run, output)
     else:
-        from wblab.plot.figure import save
-        from wblab.plot.timeline import timeline
+        from wblab.plot.picture import picture, save
 
-        save(timeline(run, traced(run, "the timeline", window), window=window), run, output)
+        save(picture(shown), run, output)
     print(printable(str(output)))
 
 
