@@ -13,6 +13,7 @@ from wblab.kernels.features import features
 from wblab.kernels.kernel import Kernel
 from wblab.kernels.wanted import build_kernel, find_kernel, list_kernels
 from wblab.lab.progress import bar
+from wblab.lab.tables import Table
 
 
 def add_verbs(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -55,12 +56,14 @@ def list_verb(arguments: argparse.Namespace) -> None:
         ]
         print(json.dumps(values, indent=2))
         return
+    rows = []
     for entry in listed:
         mark = "*" if entry.default else " "
         state = f"built: {entry.kernel.release}" if entry.kernel else "not built"
         pinned = f"{entry.source} ({entry.pin.sha256[:12]})" if entry.pin else "no source is pinned"
         other = f", built from {entry.kernel.source}" if entry.kernel and entry.kernel.instead_of else ""
-        print(f"{mark} {entry.series:5} {state:22} {len(entry.patches)} patches   {pinned}{other}")
+        rows.append((mark, entry.series, state, f"{len(entry.patches)} patches", f"{pinned}{other}"))
+    Table(rows).show()
 
 
 def build_verb(arguments: argparse.Namespace) -> None:
@@ -86,9 +89,12 @@ def _print(kernel: Kernel, as_json: bool) -> None:
     if as_json:
         print(json.dumps(_values(kernel), indent=2))
         return
-    for key, value in _values(kernel).items():
-        if value not in (None, []):
-            print(f"{key.replace('_', ' ') + ':':15} {', '.join(value) if isinstance(value, list) else value}")
+    rows = [
+        (f"{key.replace('_', ' ')}:", ", ".join(value) if isinstance(value, list) else str(value))
+        for key, value in _values(kernel).items()
+        if value not in (None, [])
+    ]
+    Table(rows).show()
 
 
 def _values(kernel: Kernel) -> dict[str, Any]:

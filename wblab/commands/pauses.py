@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wblab.lab.printable import printable
+from wblab.lab.tables import Table
 
 if TYPE_CHECKING:
     from wblab.data.pagecache import PageCache
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from wblab.data.run import Run
     from wblab.data.window import Window
 
-_COLUMNS = "{:<8} {:<11} {:>7} {:>10} {:>13} {:>9} {:>9} {:>8}  {}"
 _SHOWN = 6  # pauses of a load that the table lists
 
 
@@ -71,7 +71,7 @@ def _pauses(arguments: argparse.Namespace) -> None:
     if arguments.json:
         print(json.dumps(report.to_json(), indent=2))
     else:
-        print("\n".join(table(report)))
+        table(report).show()
     if report.reason:
         print(f"wblab: this run did not succeed: {report.reason}", file=sys.stderr)
     if report.control_stall_s:
@@ -82,21 +82,24 @@ def _pauses(arguments: argparse.Namespace) -> None:
         )
 
 
-def table(report: "PauseReport") -> list[str]:
-    """Return the report as the lines of a table."""
+def table(report: "PauseReport") -> Table:
+    """Return the report as a table."""
     heads = ("load", "kind", "cycles", "duration s", "longest pause", "wait time", "paused s", "paused")
-    lines = [_COLUMNS.format(*heads, f"pauses over {report.bound_s:g} s, at")]
-    for load in report.loads:
-        figures = (
+    rows = [
+        (
+            load.name,
+            load.kind,
             f"{load.cycles}",
             f"{load.duration_s:.1f}",
             f"{load.longest_pause_s:.3f} s",
             f"{load.wait_time_s:.3f} s",
             f"{load.paused_s:.2f}",
             f"{load.paused_fraction:.1%}",
+            _listed(load),
         )
-        lines.append(_COLUMNS.format(load.name, load.kind, *figures, _listed(load)).rstrip())
-    return lines
+        for load in report.loads
+    ]
+    return Table(rows, (*heads, f"pauses over {report.bound_s:g} s, at"), frozenset(range(2, 8)))
 
 
 def _listed(load: "LoadPauses") -> str:

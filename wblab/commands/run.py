@@ -139,15 +139,14 @@ def _print(finished: "Finished", as_json: bool) -> None:
 
 
 def _doctor(arguments: argparse.Namespace) -> None:
-    from wblab.host.doctor import examine
+    from wblab.host.doctor import examine, table
 
     findings = examine()
     if arguments.json:
         json.dump([finding.to_json() for finding in findings], sys.stdout, indent=2)
         print()
     else:
-        for finding in findings:
-            print(finding)
+        table(findings).show()
     bad = sum(not finding.good for finding in findings)
     if bad:
         raise WblabError(f"{bad} of {len(findings)} checks found something to mend")

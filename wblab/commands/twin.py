@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from wblab.core.errors import InputError
 from wblab.lab.printable import printable
+from wblab.lab.tables import Table
 
 if TYPE_CHECKING:
     from wblab.data.run import Run
@@ -64,9 +65,9 @@ def _twin(arguments: argparse.Namespace) -> None:
     if arguments.json:
         print(json.dumps(_json(machine, twin, live, runs, found), indent=2))
     else:
-        paths = (str(run.path) for run in runs)
-        lines = [*_about(machine, twin), "", *_table(found, live is not None), "", *paths]
-        print("\n".join(map(printable, lines)))
+        print("\n".join(map(printable, [*_about(machine, twin), ""])))
+        _table(found, live is not None).show()
+        print("\n".join(map(printable, ["", *(str(run.path) for run in runs)])))
 
 
 def _runs(twin: "Twin", kernel_name: str, seeds: int, results: Path) -> "list[Run]":
@@ -104,16 +105,16 @@ def _about(machine: "Machine", twin: "Twin") -> list[str]:
     ]
 
 
-def _table(found: "list[Match]", has_live: bool) -> list[str]:
-    rows = [("load", "figure", *(["live"] if has_live else []), "twin (least to most)", "verdict" if has_live else "")]
+def _table(found: "list[Match]", has_live: bool) -> Table:
+    heads = ("load", "figure", *(["live"] if has_live else []), "twin (least to most)", "verdict" if has_live else "")
+    rows = []
     for item in found:
         live = [] if item.live is None else [_number(item.metric, item.live)]
         spread = f"{_number(item.metric, min(item.twin))} to {_number(item.metric, max(item.twin))}"
         rows.append(
             (item.load, _SHOWN[item.metric], *live, f"{_number(item.metric, item.middle)} ({spread})", item.verdict)
         )
-    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
-    return ["  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    return Table(rows, heads)
 
 
 def _number(metric: str, value: float) -> str:

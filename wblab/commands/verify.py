@@ -8,6 +8,7 @@ from pathlib import Path
 
 from wblab.core.errors import InputError
 from wblab.lab.printable import printable
+from wblab.lab.tables import Table
 
 
 def add_verbs(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -31,7 +32,7 @@ def add_verbs(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
 def _verify(arguments: argparse.Namespace) -> None:
     from wblab.claims.registry import chosen
     from wblab.claims.report import write_report
-    from wblab.claims.result import Result, judged, table
+    from wblab.claims.result import Result, judged, summary, table
     from wblab.claims.runs import jobs, make
     from wblab.host.machine import processors
     from wblab.kernels import built_kernel, full_name, why_left_out
@@ -39,7 +40,7 @@ def _verify(arguments: argparse.Namespace) -> None:
 
     claims = chosen(arguments.claims)
     if arguments.list:
-        print("\n".join(f"{claim.name:<22} {claim.says} ({claim.source})" for claim in claims))
+        Table([(claim.name, f"{claim.says} ({claim.source})") for claim in claims]).show()
         return
     if arguments.seeds < 1 or (arguments.jobs is not None and arguments.jobs < 1):
         raise InputError("--seeds and --jobs must be at least 1")
@@ -58,7 +59,8 @@ def _verify(arguments: argparse.Namespace) -> None:
     if arguments.json:
         print(json.dumps({"report": str(page)} | result.to_json(directory), indent=2))
     else:
-        print("\n".join(map(printable, [*table(result), str(page)])))
+        table(result).show()
+        print("\n".join(map(printable, [summary(result), str(page)])))
 
 
 def _directory(output: Path | None, series: str) -> Path:
