@@ -95,7 +95,7 @@ def _guides(run: Run, window: Window, colours: dict[str, str]) -> list[Rules]:
         first, last = cycles_in(item, window)
         if item.load.innocent and item.load.kind != "control" and 0 < last - first <= MOST_GUIDES:
             times_ns = tuple(item.boundaries_ns[first : last + 1].tolist())
-            guides.append(Rules(times_ns, colours[item.name], 0.4, opacity=0.6, group=INNOCENT))
+            guides.append(Rules(times_ns, colours[item.name], 0.4, opacity=0.5, group=INNOCENT))
     return guides
 
 
