@@ -16,6 +16,7 @@ from wblab.core.errors import InputError
 from wblab.core.spec import Spec
 from wblab.core.tables import from_table, to_table
 from wblab.data.statistics import Interval, interval
+from wblab.lab.tables import Table
 from wblab.plot.comparisontext import values_text
 
 _HASH = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
@@ -148,7 +149,7 @@ def interval_text(metric: Metric, found: Interval) -> str:
 
 
 def text(found: Found) -> list[str]:
-    """Return the answer as lines for a terminal."""
+    """Return the answer in words; the commits that were tried are `table`'s."""
     metric = found.question.metric
     before, after = values_text(metric.name, median(found.before.values), median(found.after.values))
     unit = after.partition(" ")[2]
@@ -162,12 +163,12 @@ def text(found: Found) -> list[str]:
         head = ["the first bad commit is one of:"]
         head += [f"  {short(commit)} {found.commits[commit].subject}" for commit in found.possible]
         head.append(figures.replace("before", "at GOOD").replace("after", "at BAD"))
-    return [*head, "", *table(found)]
+    return head
 
 
-def table(found: Found) -> list[str]:
+def table(found: Found) -> Table:
     """Return all commits that were tried, the oldest first."""
-    rows = [("commit", "verdict", "seeds", "median", "mean", "")]
+    rows = []
     for commit in found.commits.values():
         trial = found.trial(commit.hash)
         if trial is None:
@@ -175,8 +176,7 @@ def table(found: Found) -> list[str]:
         figures = _figures(found.question.metric, trial.values)
         note = trial.why.split("; see ")[0] or commit.subject[:_SUBJECT]
         rows.append((short(commit.hash), trial.verdict, *figures, note))
-    widths = [max(len(row[place]) for row in rows) for place in range(5)]
-    return ["  ".join([*map(str.ljust, row[:5], widths), row[5]]).rstrip() for row in rows]
+    return Table(rows, ("commit", "verdict", "seeds", "median", "mean", ""))
 
 
 def _figures(metric: Metric, values: Sequence[float]) -> tuple[str, str, str]:

@@ -9,21 +9,23 @@ from matplotlib.figure import Figure
 
 from wblab.claims.sample import Sample
 from wblab.core.files import replace_file
+from wblab.core.loads import MultiWrite, Write
 from wblab.data.pagecache import page_cache
 from wblab.data.window import around
-from wblab.plot.figure import save
-from wblab.plot.style import CYCLE, DPI, GRID, PAUSE, WIDTH_IN
+from wblab.plot.colours import load_colours
+from wblab.plot.picture import picture, save
+from wblab.plot.style import DPI, GRID, WIDTH_IN
 from wblab.plot.timeline import timeline
 
 _ROW_IN = 0.42
-_LOADS = {"w1": CYCLE, "mw1": PAUSE}
+_COLOURS = load_colours({"w1": Write, "mw1": MultiWrite})
 _OFF = {"w1": -0.12, "mw1": 0.12}
 
 
 def plot_longest_pauses(samples: dict[str, list[Sample]], *, ax: Axes) -> Axes:
     """Draw the longest pause of w1 and mw1 in each run: a point each, a row for each case, a bar for the median."""
     for row, runs in enumerate(samples.values()):
-        for name, colour in _LOADS.items():
+        for name, colour in _COLOURS.items():
             values = sorted(sample.longest_s(name) for sample in runs)
             at = [row + _OFF[name]] * len(values)
             ax.plot(values, at, "o", color=colour, alpha=0.6, markersize=6, label=name if row == 0 else None)
@@ -62,9 +64,9 @@ def figures(samples: dict[str, list[Sample]], directory: Path) -> Iterator[tuple
         for sample in samples.get(case, [])[:1]:
             run, cache = sample.run, page_cache(sample.run)
             path = directory / f"{case}.png"
-            save(timeline(run, cache), run, path)
+            save(picture(timeline(run, cache)), run, path)
             yield path, f"{what} Seed {run.spec.seed}."
             if case in ("ext2", "device"):
                 path = directory / f"{case}-close-up.png"
-                save(timeline(run, cache, window=around(run, "longest")), run, path)
+                save(picture(timeline(run, cache, window=around(run, "longest"))), run, path)
                 yield path, f"The same from close by: the longest pause of its innocent loads, on {case}."

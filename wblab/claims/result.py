@@ -11,6 +11,7 @@ from wblab.claims.base import UNTESTED, Claim, Effect, Verdict
 from wblab.claims.cases import CASES
 from wblab.claims.sample import Sample
 from wblab.lab.formats import VERIFICATION
+from wblab.lab.tables import Table
 
 _SAYS = 80  # characters of a claim that a terminal shows
 
@@ -67,20 +68,20 @@ def figure_text(effect: Effect | None) -> str:
     return f"{middle} ({_short(effect.low)} to {_short(effect.high)})"
 
 
-def table(result: Result) -> list[str]:
-    """Return the verdicts as lines for a terminal."""
+def table(result: Result) -> Table:
+    """Return the verdicts as a table."""
     rows = [
         (claim.name, verdict.outcome, figure_text(verdict.effect), shorten(claim.says, _SAYS, placeholder=" …"))
         for claim, verdict in result.verdicts
     ]
-    widths = [max(len(row[i]) for row in (*rows, ("claim", "verdict", "figure"))) for i in range(3)]
-    lines = [
-        "  ".join([*(text.ljust(width) for text, width in zip(row[:3], widths, strict=True)), row[3]])
-        for row in (("claim", "verdict", "figure", "what the thesis says"), *rows)
-    ]
+    return Table(rows, ("claim", "verdict", "figure", "what the thesis says"))
+
+
+def summary(result: Result) -> str:
+    """Return how many claims had which verdict, in one line."""
     seeds = f"{result.seeds} seed{'s' if result.seeds != 1 else ''}"
     outcomes = (f"{result.count(outcome)} {outcome}" for outcome in ("reproduced", "not reproduced", UNTESTED))
-    return [*lines, f"Linux {result.kernel['release']}, {seeds}, {result.wall_s:.0f} s: {', '.join(outcomes)}"]
+    return f"Linux {result.kernel['release']}, {seeds}, {result.wall_s:.0f} s: {', '.join(outcomes)}"
 
 
 def _short(value: float) -> str:

@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _bisect(arguments: argparse.Namespace) -> None:
     from wblab.bisect.repository import check_range
-    from wblab.bisect.result import text
+    from wblab.bisect.result import table, text
     from wblab.bisect.resume import going_on, resumed
     from wblab.bisect.run import bisect
     from wblab.host.check import check_run
@@ -62,7 +62,9 @@ def _bisect(arguments: argparse.Namespace) -> None:
     if arguments.json:
         print(json.dumps({"directory": str(directory)} | question.to_json() | found.to_json(), indent=2))
     else:
-        print("\n".join(map(printable, [*text(found), str(directory)])))
+        print("\n".join(map(printable, [*text(found), ""])))
+        table(found).show()
+        print(printable(str(directory)))
     if not found.first_bad:
         raise WblabError(f"the first bad commit is one of {len(found.possible)}: those between were skipped")
 

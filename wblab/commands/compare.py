@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from wblab.data.observations import Observations
 
 _FORMATS = ("png", "svg", "pdf", "html")
-_PLAIN_WIDTH = 150  # of a table that goes to a file or a pipe
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -120,23 +118,24 @@ def _shown(comparison: "Comparison", arguments: argparse.Namespace) -> "Comparis
 
 
 def _print(comparison: "Comparison", with_groups: bool) -> None:
-    from rich.console import Console
+    from rich.text import Text
 
+    from wblab.lab.tables import show, terminal
     from wblab.plot.comparison import headline
-    from wblab.plot.comparisontext import chosen_sorts, footnotes, terminal_tables
+    from wblab.plot.comparisontext import WIDE, chosen_sorts, footnotes, terminal_tables
 
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else _PLAIN_WIDTH)
-    console.print(printable(headline(comparison)), markup=False)
+    output = terminal()
+    show(Text(printable(headline(comparison))))
     sorts = list(chosen_sorts(comparison))
     if with_groups and "group" not in sorts:
         sorts.append("group")
     comparison = comparison if "group" in sorts else comparison.without("group")
-    for table in terminal_tables(comparison, sorts, console.width):
-        console.print()
-        console.print(table)
-    console.print()
+    for table in terminal_tables(comparison, sorts, output.width if output else WIDE):
+        print()
+        show(table)
+    print()
     for note in footnotes(comparison):
-        console.print(printable(f"- {note}"), markup=False, style="dim")
+        show(Text(printable(f"- {note}"), "dim"))
 
 
 def _draw(comparison: "Comparison", path: Path) -> None:

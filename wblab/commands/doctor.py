@@ -15,14 +15,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _doctor(arguments: argparse.Namespace) -> None:
-    from wblab.host.doctor import examine
+    from wblab.host.doctor import examine, table
 
     findings = examine()
     if arguments.json:
         print(json.dumps([finding.to_json() for finding in findings], indent=2))
     else:
-        for finding in findings:
-            print(finding)
+        table(findings).show()
     bad = sum(not finding.good for finding in findings)
     if bad:
         raise WblabError(f"{bad} of {len(findings)} checks found something to mend")

@@ -13,6 +13,9 @@ from wblab.commands.common import add_exp, add_json, add_kernel, add_removed, ad
 from wblab.core.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from wblab.core.loads import Load
     from wblab.monitor.audience import Audience
 
 _END_LIMIT_S = 5.0
@@ -66,7 +69,7 @@ def _watch_machine(arguments: argparse.Namespace) -> None:
     from wblab.monitor.streams import pipe, piped, sampler
 
     request = SamplerRequest("this machine", probe=str(probe_place(arguments.dir)) if arguments.dir is not None else "")
-    audience = _audience(arguments)
+    audience = _audience(arguments, {})
     reading, writing = pipe()
     reserve(_HEAP_BYTES)
     with audience.hears(piped(reading)):
@@ -88,7 +91,7 @@ def _watch_guest(arguments: argparse.Namespace) -> None:
     if arguments.kernel:
         spec = replace(spec, kernel=full_name(arguments.kernel))
     request = ready(spec, built_kernels(arguments.kernel))
-    audience = _audience(arguments)
+    audience = _audience(arguments, spec.load)
     reading, writing = pipe()
     with audience.hears(piped(reading)):
         try:
@@ -110,18 +113,19 @@ def _watch_run(arguments: argparse.Namespace) -> None:
         raise InputError(f"--speed: {speed:g} times as fast never ends: give a number above 0, or inf")
     run = read_run(named_run(arguments))
     items = replay(run, traced(run, "the page"))
-    audience = _audience(arguments)
+    audience = _audience(arguments, {item.name: item.load for item in run.loads})
     with audience.hears(replayed(items, speed)):
         audience.stay()
 
 
-def _audience(arguments: argparse.Namespace) -> "Audience":
-    """Return who watches: pages, whose address is printed, or who reads standard output."""
+def _audience(arguments: argparse.Namespace, loads: "Mapping[str, Load]") -> "Audience":
+    """Return who watches: pages, whose address is printed, or who reads standard output. loads: those watched."""
     from wblab.monitor.audience import Audience, printed
 
     if arguments.json:
         return Audience(printed)
     from wblab.monitor.server import address, listen, serve
+    from wblab.plot.style import look
 
     try:
         listening = listen(arguments.port)
@@ -132,20 +136,4 @@ def _audience(arguments: argparse.Namespace) -> "Audience":
         ) from None
     token = secrets.token_urlsafe(24)
     print(address(listening, token), flush=True)
-    return Audience(lambda items: serve(items, listening, token, look()))
-
-
-def look() -> dict[str, object]:
-    """Return the colours of the lab's pictures, for the page."""
-    from wblab.plot import style
-
-    return {
-        "dirty": style.DIRTY,
-        "writeback": style.WRITEBACK,
-        "limit": style.LIMIT,
-        "threshold": style.THRESHOLD,
-        "background": style.BACKGROUND,
-        "pause": style.PAUSE,
-        "others": style.OFFENDER,
-        "series": style.SERIES,
-    }
+    return Audience(lambda items: serve(items, listening, token, look(loads)))

@@ -6,11 +6,11 @@ import sys
 from typing import TYPE_CHECKING
 
 from wblab.commands.common import add_bound, add_exp, add_json, add_run, named_run
+from wblab.lab.tables import Table
 
 if TYPE_CHECKING:
     from wblab.data.pauses import LoadPauses, PauseReport
 
-_COLUMNS = "{:<8} {:<11} {:>7} {:>10} {:>13} {:>9} {:>9} {:>8}  {}"
 _SHOWN = 6  # pauses of a load that the table lists
 
 
@@ -34,7 +34,7 @@ def _pauses(arguments: argparse.Namespace) -> None:
     if arguments.json:
         print(json.dumps(report.to_json(), indent=2))
     else:
-        print("\n".join(table(report)))
+        table(report).show()
     if report.reason:
         print(f"wblab: this run did not succeed: {report.reason}", file=sys.stderr)
     if report.control_stall_s:
@@ -45,21 +45,24 @@ def _pauses(arguments: argparse.Namespace) -> None:
         )
 
 
-def table(report: "PauseReport") -> list[str]:
-    """Return the report as the lines of a table."""
+def table(report: "PauseReport") -> Table:
+    """Return the report as a table."""
     heads = ("load", "kind", "cycles", "duration s", "longest pause", "wait time", "paused s", "paused")
-    lines = [_COLUMNS.format(*heads, f"pauses over {report.bound_s:g} s, at")]
-    for load in report.loads:
-        figures = (
+    rows = [
+        (
+            load.name,
+            load.kind,
             f"{load.cycles}",
             f"{load.duration_s:.1f}",
             f"{load.longest_pause_s:.3f} s",
             f"{load.wait_time_s:.3f} s",
             f"{load.paused_s:.2f}",
             f"{load.paused_fraction:.1%}",
+            _listed(load),
         )
-        lines.append(_COLUMNS.format(load.name, load.kind, *figures, _listed(load)).rstrip())
-    return lines
+        for load in report.loads
+    ]
+    return Table(rows, (*heads, f"pauses over {report.bound_s:g} s, at"), frozenset(range(2, 8)))
 
 
 def _listed(load: "LoadPauses") -> str:

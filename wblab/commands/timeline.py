@@ -34,20 +34,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _timeline(arguments: argparse.Namespace) -> None:
     from wblab.data.run import read_run
+    from wblab.plot.timeline import timeline
 
     chosen = format_of(arguments, _FORMATS)
     run = read_run(named_run(arguments))
     window = _window(arguments, run)
     output: Path = arguments.output or run.path / f"{_name(run, window)}.{chosen}"
+    shown = timeline(run, traced(run, "the timeline", window), window=window)
     if chosen == "html":
         from wblab.plot.page import page, save_page
 
-        save_page(page(run, traced(run, "the timeline", window), window=window), run, output)
+        save_page(page(shown), run, output)
     else:
-        from wblab.plot.figure import save
-        from wblab.plot.timeline import timeline
+        from wblab.plot.picture import picture, save
 
-        save(timeline(run, traced(run, "the timeline", window), window=window), run, output)
+        save(picture(shown), run, output)
     print(printable(str(output)))
 
 

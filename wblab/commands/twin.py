@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from wblab.commands.common import add_exp, add_json, add_kernel, add_run, add_seeds, results
 from wblab.core.errors import InputError
 from wblab.lab.printable import printable
+from wblab.lab.tables import Table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,21 +64,21 @@ def _twin(arguments: argparse.Namespace) -> None:
     if arguments.json:
         print(json.dumps(found.to_json(), indent=2))
     else:
-        paths = (str(run.path) for run in runs)
-        lines = [*found.about(), "", *_table(found.matches, live is not None), "", *paths]
-        print("\n".join(map(printable, lines)))
+        print("\n".join(map(printable, [*found.about(), ""])))
+        _table(found.matches, live is not None).show()
+        print("\n".join(map(printable, ["", *(str(run.path) for run in runs)])))
 
 
-def _table(found: "Sequence[Match]", has_live: bool) -> list[str]:
-    rows = [("load", "figure", *(["live"] if has_live else []), "twin (least to most)", "verdict" if has_live else "")]
+def _table(found: "Sequence[Match]", has_live: bool) -> Table:
+    heads = ("load", "figure", *(["live"] if has_live else []), "twin (least to most)", "verdict" if has_live else "")
+    rows = []
     for item in found:
         live = [] if item.live is None else [_number(item.metric, item.live)]
         spread = f"{_number(item.metric, min(item.twin))} to {_number(item.metric, max(item.twin))}"
         rows.append(
             (item.load, _SHOWN[item.metric], *live, f"{_number(item.metric, item.middle)} ({spread})", item.verdict)
         )
-    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
-    return ["  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    return Table(rows, heads)
 
 
 def _number(metric: str, value: float) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from wblab.commands.common import add_exp, add_jobs, add_json, add_kernel, add_seeds, results
 from wblab.core.errors import InputError
 from wblab.lab.printable import printable
+from wblab.lab.tables import Table
 
 if TYPE_CHECKING:
     from wblab.claims.base import Claim
@@ -35,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _verify(arguments: argparse.Namespace) -> None:
     from wblab.claims.registry import chosen
     from wblab.claims.report import write_report
-    from wblab.claims.result import Result, judged, table
+    from wblab.claims.result import Result, judged, summary, table
     from wblab.claims.runs import jobs, make
     from wblab.commands.run import print_notes
     from wblab.host.machine import processors
@@ -61,7 +62,8 @@ def _verify(arguments: argparse.Namespace) -> None:
     if arguments.json:
         print(json.dumps({"report": str(page)} | result.to_json(directory), indent=2))
     else:
-        print("\n".join(map(printable, [*table(result), str(page)])))
+        table(result).show()
+        print("\n".join(map(printable, [summary(result), str(page)])))
 
 
 def _print_claims(claims: "Sequence[Claim]", as_json: bool) -> None:
@@ -69,7 +71,7 @@ def _print_claims(claims: "Sequence[Claim]", as_json: bool) -> None:
         fields = ("name", "says", "source")
         print(json.dumps([{name: getattr(claim, name) for name in fields} for claim in claims], indent=2))
     else:
-        print("\n".join(f"{claim.name:<22} {claim.says} ({claim.source})" for claim in claims))
+        Table([(claim.name, f"{claim.says} ({claim.source})") for claim in claims]).show()
 
 
 def _directory(output: Path | None, reports: Path, series: str) -> Path:

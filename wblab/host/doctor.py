@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from wblab.host.machine import available_memory_bytes, free_shared_bytes, shared
 from wblab.host.sandbox import landlock_version
 from wblab.kernels.cache import home
 from wblab.lab.packages import install_command, missing_packages
+from wblab.lab.tables import Table
 
 _PTRACE_SCOPE = Path("/proc/sys/kernel/yama/ptrace_scope")
 _PTRACE_SCOPE_NONE = 3  # Documentation/admin-guide/LSM/Yama.rst: no attach, PTRACE_TRACEME neither
@@ -33,10 +34,6 @@ class Finding:
     good: bool
     found: str
     advice: str = ""
-
-    def __str__(self) -> str:
-        mark = "ok  " if self.good else "BAD "
-        return f"{mark} {self.check}: {self.found}" + (f"\n     -> {self.advice}" if not self.good else "")
 
     def to_json(self) -> dict[str, object]:
         """Return the finding as a JSON object."""
@@ -58,6 +55,16 @@ def examine() -> list[Finding]:
         _cache,
     )
     return [check() for check in checks]
+
+
+def table(findings: Sequence[Finding]) -> Table:
+    """Return findings as a table, with what to do about those that are not good."""
+    rows = []
+    for finding in findings:
+        rows.append(("ok" if finding.good else "BAD", finding.check, finding.found))
+        if not finding.good:
+            rows.append(("", "", f"-> {finding.advice}"))
+    return Table(rows)
 
 
 def _python() -> Finding:

@@ -1,6 +1,6 @@
 """Pictures of a comparison: what each group measured, and what each change does, all with intervals."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -15,10 +15,12 @@ from matplotlib.ticker import MaxNLocator
 
 from wblab.core.errors import InputError, WblabError
 from wblab.core.files import replace_file
+from wblab.core.loads import KINDS, Write
 from wblab.data.comparison import Comparison, Distribution, Sort
 from wblab.data.statistics import Interval
-from wblab.plot.figure import FORMATS
-from wblab.plot.style import DPI, GRID, MARK, OFFENDER, SERIES, WIDTH_IN, literal, new_axes
+from wblab.plot.colours import load_colours
+from wblab.plot.picture import FORMATS
+from wblab.plot.style import DPI, GRID, MARK, NEUTRAL, WIDTH_IN, literal, new_axes
 
 TITLES = {
     "longest_pause_s": "longest pause (s)",
@@ -53,8 +55,9 @@ def plot_groups(comparison: Comparison, metric: str, *, ax: Any = None) -> Any:
     ax = ax or new_axes()
     loads = loads_of(comparison)
     claims = {(item.name, item.about): item.interval.claim for item in comparison.of("group")}
+    colours = _colours(comparison)
     for place, load in enumerate(loads):
-        colour = _colour(place)
+        colour = colours[load]
         for item in comparison.distributions:
             if item.about.load == load and item.about.metric == metric:
                 row = comparison.groups.index(item.group)
@@ -77,13 +80,13 @@ def plot_effects(
     """Draw what each change does to a metric, with its interval, beside zero; grey where nothing is claimed."""
     ax = ax or new_axes()
     loads = loads_of(comparison)
-    names = effect_names(comparison, sorts)
+    names, colours = effect_names(comparison, sorts), _colours(comparison)
     for item in (item for sort in sorts for item in comparison.of(sort)):
         if item.about.metric == metric and item.about.load in loads:
             place = loads.index(item.about.load)
             at = _at(names.index(item.name), place, len(loads))
             claimed = item.interval.claim != 0
-            _draw_mark(ax, at, item.interval, _colour(place) if claimed else _NONE, claimed)
+            _draw_mark(ax, at, item.interval, colours[item.about.load] if claimed else _NONE, claimed)
     ax.axvline(0, color=MARK, linewidth=1, zorder=1)
     _rows(ax, names)
     ax.set_title(f"difference in {TITLES.get(metric, literal(metric))}", loc="left", fontsize=10, fontweight="bold")
@@ -113,7 +116,8 @@ def comparison_figure(comparison: Comparison, metrics: Sequence[str] = METRICS) 
             plot_effects(comparison, metric, ax=grid[1, column])
     for ax in grid[:, 1:].flat:
         ax.tick_params(labelleft=False)
-    figure.legend(handles=_legend(loads), loc="outside lower right", ncols=8, frameon=False, fontsize=9)
+    colours = {load: _colours(comparison)[load] for load in loads}
+    figure.legend(handles=_legend(colours), loc="outside lower right", ncols=8, frameon=False, fontsize=9)
     figure.suptitle(literal(headline(comparison)), fontsize=11, x=0.01, ha="left")
     return figure
 
@@ -186,20 +190,22 @@ def _rows(ax: Axes, names: Sequence[str]) -> None:
     ax.xaxis.set_major_locator(MaxNLocator(6))
 
 
-def _legend(loads: Sequence[str]) -> list[Line2D]:
+def _legend(colours: Mapping[str, str]) -> list[Line2D]:
     def mark(inside: str, label: str) -> Line2D:
-        return Line2D([], [], marker="D", linewidth=2.2, color=OFFENDER, markerfacecolor=inside, label=label)
+        return Line2D([], [], marker="D", linewidth=2.2, color=NEUTRAL, markerfacecolor=inside, label=label)
 
     return [
         *(
-            Line2D([], [], color=_colour(i), linewidth=5, alpha=0.7, label=literal(load))
-            for i, load in enumerate(loads)
+            Line2D([], [], color=colour, linewidth=5, alpha=0.7, label=literal(load))
+            for load, colour in colours.items()
         ),
-        Line2D([], [], color=OFFENDER, marker="o", linestyle="", markersize=3, label="one run"),
-        mark(OFFENDER, "mean and interval: differs from the first group, or from zero"),
+        Line2D([], [], color=NEUTRAL, marker="o", linestyle="", markersize=3, label="one run"),
+        mark(NEUTRAL, "mean and interval: differs from the first group, or from zero"),
         mark("white", "no difference shown"),
     ]
 
 
-def _colour(place: int) -> str:
-    return SERIES[place % len(SERIES)]
+def _colours(comparison: Comparison) -> dict[str, str]:
+    """Return the colours of loads, those of their timelines; a kind that nobody knows counts as innocent."""
+    kinds = {item.about.load: item.about.kind for item in comparison.distributions}
+    return load_colours({load: KINDS.get(kind, Write) for load, kind in kinds.items()})

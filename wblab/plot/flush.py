@@ -10,7 +10,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
 
 from wblab.data.flush import CHUNK_BYTES, QUEUE_BYTES, Fit, ahead_bytes, cells_frame, longest_of_any
-from wblab.plot.style import DPI, GRID, LIMIT, MARK, OFFENDER, PAUSE, SERIES, WIDTH_IN, literal, new_axes
+from wblab.plot.colours import INNOCENT, PAUSE, SERIES
+from wblab.plot.style import DPI, GRID, LIMIT, MARK, NEUTRAL, WIDTH_IN, literal, new_axes
 
 Axes = Any  # matplotlib.axes.Axes
 _MIB = 1 << 20
@@ -33,7 +34,7 @@ def plot_flush(table: pd.DataFrame, fit: Fit, *, ax: Axes = None) -> Axes:
     if slope.low is not None and slope.high is not None:
         ax.fill_between(ends, slope.low * ends, slope.high * ends, color=MARK, alpha=0.18, linewidth=0)
     for place, (load, part) in enumerate(cells_frame(table).groupby("load", sort=False)):
-        colour, at = SERIES[place % len(SERIES)], part["flush_s"] * _ASIDE**place
+        colour, at = INNOCENT[place % len(INNOCENT)], part["flush_s"] * _ASIDE**place
         ax.vlines(at, part["least_s"], part["longest_s"], color=colour, linewidth=1.4, zorder=3)
         ax.plot(at, part["mean_s"], "o", color=colour, markersize=4.5, label=literal(str(load)), zorder=4)
         over = part["over"] > 0
@@ -77,7 +78,7 @@ def plot_ahead(table: pd.DataFrame, *, ax: Axes = None) -> Axes:
             at = runs["background"] * _ASIDE ** (place - 1.5)
             ax.plot(at, runs["ahead"], marker, color=colour, markersize=4.5, alpha=0.75, linewidth=0)
     for rate in rates:
-        ax.plot([], [], _MARKERS[rates.index(rate) % len(_MARKERS)], color=OFFENDER, label=f"{rate / _MIB:g} MiB/s")
+        ax.plot([], [], _MARKERS[rates.index(rate) % len(_MARKERS)], color=NEUTRAL, label=f"{rate / _MIB:g} MiB/s")
     x = np.array([longest["background"].min() / 1.4, longest["background"].max() * 1.4])
     lines = {"background threshold": x, "dirty limit": 2 * x}
     lines |= {"one chunk": 0 * x + CHUNK_BYTES / _MIB, "128 requests": 0 * x + QUEUE_BYTES / _MIB}

@@ -1,17 +1,16 @@
-"""One place for what all pictures share: colours that colour-blind readers can tell apart, and the rest."""
+"""What all pictures share: the colours of what is no load (colours.py has those), sizes, and legends."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
+from wblab.core.loads import Load
 from wblab.lab.printable import printable
+from wblab.plot.colours import OTHERS, PAUSE, SERIES, load_colours
 
-# Okabe and Ito, "Color Universal Design" (2008).
-CYCLE = "#0072B2"
-PAUSE = "#D55E00"
-CONTROL = "#009E73"
-OFFENDER = "#6B6B6B"
 MARK = "#333333"
 GRID = "#DDDDDD"
+CURVE = "#0072B2"
+NEUTRAL = "#6B6B6B"
 
 # The page cache: areas are light, the thresholds that they meet are lines.
 DIRTY = "#9CCBE8"
@@ -21,9 +20,6 @@ THRESHOLD = "#E69F00"
 BACKGROUND = "#009E73"
 LOST = "#F0E442"
 
-# For series that have no colour of their own, in the order of their weight.
-SERIES = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#6B6B6B", "#000000")
-
 # What fits beside a title, in letters; a line or patch in a legend takes as much as so many.
 _ROW_LETTERS = 95
 _HANDLE_LETTERS = 6
@@ -32,6 +28,21 @@ LEGEND_ROW_IN = 0.17
 WIDTH_IN = 12.0
 PANE_HEIGHT_IN = 1.25
 DPI = 120
+
+
+def look(loads: Mapping[str, Load | type[Load]]) -> dict[str, object]:
+    """Return the colours of the lab's pictures, for the monitor's page: those of loads, and of all else."""
+    return {
+        "dirty": DIRTY,
+        "writeback": WRITEBACK,
+        "limit": LIMIT,
+        "threshold": THRESHOLD,
+        "background": BACKGROUND,
+        "pause": PAUSE,
+        "others": OTHERS,
+        "series": SERIES,
+        "loads": load_colours(loads),
+    }
 
 
 def new_axes(panes: float = 2) -> Any:
@@ -44,15 +55,6 @@ def new_axes(panes: float = 2) -> Any:
 def literal(text: str) -> str:
     """Return a text of somebody else so that Matplotlib draws it as it is: on one line, and $ begins no formula."""
     return printable(text).replace("$", r"\$")
-
-
-def task_colours(tasks: Any) -> dict[str, str]:
-    """Return a colour for each task that occurs: the most frequent first, those without a colour left out."""
-    import numpy as np
-
-    names, counts = np.unique(np.asarray(tasks, dtype=str), return_counts=True)
-    ordered = sorted(zip(names.tolist(), counts.tolist(), strict=True), key=lambda item: (-item[1], item[0]))
-    return dict(zip((name for name, _ in ordered), SERIES, strict=False))
 
 
 def legend_rows(labels: Collection[str]) -> int:

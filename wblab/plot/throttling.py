@@ -17,7 +17,7 @@ from wblab.data.throttling import (
     setpoint,
 )
 from wblab.plot.reduction import changes, visible
-from wblab.plot.style import BACKGROUND, CYCLE, LIMIT, MARK, OFFENDER, THRESHOLD, legend_above, new_axes
+from wblab.plot.style import BACKGROUND, CURVE, LIMIT, MARK, NEUTRAL, THRESHOLD, legend_above, new_axes
 
 Axes = Any  # matplotlib.axes.Axes
 _MIB = 1 << 20
@@ -37,7 +37,7 @@ def plot_control_line(limits: Limits, page_bytes: int = 4096, *, ax: Axes = None
     dirty = np.unique(np.linspace(free, 1.05 * limit, _CURVE_POINTS).astype(np.int64))
     ax.axvspan(0, free * mib, color=BACKGROUND, alpha=0.12, linewidth=0)
     ax.axvspan(limit * mib, 1.15 * limit * mib, color=LIMIT, alpha=0.15, linewidth=0)
-    ax.plot(dirty * mib, position_ratio(dirty, center, limit), color=CYCLE, linewidth=2)
+    ax.plot(dirty * mib, position_ratio(dirty, center, limit), color=CURVE, linewidth=2)
     marks = {
         "background threshold": (background, BACKGROUND),
         "freerun": (free, MARK),
@@ -55,7 +55,7 @@ def plot_control_line(limits: Limits, page_bytes: int = 4096, *, ax: Axes = None
             fontsize=8.5,
             color=colour,
         )
-    ax.plot([center * mib], [1], "o", color=CYCLE)
+    ax.plot([center * mib], [1], "o", color=CURVE)
     ax.text(free * mib / 2, 0.12, "free to write", ha="center", fontsize=9, color=BACKGROUND)
     ax.text(1.07 * limit * mib, 0.12, "stopped", ha="center", fontsize=9, color=LIMIT)
     ax.set_xlim(0, 1.15 * limit * mib)
@@ -95,7 +95,7 @@ def plot_limit_over_threshold(state: DirtyState, zero_ns: int = 0, *, ax: Axes =
     ax = new_axes(_PANES) if ax is None else ax
     total = (state.dirty + state.writeback) / state.threshold
     at = visible(state.ts_ns, total)
-    ax.plot((state.ts_ns[at] - zero_ns) / NS_PER_S, total[at], color=OFFENDER, linewidth=0.7, label="dirty + writeback")
+    ax.plot((state.ts_ns[at] - zero_ns) / NS_PER_S, total[at], color=NEUTRAL, linewidth=0.7, label="dirty + writeback")
     ratio = state.limit / state.threshold
     at = changes(ratio)
     ax.plot(

@@ -1,112 +1,113 @@
 """The timeline of a run: what each load did, beside what the page cache did."""
 
-from collections.abc import Callable
-
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-
-from wblab.core.units import format_time
+from wblab.core.spec import Spec
+from wblab.core.units import format_bytes, format_time
 from wblab.data.pagecache import PageCache
 from wblab.data.pauses import DEFAULT_BOUND_NS
-from wblab.data.rates import event_rates
-from wblab.data.run import LoadCycles, Run
+from wblab.data.run import Run
 from wblab.data.window import Window, cycles_in, whole
-from wblab.plot.figure import Pane, View, draw_panes
-from wblab.plot.loads import describe, plot_command, plot_control, plot_load
-from wblab.plot.pagecache import plot_dirty_state, plot_event_rates, plot_pauses_asked, plot_rate_limits
-from wblab.plot.style import LEGEND_ROW_IN, legend_rows
+from wblab.lab.livespec import LiveSpec
+from wblab.plot.cachepanes import cache_panes
+from wblab.plot.colours import PAUSE, load_colours
+from wblab.plot.loadpanes import INNOCENT, OFFENDING, control_panes, writing_panes
+from wblab.plot.marks import PAUSED, Rules, Spans
+from wblab.plot.pane import Meaning, Timeline
+from wblab.plot.style import LOST, MARK
 
-_HEADROOM = 1.35  # above the longest cycle, for its name
-_LEAST_TOP_S = 0.5  # so that a run without pauses does not look like one with
+MOST_GUIDES = 400  # lines for cycles; more would be a grey wall
+_LABEL_WIDTH = 0.07  # of the axis: what "l1 starts" takes
+_LOST_GROUP = "lost"
 
 
 def timeline(
     run: Run, cache: PageCache | None = None, bound_ns: int = DEFAULT_BOUND_NS, window: Window | None = None
-) -> Figure:
-    """Return the figure of a run: control loads first, then the page cache if it was traced, then the other loads.
+) -> Timeline:
+    """Return the panes of a run: control loads first, then the page cache if it was traced, then the other loads.
 
-    Pauses over `bound_ns` stand out. With a window, only that span is drawn, as a close-up.
+    Pauses over `bound_ns` stand out. With a window, only that span is shown, as a close-up: then cycles of innocent
+    loads are lines on every pane.
     """
+    shown, is_close = window or whole(run), window is not None
     lost_ns = cache.lost_ns if cache else ()
-    view = View(run, window or whole(run), bound_ns, lost_ns, is_close=window is not None)
-    cache_panes = page_cache_panes(view, cache) if cache else []
-    return draw_panes(view, [*control_panes(view), *cache_panes, *load_panes(view)])
+    colours = load_colours({item.name: item.load for item in run.loads})
+    starts_ns = run.offender_starts_ns()
+    return Timeline(
+        run,
+        shown,
+        title(run),
+        (
+            *control_panes(run.loads, shown),
+            *(cache_panes(cache, shown, colours) if cache else ()),
+            *writing_panes(run.loads, bound_ns, shown, is_close=is_close),
+        ),
+        (
+            *([Spans(lost_ns, LOST, group=_LOST_GROUP)] if lost_ns else []),
+            *(_guides(run, shown, colours) if is_close else []),
+            *([Rules(tuple(starts_ns.values()), MARK, is_dashed=True)] if starts_ns else []),
+        ),
+        start_labels(
+            {name: time_ns for name, time_ns in starts_ns.items() if shown.start_ns <= time_ns <= shown.end_ns},
+            shown.duration_ns,
+        ),
+        _meanings(run, colours, bound_ns, is_close=is_close, is_lossy=bool(lost_ns)),
+    )
 
 
-def control_panes(view: View) -> list[Pane]:
-    """Return a pane for each control load."""
-    controls = [item for item in view.run.loads if item.load.role == "control"]
-    return [Pane(item.name, describe(item), _control(view, item), 0.6) for item in controls]
+def start_labels(starts: dict[str, int], span: int) -> list[tuple[int, str]]:
+    """Return where to say which offenders start, and the words; those too close to be told apart share theirs."""
+    groups: list[dict[str, int]] = []
+    for name, start in sorted(starts.items(), key=lambda item: item[1]):
+        if groups and start - max(groups[-1].values()) < _LABEL_WIDTH * span:
+            groups[-1][name] = start
+        else:
+            groups.append({name: start})
+    return [(max(group.values()), f"{', '.join(group)} start{'s' if len(group) == 1 else ''}") for group in groups]
 
 
-def page_cache_panes(view: View, cache: PageCache) -> list[Pane]:
-    """Return the panes of what was traced; of an event that was not, none."""
-    run, window = view.run, view.window
-    panes = []
-    if cache.counts:
-        rates = event_rates(cache, window)
-        what = f"per second, by type, in spans of {format_time(rates.bin_ns)}"
-        above_in = LEGEND_ROW_IN * (legend_rows(rates.per_s) - 1)
-        panes.append(Pane("events", what, lambda ax: plot_event_rates(rates, run.zero_ns, ax=ax), 0.9, above_in))
-    state = cache.dirty_state.within(window.start_ns, window.end_ns)
-    if len(state):
-        what = "of the page cache, against the thresholds"
-        panes.append(Pane("dirty state", what, lambda ax: plot_dirty_state(state, run.zero_ns, ax=ax), 2.2))
-    throttling = cache.throttling.within(window.start_ns, window.end_ns)
-    if len(throttling):
-        asked = lambda ax: plot_pauses_asked(throttling, run.zero_ns, ax=ax)  # noqa: E731 - as the others
-        panes += [
-            Pane("throttling", "pauses that the kernel asks of a task, each a point", asked, 0.8),
-            Pane(
-                "rate limits",
-                "at which tasks may dirty pages; on the lower edge 0, past the dirty limit",
-                lambda ax: plot_rate_limits(throttling, run.zero_ns, ax=ax),
-                1.1,
-            ),
-        ]
-    return panes
+def title(run: Run) -> str:
+    """Return what a reader must know of a run, in one line; in a second, why it failed."""
+    kernel = run.record.get("kernel")
+    release = kernel.get("release", "unknown") if isinstance(kernel, dict) else "unknown"
+    where = _live_machine(run.spec) if isinstance(run.spec, LiveSpec) else _guest_machine(run.spec)
+    failure = f"\nthis run did not succeed: {run.failure}" if run.failure else ""
+    return f"{run.name.lstrip('_')}: Linux {release}, {where}{failure}"
 
 
-def load_panes(view: View) -> list[Pane]:
-    """Return a pane for each other load, all with one scale, so that their heights can be compared."""
-    top_s = load_top_s(view)
-    present = [item for item in _writing(view) if not view.is_close or _longest_cycle_s(item, view.window)]
-    return [
-        Pane(item.name, describe(item), _command(view, item), 0.25)
-        if not item.load.has_pauses
-        else Pane(item.name, describe(item), _load(view, item, top_s), 0.85)
-        for item in present
+def _guest_machine(spec: Spec) -> str:
+    disk = spec.disk
+    speed = f"{disk.model} disk of {format_bytes(disk.write_bps)}/s"
+    latency = f" and {format_time(disk.latency)}" if disk.latency else ""
+    options = f" ({', '.join(disk.mount_options)})" if disk.mount_options else ""
+    return f"{disk.filesystem}{options} on a {speed}{latency}, {spec.clock.mode} clock, seed {spec.seed}"
+
+
+def _live_machine(spec: LiveSpec) -> str:
+    disk = spec.disk
+    scheduler = f" ({disk.scheduler})" if disk.scheduler else ""
+    memory = f"{spec.memory / 2**30:.1f} GiB" if spec.memory >= 1 << 30 else f"{spec.memory >> 20} MiB"
+    return f"{disk.filesystem} on {disk.device or 'no disk'}{scheduler}, {memory} of memory, live"
+
+
+def _guides(run: Run, window: Window, colours: dict[str, str]) -> list[Rules]:
+    """Return lines where each cycle of an innocent load begins: where there is none, it is stopped."""
+    guides = []
+    for item in run.loads:
+        first, last = cycles_in(item, window)
+        if item.load.role == "innocent" and 0 < last - first <= MOST_GUIDES:
+            times_ns = tuple(item.boundaries_ns[first : last + 1].tolist())
+            guides.append(Rules(times_ns, colours[item.name], 0.4, opacity=0.5, group=INNOCENT))
+    return guides
+
+
+def _meanings(run: Run, colours: dict[str, str], bound_ns: int, *, is_close: bool, is_lossy: bool) -> list[Meaning]:
+    def of_loads(role: str) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(colours[item.name] for item in run.loads if item.load.role == role))
+
+    also = " (also as lines on every pane)" if is_close else ""
+    meanings = [
+        Meaning(INNOCENT, of_loads("innocent"), f"cycles of an innocent load{also}"),
+        Meaning(OFFENDING, of_loads("offender"), "cycles of an offender"),
+        Meaning(PAUSED, (PAUSE,), f"paused for over {format_time(bound_ns)}"),
+        Meaning(_LOST_GROUP, (LOST,) if is_lossy else (), "events lost"),
     ]
-
-
-def load_top_s(view: View) -> float:
-    """Return the upper end of the one scale that the panes of loads have."""
-    longest_s = (_longest_cycle_s(item, view.window) for item in _writing(view) if item.load.has_pauses)
-    return max(_LEAST_TOP_S, _HEADROOM * max(longest_s, default=0.0))
-
-
-def _writing(view: View) -> list[LoadCycles]:
-    return [item for item in view.run.loads if item.load.role != "control"]
-
-
-def _longest_cycle_s(item: LoadCycles, window: Window) -> float:
-    """Return the longest cycle in a window, without an offender's first wait; 0 where there is none."""
-    first, last = cycles_in(item, window)
-    first = max(first, 1) if item.load.role == "offender" else first
-    return float(item.durations_ns[first:last].max(initial=0)) / 1e9
-
-
-def _control(view: View, item: LoadCycles) -> Callable[[Axes], object]:
-    return lambda ax: plot_control(item, view.run.zero_ns, view.window, ax=ax)
-
-
-def _command(view: View, item: LoadCycles) -> Callable[[Axes], object]:
-    return lambda ax: plot_command(item, view.run.zero_ns, ax=ax)
-
-
-def _load(view: View, item: LoadCycles, top_s: float) -> Callable[[Axes], object]:
-    def draw(ax: Axes) -> None:
-        plot_load(item, view.run.zero_ns, view.bound_ns, view.window, ax=ax)
-        ax.set_ylim(0, top_s)
-
-    return draw
+    return [meaning for meaning in meanings if meaning.colours]

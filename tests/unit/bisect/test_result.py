@@ -7,7 +7,7 @@ import pytest
 
 from wblab.bisect.metric import Metric
 from wblab.bisect.repository import Commit
-from wblab.bisect.result import Found, Question, no_difference, text, trial_line
+from wblab.bisect.result import Found, Question, no_difference, table, text, trial_line
 from wblab.bisect.search import Ends, Trial
 from wblab.core.errors import InputError
 from wblab.data.statistics import Interval
@@ -32,7 +32,8 @@ TRIALS = (
 
 
 def test_the_answer_is_printed():
-    lines = text(Found(QUESTION, ENDS, TRIALS, COMMITS, H[3], (), (H[1],)))
+    found = Found(QUESTION, ENDS, TRIALS, COMMITS, H[3], (), (H[1],))
+    lines = text(found)
     assert lines[:4] == [
         f"first bad commit: {H[3]}",
         "author:  Ann <ann@localhost>",
@@ -42,14 +43,15 @@ def test_the_answer_is_printed():
     assert lines[4].startswith(
         "mw1.longest_pause_s: median 1.40 s before, 2.40 s after; the means differ by +1.00 s (+"
     )
-    assert [line.split()[:3] for line in lines[7:]] == [
+    tried = table(found).lines()[1:]
+    assert [line.split()[:3] for line in tried] == [
         ["111111111111", "good", "3"],
         ["222222222222", "good", "3"],
         ["333333333333", "skip", "-"],
         ["444444444444", "bad", "3"],
         ["555555555555", "bad", "3"],
     ]
-    assert "make failed: hello.c:1: error" in lines[9]
+    assert "make failed: hello.c:1: error" in tried[2]
 
 
 def test_without_a_tried_parent_the_good_end_is_what_was_before():

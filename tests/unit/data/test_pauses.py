@@ -79,7 +79,7 @@ def test_control_load_that_stalls_is_reported(make_run):
 
 
 def test_table_names_every_load_and_its_longest_pause(make_run):
-    lines = table(pause_report(read_run(make_run({"c1": [0, 50 * MS], "mw1": [0, 1350 * MS]}))))
+    lines = table(pause_report(read_run(make_run({"c1": [0, 50 * MS], "mw1": [0, 1350 * MS]})))).lines()
     assert len(lines) == 3
     assert "1.250 s" in lines[2]
     assert "0.0 s (1.2)" in lines[2]

@@ -4,7 +4,7 @@ import pytest
 
 from wblab.core.errors import InputError
 from wblab.host import doctor
-from wblab.host.doctor import Finding, examine
+from wblab.host.doctor import Finding, examine, table
 
 
 def found(check):
@@ -21,8 +21,12 @@ def test_a_machine_is_examined_without_an_exception(shm):
 
 
 def test_a_bad_finding_says_what_to_do():
-    assert str(Finding("ptrace", True, "no Yama", "advice")) == "ok   ptrace: no Yama"
-    assert str(Finding("ptrace", False, "scope = 3", "do it")) == "BAD  ptrace: scope = 3\n     -> do it"
+    findings = [Finding("ptrace", True, "no Yama", "advice"), Finding("seccomp", False, "none", "do it")]
+    assert table(findings).lines() == [
+        "ok   ptrace   no Yama",
+        "BAD  seccomp  none",
+        "              -> do it",
+    ]
 
 
 def test_missing_shared_memory_is_found(monkeypatch, tmp_path):

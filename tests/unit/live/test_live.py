@@ -24,7 +24,7 @@ from wblab.host.command import interpreter
 from wblab.lab.specfile import find_spec, read_spec
 from wblab.machine.tracefs import Instance
 from wblab.machine.undo import Undo
-from wblab.plot.figure import title
+from wblab.plot.timeline import title
 
 MS = 1_000_000
 

@@ -5,14 +5,17 @@ from contextlib import asynccontextmanager, suppress
 
 from support.browser import browser
 
-from wblab.commands.monitor import look
+from wblab.core.loads import MultiWrite, Offender
 from wblab.monitor.samples import Batch, CacheState, End, Pressure, Source, Throttled, Waited, Written
 from wblab.monitor.server import address, listen, serve
+from wblab.plot.colours import load_colours
+from wblab.plot.style import look
 
 MS = 10**6
 S = 1000 * MS
 MIB = 1 << 20
 ZERO_NS = 10_000 * S
+LOADS = {"l1": Offender, "mw1": MultiWrite}
 
 
 def batch(number):
@@ -86,7 +89,7 @@ async def watched():
     """Yield a source, the wire to its server, and a page that shows it."""
     source, listening = Scripted(), listen(0)
     wire = Wire(listening.getsockname()[1])
-    task = asyncio.create_task(serve(source.items(), listening, "token", look()))
+    task = asyncio.create_task(serve(source.items(), listening, "token", look(LOADS)))
     near = await asyncio.start_server(wire.carry, "127.0.0.1", 0)
     try:
         async with browser(address(near.sockets[0], "token")) as page:
@@ -102,6 +105,8 @@ STATE = "document.getElementById('state').className"
 NOTES = "document.getElementById('notes').textContent"
 HEARD = "(window.monitor?.store?.state.x.length ?? 0)"
 SHOWN = "Object.fromEntries(monitor.panes.all.filter(p => !p.root.hidden).map(p => [p.key, p.plot.data[0].length]))"
+STROKES = "Object.fromEntries(monitor.panes.all[1].plot.series.slice(1).map(s => [s.label, s.stroke()]))"
+OTHERS = "monitor.panes.all[4].plot.series.slice(1).map(s => s.stroke())"
 LABELS = "Object.fromEntries(monitor.panes.all.map(p => [p.key, p.plot.series.slice(1).map(s => s.label)]))"
 
 
@@ -124,6 +129,8 @@ def test_it_draws_what_it_hears_and_says_where_it_is():
             assert all(count > 10 for count in shown.values())
             labels = await page.value(LABELS)
             assert labels["throttled"] == ["l1", "mw1"]
+            assert await page.value(STROKES) == load_colours(LOADS)  # those of its timeline
+            assert not set(load_colours(LOADS).values()) & set(await page.value(OTHERS))
             assert len(labels["writers"]) == 6  # the largest of twelve
             waits = await page.value("monitor.panes.all[2].plot.data.map(column => Math.max(...column))")
             assert waits[1] == 1.0  # the longest write

@@ -170,6 +170,9 @@ def test_a_page_stands_alone_and_escapes_names(factorial):
     assert "bfq&lt;" in text
     assert "bfq<" not in text
     assert "A &lt;title&gt;" in text
+    shown = re.sub(r"\s+", " ", re.sub("<.*?>", "", text))
+    said = line(next(item for item in factorial.of("effect") if item.about.load == "mw1" and item.interval.claim))
+    assert f"mw1, {said.metric}: {said.difference}, {said.relative} ({said.interval}) with" in shown
     assert text == report(factorial, "A <title>")
 
 

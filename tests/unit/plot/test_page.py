@@ -13,15 +13,21 @@ from wblab.core.errors import InputError, WblabError
 from wblab.data.pagecache import DirtyState, Throttling
 from wblab.data.pauses import DEFAULT_BOUND_NS
 from wblab.data.window import Window
-from wblab.plot.figure import title
-from wblab.plot.page import page, save_page
-from wblab.plot.style import CYCLE, LOST, OFFENDER, PAUSE
-from wblab.plot.timeline import timeline
+from wblab.plot.colours import INNOCENT, OFFENDERS, PAUSE
+from wblab.plot.page import page as page_of
+from wblab.plot.page import save_page
+from wblab.plot.picture import picture as picture_of
+from wblab.plot.style import LOST
+from wblab.plot.timeline import timeline, title
 
 MS = 1_000_000
 S = 1000 * MS
 MIB = 1 << 20
 MOST_BYTES = 15_000_000
+
+
+def page(*of, **how):
+    return page_of(timeline(*of, **how))
 
 
 def traced(ts_ns, lost_ns=((2 * S, 3 * S),)):
@@ -70,7 +76,7 @@ def test_the_panes_of_the_picture_with_its_titles_in_its_order(run, cache):
         return [(ax.get_title(loc="left"), what) for ax, what in zip(figure.axes, whats, strict=True)]
 
     for traced_cache, window in ((cache, None), (None, None), (cache, Window(0, 2 * S))):
-        picture = of_picture(timeline(run, traced_cache, window=window))
+        picture = of_picture(picture_of(timeline(run, traced_cache, window=window)))
         shown = titles(page(run, traced_cache, DEFAULT_BOUND_NS, window))
         assert [text.split("  ")[0] for text in shown] == [name for name, _ in picture]
     assert titles(page(run, cache))[:3] == [
@@ -116,10 +122,10 @@ def test_who_points_at_a_step_is_nearest_to_that_step(run):
 
 def test_pauses_stand_out_as_in_the_picture(run):
     cycles, pauses = (trace for trace in on_pane(page(run), 3) if trace.fill)
-    assert (cycles.fillcolor, pauses.fillcolor) == (CYCLE, PAUSE)
+    assert (cycles.fillcolor, pauses.fillcolor) == (INNOCENT[1], PAUSE)
     assert pauses.x[:4].tolist() == [0.2, 0.2, 1.7, 1.7]
     assert pauses.y[:4].tolist() == [0, 1.5, 1.5, 0]
-    assert [trace.fillcolor for trace in on_pane(page(run), 4) if trace.fill] == [OFFENDER, PAUSE]
+    assert [trace.fillcolor for trace in on_pane(page(run), 4) if trace.fill] == [OFFENDERS[0], PAUSE]
     assert "<b>1.4 s</b>" in [item.text for item in page(run).layout.annotations]
 
 
@@ -148,18 +154,25 @@ def test_spans_of_lost_events_are_shaded_and_explained(run, cache):
 
 def test_cycles_are_lines_on_every_pane_of_a_close_up(run, cache):
     figure = page(run, cache, window=Window(0, S))
-    lines = [shape for shape in figure.layout.shapes if shape.line.color == CYCLE]
+    lines = [shape for shape in figure.layout.shapes if shape.line.color in INNOCENT]
     assert {shape.yref for shape in lines} == {shape.yref for shape in figure.layout.shapes}
-    assert not [shape for shape in page(run, cache).layout.shapes if shape.line.color == CYCLE]
+    assert not [shape for shape in page(run, cache).layout.shapes if shape.line.color in INNOCENT]
 
 
 def test_colours_are_switched_on_all_panes_by_the_page_s_legend(run):
     figure = page(run)
     shown = {trace.name: trace for trace in figure.data if trace.x[0] is None}
-    assert list(shown) == ["cycles of an innocent load", "cycles of an offender", "paused for over 300 ms"]
+    assert [re.sub("<.*?>", "", name) for name in shown] == [
+        "■ cycles of an innocent load",  # its own square has the first innocent load's colour
+        "cycles of an offender",
+        "paused for over 300 ms",
+    ]
     for trace in shown.values():
         others = [item for item in figure.data if item.legendgroup == trace.legendgroup and item is not trace]
-        assert {item.fillcolor for item in others} == {trace.marker.color}
+        assert {item.fillcolor for item in others} == {
+            trace.marker.color,
+            *re.findall("color:(#[0-9A-F]{6})", trace.name),
+        }
         assert {item.legend for item in others} == {"legend"}
 
 
@@ -209,7 +222,7 @@ def test_a_span_without_events_has_an_empty_pane(run):
     cache = traced(np.array([6 * S, 7 * S], np.int64))
     figure = page(run, cache, window=Window(0, S))
     assert titles(figure)[1].startswith("events")
-    assert on_pane(figure, 2) == []
+    assert [trace.x for trace in on_pane(figure, 2)] == [(None,)]  # without any, Plotly would leave the pane out
 
 
 def test_names_cannot_be_markup(run, cache):

@@ -4,15 +4,29 @@ import numpy as np
 import pytest
 from matplotlib.collections import LineCollection
 from matplotlib.colors import to_rgb
+from matplotlib.patches import Rectangle
 
 from wblab.core.errors import InputError, WblabError
 from wblab.data.window import Window
-from wblab.plot.figure import FORMATS, save, start_labels
-from wblab.plot.loads import plot_control, plot_load
-from wblab.plot.style import LOST, PAUSE
-from wblab.plot.timeline import timeline
+from wblab.plot.artists import plot_pane
+from wblab.plot.colours import INNOCENT, OFFENDERS, PAUSE
+from wblab.plot.loadpanes import control_pane
+from wblab.plot.picture import FORMATS, picture, save
+from wblab.plot.style import LOST
+from wblab.plot.timeline import start_labels, timeline
 
 MS = 1_000_000
+
+
+def draw(*of, **how):
+    return picture(timeline(*of, **how))
+
+
+def rules(ax, *, dashed):
+    """Where vertical lines across a pane are: the dashed ones, or the others."""
+    found = [item for item in ax.collections if isinstance(item, LineCollection)]
+    chosen = [item for item in found if (item.get_linestyle()[0][1] is not None) == dashed]
+    return sorted({float(segment[0][0]) for item in chosen for segment in item.get_segments()})
 
 
 def panes(figure):
@@ -21,56 +35,53 @@ def panes(figure):
 
 def test_panes_of_the_page_cache_lie_between_control_and_the_other_loads(run, cache):
     names = ["c1", "events", "dirty state", "throttling", "rate limits", "w1", "mw1", "l1"]
-    assert list(panes(timeline(run, cache))) == names
+    assert list(panes(draw(run, cache))) == names
 
 
 def test_what_was_not_traced_has_no_pane(run, cache):
     cache.throttling = cache.throttling.where(slice(0, 0))
-    assert list(panes(timeline(run, cache)))[1:3] == ["events", "dirty state"]
-    assert "throttling" not in panes(timeline(run, cache))
+    assert list(panes(draw(run, cache)))[1:3] == ["events", "dirty state"]
+    assert "throttling" not in panes(draw(run, cache))
 
 
 def test_lost_events_are_shaded_on_every_pane_and_explained(run, cache):
-    figure = timeline(run, cache)
+    figure = draw(run, cache)
     for ax in figure.axes:
         spans = [patch for patch in ax.patches if patch.get_facecolor()[:3] == to_rgb(LOST)]
         assert [(span.get_x(), span.get_width()) for span in spans] == [(2, 1)]
     assert "events lost" in [text.get_text() for text in figure.legends[0].get_texts()]
-    assert "events lost" not in [text.get_text() for text in timeline(run).legends[0].get_texts()]
+    assert "events lost" not in [text.get_text() for text in draw(run).legends[0].get_texts()]
 
 
 def test_a_close_up_shows_its_span_with_cycles_as_lines_on_every_pane(run, cache):
     window = Window(0, 1750 * MS)
-    for name, ax in panes(timeline(run, cache, window=window)).items():
+    for name, ax in panes(draw(run, cache, window=window)).items():
         assert ax.get_xlim() == (0, 1.75), name
-        guides = [item for item in ax.collections if isinstance(item, LineCollection)]
-        starts = sorted({float(segment[0][0]) for guide in guides for segment in guide.get_segments()})
-        assert starts == pytest.approx([0, 0.05, 0.1, 0.2, 1.7, 1.8]), name
-    assert "l1" not in panes(timeline(run, cache, window=window))
+        assert rules(ax, dashed=False) == pytest.approx([0, 0.05, 0.1, 0.2, 1.7, 1.8]), name
+    assert "l1" not in panes(draw(run, cache, window=window))
 
 
 def test_a_pane_for_each_load_in_the_spec_s_order(run):
-    assert list(panes(timeline(run))) == ["c1", "w1", "mw1", "l1"]
+    assert list(panes(draw(run))) == ["c1", "w1", "mw1", "l1"]
 
 
 def test_panes_share_the_time_axis_and_loads_their_scale(run):
-    shown = panes(timeline(run))
+    shown = panes(draw(run))
     assert {ax.get_xlim() for ax in shown.values()} == {(0, 8)}
     assert len({ax.get_ylim() for name, ax in shown.items() if name != "c1"}) == 1
 
 
 def test_control_pane_spans_its_idle_time(run):
-    assert panes(timeline(run))["c1"].get_ylim() == pytest.approx((0.95 * 50, 1.25 * 50))
+    assert panes(draw(run))["c1"].get_ylim() == pytest.approx((0.95 * 50, 1.25 * 50))
 
 
 def test_dashed_line_on_every_pane_where_the_offender_starts(run):
-    for ax in panes(timeline(run)).values():
-        (line,) = [line for line in ax.lines if line.get_linestyle() == "--"]
-        assert line.get_xdata() == pytest.approx([5, 5])
+    for ax in panes(draw(run)).values():
+        assert rules(ax, dashed=True) == pytest.approx([5])
 
 
 def test_pauses_stand_out_and_the_longest_is_named(run):
-    ax = panes(timeline(run))["mw1"]
+    ax = panes(draw(run))["mw1"]
     normal, paused = ax.patches
     assert paused.get_facecolor() != normal.get_facecolor()
     assert [label.get_text() for label in ax.texts if label.get_color() == PAUSE] == ["1.4 s"]
@@ -80,25 +91,28 @@ def test_pauses_stand_out_and_the_longest_is_named(run):
 
 
 def test_load_without_pauses_has_none_drawn(run):
-    assert len(panes(timeline(run))["w1"].patches) == 1
+    assert len(panes(draw(run))["w1"].patches) == 1
 
 
-def test_a_pane_drawn_alone_makes_its_own_axes(run):
-    assert plot_load(run.load("mw1")).patches
-    assert plot_control(run.load("c1")).lines
+def test_a_load_has_its_own_colour_and_the_colours_are_explained(run):
+    figure = draw(run)
+    shown = [panes(figure)[name].patches[0].get_facecolor()[:3] for name in ("w1", "mw1", "l1")]
+    assert shown == [to_rgb(colour) for colour in (*INNOCENT[:2], OFFENDERS[0])]
+    explained = [patch.get_facecolor()[:3] for patch in figure.legends[0].findobj(Rectangle)]
+    assert explained == [*shown, to_rgb(PAUSE)]
 
 
 def test_control_stall_beyond_the_pane_is_named(run):
     c1 = run.load("c1")
-    assert not plot_control(c1).texts
+    assert not plot_pane(control_pane(c1)).texts
     stalled = replace(c1, boundaries_ns=np.array([0, 50, 870]) * MS)
-    assert [label.get_text() for label in plot_control(stalled).texts] == ["stalled for 0.77 s"]
+    assert [label.get_text() for label in plot_pane(control_pane(stalled)).texts] == ["stalled for 0.77 s"]
 
 
 def test_the_picture_of_a_failed_run_says_why(run):
     failed = replace(run, record=run.record | {"outcome": "failed", "reason": "disk full"})
-    assert "disk full" in timeline(failed).get_suptitle()
-    assert "succeed" not in timeline(run).get_suptitle()
+    assert "disk full" in draw(failed).get_suptitle()
+    assert "succeed" not in draw(run).get_suptitle()
 
 
 def test_offenders_that_start_close_together_share_a_label():
@@ -111,7 +125,7 @@ def test_offenders_that_start_close_together_share_a_label():
 def test_saved_twice_it_is_the_same_file_and_names_the_run(run, tmp_path, suffix):
     first, second = (tmp_path / f"{number}{suffix}" for number in (1, 2))
     for path in (first, second):
-        save(timeline(run), run, path)
+        save(draw(run), run, path)
     content = first.read_bytes()
     assert content == second.read_bytes()
     assert run.path.name.encode() in content
@@ -119,9 +133,9 @@ def test_saved_twice_it_is_the_same_file_and_names_the_run(run, tmp_path, suffix
 
 def test_unknown_format(run, tmp_path):
     with pytest.raises(InputError, match=r"\.gif.*\.png"):
-        save(timeline(run), run, tmp_path / "a.gif")
+        save(draw(run), run, tmp_path / "a.gif")
 
 
 def test_place_that_cannot_be_written(run, tmp_path):
     with pytest.raises(WblabError, match="cannot write"):
-        save(timeline(run), run, tmp_path / "nowhere" / "a.png")
+        save(draw(run), run, tmp_path / "nowhere" / "a.png")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from wblab.commands.common import add_json
 from wblab.core.errors import WblabError
+from wblab.lab.tables import Table
 
 if TYPE_CHECKING:
     from wblab.kernels import Kernel
@@ -46,9 +47,12 @@ def print_kernel(kernel: "Kernel", *, as_json: bool) -> None:
     if as_json:
         print(json.dumps(values(kernel), indent=2))
         return
-    for key, value in values(kernel).items():
-        if value not in (None, []):
-            print(f"{key.replace('_', ' ') + ':':15} {', '.join(value) if isinstance(value, list) else value}")
+    rows = [
+        (f"{key.replace('_', ' ')}:", ", ".join(value) if isinstance(value, list) else str(value))
+        for key, value in values(kernel).items()
+        if value not in (None, [])
+    ]
+    Table(rows).show()
 
 
 def values(kernel: "Kernel") -> dict[str, Any]:

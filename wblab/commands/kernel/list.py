@@ -5,6 +5,7 @@ import json
 from dataclasses import asdict
 
 from wblab.commands.common import add_json
+from wblab.lab.tables import Table
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,9 +34,11 @@ def _list(arguments: argparse.Namespace) -> None:
         ]
         print(json.dumps(entries, indent=2))
         return
+    rows = []
     for entry in listed:
         mark = "*" if entry.default else " "
         state = f"built: {entry.kernel.release}" if entry.kernel else "not built"
         pinned = f"{entry.source} ({entry.pin.sha256[:12]})" if entry.pin else "no source is pinned"
         other = f", built from {entry.kernel.source}" if entry.kernel and entry.kernel.instead_of else ""
-        print(f"{mark} {entry.series:5} {state:22} {len(entry.patches)} patches   {pinned}{other}")
+        rows.append((mark, entry.series, state, f"{len(entry.patches)} patches", f"{pinned}{other}"))
+    Table(rows).show()

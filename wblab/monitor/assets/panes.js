@@ -9,7 +9,7 @@ const stepped = uPlot.paths.stepped({ align: 1 });
 export class Panes {
   constructor(parent, look, mark) {
     this.look = look;
-    this.colours = new Map(); // of tasks that are shown, the same in all panes
+    this.colours = new Map(Object.entries(look.loads)); // of loads, and of tasks that are shown: the same in all panes
     const area = (label, fill) => ({ label, fill, stroke: fill, width: 0, points: { show: false }, paths: stepped });
     const line = (label, stroke) => ({ label, stroke, width: 1.6, spanGaps: true, points: { show: false }, paths: stepped });
     const pane = (key, title, what, unit, least, series = []) =>
@@ -48,9 +48,9 @@ export class Panes {
     for (const pane of this.all) pane.resize();
   }
 
-  // Tasks keep their colour for as long as they are shown.
+  // Tasks keep their colour for as long as they are shown; those of loads have one that is always theirs.
   colour(names) {
-    for (const name of this.colours.keys()) if (!names.includes(name)) this.colours.delete(name);
+    for (const name of this.colours.keys()) if (!names.includes(name) && !Object.hasOwn(this.look.loads, name)) this.colours.delete(name);
     for (const name of names) {
       if (this.colours.has(name)) continue;
       const used = [...this.colours.values()];

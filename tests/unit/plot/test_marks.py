@@ -1,0 +1,74 @@
+"""A pane of one's own: defined once, it is in the picture and on the page."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from wblab.plot.marks import Blocks, Label, Layer, Levels, Line, Points, Rules, Spans, Stack, names
+from wblab.plot.page import page
+from wblab.plot.pane import Axis, Pane
+from wblab.plot.picture import picture
+from wblab.plot.timeline import timeline
+
+S = 10**9
+TIMES = np.arange(4, dtype=np.int64) * S
+VALUES = np.array([1.0, 2.0, 4.0, 3.0])
+ONES = np.ones(4, np.int64)
+EDGES = np.append(TIMES, 4 * S)
+MARKS = (
+    Line("a line", TIMES, VALUES, "black", "{name}: {value:.1f} at {time:.2f} s"),
+    Levels("levels", EDGES, VALUES, "black", "{name}: {value:.1f} from {time:.2f} s"),
+    Points("points", TIMES, VALUES, "black", "{name}: {value:,.0f}", said=VALUES * 10),
+    Stack(TIMES, (Layer("low", VALUES, "black", "{value}"), Layer("high", VALUES, "black", "{value} of {top}"))),
+    Blocks("blocks", EDGES, VALUES, VALUES, ONES, 3.5, "black", "group"),
+    Label(S, 2.0, "here", "black", "right"),
+    Rules((S, 2 * S), "black"),
+    Spans(((S, 2 * S),), "black"),
+)
+
+
+def drawn(run, *marks, name="mine"):
+    """Return the axes and the traces of a pane of these marks, above those of a run."""
+    base = timeline(run)
+    whole = replace(base, panes=(Pane(name, "what it shows", Axis("items", 0, 5), marks), *base.panes))
+    return picture(whole).axes[0], [trace for trace in page(whole).data if trace.yaxis == "y"]
+
+
+def test_a_pane_of_every_mark_is_drawn_by_both(run):
+    inside = MARKS[:6]
+    ax, traces = drawn(run, *inside)
+    assert ax.get_title(loc="left") == "mine"
+    assert ax.get_ylabel() == "items"
+    assert {trace.name for trace in traces if trace.name} == set(names(inside))
+    explained = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert sorted(explained) == ["a line", "high", "levels", "low", "points"]
+    assert "here" in [text.get_text() for text in ax.texts]
+
+
+def test_what_is_on_all_panes_is_on_a_new_one(run):
+    base = timeline(run)
+    whole = replace(base, everywhere=MARKS[6:])
+    shapes = page(whole).layout.shapes
+    assert len([shape for shape in shapes if shape.path == "M1.0,0V1M2.0,0V1"]) == len(base.panes)
+    assert len([shape for shape in shapes if shape.path == "M1.0,0V1H2.0V0Z"]) == len(base.panes)
+    assert all(ax.patches for ax in picture(whole).axes)
+
+
+def test_words_become_a_template_in_which_names_are_no_variables(run):
+    _, traces = drawn(run, replace(MARKS[0], name="%{y}<b>"), MARKS[2])
+    said = {trace.name: trace.hovertemplate for trace in traces}
+    assert said["%{y}&lt;b&gt;"] == "&#37;{y}&lt;b&gt;: %{y:.1f} at %{x:.2f} s<extra></extra>"
+    assert said["points"] == "points: %{customdata:,.0f}<extra></extra>"
+    assert next(trace for trace in traces if trace.name == "points").customdata.tolist() == [10, 20, 40, 30]
+
+
+def test_what_has_the_name_of_its_pane_needs_no_legend(run):
+    ax, traces = drawn(run, MARKS[0], name="a line")
+    assert ax.get_legend() is None
+    assert not any(trace.showlegend for trace in traces)
+
+
+def test_names_of_others_are_no_markup_and_no_formula(run):
+    ax, (trace,) = drawn(run, replace(MARKS[0], name="$x$<i>"))
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == [r"\$x\$<i>"]
+    assert trace.name == "$x$&lt;i&gt;"

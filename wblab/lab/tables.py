@@ -1,0 +1,77 @@
+"""Tables for people, laid out by rich: bold heads and as wide as the terminal; plain and never wrapped elsewhere."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from io import StringIO
+from typing import TYPE_CHECKING
+
+from wblab.lab.printable import printable
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+_UNWRAPPED = 10_000  # letters: where nobody says how wide a line may be, it is as wide as it must be
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of cells below their heads, if it has any; columns whose numbers are in `right` are aligned there.
+
+    Cells may be what others wrote: they are made fit to be printed, and are no markup.
+    """
+
+    rows: Sequence[Sequence[str]]
+    heads: Sequence[str] = ()
+    right: frozenset[int] = frozenset()
+
+    def lines(self) -> list[str]:
+        """Return the table as a file or a pipe gets it."""
+        try:
+            return plain(self._rich())
+        except ImportError:  # a system Python without packages: runs and their checks need none
+            return ["  ".join(map(printable, row)).rstrip() for row in (self.heads, *self.rows) if row]
+
+    def show(self) -> None:
+        """Print the table on standard output."""
+        try:
+            show(self._rich())
+        except ImportError:
+            print("\n".join(self.lines()))
+
+    def _rich(self) -> "RenderableType":
+        from rich.table import Table as RichTable
+        from rich.text import Text
+
+        table = RichTable(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=bool(self.heads))
+        columns = max(map(len, self.rows), default=len(self.heads))
+        for place, head in enumerate([*self.heads, *[""] * (columns - len(self.heads))]):
+            justify, is_last = "right" if place in self.right else "left", place == columns - 1
+            table.add_column(Text(head, "bold"), justify=justify, no_wrap=not is_last, overflow="fold")  # type: ignore[arg-type]
+        for row in self.rows:
+            table.add_row(*(Text(printable(cell)) for cell in row))  # a str would be markup
+        return table
+
+
+def terminal() -> "Console | None":
+    """Return what prints on the terminal; None where standard output is none."""
+    from rich.console import Console
+
+    return Console(highlight=False) if sys.stdout.isatty() else None
+
+
+def show(shown: "RenderableType") -> None:
+    """Print what rich can lay out on standard output."""
+    if output := terminal():
+        output.print(shown)
+    else:
+        print("\n".join(plain(shown)))
+
+
+def plain(shown: "RenderableType") -> list[str]:
+    """Return what rich lays out as lines without styles, none of them wrapped, whatever the terminal is."""
+    from rich.console import Console
+
+    written = StringIO()
+    Console(file=written, width=_UNWRAPPED, color_system=None, force_terminal=False, highlight=False).print(shown)
+    return [line.rstrip() for line in written.getvalue().split("\n")][:-1]

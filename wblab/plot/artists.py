@@ -1,0 +1,125 @@
+"""Marks as Matplotlib draws them on the axes of a pane."""
+
+from collections.abc import Callable
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+from matplotlib.ticker import FixedLocator, LogLocator, MaxNLocator, NullFormatter, NullLocator
+
+from wblab.core.units import NS_PER_S
+from wblab.plot.colours import PAUSE
+from wblab.plot.marks import Blocks, Label, Levels, Line, Mark, Points, Rules, Spans, Stack
+from wblab.plot.pane import Axis, Pane
+from wblab.plot.reduction import COLUMNS, visible
+from wblab.plot.style import legend_above, literal, new_axes
+
+_STEPS = (1, 2, 2.5, 5, 10)  # between ticks
+
+Axes = Any  # matplotlib.axes.Axes
+Seconds = Callable[[Any], Any]  # of times in ns
+
+
+def plot_pane(pane: Pane, zero_ns: int = 0, *, ax: Axes = None) -> Axes:
+    """Draw a pane's marks and its y axis; times count from `zero_ns`, in seconds."""
+    ax = new_axes() if ax is None else ax
+    for mark in pane.marks:
+        plot_mark(mark, zero_ns, ax)
+    _scale(pane.axis, ax)
+    if pane.explained:
+        legend_above(ax)
+    return ax
+
+
+def plot_mark(mark: Mark, zero_ns: int, ax: Axes) -> None:
+    """Draw one mark."""
+    _draw(mark, ax, lambda times_ns: (np.asarray(times_ns) - zero_ns) / NS_PER_S)
+
+
+@singledispatch
+def _draw(mark: Mark, ax: Axes, seconds: Seconds) -> None:
+    raise NotImplementedError(type(mark))
+
+
+@_draw.register
+def _(mark: Line, ax: Axes, seconds: Seconds) -> None:
+    at = visible(mark.times_ns, mark.values)
+    style = {"drawstyle": "steps-post", "color": mark.colour, "linewidth": mark.width, "label": literal(mark.name)}
+    ax.plot(seconds(mark.times_ns[at]), mark.values[at], **style)
+
+
+@_draw.register
+def _(mark: Levels, ax: Axes, seconds: Seconds) -> None:
+    values = np.append(mark.values, mark.values[-1:])
+    style = {"color": mark.colour, "linewidth": mark.width, "label": literal(mark.name)}
+    ax.step(seconds(mark.edges_ns), values, where="post", **style)
+
+
+@_draw.register
+def _(mark: Points, ax: Axes, seconds: Seconds) -> None:
+    at = visible(mark.times_ns, mark.values)
+    style = {"markersize": mark.size, "color": mark.colour, "markeredgewidth": 0, "label": literal(mark.name)}
+    ax.plot(seconds(mark.times_ns[at]), mark.values[at], "o", **style)
+
+
+@_draw.register
+def _(mark: Stack, ax: Axes, seconds: Seconds) -> None:
+    at = visible(mark.times_ns, mark.tops)
+    low = np.zeros(len(at))
+    for layer in mark.layers:
+        high = low + layer.values[at]
+        style = {"step": "post", "color": layer.colour, "linewidth": 0, "label": literal(layer.name)}
+        ax.fill_between(seconds(mark.times_ns[at]), low, high, **style)
+        low = high
+
+
+@_draw.register
+def _(mark: Blocks, ax: Axes, seconds: Seconds) -> None:
+    blocks = mark.reduced(COLUMNS)
+    if not len(blocks.heights_s):
+        return
+    edges_s, paused = seconds(blocks.edges_ns), blocks.paused
+    ax.stairs(np.where(paused, 0, blocks.heights_s), edges_s, fill=True, color=mark.colour, linewidth=0)
+    if paused.any():
+        ax.stairs(np.where(paused, blocks.heights_s, 0), edges_s, fill=True, color=PAUSE, linewidth=0)
+
+
+@_draw.register
+def _(mark: Label, ax: Axes, seconds: Seconds) -> None:
+    offset, ha, va = {
+        "above": ((0, 2), "center", "bottom"),
+        "left": ((-4, 0), "right", "center"),
+        "right": ((4, 0), "left", "center"),
+    }[mark.side]
+    behind = {} if mark.side == "above" else {"bbox": {"facecolor": "white", "edgecolor": "none", "pad": 1}}
+    look = {"fontsize": 9, "fontweight": "bold", "color": mark.colour} | behind
+    place = {"xytext": offset, "textcoords": "offset points", "ha": ha, "va": va}
+    ax.annotate(literal(mark.text), (seconds(mark.time_ns), mark.value), **place, **look)
+
+
+@_draw.register
+def _(mark: Rules, ax: Axes, seconds: Seconds) -> None:
+    style = {"color": mark.colour, "linewidth": mark.width, "alpha": mark.opacity}
+    dashes = "--" if mark.is_dashed else "-"
+    ax.vlines(seconds(mark.times_ns), 0, 1, transform=ax.get_xaxis_transform(), linestyle=dashes, **style)
+
+
+@_draw.register
+def _(mark: Spans, ax: Axes, seconds: Seconds) -> None:
+    for span_ns in mark.spans_ns:
+        ax.axvspan(*seconds(span_ns), color=mark.colour, alpha=mark.opacity, linewidth=0, zorder=0)
+
+
+def _scale(axis: Axis, ax: Axes) -> None:
+    if axis.is_log:
+        ax.set_yscale("log")
+        ax.yaxis.set_minor_formatter(NullFormatter())
+    ax.set_ylim(axis.low, axis.high)
+    if axis.ticks is not None:
+        ax.yaxis.set_major_locator(FixedLocator(list(axis.ticks)))
+        ax.yaxis.set_minor_locator(NullLocator())
+        ax.yaxis.set_ticklabels([literal(text) for text in axis.ticks.values()])
+    else:
+        linear = MaxNLocator(axis.count, steps=_STEPS)
+        ax.yaxis.set_major_locator(LogLocator(numticks=axis.count) if axis.is_log else linear)
+    ax.set_ylabel(axis.unit)

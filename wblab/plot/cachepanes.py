@@ -1,0 +1,128 @@
+"""Panes of what the page cache did: event rates, dirty state, throttling.
+
+A new one is a function here, and its line in `cache_panes`.
+"""
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from wblab.core.units import NS_PER_MS, format_time
+from wblab.data.pagecache import DirtyState, PageCache, Throttling
+from wblab.data.rates import Rates, event_rates
+from wblab.data.window import Window
+from wblab.plot.colours import SERIES, task_colours
+from wblab.plot.marks import Layer, Levels, Line, Points, Stack
+from wblab.plot.pane import Axis, Pane
+from wblab.plot.reduction import changes
+from wblab.plot.style import BACKGROUND, DIRTY, LIMIT, MARK, THRESHOLD, WRITEBACK
+
+_MIB, _KIB = 1 << 20, 1 << 10
+_FIRST_WIDTH = 2.6
+_HEADROOM = 1.08
+_SPAN = 1.5  # of a logarithmic axis, below and above its lines
+_MOST_TICKS = 5
+
+
+def cache_panes(cache: PageCache, window: Window, loads: Mapping[str, str]) -> Iterator[Pane]:
+    """Yield the panes of what was traced; of an event that was not, none. loads: the colours of loads."""
+    if cache.counts:
+        yield event_rates_pane(event_rates(cache, window))
+    state = cache.dirty_state.within(window.start_ns, window.end_ns)
+    if len(state):
+        yield dirty_state_pane(state)
+    throttling = cache.throttling.within(window.start_ns, window.end_ns)
+    if len(throttling):
+        yield pauses_asked_pane(throttling, loads)
+        yield rate_limits_pane(throttling, loads)
+
+
+def event_rates_pane(rates: Rates) -> Pane:
+    """Return events per second by type; where there are none, there is no line."""
+    words = "{name}: {value:,.0f} per second, from {time:.3f} s"
+    lines = tuple(
+        # The first is wider: where another has the same rate, both are seen.
+        Levels(name, rates.edges_ns, np.where(per_s > 0, per_s, np.nan), colour, words, 1.0 if rank else _FIRST_WIDTH)
+        for rank, ((name, per_s), colour) in enumerate(zip(rates.per_s.items(), SERIES, strict=False))
+    )
+    axis = _rates_axis(np.concatenate([line.values for line in lines])) if lines else Axis("events/s", 0, 1, ticks={})
+    return Pane("events", f"per second, by type, in spans of {format_time(rates.bin_ns)}", axis, lines, 0.9)
+
+
+def dirty_state_pane(state: DirtyState) -> Pane:
+    """Return how much is dirty and under writeback, one on the other, and the thresholds that it meets, in MiB."""
+    both = Stack(
+        state.ts_ns,
+        (
+            Layer("dirty", state.dirty / _MIB, DIRTY, "{name}: {value:.2f} MiB, at {time:.3f} s"),
+            Layer("+ writeback", state.writeback / _MIB, WRITEBACK, "{name}: {value:.2f} MiB; together {top:.2f} MiB"),
+        ),
+    )
+    thresholds = {
+        "dirty limit": (state.limit, LIMIT),
+        "dirty threshold": (state.threshold, THRESHOLD),
+        "background threshold": (state.background, BACKGROUND),
+    }
+    lines = []
+    for name, (values, colour) in thresholds.items():
+        at = changes(values)
+        lines.append(Line(name, state.ts_ns[at], values[at] / _MIB, colour, "{name}: {value:.2f} MiB"))
+    most = max(int(values.max()) for values in (state.limit, state.threshold, state.dirty + state.writeback))
+    axis = Axis("MiB", 0, _HEADROOM * most / _MIB, count=6)
+    return Pane("dirty state", "of the page cache, against the thresholds", axis, (both, *lines), 2.2)
+
+
+def pauses_asked_pane(throttling: Throttling, loads: Mapping[str, str]) -> Pane:
+    """Return each pause that the kernel asked of a task, in ms, as a point where it began."""
+    asked = throttling.where(throttling.pause_ns > 0)
+    words = "{name}: to pause for {value:.0f} ms, at {time:.3f} s"
+    points = tuple(
+        Points(task, rows.ts_ns, rows.pause_ns / NS_PER_MS, colour, words)
+        for task, colour in task_colours(throttling.task, loads).items()
+        if len(rows := asked.where(asked.task == task))
+    )
+    # The longest that it asks for is 200 ms: mm/page-writeback.c, MAX_PAUSE.
+    axis = Axis("ms", 0, 220, ticks={tick: f"{tick}" for tick in (0, 100, 200)})
+    return Pane("throttling", "pauses that the kernel asks of a task, each a point", axis, points, 0.8)
+
+
+def rate_limits_pane(throttling: Throttling, loads: Mapping[str, str]) -> Pane:
+    """Return the rate that each task is allowed and the base rate behind it, in bytes/s on a logarithmic scale.
+
+    A rate of 0, past the dirty limit, lies on the lower edge.
+    """
+    rates, base = throttling.task_rate, throttling.base_rate
+    least = max(_KIB, int(min(rates[rates > 0].min(initial=1 << 40), base.min(initial=1 << 40))) // 2)
+    most = max(int(rates.max()), int(base.max()), 2 * least)
+    words = "{name}: may dirty {value:,.0f} KiB/s, at {time:.3f} s"
+    points = []
+    for task, colour in task_colours(throttling.task, loads).items():
+        rows = throttling.where(throttling.task == task)
+        shown, said = np.maximum(rows.task_rate, least), rows.task_rate / _KIB
+        points.append(Points(task, rows.ts_ns, shown, colour, words, 1.9, said))
+    at = changes(base)
+    line = Line(
+        "base rate of the device",
+        throttling.ts_ns[at],
+        np.maximum(base[at], least),
+        MARK,
+        "{name}: {value:,.0f} KiB/s",
+        1.2,
+        base[at] / _KIB,
+    )
+    powers = range(int(np.ceil(np.log2(least))), int(np.log2(most)) + 1)
+    ticks = [1 << power for power in powers][:: max(1, -(-len(powers) // _MOST_TICKS))]
+    axis = Axis("", least, _SPAN * most, is_log=True, ticks={tick: _rate_text(tick) for tick in ticks})
+    what = "at which tasks may dirty pages; on the lower edge 0, past the dirty limit"
+    return Pane("rate limits", what, axis, (*points, line), 1.1)
+
+
+def _rates_axis(per_s: np.ndarray[tuple[int], np.dtype[np.float64]]) -> Axis:
+    """Return a logarithmic axis on which at least one power of ten is."""
+    low, high = float(np.nanmin(per_s)) / _SPAN, float(np.nanmax(per_s)) * _SPAN
+    power = float(10.0 ** np.floor(np.log10(high)))
+    return Axis("events/s", min(low, power), high, is_log=True)
+
+
+def _rate_text(value: float) -> str:
+    return f"{value / _MIB:g} MiB/s" if value >= _MIB else f"{value / _KIB:g} KiB/s"

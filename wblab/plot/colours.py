@@ -1,0 +1,54 @@
+"""Who has which colour: a load has the same one in every pane of a picture, on its page and in the monitor.
+
+Colours are ones that colour-blind readers can tell apart (Okabe and Ito, "Color Universal Design", 2008). Innocent
+loads are blue, offenders are grey, so that who is who is seen at a glance; the colour of a pause is nobody's.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+from wblab.core.loads import Load
+
+PAUSE = "#D55E00"
+CONTROL = "#009E73"
+INNOCENT = ("#0072B2", "#56B4E9", "#332288", "#8DA0CB")
+OFFENDERS = ("#6B6B6B", "#A0A0A0", "#3D3D3D")
+
+# For what has no colour of its own, in the order of its weight.
+SERIES = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#6B6B6B", "#000000")
+
+OTHERS = "#BBBBBB"  # for all for whom the series has none left
+
+
+def load_colours(loads: Mapping[str, Load | type[Load]]) -> dict[str, str]:
+    """Return the colour of each load by its name: of its role, in the order of the spec."""
+    colours, counts = {}, dict.fromkeys((INNOCENT, OFFENDERS), 0)
+    for name, load in loads.items():
+        if load.role == "control":
+            colours[name] = CONTROL
+            continue
+        family = INNOCENT if load.role == "innocent" else OFFENDERS
+        colours[name] = family[counts[family] % len(family)]
+        counts[family] += 1
+    return colours
+
+
+def task_colours(tasks: Any, loads: Mapping[str, str]) -> dict[str, str]:
+    """Return a colour for each task that occurs, the most frequent first; those without a colour are left out.
+
+    loads: the colours of loads, which their tasks have.
+    """
+    import numpy as np
+
+    found, counts = np.unique(np.asarray(tasks, dtype=str), return_counts=True)
+    ordered = sorted(zip(found.tolist(), counts.tolist(), strict=True), key=lambda item: (-item[1], item[0]))
+    names = [name for name, _ in ordered][: len(SERIES)]
+    others = dict(zip((name for name in names if name not in loads), unused(loads.values()), strict=False))
+    colours = {**loads, **others}
+    return {name: colours[name] for name in names if name in colours}
+
+
+def unused(taken: Collection[str] | Iterable[str]) -> Sequence[str]:
+    """Return the colours of the series that nobody has."""
+    taken = set(taken)
+    return [colour for colour in SERIES if colour not in taken]

@@ -1,0 +1,94 @@
+"""Panes of single loads: how long each cycle took, and when."""
+
+from collections.abc import Iterable, Mapping
+from textwrap import shorten
+
+import numpy as np
+
+from wblab.core.units import NS_PER_MS, NS_PER_S
+from wblab.data.pauses import DEFAULT_BOUND_NS
+from wblab.data.run import LoadCycles
+from wblab.data.window import Window, cycles_in
+from wblab.plot.colours import CONTROL, PAUSE, load_colours
+from wblab.plot.marks import Blocks, Label, Line, Mark, Side
+from wblab.plot.pane import Axis, Pane
+
+CONTROL_RANGE = (0.95, 1.25)  # of its idle time: a control load's cycles lie in it, unless the host stalls
+INNOCENT, OFFENDING = "innocent", "offender"  # groups of the legend
+_HEADROOM = 1.35  # above the longest cycle, for its name
+_WORDS = 80  # letters above a pane
+_LEAST_TOP_S = 0.5  # so that a run without pauses does not look like one with
+
+
+def describe(item: LoadCycles) -> str:
+    """Return what a load does, in words that fit above a pane."""
+    return shorten(item.load.description, _WORDS, placeholder=" …")
+
+
+def control_panes(loads: Iterable[LoadCycles], window: Window) -> list[Pane]:
+    """Return a pane for each control load."""
+    return [control_pane(item, window) for item in loads if item.load.role == "control"]
+
+
+def writing_panes(loads: Iterable[LoadCycles], bound_ns: int, window: Window, *, is_close: bool) -> list[Pane]:
+    """Return a pane for each other load, all with one scale, so that their heights can be compared.
+
+    Close by, one that does nothing in the window has none.
+    """
+    colours = load_colours({item.name: item.load for item in loads})
+    writing = [(item, cycles(item, colours, bound_ns, window)) for item in loads if item.load.role != "control"]
+    heights_s = (blocks.heights_s.max(initial=0) for item, blocks in writing if item.load.has_pauses)
+    top_s = max(_LEAST_TOP_S, _HEADROOM * float(max(heights_s, default=0)))
+    return [load_pane(item, blocks, top_s) for item, blocks in writing if not is_close or len(blocks.heights_s)]
+
+
+def control_pane(item: LoadCycles, window: Window | None = None) -> Pane:
+    """Return a line of a control load's cycle times, in ms, around its idle time; a stall beyond it is named."""
+    idle_ms = item.load.idle_ns(0) / NS_PER_MS
+    low, high = (share * idle_ms for share in CONTROL_RANGE)
+    first, last = cycles_in(item, window)
+    durations_ms = item.durations_ns[first:last] / NS_PER_MS
+    words = "{name}: cycle of {value:.2f} ms, from {time:.3f} s"
+    marks: list[Mark] = [Line(item.name, item.starts_ns[first:last], durations_ms, CONTROL, words, width=0.8)]
+    if durations_ms.max(initial=0) > high:
+        longest = first + int(item.pauses_ns[first:last].argmax())
+        side: Side = "left" if 2 * longest > len(item.pauses_ns) else "right"  # where there is room
+        text = f"stalled for {item.pauses_ns[longest] / NS_PER_S:.2f} s"
+        marks.append(Label(int(item.starts_ns[longest]), 1.1 * idle_ms, text, PAUSE, side))
+    return Pane(item.name, describe(item), Axis("cycle (ms)", low, high, count=3), tuple(marks), 0.6)
+
+
+def load_pane(item: LoadCycles, blocks: Blocks, top_s: float) -> Pane:
+    """Return the cycles of a load, as high as they took on a scale up to `top_s`; the longest pause is named.
+
+    Of a command only the time in which it ran is shown, by the width.
+    """
+    if not item.load.has_pauses:
+        axis = Axis("", 0, float(blocks.heights_s.max(initial=0)) or 1.0, ticks={})
+        return Pane(item.name, describe(item), axis, (blocks,), 0.25)
+    marks: list[Mark] = [blocks]
+    if blocks.paused.any():
+        longest = int(blocks.pauses_s.argmax())
+        middle_ns = (int(blocks.edges_ns[longest]) + int(blocks.edges_ns[longest + 1])) // 2
+        text = f"{blocks.pauses_s[longest]:.1f} s"
+        marks.append(Label(middle_ns, float(blocks.heights_s[longest]), text, PAUSE))
+    return Pane(item.name, describe(item), Axis("cycle (s)", 0, top_s, count=4), tuple(marks), 0.85)
+
+
+def cycles(
+    item: LoadCycles, colours: Mapping[str, str], bound_ns: int = DEFAULT_BOUND_NS, window: Window | None = None
+) -> Blocks:
+    """Return the cycles of a load, of those in a window. An offender's first wait is left out: it is no work of it."""
+    first, last = cycles_in(item, window)
+    if item.load.role == "offender":
+        first = min(max(first, 1), last)
+    return Blocks(
+        item.name,
+        item.boundaries_ns[first : last + 1],
+        item.durations_ns[first:last] / NS_PER_S,
+        item.pauses_ns[first:last] / NS_PER_S,
+        np.ones(last - first, np.int64),
+        bound_ns / NS_PER_S,
+        colours[item.name],
+        INNOCENT if item.load.role == "innocent" else OFFENDING,
+    )

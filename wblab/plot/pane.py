@@ -1,0 +1,71 @@
+"""What a timeline is, before anybody draws it: panes on one time axis, and what they share."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from wblab.core.units import NS_PER_S
+from wblab.data.run import Run
+from wblab.data.window import Window
+from wblab.plot.marks import Mark, Rules, Spans, names
+
+
+@dataclass(frozen=True)
+class Axis:
+    """The y axis of a pane: what it counts, from where to where.
+
+    ticks: where its ticks are, with their words; else there are about `count` of them, where the eye likes them.
+    """
+
+    unit: str
+    low: float
+    high: float
+    is_log: bool = False
+    ticks: Mapping[float, str] | None = None
+    count: int = 5
+
+
+@dataclass(frozen=True)
+class Pane:
+    """One pane: its title (a name and what it shows), its axis, its marks, and its height relative to others."""
+
+    name: str
+    what: str
+    axis: Axis
+    marks: tuple[Mark, ...]
+    height: float = 1.0
+
+    @property
+    def explained(self) -> list[str]:
+        """The names that its legend explains: what has the pane's own name needs none."""
+        return [name for name in names(self.marks) if name != self.name]
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What colours mean on all panes. group: marks of this group are shown and hidden together."""
+
+    group: str
+    colours: tuple[str, ...]
+    text: str
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """The panes of a run on one time axis.
+
+    everywhere: marks that are on all panes. starts: where to say which offenders start, and the words.
+    """
+
+    run: Run
+    window: Window
+    title: str
+    panes: Sequence[Pane]
+    everywhere: tuple[Rules | Spans, ...] = ()
+    starts: Sequence[tuple[int, str]] = ()
+    meanings: Sequence[Meaning] = field(default=())
+
+    @property
+    def shown_s(self) -> tuple[float, float]:
+        """The ends of the time axis, in seconds since the loads started."""
+        start, end = self.window.start_ns, self.window.end_ns
+        return (start - self.run.zero_ns) / NS_PER_S, (end - self.run.zero_ns) / NS_PER_S

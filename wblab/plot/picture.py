@@ -1,0 +1,98 @@
+"""The timeline of a run as a picture: its panes, drawn by Matplotlib, and how it is written."""
+
+from pathlib import Path
+from typing import Any
+
+from matplotlib import rc_context
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.legend_handler import HandlerTuple
+from matplotlib.patches import Patch
+
+from wblab.core.errors import InputError, WblabError
+from wblab.core.files import replace_file
+from wblab.core.units import NS_PER_S
+from wblab.data.run import Run
+from wblab.plot.artists import plot_mark, plot_pane
+from wblab.plot.colours import PAUSE
+from wblab.plot.pane import Pane, Timeline
+from wblab.plot.style import DPI, GRID, LEGEND_ROW_IN, MARK, PANE_HEIGHT_IN, WIDTH_IN, legend_rows, literal
+
+Axes = Any  # matplotlib.axes.Axes
+FORMATS = (".png", ".svg", ".pdf")
+# Margins in inches: fixed, as finding them out takes longer than drawing.
+_LEFT, _RIGHT, _TOP, _BOTTOM, _BETWEEN = 0.95, 0.2, 0.62, 0.75, 0.32
+_LABEL_AT = -0.062  # of a pane's width: the labels of all y axes stand in one line
+
+
+def picture(timeline: Timeline) -> Figure:
+    """Return the figure of a timeline: its panes on the run's time axis, with a line where each offender starts."""
+    panes = timeline.panes
+    heights_in = [PANE_HEIGHT_IN * pane.height for pane in panes]
+    above_in = [LEGEND_ROW_IN * (legend_rows(pane.explained) - 1) for pane in panes]
+    height_in = _TOP + _BOTTOM + sum(heights_in) + sum(above_in) + _BETWEEN * (len(panes) - 1)
+    figure = Figure(figsize=(WIDTH_IN, height_in), dpi=DPI)
+    FigureCanvasAgg(figure)
+    place_in = height_in - _TOP
+    rows: list[Axes] = []
+    for pane, pane_in, room_in in zip(panes, heights_in, above_in, strict=True):
+        place_in -= pane_in + room_in
+        box = (_LEFT / WIDTH_IN, place_in / height_in, 1 - (_LEFT + _RIGHT) / WIDTH_IN, pane_in / height_in)
+        rows.append(figure.add_axes(box, sharex=rows[0] if rows else None))
+        place_in -= _BETWEEN
+        _add_pane(timeline, pane, rows[-1])
+    for ax in rows[:-1]:
+        ax.tick_params(labelbottom=False)
+    rows[-1].set_xlim(*timeline.shown_s)
+    rows[-1].set_xlabel("time since the loads started (s)")
+    _name_offenders(timeline, rows[0])
+    _explain_colours(timeline, figure)
+    lines = "\n".join(map(literal, timeline.title.splitlines()))
+    colour = PAUSE if timeline.run.failure else "black"
+    figure.suptitle(lines, fontsize=11, y=1 - 0.12 / height_in, va="top", color=colour)
+    return figure
+
+
+def save(figure: Figure, run: Run, path: Path) -> None:
+    """Write a figure; the suffix says how. Its metadata name the run, and nothing in it depends on the day.
+
+    Raises InputError for another suffix, WblabError when the file cannot be written.
+    """
+    suffix = path.suffix.lower()
+    if suffix not in FORMATS:
+        raise InputError(f"cannot draw {str(path)!r}: its name must end in {', '.join(FORMATS)}")
+    metadata = {"Title": run.name} | {".png": {}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}[suffix]
+    try:
+        # Without a salt the ids of elements are random.
+        with rc_context({"svg.hashsalt": run.name}), replace_file(path) as file:
+            figure.savefig(file, format=suffix[1:], metadata=metadata)
+    except OSError as error:
+        raise WblabError(f"cannot write {path}: {error.strerror}") from None
+
+
+def _add_pane(timeline: Timeline, pane: Pane, ax: Axes) -> None:
+    plot_pane(pane, timeline.run.zero_ns, ax=ax)
+    name = ax.set_title(literal(pane.name), loc="left", fontsize=10, fontweight="bold", pad=3)
+    place = {"xycoords": name, "textcoords": "offset points", "va": "bottom"}
+    ax.annotate(literal(pane.what), (1, 0), (6, 0), color=MARK, fontsize=9, **place)
+    ax.grid(color=GRID, linewidth=0.5)
+    ax.set_axisbelow(True)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.yaxis.set_label_coords(_LABEL_AT, 0.5)
+    for mark in timeline.everywhere:
+        plot_mark(mark, timeline.run.zero_ns, ax)
+
+
+def _name_offenders(timeline: Timeline, ax: Axes) -> None:
+    place = {"xycoords": ("data", "axes fraction"), "xytext": (4, -2), "textcoords": "offset points", "va": "top"}
+    for start_ns, text in timeline.starts:
+        start_s = (start_ns - timeline.run.zero_ns) / NS_PER_S
+        ax.annotate(literal(text), (start_s, 1), fontsize=9, color=MARK, **place)
+
+
+def _explain_colours(timeline: Timeline, figure: Figure) -> None:
+    patches: list[Any] = [tuple(Patch(color=colour) for colour in meaning.colours) for meaning in timeline.meanings]
+    labels = [meaning.text for meaning in timeline.meanings]
+    handlers = {tuple: HandlerTuple(ndivide=None, pad=0)}
+    look: dict[str, Any] = {"loc": "lower right", "ncols": len(labels), "frameon": False, "fontsize": 9}
+    figure.legend(patches, labels, handler_map=handlers, **look)
