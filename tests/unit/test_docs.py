@@ -10,7 +10,8 @@ from wblab.cli import build_parser
 from wblab.commands.live import build_parser as live_parser
 from wblab.commands.live import make_order
 from wblab.core.errors import WblabError
-from wblab.lab.specfile import ROOT, find_spec, preset_names, read_spec
+from wblab.lab.places import ROOT
+from wblab.lab.specfile import find_spec, preset_names, read_spec
 
 README = (ROOT / "README.md").read_text()
 DOCUMENTS = sorted(path for pattern in ("*.md", "*/README.md") for path in ROOT.glob(pattern))

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wblab.core.errors import InputError, WblabError
-from wblab.lab.specfile import PRESETS, ROOT
+from wblab.lab.places import LINUX_UML, PRESETS, check_checkout
 
 if TYPE_CHECKING:
     from wblab.data.run import Run
@@ -99,7 +99,7 @@ def inputs(run: "Run") -> dict[str, str]:
 
 def _kernel_files() -> list[Path]:
     """Return what decides how a kernel is made: where its source is, its configuration, the patches."""
-    return [path for path in sorted((ROOT / "linux-uml").rglob("*")) if path.is_file() and path.suffix != ".md"]
+    return [path for path in sorted(LINUX_UML.rglob("*")) if path.is_file() and path.suffix != ".md"]
 
 
 def _short(value: Any) -> str:
@@ -129,8 +129,11 @@ def _golden(arguments: argparse.Namespace) -> None:
     from wblab.data.digest import digest
     from wblab.data.run import read_run
     from wblab.host.machine import distribution
-    from wblab.lab.specfile import RESULTS, find_spec, read_spec
+    from wblab.lab.places import RESULTS
+    from wblab.lab.specfile import find_spec, read_spec
 
+    if arguments.update:
+        check_checkout(FILE, "--update")
     run = read_run(run_spec(read_spec(find_spec(SPEC)), arguments.exp or RESULTS).directory)
     found = digest(run)
     print(run.path)

@@ -5,7 +5,8 @@ import pytest
 from wblab.core.errors import InputError
 from wblab.host import check as module
 from wblab.host.check import check_run
-from wblab.lab.specfile import PRESETS, preset_names, read_spec
+from wblab.lab.places import PRESETS
+from wblab.lab.specfile import preset_names, read_spec
 from wblab.lab.tools import tool_path
 
 BASE = read_spec(PRESETS / "base.toml")

@@ -6,7 +6,7 @@ import pytest
 
 from wblab.lab import packages
 from wblab.lab.packages import PROGRAMS, TEST_PROGRAMS, install_command, missing_packages, missing_test_packages
-from wblab.lab.specfile import ROOT
+from wblab.lab.places import ROOT
 
 
 def test_what_is_missing_is_named_by_package(monkeypatch):
