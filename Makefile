@@ -18,7 +18,7 @@ PYTEST = $(VENV)/bin/pytest -n auto --dist loadfile --no-loadscope-reorder --lef
 LEFT_OUT := .pytest_cache/left-out
 
 .DEFAULT_GOAL := help
-.PHONY: help run test unit uml soak golden lint bench notebooks kernel setup packages doctor reference clean
+.PHONY: help run test unit uml soak golden lint docs bench notebooks kernel setup packages doctor reference clean
 
 help: ## Show this help
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-10s %s\n", $$1, $$2 }'
@@ -28,7 +28,7 @@ run: kernel ## Set up, build the kernel, run the base experiment and draw its ti
 	$(WBLAB) timeline "$$run" && \
 	$(WBLAB) pauses "$$run"
 
-test: forget lint unit uml ## Set up, check and test everything; boots real kernels
+test: forget lint docs unit uml ## Set up, check and test everything; boots real kernels
 	@echo; if [ -s $(LEFT_OUT) ]; then echo "Not tested here, and why:"; cat $(LEFT_OUT); \
 	else echo "Nothing was left out."; fi; echo "Longer versions of some tests: make soak"
 
@@ -40,6 +40,9 @@ lint: setup ## Check style, types and the direction of imports
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports
+
+docs: setup ## Build the documentation, docs/_build/index.html
+	@$(VENV)/bin/sphinx-build --fail-on-warning --keep-going --quiet --builder html docs docs/_build
 
 unit: setup ## Run the tests that boot nothing
 	$(PYTEST) -m "not uml and not bench and not soak"
@@ -85,4 +88,4 @@ $(STAMP): pyproject.toml
 	@touch $@
 
 clean: ## Remove .venv and caches; results in exp/ and built kernels stay
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache *.egg-info
+	rm -rf $(VENV) docs/_build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache *.egg-info

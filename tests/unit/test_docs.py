@@ -1,5 +1,6 @@
-"""The documentation is held against the commands: what it shows is there, and is understood."""
+"""The documentation is held against the commands: what it shows is there, is understood, and is all there is."""
 
+import argparse
 import re
 import shlex
 from pathlib import Path
@@ -9,54 +10,131 @@ import pytest
 from wblab.cli import build_parser
 from wblab.commands.live import make_request
 from wblab.core.errors import WblabError
-from wblab.lab.specfile import ROOT, find_spec, preset_names, read_spec
+from wblab.core.loads import KINDS
+from wblab.lab.distributions import ALL
+from wblab.lab.packages import HEADERS, PROGRAMS
+from wblab.lab.places import MATRICES, ROOT
+from wblab.lab.specfile import find_spec, preset_names, read_spec
 
-README = (ROOT / "README.md").read_text()
-DOCUMENTS = sorted(path for pattern in ("*.md", "*/README.md") for path in ROOT.glob(pattern))
+README = ROOT / "README.md"
+DOCS = ROOT / "docs"
+WRITTEN = ("*.md", "*/README.md", "misc/*/README.md", "docs/*.md", "docs/*/*.md")
+DOCUMENTS = sorted(path for pattern in WRITTEN for path in ROOT.glob(pattern))
+GENERATED = DOCS / "reference/commands.md"  # from the parsers; it has no examples
+EXAMPLES = [path.read_text() for path in DOCUMENTS if path != GENERATED]
+MOST_WORDS = 1000  # of the README
 # Indented lines: a command, then at least two spaces and what it does.
-COMMANDS = re.findall(r"^    ((?:\./experiment\.py|wblab)(?: \S+)*)", README, re.MULTILINE)
+COMMAND = re.compile(
+    r"^    (?:sudo )?(?:/opt/wblab/bin/)?((?:\./experiment\.py|\./load\.py|wblab)(?: \S+)*)", re.MULTILINE
+)
+COMMANDS = sorted({command for text in EXAMPLES for command in COMMAND.findall(text)})
+LIVE = sorted(
+    {
+        options
+        for text in EXAMPLES
+        for options in re.findall(r"^    sudo \./live_experiment\.py(.*?)(?: -- |  )", text, re.MULTILINE)
+    }
+)
+
+
+def name(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def choices(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    """Return the verbs of a command, or those of a verb."""
+    found = (action.choices for action in parser._actions if isinstance(action, argparse._SubParsersAction))
+    return next(found, {})
+
+
+def verbs() -> list[str]:
+    return [
+        " ".join(["wblab", verb, *below])
+        for verb, parser in choices(build_parser()).items()
+        for below in ([[one] for one in choices(parser)] or [[]])
+    ]
 
 
 def targets(text: str) -> set[str]:
     return set(re.findall(r"(?:^    |`)make ([a-z]+)", text, re.MULTILINE))
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+@pytest.mark.parametrize("document", DOCUMENTS, ids=name)
 def test_make_targets_exist_and_explain_themselves(document):
     makefile = (ROOT / "Makefile").read_text()
     for target in targets(document.read_text()):
         assert re.search(rf"^{target}:.*## \w", makefile, re.MULTILINE), target
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+@pytest.mark.parametrize("document", DOCUMENTS, ids=name)
 def test_links_lead_somewhere(document):
     for link in re.findall(r"\]\(([^)]+)\)", document.read_text()):
-        assert link.startswith("https://") or (document.parent / link).exists(), link
+        path, _, heading = link.partition("#")
+        target = document.parent / path if path else document
+        assert link.startswith("https://") or target.exists(), link
+        if heading and not link.startswith("https://"):
+            assert heading in anchors(target.read_text()), link
 
 
-def test_commands_were_found():
-    assert len(COMMANDS) > 8
+def anchors(text: str) -> set[str]:
+    """Return what headings are called in links, as GitHub and MyST do it."""
+    titles = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def test_every_page_is_reached_from_the_first():
+    first = (DOCS / "index.md").read_text()
+    for page in DOCS.glob("*/*.md"):
+        folder, stem = page.parent.name, page.stem
+        assert f"\n{folder}/{stem}\n" in first or f"\n{folder}/*\n" in first, page
+
+
+def test_the_readme_is_short_and_leads_on():
+    text = README.read_text()
+    assert len(text.split()) < MOST_WORDS
+    pages = {page for page in DOCS.glob("*/*.md") if "{include}" not in page.read_text()}
+    linked = {(ROOT / link).resolve() for link in re.findall(r"\]\((docs/[^)#]+)", text)}
+    assert pages - linked <= {GENERATED}
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_commands_are_understood(command):
     program, *arguments = shlex.split(command)
+    if program == "./load.py":
+        assert arguments[1] in KINDS
+        return
     parsed = build_parser().parse_args(arguments if program == "wblab" else ["run", *arguments])
     settings = getattr(parsed, "settings", [])
     if settings and not Path(parsed.spec).suffix:
         assert read_spec(find_spec(parsed.spec), settings)
 
 
-@pytest.mark.parametrize(
-    "options", re.findall(r"^    sudo \./live_experiment\.py(.*?)(?: -- |  )", README, re.MULTILINE)
-)
+@pytest.mark.parametrize("options", LIVE)
 def test_live_commands_are_understood(options):
     assert make_request(build_parser().parse_args(["live", *shlex.split(options), "--", "true"]))
 
 
-def test_every_preset_is_explained():
-    explained = set(re.findall(r"^\| `([a-z0-9-]+)` \|", README, re.MULTILINE))
-    assert explained == set(preset_names())
+@pytest.mark.parametrize("verb", verbs())
+def test_every_verb_is_shown_at_work(verb):
+    assert any(f"{command} ".startswith(f"{verb} ") for command in COMMANDS)
+
+
+def test_programs_of_a_checkout_are_shown_at_work():
+    assert LIVE
+    assert {"./experiment.py", "./load.py"} <= {command.split()[0] for command in COMMANDS}
+
+
+def test_every_preset_and_matrix_is_explained():
+    explained = re.findall(r"^\| `([a-z0-9-]+)` \|", (DOCS / "reference/experiments.md").read_text(), re.MULTILINE)
+    assert sorted(explained) == sorted([*preset_names(), *(path.stem for path in MATRICES.glob("*.toml"))])
+
+
+@pytest.mark.parametrize("distribution", ALL, ids=lambda one: one.name)
+def test_the_packages_of_every_distribution_are_those_that_the_lab_asks_for(distribution):
+    rows = (DOCS / "how-to/install.md").read_text().splitlines()
+    row = next(line for line in rows if line.startswith(f"| {distribution.name}"))
+    packages = distribution.packages([*PROGRAMS.values(), *HEADERS.values(), "python3-venv"])
+    assert row.endswith(f" {' '.join(packages)}` |")
 
 
 def test_a_preset_that_is_not_there_is_refused():

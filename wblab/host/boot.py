@@ -27,12 +27,12 @@ from wblab.host.sandbox import Sandbox
 from wblab.host.sandbox.elf import loader
 from wblab.host.scratch import remove_scratch
 from wblab.lab.formats import CONSOLE
+from wblab.lab.places import ROOT, SHARE
 from wblab.lab.printable import printable
-from wblab.lab.specfile import ROOT
 
 _REAPER = """
 import json, sys
-sys.path.insert(0, sys.argv[1])
+sys.path.append(sys.argv[1])
 from wblab.host.reaper import ConfinedCommand, main
 main(ConfinedCommand(**json.loads(sys.argv[2])))
 """
@@ -165,7 +165,7 @@ def _start(request: Boot, control_far: socket.socket, status_write: int) -> "sub
         descriptors = {layout.DISK_FD: request.disk_fd, layout.STATUS_FD: status_write}
         if request.samples_fd is not None:
             descriptors[layout.SAMPLES_FD] = request.samples_fd
-        directories = {layout.LAB_FD: ROOT, layout.PACKAGES_FD: request.lab.packages} if request.lab else {}
+        directories = {layout.LAB_FD: SHARE, layout.PACKAGES_FD: request.lab.packages} if request.lab else {}
         for number, directory in directories.items():
             descriptors[number] = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
             stack.callback(os.close, descriptors[number])

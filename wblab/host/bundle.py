@@ -13,7 +13,7 @@ from threading import get_ident
 
 from wblab.core.errors import WblabError
 from wblab.kernels.cache import room
-from wblab.lab.specfile import ROOT
+from wblab.lab.places import PROGRAM, ROOT
 
 PACKAGES = ("wblab/core", "wblab/guest")
 
@@ -23,13 +23,15 @@ _COMPILE = """
 import sys
 archive, lab, *pairs = sys.argv[1:]
 names, paths = pairs[::2], pairs[1::2]
-sys.path.insert(0, lab)
+sys.path.append(lab)
 import importlib.util, os, runpy  # what Python itself needs to run an archive
 for name in names[1:]:
     importlib.import_module(name.removesuffix(".py").removesuffix("/__init__").replace("/", "."))
 standard = {}  # what was imported from files of the standard library
 for module in list(sys.modules.values()):
     spec = getattr(module, "__spec__", None)
+    if module.__name__.split(".")[0] == "wblab":
+        continue  # an installed lab may lie below the standard library
     if spec and spec.has_location and spec.origin.startswith(sys._stdlib_dir) and spec.origin.endswith(".py"):
         # Other modules of a package are where they were.
         more = f"__path__.append({os.path.dirname(spec.origin)!r})" if spec.submodule_search_locations else ""
@@ -74,7 +76,7 @@ def program_sha256(interpreter: str) -> str:
 
 def _sources() -> dict[str, Path]:
     """Return the files of the bundle by their names in it, in a fixed order."""
-    files = {"__main__.py": ROOT / "experiment.py", "wblab/__init__.py": ROOT / "wblab" / "__init__.py"}
+    files = {"__main__.py": PROGRAM, "wblab/__init__.py": ROOT / "wblab" / "__init__.py"}
     for package in PACKAGES:
         for path in sorted((ROOT / package).glob("*.py")):
             files[f"{package}/{path.name}"] = path

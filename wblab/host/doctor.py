@@ -14,7 +14,7 @@ from wblab.host.command import interpreter
 from wblab.host.machine import available_memory_bytes, free_shared_bytes, shared_memory
 from wblab.host.sandbox import landlock_version
 from wblab.kernels.cache import home
-from wblab.lab.packages import install_command, missing_packages
+from wblab.lab.packages import advice, missing_packages, own_names
 from wblab.lab.tables import Table
 
 _PTRACE_SCOPE = Path("/proc/sys/kernel/yama/ptrace_scope")
@@ -81,7 +81,7 @@ def _guest_python() -> Finding:
 
 def _packages() -> Finding:
     missing = missing_packages()
-    return Finding("packages", not missing, ", ".join(missing) or "all there", " ".join(install_command(missing)))
+    return Finding("packages", not missing, ", ".join(own_names(missing)) or "all there", advice(missing))
 
 
 def _ptrace() -> Finding:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from wblab.host.lab import Lab
 from wblab.host.sandbox import DISTRIBUTION, Sandbox
-from wblab.lab.specfile import ROOT
+from wblab.lab.places import SHARE
 
 # What programs besides the lab's own look at: who they are, and what time zone this is.
 _FOR_PROGRAMS = ("/etc/passwd", "/etc/group", "/etc/nsswitch.conf", "/etc/localtime", "/etc/ld.so.preload")
@@ -25,8 +25,8 @@ def guest_sandbox(
     lists: tuple[str, ...] = ()
     if lab:
         reads |= {*_FOR_PROGRAMS, _installation(str(lab.python)), str(lab.packages)}
-        reads |= {str(ROOT / part) for part in _LAB_PARTS}
-        lists = (str(ROOT),)
+        reads |= {str(SHARE / part) for part in _LAB_PARTS}
+        lists = (str(SHARE),)
     return Sandbox(
         reads=sorted(reads),
         lists=lists,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wblab.core.errors import InputError
-from wblab.lab.specfile import ROOT
+from wblab.lab.places import INSTALLED, ROOT
 
 # What a guest mounts its own filesystems over: the host's files below are not to be seen there.
 HIDDEN = ("/tmp", "/run", "/mnt", "/dev", "/proc", "/sys")
@@ -21,10 +21,10 @@ class Lab:
 
 
 def lab() -> Lab:
-    """Return what the lab is installed with: the environment that runs this, else .venv. Raises InputError."""
-    prefix = Path(sys.prefix) if sys.prefix != sys.base_prefix else ROOT / ".venv"
-    packages = next(iter(sorted(prefix.glob("lib/python3*/site-packages"))), None)
-    python = Path(os.path.realpath(prefix / "bin" / "python3"))
+    """Return what the lab is installed with: the environment that runs this, else a checkout's. Raises InputError."""
+    prefix = Path(sys.prefix) if INSTALLED or sys.prefix != sys.base_prefix else ROOT / ".venv"
+    packages = ROOT if INSTALLED else next(iter(sorted(prefix.glob("lib/python3*/site-packages"))), None)
+    python = Path(os.path.realpath(sys.executable if INSTALLED else prefix / "bin" / "python3"))
     if packages is None or not os.access(python, os.X_OK):
         raise InputError(f"programs in the guest need the lab's packages, which are not in {prefix}: run 'make setup'")
     if any(python.is_relative_to(hidden) for hidden in HIDDEN):

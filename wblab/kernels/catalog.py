@@ -10,8 +10,7 @@ from typing import Any
 from wblab.core.errors import InputError, nearest
 from wblab.kernels import pins
 from wblab.kernels.pins import Pin
-
-LINUX_UML = Path(__file__).resolve().parents[2] / "linux-uml"
+from wblab.lab.places import LINUX_UML
 
 
 @dataclass(frozen=True)

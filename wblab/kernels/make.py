@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wblab.core.errors import WblabError
-from wblab.lab.packages import PROGRAMS
+from wblab.lab.packages import PROGRAMS, advice
 from wblab.lab.progress import Report
 
 _STEP = re.compile(r"^  (?:CC|AS|LD|AR) +(?:\[M\] +)?(\S+)")
@@ -104,8 +104,8 @@ def check_tools() -> None:
     """Raise WblabError that names the programs that are missing and the command that installs them."""
     missing = [tool for tool in build_tools() if not shutil.which(tool)]
     if missing:
-        packages = " ".join(sorted({PROGRAMS[tool] for tool in missing} | {"libc6-dev"}))
-        raise WblabError(f"building a kernel needs {', '.join(missing)}: sudo apt-get install {packages}")
+        how = advice(sorted({PROGRAMS[tool] for tool in missing} | {"libc6-dev"}))
+        raise WblabError(f"building a kernel needs {', '.join(missing)}: {how}")
 
 
 def compiler() -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wblab.core.errors import InputError
+from wblab.lab.places import check_checkout
 
 _HEAD = """\
 # Which source exactly each series means. `wblab kernel build SERIES --refresh` moves a pin to what is newest.
@@ -49,6 +50,7 @@ def _pin(entry: Mapping[str, str]) -> Pin:
 
 def check_writable(path: Path) -> None:
     """Raise InputError where the pins cannot be moved."""
+    check_checkout(path, "--refresh")
     if not os.access(path if path.exists() else path.parent, os.W_OK):
         raise InputError(f"--refresh writes {path}, which you may not: do it in a checkout of your own")
 

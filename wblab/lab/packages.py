@@ -1,16 +1,18 @@
 """The distribution's packages that the lab needs: which are missing, and how they are installed.
 
-`python3 -m wblab.lab.packages` installs what is missing, as root on apt; else it says how. With `--tests` what only
-the tests need as well: without that they run too, and say at their end what they left out.
+`python3 -m wblab.lab.packages` installs what is missing, as root on Debian and its relatives; else it says how. With
+`--tests` what only the tests need as well: without that they run too, and say at their end what they left out.
 """
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
 
+from wblab.lab.distributions import DEBIAN, this_distribution
 from wblab.lab.progress import step
 from wblab.lab.tools import tool_path
 
@@ -29,7 +31,7 @@ PROGRAMS = {
     "mkfs.xfs": "xfsprogs",
     "trace-cmd": "trace-cmd",
 }
-HEADERS = {"stdio.h": "libc6-dev"}
+HEADERS = {"stdio.h": "libc6-dev", "linux/types.h": "linux-libc-dev"}
 
 # What the tests call besides.
 BROWSERS = ("chromium", "chromium-browser", "chromium-headless-shell", "google-chrome", "google-chrome-stable")
@@ -51,7 +53,7 @@ _ENVIRONMENT = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
 
 
 def missing_packages() -> list[str]:
-    """Return the Debian packages to install for the lab, in a stable order."""
+    """Return the packages to install for the lab, by Debian's names, in a stable order."""
     missing = _missing(PROGRAMS, HEADERS)
     if find_spec("ensurepip") is None or find_spec("venv") is None:
         missing.append("python3-venv")
@@ -59,22 +61,34 @@ def missing_packages() -> list[str]:
 
 
 def missing_test_packages() -> list[str]:
-    """Return the Debian packages to install for the tests besides, in a stable order."""
+    """Return the packages to install for the tests besides, by Debian's names, in a stable order."""
     missing = _missing(TEST_PROGRAMS, TEST_HEADERS)
     if not any(map(tool_path, BROWSERS)):
         missing.append("chromium")
-    return missing
+    here = this_distribution()
+    return [package for package in missing if here is None or here.packages([package])]
 
 
 def _missing(programs: dict[str, str], headers: dict[str, str]) -> list[str]:
     missing = [package for program, package in programs.items() if tool_path(program) is None]
+    here = this_distribution()
+    if here and not here.headers:
+        return missing
     return missing + [package for header, package in headers.items() if not (_INCLUDE / header).exists()]
 
 
-def install_command(packages: list[str]) -> list[str]:
-    """Return the command that installs packages, for a person to copy or for root to run."""
-    sudo = [] if os.geteuid() == 0 else ["sudo"]
-    return [*sudo, "apt-get", "install", "--yes", "--no-install-recommends", *packages]
+def own_names(packages: list[str]) -> list[str]:
+    """Return what this distribution calls packages, as far as it is known."""
+    here = this_distribution()
+    return here.packages(packages) if here else packages
+
+
+def advice(packages: list[str]) -> str:
+    """Return in words how packages are installed here: the one command to copy."""
+    here = this_distribution()
+    if here is None:
+        return f"install what your distribution has for Debian's {' '.join(packages)}"
+    return f"run '{shlex.join(here.command(packages))}'"
 
 
 def main() -> int:
@@ -83,12 +97,12 @@ def main() -> int:
     more = missing_test_packages() if "--tests" in sys.argv[1:] else []
     if not needed and not more:
         return 0
-    if os.geteuid() or shutil.which("apt-get") is None:
-        command = " ".join(install_command([*needed, *more]))
+    if os.geteuid() or this_distribution() is not DEBIAN or shutil.which("apt-get") is None:
+        how = advice([*needed, *more])
         if needed:
-            print(f"wblab: missing packages: run '{command}' first", file=sys.stderr)
+            print(f"wblab: missing packages: {how} first", file=sys.stderr)
             return 2
-        print(f"wblab: some tests will be left out; for all of them run '{command}' first", file=sys.stderr)
+        print(f"wblab: some tests will be left out; for all of them {how} first", file=sys.stderr)
         return 0
     with step("packages: apt-get update"):
         subprocess.run(["apt-get", "update", "--quiet=2"], env=_ENVIRONMENT, check=False)
@@ -99,7 +113,7 @@ def main() -> int:
 
 
 def _install(packages: list[str]) -> int:
-    command = install_command(packages)
+    command = DEBIAN.command(packages)
     with step(f"packages: {' '.join(command)}"):
         return subprocess.run(command, env=_ENVIRONMENT, stdout=subprocess.DEVNULL, check=False).returncode
 

@@ -11,10 +11,21 @@ from wblab.core.files import parse_toml, read_bytes
 from wblab.core.spec import Spec
 from wblab.core.tables import from_table
 from wblab.lab.formats import EXPERIMENT, LIVE, RUN
+from wblab.lab.places import PRESETS, RESULTS, ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
-PRESETS = ROOT / "experiments"
-RESULTS = ROOT / "exp"
+__all__ = [
+    "MOST_BYTES",
+    "PRESETS",
+    "RESULTS",
+    "ROOT",
+    "find_spec",
+    "is_record",
+    "preset_names",
+    "read_spec",
+    "read_table",
+    "set_key",
+]
+
 MOST_BYTES = 8 << 20  # of a spec
 
 

@@ -29,9 +29,9 @@ from wblab.core.spec import Spec
 from wblab.core.tables import from_table, to_table
 from wblab.core.units import Nanoseconds
 from wblab.lab.formats import COLUMNS
-from wblab.lab.specfile import MOST_BYTES, PRESETS, find_spec, is_record, read_table, set_key
+from wblab.lab.places import MATRICES
+from wblab.lab.specfile import MOST_BYTES, find_spec, is_record, read_table, set_key
 
-MATRICES = PRESETS / "matrices"
 BUILT = "built"  # `kernel = "built"`: every series that is built on this machine
 MAX_RUNS = 100_000
 _OWN_KEYS = {"name": "the matrix names its runs", "seed": "give seeds"}

@@ -16,7 +16,7 @@ from wblab.data.digest import digest
 from wblab.data.run import Run
 from wblab.host.bundle import sources_sha256
 from wblab.host.machine import distribution, hides_processor
-from wblab.lab.specfile import PRESETS, ROOT
+from wblab.lab.places import LINUX_UML, PRESETS
 
 FILE = PRESETS / "golden.json"
 SPEC = "base"
@@ -101,7 +101,7 @@ def inputs(run: Run) -> dict[str, str]:
 
 def _kernel_files() -> list[Path]:
     """Return what decides how a kernel is made: where its source is, its configuration, the patches."""
-    return [path for path in sorted((ROOT / "linux-uml").rglob("*")) if path.is_file() and path.suffix != ".md"]
+    return [path for path in sorted(LINUX_UML.rglob("*")) if path.is_file() and path.suffix != ".md"]
 
 
 def _short(value: Any) -> str:

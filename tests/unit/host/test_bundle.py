@@ -11,7 +11,7 @@ from wblab.host import bundle as module
 from wblab.host.bundle import bundle, sources_sha256
 from wblab.host.command import interpreter
 from wblab.host.pool import side_by_side
-from wblab.lab.specfile import ROOT
+from wblab.lab.places import PROGRAM, ROOT
 
 
 @pytest.fixture(autouse=True)
@@ -28,6 +28,7 @@ def lab(tmp_path, monkeypatch):
     shutil.copy(ROOT / "wblab" / "__init__.py", copy / "wblab")
     shutil.copy(ROOT / "experiment.py", copy)
     monkeypatch.setattr(module, "ROOT", copy)
+    monkeypatch.setattr(module, "PROGRAM", copy / "experiment.py")
     return copy
 
 
@@ -48,6 +49,7 @@ def test_the_place_of_the_lab_and_its_byte_code_do_not_count(lab, monkeypatch):
     (lab / "wblab" / "core" / "__pycache__" / "units.cpython-311.pyc").write_bytes(b"other")
     here = bundle(interpreter())
     monkeypatch.setattr(module, "ROOT", ROOT)
+    monkeypatch.setattr(module, "PROGRAM", PROGRAM)
     assert bundle(interpreter()) == here
 
 

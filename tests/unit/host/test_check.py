@@ -5,7 +5,8 @@ import pytest
 from wblab.core.errors import InputError
 from wblab.host import check as module
 from wblab.host.check import check_run
-from wblab.lab.specfile import PRESETS, preset_names, read_spec
+from wblab.lab.places import PRESETS
+from wblab.lab.specfile import preset_names, read_spec
 from wblab.lab.tools import tool_path
 
 BASE = read_spec(PRESETS / "base.toml")
@@ -35,7 +36,7 @@ def test_what_no_machine_can_run_is_refused():
 def test_a_missing_tool_is_named_with_its_package(monkeypatch, filesystem, missing, package):
     monkeypatch.setattr(module, "tool_path", lambda name: None if name == missing else "/bin/true")
     spec = replace(BASE, disk=replace(BASE.disk, filesystem=filesystem, size=300 << 20))
-    with pytest.raises(InputError, match=f"missing on this machine: {missing}: run 'sudo apt-get install {package}'"):
+    with pytest.raises(InputError, match=f"missing on this machine: {missing}: run '.* {package}'"):
         check_run(spec)
 
 

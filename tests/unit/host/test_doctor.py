@@ -62,7 +62,7 @@ def test_missing_packages_are_found(monkeypatch):
     monkeypatch.setattr(doctor, "missing_packages", lambda: ["bc", "flex"])
     finding = found("packages")
     assert (finding.good, finding.found) == (False, "bc, flex")
-    assert finding.advice.endswith("bc flex")
+    assert finding.advice.endswith(" bc flex'")
 
 
 def test_a_missing_python_for_the_guest_is_found(monkeypatch):

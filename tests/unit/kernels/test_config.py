@@ -4,7 +4,7 @@ import pytest
 
 from wblab.core.errors import InputError, WblabError
 from wblab.kernels import config
-from wblab.kernels.catalog import LINUX_UML
+from wblab.lab.places import LINUX_UML
 
 FRAGMENT = """\
 # A heading.

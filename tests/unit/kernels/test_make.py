@@ -51,5 +51,5 @@ def test_the_environment_of_make_is_our_own(monkeypatch: pytest.MonkeyPatch) -> 
 def test_missing_tools_come_with_the_command_that_installs_them(monkeypatch: pytest.MonkeyPatch) -> None:
     present = set(make.build_tools()) - {"flex", "bc"}
     monkeypatch.setattr("shutil.which", lambda tool: tool if tool in present else None)
-    with pytest.raises(WblabError, match="needs flex, bc: sudo apt-get install bc flex libc6-dev"):
+    with pytest.raises(WblabError, match=r"needs flex, bc: run '.* bc flex"):
         make.check_tools()

@@ -1,12 +1,23 @@
-import os
 import subprocess
 import sys
 
 import pytest
 
 from wblab.lab import packages
-from wblab.lab.packages import PROGRAMS, TEST_PROGRAMS, install_command, missing_packages, missing_test_packages
-from wblab.lab.specfile import ROOT
+from wblab.lab.distributions import ALL, DEBIAN
+from wblab.lab.packages import PROGRAMS, TEST_PROGRAMS, advice, missing_packages, missing_test_packages
+from wblab.lab.places import ROOT
+
+
+@pytest.fixture(autouse=True)
+def here(monkeypatch):
+    """Return what says which distribution this is: Debian, to begin with."""
+
+    def be(distribution):
+        monkeypatch.setattr(packages, "this_distribution", lambda: distribution)
+
+    be(DEBIAN)
+    return be
 
 
 def test_what_is_missing_is_named_by_package(monkeypatch):
@@ -20,7 +31,7 @@ def test_headers_and_venv_are_looked_for(monkeypatch, tmp_path):
     monkeypatch.setattr(packages, "tool_path", lambda name: "/bin/true")
     monkeypatch.setattr(packages, "_INCLUDE", tmp_path)
     monkeypatch.setattr(packages, "find_spec", lambda name: None)
-    assert missing_packages() == ["libc6-dev", "python3-venv"]
+    assert missing_packages() == ["libc6-dev", "linux-libc-dev", "python3-venv"]
 
 
 def test_a_bare_machine_misses_everything(monkeypatch):
@@ -28,12 +39,24 @@ def test_a_bare_machine_misses_everything(monkeypatch):
     assert set(missing_packages()) >= set(PROGRAMS.values())
 
 
-@pytest.mark.parametrize(("user", "start"), [(0, ["apt-get"]), (1000, ["sudo", "apt-get"])])
-def test_the_command_is_one_to_copy(monkeypatch, user, start):
-    monkeypatch.setattr(os, "geteuid", lambda: user)
-    command = install_command(["bc", "flex"])
-    assert command[: len(start)] == start
-    assert command[-2:] == ["bc", "flex"]
+def test_headers_are_not_looked_for_where_they_are_elsewhere(here, monkeypatch, tmp_path):
+    here(next(one for one in ALL if one.name == "NixOS"))
+    monkeypatch.setattr(packages, "tool_path", lambda name: "/bin/true")
+    monkeypatch.setattr(packages, "_INCLUDE", tmp_path)
+    assert missing_packages() == []
+    assert missing_test_packages() == []
+
+
+def test_tests_do_not_ask_for_what_the_distribution_does_not_have(here, monkeypatch, tmp_path):
+    here(next(one for one in ALL if one.name == "openSUSE"))
+    monkeypatch.setattr(packages, "_INCLUDE", tmp_path)
+    assert "libtracecmd-dev" not in missing_test_packages()
+    assert "libtracefs-dev" in missing_test_packages()
+
+
+def test_on_a_distribution_that_is_not_known_debian_s_names_are_told(here):
+    here(None)
+    assert advice(["bc", "xz-utils"]) == "install what your distribution has for Debian's bc xz-utils"
 
 
 def test_a_run_needs_nothing_that_only_tests_do(monkeypatch):
@@ -102,6 +125,13 @@ def test_an_ordinary_user_is_told_what_the_tests_lack_and_may_go_on(machine, cap
         "wblab: some tests will be left out; for all of them run "
         "'sudo apt-get install --yes --no-install-recommends strace' first\n"
     )
+
+
+def test_only_debian_installs_by_itself(machine, here, capsys):
+    here(next(one for one in ALL if one.name == "Fedora"))
+    assert machine(needed=["bc", "xz-utils"]) == []
+    assert packages.main() == 2
+    assert capsys.readouterr().err == "wblab: missing packages: run 'dnf install bc xz' first\n"
 
 
 def test_an_ordinary_user_gets_one_command_for_runs_and_tests(machine, capsys):

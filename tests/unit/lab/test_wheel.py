@@ -1,0 +1,111 @@
+"""A wheel is a whole lab: it finds its files, gives guests the same program, and writes nothing beside them."""
+
+import json
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator
+
+import pytest
+from support.installed import Installed, install
+
+from wblab.host.bundle import bundle, sources_sha256
+from wblab.host.command import interpreter
+from wblab.lab.places import ROOT
+from wblab.lab.specfile import preset_names
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installed]:
+    made = install(tmp_path_factory.mktemp("installed"), borrowed=True)
+    before = made.files()
+    yield made
+    assert made.files() == before, "something was written beside site-packages"
+
+
+def test_it_is_not_the_checkout_that_runs(installed):
+    done = installed.run("python", "-c", "from wblab.lab import places; print(places.ROOT, places.INSTALLED)")
+    assert done.stdout == f"{installed.packages} True\n"
+
+
+def test_the_presets_and_matrices_are_there(installed):
+    said = installed.run("wblab", "run", "nosuchpreset").stderr
+    assert all(name in said for name in preset_names())
+    assert "remedies" in installed.run("wblab", "matrix", "nosuchmatrix").stderr
+
+
+def test_the_kernels_and_how_they_are_made_are_there(installed):
+    code = """
+from wblab.kernels.catalog import load
+from wblab.kernels.recipe import recipe
+known = load()
+print([(series.name, recipe(series.name, known).digest) for series in known.series])
+"""
+    here = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    there = installed.run("python", "-c", code)
+    assert (there.stdout, there.stderr) == (here, "")
+
+
+def test_a_guest_gets_the_same_program(installed, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    code = """
+from wblab.host.bundle import bundle, sources_sha256
+from wblab.host.command import interpreter
+print(sources_sha256(), bundle(interpreter()))
+"""
+    done = installed.run("python", "-c", code)
+    digest, path = done.stdout.split()
+    assert digest == sources_sha256()
+    assert installed.place.as_posix() in path
+    with open(path, "rb") as file:
+        assert file.read() == bundle(interpreter()).read_bytes()
+
+
+@pytest.mark.parametrize(("chosen", "results"), [({}, "exp"), ({"WBLAB_EXP": "/var/tmp/mine"}, "/var/tmp/mine")])
+def test_runs_go_to_where_one_is_or_wishes(installed, chosen, results):
+    code = "from wblab.lab.places import RESULTS; print(RESULTS)"
+    assert installed.run("python", "-c", code, env=chosen).stdout == f"{results}\n"
+
+
+def test_files_of_the_lab_are_changed_in_a_checkout_only(installed):
+    for command in (("golden", "--update"), ("kernel", "build", "7.2", "--refresh")):
+        done = installed.run("wblab", *command)
+        assert done.returncode == 2
+        assert "in a checkout of your own" in done.stderr
+        assert done.stderr.count("\n") == 1
+
+
+def test_programs_in_a_guest_find_the_lab(installed):
+    """By the directories that a guest mounts, in the order in which it looks for programs and modules."""
+    code = """
+import json
+from wblab.host.lab import lab
+from wblab.lab.places import SHARE
+print(json.dumps([str(SHARE), str(lab().packages), str(lab().python)]))
+"""
+    share, packages, python = json.loads(installed.run("python", "-c", code).stdout)
+    done = subprocess.run(
+        ["load.py", "--help"],
+        env={"PATH": f"{share}:/usr/bin", "PYTHONPATH": f"{share}:{packages}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.startswith("usage: ")
+    assert subprocess.run([python, "-c", "import wblab"], env={"PYTHONPATH": packages}, check=False).returncode == 0
+
+
+def test_a_wheel_of_the_source_distribution_is_the_same(installed, tmp_path):
+    code = "import sys; from hatchling.build import build_sdist; print(build_sdist(sys.argv[1]))"
+    command = [sys.executable, "-c", code, str(tmp_path)]
+    name = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+    pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
+    subprocess.run([*pip, "--wheel-dir", str(tmp_path), str(tmp_path / name)], check=True)
+    (from_source,) = tmp_path.glob("*.whl")
+    (from_checkout,) = (installed.environment.parent / "wheels").glob("*.whl")
+    assert content(from_source) == content(from_checkout)
+
+
+def content(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        return {entry.filename: (entry.external_attr, archive.read(entry)) for entry in archive.infolist()}

@@ -1,0 +1,151 @@
+"""Linux distributions: which one this is, what its packages are called, and the command that installs them.
+
+Packages go by Debian's names in the lab; a distribution says which of its own are called otherwise. Names are from the
+package lists of Debian 12, Fedora 42, Arch, openSUSE Tumbleweed, Alpine edge and nixpkgs.
+"""
+
+import os
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+# os-release(5): the first that is there counts.
+_OS_RELEASE = (Path("/etc/os-release"), Path("/usr/lib/os-release"))
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """A family of distributions.
+
+    ids: its ID, or what its relatives have in ID_LIKE. install: the command, without `sudo` and packages. differing:
+    its names for Debian's packages; None where it has no such package. headers: whether they are in /usr/include.
+    """
+
+    name: str
+    ids: tuple[str, ...]
+    install: tuple[str, ...]
+    differing: Mapping[str, str | None] = field(default_factory=dict)
+    needs_root: bool = True
+    headers: bool = True
+
+    def packages(self, names: Sequence[str]) -> list[str]:
+        """Return its packages for those that Debian calls `names`, in the same order, each once."""
+        own = (self.differing.get(name, name) for name in names)
+        return list(dict.fromkeys(filter(None, own)))
+
+    def command(self, names: Sequence[str]) -> list[str]:
+        """Return the one command that installs what Debian calls `names`, for a person to copy or for root to run."""
+        sudo = ["sudo"] if self.needs_root and os.geteuid() else []
+        return [*sudo, *self.install, *self.packages(names)]
+
+
+DEBIAN = Distribution("Debian", ("debian", "ubuntu"), ("apt-get", "install", "--yes", "--no-install-recommends"))
+_FEDORA = Distribution(
+    "Fedora",
+    ("fedora", "rhel", "centos"),
+    ("dnf", "install"),
+    {
+        "libc6-dev": "glibc-devel",
+        "linux-libc-dev": "kernel-headers",
+        "xz-utils": "xz",
+        "python3-venv": "python3",
+        "pkg-config": "pkgconf-pkg-config",
+        "procps": "procps-ng",
+        "mount": "util-linux",
+        "libtracecmd-dev": "libtracecmd-devel",
+        "libtracefs-dev": "libtracefs-devel",
+        "libtraceevent-dev": "libtraceevent-devel",
+    },
+)
+_ARCH = Distribution(
+    "Arch",
+    ("arch",),
+    ("pacman", "-S", "--needed"),
+    {
+        "libc6-dev": "glibc",
+        "linux-libc-dev": "linux-api-headers",
+        "xz-utils": "xz",
+        "python3-venv": "python",
+        "pkg-config": "pkgconf",
+        "procps": "procps-ng",
+        "mount": "util-linux",
+        "libtracecmd-dev": "trace-cmd",
+        "libtracefs-dev": "libtracefs",
+        "libtraceevent-dev": "libtraceevent",
+    },
+)
+_OPENSUSE = Distribution(
+    "openSUSE",
+    ("opensuse", "suse"),
+    ("zypper", "install"),
+    {
+        "libc6-dev": "glibc-devel",
+        "linux-libc-dev": "linux-glibc-devel",
+        "xz-utils": "xz",
+        "python3-venv": "python3",
+        "pkg-config": "pkgconf-pkg-config",
+        "mount": "util-linux",
+        "libtracecmd-dev": None,
+        "libtracefs-dev": "libtracefs-devel",
+        "libtraceevent-dev": "libtraceevent-devel",
+    },
+)
+_ALPINE = Distribution(
+    "Alpine",
+    ("alpine",),
+    ("apk", "add"),
+    {
+        "libc6-dev": "musl-dev",
+        "linux-libc-dev": "linux-headers",
+        "xz-utils": "xz",
+        "python3-venv": "python3",
+        "pkg-config": "pkgconf",
+        "procps": "procps-ng",
+        "libtracecmd-dev": None,
+    },
+)
+_NIXOS = Distribution(
+    "NixOS",
+    ("nixos",),
+    ("nix-shell", "-p"),
+    {
+        "libc6-dev": None,  # comes with gcc
+        "linux-libc-dev": None,
+        "make": "gnumake",
+        "patch": "gnupatch",
+        "tar": "gnutar",
+        "xz-utils": "xz",
+        "python3-venv": "python3",
+        "mount": "util-linux",
+        "libtracecmd-dev": "trace-cmd",
+        "libtracefs-dev": "libtracefs",
+        "libtraceevent-dev": "libtraceevent",
+    },
+    needs_root=False,
+    headers=False,
+)
+ALL = (DEBIAN, _FEDORA, _ARCH, _OPENSUSE, _ALPINE, _NIXOS)
+
+
+def this_distribution(files: Sequence[Path] = _OS_RELEASE) -> Distribution | None:
+    """Return which one this is: itself, else the first relative that it names. None for one that is not known."""
+    told = _read(next((path for path in files if path.is_file()), None))
+    for name in (told.get("ID", ""), *told.get("ID_LIKE", "").split()):
+        for distribution in ALL:
+            if name in distribution.ids:
+                return distribution
+    return None
+
+
+def _read(path: Path | None) -> dict[str, str]:
+    """Return the variables in an os-release file, whose values are quoted as a shell's."""
+    found: dict[str, str] = {}
+    for line in path.read_text(errors="replace").splitlines() if path else ():
+        name, equals, value = line.partition("=")
+        if equals and not name.startswith("#"):
+            try:
+                found[name.strip()] = " ".join(shlex.split(value))
+            except ValueError:  # a quotation mark without its other
+                continue
+    return found

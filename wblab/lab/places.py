@@ -1,0 +1,33 @@
+"""Where the lab's own files are, and where results go: the one place that knows a checkout from an installed wheel.
+
+In a checkout, also one that is installed with `pip install --editable`, the files are the checkout's. A wheel brings
+them in the package, under the same names, in wblab/share: pyproject.toml says which. What can be made again is kept
+below `wblab.kernels.cache.home()`.
+"""
+
+import os
+from pathlib import Path
+
+from wblab.core.errors import InputError
+
+# What Python imports the lab from: the checkout, or the site-packages of an installation.
+ROOT = Path(__file__).resolve().parents[2]
+_PACKAGED = ROOT / "wblab" / "share"
+INSTALLED = _PACKAGED.is_dir()
+
+# The lab's files that are no modules. Programs of a guest see this directory too.
+SHARE = _PACKAGED if INSTALLED else ROOT
+PROGRAM = SHARE / "experiment.py"  # what guests run
+PRESETS = SHARE / "experiments"
+MATRICES = PRESETS / "matrices"
+LINUX_UML = SHARE / "linux-uml"
+
+_CHOSEN = os.environ.get("WBLAB_EXP")
+# Where run directories go unless --exp says so: an installation is no place for them, so that of who calls is.
+RESULTS = Path(_CHOSEN) if _CHOSEN else Path("exp") if INSTALLED else ROOT / "exp"
+
+
+def check_checkout(path: Path, option: str) -> None:
+    """Raise InputError where `option` would write a file of the lab that came with an installation."""
+    if INSTALLED and path.is_relative_to(ROOT):
+        raise InputError(f"{option} writes {path.relative_to(SHARE)} of the lab: do it in a checkout of your own")
