@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from support.labcopy import copy_lab
 
-from wblab.lab.specfile import ROOT
+from wblab.lab.places import ROOT
 from wblab.machine.place import find_place
 
 pytest_plugins = ["support.leftout"]

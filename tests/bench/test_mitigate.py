@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from wblab.lab.specfile import ROOT
+from wblab.lab.places import ROOT
 
 pytestmark = [pytest.mark.bench, pytest.mark.skipif(os.geteuid() != 0, reason="needs root, as the daemon does")]
 PROCESSES, WRITERS, THREADED = 500, 10, 20

@@ -13,7 +13,8 @@ from wblab.core.status import Message
 from wblab.host import run as host_run
 from wblab.host.request import ready
 from wblab.kernels import find_kernel
-from wblab.lab.specfile import ROOT, find_spec, read_spec
+from wblab.lab.places import ROOT
+from wblab.lab.specfile import find_spec, read_spec
 
 pytestmark = pytest.mark.bench
 

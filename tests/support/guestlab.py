@@ -13,7 +13,8 @@ from wblab.host.limits import Limits
 from wblab.host.request import ready
 from wblab.host.run import run_experiment
 from wblab.kernels import Kernel
-from wblab.lab.specfile import ROOT, find_spec, read_spec
+from wblab.lab.places import ROOT
+from wblab.lab.specfile import find_spec, read_spec
 
 from .processes import bearing
 

@@ -3,7 +3,7 @@
 import shutil
 from pathlib import Path
 
-from wblab.lab.specfile import ROOT
+from wblab.lab.places import ROOT
 
 
 def copy_lab(place: Path) -> Path:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wblab.data.run import Run, read_run
-from wblab.lab.specfile import ROOT
+from wblab.lab.places import ROOT
 
 from .processes import bearing
 

@@ -6,7 +6,7 @@ import pytest
 
 from wblab.host.run import RunFailedError
 from wblab.host.sandbox import landlock_version
-from wblab.lab.specfile import ROOT
+from wblab.lab.places import ROOT
 
 SHORT = (
     "trace.events=[]",

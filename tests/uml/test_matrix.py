@@ -15,7 +15,7 @@ import pytest
 from support.waiting import wait_until
 
 from wblab.host.usage import descendants
-from wblab.lab.specfile import ROOT
+from wblab.lab.places import ROOT
 
 SHORT = {
     "trace.events": [],

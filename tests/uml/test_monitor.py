@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from wblab.data.run import read_run
-from wblab.lab.specfile import ROOT
+from wblab.lab.places import ROOT
 from wblab.monitor.samples import Batch, End, Source, parse
 
 S = 10**9

@@ -9,7 +9,7 @@ from nbclient import NotebookClient
 from traitlets.config import Config
 
 from wblab.data.flush import BACKGROUND, LIMIT
-from wblab.lab.specfile import ROOT
+from wblab.lab.places import ROOT
 from wblab.plot.notebook import RUN_VARIABLE, RUNS_VARIABLE
 
 FIGURES = {"timeline.ipynb": 2, "throttling.ipynb": 5}

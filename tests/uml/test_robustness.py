@@ -10,7 +10,7 @@ import pytest
 
 from wblab.core.errors import WblabError
 from wblab.lab.formats import CONSOLE, EXPERIMENT
-from wblab.lab.specfile import ROOT
+from wblab.lab.places import ROOT
 
 HANG = "while True: pass"
 HANG_AT_POWER_OFF = """

@@ -10,7 +10,7 @@ import pytest
 from wblab.core.syscalls import on_hostfs
 from wblab.host.bundle import bundle
 from wblab.host.command import interpreter
-from wblab.lab.specfile import ROOT
+from wblab.lab.places import ROOT
 
 CONTAINER = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc"]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from support.leftout import is_permitted
 
-from wblab.lab.specfile import ROOT
+from wblab.lab.places import ROOT
 
 TESTS = """
 import pytest

@@ -5,7 +5,7 @@ import ast
 import nbformat
 import pytest
 
-from wblab.lab.specfile import ROOT
+from wblab.lab.places import ROOT
 
 NOTEBOOKS = sorted((ROOT / "analysis").glob("*.ipynb"))
 

@@ -129,7 +129,7 @@ def format_of(arguments: argparse.Namespace, formats: Sequence[str]) -> str:
 
 def results(arguments: argparse.Namespace) -> Path:
     """Return the directory of results that the arguments name."""
-    from wblab.lab.specfile import RESULTS
+    from wblab.lab.places import RESULTS
 
     given: Path | None = arguments.exp
     return given or RESULTS

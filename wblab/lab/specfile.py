@@ -11,20 +11,7 @@ from wblab.core.files import parse_toml, read_bytes
 from wblab.core.spec import Spec
 from wblab.core.tables import from_table
 from wblab.lab.formats import EXPERIMENT, LIVE, RUN
-from wblab.lab.places import PRESETS, RESULTS, ROOT
-
-__all__ = [
-    "MOST_BYTES",
-    "PRESETS",
-    "RESULTS",
-    "ROOT",
-    "find_spec",
-    "is_record",
-    "preset_names",
-    "read_spec",
-    "read_table",
-    "set_key",
-]
+from wblab.lab.places import PRESETS
 
 MOST_BYTES = 8 << 20  # of a spec
 

@@ -22,8 +22,8 @@ from types import TracebackType
 
 from wblab.core.errors import InputError, WblabError
 from wblab.core.syscalls import set_process_name
+from wblab.lab.places import ROOT
 from wblab.lab.printable import printable
-from wblab.lab.specfile import ROOT
 from wblab.machine.changes import Change, Contents, Directory, from_row, to_row, undo_all
 
 _GUARD = "import sys; sys.path.insert(0, sys.argv[1]); from wblab.machine.undo import guard; guard()"

@@ -11,7 +11,7 @@ from fcntl import F_SETPIPE_SZ, fcntl
 from json import dumps
 
 from wblab.core.units import NS_PER_S
-from wblab.lab.specfile import ROOT
+from wblab.lab.places import ROOT
 from wblab.monitor.memory import ENVIRONMENT
 from wblab.monitor.sampler import SamplerRequest
 from wblab.monitor.samples import Batch, End, Item, parse

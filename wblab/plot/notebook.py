@@ -9,7 +9,7 @@ from wblab.core.errors import InputError
 from wblab.data.observations import Observations, found_observations, matrix_runs
 from wblab.data.run import Run, find_run, read_run
 from wblab.lab.formats import TABLE
-from wblab.lab.specfile import RESULTS
+from wblab.lab.places import RESULTS
 
 RUN_VARIABLE = "WBLAB_RUN"
 RUNS_VARIABLE = "WBLAB_RUNS"  # with a colon between them

@@ -9,7 +9,7 @@ import pytest
 
 from wblab.cli import VERBS, build_parser, main
 from wblab.commands.parser import filled, parsers
-from wblab.lab.specfile import ROOT
+from wblab.lab.places import ROOT
 
 PARSERS = list(parsers(filled(build_parser())))
 NAMES = [parser.prog.split()[1:] for parser in PARSERS if parser.prog != "wblab"]

@@ -14,7 +14,7 @@ from support.waiting import LIMIT_S, wait_until
 from wblab.cli import build_parser, main
 from wblab.commands.load import make_load, required
 from wblab.core.loads import KINDS, Control, MultiWrite, Offender, Write
-from wblab.lab.specfile import ROOT
+from wblab.lab.places import ROOT
 
 LOAD = [sys.executable, str(ROOT / "load.py")]
 OFFENDER = ["load", "f", "0s", "64K", "1K"]

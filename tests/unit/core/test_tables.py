@@ -10,7 +10,8 @@ from wblab.core.errors import InputError
 from wblab.core.loads import KINDS, Control, Load, Offender
 from wblab.core.spec import Disk, Spec
 from wblab.core.tables import from_table, to_table
-from wblab.lab.specfile import PRESETS, preset_names, read_spec
+from wblab.lab.places import PRESETS
+from wblab.lab.specfile import preset_names, read_spec
 
 
 def put(table, path, value):

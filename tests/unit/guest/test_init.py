@@ -10,7 +10,7 @@ from wblab.core.spec import Clock, Disk, Spec
 from wblab.core.status import Message
 from wblab.guest.init import check_lost, on_grid, say, sleep_until
 from wblab.host.command import interpreter
-from wblab.lab.specfile import ROOT
+from wblab.lab.places import ROOT
 
 SPEC = {"name": "x", "memory": 1, "disk": Disk(size=1, write_bps=1), "load": {}}
 VIRTUAL, REAL = (Spec(**SPEC, clock=Clock(mode=mode)) for mode in ("virtual", "real"))

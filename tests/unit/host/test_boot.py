@@ -14,7 +14,7 @@ from wblab.core import layout
 from wblab.core.errors import WblabError
 from wblab.host import boot as module
 from wblab.host.boot import boot
-from wblab.lab.specfile import ROOT
+from wblab.lab.places import ROOT
 
 GOOD_END = 'say("power off", 2_500_000_000)'
 # Noted children and grandchildren in sessions of their own, deaf to SIGTERM, each with the status channel open.

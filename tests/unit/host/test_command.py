@@ -11,7 +11,8 @@ from wblab.core.errors import InputError
 from wblab.core.spec import Clock
 from wblab.host import command
 from wblab.host.command import interpreter, kernel_arguments
-from wblab.lab.specfile import PRESETS, ROOT, read_spec
+from wblab.lab.places import PRESETS, ROOT
+from wblab.lab.specfile import read_spec
 
 BASE = read_spec(PRESETS / "base.toml")
 DEVICE = read_spec(PRESETS / "base-device.toml")

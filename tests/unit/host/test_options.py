@@ -6,7 +6,8 @@ from wblab.core.errors import InputError
 from wblab.core.spec import Disk
 from wblab.core.units import Bytes, BytesPerSecond
 from wblab.host.options import check_options
-from wblab.lab.specfile import PRESETS, read_spec
+from wblab.lab.places import PRESETS
+from wblab.lab.specfile import read_spec
 
 EXT4 = Disk(size=Bytes(8 << 20), write_bps=BytesPerSecond(1 << 20))
 XFS = replace(EXT4, filesystem="xfs")

@@ -14,7 +14,7 @@ from support.waiting import LIMIT_S, wait_until
 from wblab.core.child import fork_child
 from wblab.host import reaper
 from wblab.host.reaper import ConfinedCommand
-from wblab.lab.specfile import ROOT
+from wblab.lab.places import ROOT
 
 MAIN = """
 import json, sys

@@ -8,7 +8,8 @@ from wblab.core.errors import InputError
 from wblab.host import request as module
 from wblab.host.request import Request, notes, ready, suited
 from wblab.kernels import Kernel
-from wblab.lab.specfile import PRESETS, read_spec
+from wblab.lab.places import PRESETS
+from wblab.lab.specfile import read_spec
 
 OLD = ("tt_syscall_ns", "um_seed", "writeback", "balance_dirty_pages", "global_dirty_state")
 OPENS = ("syscalls:sys_enter_openat", "syscalls:sys_exit_openat")

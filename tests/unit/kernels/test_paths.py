@@ -10,7 +10,8 @@ from wblab.core.errors import InputError
 from wblab.core.tables import to_table
 from wblab.kernels import built_kernel
 from wblab.kernels.wanted import full_name
-from wblab.lab.specfile import PRESETS, read_spec
+from wblab.lab.places import PRESETS
+from wblab.lab.specfile import read_spec
 from wblab.matrix.plan import read_matrix
 from wblab.matrix.store import Store
 

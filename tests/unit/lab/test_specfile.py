@@ -6,7 +6,8 @@ from wblab.core.errors import InputError
 from wblab.core.loads import Control, Offender
 from wblab.core.tables import to_table
 from wblab.lab.formats import RUN
-from wblab.lab.specfile import PRESETS, find_spec, preset_names, read_spec
+from wblab.lab.places import PRESETS
+from wblab.lab.specfile import find_spec, preset_names, read_spec
 
 
 @pytest.fixture

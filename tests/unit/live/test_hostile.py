@@ -16,7 +16,7 @@ from support.waiting import wait_until
 
 from wblab.cli import main
 from wblab.core.child import fork_child
-from wblab.lab.specfile import ROOT
+from wblab.lab.places import ROOT
 from wblab.machine import directory as directories
 from wblab.machine.directory import make_directory, open_directory, open_own, own_directory
 from wblab.machine.lifetime import end_with

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from support.waiting import wait_until
 
-from wblab.lab.specfile import ROOT
+from wblab.lab.places import ROOT
 
 PARENT = """
 import os, time

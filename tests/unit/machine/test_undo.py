@@ -8,7 +8,7 @@ import pytest
 from support.waiting import wait_until
 
 from wblab.core.errors import WblabError
-from wblab.lab.specfile import ROOT
+from wblab.lab.places import ROOT
 from wblab.machine.changes import Contents, Directory, Setting
 from wblab.machine.undo import NoUndo, Undo
 

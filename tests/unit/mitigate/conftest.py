@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from wblab.core.errors import WblabError
-from wblab.lab.specfile import ROOT
+from wblab.lab.places import ROOT
 from wblab.mitigate.taskstats import Taskstats
 
 Start = Callable[..., "subprocess.Popen[str]"]

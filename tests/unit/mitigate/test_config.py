@@ -5,8 +5,8 @@ from dataclasses import fields
 import pytest
 
 from wblab.core.errors import InputError
+from wblab.lab.places import ROOT
 from wblab.lab.printable import printable
-from wblab.lab.specfile import ROOT
 from wblab.mitigate.config import Config, check, read_config
 
 

@@ -12,7 +12,7 @@ import pytest
 from support.ioprios import all_ioprios
 from support.waiting import wait_until
 
-from wblab.lab.specfile import ROOT
+from wblab.lab.places import ROOT
 from wblab.machine.ioprio import ioprio_value, set_ioprio
 
 pytestmark = pytest.mark.usefixtures("alone")

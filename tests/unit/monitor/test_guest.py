@@ -1,7 +1,8 @@
 """A guest that is watched runs a sampler, and what it ran before."""
 
 from wblab.core import layout
-from wblab.lab.specfile import PRESETS, read_spec
+from wblab.lab.places import PRESETS
+from wblab.lab.specfile import read_spec
 from wblab.monitor.guest import watched
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from wblab.host.command import interpreter
-from wblab.lab.specfile import ROOT
+from wblab.lab.places import ROOT
 from wblab.monitor.sampler import SamplerRequest
 from wblab.monitor.samples import Batch, End, Source, parse
 from wblab.monitor.streams import command

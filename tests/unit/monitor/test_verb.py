@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from wblab.lab.specfile import ROOT
+from wblab.lab.places import ROOT
 
 _started = []
 

@@ -1,7 +1,8 @@
 """Everything that a kernel has is traced, and nothing that it does not have."""
 
 from wblab.kernels import Kernel
-from wblab.lab.specfile import PRESETS, read_spec
+from wblab.lab.places import PRESETS
+from wblab.lab.specfile import read_spec
 from wblab.repeat.explain import traced_fully
 
 

@@ -1,7 +1,7 @@
 import pytest
 
 from wblab.core.errors import InputError
-from wblab.lab.specfile import ROOT
+from wblab.lab.places import ROOT
 from wblab.repeat import golden as module
 from wblab.repeat.golden import Golden, judge, noted, read_golden, write_golden
 

@@ -5,7 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from wblab.lab.specfile import PRESETS, read_spec
+from wblab.lab.places import PRESETS
+from wblab.lab.specfile import read_spec
 from wblab.repeat.inputs import excuses
 
 RECORD = {

@@ -3,8 +3,9 @@
 from types import SimpleNamespace
 
 from wblab.kernels import Kernel
+from wblab.lab.places import PRESETS
 from wblab.lab.progress import silent
-from wblab.lab.specfile import PRESETS, read_spec
+from wblab.lab.specfile import read_spec
 from wblab.twin import runs
 from wblab.twin.scale import Twin
 
