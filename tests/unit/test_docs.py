@@ -9,6 +9,7 @@ import pytest
 
 from wblab.cli import build_parser
 from wblab.commands.live import make_request
+from wblab.commands.parser import filled
 from wblab.core.errors import WblabError
 from wblab.core.loads import KINDS
 from wblab.lab.distributions import ALL
@@ -25,7 +26,7 @@ EXAMPLES = [path.read_text() for path in DOCUMENTS if path != GENERATED]
 MOST_WORDS = 1000  # of the README
 # Indented lines: a command, then at least two spaces and what it does.
 COMMAND = re.compile(
-    r"^    (?:sudo )?(?:/opt/wblab/bin/)?((?:\./experiment\.py|\./load\.py|wblab)(?: \S+)*)", re.MULTILINE
+    r"^    (?:sudo )?(?:/opt/wblab/bin/)?((?:\./experiment\.py|\./load\.py|wblab)(?: [^\s>]+)*)", re.MULTILINE
 )
 COMMANDS = sorted({command for text in EXAMPLES for command in COMMAND.findall(text)})
 LIVE = sorted(
@@ -50,7 +51,7 @@ def choices(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParse
 def verbs() -> list[str]:
     return [
         " ".join(["wblab", verb, *below])
-        for verb, parser in choices(build_parser()).items()
+        for verb, parser in choices(filled(build_parser())).items()
         for below in ([[one] for one in choices(parser)] or [[]])
     ]
 
@@ -135,6 +136,14 @@ def test_the_packages_of_every_distribution_are_those_that_the_lab_asks_for(dist
     row = next(line for line in rows if line.startswith(f"| {distribution.name}"))
     packages = distribution.packages([*PROGRAMS.values(), *HEADERS.values(), "python3-venv"])
     assert row.endswith(f" {' '.join(packages)}` |")
+
+
+def test_the_map_of_the_rooms_is_true():
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    named = set(re.findall(r"`((?:wblab|tests|misc|docs|linux-uml|experiments|analysis)/[\w/.-]+)`", text))
+    assert [path for path in sorted(named) if "NAME" not in path and not (ROOT / path).exists()] == []
+    rooms = {f"wblab/{path.parent.name}" for path in (ROOT / "wblab").glob("*/__init__.py")}
+    assert sorted(rooms - named) == []
 
 
 def test_a_preset_that_is_not_there_is_refused():

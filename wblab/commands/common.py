@@ -27,7 +27,12 @@ def add_run(parser: Parser, *, optional: bool = False, about: str = _RUN) -> Non
 
 def add_exp(parser: Parser, what: str = "run directories are") -> None:
     """Add --exp, where results are; see `results`."""
-    parser.add_argument("--exp", type=Path, metavar="DIR", help=f"where {what} (default: exp/ of the lab)")
+    parser.add_argument(
+        "--exp",
+        type=Path,
+        metavar="DIR",
+        help=f"where {what} (default: $WBLAB_EXP, else exp/ of the checkout, or here)",
+    )
 
 
 def add_json(parser: Parser, about: str = "print JSON") -> None:
