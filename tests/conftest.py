@@ -1,6 +1,7 @@
 """For all tests: what was left out is said, and property tests have no time limits: timings never pass or fail."""
 
 import os
+import signal
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,7 @@ from wblab.machine.place import find_place
 pytest_plugins = ["support.leftout"]
 settings.register_profile("wblab", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("wblab")
+signal.signal(signal.SIGINT, signal.default_int_handler)  # what a shell starts in the background ignores it
 
 
 @pytest.fixture(autouse=True)
