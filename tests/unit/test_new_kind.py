@@ -21,6 +21,8 @@ from wblab.data.comparison import About
 from wblab.data.metrics import metrics_frame
 from wblab.data.pauses import pause_report
 from wblab.data.run import read_run
+from wblab.plot.page import page
+from wblab.plot.picture import picture
 from wblab.plot.timeline import timeline
 
 
@@ -121,9 +123,10 @@ def test_what_it_measured_is_recorded_read_and_drawn(spec, make_run, tmp_path):
     table = metrics_frame(run).set_index(["load", "metric"])["value"]
     assert table["k1", "throughput_bps"] == pytest.approx(2000e9 / item.durations_ns[1:].sum())
     assert ("mw1", "throughput_bps") not in table
-    file = tmp_path / "timeline.svg"
-    timeline(run).savefig(file)
+    shown = timeline(run)
+    picture(shown).savefig(file := tmp_path / "timeline.svg")
     assert "commits 3 times" in file.read_text()
+    assert "commits 3 times" in page(shown).to_json()
 
 
 def test_what_is_not_said_is_that_of_any_load(spec):
