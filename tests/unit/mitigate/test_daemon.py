@@ -253,8 +253,7 @@ def test_no_rights_is_one_line(config):
 import os, sys
 from wblab import cli
 from wblab.commands import mitigate
-from wblab.mitigate import service
-cli.build_parser()  # all that is needed is imported now, from a directory that others may not be able to read
+from wblab.mitigate import config, install, service  # now, from a directory that others may not be able to read
 os.seteuid(65534)
 sys.exit(cli.main(["mitigate"]))
 """
