@@ -21,6 +21,7 @@ from wblab.data.comparison import About
 from wblab.data.metrics import metrics_frame
 from wblab.data.pauses import pause_report
 from wblab.data.run import read_run
+from wblab.plot.picture import picture, save
 from wblab.plot.timeline import timeline
 
 
@@ -122,7 +123,7 @@ def test_what_it_measured_is_recorded_read_and_drawn(spec, make_run, tmp_path):
     assert table["k1", "throughput_bps"] == pytest.approx(2000e9 / item.durations_ns[1:].sum())
     assert ("mw1", "throughput_bps") not in table
     file = tmp_path / "timeline.svg"
-    timeline(run).savefig(file)
+    save(picture(timeline(run)), run, file)
     assert "commits 3 times" in file.read_text()
 
 
