@@ -55,7 +55,7 @@ def page_cache():
     times = {"global_dirty_state": state.ts_ns, "balance_dirty_pages": decisions.ts_ns}
     return SimpleNamespace(
         counts={name: len(values) for name, values in times.items()},
-        times_ns=times.__getitem__,
+        times_ns=lambda name: times.get(name, np.zeros(0, np.int64)),
         dirty_state=state,
         throttling=decisions,
         lost_ns=((2 * S, 3 * S),),

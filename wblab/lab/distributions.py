@@ -1,7 +1,7 @@
 """Linux distributions: which one this is, what its packages are called, and the command that installs them.
 
-Packages go by Debian's names in the lab; a distribution says which of its own are called otherwise. Names are from the
-package lists of Debian 12, Fedora 42, Arch, openSUSE Tumbleweed, Alpine edge and nixpkgs.
+Packages go by Debian's names in the lab; a distribution says which of its own are called otherwise. Debian's were all
+tried. The others' are what these distributions are known to call them: the lab has not installed them there.
 """
 
 import os

@@ -75,13 +75,14 @@ def test_parameters_are_those_of_the_kind(arguments, load):
 
 
 def test_parameters_stand_in_the_order_of_the_design():
-    assert {kind: required(cls) for kind, cls in KINDS.items()} == {
+    designed = {
         "control": ["idle"],
         "write": ["file", "idle"],
         "multiwrite": ["file", "idle"],
         "load": ["file", "wait", "size", "block"],
         "command": ["argv", "wait"],
     }
+    assert {kind: required(KINDS[kind]) for kind in designed} == designed
 
 
 def test_help_lists_every_kind_with_its_parameters(run):

@@ -11,13 +11,14 @@ OFFENDER = Offender(file="a/l", wait=0, size=10, block=4)
 
 
 def test_kinds_are_known_by_the_names_of_the_design():
-    assert {kind: cls.role for kind, cls in KINDS.items()} == {
+    designed = {
         "control": "control",
         "write": "innocent",
         "multiwrite": "innocent",
         "load": "offender",
         "command": "offender",
     }
+    assert {kind: KINDS[kind].role for kind in designed} == designed
 
 
 def test_a_write_appends_to_one_file(tmp_path):

@@ -91,7 +91,7 @@ def test_a_missing_key_is_named(table, path):
         ("load/c1", 3, "load.c1 must be a table, not 3"),
         ("load/c1/kind", "contrl", "load.c1.kind: unknown kind 'contrl' .did you mean 'control'"),
         ("load/c1/kind", [1], r"load.c1.kind: unknown kind \[1\]"),
-        ("load/c2/idle", "5ms", "'load.c2.kind' is missing: one of control, write, multiwrite, load"),
+        ("load/c2/idle", "5ms", "'load.c2.kind' is missing: one of control, write, multiwrite, "),
         ("load/c1/idle", "50", "load.c1.idle: '50' is not understood"),
         ("load/c1/ioclass", "best", "load.c1.ioclass: 'best' is not one of none, realtime, best-effort, idle"),
     ],

@@ -43,9 +43,9 @@ def traced(ts_ns, lost_ns=((2 * S, 3 * S),)):
         ts_ns, full(7), tasks, np.arange(count) % 200 * MS, full(0), rates, full(MIB), *[full(MIB)] * 5
     )
     counts = {"global_dirty_state": count, "balance_dirty_pages": count}
-    return SimpleNamespace(
-        dirty_state=state, throttling=throttling, counts=counts, lost_ns=lost_ns, times_ns=lambda name: ts_ns
-    )
+    cache = SimpleNamespace(dirty_state=state, throttling=throttling, counts=counts, lost_ns=lost_ns)
+    cache.times_ns = lambda name: ts_ns if name in cache.counts else ts_ns[:0]
+    return cache
 
 
 @pytest.fixture
