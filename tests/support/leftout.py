@@ -23,6 +23,7 @@ PERMITTED = (
     r"the host's kernel has no .*",
     r"the host's Landlock does not know .*",
     r"the host's processor has no .*",
+    r"the host's processor has AMX, .*",
     r"this host does not let us trace: .*",
     r"this machine has no user namespaces",
     r"this host cannot fault CPUID: .*",

@@ -1,7 +1,7 @@
 """Each measure by which a run repeats is left out once: under a condition of the host, that must be noticed.
 
-That with all measures nothing is noticed, test_determinism.py shows. Not here are two that stand behind all others,
-without which alone nothing changes: the grid of times and the program's copy in the guest's memory.
+That with all measures nothing is noticed, test_determinism.py shows. Not here are three that stand behind others,
+without which alone nothing changes: norandmaps, the grid of times, the program's copy in the guest's memory.
 """
 
 import tempfile

@@ -64,7 +64,7 @@ def test_exception_in_the_guest_is_the_reason(lab, guest_program):
 
 
 def test_trace_events_that_the_kernel_lacks(lab):
-    assert "trace-cmd" in fails(lab, 'trace.events=["nosuch:event"]')
+    assert "trace-cmd" in fails(lab, 'trace.events=["ext4:no*such"]')  # that a pattern matches nothing, the guest finds
 
 
 def test_trace_that_loses_events(lab):
@@ -125,7 +125,7 @@ def test_tracecmd_missing(lab):
     environment = os.environ | {"PATH": "/nonexistent"}
     done = subprocess.run(lab.command(), cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert "apt-get install trace-cmd" in done.stderr
+    assert "missing on this machine: trace-cmd: run '" in done.stderr
     assert not lab.results.exists()
 
 

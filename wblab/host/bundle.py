@@ -36,11 +36,12 @@ for module in list(sys.modules.values()):
         # Other modules of a package are where they were.
         more = f"__path__.append({os.path.dirname(spec.origin)!r})" if spec.submodule_search_locations else ""
         standard[os.path.relpath(spec.origin, sys._stdlib_dir)] = spec.origin, more
-import zipfile, importlib._bootstrap_external as external
+import marshal, zipfile
 def compiled(path, shown, more="", optimize=-1):
     source = open(path, "rb").read()
     code = compile(source + b"\\n" + more.encode(), shown, "exec", dont_inherit=True, optimize=optimize)
-    return source, bytes(external._code_to_hash_pyc(code, importlib.util.source_hash(source), False))
+    head = importlib.util.MAGIC_NUMBER + (1).to_bytes(4, "little") + importlib.util.source_hash(source)
+    return source, head + marshal.dumps(code, 2)  # later versions tell what else refers to an object
 with zipfile.ZipFile(archive, "w") as file:
     for name, path in zip(names, paths):
         source, code = compiled(path, "/lab/" + name)

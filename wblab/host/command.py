@@ -27,6 +27,7 @@ def kernel_arguments(spec: Spec, *, watched: bool = False) -> list[str]:
         "rootflags=/",
         "ro",
         "seccomp=auto",
+        "norandmaps",
         f"umid={_UMID}",
         "con=null",
         "con0=null,fd:1",
