@@ -45,7 +45,8 @@ ENVIRONMENT = {
 class Condition:
     """A command before that of the run, more of an environment, a user, and what happens beside the run.
 
-    set_up: whether files are others that packages and owners change."""
+    set_up: whether files are others that packages and owners change.
+    """
 
     before: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))

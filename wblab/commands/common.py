@@ -150,7 +150,7 @@ def named_run(arguments: argparse.Namespace) -> Path:
 def traced(run: "Run", what: str, window: "Window | None" = None) -> "PageCache | None":
     """Return what a run's trace tells; None without one, and a line says what `what` lacks where one was wanted.
 
-    In a window that the flight recorder of a live run has saved, it is all that was recorded there.
+    In a window that a capture of a live run covers, it is all that was recorded there.
     """
     from wblab.data.captures import capture_of
     from wblab.data.pagecache import page_cache

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 from wblab.commands.common import add_exp, add_jobs, add_json, add_kernel, add_seeds, results
 from wblab.core.errors import InputError
+from wblab.lab.formats import RUNS
 from wblab.lab.printable import printable
+from wblab.lab.results import dated
 from wblab.lab.tables import Table
 
 if TYPE_CHECKING:
@@ -48,14 +50,15 @@ def _verify(arguments: argparse.Namespace) -> None:
         _print_claims(claims, arguments.json)
         return
     shelf = built_kernels(arguments.kernel)
-    kernel = shelf(full_name(arguments.kernel))
+    name = full_name(arguments.kernel)
+    kernel = shelf(name)
     cases = dict.fromkeys(case for claim in claims for case in claim.cases)
-    wanted = jobs(cases, arguments.seeds, shelf, full_name(arguments.kernel))
+    wanted = jobs(cases, arguments.seeds, shelf, name)
     print_notes(request for _, request in wanted)
     directory = _directory(arguments.output, results(arguments), kernel.series)
     started = time.monotonic()
     with bar("verify") as report:
-        samples = make(wanted, directory / "runs", arguments.jobs or processors(), report)
+        samples = make(wanted, directory / RUNS, arguments.jobs or processors(), report)
     verdicts = judged(claims, samples)
     result = Result(kernel.describe(), arguments.seeds, time.monotonic() - started, verdicts, samples)
     page = write_report(result, directory)
@@ -76,7 +79,7 @@ def _print_claims(claims: "Sequence[Claim]", as_json: bool) -> None:
 
 def _directory(output: Path | None, reports: Path, series: str) -> Path:
     """Return the directory of the report, new or empty. Raises InputError."""
-    directory = output or reports / f"{time.strftime('%Y-%m-%d_%H-%M-%S')}_verify-{series}"
+    directory = output or reports / dated(f"verify-{series}")
     try:
         directory.mkdir(parents=True, exist_ok=True)
         taken = any(directory.iterdir())

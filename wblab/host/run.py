@@ -3,7 +3,6 @@
 import json
 import secrets
 import shutil
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,7 +25,7 @@ from wblab.host.limits import Limits
 from wblab.host.machine import describe_host, shared_memory
 from wblab.host.request import Request
 from wblab.kernels import Kernel, features
-from wblab.lab.formats import CONFIG, EXPERIMENT, RUN, UML, write_json
+from wblab.lab.formats import CONFIG, EXPERIMENT, RUN, UML, now, write_json
 from wblab.lab.progress import Report, silent
 from wblab.lab.results import commit, stage
 from wblab.lab.tools import tool_path
@@ -173,7 +172,7 @@ def _record(request: Request) -> dict[str, Any]:
         "left_out": list(request.left_out),
         "guest": None,
         "host": describe_host(),
-        "start": _now(),
+        "start": now(),
         "end": None,
         "wall_s": None,
         "guest_s": None,
@@ -188,8 +187,4 @@ def _describe_program() -> dict[str, object]:
 
 
 def _ending(outcome: str, reason: str) -> dict[str, Any]:
-    return {"end": _now(), "outcome": outcome, "reason": reason}
-
-
-def _now() -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%S%z")
+    return {"end": now(), "outcome": outcome, "reason": reason}

@@ -1,4 +1,4 @@
-"""What the flight recorder of a live run leaves: a trace of the seconds around a pause, and what it covers."""
+"""What a live run saves of a pause: a trace of the seconds around a pause, and what it covers."""
 
 from dataclasses import dataclass
 from pathlib import Path

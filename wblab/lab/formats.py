@@ -4,6 +4,7 @@ What a guest leaves in a run directory has its names in wblab/core/rundir.py.
 """
 
 import json
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ COLUMNS = ("run", "load", "kind", "metric", "value")  # of the table, beside the
 BISECTION_RECORD, BISECTION_LOG = "bisect.json", "git-bisect.log"
 # The directory of a verification.
 REPORT, VERDICTS = "report.html", "verdicts.json"
-PAGE = ".html"  # how the name of a page ends; of a picture, see wblab/plot/figure.py
+PAGE = ".html"  # how the name of a page ends; of a picture, see wblab/plot/picture.py
 
 UML, LIVE = "uml", "live"  # runs in a guest, and on a machine itself
 
@@ -83,6 +84,11 @@ def write_json(path: Path, value: object) -> None:
     """Write a JSON file at once: a reader never sees half of it. Raises OSError."""
     with replace_file(path) as file:
         file.write((json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode())
+
+
+def now() -> str:
+    """Return the time of day, as records have it."""
+    return time.strftime("%Y-%m-%dT%H:%M:%S%z")
 
 
 def _short(value: object) -> str:

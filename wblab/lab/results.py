@@ -8,9 +8,14 @@ from pathlib import Path
 STAGED = "_"
 
 
+def dated(name: str) -> str:
+    """Return the name of a directory that is made now."""
+    return f"{time.strftime('%Y-%m-%d_%H-%M-%S')}_{name}"
+
+
 def stage(results: Path, name: str) -> Path:
     """Make and return a new staged run directory, `_<date>_<name>`; a suffix keeps it from any that exists."""
-    stem = f"{time.strftime('%Y-%m-%d_%H-%M-%S')}_{name}"
+    stem = dated(name)
     results.mkdir(parents=True, exist_ok=True)
     for final in _names(stem):
         if not (results / final).exists():

@@ -1,7 +1,6 @@
 """The record of a live run: what its experiment.json says."""
 
 import platform
-import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,7 +8,7 @@ from wblab.core.cycles import ending
 from wblab.core.spec import Trace
 from wblab.core.tables import to_table
 from wblab.host.machine import describe_host
-from wblab.lab.formats import LIVE, RUN
+from wblab.lab.formats import LIVE, RUN, now
 from wblab.lab.livespec import HostDisk, LiveSpec
 from wblab.live.loads import Running
 from wblab.live.request import LiveRequest
@@ -89,8 +88,3 @@ def _command(item: Running) -> dict[str, Any]:
         "exit_code": ended.status if started and ended.end == "finished" else None,
         "error": ended.error,
     }
-
-
-def now() -> str:
-    """Return the time of day, as records have it."""
-    return time.strftime("%Y-%m-%dT%H:%M:%S%z")

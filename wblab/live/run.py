@@ -16,7 +16,7 @@ from wblab.core.loads import Command
 from wblab.core.tables import to_table
 from wblab.core.units import NS_PER_MS, NS_PER_S
 from wblab.host.run import Finished, RunFailedError
-from wblab.lab.formats import COMMAND_LOG, EXPERIMENT, write_json
+from wblab.lab.formats import COMMAND_LOG, EXPERIMENT, now, write_json
 from wblab.lab.livespec import LiveSpec
 from wblab.lab.progress import Report, silent
 from wblab.live import record as records
@@ -145,7 +145,7 @@ def _carry_out(run: _Run, record: dict[str, Any], undo: Undo, report: Report) ->
         "live": record["live"] | live,
         "outcome": "failed" if reason else "succeeded",
         "reason": reason,
-        "end": records.now(),
+        "end": now(),
         "wall_s": round((time.monotonic_ns() - begun_ns) / NS_PER_S, 3),
     }
 

@@ -18,7 +18,6 @@ import os
 import shutil
 import tarfile
 import tempfile
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,7 +26,20 @@ from typing import TYPE_CHECKING, Any
 from wblab.core.errors import InputError, WblabError
 from wblab.core.files import replace_file
 from wblab.core.tables import to_table
-from wblab.lab.formats import COLUMNS, EXPERIMENT, MATRIX, NOISY, NOISY_MARK, PLAN, RUN, RUNS, TABLE, UML, write_json
+from wblab.lab.formats import (
+    COLUMNS,
+    EXPERIMENT,
+    MATRIX,
+    NOISY,
+    NOISY_MARK,
+    PLAN,
+    RUN,
+    RUNS,
+    TABLE,
+    UML,
+    now,
+    write_json,
+)
 from wblab.lab.results import STAGED, commit, stage
 from wblab.matrix.plan import Cell, Matrix, from_json, run_name, to_json
 
@@ -48,7 +60,7 @@ class Store:
     @classmethod
     def create(cls, results: Path, matrix: Matrix, kernels: Mapping[str, Mapping[str, Any]]) -> "Store":
         """Make a new matrix directory. Raises InputError where there can be none."""
-        content = MATRIX.head() | {"start": time.strftime("%Y-%m-%dT%H:%M:%S%z"), "kernels": dict(kernels)}
+        content = MATRIX.head() | {"start": now(), "kernels": dict(kernels)}
         try:
             staged = stage(results, matrix.name)
             (staged / RUNS).mkdir()
