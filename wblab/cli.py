@@ -2,15 +2,14 @@
 
 import argparse
 import os
-import signal
 import sys
 from collections.abc import Sequence
 from io import TextIOWrapper
-from types import FrameType
 
 from wblab import __version__
 from wblab.commands.parser import Parser, Verb, add_verbs
 from wblab.core.errors import WblabError
+from wblab.lab.interruption import interruptible
 from wblab.lab.printable import printable
 
 VERBS = (
@@ -52,13 +51,13 @@ def build_parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code: 0, 1 when something failed, 2 when the input cannot be used."""
-    signal.signal(signal.SIGTERM, _interrupt)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # what the locale cannot write is no reason to fail
             stream.reconfigure(errors="backslashreplace")
     try:
-        arguments = build_parser().parse_args(argv)
-        arguments.run(arguments)
+        with interruptible():
+            arguments = build_parser().parse_args(argv)
+            arguments.run(arguments)
     except WblabError as error:
         print(f"wblab: {_shortened(printable(str(error)))}", file=sys.stderr)
         return error.exit_code
@@ -74,10 +73,6 @@ def _shortened(message: str) -> str:
     """Return a message without its middle where what it quotes is long: the next step stands at its end."""
     half = _MOST_LETTERS // 2
     return message if len(message) <= _MOST_LETTERS else f"{message[:half]} … {message[-half:]}"
-
-
-def _interrupt(number: int, frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
 
 
 if __name__ == "__main__":
