@@ -187,14 +187,17 @@ def kill(pid: int) -> None:
 
 
 def note(run: Path) -> None:
-    """Say in the record of a run that the command which ran it was killed."""
+    """Say in the record of a run that the command which ran it was killed, unless that has said why it ends.
+
+    Interrupted while it was starting us, a command does not know of us and goes without waiting.
+    """
     from wblab.lab.formats import EXPERIMENT, write_json  # every run would take time for it
 
     record = run / EXPERIMENT
     try:
         content = json.loads(record.read_text())
-        write_json(
-            record, content | {"outcome": "failed", "reason": "the wblab command was killed while the guest ran"}
-        )
-    except (OSError, ValueError, TypeError):
+        if content["outcome"] == "unfinished":
+            reason = "the wblab command was killed while the guest ran"
+            write_json(record, content | {"outcome": "failed", "reason": reason})
+    except (OSError, ValueError, KeyError, TypeError):
         pass
