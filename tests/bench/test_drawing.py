@@ -10,7 +10,8 @@ from wblab.host.request import ready
 from wblab.host.run import run_experiment
 from wblab.kernels import find_kernel
 from wblab.lab.specfile import find_spec, read_spec
-from wblab.plot.picture import picture, save
+from wblab.plot.picture import picture
+from wblab.plot.save import save
 from wblab.plot.timeline import timeline
 
 pytestmark = pytest.mark.bench
@@ -33,7 +34,7 @@ def test_drawing(directory, tmp_path):
     def draw(window_of=None, suffix=".png"):
         run = read_run(directory)
         window = window_of(run) if window_of else None
-        save(picture(timeline(run, page_cache(run), window=window)), run, tmp_path / f"timeline{suffix}")
+        save(picture(timeline(run, page_cache(run), window=window)), run.name, tmp_path / f"timeline{suffix}")
 
     print(f"\nthe timeline of a run with {events} events, {REPEATS} times: median (least to most)")
     show("read the trace", [seconds(lambda: page_cache(read_run(directory))) for _ in range(REPEATS)])

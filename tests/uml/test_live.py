@@ -13,7 +13,8 @@ from wblab.data.pauses import pause_report
 from wblab.data.perfetto import export
 from wblab.data.run import Run, read_run
 from wblab.data.window import around
-from wblab.plot.picture import picture, save
+from wblab.plot.picture import picture
+from wblab.plot.save import save
 from wblab.plot.timeline import timeline
 
 MS, S = 10**6, 10**9
@@ -119,10 +120,10 @@ def test_a_pause_is_saved_with_all_that_happened_in_it(live):
 def test_all_analyses_read_it(live, tmp_path):
     window = around(live, "longest")
     capture = capture_of(live, window)
-    save(picture(timeline(live, page_cache(live))), live, tmp_path / "whole.png")
+    save(picture(timeline(live, page_cache(live))), live.name, tmp_path / "whole.png")
     save(
         picture(timeline(live, page_cache(live, capture.path if capture else None), window=window)),
-        live,
+        live.name,
         tmp_path / "near.png",
     )
     assert export(live, page_cache(live), 300 * MS)

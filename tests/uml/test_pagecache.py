@@ -7,7 +7,8 @@ from wblab.data.frames import events_frame, limit_steps_frame
 from wblab.data.pagecache import page_cache
 from wblab.data.throttling import setpoint
 from wblab.data.window import longest_paused, release
-from wblab.plot.picture import picture, save
+from wblab.plot.picture import picture
+from wblab.plot.save import save
 from wblab.plot.timeline import timeline
 
 S = 10**9
@@ -86,5 +87,5 @@ def test_the_end_of_a_pause_event_by_event(run, cache):
 
 def test_drawn_twice_it_is_the_same_picture(run, cache, tmp_path):
     for name in ("a.png", "b.png"):
-        save(picture(timeline(run, cache)), run, tmp_path / name)
+        save(picture(timeline(run, cache)), run.name, tmp_path / name)
     assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()

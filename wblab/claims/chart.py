@@ -1,19 +1,18 @@
 """The figures of a report: all seeds' longest pauses beside each other, and single runs as timelines."""
 
 from collections.abc import Iterator
-from pathlib import Path
+from dataclasses import dataclass
 
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from wblab.claims.sample import Sample
-from wblab.core.files import replace_file
 from wblab.core.loads import MultiWrite, Write
 from wblab.data.pagecache import page_cache
 from wblab.data.window import around
 from wblab.plot.colours import load_colours
-from wblab.plot.picture import picture, save
+from wblab.plot.picture import picture
 from wblab.plot.style import DPI, GRID, WIDTH_IN
 from wblab.plot.timeline import timeline
 
@@ -42,17 +41,25 @@ def plot_longest_pauses(samples: dict[str, list[Sample]], *, ax: Axes) -> Axes:
     return ax
 
 
-def figures(samples: dict[str, list[Sample]], directory: Path) -> Iterator[tuple[Path, str]]:
-    """Write the figures as PNG files into a directory; yield each with what it shows."""
+@dataclass(frozen=True)
+class Drawn:
+    """A figure of the report: the stem of its file's name, what it shows, and of which runs it is."""
+
+    name: str
+    what: str
+    title: str
+    figure: Figure
+
+
+def figures(samples: dict[str, list[Sample]]) -> Iterator[Drawn]:
+    """Draw the figures of a report one after the other."""
     if not samples:
         return
     figure = Figure(figsize=(WIDTH_IN, 1.2 + _ROW_IN * len(samples)), dpi=DPI, layout="constrained")
     FigureCanvasAgg(figure)
     plot_longest_pauses(samples, ax=figure.add_subplot())
-    path = directory / "longest-pauses.png"
-    with replace_file(path) as file:
-        figure.savefig(file, format="png")
-    yield path, "The longest pause of each run of w1, which appends to an open file, and mw1, which opens new ones."
+    what = "The longest pause of each run of w1, which appends to an open file, and mw1, which opens new ones."
+    yield Drawn("longest-pauses", what, "Longest pauses", figure)
     wanted = {
         "ext2": "The base experiment as the thesis ran it, on ext2.",
         "ext4": "The base experiment on ext4 with its journal.",
@@ -63,10 +70,8 @@ def figures(samples: dict[str, list[Sample]], directory: Path) -> Iterator[tuple
     for case, what in wanted.items():
         for sample in samples.get(case, [])[:1]:
             run, cache = sample.run, page_cache(sample.run)
-            path = directory / f"{case}.png"
-            save(picture(timeline(run, cache)), run, path)
-            yield path, f"{what} Seed {run.spec.seed}."
+            yield Drawn(case, f"{what} Seed {run.spec.seed}.", run.name, picture(timeline(run, cache)))
             if case in ("ext2", "device"):
-                path = directory / f"{case}-close-up.png"
-                save(picture(timeline(run, cache, window=around(run, "longest"))), run, path)
-                yield path, f"The same from close by: the longest pause of its innocent loads, on {case}."
+                near = f"The same from close by: the longest pause of its innocent loads, on {case}."
+                close = timeline(run, cache, window=around(run, "longest"))
+                yield Drawn(f"{case}-close-up", near, run.name, picture(close))

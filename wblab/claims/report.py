@@ -1,25 +1,32 @@
 """The report of a verification: one page with its figures inside, and the verdicts as JSON."""
 
 import base64
+from io import BytesIO
 from pathlib import Path
 
 from wblab.claims.base import MOST, Effect
 from wblab.claims.cases import CASES
-from wblab.claims.chart import figures
+from wblab.claims.chart import Drawn, figures
 from wblab.claims.result import Result, figure_text
 from wblab.claims.sample import Sample
 from wblab.core.errors import WblabError
 from wblab.core.files import replace_file
 from wblab.lab.formats import REPORT, VERDICTS, write_json
 from wblab.plot.render import render
+from wblab.plot.save import save
 
 _CLASSES = {"reproduced": "yes", "not reproduced": "no", "can't be tested here": "open"}
 
 
-def write_report(result: Result, directory: Path) -> Path:
-    """Write the page, its figures and verdicts.json, and return the page. Raises WblabError."""
+def write_report(result: Result, directory: Path, form: str = "png") -> Path:
+    """Write the page, its figures once more as files, and verdicts.json; return the page. Raises WblabError.
+
+    form: of the figures' files: png, svg or pdf.
+    """
     try:
-        drawn = list(figures(result.samples, directory))
+        drawn = list(figures(result.samples))
+        for one in drawn:
+            save(one.figure, one.title, directory / f"{one.name}.{form}")
         write_json(directory / VERDICTS, result.to_json(directory))
         page = directory / REPORT
         with replace_file(page) as file:
@@ -29,7 +36,7 @@ def write_report(result: Result, directory: Path) -> Path:
     return page
 
 
-def _page(result: Result, drawn: list[tuple[Path, str]]) -> str:
+def _page(result: Result, drawn: list[Drawn]) -> str:
     return render(
         "wblab.claims",
         REPORT,
@@ -46,11 +53,18 @@ def _page(result: Result, drawn: list[tuple[Path, str]]) -> str:
             }
             for claim, verdict in result.verdicts
         ],
-        figures=[{"what": what, "png": base64.b64encode(path.read_bytes()).decode()} for path, what in drawn],
+        figures=[{"what": one.what, "png": _png(one)} for one in drawn],
         cases=[_case(name, samples) for name, samples in result.samples.items()],
         build=str(result.kernel.get("build_id", ""))[:16],
         verdicts=VERDICTS,
     )
+
+
+def _png(drawn: Drawn) -> str:
+    """Return a figure as the page holds it: a PNG in base64."""
+    file = BytesIO()
+    drawn.figure.savefig(file, format="png")
+    return base64.b64encode(file.getvalue()).decode()
 
 
 def _case(name: str, samples: list[Sample]) -> dict[str, str]:

@@ -139,9 +139,10 @@ def _print(comparison: "Comparison", with_groups: bool) -> None:
 
 
 def _draw(comparison: "Comparison", path: Path) -> None:
-    from wblab.plot.comparison import comparison_figure, save_figure
+    from wblab.plot.comparison import comparison_figure
+    from wblab.plot.save import save
 
-    save_figure(comparison_figure(comparison), path)
+    save(comparison_figure(comparison), "Comparison", path)
 
 
 def _write(comparison: "Comparison", path: Path) -> None:

@@ -46,9 +46,10 @@ def _timeline(arguments: argparse.Namespace) -> None:
 
         save_page(page(shown), run, output)
     else:
-        from wblab.plot.picture import picture, save
+        from wblab.plot.picture import picture
+        from wblab.plot.save import save
 
-        save(picture(shown), run, output)
+        save(picture(shown), run.name, output)
     print(printable(str(output)))
 
 

@@ -30,6 +30,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_seeds(parser, "runs of each case", default=5)
     add_jobs(parser)
     parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="where the report goes (default: a new one)")
+    parser.add_argument(
+        "--format",
+        choices=("png", "svg", "pdf"),
+        default="png",
+        help="of the figures that lie there beside the page (default: png)",
+    )
     add_exp(parser, "new directories of reports go")
     add_json(parser, "print the verdicts, or with --list the claims, as JSON")
     parser.set_defaults(run=_verify)
@@ -61,7 +67,7 @@ def _verify(arguments: argparse.Namespace) -> None:
         samples = make(wanted, directory / RUNS, arguments.jobs or processors(), report)
     verdicts = judged(claims, samples)
     result = Result(kernel.describe(), arguments.seeds, time.monotonic() - started, verdicts, samples)
-    page = write_report(result, directory)
+    page = write_report(result, directory, arguments.format)
     if arguments.json:
         print(json.dumps({"report": str(page)} | result.to_json(directory), indent=2))
     else:

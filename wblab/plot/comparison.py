@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from io import StringIO
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,13 +12,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from wblab.core.errors import InputError, WblabError
-from wblab.core.files import replace_file
 from wblab.core.loads import KINDS, Write
 from wblab.data.comparison import Comparison, Distribution, Sort
 from wblab.data.statistics import Interval
 from wblab.plot.colours import load_colours
-from wblab.plot.picture import FORMATS
 from wblab.plot.style import DPI, GRID, MARK, NEUTRAL, WIDTH_IN, literal, new_axes
 
 TITLES = {
@@ -140,23 +136,6 @@ def svg(figure: Figure) -> str:
         figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
     text = stream.getvalue()
     return text[text.index("<svg") :]
-
-
-def check_format(path: Path) -> None:
-    """Raise InputError where a figure cannot be written by this name."""
-    if path.suffix.lower() not in FORMATS:
-        raise InputError(f"cannot draw {str(path)!r}: its name must end in {', '.join(FORMATS)}")
-
-
-def save_figure(figure: Figure, path: Path) -> None:
-    """Write a figure; the suffix says how, and nothing in it depends on the day. Raises InputError, WblabError."""
-    check_format(path)
-    metadata = {".png": {}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}[path.suffix.lower()]
-    try:
-        with rc_context({"svg.hashsalt": "wblab"}), replace_file(path) as file:
-            figure.savefig(file, format=path.suffix.lower()[1:], metadata=metadata)
-    except OSError as error:
-        raise WblabError(f"cannot write {path}: {error.strerror}") from None
 
 
 def _at(row: int, place: int, loads: int) -> float:

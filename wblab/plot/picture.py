@@ -1,25 +1,19 @@
-"""The timeline of a run as a picture: its panes, drawn by Matplotlib, and how it is written."""
+"""The timeline of a run as a picture: its panes, drawn by Matplotlib."""
 
-from pathlib import Path
 from typing import Any
 
-from matplotlib import rc_context
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.legend_handler import HandlerTuple
 from matplotlib.patches import Patch
 
-from wblab.core.errors import InputError, WblabError
-from wblab.core.files import replace_file
 from wblab.core.units import NS_PER_S
-from wblab.data.run import Run
 from wblab.plot.artists import plot_mark, plot_pane
 from wblab.plot.colours import PAUSE
 from wblab.plot.pane import Pane, Timeline
 from wblab.plot.style import DPI, GRID, LEGEND_ROW_IN, MARK, PANE_HEIGHT_IN, WIDTH_IN, legend_rows, literal
 
 Axes = Any  # matplotlib.axes.Axes
-FORMATS = (".png", ".svg", ".pdf")
 # Margins in inches: fixed, as finding them out takes longer than drawing.
 _LEFT, _RIGHT, _TOP, _BOTTOM, _BETWEEN = 0.95, 0.2, 0.62, 0.75, 0.32
 _LABEL_AT = -0.062  # of a pane's width: the labels of all y axes stand in one line
@@ -51,23 +45,6 @@ def picture(timeline: Timeline) -> Figure:
     colour = PAUSE if timeline.run.failure else "black"
     figure.suptitle(lines, fontsize=11, y=1 - 0.12 / height_in, va="top", color=colour)
     return figure
-
-
-def save(figure: Figure, run: Run, path: Path) -> None:
-    """Write a figure; the suffix says how. Its metadata name the run, and nothing in it depends on the day.
-
-    Raises InputError for another suffix, WblabError when the file cannot be written.
-    """
-    suffix = path.suffix.lower()
-    if suffix not in FORMATS:
-        raise InputError(f"cannot draw {str(path)!r}: its name must end in {', '.join(FORMATS)}")
-    metadata = {"Title": run.name} | {".png": {}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}[suffix]
-    try:
-        # Without a salt the ids of elements are random.
-        with rc_context({"svg.hashsalt": run.name}), replace_file(path) as file:
-            figure.savefig(file, format=suffix[1:], metadata=metadata)
-    except OSError as error:
-        raise WblabError(f"cannot write {path}: {error.strerror}") from None
 
 
 def _add_pane(timeline: Timeline, pane: Pane, ax: Axes) -> None:

@@ -5,9 +5,11 @@ import math
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from wblab.claims.base import LEAST_PAIRS, UNTESTED, judge, over_seeds, ratio
 from wblab.claims.cases import CASES
+from wblab.claims.chart import Drawn
 from wblab.claims.registry import CLAIMS, chosen
 from wblab.claims.report import write_report
 from wblab.claims.result import Result, figure_text, judged, summary, table
@@ -102,14 +104,15 @@ def test_the_table_counts(result):
     assert summary(result) == "Linux 7.3.0, 2 seeds, 12 s: 1 reproduced, 1 not reproduced, 1 can't be tested here"
 
 
-def test_the_page_is_in_one_piece(result, tmp_path, monkeypatch):
-    picture = tmp_path / "a.png"
-    picture.write_bytes(b"PNG")
-    monkeypatch.setattr("wblab.claims.report.figures", lambda samples, directory: [(picture, "a <figure>")])
-    page = write_report(result, tmp_path).read_text()
+@pytest.mark.parametrize(("form", "begins"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")])
+def test_the_page_is_in_one_piece_with_its_figures_beside_it(result, tmp_path, monkeypatch, form, begins):
+    drawn = Drawn("a", "a <figure>", "of two runs", Figure())
+    monkeypatch.setattr("wblab.claims.report.figures", lambda samples: [drawn])
+    page = write_report(result, tmp_path, form).read_text()
     assert "a &lt;figure&gt;" in page
-    assert 'src="data:image/png;base64,UE5H"' in page
+    assert 'src="data:image/png;base64,iVBOR' in page
     assert "http" not in page
     for name in NAMES:
         assert name in page
     assert json.loads((tmp_path / "verdicts.json").read_text())["seeds"] == 2
+    assert (tmp_path / f"a.{form}").read_bytes().startswith(begins)

@@ -10,9 +10,10 @@ import pytest
 from wblab.core.errors import InputError, WblabError
 from wblab.data.comparison import compare
 from wblab.data.observations import observations
-from wblab.plot.comparison import comparison_figure, plot_effects, plot_groups, save_figure, svg
+from wblab.plot.comparison import comparison_figure, plot_effects, plot_groups, svg
 from wblab.plot.comparisontext import footnotes, line, metric_name, terminal_tables, values_text
 from wblab.plot.report import report
+from wblab.plot.save import save
 
 LOADS = {"w1": "write", "mw1": "multiwrite", "l1": "load", "c1": "control"}
 
@@ -80,15 +81,15 @@ def test_a_figure_without_intervals():
 def test_pictures_are_the_same_each_time(groups, tmp_path):
     assert svg(comparison_figure(groups)) == svg(comparison_figure(groups))
     for suffix, start in {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}.items():
-        save_figure(comparison_figure(groups), tmp_path / f"x{suffix}")
+        save(comparison_figure(groups), "Comparison", tmp_path / f"x{suffix}")
         assert (tmp_path / f"x{suffix}").read_bytes().startswith(start)
 
 
 def test_what_cannot_be_written(groups, tmp_path):
     with pytest.raises(InputError, match="must end in"):
-        save_figure(comparison_figure(groups), tmp_path / "x.gif")
+        save(comparison_figure(groups), "Comparison", tmp_path / "x.gif")
     with pytest.raises(WblabError, match="cannot write"):
-        save_figure(comparison_figure(groups), tmp_path / "none" / "x.png")
+        save(comparison_figure(groups), "Comparison", tmp_path / "none" / "x.png")
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,8 @@ from wblab.data.window import Window
 from wblab.plot.artists import plot_pane
 from wblab.plot.colours import INNOCENT, OFFENDERS, PAUSE
 from wblab.plot.loadpanes import control_pane
-from wblab.plot.picture import FORMATS, picture, save
+from wblab.plot.picture import picture
+from wblab.plot.save import FORMATS, save
 from wblab.plot.style import LOST
 from wblab.plot.timeline import start_labels, timeline
 
@@ -125,7 +126,7 @@ def test_offenders_that_start_close_together_share_a_label():
 def test_saved_twice_it_is_the_same_file_and_names_the_run(run, tmp_path, suffix):
     first, second = (tmp_path / f"{number}{suffix}" for number in (1, 2))
     for path in (first, second):
-        save(draw(run), run, path)
+        save(draw(run), run.name, path)
     content = first.read_bytes()
     assert content == second.read_bytes()
     assert run.path.name.encode() in content
@@ -133,9 +134,9 @@ def test_saved_twice_it_is_the_same_file_and_names_the_run(run, tmp_path, suffix
 
 def test_unknown_format(run, tmp_path):
     with pytest.raises(InputError, match=r"\.gif.*\.png"):
-        save(draw(run), run, tmp_path / "a.gif")
+        save(draw(run), run.name, tmp_path / "a.gif")
 
 
 def test_place_that_cannot_be_written(run, tmp_path):
     with pytest.raises(WblabError, match="cannot write"):
-        save(draw(run), run, tmp_path / "nowhere" / "a.png")
+        save(draw(run), run.name, tmp_path / "nowhere" / "a.png")
