@@ -202,7 +202,7 @@ def test_a_cluster_that_loses_a_worker(lab, write_matrix, start, cluster, tmp_pa
     address, worker = cluster
     lost, kept = worker("lost"), worker("kept")
     wait_until(lambda: (tmp_path / "lost").exists() and (tmp_path / "kept").exists())
-    process = start(write_matrix(SCHEDULERS), "--scheduler", address)
+    process = start(write_matrix(SCHEDULERS), "--cluster", address)
     wait_until(lambda: len(runs(lab)) >= 1 and list((tmp_path / "lost").glob("**/_*/console.log")))
     lost.kill()
     code, directory, errors = finished(process)
@@ -219,7 +219,7 @@ def test_a_worker_without_the_kernel_is_refused_before_anything_runs(lab, write_
     matrix = write_matrix(SCHEDULERS)
     matrix.write_text(matrix.read_text().replace(json.dumps(str(lab.kernel.path)), json.dumps(lab.kernel.series)))
     worker("other", XDG_CACHE_HOME=str(tmp_path / "empty"))
-    code, _, errors = finished(start(matrix, "--scheduler", address))
+    code, _, errors = finished(start(matrix, "--cluster", address))
     assert code == 2
     assert errors.startswith("wblab: the worker tcp://127.0.0.1:")
     assert f"the kernel {lab.kernel.series} is not built" in errors
@@ -227,7 +227,7 @@ def test_a_worker_without_the_kernel_is_refused_before_anything_runs(lab, write_
 
 
 def test_no_scheduler_no_matrix(lab, write_matrix, start):
-    code, _, errors = finished(start(write_matrix(SCHEDULERS), "--scheduler", "nonsense://x"))
+    code, _, errors = finished(start(write_matrix(SCHEDULERS), "--cluster", "nonsense://x"))
     assert code == 2
     assert "no scheduler at 'nonsense://x'" in errors
     assert errors.count("\n") == 1
@@ -251,7 +251,7 @@ def test_ctrl_c_ends_the_guests_of_a_cluster_too(lab, write_matrix, start, clust
     worker("busy")
     matrix = write_matrix({"clock.mode": ["real"]}, seeds=1)
     matrix.write_text(matrix.read_text().replace('"2s"', '"300s"'))
-    process = start(matrix, "--scheduler", address)
+    process = start(matrix, "--cluster", address)
     wait_until(lambda: list((tmp_path / "busy").glob("**/_*/console.log")))
     os.killpg(process.pid, signal.SIGINT)
     code, _, errors = finished(process)

@@ -40,14 +40,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     where = parser.add_mutually_exclusive_group()
     add_jobs(where)
     where.add_argument(
-        "--scheduler",
+        "--cluster",
         metavar="ADDRESS",
-        help="a dask.distributed scheduler, whose workers make the runs. Whoever reaches it can run code as you, here "
-        "and on the workers: use tls:// with certificates (dask's configuration, distributed.comm.tls), or tcp:// on "
-        "a network that you trust",
+        help="a dask.distributed cluster, by its scheduler: its workers make the runs. Whoever reaches it can run code "
+        "as you, here and on the workers: use tls:// with certificates (dask's configuration, distributed.comm.tls), "
+        "or tcp:// on a network that you trust",
     )
     add_json(parser, "print directory, numbers and failures as JSON")
     add_removed(parser, "--workers", "--jobs N")
+    add_removed(parser, "--scheduler", "--cluster ADDRESS")  # of live it is the disk's
     parser.set_defaults(run=_matrix)
 
 
@@ -58,11 +59,11 @@ def _matrix(arguments: argparse.Namespace) -> None:
     from wblab.matrix.cluster import check_workers, remote
     from wblab.matrix.store import Store
 
-    shelf, here = built_kernels(*arguments.kernel), not arguments.scheduler
+    shelf, here = built_kernels(*arguments.kernel), not arguments.cluster
     store, matrix, kernels = _planned(arguments, shelf)
     print_notes(requests(matrix, shelf, here=here), here=here)
     with ExitStack() as stack:
-        client = None if here else stack.enter_context(remote(arguments.scheduler))
+        client = None if here else stack.enter_context(remote(arguments.cluster))
         if client is not None:
             check_workers(client, orders(matrix, kernels))
         store = store or Store.create(results(arguments), matrix, kernels)

@@ -1,8 +1,5 @@
-"""Which runs are made, and that they end together: nothing is booted."""
+"""Which runs are made, and whose samples they are: nothing is booted. How they end: tests/unit/host/test_pool.py."""
 
-import threading
-import time
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -10,8 +7,6 @@ import pytest
 from wblab.claims import runs
 from wblab.claims.cases import CASES, case_spec
 from wblab.core.check import check_spec
-from wblab.core.errors import WblabError
-from wblab.host import pool
 from wblab.kernels import Kernel
 from wblab.lab.progress import silent
 
@@ -45,76 +40,26 @@ def test_a_case_that_takes_long_has_fewer_seeds_and_comes_first(shelf, monkeypat
     assert [request.spec.seed for name, request in wanted if name == "ext2"] == [1, 2, 3, 4, 5]
 
 
-@dataclass
-class Host:
-    """Stands for run_experiment: a run takes some time, and seed `fails` fails."""
-
-    fails: int = 0
-    now: int = 0
-    most: int = 0
-    ended: int = 0
-    started: int = 0
-
-    def __post_init__(self):
-        self.lock = threading.Lock()
-
-    def run(self, request, results, *, report):
-        spec = request.spec
-        with self.lock:
-            self.now, self.started = self.now + 1, self.started + 1
-            self.most = max(self.most, self.now)
-        try:
-            for _ in range(1 if spec.seed == self.fails else 10):
-                time.sleep(0.01)
-                report(None, "running")
-            if spec.seed == self.fails:
-                raise WblabError("it failed")
-            self.ended += 1
-        finally:
-            self.now -= 1
-        return type("Finished", (), {"directory": Path(str(spec.seed))})
-
-
 @pytest.fixture
-def host(monkeypatch):
-    stand_in = Host()
-    monkeypatch.setattr(runs, "run_experiment", stand_in.run)
+def _seeds_for_samples(monkeypatch):
+    """Let nothing boot: a run's directory is called as its seed, and so is its sample."""
+
+    def run(request, results, *, report):
+        return type("Finished", (), {"directory": Path(str(request.spec.seed))})
+
+    monkeypatch.setattr(runs, "run_experiment", run)
     monkeypatch.setattr(runs, "read_run", lambda path: path.name)
     monkeypatch.setattr(runs, "sample_of", lambda run: run)
     monkeypatch.setattr("wblab.host.request.check_run", lambda spec: None)
-    return stand_in
 
 
-def test_runs_are_made_side_by_side_and_come_back_in_order(host, shelf):
-    said = []
-    wanted = runs.jobs(["ext4", "ext2"], 3, shelf)
-    made = runs.make(wanted, Path("x"), 2, lambda share, text: said.append(text))
+@pytest.mark.usefixtures("_seeds_for_samples")
+def test_samples_come_back_by_case_in_the_cases_order(shelf):
+    made = runs.make(runs.jobs(["ext4", "ext2"], 3, shelf), Path("x"), 2, silent)
     assert made == {"ext2": ["1", "2", "3"], "ext4": ["1", "2", "3"]}
     assert list(made) == ["ext2", "ext4"]
-    assert host.most == 2
-    assert said[-1] == "6 of 6 runs"
 
 
-def test_a_failure_ends_the_others(host, shelf):
-    host.fails = 2
-    wanted = runs.jobs(["ext2"], 20, shelf)
-    with pytest.raises(WblabError, match="it failed"):
-        runs.make(wanted, Path("x"), 2, silent)
-    assert host.now == 0
-    assert host.started < 6
-
-
-def test_an_interrupt_ends_all(host, shelf, monkeypatch):
-    def interrupted(futures, return_when):
-        time.sleep(0.03)
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(pool, "wait", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        runs.make(runs.jobs(["ext2"], 20, shelf), Path("x"), 2, silent)
-    assert (host.now, host.ended) == (0, 0)
-    assert host.started == 2
-
-
-def test_nothing_to_run(host, shelf):
+@pytest.mark.usefixtures("_seeds_for_samples")
+def test_nothing_to_run(shelf):
     assert runs.make([], Path("x"), 2, silent) == {}
