@@ -45,13 +45,14 @@ ENVIRONMENT = {
 class Condition:
     """A command before that of the run, more of an environment, a user, and what happens beside the run.
 
-    set_up: whether files are others that packages and owners change.
+    set_up: whether files are others that packages and owners change. landlock: whether the host's kernel has it.
     """
 
     before: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     user: int | None = None
     set_up: bool = False
+    landlock: bool = True
     beside: Callable[[], AbstractContextManager[None]] = nullcontext
 
 
@@ -162,6 +163,6 @@ CONDITIONS = {
     "cold": Condition(beside=cold),
     "warm": Condition(beside=warm),
     "set-up": Condition(set_up=True),
-    "without-landlock": Condition(_NO_LANDLOCK),
-    "set-up-without-landlock": Condition(_NO_LANDLOCK, set_up=True),
+    "without-landlock": Condition(_NO_LANDLOCK, landlock=False),
+    "set-up-without-landlock": Condition(_NO_LANDLOCK, set_up=True, landlock=False),
 }

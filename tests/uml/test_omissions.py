@@ -23,7 +23,7 @@ OMISSIONS = [
     ("wall clock at boot", Edit(COMMAND, '            f"time-travel-start={START_NS}",\n', ""), "idle"),
     ("number of the filesystem", Edit(DISK, '"-U", str(volume), ', ""), "idle"),
     ("seed of directory hashes", Edit(DISK, ",hash_seed={seed}", ""), "idle"),
-    ("time of mke2fs", Edit(MKFS, '"E2FSPROGS_FAKE_TIME": "1700000000", ', ""), "idle"),
+    ("time of mke2fs", Edit(MKFS, " | _DEFAULTS | _FIXED", " | _DEFAULTS"), "idle"),
     ("place of libraries", Edit(ENVIRONMENT, '"LD_LIBRARY_PATH": ', '"NO_LIBRARY_PATH": '), "set-up"),
     ("defaults of mke2fs", Edit(MKFS, " | _DEFAULTS", ""), "set-up-without-landlock"),
     ("locale", Edit(ENVIRONMENT, '"LC_ALL": "C"', '"NO_ALL": "C"'), "set-up"),
