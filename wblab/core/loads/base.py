@@ -4,7 +4,6 @@
 Between two timestamps (see wblab.core.cycles) there are then only that cycle's own system calls.
 """
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +17,7 @@ IoClass = Literal["none", "realtime", "best-effort", "idle"]
 # stopped. offender: ends by itself, and all offenders' end is that of the experiment.
 Role = Literal["control", "innocent", "offender"]
 Cycle = Callable[[int], object]
+Progress = Callable[[], object]
 
 # A load without an end of its own stops after this many cycles: its buffer takes 8 bytes for each.
 MAX_ENDLESS_CYCLES = 100_000
@@ -32,19 +32,26 @@ class Load:
     ioclass, iolevel: I/O priority, as in ioprio_set(2); level 0 (highest) to 7 counts in two of the classes.
 
     Of a kind: sleeps_first says that a cycle sleeps before it works and not after; has_pauses, that a cycle which takes
-    longer than the load sleeps was stopped, where otherwise it is a span of work; needs_lab, that it needs programs of
-    the host besides the guest's own.
+    longer than the load sleeps was stopped, where otherwise it is a span of work; waits_for_disk, that it waits in each
+    cycle by design, so that how many it gets done counts too; needs_lab, that it needs programs of the host besides the
+    guest's own.
     """
 
     kind: ClassVar[str]
     role: ClassVar[Role] = "innocent"
     sleeps_first: ClassVar[bool] = False
     has_pauses: ClassVar[bool] = True
+    waits_for_disk: ClassVar[bool] = False
     needs_lab: ClassVar[bool] = False
 
     start: Nanoseconds = Nanoseconds(0)
     ioclass: IoClass = "none"
     iolevel: int = 4
+
+    @property
+    def ends(self) -> bool:
+        """Whether the load ends by itself, after `capacity` cycles."""
+        return self.role == "offender"
 
     @property
     def capacity(self) -> int:
@@ -63,12 +70,12 @@ class Load:
 
     @property
     def files(self) -> dict[str, Bytes]:
-        """How much the load writes before it ends by itself, by file; none when it runs until it is stopped."""
+        """How much the load's files take, by file; none where it writes more and more until it is stopped."""
         return {}
 
     @property
     def written_bytes(self) -> Bytes:
-        """How much the load writes before it ends by itself; 0 when it runs until it is stopped."""
+        """How much the load's files take; 0 where it writes more and more until it is stopped."""
         return Bytes(sum(self.files.values()))
 
     def check(self, path: str = "") -> None:
@@ -82,12 +89,15 @@ class Load:
         """The part of cycle `number`, in ns, that the load spends asleep by its own will."""
         raise NotImplementedError
 
-    def prepare(self, mount: Path) -> Cycle:
-        """Return what runs cycle `number`, on the filesystem at `mount`. Both raise OSError."""
+    def lay_out(self, mount: Path, progress: Progress = lambda: None) -> None:
+        """Make the files that the load expects, where they are missing; `progress` is called again and again.
+
+        A guest does so before the loads start. Raises OSError.
+        """
+
+    def prepare(self, mount: Path, seed: str = "") -> Cycle:
+        """Return what runs cycle `number`, on the filesystem at `mount`; `seed` decides what it draws.
+
+        Both raise OSError.
+        """
         raise NotImplementedError
-
-
-def create(path: Path) -> int:
-    """Return a descriptor of a file, made with its directories, or emptied. Raises OSError."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)

@@ -51,7 +51,7 @@ class Command(Load):
     def idle_ns(self, number: int) -> int:
         return self.wait if number == 0 else 0
 
-    def prepare(self, mount: Path) -> Cycle:
+    def prepare(self, mount: Path, seed: str = "") -> Cycle:
         os.chdir(mount)
 
         def cycle(number: int) -> None:

@@ -29,6 +29,6 @@ class Control(Load):
     def idle_ns(self, number: int) -> int:
         return self.idle
 
-    def prepare(self, mount: Path) -> Cycle:
+    def prepare(self, mount: Path, seed: str = "") -> Cycle:
         sleep, idle_s = time.sleep, self.idle / NS_PER_S
         return lambda number: sleep(idle_s)

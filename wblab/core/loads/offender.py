@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wblab.core.errors import InputError
-from wblab.core.loads.base import MAX_CYCLES, Cycle, Load, create
+from wblab.core.loads.base import MAX_CYCLES, Cycle, Load
+from wblab.core.loads.files import create
 from wblab.core.parameters import check_block, check_file, check_wait
 from wblab.core.units import NS_PER_S, Bytes, Nanoseconds, format_bytes, format_time
 
@@ -53,7 +54,7 @@ class Offender(Load):
     def idle_ns(self, number: int) -> int:
         return self.wait if number == 0 else 0
 
-    def prepare(self, mount: Path) -> Cycle:
+    def prepare(self, mount: Path, seed: str = "") -> Cycle:
         write, sleep, wait_s = os.write, time.sleep, self.wait / NS_PER_S
         fd = create(mount / self.file)
         block = bytes(self.block)

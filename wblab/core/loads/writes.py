@@ -5,7 +5,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from wblab.core.loads.base import Cycle, Load, create
+from wblab.core.loads.base import Cycle, Load
+from wblab.core.loads.files import create
 from wblab.core.parameters import check_block, check_file, check_idle
 from wblab.core.units import NS_PER_S, Bytes, Nanoseconds, format_time
 
@@ -42,7 +43,7 @@ class Write(_SmallWrites):
     def description(self) -> str:
         return f"appends to a file it has open, every {format_time(self.idle)}"
 
-    def prepare(self, mount: Path) -> Cycle:
+    def prepare(self, mount: Path, seed: str = "") -> Cycle:
         write, sleep, idle_s = os.write, time.sleep, self.idle / NS_PER_S
         fd = create(mount / self.file)
         block = bytes(self.block)
@@ -64,7 +65,7 @@ class MultiWrite(_SmallWrites):
     def description(self) -> str:
         return f"opens and writes a new file, every {format_time(self.idle)}"
 
-    def prepare(self, mount: Path) -> Cycle:
+    def prepare(self, mount: Path, seed: str = "") -> Cycle:
         write, close, sleep, idle_s = os.write, os.close, time.sleep, self.idle / NS_PER_S
         stem = mount / self.file
         stem.parent.mkdir(parents=True, exist_ok=True)
