@@ -3,6 +3,7 @@
 from wblab.core.loads.base import MAX_CYCLES, Cycle, IoClass, Load, Role
 from wblab.core.loads.command import Command, CommandFailed
 from wblab.core.loads.control import Control
+from wblab.core.loads.durable import Commit, SyncFilesystem, SyncWrite
 from wblab.core.loads.offender import Offender
 from wblab.core.loads.writes import MultiWrite, Write
 
@@ -11,6 +12,7 @@ __all__ = [
     "MAX_CYCLES",
     "Command",
     "CommandFailed",
+    "Commit",
     "Control",
     "Cycle",
     "IoClass",
@@ -18,7 +20,10 @@ __all__ = [
     "MultiWrite",
     "Offender",
     "Role",
+    "SyncFilesystem",
+    "SyncWrite",
     "Write",
 ]
 
-KINDS: dict[str, type[Load]] = {load.kind: load for load in (Control, Write, MultiWrite, Offender, Command)}
+_ALL: tuple[type[Load], ...] = (Control, Write, MultiWrite, SyncWrite, Commit, SyncFilesystem, Offender, Command)
+KINDS: dict[str, type[Load]] = {load.kind: load for load in _ALL}
