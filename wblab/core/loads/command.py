@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wblab.core.loads.base import Cycle, Load
-from wblab.core.parameters import check_argv, check_wait
+from wblab.core.parameters import check_argv, check_idle, check_wait
 from wblab.core.units import NS_PER_S, Nanoseconds, format_time
 
 
@@ -59,6 +59,40 @@ class Command(Load):
                 time.sleep(self.wait / NS_PER_S)
             else:
                 _run(self.argv)
+
+        return cycle
+
+
+@dataclass(frozen=True, kw_only=True)
+class Repeat(Load):
+    """Innocent: runs a command on the filesystem to its end, again in each cycle, then sleeps."""
+
+    kind = "repeat"
+    waits_for_disk = True
+    needs_lab = True
+    argv: tuple[str, ...]
+    idle: Nanoseconds
+
+    @property
+    def description(self) -> str:
+        import shlex  # a guest, which describes nothing, would take time and memory for it
+
+        return f"runs {shlex.join(self.argv)}, every {format_time(self.idle)}"
+
+    def check(self, path: str = "") -> None:
+        super().check(path)
+        check_argv(f"{path}argv", self.argv)
+        check_idle(f"{path}idle", self.idle)
+
+    def idle_ns(self, number: int) -> int:
+        return self.idle
+
+    def prepare(self, mount: Path, seed: str = "") -> Cycle:
+        os.chdir(mount)
+
+        def cycle(number: int) -> None:
+            _run(self.argv)
+            time.sleep(self.idle / NS_PER_S)
 
         return cycle
 
