@@ -60,3 +60,14 @@ def test_the_seed_decides_what_is_drawn(shared_lab):
     drawn = sectors(1)
     assert len(drawn) > 20
     assert drawn == sectors(1) != sectors(2)
+
+
+def test_commits_and_reads_beside_an_offender_take_far_longer(shared_lab):
+    run = shared_lab.run("commit", "trace.events=[]", "load.l1.size=32MiB", "load.l2.wait=20s")
+    flood_ns = run.offender_starts_ns()["l1"]
+    for name in ("k1", "k2", "r1"):
+        item = run.load(name)
+        before = item.pauses_ns[item.starts_ns + item.durations_ns < flood_ns]
+        beside = item.pauses_ns[item.starts_ns + item.durations_ns >= flood_ns]
+        assert len(before) > 50
+        assert beside.max() > 10 * before.max(), name
