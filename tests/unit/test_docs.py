@@ -9,6 +9,7 @@ import pytest
 
 from wblab.cli import build_parser
 from wblab.commands.live import make_request
+from wblab.commands.load import required
 from wblab.commands.parser import filled
 from wblab.core.errors import WblabError
 from wblab.core.loads import KINDS
@@ -128,6 +129,16 @@ def test_programs_of_a_checkout_are_shown_at_work():
 def test_every_preset_and_matrix_is_explained():
     explained = re.findall(r"^\| `([a-z0-9-]+)` \|", (DOCS / "reference/experiments.md").read_text(), re.MULTILINE)
     assert sorted(explained) == sorted([*preset_names(), *(path.stem for path in MATRICES.glob("*.toml"))])
+
+
+def test_every_kind_of_load_is_explained_with_its_parameters():
+    page = (DOCS / "reference/loads.md").read_text()
+    for kind, cls in KINDS.items():
+        assert f"`{kind}`" in page
+        words = re.search(rf"^\| `{kind}` \| ([^|]+) \|", page, re.MULTILINE)
+        assert words is None or re.findall(r"`(\w+)`", words[1]) == required(cls), kind
+    rows = set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE))
+    assert rows == KINDS.keys() - {"control"}
 
 
 @pytest.mark.parametrize("distribution", ALL, ids=lambda one: one.name)

@@ -61,7 +61,7 @@ class Commits(Load):
     def idle_ns(self, number):
         return 0
 
-    def prepare(self, mount):
+    def prepare(self, mount, seed=""):
         fd = os.open(mount / self.file, os.O_WRONLY | os.O_CREAT)
 
         def cycle(number):

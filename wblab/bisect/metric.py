@@ -3,11 +3,10 @@
 from dataclasses import dataclass
 
 from wblab.core.errors import InputError, WblabError, nearest
+from wblab.core.loads import Load
 from wblab.core.spec import Spec
 from wblab.data.metrics import METRICS, load_metrics
 from wblab.data.run import Run
-
-_OF_OFFENDERS = "throughput_bps"
 
 
 @dataclass(frozen=True)
@@ -36,9 +35,15 @@ def named_metric(text: str, spec: Spec) -> Metric:
     if load not in spec.load:
         known = list(spec.load)
         raise InputError(f"--metric: {spec.name} has no load {load!r}{nearest(load, known)}: it has {', '.join(known)}")
-    known = [metric for metric in METRICS if metric != _OF_OFFENDERS or spec.load[load].role == "offender"]
+    known = [metric for metric in METRICS if _has(spec.load[load], metric)]
     if name not in known:
         raise InputError(
             f"--metric: no metric {name!r} of {load}{nearest(name, known)}: it is one of {', '.join(known)}"
         )
     return Metric(load, name)
+
+
+def _has(load: Load, metric: str) -> bool:
+    if metric == "throughput_bps":
+        return load.role == "offender"
+    return metric != "cycle_rate_hz" or load.waits_for_disk

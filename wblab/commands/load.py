@@ -29,9 +29,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("parameters", nargs="*", metavar="parameter", help="as its kind has them: file, 50ms, 65MiB")
     parser.add_argument("--dir", type=Path, default=Path(), help="where the load's own files go (default: here)")
     parser.add_argument("--out", type=Path, default=Path(), help="where load.NAME.json and .npy go (default: here)")
-    for name, cls in _options().items():
-        kind = int if get_type_hints(cls)[name] is int else str
-        parser.add_argument(f"--{name}", type=kind, default=None, help=f"default: {getattr(cls, name)}")
+    for name, kinds in _options().items():
+        parse = int if get_type_hints(kinds[0])[name] is int else str
+        parser.add_argument(f"--{name}", type=parse, default=None, help=_defaults(name, kinds))
     parser.set_defaults(run=_load)
 
 
@@ -104,6 +104,20 @@ def _optional(kind: type[Load]) -> list[Field[Any]]:
     return [field for field in fields(kind) if field.default is not MISSING]
 
 
-def _options() -> dict[str, type[Load]]:
-    """Return the fields with a default, each with a kind that has it."""
-    return {field.name: kind for kind in KINDS.values() for field in _optional(kind)}
+def _options() -> dict[str, list[type[Load]]]:
+    """Return the fields with a default, each with the kinds that have it."""
+    options: dict[str, list[type[Load]]] = {}
+    for kind in KINDS.values():
+        for field in _optional(kind):
+            options.setdefault(field.name, []).append(kind)
+    return options
+
+
+def _defaults(name: str, kinds: list[type[Load]]) -> str:
+    """Return the default of an option in words: where kinds differ in it, each with the kinds that have it."""
+    having: dict[object, list[str]] = {}
+    for kind in kinds:
+        having.setdefault(getattr(kind, name), []).append(kind.kind)
+    if len(having) == 1:
+        return f"default: {next(iter(having))}"
+    return "default: " + ", ".join(f"{value} ({' '.join(names)})" for value, names in having.items())

@@ -63,24 +63,24 @@ class Stopped(Exception):  # noqa: N818 - not an error
     """Raised by SIGINT or SIGTERM: the cycle in progress ends here."""
 
 
-def run_cycles(load: Load, mount: Path, stamps: Stamps, start_ns: int) -> None:
+def run_cycles(load: Load, mount: Path, stamps: Stamps, start_ns: int, seed: str = "") -> None:
     """Run the load in this process until it ends, is stopped or fails; leave all in `stamps`.
 
-    `start_ns` is the CLOCK_MONOTONIC time of its first boundary. A load that is stopped notes that moment as
-    its last boundary, so that a pause which was still going on is kept. SIGINT and SIGTERM are ignored from its
-    end on.
+    `start_ns` is the CLOCK_MONOTONIC time of its first boundary; `seed` decides what the load draws. A load that is
+    stopped notes that moment as its last boundary, so that a pause which was still going on is kept. SIGINT and SIGTERM
+    are ignored from its end on.
     """
     slots, append, now = stamps.slots, stamps.append, time.monotonic_ns
     try:
         _on_stop(_raise_stopped)
-        cycle = load.prepare(mount)
+        cycle = load.prepare(mount, seed)
         time.sleep(max(0, start_ns - now()) / NS_PER_S)
         append(now())
         for number in range(load.capacity):
             cycle(number)
             append(now())
         _on_stop(signal.SIG_IGN)
-        slots[_END] = _ENDS.index("finished" if load.role == "offender" else "full")
+        slots[_END] = _ENDS.index("finished" if load.ends else "full")
     except CommandFailed as failed:
         append(now())
         _on_stop(signal.SIG_IGN)

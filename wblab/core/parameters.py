@@ -6,6 +6,7 @@ from wblab.core.errors import InputError
 from wblab.core.units import Bytes, Nanoseconds, format_bytes
 
 _MOST_BLOCK_BYTES = 16 << 20
+_SECTOR_BYTES = 512
 
 
 def check_file(key: str, file: str) -> None:
@@ -19,6 +20,18 @@ def check_block(key: str, block: Bytes) -> None:
     """Raise InputError for what cannot be written at once."""
     if not 0 < block <= _MOST_BLOCK_BYTES:
         raise InputError(f"{key}: give between 1 and {format_bytes(_MOST_BLOCK_BYTES)}")
+
+
+def check_whole_blocks(key: str, size: Bytes, block: Bytes) -> None:
+    """Raise InputError for a file that is not made of whole blocks."""
+    if size <= 0 or size % block:
+        raise InputError(f"{key}: {format_bytes(size)} is not a multiple of block, {format_bytes(block)}")
+
+
+def check_direct(key: str, block: Bytes) -> None:
+    """Raise InputError for what cannot be read or written around the page cache: no disk has smaller sectors."""
+    if block % _SECTOR_BYTES:
+        raise InputError(f"{key}: {format_bytes(block)} is not a multiple of {_SECTOR_BYTES} bytes, as O_DIRECT needs")
 
 
 def check_idle(key: str, idle: Nanoseconds) -> None:

@@ -16,6 +16,11 @@ def stream(seed: int, name: Stream) -> Random:
     return Random(f"{seed} {name}")
 
 
+def draws_seed(seed: int, load: str) -> str:
+    """Return the seed of what a load draws in its cycles. No load's name has a space in it."""
+    return f"{seed} draws {load}"
+
+
 def phase_stream(seed: int, load: str) -> Random:
     """Return the stream of a load's phase. A load may be called as another stream is, and has its own all the same."""
     return Random(f"{seed} load {load}" if load in get_args(Stream) else f"{seed} {load}")

@@ -11,6 +11,7 @@ _HOSTFS_MAGIC = 0x00C0FFEE  # fs/hostfs/hostfs_kern.c
 _UMOUNT_NOFOLLOW = 8
 _RB_POWER_OFF = 0x4321FEDC
 _PR_SET_NAME = 15
+_SYNC_FILE_RANGE_ALL = 7  # wait for what is under way, write, wait
 _IOPRIO_WHO_PROCESS, _IOPRIO_CLASS_SHIFT = 1, 13
 _SYS_IOPRIO_SET = 251  # x86-64, arch/x86/entry/syscalls/syscall_64.tbl
 
@@ -52,6 +53,19 @@ def set_ioprio(ioclass: str, level: int) -> None:
 def lock_memory(address: int, length: int) -> None:
     """Keep pages in memory; see mlock(2)."""
     checked(libc.mlock(ctypes.c_void_p(address), ctypes.c_size_t(length)))
+
+
+def sync_file_range(fd: int) -> None:
+    """Have the disk write what is dirty of a file, neither its size nor the disk's cache.
+
+    See sync_file_range(2).
+    """
+    checked(libc.sync_file_range(fd, ctypes.c_int64(0), ctypes.c_int64(0), _SYNC_FILE_RANGE_ALL))
+
+
+def syncfs(fd: int) -> None:
+    """Have the disk write all that is dirty on the filesystem of a descriptor."""
+    checked(libc.syncfs(fd))
 
 
 def set_process_name(name: str) -> None:

@@ -20,7 +20,7 @@ from wblab.core.units import NS_PER_S
 from wblab.guest.agents import provide_lab, start_agents, stop_agents
 from wblab.guest.cgroups import make_cgroups, mount_cgroups
 from wblab.guest.disk import release_disk, set_up_disk
-from wblab.guest.loads import Running, start_loads, stop_loads, wait_for
+from wblab.guest.loads import Running, lay_out_files, start_loads, stop_loads, wait_for
 from wblab.guest.mounts import mount_all
 from wblab.guest.settings import set_sysctls
 from wblab.guest.tracing import Recording
@@ -84,6 +84,7 @@ def run(spec: Spec, tracecmd: str, status: int) -> None:
     say(status, "disk")
     cgroups = mount_cgroups(spec)
     set_up_disk(spec.disk)
+    lay_out_files(spec, lambda: say(status, "disk"))
     groups = make_cgroups(spec, cgroups)
     recording = None
     if spec.trace.events:

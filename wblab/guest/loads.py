@@ -14,7 +14,7 @@ from wblab.core.cycles import Stamps, check_ending, ending, run_cycles, stamps_f
 from wblab.core.errors import WblabError
 from wblab.core.loads import Load
 from wblab.core.spec import Spec
-from wblab.core.streams import phase_stream
+from wblab.core.streams import draws_seed, phase_stream
 from wblab.core.syscalls import set_ioprio, set_process_name
 from wblab.core.units import NS_PER_S
 
@@ -37,6 +37,15 @@ def phase_ns(seed: int, name: str) -> int:
     return phase_stream(seed, name).randrange(PHASE_SPREAD_NS)
 
 
+def lay_out_files(spec: Spec, progress: Callable[[], None]) -> None:
+    """Make the files that loads expect; `progress` is called again and again. Raises WblabError."""
+    for name, load in spec.load.items():
+        try:
+            load.lay_out(layout.DISK, progress)
+        except OSError as error:
+            raise WblabError(f"cannot make the files of the load {name}: {error.strerror}") from None
+
+
 def start_loads(spec: Spec, start_ns: int, groups: Mapping[str, Path] = MappingProxyType({})) -> list[Running]:
     """Start all loads; their first cycles begin at `start_ns` (CLOCK_MONOTONIC), their own start and phase.
 
@@ -47,7 +56,7 @@ def start_loads(spec: Spec, start_ns: int, groups: Mapping[str, Path] = MappingP
     for name, load in spec.load.items():
         first_ns = start_ns + load.start + phase_ns(spec.seed, name)
         stamps = stamps_for(load)
-        running.append(Running(name, load, fork_child(_task(name, load, stamps, first_ns, groups.get(name))), stamps))
+        running.append(Running(name, load, fork_child(_task(name, spec, stamps, first_ns, groups.get(name))), stamps))
     return running
 
 
@@ -79,14 +88,16 @@ def stop_loads(running: list[Running], order: list[str], limit_s: float) -> None
         wait_for([by_name[name]], time.monotonic_ns() + int(limit_s * NS_PER_S), lambda: None)
 
 
-def _task(name: str, load: Load, stamps: Stamps, first_ns: int, group: Path | None) -> Callable[[], None]:
+def _task(name: str, spec: Spec, stamps: Stamps, first_ns: int, group: Path | None) -> Callable[[], None]:
+    load = spec.load[name]
+
     def task() -> None:
         set_process_name(name)
         if group:
             group.write_text("0")  # the writer itself
         if load.ioclass != "none":
             set_ioprio(load.ioclass, load.iolevel)
-        run_cycles(load, layout.DISK, stamps, first_ns)
+        run_cycles(load, layout.DISK, stamps, first_ns, draws_seed(spec.seed, name))
 
     return task
 

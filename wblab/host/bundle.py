@@ -15,7 +15,7 @@ from wblab.core.errors import WblabError
 from wblab.kernels.cache import room
 from wblab.lab.places import PROGRAM, ROOT
 
-PACKAGES = ("wblab/core", "wblab/guest")
+PACKAGES = ("wblab/core", "wblab/core/loads", "wblab/guest")
 
 # Runs in the guest's interpreter, on the host: arguments are the archive, the lab, then pairs of name and file. The
 # lab's sources are kept for tracebacks; byte code is marked as never to be checked against sources (PEP 552).

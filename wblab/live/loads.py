@@ -57,7 +57,7 @@ class _Spawning(Command):
         super().__init__(**{field.name: getattr(command, field.name) for field in fields(command)})
         self._shared = shared
 
-    def prepare(self, mount: Path) -> Cycle:
+    def prepare(self, mount: Path, seed: str = "") -> Cycle:
         return self._cycle
 
     def _cycle(self, number: int) -> None:

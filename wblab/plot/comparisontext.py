@@ -14,7 +14,11 @@ from wblab.lab.printable import printable
 # What people ask first; a table of everything is long.
 _HEADLINES = {"longest_pause_s", "wait_time_s", "paused_s", "cycle_p99_s", "mean_cycle_s"}
 _MEGA, _KIBI = 1 << 20, 1 << 10
-_UNITS = {"s": ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")), "bps": ((_MEGA, "MiB/s"), (_KIBI, "KiB/s"), (1, "bytes/s"))}
+_UNITS = {
+    "s": ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")),
+    "bps": ((_MEGA, "MiB/s"), (_KIBI, "KiB/s"), (1, "bytes/s")),
+    "hz": ((1.0, "/s"),),
+}
 WIDE, MIDDLE = 145, 110  # letters that all columns take, and all but the baseline and Cliff's delta
 _STYLES = {1: "green", -1: "red", 0: "dim"}
 _ABOUT = {"effect": "what one change does, averaged over all others", "interaction": "what two changes do beyond both",
@@ -42,12 +46,14 @@ def is_headline(about: About) -> bool:
     """Return whether a metric is one that is shown first: pauses of the innocent, an offender's throughput or time."""
     if about.sort.role == "offender":
         return about.metric == ("throughput_bps" if about.sort.has_pauses else "mean_cycle_s")
+    if about.metric == "cycle_rate_hz":
+        return about.sort.waits_for_disk
     return about.sort.role == "innocent" and about.metric in _HEADLINES
 
 
 def metric_name(metric: str) -> str:
     """Return a metric's name as people say it: longest_pause_s -> longest pause."""
-    return metric.removesuffix("_s").removesuffix("_bps").replace("_", " ").replace("p999", "p99.9")
+    return metric.removesuffix("_s").removesuffix("_bps").removesuffix("_hz").replace("_", " ").replace("p999", "p99.9")
 
 
 def values_text(metric: str, *values: float, signed: bool = False) -> tuple[str, ...]:
@@ -57,7 +63,7 @@ def values_text(metric: str, *values: float, signed: bool = False) -> tuple[str,
     if metric.endswith("_fraction"):
         factor, unit = 0.01, "%"
     else:
-        units = _UNITS["bps" if metric.endswith("_bps") else "s"]
+        units = _UNITS.get(metric.rpartition("_")[2], _UNITS["s"])
         factor, unit = next((unit for unit in units if most >= unit[0]), units[-1] if most else units[0])
     digits = 2 if most < 10 * factor else 1 if most < 100 * factor else 0
     while signed and digits < 6 and any(value and not round(value / factor, digits) for value in values):

@@ -24,8 +24,13 @@ def test_metrics_of_the_loads_are_known(text):
         ("mw2.longest_pause_s", "no load 'mw2' .did you mean 'mw1'"),
         ("mw1.longest_pause", "did you mean 'longest_pause_s'"),
         ("mw1.throughput_bps", "no metric 'throughput_bps' of mw1"),
+        ("mw1.cycle_rate_hz", "no metric 'cycle_rate_hz' of mw1"),
     ],
 )
 def test_others_are_refused(text, message):
     with pytest.raises(InputError, match=message):
         named_metric(text, SPEC)
+
+
+def test_of_a_load_that_waits_for_the_disk_the_rate_of_cycles_is_known():
+    assert str(named_metric("k1.cycle_rate_hz", read_spec(find_spec("commit")))) == "k1.cycle_rate_hz"

@@ -13,7 +13,7 @@ from support.waiting import LIMIT_S, wait_until
 
 from wblab.cli import build_parser, main
 from wblab.commands.load import make_load, required
-from wblab.core.loads import KINDS, Control, MultiWrite, Offender, Write
+from wblab.core.loads import KINDS, Control, MultiWrite, Offender, SyncWrite, Write
 from wblab.lab.places import ROOT
 
 LOAD = [sys.executable, str(ROOT / "load.py")]
@@ -66,6 +66,7 @@ def record(directory, name):
         ("w1 write a/f 1s", Write(file="a/f", idle=10**9)),
         ("w1 write 5 1s --block 4K", Write(file="5", idle=10**9, block=4096)),
         ("m1 multiwrite f 1s --start 5s", MultiWrite(file="f", idle=10**9, start=5 * 10**9)),
+        ("s1 syncwrite f 1s --method O_DSYNC --count 3", SyncWrite(file="f", idle=10**9, method="O_DSYNC", count=3)),
         ("--ioclass idle --iolevel 7 l1 load f 0 1M 1K", None),
     ],
 )
@@ -81,6 +82,12 @@ def test_parameters_stand_in_the_order_of_the_design():
         "multiwrite": ["file", "idle"],
         "load": ["file", "wait", "size", "block"],
         "command": ["argv", "wait"],
+        "syncwrite": ["file", "idle"],
+        "commit": ["file", "idle"],
+        "syncfs": ["idle"],
+        "read": ["file", "size", "idle"],
+        "mapped": ["file", "size", "idle"],
+        "repeat": ["argv", "idle"],
     }
     assert {kind: required(KINDS[kind]) for kind in designed} == designed
 
@@ -92,6 +99,10 @@ def test_help_lists_every_kind_with_its_parameters(run):
         assert re.search(rf"^  {kind} {' '.join(required(cls))}\b", done.stdout, re.MULTILINE)
     for option in ("--dir", "--out", "--start", "--ioclass", "--iolevel", "--block"):
         assert option in done.stdout
+
+
+def test_help_says_which_kind_has_which_default(run):
+    assert "default: 1 (write multiwrite), 4096 (syncwrite commit" in " ".join(run("--help").stdout.split())
 
 
 def test_an_offender_runs_to_its_end_and_writes_its_files(run, tmp_path):
@@ -198,8 +209,8 @@ def traced(tmp_path):
         names = [line.split(maxsplit=1)[1].partition("(")[0] for line in output.read_text().splitlines()]
         names = names[names.index("clock_nanosleep") + 1 :]
         end = next(number for number, name in enumerate(names) if name == "rt_sigaction" or name.startswith("---"))
-        # Where the vDSO has no clock, taking the time is a system call: the boundary's own.
-        return [name for name in names[:end] if name != "clock_gettime"]
+        # Where the vDSO has no clock, taking the time is a system call: its own. preadv may be preadv2.
+        return [name.removesuffix("2") for name in names[:end] if name != "clock_gettime"]
 
     return trace
 
@@ -210,6 +221,8 @@ def traced(tmp_path):
         (["control", "1ms"], ["clock_nanosleep"]),
         (["write", "f", "1ms"], ["write", "clock_nanosleep"]),
         (["multiwrite", "f", "1ms"], ["openat", "write", "close", "clock_nanosleep"]),
+        (["commit", "f", "1ms"], ["pwrite64", "fdatasync", "clock_nanosleep"]),
+        (["read", "f", "64KiB", "1ms"], ["preadv", "fadvise64", "clock_nanosleep"]),
         (["load", "f", "0s", "4MiB", "1KiB"], ["write"]),
         (["load", "f", "1ms", "4MiB", "1KiB"], ["write"]),
     ],

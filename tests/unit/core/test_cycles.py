@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 from support.waiting import wait_until
 
-from wblab.core import loads
 from wblab.core.child import describe_exit, fork_child
 from wblab.core.cycles import Ending, Stamps, ending, run_cycles, stamps_for
-from wblab.core.loads import Command, Control, Load, MultiWrite, Offender, Write
+from wblab.core.loads import Command, Control, Load, MultiWrite, Offender, Write, base
 
 MS = 1_000_000
 
@@ -121,7 +120,7 @@ def test_the_first_boundary_is_not_before_the_start(tmp_path):
 
 @pytest.mark.parametrize("load", INNOCENT, ids=lambda load: load.kind)
 def test_a_load_without_room_for_more_cycles_is_full(tmp_path, monkeypatch, load):
-    monkeypatch.setattr(loads, "MAX_ENDLESS_CYCLES", 7)
+    monkeypatch.setattr(base, "MAX_ENDLESS_CYCLES", 7)
     child = started(load, tmp_path)
     assert child.wait() == "exit code 0"
     assert ending(child.stamps) == Ending("full")

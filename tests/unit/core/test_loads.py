@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 
-from wblab.core.loads import KINDS, Command, CommandFailed, Control, MultiWrite, Offender, Write
+from wblab.core.loads import KINDS, Command, CommandFailed, Control, MultiWrite, Offender, Repeat, Write
 
 WRITE = Write(file="a/w", idle=1, block=3)
 MULTI = MultiWrite(file="a/m", idle=1, block=3)
@@ -96,3 +96,21 @@ def test_a_command_that_is_not_there_is_a_system_error(tmp_path, monkeypatch):
     monkeypatch.chdir("/")
     with pytest.raises(FileNotFoundError):
         Command(argv=("no-such-program",), wait=0).prepare(tmp_path)(1)
+
+
+def test_a_repeated_command_runs_once_in_each_cycle(tmp_path, monkeypatch):
+    monkeypatch.chdir("/")
+    load = Repeat(argv=("sh", "-c", "echo $PWD >> where"), idle=7)
+    cycle = load.prepare(tmp_path)
+    cycle(0)
+    cycle(1)
+    assert (tmp_path / "where").read_text() == f"{tmp_path}\n" * 2
+    assert (load.idle_ns(0), load.idle_ns(1), load.needs_lab, load.ends) == (7, 7, True, False)
+    assert Repeat(argv=("git", "commit", "-m", "a b"), idle=10**9).description == "runs git commit -m 'a b', every 1 s"
+
+
+def test_a_repeated_command_that_fails_says_how(tmp_path, monkeypatch):
+    monkeypatch.chdir("/")
+    with pytest.raises(CommandFailed) as failed:
+        Repeat(argv=("sh", "-c", "exit 3"), idle=1).prepare(tmp_path)(0)
+    assert failed.value.status == 3

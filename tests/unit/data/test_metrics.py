@@ -1,6 +1,8 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from support.runs import MS
+from support.runs import MS, write_run_of
 
 from wblab.data.metrics import (
     METRICS,
@@ -12,6 +14,7 @@ from wblab.data.metrics import (
     with_cell,
 )
 from wblab.data.run import read_run
+from wblab.lab.specfile import find_spec, read_spec
 
 
 @pytest.fixture
@@ -68,3 +71,14 @@ def test_cells_and_medians(run):
     wide = medians(both, ["disk.scheduler"])
     assert wide.loc[("bfq", "mw1"), "longest_pause_s"] == pytest.approx(2.0)
     assert list(wide.columns) == [metric for metric in METRICS if metric in wide.columns]
+
+
+def test_of_a_load_that_waits_for_the_disk_whole_cycles_are_counted(tmp_path):
+    spec = read_spec(find_spec("commit"))
+    spec = replace(spec, load={name: spec.load[name] for name in ("c1", "k1", "r1")})
+    cut = [0, 100 * MS, 200 * MS, 2000 * MS]
+    run = read_run(write_run_of(spec, tmp_path / "run", {"c1": cut, "k1": cut, "r1": [0, 500 * MS]}))
+    assert load_metrics(run.load("k1"))["cycle_rate_hz"] == pytest.approx(2 / 2.0)
+    assert load_metrics(run.load("k1"))["longest_pause_s"] == pytest.approx(1.7)
+    assert load_metrics(run.load("r1"))["cycle_rate_hz"] == 0
+    assert "cycle_rate_hz" not in load_metrics(run.load("c1"))

@@ -101,6 +101,8 @@ def test_what_cannot_be_written(groups, tmp_path):
         ("paused_fraction", (0.5,), ("50.0 %",)),
         ("throughput_bps", (1 << 20,), ("1.00 MiB/s",)),
         ("throughput_bps", (512.0,), ("512 bytes/s",)),
+        ("cycle_rate_hz", (0.125, 9.5), ("0.12", "9.50 /s")),
+        ("of_another_lab", (1.0,), ("1.00 s",)),
     ],
 )
 def test_values_have_a_unit_that_fits(metric, values, texts):
@@ -113,10 +115,10 @@ def test_a_difference_that_is_not_zero_does_not_look_like_it():
 
 
 def test_metric_names():
-    assert [metric_name(name) for name in ("longest_pause_s", "cycle_p999_s", "throughput_bps")] == [
+    assert [metric_name(name) for name in ("longest_pause_s", "cycle_p999_s", "cycle_rate_hz")] == [
         "longest pause",
         "cycle p99.9",
-        "throughput",
+        "cycle rate",
     ]
 
 

@@ -1,0 +1,73 @@
+"""Every kind of load in a guest: it does its work there, and the same work again."""
+
+import pytest
+import tracecmd
+
+from wblab.data.difference import first_differences
+
+QUIET = ("trace.events=[]", "disk.size=64MiB", "sysctl.vm.dirty_ratio=10", "sysctl.vm.dirty_background_ratio=5")
+OFFENDER = "{kind='load', file='l1', wait='3s', size='2MiB', block='64KiB'}"
+KINDS = {
+    **{
+        f"syncwrite-{method}": f"kind='syncwrite', file='x', idle='200ms', method='{method}'"
+        for method in ("fsync", "fdatasync", "sync_file_range", "O_SYNC", "O_DSYNC", "O_DIRECT", "none")
+    },
+    "commit": "kind='commit', file='x', idle='200ms'",
+    "commit-in-place": "kind='commit', file='x', idle='200ms', size='64KiB'",
+    "syncfs": "kind='syncfs', idle='500ms'",
+    **{
+        f"read-{order}-{cache}": f"kind='read', file='x', size='1MiB', idle='100ms', order='{order}', cache='{cache}'"
+        for order, cache in (("random", "cold"), ("sequential", "cold"), ("random", "warm"), ("random", "direct"))
+    },
+    "mapped": "kind='mapped', file='x', size='1MiB', idle='100ms'",
+    "mapped-sync": "kind='mapped', file='x', size='1MiB', block='64KiB', idle='1s', order='sequential', msync='sync'",
+    "repeat": "kind='repeat', idle='500ms', argv=['sh', '-c', 'echo $$ >> x; sync x']",
+}
+
+
+def settings(load):
+    return (*QUIET, f"load={{c1={{kind='control', idle='50ms'}}, x={{{load}}}, l1={OFFENDER}}}")
+
+
+@pytest.mark.parametrize("load", KINDS.values(), ids=KINDS)
+def test_every_kind_runs_in_a_guest_and_repeats(shared_lab, load):
+    first, second = (shared_lab.run("base-device", *settings(load)) for _ in range(2))
+    assert [(item.name, item.end) for item in first.loads] == [("c1", "stopped"), ("x", "stopped"), ("l1", "finished")]
+    assert len(first.load("x").durations_ns) > 2
+    assert first_differences(first, second) == []
+
+
+def test_a_cold_read_waits_for_the_disk_and_a_warm_one_does_not(shared_lab):
+    def longest_ns(cache):
+        load = f"kind='read', file='x', size='1MiB', idle='100ms', cache='{cache}'"
+        return shared_lab.run("base-device", *settings(load), "disk.latency=10ms").load("x").pauses_ns[1:-1]
+
+    assert longest_ns("cold").min() > 10_000_000
+    assert longest_ns("direct").min() > 10_000_000
+    assert longest_ns("warm").max() < 1_000_000
+
+
+def test_the_seed_decides_what_is_drawn(shared_lab):
+    traced = 'trace.events=["block:block_rq_issue"]'
+    load = "kind='read', file='x', size='1MiB', idle='100ms'"
+
+    def sectors(seed):
+        run = shared_lab.run("base-device", *settings(load), traced, f"seed={seed}")
+        with tracecmd.TraceFile(run.path / "trace.dat") as trace:
+            events = trace.events("block_rq_issue", ["sector"])
+        return events["sector"][events["pid"] == run.load("x").pid].tolist()
+
+    drawn = sectors(1)
+    assert len(drawn) > 20
+    assert drawn == sectors(1) != sectors(2)
+
+
+def test_commits_and_reads_beside_an_offender_take_far_longer(shared_lab):
+    run = shared_lab.run("commit", "trace.events=[]", "load.l1.size=32MiB", "load.l2.wait=20s")
+    flood_ns = run.offender_starts_ns()["l1"]
+    for name in ("k1", "k2", "r1"):
+        item = run.load(name)
+        before = item.pauses_ns[item.starts_ns + item.durations_ns < flood_ns]
+        beside = item.pauses_ns[item.starts_ns + item.durations_ns >= flood_ns]
+        assert len(before) > 50
+        assert beside.max() > 10 * before.max(), name

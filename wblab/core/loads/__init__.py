@@ -1,0 +1,36 @@
+"""The kinds of load, a class each: what one cycle does, and all that others ask about it. A new one goes into KINDS."""
+
+from wblab.core.loads.base import MAX_CYCLES, Cycle, IoClass, Load, Role
+from wblab.core.loads.command import Command, CommandFailed, Repeat
+from wblab.core.loads.control import Control
+from wblab.core.loads.durable import Commit, SyncFilesystem, SyncWrite
+from wblab.core.loads.mapped import Mapped
+from wblab.core.loads.offender import Offender
+from wblab.core.loads.reading import Read
+from wblab.core.loads.writes import MultiWrite, Write
+
+__all__ = [
+    "KINDS",
+    "MAX_CYCLES",
+    "Command",
+    "CommandFailed",
+    "Commit",
+    "Control",
+    "Cycle",
+    "IoClass",
+    "Load",
+    "Mapped",
+    "MultiWrite",
+    "Offender",
+    "Read",
+    "Repeat",
+    "Role",
+    "SyncFilesystem",
+    "SyncWrite",
+    "Write",
+]
+
+_ALL: tuple[type[Load], ...] = (
+    Control, Write, MultiWrite, SyncWrite, Commit, SyncFilesystem, Read, Mapped, Repeat, Offender, Command,
+)  # fmt: skip
+KINDS: dict[str, type[Load]] = {load.kind: load for load in _ALL}

@@ -1,0 +1,110 @@
+"""Loads that run a command."""
+
+import os
+import signal
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from wblab.core.loads.base import Cycle, Load
+from wblab.core.parameters import check_argv, check_idle, check_wait
+from wblab.core.units import NS_PER_S, Nanoseconds, format_time
+
+
+class CommandFailed(Exception):  # noqa: N818 - it is the command's, not ours
+    """A command that ran and ended otherwise than with exit code 0.
+
+    status: its exit code, or less than 0 the signal that ended it.
+    """
+
+    def __init__(self, status: int) -> None:
+        self.status = status
+
+
+@dataclass(frozen=True, kw_only=True)
+class Command(Load):
+    """Waits once, in its first cycle, then runs a command on the filesystem to its end, which is the second."""
+
+    kind = "command"
+    role = "offender"
+    sleeps_first = True
+    has_pauses = False
+    needs_lab = True
+    argv: tuple[str, ...]
+    wait: Nanoseconds
+
+    @property
+    def description(self) -> str:
+        import shlex  # a guest, which describes nothing, would take time and memory for it
+
+        return f"from {format_time(self.wait)} on, runs {shlex.join(self.argv)}"
+
+    @property
+    def capacity(self) -> int:
+        return 2
+
+    def check(self, path: str = "") -> None:
+        super().check(path)
+        check_wait(f"{path}wait", self.wait)
+        check_argv(f"{path}argv", self.argv)
+
+    def idle_ns(self, number: int) -> int:
+        return self.wait if number == 0 else 0
+
+    def prepare(self, mount: Path, seed: str = "") -> Cycle:
+        os.chdir(mount)
+
+        def cycle(number: int) -> None:
+            if number == 0:
+                time.sleep(self.wait / NS_PER_S)
+            else:
+                _run(self.argv)
+
+        return cycle
+
+
+@dataclass(frozen=True, kw_only=True)
+class Repeat(Load):
+    """Innocent: runs a command on the filesystem to its end, again in each cycle, then sleeps."""
+
+    kind = "repeat"
+    waits_for_disk = True
+    needs_lab = True
+    argv: tuple[str, ...]
+    idle: Nanoseconds
+
+    @property
+    def description(self) -> str:
+        import shlex  # a guest, which describes nothing, would take time and memory for it
+
+        return f"runs {shlex.join(self.argv)}, every {format_time(self.idle)}"
+
+    def check(self, path: str = "") -> None:
+        super().check(path)
+        check_argv(f"{path}argv", self.argv)
+        check_idle(f"{path}idle", self.idle)
+
+    def idle_ns(self, number: int) -> int:
+        return self.idle
+
+    def prepare(self, mount: Path, seed: str = "") -> Cycle:
+        os.chdir(mount)
+
+        def cycle(number: int) -> None:
+            _run(self.argv)
+            time.sleep(self.idle / NS_PER_S)
+
+        return cycle
+
+
+def _run(argv: tuple[str, ...]) -> None:
+    """Run a command to its end; it ends with us if we are stopped. Raises OSError, CommandFailed."""
+    pid = os.posix_spawnp(argv[0], argv, os.environ)
+    try:
+        _, status = os.waitpid(pid, 0)
+    except BaseException:
+        os.kill(pid, signal.SIGTERM)
+        os.waitpid(pid, 0)
+        raise
+    if status:
+        raise CommandFailed(os.waitstatus_to_exitcode(status))

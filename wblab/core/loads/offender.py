@@ -1,0 +1,67 @@
+"""The offender: much, as fast as it is let."""
+
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from wblab.core.errors import InputError
+from wblab.core.loads.base import MAX_CYCLES, Cycle, Load
+from wblab.core.loads.files import create
+from wblab.core.parameters import check_block, check_file, check_wait
+from wblab.core.units import NS_PER_S, Bytes, Nanoseconds, format_bytes, format_time
+
+
+@dataclass(frozen=True, kw_only=True)
+class Offender(Load):
+    """Waits once, in its first cycle, then writes `size` in blocks as fast as it is let."""
+
+    kind = "load"
+    role = "offender"
+    sleeps_first = True
+    file: str
+    wait: Nanoseconds
+    size: Bytes
+    block: Bytes
+
+    @property
+    def description(self) -> str:
+        size, block = format_bytes(self.size), format_bytes(self.block)
+        return f"from {format_time(self.wait)} on, writes {size} in blocks of {block}"
+
+    @property
+    def capacity(self) -> int:
+        return -(-self.size // self.block)
+
+    @property
+    def cycle_bytes(self) -> Bytes:
+        return self.block
+
+    @property
+    def files(self) -> dict[str, Bytes]:
+        return {self.file: Bytes(self.capacity * self.block)}
+
+    def check(self, path: str = "") -> None:
+        super().check(path)
+        check_file(f"{path}file", self.file)
+        check_block(f"{path}block", self.block)
+        check_wait(f"{path}wait", self.wait)
+        if self.size <= 0:
+            raise InputError(f"{path}size: an offender must write something")
+        if self.capacity > MAX_CYCLES:
+            raise InputError(f"{path}block: {self.capacity} writes are more than {MAX_CYCLES}: raise block")
+
+    def idle_ns(self, number: int) -> int:
+        return self.wait if number == 0 else 0
+
+    def prepare(self, mount: Path, seed: str = "") -> Cycle:
+        write, sleep, wait_s = os.write, time.sleep, self.wait / NS_PER_S
+        fd = create(mount / self.file)
+        block = bytes(self.block)
+
+        def cycle(number: int) -> None:
+            if number == 0 and wait_s:
+                sleep(wait_s)
+            write(fd, block)
+
+        return cycle
