@@ -42,7 +42,7 @@ PERMITTED = (
     r"no glibc",
     r"no Chromium is installed",
     r"no trace_processor on this machine",
-    r"(strace|prlimit) is not installed",
+    r"(strace|prlimit|btrfs|mkfs\.\w+) is not installed",
     r"openssl .* is not installed",
     r"needs dpkg-deb, .*",
     r"no pkg-config, or no development files of libtracecmd",

@@ -13,7 +13,16 @@ ROOT_GROUP = "root"
 EVENT = re.compile(r"[A-Za-z0-9_*]+(:[A-Za-z0-9_*]+)?")
 
 MIN_MEMORY = 64 << 20  # below this Python does not come up beside the loads
-MIN_DISK = {"ext2": 1 << 20, "ext3": 8 << 20, "ext4": 8 << 20, "xfs": 300 << 20}
+MIN_DISK = {
+    "ext2": 1 << 20,
+    "ext3": 8 << 20,
+    "ext4": 8 << 20,
+    "xfs": 300 << 20,
+    "btrfs": 128 << 20,
+    "f2fs": 64 << 20,
+    "vfat": 1 << 20,
+    "exfat": 4 << 20,
+}
 MAX_KERNEL_NS = 2**32 - 1  # ubd.latency_ns and tt_syscall_ns are 32 bits wide
 DIRTY_SYSCTLS = (
     "vm.dirty_background_bytes",

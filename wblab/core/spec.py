@@ -8,7 +8,7 @@ from wblab.core.units import Bytes, BytesPerSecond, Nanoseconds
 
 ClockMode = Literal["virtual", "real"]
 DiskModel = Literal["throttle", "device"]
-Filesystem = Literal["ext2", "ext3", "ext4", "xfs"]
+Filesystem = Literal["ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "vfat", "exfat"]
 Scheduler = Literal["none", "mq-deadline", "kyber", "bfq"]
 
 

@@ -7,8 +7,9 @@ comparisons are resampled by a seed of their own: see wblab/data/statistics.py.
 from random import Random
 from typing import Literal, get_args
 
-# kernel: what the guest's kernel takes for chance. filesystem: its UUID and the hash seed of its directories.
-Stream = Literal["kernel", "filesystem"]
+# kernel: what the guest's kernel takes for chance. filesystem: its UUID and the hash seed of its directories. imprint:
+# what a mkfs leaves to chance.
+Stream = Literal["kernel", "filesystem", "imprint"]
 
 
 def stream(seed: int, name: Stream) -> Random:

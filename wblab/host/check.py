@@ -10,7 +10,7 @@ from wblab.host.lab import lab
 from wblab.host.machine import available_memory_bytes, free_shared_bytes, shared_memory
 from wblab.host.options import check_options
 from wblab.kernels import Kernel
-from wblab.lab.packages import PROGRAMS, advice
+from wblab.lab.packages import OPTIONAL_PROGRAMS, PROGRAMS, advice
 from wblab.lab.tools import tool_path
 
 # Room for the trace while it is recorded, and for what the guest's kernel needs beside its memory.
@@ -27,7 +27,7 @@ def check_run(spec: Spec) -> None:
     wanted = [mkfs_tool(spec.disk)] + (["trace-cmd"] if spec.trace.events else [])
     missing = [name for name in wanted if tool_path(name) is None]
     if missing:
-        how = advice([PROGRAMS[name] for name in missing])
+        how = advice([(PROGRAMS | OPTIONAL_PROGRAMS)[name] for name in missing])
         raise InputError(f"missing on this machine: {', '.join(missing)}: {how}")
     _check_room(spec)
 

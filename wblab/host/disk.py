@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from wblab.core.errors import WblabError
 from wblab.core.spec import Disk
 from wblab.core.streams import stream
+from wblab.host.imprint import CHANCE_BYTES, TIME_S
 from wblab.host.mkfs import DISK, Mkfs
 from wblab.lab.tools import tool_path
 
@@ -17,7 +18,7 @@ _CHUNK = b"\xff" * (1 << 20)
 
 def mkfs_tool(disk: Disk) -> str:
     """Return the name of the program that makes the disk's filesystem."""
-    return "mkfs.xfs" if disk.filesystem == "xfs" else "mke2fs"
+    return "mke2fs" if disk.filesystem.startswith("ext") else f"mkfs.{disk.filesystem}"
 
 
 @contextmanager
@@ -36,17 +37,23 @@ def made_disk(size_bytes: int) -> Iterator[int]:
 
 def mkfs_for(disk: Disk, seed: int) -> Mkfs:
     """Return what makes the filesystem; all its randomness comes from the seed."""
-    return Mkfs(_command(disk, seed), disk.size)
+    return Mkfs(_command(disk, seed), disk.size, disk.filesystem, stream(seed, "imprint").randbytes(CHANCE_BYTES).hex())
 
 
 def _command(disk: Disk, seed: int) -> list[str]:
     bits = stream(seed, "filesystem")
     volume, hashes = (uuid.UUID(int=bits.getrandbits(128), version=4) for _ in range(2))
     tool = tool_path(mkfs_tool(disk)) or mkfs_tool(disk)
-    if disk.filesystem == "xfs":
-        return [tool, "-q", "-f", "-K", "-m", f"uuid={volume}", *disk.mkfs_options, DISK]
+    own = {
+        "xfs": ("-q", "-f", "-K", "-m", f"uuid={volume}"),
+        "btrfs": ("-q", "-f", "-K", "-U", str(volume)),
+        "f2fs": ("-q", "-f", "-t", "0", "-r", "-T", str(TIME_S), "-U", str(volume)),
+        "vfat": ("--invariant", "-i", f"{hashes.int & 0xFFFFFFFF:08x}"),
+        "exfat": (),
+    }
     extended = _EXT_OPTIONS.format(seed=hashes)
-    return [tool, "-q", "-F", "-t", disk.filesystem, "-U", str(volume), "-E", extended, *disk.mkfs_options, DISK]
+    ext = ("-q", "-F", "-t", disk.filesystem, "-U", str(volume), "-E", extended)
+    return [tool, *own.get(disk.filesystem, ext), *disk.mkfs_options, DISK]
 
 
 def _fill(fd: int, size: int) -> None:

@@ -64,7 +64,11 @@ def describe_host() -> dict[str, object]:
 def tool_versions() -> dict[str, str]:
     """Return what trace-cmd and the makers of filesystems say of their versions; a missing tool is left out."""
     versions = {}
-    asked = (("trace-cmd", "--version", "version"), ("mke2fs", "-V", "mke2fs"), ("mkfs.xfs", "-V", "version"))
+    asked = (
+        *(("trace-cmd", "--version", "version"), ("mke2fs", "-V", "mke2fs"), ("mkfs.xfs", "-V", "version")),
+        *(("mkfs.btrfs", "-V", "btrfs"), ("mkfs.f2fs", "-V", "mkfs.f2fs"), ("mkfs.vfat", "--help", "mkfs.fat")),
+        ("mkfs.exfat", "-V", "version"),
+    )
     for name, option, word in asked:
         if path := tool_path(name):
             done = subprocess.run([path, option], capture_output=True, text=True, check=False)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from wblab.core.errors import WblabError
 from wblab.core.layout import DISK_FD, host_path
+from wblab.host.imprint import imprint
 from wblab.host.sandbox import DISTRIBUTION, Sandbox
 from wblab.host.sandbox.elf import loader
 from wblab.machine.lifetime import end_with
@@ -25,10 +26,15 @@ _ENVIRONMENT = {"PATH": os.defpath, "LC_ALL": "C"} | _DEFAULTS | _FIXED
 
 @dataclass(frozen=True)
 class Mkfs:
-    """A command that makes a filesystem on DISK, and the disk's size."""
+    """A command that makes a filesystem on DISK, and the disk's size.
+
+    filesystem, chance: which one, and in hexadecimal what takes the place of what its tool leaves to chance.
+    """
 
     command: Sequence[str]
     size_bytes: int
+    filesystem: str = ""
+    chance: str = ""
 
 
 def format_disk(mkfs: Mkfs, disk_fd: int) -> None:
@@ -49,6 +55,7 @@ def format_disk(mkfs: Mkfs, disk_fd: int) -> None:
             )
     finally:
         os.close(said)
+    imprint(mkfs.filesystem, disk_fd, bytes.fromhex(mkfs.chance))
     os.posix_fallocate(disk_fd, 0, mkfs.size_bytes)  # mke2fs punches holes where it writes zeros
 
 

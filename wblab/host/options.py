@@ -1,7 +1,8 @@
 """The options of mkfs and mount that a spec may give: what the tools document, but for those that name other files.
 
 A spec may be somebody else's. Words that are no options would be read as the path to be formatted; options that name a
-file or a device are not for a disk that is alone. Sources: mke2fs(8), mkfs.xfs(8); fs/ext4/super.c, fs/xfs/xfs_super.c.
+file or a device are not for a disk that is alone. Sources: the tools' manual pages; fs/*/super.c, fs/xfs/xfs_super.c,
+fs/fat/inode.c.
 """
 
 import re
@@ -9,6 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from wblab.core.errors import InputError, nearest
 from wblab.core.spec import Disk
+from wblab.host.disk import mkfs_tool
 
 
 def _words(*texts: str) -> frozenset[str]:
@@ -42,6 +44,18 @@ MKFS_XFS: Mapping[str, frozenset[str] | None] = {
     "n": _words("size version ftype parent"),
     "s": frozenset(("size",)),
 }
+MKFS_BTRFS = dict.fromkeys("dmnsORL", ANY) | {"M": None}  # not `r`, which copies a directory
+MKFS_F2FS = dict.fromkeys("aloOswzE", ANY) | {"i": None}
+MKFS_VFAT = dict.fromkeys("fFghMnrRsS", ANY) | dict.fromkeys("aA")  # not `l` and `m`, which read files, and not `C`
+MKFS_EXFAT = dict.fromkeys("Lcb", ANY) | {"f": None}
+MKFS: Mapping[str, Mapping[str, frozenset[str] | None]] = {
+    "mke2fs": MKE2FS,
+    "mkfs.xfs": MKFS_XFS,
+    "mkfs.btrfs": MKFS_BTRFS,
+    "mkfs.f2fs": MKFS_F2FS,
+    "mkfs.vfat": MKFS_VFAT,
+    "mkfs.exfat": MKFS_EXFAT,
+}
 _VALUE = re.compile(r"[A-Za-z0-9_.:^%+-][A-Za-z0-9_.:,=^%+ -]{0,127}")
 
 _GENERIC = "sync"
@@ -61,14 +75,40 @@ _XFS = (
     "prjquota uquota gquota pquota uqnoenforce gqnoenforce pqnoenforce qnoenforce discard nodiscard dax lifetime "
     "nolifetime max_open_zones max_atomic_write"
 )
-MOUNT = {"ext": _words(_GENERIC, _EXT), "xfs": _words(_GENERIC, _XFS)}
+_BTRFS = (
+    "acl noacl autodefrag noautodefrag barrier nobarrier clear_cache commit compress compress-force datacow nodatacow "
+    "datasum nodatasum discard nodiscard enospc_debug noenospc_debug fatal_errors flushoncommit noflushoncommit "
+    "max_inline metadata_ratio norecovery nologreplay rescue skip_balance space_cache nospace_cache ssd ssd_spread "
+    "nossd nossd_spread subvol subvolid thread_pool treelog notreelog usebackuproot user_subvol_rm_allowed"
+)  # not `device`
+_F2FS = (
+    "background_gc gc_merge nogc_merge disable_roll_forward norecovery discard nodiscard discard_unit heap no_heap "
+    "active_logs disable_ext_identify inline_data noinline_data inline_dentry noinline_dentry flush_merge "
+    "noflush_merge barrier nobarrier fastboot extent_cache noextent_cache age_extent_cache mode data_flush "
+    "reserve_root resuid resgid alloc_mode fsync_mode checkpoint checkpoint_merge nocheckpoint_merge atgc memory "
+    "errors lazytime"
+)
+_FAT_OWNERS = "uid gid umask dmask fmask allow_utime iocharset time_offset errors discard "
+_VFAT = _FAT_OWNERS + (
+    "codepage utf8 uni_xlate nonumtail shortname tz quiet showexec check sys_immutable flush usefree rodir dots nodots "
+    "dos1xfloppy"
+)
+_EXFAT = _FAT_OWNERS + "keep_last_dots sys_tz zero_size_dir"
+MOUNT = {
+    **dict.fromkeys(("ext2", "ext3", "ext4"), _words(_GENERIC, _EXT)),
+    "xfs": _words(_GENERIC, _XFS),
+    "btrfs": _words(_GENERIC, _BTRFS),
+    "f2fs": _words(_GENERIC, _F2FS),
+    "vfat": _words(_GENERIC, _VFAT),
+    "exfat": _words(_GENERIC, _EXFAT),
+}
 
 
 def check_options(disk: Disk) -> None:
     """Raise InputError, naming the option, for one of mkfs or mount that is not known."""
-    xfs = disk.filesystem == "xfs"
-    _check_mkfs("mkfs.xfs" if xfs else "mke2fs", disk.mkfs_options, MKFS_XFS if xfs else MKE2FS)
-    known = MOUNT["xfs" if xfs else "ext"]
+    tool = mkfs_tool(disk)
+    _check_mkfs(tool, disk.mkfs_options, MKFS[tool])
+    known = MOUNT[disk.filesystem]
     for option in disk.mount_options:
         name, _, value = option.partition("=")
         if name not in known:

@@ -82,6 +82,7 @@ _OPENSUSE = Distribution(
     {
         "libc6-dev": "glibc-devel",
         "linux-libc-dev": "linux-glibc-devel",
+        "btrfs-progs": "btrfsprogs",
         "xz-utils": "xz",
         "python3-venv": "python3",
         "pkg-config": "pkgconf-pkg-config",

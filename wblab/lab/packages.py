@@ -31,6 +31,13 @@ PROGRAMS = {
     "mkfs.xfs": "xfsprogs",
     "trace-cmd": "trace-cmd",
 }
+# Program -> Debian package, of programs that only some runs call.
+OPTIONAL_PROGRAMS = {
+    "mkfs.btrfs": "btrfs-progs",
+    "mkfs.f2fs": "f2fs-tools",
+    "mkfs.vfat": "dosfstools",
+    "mkfs.exfat": "exfatprogs",
+}
 HEADERS = {"stdio.h": "libc6-dev", "linux/types.h": "linux-libc-dev"}
 
 # What the tests call besides.
@@ -62,7 +69,7 @@ def missing_packages() -> list[str]:
 
 def missing_test_packages() -> list[str]:
     """Return the packages to install for the tests besides, by Debian's names, in a stable order."""
-    missing = _missing(TEST_PROGRAMS, TEST_HEADERS)
+    missing = _missing(OPTIONAL_PROGRAMS | TEST_PROGRAMS, TEST_HEADERS)
     if not any(map(tool_path, BROWSERS)):
         missing.append("chromium")
     here = this_distribution()

@@ -20,7 +20,7 @@ _LATENCY_NS = 50_000
 _BLOCK_BYTES = 1 << 10
 _MOST_WRITES = 1 << 20
 _MOST_TIMES_DIRTY = 20  # more of the same shows nothing new, and the guest's disk is memory
-_SPARE = {"xfs": 320 << 20}  # of the filesystem's own
+_SPARE = {"xfs": 320 << 20, "btrfs": 256 << 20}  # of the filesystem's own
 _SPARE_BYTES = 64 << 20
 
 

@@ -79,7 +79,11 @@ def test_a_missing_key_is_named(table, path):
         ("disk", [], r"disk must be a table, not \[\]"),
         ("disk", "ext4", "disk must be a table, not 'ext4'"),
         ("disk/write_bps", "1m", "disk.write_bps: '1m' is not understood: write for example 1MiB/s"),
-        ("disk/filesystem", "ext5", "disk.filesystem: 'ext5' is not one of ext2, ext3, ext4, xfs .did you mean 'ext4'"),
+        (
+            "disk/filesystem",
+            "ext5",
+            "disk.filesystem: 'ext5' is not one of ext2, ext3, ext4, xfs, btrfs, .* .did you mean 'ext4'",
+        ),
         ("disk/scheduler", ["bfq"], r"disk.scheduler: \['bfq'\] is not one of none, mq-deadline"),
         ("disk/mount_options", "sync", "disk.mount_options must be a list, not 'sync'"),
         ("disk/mkfs_options", [1], "disk.mkfs_options must be a string, not 1"),

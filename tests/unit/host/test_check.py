@@ -31,7 +31,12 @@ def test_what_no_machine_can_run_is_refused():
 
 @pytest.mark.parametrize(
     ("filesystem", "missing", "package"),
-    [("ext4", "mke2fs", "e2fsprogs"), ("xfs", "mkfs.xfs", "xfsprogs"), ("ext4", "trace-cmd", "trace-cmd")],
+    [
+        ("ext4", "mke2fs", "e2fsprogs"),
+        ("xfs", "mkfs.xfs", "xfsprogs"),
+        ("exfat", "mkfs.exfat", "exfatprogs"),
+        ("ext4", "trace-cmd", "trace-cmd"),
+    ],
 )
 def test_a_missing_tool_is_named_with_its_package(monkeypatch, filesystem, missing, package):
     monkeypatch.setattr(module, "tool_path", lambda name: None if name == missing else "/bin/true")

@@ -2,12 +2,14 @@ import os
 import re
 import resource
 import subprocess
+import time
 import uuid
 from contextlib import contextmanager
 from hashlib import sha256
 
 import pytest
 
+from wblab.core.check import MIN_DISK
 from wblab.core.child import fork_child
 from wblab.core.errors import WblabError
 from wblab.core.spec import Disk
@@ -26,12 +28,19 @@ def xfs_version():
     return (int(version[1]), int(version[2])) if version else (0, 0)
 
 
+def needs(tool):
+    """The mark of a test that needs an optional program."""
+    return pytest.mark.skipif(tool_path(tool) is None, reason=f"{tool} is not installed")
+
+
 REPEATS_XFS = pytest.mark.skipif(xfs_version() < (6, 18), reason="mkfs.xfs is repeatable since xfsprogs 6.18")
+OPTIONAL = {name: MIN_DISK[name] for name in ("btrfs", "f2fs", "vfat", "exfat")}
 FILESYSTEMS = [
     ("ext2", 16 * MIB),
     ("ext3", 16 * MIB),
     ("ext4", 16 * MIB),
     pytest.param("xfs", 300 * MIB, marks=REPEATS_XFS),
+    *(pytest.param(name, size, marks=needs(f"mkfs.{name}")) for name, size in OPTIONAL.items()),
 ]
 
 
@@ -65,6 +74,14 @@ def test_the_seed_decides_the_bytes(filesystem, size):
     first = digest(disk, 1)
     assert digest(disk, 1) == first
     assert digest(disk, 2) != first
+
+
+@pytest.mark.parametrize("filesystem", [pytest.param(name, marks=needs(f"mkfs.{name}")) for name in OPTIONAL])
+def test_the_time_of_day_is_not_in_the_bytes(filesystem):
+    disk = Disk(size=OPTIONAL[filesystem], filesystem=filesystem, write_bps=1)
+    first = digest(disk, 1)
+    time.sleep(1.1)  # times on disks are in seconds
+    assert digest(disk, 1) == first
 
 
 def dumped(fd):
@@ -142,7 +159,9 @@ def test_tools_of_the_system_are_found_without_their_directory_in_the_path(monke
     assert tool_path("no-such-program") is None
 
 
-@pytest.mark.parametrize(("filesystem", "tool"), [("ext2", "mke2fs"), ("ext4", "mke2fs"), ("xfs", "mkfs.xfs")])
+@pytest.mark.parametrize(
+    ("filesystem", "tool"), [("ext2", "mke2fs"), ("ext4", "mke2fs"), ("xfs", "mkfs.xfs"), ("vfat", "mkfs.vfat")]
+)
 def test_the_tool_of_a_filesystem(filesystem, tool):
     assert mkfs_tool(Disk(size=1, write_bps=1, filesystem=filesystem)) == tool
     assert mkfs_for(Disk(size=1, write_bps=1, filesystem=filesystem), 1).command[-1] == "/proc/self/fd/12"

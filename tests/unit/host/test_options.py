@@ -81,6 +81,53 @@ def test_what_names_other_files_is_refused_for_xfs_too(words):
         check_options(replace(XFS, mkfs_options=words))
 
 
+@pytest.mark.parametrize(
+    ("filesystem", "words"),
+    [
+        ("btrfs", ("-d", "single", "-m", "single", "-O", "^no-holes")),
+        ("f2fs", ("-o", "5", "-O", "extra_attr")),
+        ("vfat", ("-F", "32", "-s", "64", "-a")),
+        ("exfat", ("-c", "128K", "-f")),
+    ],
+)
+def test_what_the_other_tools_document_is_allowed(filesystem, words):
+    check_options(replace(EXT4, filesystem=filesystem, mkfs_options=words))
+
+
+@pytest.mark.parametrize(
+    ("filesystem", "words"),
+    [
+        ("btrfs", ("-r", "/root")),
+        ("btrfs", ("/dev/sda",)),
+        ("btrfs", ("--rootdir", "/root")),
+        ("f2fs", ("-c", "/dev/sda")),
+        ("vfat", ("-l", "/etc/passwd")),
+        ("vfat", ("-m", "/etc/passwd")),
+        ("vfat", ("1024",)),
+        ("exfat", ("-U", "x")),
+    ],
+)
+def test_what_names_other_files_is_refused_for_all(filesystem, words):
+    with pytest.raises(InputError, match=r"^disk\.mkfs_options: "):
+        check_options(replace(EXT4, filesystem=filesystem, mkfs_options=words))
+
+
+@pytest.mark.parametrize(
+    ("filesystem", "option"),
+    [("btrfs", "compress=zstd"), ("f2fs", "mode=lfs"), ("vfat", "flush"), ("exfat", "umask=022"), ("vfat", "sync")],
+)
+def test_mount_options_of_the_others(filesystem, option):
+    check_options(replace(EXT4, filesystem=filesystem, mount_options=(option,)))
+    if option != "sync":
+        with pytest.raises(InputError, match=r"^disk\.mount_options: unknown option"):
+            check_options(replace(EXT4, mount_options=(option,)))
+
+
+def test_a_disk_of_btrfs_is_alone():
+    with pytest.raises(InputError, match="unknown option 'device=/dev/sda'"):
+        check_options(replace(EXT4, filesystem="btrfs", mount_options=("device=/dev/sda",)))
+
+
 @pytest.mark.parametrize("option", ["sync", "data=journal", "commit=30", "nodelalloc", "barrier=0", "stripe=4"])
 def test_mount_options(option):
     check_options(replace(EXT4, mount_options=(option,)))

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from wblab.lab.distributions import ALL, this_distribution
-from wblab.lab.packages import HEADERS, PROGRAMS, TEST_HEADERS, TEST_PROGRAMS
+from wblab.lab.packages import HEADERS, OPTIONAL_PROGRAMS, PROGRAMS, TEST_HEADERS, TEST_PROGRAMS
 
 # As they stand in /etc/os-release of each, shortened.
 FILES = {
@@ -66,5 +66,6 @@ def test_the_command_is_one_to_copy(one, monkeypatch):
 
 @pytest.mark.parametrize("one", ALL, ids=lambda one: one.name)
 def test_only_what_the_lab_asks_for_is_translated(one):
-    asked = (*PROGRAMS.values(), *HEADERS.values(), *TEST_PROGRAMS.values(), *TEST_HEADERS.values(), "python3-venv")
+    programs = PROGRAMS | OPTIONAL_PROGRAMS | TEST_PROGRAMS
+    asked = (*programs.values(), *HEADERS.values(), *TEST_HEADERS.values(), "python3-venv")
     assert set(one.differing) <= set(asked)

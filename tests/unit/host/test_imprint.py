@@ -1,0 +1,48 @@
+import os
+import subprocess
+
+import pytest
+
+from wblab.core.errors import WblabError
+from wblab.core.spec import Disk
+from wblab.host.disk import made_disk, mkfs_for
+from wblab.host.imprint import CHANCE_BYTES, crc32c, imprint
+from wblab.host.mkfs import format_disk
+from wblab.lab.tools import tool_path
+
+MIB = 1 << 20
+# Who knows the format says whether it is sound.
+CHECKS = {"btrfs": ("btrfs", "check", "--readonly"), "exfat": ("fsck.exfat", "-n"), "f2fs": ("fsck.f2fs", "--dry-run")}
+
+
+def test_the_checksum_is_that_of_the_rfc():
+    assert crc32c(b"123456789") == 0xE3069283
+    assert crc32c(bytes(32)) == 0x8A9136AA  # RFC 3720, appendix B.4
+
+
+@pytest.mark.parametrize("filesystem", CHECKS)
+def test_what_the_seed_says_is_a_sound_filesystem(filesystem, tmp_path):
+    checker, *options = CHECKS[filesystem]
+    for tool in (f"mkfs.{filesystem}", checker):
+        if tool_path(tool) is None:
+            pytest.skip(f"{tool if tool.startswith('mkfs') else f'mkfs.{filesystem}'} is not installed")
+    disk = Disk(size=192 * MIB, filesystem=filesystem, write_bps=1)
+    image = tmp_path / "image"
+    with made_disk(disk.size) as fd:
+        format_disk(mkfs_for(disk, 1), fd)
+        image.write_bytes(os.pread(fd, disk.size, 0))
+    done = subprocess.run([tool_path(checker), *options, str(image)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "mismatch" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("filesystem", ["btrfs", "exfat"])
+def test_a_disk_that_is_no_such_filesystem_is_a_failure(filesystem):
+    with made_disk(4 * MIB) as fd, pytest.raises(WblabError, match=f"mkfs.{filesystem} made a disk that"):
+        imprint(filesystem, fd, bytes(CHANCE_BYTES))
+
+
+def test_what_takes_its_identity_as_an_option_is_left_alone():
+    with made_disk(MIB) as fd:
+        imprint("ext4", fd, bytes(CHANCE_BYTES))
+        assert os.pread(fd, MIB, 0) == b"\xff" * MIB
