@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from wblab.core.check import check_name
+from wblab.core.check import check_disks, check_name
 from wblab.core.errors import InputError, WblabError, nearest
 from wblab.core.files import read_bytes
 from wblab.core.loads import MAX_CYCLES, Load
@@ -185,8 +185,8 @@ def _check_spec(spec: Spec | LiveSpec) -> None:
     for name, load in spec.load.items():
         check_name(name, "load")
         load.check(f"load.{name}.")
-    if isinstance(spec, Spec) and spec.disk.write_bps <= 0:
-        raise InputError("disk.write_bps: a disk that writes nothing")
+    if isinstance(spec, Spec):
+        check_disks(spec)
 
 
 def _load(path: Path, name: str, load: Load) -> LoadCycles:

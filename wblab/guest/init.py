@@ -83,7 +83,8 @@ def run(spec: Spec, tracecmd: str, status: int) -> None:
     sleep_until(on_grid(spec, time.monotonic_ns()))
     say(status, "disk")
     cgroups = mount_cgroups(spec)
-    set_up_disk(spec.disk)
+    for disk in spec.disk:
+        set_up_disk(spec, disk)
     groups = make_cgroups(spec, cgroups)
     recording = None
     if spec.trace.events:
@@ -111,7 +112,8 @@ def run(spec: Spec, tracecmd: str, status: int) -> None:
     finally:
         say(status, "write")
         write_loads(layout.SCRATCH, running)
-    release_disk(spec.disk)
+    for disk in spec.disk:
+        release_disk(spec, disk)
 
 
 def on_grid(spec: Spec, time_ns: int) -> int:

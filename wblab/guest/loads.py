@@ -47,7 +47,9 @@ def start_loads(spec: Spec, start_ns: int, groups: Mapping[str, Path] = MappingP
     for name, load in spec.load.items():
         first_ns = start_ns + load.start + phase_ns(spec.seed, name)
         stamps = stamps_for(load)
-        running.append(Running(name, load, fork_child(_task(name, load, stamps, first_ns, groups.get(name))), stamps))
+        mount = layout.mount_point(spec.disk_of(name))
+        task = _task(name, load, mount, stamps, first_ns, groups.get(name))
+        running.append(Running(name, load, fork_child(task), stamps))
     return running
 
 
@@ -79,14 +81,16 @@ def stop_loads(running: list[Running], order: list[str], limit_s: float) -> None
         wait_for([by_name[name]], time.monotonic_ns() + int(limit_s * NS_PER_S), lambda: None)
 
 
-def _task(name: str, load: Load, stamps: Stamps, first_ns: int, group: Path | None) -> Callable[[], None]:
+def _task(  # noqa: PLR0913, PLR0917
+    name: str, load: Load, mount: Path, stamps: Stamps, first_ns: int, group: Path | None
+) -> Callable[[], None]:
     def task() -> None:
         set_process_name(name)
         if group:
             group.write_text("0")  # the writer itself
         if load.ioclass != "none":
             set_ioprio(load.ioclass, load.iolevel)
-        run_cycles(load, layout.DISK, stamps, first_ns)
+        run_cycles(load, mount, stamps, first_ns)
 
     return task
 

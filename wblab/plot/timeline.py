@@ -1,6 +1,6 @@
 """The timeline of a run: what each load did, beside what the page cache did."""
 
-from wblab.core.spec import Spec
+from wblab.core.spec import Disk, Spec
 from wblab.core.units import format_bytes, format_time
 from wblab.data.pagecache import PageCache
 from wblab.data.pauses import DEFAULT_BOUND_NS
@@ -74,11 +74,15 @@ def title(run: Run) -> str:
 
 
 def _guest_machine(spec: Spec) -> str:
-    disk = spec.disk
+    disks = ", ".join(_disk(disk) + (f" ({name})" if len(spec.disk) > 1 else "") for name, disk in spec.disk.items())
+    return f"{disks}, {spec.clock.mode} clock, seed {spec.seed}"
+
+
+def _disk(disk: Disk) -> str:
     speed = f"{disk.model} disk of {format_bytes(disk.write_bps)}/s"
     latency = f" and {format_time(disk.latency)}" if disk.latency else ""
     options = f" ({', '.join(disk.mount_options)})" if disk.mount_options else ""
-    return f"{disk.filesystem}{options} on a {speed}{latency}, {spec.clock.mode} clock, seed {spec.seed}"
+    return f"{disk.filesystem}{options} on a {speed}{latency}"
 
 
 def _live_machine(spec: LiveSpec) -> str:

@@ -4,6 +4,7 @@ import resource
 import subprocess
 import uuid
 from contextlib import contextmanager
+from dataclasses import replace
 from hashlib import sha256
 
 import pytest
@@ -11,11 +12,15 @@ import pytest
 from wblab.core.child import fork_child
 from wblab.core.errors import WblabError
 from wblab.core.spec import Disk
-from wblab.host.disk import made_disk, mkfs_for, mkfs_tool
+from wblab.core.streams import stream
+from wblab.host.disk import made_disk, mkfs_for, mkfs_of, mkfs_tool
 from wblab.host.mkfs import format_disk
+from wblab.lab.places import PRESETS
+from wblab.lab.specfile import read_spec
 from wblab.lab.tools import tool_path
 
 MIB = 1 << 20
+BASE = read_spec(PRESETS / "base.toml")
 
 
 def xfs_version():
@@ -46,7 +51,7 @@ def _nothing_is_left(shm):
 def formatted(disk, seed):
     """Yield the disk as a guest gets it."""
     with made_disk(disk.size) as fd:
-        format_disk(mkfs_for(disk, seed), fd)
+        format_disk(mkfs_for(disk, stream(seed, "filesystem")), fd)
         yield fd
 
 
@@ -77,7 +82,7 @@ def test_it_is_the_filesystem_that_was_asked_for(filesystem, journal):
     disk = Disk(size=16 * MIB, filesystem=filesystem, write_bps=1)
     with formatted(disk, 7) as fd:
         text = dumped(fd)
-    command = mkfs_for(disk, 7).command
+    command = mkfs_for(disk, stream(7, "filesystem")).command
     assert re.search(r"Filesystem UUID: +(\S+)", text)[1] == command[command.index("-U") + 1]
     assert re.search(r"Directory Hash Seed: +(\S+)", text)[1] in " ".join(command)
     assert ("has_journal" in text) == journal
@@ -89,7 +94,7 @@ def test_xfs_has_the_seed_s_uuid():
     with formatted(disk, 7) as fd:
         assert os.pread(fd, 4, 0) == b"XFSB"
         found = uuid.UUID(bytes=os.pread(fd, 16, 32))
-    assert f"uuid={found}" in mkfs_for(disk, 7).command
+    assert f"uuid={found}" in mkfs_for(disk, stream(7, "filesystem")).command
 
 
 def test_mkfs_options_count():
@@ -145,4 +150,16 @@ def test_tools_of_the_system_are_found_without_their_directory_in_the_path(monke
 @pytest.mark.parametrize(("filesystem", "tool"), [("ext2", "mke2fs"), ("ext4", "mke2fs"), ("xfs", "mkfs.xfs")])
 def test_the_tool_of_a_filesystem(filesystem, tool):
     assert mkfs_tool(Disk(size=1, write_bps=1, filesystem=filesystem)) == tool
-    assert mkfs_for(Disk(size=1, write_bps=1, filesystem=filesystem), 1).command[-1] == "/proc/self/fd/12"
+    assert (
+        mkfs_for(Disk(size=1, write_bps=1, filesystem=filesystem), stream(1, "filesystem")).command[-1]
+        == "/proc/self/fd/12"
+    )
+
+
+def test_each_disk_of_a_spec_has_identifiers_of_its_own_by_the_seed():
+    disk = Disk(size=16 * MIB, write_bps=1)
+    two = replace(BASE, disk={"slow": disk, "fast": disk})
+    slow, fast = mkfs_of(two)
+    assert (slow.command != fast.command, slow.key, fast.key) == (True, "disk.slow", "disk.fast")
+    assert mkfs_of(two) == [slow, fast]
+    assert mkfs_of(replace(BASE, disk={"disk": disk}))[0].command == slow.command

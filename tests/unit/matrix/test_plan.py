@@ -17,7 +17,7 @@ def test_every_combination_is_a_cell(make_matrix):
         {"disk.scheduler": "bfq", "offender": "plain"},
         {"disk.scheduler": "bfq", "offender": "idle"},
     ]
-    assert [cell.spec.disk.scheduler for cell in matrix.cells] == ["none", "none", "bfq", "bfq"]
+    assert [cell.spec.disk["disk"].scheduler for cell in matrix.cells] == ["none", "none", "bfq", "bfq"]
     assert [cell.spec.load["l1"].ioclass for cell in matrix.cells] == ["none", "idle", "none", "idle"]
     assert matrix.seeds == (1, 2, 3)
     assert len({run_name(cell, seed) for cell, seed in matrix.runs()}) == 12
@@ -37,8 +37,8 @@ def test_keys_for_all_cells_and_a_level_that_changes_one(make_matrix):
     axes = {"sysctl.vm.dirty_bytes": [1 << 20, 1 << 21], "mount": {"sync": {"disk.mount_options": ["sync"]}}}
     matrix = make_matrix(axes, set={"disk.write_bps": "2MiB/s", "sysctl.vm.dirty_ratio": 0})
     assert [cell.spec.sysctl["vm.dirty_bytes"] for cell in matrix.cells] == [1 << 20, 1 << 21]
-    assert {cell.spec.disk.write_bps for cell in matrix.cells} == {2 << 20}
-    assert {cell.spec.disk.mount_options for cell in matrix.cells} == {("sync",)}
+    assert {cell.spec.disk["disk"].write_bps for cell in matrix.cells} == {2 << 20}
+    assert {cell.spec.disk["disk"].mount_options for cell in matrix.cells} == {("sync",)}
 
 
 def test_no_axes_is_one_cell(make_matrix):
