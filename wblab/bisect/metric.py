@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from wblab.core.errors import InputError, WblabError, nearest
 from wblab.core.spec import Spec
-from wblab.data.metrics import METRICS, load_metrics
+from wblab.data.metrics import METRICS, UNPLUG, load_metrics
 from wblab.data.run import Run
 
 _OF_OFFENDERS = "throughput_bps"
@@ -36,7 +36,9 @@ def named_metric(text: str, spec: Spec) -> Metric:
     if load not in spec.load:
         known = list(spec.load)
         raise InputError(f"--metric: {spec.name} has no load {load!r}{nearest(load, known)}: it has {', '.join(known)}")
-    known = [metric for metric in METRICS if metric != _OF_OFFENDERS or spec.load[load].role == "offender"]
+    known = [metric for metric in METRICS if metric != UNPLUG]
+    if spec.load[load].role != "offender":
+        known.remove(_OF_OFFENDERS)
     if name not in known:
         raise InputError(
             f"--metric: no metric {name!r} of {load}{nearest(name, known)}: it is one of {', '.join(known)}"

@@ -36,6 +36,15 @@ def umount(target: Path | str) -> None:
     checked(libc.umount2(os.fsencode(target), _UMOUNT_NOFOLLOW), str(target))
 
 
+def syncfs(directory: Path | str) -> None:
+    """Have all written that is dirty on the filesystem of a directory, and wait until the disk has it."""
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        checked(libc.syncfs(descriptor), str(directory))
+    finally:
+        os.close(descriptor)
+
+
 def on_hostfs(path: str) -> bool:
     """Whether a path lies on the filesystem by which User Mode Linux shows its host; see statfs(2)."""
     status = (ctypes.c_long * 32)()  # struct statfs is shorter, and begins with f_type

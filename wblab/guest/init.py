@@ -19,7 +19,7 @@ from wblab.core.tables import from_table
 from wblab.core.units import NS_PER_S
 from wblab.guest.agents import provide_lab, start_agents, stop_agents
 from wblab.guest.cgroups import make_cgroups, mount_cgroups
-from wblab.guest.disk import release_disk, set_up_disk
+from wblab.guest.disk import release_disk, set_up_disk, write_out
 from wblab.guest.loads import Running, start_loads, stop_loads, wait_for
 from wblab.guest.mounts import mount_all
 from wblab.guest.settings import set_sysctls
@@ -112,6 +112,7 @@ def run(spec: Spec, tracecmd: str, status: int) -> None:
     finally:
         say(status, "write")
         write_loads(layout.SCRATCH, running)
+    rundir.write_disks(layout.SCRATCH, write_out(spec))
     for disk in spec.disk:
         release_disk(spec, disk)
 

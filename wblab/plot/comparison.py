@@ -32,6 +32,7 @@ TITLES = {
     "cycle_p90_s": "cycle time, 90 % quantile (s)",
     "cycle_p50_s": "cycle time, median (s)",
     "mean_cycle_s": "cycle time, mean (s)",
+    "unplug_s": "after its end, until its disk has everything (s)",
     "throughput_bps": "throughput (bytes/s)",
 }
 METRICS = ("longest_pause_s", "wait_time_s", "paused_s")  # of the thesis's figure 16
