@@ -4,6 +4,7 @@ import tomllib
 import pytest
 
 from wblab.core.errors import InputError
+from wblab.lab.specfile import preset_names
 from wblab.matrix.plan import expand, find_matrix, from_json, matrix_names, read_matrix, run_name, to_json
 
 IDLE = {"load.l1.ioclass": "idle"}
@@ -136,7 +137,7 @@ def test_matrices_that_come_with_the_lab(name):
     assert matrix.name == name
     assert len(matrix.cells) > 1
     assert {cell.spec.clock.mode for cell in matrix.cells} == ({"virtual", "real"} if name == "clocks" else {"virtual"})
-    assert tomllib.loads(path.read_text())["base"] in ("base", "base-device")
+    assert tomllib.loads(path.read_text())["base"] in preset_names()
 
 
 def test_files_that_cannot_be_read(tmp_path):
