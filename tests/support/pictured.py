@@ -46,6 +46,7 @@ def throttling(count=100, span_ns=8 * S):
         dirty=np.minimum(10 + steps, 27) * full,
         wb_setpoint=20 * full,
         wb_dirty=np.minimum(10 + steps, 27) * full,
+        disk=np.full(count, "", object),
     )
 
 
@@ -59,4 +60,5 @@ def page_cache():
         dirty_state=state,
         throttling=decisions,
         lost_ns=((2 * S, 3 * S),),
+        disks={},
     )

@@ -22,7 +22,7 @@ def witness(spec: Spec) -> None:
     times = (time.time_ns(), time.tzname, disk.st_mtime_ns)
     surroundings = (sorted(os.environ.items()), sorted(sys.modules), sys.path, os.statvfs(layout.DISK).f_fsid)
     content = []
-    if spec.disk.filesystem != "xfs":  # of which mkfs makes another each time, before xfsprogs 6.18
+    if spec.disk["disk"].filesystem != "xfs":  # of which mkfs makes another each time, before xfsprogs 6.18
         os.sync()
         content = [sha256(layout.DISK_DEVICE.read_bytes()).hexdigest()]
     told = (layout.SCRATCH / name for name in (layout.PROGRAM, layout.PARAMETERS))

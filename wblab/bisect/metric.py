@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from wblab.core.errors import InputError, WblabError, nearest
 from wblab.core.loads import Load
 from wblab.core.spec import Spec
-from wblab.data.metrics import METRICS, load_metrics
+from wblab.data.metrics import METRICS, UNPLUG, load_metrics
 from wblab.data.run import Run
 
 
@@ -35,7 +35,7 @@ def named_metric(text: str, spec: Spec) -> Metric:
     if load not in spec.load:
         known = list(spec.load)
         raise InputError(f"--metric: {spec.name} has no load {load!r}{nearest(load, known)}: it has {', '.join(known)}")
-    known = [metric for metric in METRICS if _has(spec.load[load], metric)]
+    known = [metric for metric in METRICS if metric != UNPLUG and _has(spec.load[load], metric)]
     if name not in known:
         raise InputError(
             f"--metric: no metric {name!r} of {load}{nearest(name, known)}: it is one of {', '.join(known)}"

@@ -68,7 +68,8 @@ def pause_after_l2_s(sample: Sample) -> float:
 
 def flush_share(sample: Sample) -> float:
     """Return the longest pause of w1 and mw1 over the flush time: background threshold over throughput."""
-    bound_s = float(np.median(sample.state.background)) / guest_spec(sample.run).disk.write_bps
+    spec = guest_spec(sample.run)
+    bound_s = float(np.median(sample.state.background)) / spec.disk[spec.first_disk].write_bps
     return sample.longest_s("w1", "mw1") / bound_s
 
 

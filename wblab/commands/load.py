@@ -35,6 +35,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=_load)
 
 
+_SPECS_OWN = "disk"  # the name of a spec's disk; here --dir says where the load writes
+
+
 def _load(arguments: argparse.Namespace) -> None:
     run_load(arguments.name, make_load(arguments), arguments.dir, arguments.out)
 
@@ -101,7 +104,7 @@ def _check_out(out: Path, name: str) -> None:
 
 
 def _optional(kind: type[Load]) -> list[Field[Any]]:
-    return [field for field in fields(kind) if field.default is not MISSING]
+    return [field for field in fields(kind) if field.default is not MISSING and field.name != _SPECS_OWN]
 
 
 def _options() -> dict[str, list[type[Load]]]:

@@ -35,6 +35,8 @@ def _pauses(arguments: argparse.Namespace) -> None:
         print(json.dumps(report.to_json(), indent=2))
     else:
         table(report).show()
+        for name, unplug_s in report.unplug_s.items():
+            print(f"{name}: its disk had everything {unplug_s:.1f} s after its end")
     if report.reason:
         print(f"wblab: this run did not succeed: {report.reason}", file=sys.stderr)
     if report.control_stall_s:

@@ -1,18 +1,22 @@
 """What can be known to be wrong with a spec before anything is booted."""
 
 import re
+from collections.abc import Mapping
 
 from wblab.core.errors import InputError, nearest
 from wblab.core.parameters import check_argv
-from wblab.core.spec import Spec
+from wblab.core.spec import Disk, Spec
 from wblab.core.units import format_bytes, format_time
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 CGROUP_FILE = re.compile(r"(cpu|cpuset|io|memory|pids)\.[a-z]+(\.[a-z_]+)*")
 ROOT_GROUP = "root"
+DISK_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,31}")  # without dots: it is a part of keys
+DISK_NUMBER = re.compile(r"\{disk(?:\.([^{}]*))?\}")
 EVENT = re.compile(r"[A-Za-z0-9_*]+(:[A-Za-z0-9_*]+)?")
 
 MIN_MEMORY = 64 << 20  # below this Python does not come up beside the loads
+MOST_DISKS = 8
 MIN_DISK = {
     "ext2": 1 << 20,
     "ext3": 8 << 20,
@@ -55,7 +59,7 @@ def check_spec(spec: Spec) -> None:
             raise InputError(f"load.{name} waits past time_limit, {format_time(spec.time_limit)}: raise time_limit")
     if spec.clock.syscall_cost > MAX_KERNEL_NS:
         raise InputError(f"clock.syscall_cost: {format_time(spec.clock.syscall_cost)} is too long: give at most 4s")
-    _check_disk(spec)
+    check_disks(spec)
     _check_order(spec)
     _check_cgroups(spec)
     for name, agent in spec.agent.items():
@@ -69,29 +73,65 @@ def check_name(name: str, key: str) -> None:
         raise InputError(f"{key}: {name!r} is no usable name: letters, digits, '.', '_' and '-', at most 64")
 
 
-def _check_disk(spec: Spec) -> None:
-    disk, smallest = spec.disk, MIN_DISK[spec.disk.filesystem]
+def disk_number(text: str, numbers: Mapping[str, str], key: str) -> str:
+    """Return a text in which numbers of disks stand for `{disk}`, the first, and `{disk.NAME}`. Raises InputError.
+
+    numbers: by the disks' names, in their order.
+    """
+
+    def number(match: re.Match[str]) -> str:
+        name = next(iter(numbers)) if match[1] is None else match[1]
+        if name not in numbers:
+            raise InputError(f"{key}: no disk {name!r}{nearest(name, list(numbers))}: {', '.join(numbers)}")
+        return numbers[name]
+
+    return DISK_NUMBER.sub(number, text)
+
+
+def check_disks(spec: Spec) -> None:
+    """Raise InputError for disks that cannot be, or that loads do not fit on."""
+    if not 0 < len(spec.disk) <= MOST_DISKS:
+        raise InputError(f"disk: {len(spec.disk)} disks: give between 1 and {MOST_DISKS}")
+    for name, disk in spec.disk.items():
+        if not DISK_NAME.fullmatch(name):
+            raise InputError(f"disk: {name!r} is no usable name: letters, digits, '_' and '-', at most 32")
+        _check_disk(disk, spec.disk_key(name))
+    for name, load in spec.load.items():
+        if load.disk and load.disk not in spec.disk:
+            known = list(spec.disk)
+            raise InputError(f"load.{name}.disk: no disk {load.disk!r}{nearest(load.disk, known)}: {', '.join(known)}")
+    for name in spec.disk:
+        _check_fits(spec, name)
+
+
+def _check_disk(disk: Disk, key: str) -> None:
+    smallest = MIN_DISK[disk.filesystem]
     if disk.size < smallest:
         raise InputError(
-            f"disk.size: {format_bytes(disk.size)} is too small for {disk.filesystem}: "
+            f"{key}.size: {format_bytes(disk.size)} is too small for {disk.filesystem}: "
             f"give at least {format_bytes(smallest)}"
         )
     if disk.size % 4096:
-        raise InputError(f"disk.size: {disk.size} bytes is not a multiple of 4096")
+        raise InputError(f"{key}.size: {disk.size} bytes is not a multiple of 4096")
     if disk.write_bps <= 0:
-        raise InputError("disk.write_bps: a disk that writes nothing never ends: give for example 1MiB/s")
+        raise InputError(f"{key}.write_bps: a disk that writes nothing never ends: give for example 1MiB/s")
     if disk.latency > MAX_KERNEL_NS:
-        raise InputError(f"disk.latency: {format_time(disk.latency)} is too long: give at most 4s")
+        raise InputError(f"{key}.latency: {format_time(disk.latency)} is too long: give at most 4s")
     if disk.latency and disk.model != "device":
-        raise InputError("disk.latency needs disk.model = 'device': the throttle has no service time")
+        raise InputError(f"{key}.latency needs {key}.model = 'device': the throttle has no service time")
+
+
+def _check_fits(spec: Spec, disk: str) -> None:
+    """Raise InputError unless all that loads write to a disk fits on it."""
     files: dict[str, int] = {}
-    for load in spec.load.values():
-        for file, written in load.files.items():
+    for name, load in spec.load.items():
+        for file, written in load.files.items() if spec.disk_of(name) == disk else ():
             files[file] = max(files.get(file, 0), written)
-    if sum(files.values()) > disk.size:
+    size, key = spec.disk[disk].size, spec.disk_key(disk)
+    if sum(files.values()) > size:
         raise InputError(
             f"the loads write {format_bytes(sum(files.values()))}, which does not fit on a disk of "
-            f"{format_bytes(disk.size)}: raise disk.size or lower their size"
+            f"{format_bytes(size)}: raise {key}.size or lower their size"
         )
 
 
@@ -122,8 +162,15 @@ def _check_cgroups(spec: Spec) -> None:
             match = CGROUP_FILE.fullmatch(file)
             if not match:
                 raise InputError(f"cgroup.{name}.files: {file!r} is no file of a controller such as memory.max")
-            if match[1] == "io" and spec.disk.model == "throttle":
-                raise InputError(f"cgroup.{name}.files: {file!r} needs disk.model = 'device': the throttle has io")
+            if match[1] == "io":
+                _check_no_throttle(spec, f"cgroup.{name}.files: {file!r}")
+            disk_number(str(group.files[file]), dict.fromkeys(spec.disk, ""), f"cgroup.{name}.files.{file}")
+
+
+def _check_no_throttle(spec: Spec, key: str) -> None:
+    for name, disk in spec.disk.items():
+        if disk.model == "throttle":
+            raise InputError(f"{key} needs {spec.disk_key(name)}.model = 'device': the throttle has io")
 
 
 def _check_order(spec: Spec) -> None:

@@ -11,12 +11,14 @@ from pathlib import Path
 SCRATCH_FD, DISK_FD, STATUS_FD = 11, 12, 13
 LAB_FD, PACKAGES_FD = 14, 15  # for guests in which programs of the lab run
 SAMPLES_FD = 16  # for guests that are watched
+DISK_FDS = (DISK_FD, *range(17, 24))  # of the disks, in their order
 
 ROOM = Path("/run/wblab")
 SCRATCH = ROOM / "scratch"
 LAB, PACKAGES = ROOM / "lab", ROOM / "packages"
 PROGRAMS = ROOM / "bin"
-DISK = Path("/mnt/disk")
+MOUNTS = Path("/mnt")
+DISK = MOUNTS / "disk"  # where a disk is mounted that is alone
 DISK_DEVICE = Path("/dev/ubda")
 STATUS_DEVICE = Path("/dev/tty1")
 SAMPLES_DEVICE = Path("/dev/tty2")
@@ -25,6 +27,16 @@ SAMPLES_DEVICE = Path("/dev/tty2")
 PROGRAM, PARAMETERS, LEFT = "experiment.pyz", "guest.json", "left"
 # The guest's own copy of its program.
 OWN_PROGRAM = ROOM / PROGRAM
+
+
+def disk_device(place: int) -> Path:
+    """Return the device of the disk at this place, from 0, in the order of the spec."""
+    return DISK_DEVICE.with_name(f"ubd{chr(ord('a') + place)}")
+
+
+def mount_point(disk: str) -> Path:
+    """Return where the disk of this name is mounted."""
+    return MOUNTS / disk
 
 
 def host_path(fd: int) -> str:

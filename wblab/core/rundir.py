@@ -10,7 +10,7 @@ from wblab.core.cycles import Stamps, ending
 from wblab.core.loads import Load
 from wblab.core.tables import to_table
 
-TRACE, TRACE_LOG = "trace.dat", "trace-cmd.log"
+TRACE, TRACE_LOG, DISKS = "trace.dat", "trace-cmd.log", "disks.json"
 
 
 def load_record(load: str) -> str:
@@ -29,6 +29,18 @@ def agent_log(agent: str) -> str:
 
 
 @dataclass(frozen=True)
+class DiskRecord:
+    """What disks.json says of each disk, by its name.
+
+    device: its number, as the kernel has it in events and files: major:minor. written_ns: the time of CLOCK_MONOTONIC
+    at which the disk had everything, once the loads had ended; 0 where nobody waited for that.
+    """
+
+    device: str
+    written_ns: int
+
+
+@dataclass(frozen=True)
 class LoadRecord:
     """What load.<name>.json says. `unit` is that of the boundaries in load.<name>.npy.
 
@@ -44,6 +56,12 @@ class LoadRecord:
     end: str
     error: str
     status: int = 0
+
+
+def write_disks(directory: Path, disks: dict[str, DiskRecord]) -> None:
+    """Write disks.json."""
+    text = json.dumps({name: asdict(disk) for name, disk in disks.items()}, indent=2)
+    (directory / DISKS).write_text(text + "\n")
 
 
 def write_load(directory: Path, name: str, load: Load, pid: int, stamps: Stamps) -> None:

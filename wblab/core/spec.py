@@ -4,12 +4,15 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from wblab.core.loads import Load
+from wblab.core.tables import ALONE
 from wblab.core.units import Bytes, BytesPerSecond, Nanoseconds
 
 ClockMode = Literal["virtual", "real"]
 DiskModel = Literal["throttle", "device"]
 Filesystem = Literal["ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "vfat", "exfat"]
 Scheduler = Literal["none", "mq-deadline", "kyber", "bfq"]
+
+DISK = "disk"  # the name of a disk that is alone, in a spec that gives it none
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,7 +28,7 @@ class Clock:
 
 @dataclass(frozen=True, kw_only=True)
 class Disk:
-    """The disk under test and its filesystem.
+    """A disk under test and its filesystem.
 
     model: `throttle` caps writes through blkio, above the scheduler; `device` is one server below it that
     takes `latency` + bytes / `write_bps` for a request, read or write.
@@ -63,7 +66,8 @@ class Cgroup:
     """A control group (version 2) for some loads.
 
     files: what is written to its files, such as memory.max or io.weight, in the kernel's own words. `{disk}` stands
-    for the disk's number. Controllers that no group names stay off. The group called `root` is the hierarchy's root.
+    for the number of the first disk, `{disk.NAME}` for that of the one of this name. Controllers that no group names
+    stay off. The group called `root` is the hierarchy's root.
     """
 
     loads: tuple[str, ...] = ()
@@ -87,6 +91,7 @@ class Spec:
     seed: decides the filesystem's and the guest kernel's randomness and small offsets of the loads' phases.
     kernel: a series that the lab knows; empty, the default; of a run by --kernel PATH, that path. memory: the guest's.
     time_limit: guest time after which loads that still run are a failure.
+    disk: the disks by their names, in the order of their devices. A table [disk] without names is one disk.
     stop_order: the loads that are stopped once all offenders have ended; empty, all others as listed.
     """
 
@@ -96,13 +101,26 @@ class Spec:
     memory: Bytes
     time_limit: Nanoseconds = Nanoseconds(900 * 10**9)
     clock: Clock = Clock()
-    disk: Disk
+    disk: dict[str, Disk] = field(metadata={ALONE: DISK})
     sysctl: dict[str, int | str] = field(default_factory=dict)
     trace: Trace = Trace()
     load: dict[str, Load]
     cgroup: dict[str, Cgroup] = field(default_factory=dict)
     agent: dict[str, Agent] = field(default_factory=dict)
     stop_order: tuple[str, ...] = ()
+
+    @property
+    def first_disk(self) -> str:
+        """The name of the first disk, which loads write to that name none."""
+        return next(iter(self.disk))
+
+    def disk_key(self, name: str) -> str:
+        """Return where a disk's own keys stand in a spec's file: disk, or disk.fast."""
+        return DISK if list(self.disk) == [DISK] else f"disk.{name}"
+
+    def disk_of(self, load: str) -> str:
+        """Return the name of the disk that a load writes to."""
+        return self.load[load].disk or self.first_disk
 
     @property
     def offenders(self) -> list[str]:

@@ -64,7 +64,7 @@ def sync_file_range(fd: int) -> None:
 
 
 def syncfs(fd: int) -> None:
-    """Have the disk write all that is dirty on the filesystem of a descriptor."""
+    """Have all written that is dirty on the filesystem of a descriptor, and wait until the disk has it."""
     checked(libc.syncfs(fd))
 
 

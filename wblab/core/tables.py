@@ -1,7 +1,8 @@
 """Nested tables (TOML, JSON) to frozen dataclasses and back, driven by the fields' types."""
 
 from collections.abc import Mapping
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import MISSING, Field, fields, is_dataclass
+from functools import partial
 from types import UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -11,6 +12,10 @@ from wblab.core.loads import KINDS, Load
 
 Table = Mapping[str, Any]
 T = TypeVar("T")
+
+# Metadata of a field that holds dataclasses by their names: the name of one that is alone. Its own keys may then stand
+# where the names would: `[disk]` is `[disk.disk]`.
+ALONE = "alone"
 
 _UNITS = {
     units.Bytes: units.parse_bytes,
@@ -38,7 +43,9 @@ def from_table(cls: type[T], table: object, path: str = "", *, exact: bool = Fal
     values = {}
     for name, field in known.items():
         if name in table:
-            values[name] = _value(hints[name], table[name], _join(path, name), exact)
+            where, alone = _join(path, name), field.metadata.get(ALONE)
+            read = partial(_named, alone=alone) if alone else _value
+            values[name] = read(hints[name], table[name], where, exact)
         elif field.default is MISSING and field.default_factory is MISSING:
             raise InputError(f"{_join(path, name)!r} is missing: give it a value")
     return cls(**values)
@@ -48,7 +55,7 @@ def to_table(value: object) -> Any:
     """Return a dataclass as plain tables, lists, strings and whole numbers in the fields' own units."""
     if is_dataclass(value) and not isinstance(value, type):
         kind = {"kind": value.kind} if isinstance(value, Load) else {}
-        return kind | {field.name: to_table(getattr(value, field.name)) for field in fields(value)}
+        return kind | {field.name: to_table(_shortest(field, getattr(value, field.name))) for field in fields(value)}
     if isinstance(value, Mapping):
         return {key: to_table(item) for key, item in value.items()}
     if isinstance(value, tuple | list):
@@ -85,6 +92,26 @@ def _value(hint: Any, value: Any, path: str, exact: bool) -> Any:
     if is_dataclass(hint):
         return from_table(hint, value, path, exact=exact)  # type: ignore[arg-type]
     return _plain(hint, value, path)
+
+
+def _named(hint: Any, value: Any, path: str, exact: bool, *, alone: str) -> Any:
+    """Return dataclasses by their names; of one that is alone, its own keys may stand where the names would."""
+    cls = get_args(hint)[1]
+    known = {field.name for field in fields(cls)}
+    keys = value if isinstance(value, Mapping) else ()
+    own = [key for key in keys if key in known]
+    names = [key for key in keys if key not in known and isinstance(value[key], Mapping)]
+    if own and names:
+        raise InputError(
+            f"{_join(path, own[0])!r} stands beside {_join(path, names[0])!r}{nearest(names[0], sorted(known))}: "
+            f"with names, write for example {_join(path, names[0])}.{own[0]}"
+        )
+    return _value(hint, value, path, exact) if names else {alone: from_table(cls, value, path, exact=exact)}
+
+
+def _shortest(field: Field[Any], value: Any) -> Any:
+    alone = field.metadata.get(ALONE)
+    return value[alone] if alone and set(value) == {alone} else value
 
 
 def _plain(hint: Any, value: Any, path: str) -> Any:

@@ -56,17 +56,16 @@ def flush_table(runs: Iterable[Run]) -> pd.DataFrame:
     """
     rows = []
     for run in runs:
-        disk = guest_spec(run).disk
+        spec = guest_spec(run)
         background, limit = (int(run.spec.sysctl.get(key, 0)) for key in (BACKGROUND, LIMIT))
         if not background:
             raise InputError(f"{run.name} has no sysctl.{BACKGROUND}, so no flush time is known: set it in bytes")
-        flush_s = float(flush_time_s(background, disk.write_bps))
-        cell = (f"{disk.model} {disk.filesystem}", disk.write_bps, background, limit, flush_s, run.spec.seed)
-        rows += [
-            (*cell, item.name, int(item.pauses_ns.max()) / NS_PER_S)
-            for item in run.loads
-            if item.load.role == "innocent"
-        ]
+        for item in run.loads:
+            if item.load.role == "innocent":
+                disk = spec.disk[spec.disk_of(item.name)]
+                flush_s = float(flush_time_s(background, disk.write_bps))
+                cell = (f"{disk.model} {disk.filesystem}", disk.write_bps, background, limit, flush_s, spec.seed)
+                rows.append((*cell, item.name, int(item.pauses_ns.max()) / NS_PER_S))
     columns = [*CELL, "limit_bytes", "flush_s", "seed", "load", "pause_s"]
     return pd.DataFrame(rows, columns=columns)
 

@@ -1,5 +1,7 @@
 """Tables for people: pandas frames of pauses and of single events, as a notebook shows them."""
 
+from collections.abc import Collection
+
 import numpy as np
 import pandas as pd
 import tracecmd
@@ -10,7 +12,7 @@ from wblab.data.pauses import PauseReport
 from wblab.data.throttling import dirty_limit
 from wblab.data.window import Window
 
-_HIDDEN = {"bdi", "cgroup_ino"}  # the same in every event of a run
+_HIDDEN = {"bdi", "cgroup_ino"}  # the same in every event of a run with one disk
 _MIB = 1 << 20
 _TASK_COLUMNS = 4  # ts_ns, cpu, pid, comm: they come first
 MOST_EVENTS = 2000
@@ -54,7 +56,8 @@ def events_frame(cache: PageCache, window: Window, zero_ns: int, most: int = MOS
         events = cache.trace.events(name)
         first = int(np.searchsorted(events.ts_ns, window.start_ns))
         last = int(np.searchsorted(events.ts_ns, window.end_ns, side="right"))
-        rows += _rows(events, name, range(first, min(last, first + most)))
+        hidden = _HIDDEN - {"bdi"} if cache.disks else _HIDDEN
+        rows += _rows(events, name, range(first, min(last, first + most)), hidden)
     rows.sort(key=lambda row: row[:2])
     frame = pd.DataFrame(
         [((time - zero_ns) / NS_PER_S, *rest) for time, _, *rest in rows[:most]],
@@ -66,10 +69,12 @@ def events_frame(cache: PageCache, window: Window, zero_ns: int, most: int = MOS
 
 def decisions_frame(throttling: Throttling, zero_ns: int) -> pd.DataFrame:
     """Return what the kernel decided each time: the pause that it asked for, and where the dirty pages were; in MiB."""
+    disks = {"disk": throttling.disk} if (throttling.disk != "").any() else {}
     return pd.DataFrame(
         {
             "at (s)": (throttling.ts_ns - zero_ns) / NS_PER_S,
             "task": throttling.task,
+            **disks,
             "asked pause (ms)": throttling.pause_ns // NS_PER_MS,
             "paused so far (ms)": throttling.paused_ns // NS_PER_MS,
             "dirty (MiB)": throttling.dirty / _MIB,
@@ -101,11 +106,13 @@ def limit_steps_frame(state: DirtyState, page_bytes: int, zero_ns: int) -> pd.Da
     )
 
 
-def _rows(events: tracecmd.Events, name: str, span: range) -> list[tuple[int, int, str, str, str]]:
+def _rows(
+    events: tracecmd.Events, name: str, span: range, hidden: Collection[str]
+) -> list[tuple[int, int, str, str, str]]:
     if not span:
         return []
     part = slice(span.start, span.stop)
-    fields = [key for key in events.columns[_TASK_COLUMNS:] if key not in _HIDDEN]
+    fields = [key for key in events.columns[_TASK_COLUMNS:] if key not in hidden]
     columns = [events[key][part].tolist() for key in fields]
     texts = [
         " ".join(f"{key}={value}" for key, value in zip(fields, row, strict=True)) for row in zip(*columns, strict=True)

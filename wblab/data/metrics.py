@@ -6,17 +6,20 @@ import numpy as np
 import pandas as pd
 
 from wblab.core.units import NS_PER_S
+from wblab.data.disks import unplug_s
 from wblab.data.pauses import CONTROL_BOUND_NS, control_stall_ns, load_pauses
 from wblab.data.run import LoadCycles, Run
 from wblab.lab.formats import COLUMNS
 
 QUANTILES = {"cycle_p50_s": 0.5, "cycle_p90_s": 0.9, "cycle_p99_s": 0.99, "cycle_p999_s": 0.999}
+UNPLUG = "unplug_s"  # of a run, not of a load alone: see disks.unplug_s
 # Tails first, means last: the order in which people should look.
 METRICS = (
     "longest_pause_s",
     "wait_time_s",
     "paused_fraction",
     "paused_s",
+    UNPLUG,
     *reversed(QUANTILES),
     "mean_cycle_s",
     "cycle_rate_hz",
@@ -57,11 +60,11 @@ def load_metrics(item: LoadCycles) -> dict[str, float]:
 
 def metrics_frame(run: Run) -> pd.DataFrame:
     """Return a run's metrics as a tidy table: run, load, kind, metric, value."""
-    rows = [
-        (run.name, item.name, item.load.kind, metric, value)
-        for item in run.loads
-        for metric, value in sorted(load_metrics(item).items(), key=lambda pair: METRICS.index(pair[0]))
-    ]
+    unplugged_s = unplug_s(run)
+    rows = []
+    for item in run.loads:
+        found = load_metrics(item) | ({UNPLUG: unplugged_s[item.name]} if item.name in unplugged_s else {})
+        rows += [(run.name, item.name, item.load.kind, metric, found[metric]) for metric in METRICS if metric in found]
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 

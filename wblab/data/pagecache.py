@@ -1,6 +1,6 @@
 """What the page cache did in a run: columns of its trace, in bytes and ns whatever the kernel calls its fields."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
@@ -14,11 +14,14 @@ from wblab.core import rundir
 from wblab.core.errors import InputError
 from wblab.core.files import open_file
 from wblab.core.units import NS_PER_MS
+from wblab.data.disks import disk_names
 from wblab.data.names import event_name, field_name
 from wblab.data.run import Run, Times
 
 DIRTY_STATE, THROTTLING = "global_dirty_state", "balance_dirty_pages"
-_KIB = 1024
+COMPLETED = "block_rq_complete"
+_KIB, _SECTOR = 1024, 512
+_MINOR_BITS = 20  # include/linux/kdev_t.h
 
 Bytes = NDArray[np.int64]
 Names = NDArray[np.object_]
@@ -78,14 +81,28 @@ class Throttling(Columns):
     dirty: Bytes
     wb_setpoint: Bytes  # of the device that the task writes to
     wb_dirty: Bytes
+    disk: Names  # that the task writes to, of a run with several; else empty
+
+
+@dataclass(frozen=True)
+class Written(Columns):
+    """Write requests that a disk was done with (block_rq_complete)."""
+
+    ts_ns: Times
+    size: Bytes
+    disk: Names  # of a run with several; else empty
 
 
 @dataclass(frozen=True)
 class PageCache:
-    """The trace of a run. Columns are read when they are asked for; an event that was not traced gives empty ones."""
+    """The trace of a run. Columns are read when they are asked for; an event that was not traced gives empty ones.
+
+    disks: their names, by the numbers of their devices; empty, there is only one.
+    """
 
     trace: tracecmd.TraceFile
     load_names: dict[int, str]
+    disks: dict[str, str] = field(default_factory=dict)
 
     @cached_property
     def counts(self) -> dict[str, int]:
@@ -97,7 +114,7 @@ class PageCache:
         """The state of the page cache over time."""
         events, page = self._events(DIRTY_STATE), self.trace.info.page_bytes
         if events is None:
-            return DirtyState(*_NO_TIMES[:6])
+            return DirtyState(**_no_rows(DirtyState))
         dirty = _scaled(events, "nr_dirty", page)
         if field_name(events, "nr_unstable") is not None:  # written to a server, not yet on its disk; gone with 5.8
             dirty = dirty + _scaled(events, "nr_unstable", page)
@@ -115,7 +132,7 @@ class PageCache:
         """The kernel's decisions on tasks that dirty pages. The events hold ms, pages, and KiB/s."""
         events, page = self._events(THROTTLING), self.trace.info.page_bytes
         if events is None:
-            return Throttling(_NO_TIMES[0], _NO_TIMES[0], np.zeros(0, object), *_NO_TIMES)
+            return Throttling(task=_NO_NAMES, disk=_NO_NAMES, **_no_rows(Throttling, "task", "disk"))
         return Throttling(
             ts_ns=events.ts_ns,
             pid=events.pid.astype(np.int64),
@@ -129,12 +146,24 @@ class PageCache:
             dirty=_scaled(events, "dirty", page),
             wb_setpoint=_scaled(events, "wb_setpoint", page),
             wb_dirty=_scaled(events, "wb_dirty", page),
+            disk=self._disks(events["bdi"] if self.disks else np.full(len(events), "")),
         )
+
+    @cached_property
+    def written(self) -> Written:
+        """The write requests that disks were done with."""
+        events = self._events(COMPLETED)
+        if events is None:
+            return Written(disk=_NO_NAMES, **_no_rows(Written, "disk"))
+        number = events["dev"].astype(np.int64)
+        names = [f"{device >> _MINOR_BITS}:{device & (1 << _MINOR_BITS) - 1}" for device in number.tolist()]
+        done = Written(events.ts_ns, _scaled(events, "nr_sector", _SECTOR), self._disks(np.array(names, object)))
+        return done.where(np.array(["W" in flags for flags in events["rwbs"].tolist()], bool))
 
     def times_ns(self, name: str) -> Times:
         """Return when each event of one type occurred."""
         events = self._events(name)
-        return _NO_TIMES[0] if events is None else events.ts_ns
+        return _NO_ROWS if events is None else events.ts_ns
 
     @cached_property
     def lost_ns(self) -> tuple[tuple[int, int], ...]:
@@ -148,6 +177,10 @@ class PageCache:
             names[events.pid == pid] = name
         return names
 
+    def _disks(self, devices: NDArray[Any]) -> Names:
+        """Return the names of the disks with these devices' numbers, which is what the kernel calls their bdi, too."""
+        return np.array([self.disks.get(device, "") for device in devices.tolist()], object)
+
     def _events(self, name: str) -> tracecmd.Events | None:
         known = event_name(self.trace, name)
         try:
@@ -156,7 +189,13 @@ class PageCache:
             raise InputError(str(error)) from None
 
 
-_NO_TIMES = [np.zeros(0, np.int64)] * 9
+_NO_NAMES: Names = np.zeros(0, object)
+_NO_ROWS = np.zeros(0, np.int64)
+
+
+def _no_rows(columns: type[Columns], *others: str) -> dict[str, Any]:
+    names = {item.name for item in fields(columns)}  # type: ignore[arg-type]
+    return dict.fromkeys(names.difference(others), _NO_ROWS)
 
 
 def page_cache(run: Run, path: Path | None = None) -> PageCache:
@@ -175,7 +214,7 @@ def page_cache(run: Run, path: Path | None = None) -> PageCache:
         raise InputError(f"cannot read {path}: {error.strerror}: {hint}") from None
     except TraceError as error:
         raise InputError(str(error)) from None
-    return PageCache(trace, {item.pid: item.name for item in run.loads})
+    return PageCache(trace, {item.pid: item.name for item in run.loads}, disk_names(run))
 
 
 def _scaled(events: tracecmd.Events, name: str, unit: int) -> Bytes:

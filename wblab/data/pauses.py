@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from wblab.core.units import NS_PER_S
+from wblab.data.disks import unplug_s
 from wblab.data.run import LoadCycles, Run
 
 DEFAULT_BOUND_NS = 300_000_000
@@ -46,6 +47,7 @@ class PauseReport:
     bound_s: float
     control_stall_s: float | None  # the longest pause of the control loads, where it is over CONTROL_BOUND_NS
     loads: tuple[LoadPauses, ...]
+    unplug_s: dict[str, float]  # by offender: after its end, until its disk had everything
 
     def to_json(self) -> dict[str, Any]:
         """Return the report as a JSON object."""
@@ -63,6 +65,7 @@ def pause_report(run: Run, bound_ns: int = DEFAULT_BOUND_NS) -> PauseReport:
         bound_s=bound_ns / NS_PER_S,
         control_stall_s=stall_ns / NS_PER_S if stall_ns > CONTROL_BOUND_NS else None,
         loads=tuple(load_pauses(item, run.zero_ns, bound_ns) for item in run.loads),
+        unplug_s=unplug_s(run),
     )
 
 

@@ -16,6 +16,7 @@ from tracecmd import TraceError
 
 from wblab.core.errors import InputError
 from wblab.core.units import NS_PER_MS, NS_PER_S
+from wblab.data.disks import unplug_s
 from wblab.data.packets import Label, Packets
 from wblab.data.pagecache import DIRTY_STATE, THROTTLING, Bytes, DirtyState, PageCache, Throttling
 from wblab.data.run import LoadCycles, Run
@@ -46,6 +47,9 @@ def export(run: Run, cache: PageCache | None, bound_ns: int, most_events: int = 
         track = out.track("offenders", root)
         for name, start_ns in starts_ns:
             out.instant(track, start_ns, Label(f"{name} starts to write", OFFENDER))
+        for name, after_s in unplug_s(run).items():
+            time_ns = int(run.load(name).boundaries_ns[-1]) + round(after_s * NS_PER_S)
+            out.instant(track, time_ns, Label(f"the disk of {name} has everything", OFFENDER))
     loads = out.track("loads", root)
     for item in run.loads:
         _load(out, loads, item, bound_ns)
@@ -135,7 +139,10 @@ def _throttling(out: Packets, root: int, decisions: Throttling) -> None:
         return
     group = out.track("throttling", root)
     rate = CounterDescriptor(unit_name="bytes/s", y_axis_share_key="rates")
-    out.counter(out.track("base rate", group, counter=rate), decisions.ts_ns, decisions.base_rate)
+    for disk in dict.fromkeys(decisions.disk.tolist()):
+        of_disk = decisions.where(decisions.disk == disk)
+        name = f"base rate of {disk}" if disk else "base rate"
+        out.counter(out.track(name, group, counter=rate), of_disk.ts_ns, of_disk.base_rate)
     for pid in np.unique(decisions.pid).tolist():
         rows = decisions.where(decisions.pid == pid)
         task = f"{rows.task[0]} ({pid})"
@@ -155,6 +162,8 @@ def _throttling(out: Packets, root: int, decisions: Throttling) -> None:
                 "task_rate_bytes_per_s": int(rows.task_rate[row]),
                 "base_rate_bytes_per_s": int(rows.base_rate[row]),
             }
+            if rows.disk[row]:
+                facts["disk"] = rows.disk[row]
             out.slice(track, int(rows.ts_ns[row]), int(ends_ns[row]), Label("throttled", THROTTLED, facts))
 
 

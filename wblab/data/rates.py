@@ -34,15 +34,29 @@ def event_rates(cache: PageCache, window: Window, shown: int = _SHOWN) -> Rates:
 
     Types that do not occur in the window are left out.
     """
-    bin_ns = round_bin_ns(window.duration_ns)
-    first = window.start_ns // bin_ns * bin_ns
-    edges_ns = np.arange(first, window.end_ns + bin_ns, bin_ns, dtype=np.int64)
+    edges_ns = _edges_ns(window)
     names = list(cache.counts)
     own, rest = (names, []) if len(names) <= shown + 1 else (names[:shown], names[shown:])
     per_s = {name: _per_s(cache, [name], edges_ns) for name in own}
     if rest:
         per_s[f"{len(rest)} {OTHERS}"] = _per_s(cache, rest, edges_ns)
     return Rates(edges_ns, {name: values for name, values in per_s.items() if values.any()})
+
+
+def written_rates(cache: PageCache, window: Window) -> Rates:
+    """Return how many bytes a second each disk wrote, by its name; of runs with several disks."""
+    edges_ns, written = _edges_ns(window), cache.written
+    per_s = {}
+    for disk in cache.disks.values():
+        rows = written.where(written.disk == disk)
+        sizes, _ = np.histogram(rows.ts_ns, edges_ns, weights=rows.size)
+        per_s[disk] = sizes * (NS_PER_S / int(edges_ns[1] - edges_ns[0]))
+    return Rates(edges_ns, {name: values for name, values in per_s.items() if values.any()})
+
+
+def _edges_ns(window: Window) -> NDArray[np.int64]:
+    bin_ns = round_bin_ns(window.duration_ns)
+    return np.arange(window.start_ns // bin_ns * bin_ns, window.end_ns + bin_ns, bin_ns, dtype=np.int64)
 
 
 def round_bin_ns(duration_ns: int) -> int:

@@ -2,7 +2,8 @@
 
 import io
 import os
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
@@ -10,11 +11,11 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from wblab.core.check import check_name
+from wblab.core.check import check_disks, check_name
 from wblab.core.errors import InputError, WblabError, nearest
 from wblab.core.files import read_bytes
 from wblab.core.loads import MAX_CYCLES, Load
-from wblab.core.rundir import load_record, load_times
+from wblab.core.rundir import DISKS, DiskRecord, load_record, load_times
 from wblab.core.spec import Spec
 from wblab.core.tables import from_table
 from wblab.lab.formats import EXPERIMENT, LIVE, RUN, read_object
@@ -34,6 +35,7 @@ _PARTS: dict[str, Any] = {
 _MOST_LOADS = 200  # a picture's height is bounded
 _MOST_ROW_BYTES = 8 * (MAX_CYCLES + 1) + (1 << 16)
 _LAST_NS = 1 << 62
+_DEVICE = re.compile(r"\d{1,4}:\d{1,8}")
 
 
 @dataclass(frozen=True)
@@ -74,12 +76,16 @@ class LoadCycles:
 
 @dataclass(frozen=True)
 class Run:
-    """One run: its directory, its record (experiment.json), its spec and its loads in the spec's order."""
+    """One run: its directory, its record (experiment.json), its spec and its loads in the spec's order.
+
+    disks: what the guest says of its disks, by their names; empty of a live run, one that failed, or of an older lab.
+    """
 
     path: Path
     record: dict[str, Any]
     spec: Spec | LiveSpec
     loads: tuple[LoadCycles, ...]
+    disks: dict[str, DiskRecord] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -161,12 +167,12 @@ def read_run(path: Path) -> Run:
         raise InputError(f"{file} has no usable spec: {error}") from None
     complete = record.get("outcome") == SUCCEEDED  # then a file that is missing was lost
     present = [name for name in spec.load if complete or os.path.lexists(path / load_times(name))]
-    loads = tuple(_load(path, name, spec.load[name]) for name in present)
+    loads = tuple(_load(path, name, _with_disk(spec, name)) for name in present)
     measured = tuple(load for load in loads if len(load.boundaries_ns) > 1)
     if not measured:
         reason = _line(record.get("reason") or record.get("outcome") or "no reason recorded")
         raise InputError(f"the run {path} measured nothing: {reason}")
-    return Run(path, record, spec, measured)
+    return Run(path, record, spec, measured, _disks(path, spec))
 
 
 def _record(file: Path) -> dict[str, Any]:
@@ -185,8 +191,33 @@ def _check_spec(spec: Spec | LiveSpec) -> None:
     for name, load in spec.load.items():
         check_name(name, "load")
         load.check(f"load.{name}.")
-    if isinstance(spec, Spec) and spec.disk.write_bps <= 0:
-        raise InputError("disk.write_bps: a disk that writes nothing")
+    if isinstance(spec, Spec):
+        check_disks(spec)
+
+
+def _with_disk(spec: Spec | LiveSpec, name: str) -> Load:
+    """Return a load that says which disk it writes to, where there are several."""
+    load = spec.load[name]
+    return replace(load, disk=spec.disk_of(name)) if isinstance(spec, Spec) and len(spec.disk) > 1 else load
+
+
+def _disks(path: Path, spec: Spec | LiveSpec) -> dict[str, DiskRecord]:
+    """Return what disks.json says. Raises InputError for one that does not fit the spec."""
+    file = path / DISKS
+    if not os.path.lexists(file):
+        return {}
+    content = read_object(file, RUN.where)
+    try:
+        disks = {name: DiskRecord(**disk) for name, disk in content.items()}
+    except TypeError:
+        raise InputError(f"{file} is damaged: it is no table of disks") from None
+    known = list(spec.disk) if isinstance(spec, Spec) else []
+    for name, disk in disks.items():
+        if name not in known or type(disk.written_ns) is not int or not 0 <= disk.written_ns <= _LAST_NS:
+            raise InputError(f"{file} is damaged: it does not fit the spec")
+        if type(disk.device) is not str or not _DEVICE.fullmatch(disk.device):
+            raise InputError(f"{file} is damaged: {disk.device!r} is no number of a device")
+    return disks
 
 
 def _load(path: Path, name: str, load: Load) -> LoadCycles:

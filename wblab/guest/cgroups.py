@@ -1,12 +1,11 @@
-"""Control groups of the guest: version 2 for the loads, and version 1 for the throttle disk's cap."""
+"""Control groups of the guest: version 2 for the loads, and version 1 for the throttle disks' cap."""
 
-import os
 from pathlib import Path
 
-from wblab.core import layout
-from wblab.core.check import ROOT_GROUP
+from wblab.core.check import ROOT_GROUP, disk_number
 from wblab.core.spec import Spec
 from wblab.core.syscalls import MS_NOSUID, mount
+from wblab.guest.devices import device, device_number
 from wblab.guest.settings import put
 
 _BASE = Path("/sys/fs/cgroup")
@@ -21,7 +20,7 @@ def mount_cgroups(spec: Spec) -> Path:
     run that has neither groups nor agents keeps away from it.
     """
     wanted = bool(spec.cgroup) or spec.needs_lab
-    if wanted and spec.disk.model == "device":
+    if wanted and all(disk.model == "device" for disk in spec.disk.values()):
         mount("cgroup2", _BASE, "cgroup2", MS_NOSUID)
         return _BASE
     mount("tmpfs", _BASE, "tmpfs", MS_NOSUID)
@@ -36,8 +35,7 @@ def mount_cgroups(spec: Spec) -> Path:
 
 def make_cgroups(spec: Spec, root: Path) -> dict[str, Path]:
     """Make the groups and set their files; return the `cgroup.procs` that each load joins. Raises WblabError."""
-    device = os.stat(layout.DISK_DEVICE).st_rdev
-    number = f"{os.major(device)}:{os.minor(device)}"
+    numbers = {disk: device_number(device(spec, disk)) for disk in spec.disk}
     controllers = {file.partition(".")[0] for group in spec.cgroup.values() for file in group.files}
     for controller in sorted(controllers):
         put(root / "cgroup.subtree_control", f"+{controller}", f"the controller {controller}")
@@ -46,6 +44,7 @@ def make_cgroups(spec: Spec, root: Path) -> dict[str, Path]:
         directory = root if name == ROOT_GROUP else root / name
         directory.mkdir(exist_ok=True)
         for file, value in group.files.items():
-            put(directory / file, str(value).replace("{disk}", number), f"cgroup.{name}.files.{file}")
+            key = f"cgroup.{name}.files.{file}"
+            put(directory / file, disk_number(str(value), numbers, key), key)
         joins |= dict.fromkeys(group.loads, directory / "cgroup.procs")
     return joins

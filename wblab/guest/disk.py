@@ -1,13 +1,19 @@
-"""The disk under test: its queue, its throttle, its filesystem."""
+"""The disks under test: their queues, throttles and filesystems."""
 
 import os
+import time
+from functools import partial
 from pathlib import Path
 
 from wblab.core import layout
+from wblab.core.child import fork_child
+from wblab.core.cycles import Stamps
 from wblab.core.errors import WblabError
-from wblab.core.spec import Disk
-from wblab.core.syscalls import MS_SYNCHRONOUS, mount, umount
+from wblab.core.rundir import DiskRecord
+from wblab.core.spec import Spec
+from wblab.core.syscalls import MS_SYNCHRONOUS, mount, syncfs, umount
 from wblab.guest.cgroups import BLKIO
+from wblab.guest.devices import device, device_number
 from wblab.guest.settings import put
 
 _FLAGS = {"sync": MS_SYNCHRONOUS}
@@ -16,30 +22,54 @@ _FLAGS = {"sync": MS_SYNCHRONOUS}
 _EXT = ("noinit_itable", "no_prefetch_block_bitmaps")
 
 
-def set_up_disk(disk: Disk) -> None:
+def set_up_disk(spec: Spec, name: str) -> None:
     """Set the scheduler, the attributes of queue and bdi, and the throttle, then mount the filesystem."""
-    device = Path("/sys/block", layout.DISK_DEVICE.name)
-    put(device / "queue" / "scheduler", disk.scheduler, "disk.scheduler")
+    disk, key, node = spec.disk[name], spec.disk_key(name), device(spec, name)
+    block = Path("/sys/block", node.name)
+    put(block / "queue" / "scheduler", disk.scheduler, f"{key}.scheduler")
     for group, attributes in (("queue", disk.queue), ("bdi", disk.bdi)):
-        for key, value in attributes.items():
-            put(device / group / key, value, f"disk.{group}.{key}")
+        for attribute, value in attributes.items():
+            put(block / group / attribute, value, f"{key}.{group}.{attribute}")
     if disk.model == "throttle":
-        _throttle(disk.write_bps)
-    layout.DISK.mkdir(parents=True)
+        _throttle(node, disk.write_bps, key)
+    place = layout.mount_point(name)
+    place.mkdir(parents=True)
     flags = sum(_FLAGS.get(option, 0) for option in disk.mount_options)
     defaults = _EXT if disk.filesystem.startswith("ext") else ()
     options = ",".join((*defaults, *(option for option in disk.mount_options if option not in _FLAGS)))
     try:
-        mount(str(layout.DISK_DEVICE), layout.DISK, _driver(disk.filesystem), flags, options)
+        mount(str(node), place, _driver(disk.filesystem), flags, options)
     except OSError as error:
-        raise WblabError(f"cannot mount the {disk.filesystem} disk in the guest: {error.strerror}") from None
+        raise WblabError(f"cannot mount {key}, {disk.filesystem}, in the guest: {error.strerror}") from None
 
 
-def release_disk(disk: Disk) -> None:
+def write_out(spec: Spec) -> dict[str, DiskRecord]:
+    """Write all that is dirty, on all disks at once, and return when each had it.
+
+    Nobody waits for a throttle in real time, which would be the user's: it is lifted as the disk is released.
+    """
+    stamps = {name: Stamps(1) for name in spec.disk}
+    writers = [
+        fork_child(partial(_write_out, layout.mount_point(name), stamps[name]))
+        for name, disk in spec.disk.items()
+        if spec.clock.mode == "virtual" or disk.model == "device"
+    ]
+    for writer in writers:
+        os.waitpid(writer, 0)
+    times_ns = {name: next(iter(stamp.times_ns()), 0) for name, stamp in stamps.items()}
+    return {name: DiskRecord(device_number(device(spec, name)), time_ns) for name, time_ns in times_ns.items()}
+
+
+def _write_out(mount_point: Path, stamps: Stamps) -> None:
+    syncfs(os.open(mount_point, os.O_RDONLY | os.O_DIRECTORY))
+    stamps.append(time.monotonic_ns())
+
+
+def release_disk(spec: Spec, name: str) -> None:
     """Lift the throttle, so that what is still dirty is written at once, and unmount."""
-    if disk.model == "throttle":
-        _throttle(0)
-    umount(layout.DISK)
+    if spec.disk[name].model == "throttle":
+        _throttle(device(spec, name), 0, spec.disk_key(name))
+    umount(layout.mount_point(name))
 
 
 def _driver(filesystem: str) -> str:
@@ -47,8 +77,6 @@ def _driver(filesystem: str) -> str:
     return "ext4" if filesystem == "ext3" else filesystem
 
 
-def _throttle(write_bps: int) -> None:
+def _throttle(node: Path, write_bps: int, key: str) -> None:
     """Cap the writes of the root group, which writeback is part of; 0 lifts the cap (block/blk-throttle.c)."""
-    device = os.stat(layout.DISK_DEVICE).st_rdev
-    rule = f"{os.major(device)}:{os.minor(device)} {write_bps}"
-    put(BLKIO / "blkio.throttle.write_bps_device", rule, "disk.write_bps")
+    put(BLKIO / "blkio.throttle.write_bps_device", f"{device_number(node)} {write_bps}", f"{key}.write_bps")

@@ -19,7 +19,7 @@ from wblab.core.tables import from_table
 from wblab.core.units import NS_PER_S
 from wblab.guest.agents import provide_lab, start_agents, stop_agents
 from wblab.guest.cgroups import make_cgroups, mount_cgroups
-from wblab.guest.disk import release_disk, set_up_disk
+from wblab.guest.disk import release_disk, set_up_disk, write_out
 from wblab.guest.loads import Running, lay_out_files, start_loads, stop_loads, wait_for
 from wblab.guest.mounts import mount_all
 from wblab.guest.settings import set_sysctls
@@ -83,7 +83,8 @@ def run(spec: Spec, tracecmd: str, status: int) -> None:
     sleep_until(on_grid(spec, time.monotonic_ns()))
     say(status, "disk")
     cgroups = mount_cgroups(spec)
-    set_up_disk(spec.disk)
+    for disk in spec.disk:
+        set_up_disk(spec, disk)
     lay_out_files(spec, lambda: say(status, "disk"))
     groups = make_cgroups(spec, cgroups)
     recording = None
@@ -112,7 +113,9 @@ def run(spec: Spec, tracecmd: str, status: int) -> None:
     finally:
         say(status, "write")
         write_loads(layout.SCRATCH, running)
-    release_disk(spec.disk)
+    rundir.write_disks(layout.SCRATCH, write_out(spec))
+    for disk in spec.disk:
+        release_disk(spec, disk)
 
 
 def on_grid(spec: Spec, time_ns: int) -> int:

@@ -41,7 +41,7 @@ def lay_out_files(spec: Spec, progress: Callable[[], None]) -> None:
     """Make the files that loads expect; `progress` is called again and again. Raises WblabError."""
     for name, load in spec.load.items():
         try:
-            load.lay_out(layout.DISK, progress)
+            load.lay_out(layout.mount_point(spec.disk_of(name)), progress)
         except OSError as error:
             raise WblabError(f"cannot make the files of the load {name}: {error.strerror}") from None
 
@@ -97,7 +97,7 @@ def _task(name: str, spec: Spec, stamps: Stamps, first_ns: int, group: Path | No
             group.write_text("0")  # the writer itself
         if load.ioclass != "none":
             set_ioprio(load.ioclass, load.iolevel)
-        run_cycles(load, layout.DISK, stamps, first_ns, draws_seed(spec.seed, name))
+        run_cycles(load, layout.mount_point(spec.disk_of(name)), stamps, first_ns, draws_seed(spec.seed, name))
 
     return task
 

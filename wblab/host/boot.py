@@ -46,14 +46,14 @@ _LONGEST_REASON = 1000
 
 @dataclass(frozen=True)
 class Boot:
-    """What a guest needs: its command, the directories and the disk that are handed in, and its bounds.
+    """What a guest needs: its command, the directories and the disks that are handed in, and its bounds.
 
     run: what it leaves is copied here when it has ended; it never sees this directory.
     scratch: a directory on tmpfs, made for the run, with `kernel` in it for the kernel's own files, and `guest`, which
     the guest sees and leaves its results in.
     program, parameters: a file and a text, the guest's main program and what it needs to know.
     sandbox: what the guest's kernel may do beside writing to these two and executing itself.
-    mkfs: what makes the disk's filesystem; None, it has one.
+    mkfs: what makes the filesystem of each disk; none, they have one.
     one_processor: keep the guest on one processor (see wblab.host.processor).
     lab: for a guest in which programs of the lab run.
     samples_fd: a pipe that gets what the guest writes to its SAMPLES_DEVICE.
@@ -63,10 +63,10 @@ class Boot:
     arguments: Sequence[str]
     run: Path
     scratch: Path
-    disk_fd: int
+    disk_fds: Sequence[int]
     limits: Limits = field(default_factory=Limits)
     sandbox: Sandbox = field(default_factory=Sandbox)
-    mkfs: Mkfs | None = None
+    mkfs: Sequence[Mkfs] = ()
     program: Path | None = None
     parameters: str = ""
     one_processor: bool = False
@@ -162,7 +162,7 @@ def _start(request: Boot, control_far: socket.socket, status_write: int) -> "sub
         console = stack.enter_context((request.run / CONSOLE).open("ab"))
         console.write(f"+ {shlex.join(command)}\n".encode())
         console.flush()
-        descriptors = {layout.DISK_FD: request.disk_fd, layout.STATUS_FD: status_write}
+        descriptors = dict(zip(layout.DISK_FDS, request.disk_fds, strict=False)) | {layout.STATUS_FD: status_write}
         if request.samples_fd is not None:
             descriptors[layout.SAMPLES_FD] = request.samples_fd
         directories = {layout.LAB_FD: SHARE, layout.PACKAGES_FD: request.lab.packages} if request.lab else {}
@@ -178,7 +178,7 @@ def _start(request: Boot, control_far: socket.socket, status_write: int) -> "sub
             command=command,
             descriptors={str(number): descriptor for number, descriptor in descriptors.items()},
             sandbox=asdict(sandbox),
-            mkfs=asdict(request.mkfs) if request.mkfs else {},
+            mkfs=[asdict(mkfs) for mkfs in request.mkfs],
             memory_bytes=request.limits.memory_bytes,
             processes=request.limits.processes,
             one_processor=request.one_processor,

@@ -20,11 +20,13 @@ _SPARE_BYTES = 64 << 20
 def check_run(spec: Spec) -> None:
     """Raise InputError for a spec that cannot run, here or anywhere."""
     check_spec(spec)
-    check_options(spec.disk)
+    for name, disk in spec.disk.items():
+        check_options(disk, spec.disk_key(name))
     interpreter()
     if spec.needs_lab:
         lab()
-    wanted = [mkfs_tool(spec.disk)] + (["trace-cmd"] if spec.trace.events else [])
+    tools = dict.fromkeys(mkfs_tool(disk) for disk in spec.disk.values())
+    wanted = [*tools] + (["trace-cmd"] if spec.trace.events else [])
     missing = [name for name in wanted if tool_path(name) is None]
     if missing:
         how = advice([(PROGRAMS | OPTIONAL_PROGRAMS)[name] for name in missing])
@@ -35,7 +37,7 @@ def check_run(spec: Spec) -> None:
 def check_kernel(spec: Spec, kernel: Kernel) -> None:
     """Raise InputError for a kernel of the user's own that lacks what the lab's patches bring, and the run needs."""
     needed = {"virtual": ("tt_syscall_ns", "um_seed"), "real": ()}[spec.clock.mode]
-    needed += ("bytes_per_second",) if spec.disk.model == "device" else ()
+    needed += ("bytes_per_second",) if any(disk.model == "device" for disk in spec.disk.values()) else ()
     missing = [] if kernel.patches else [parameter for parameter in needed if not kernel.has(parameter)]
     if missing:
         raise InputError(
@@ -45,7 +47,7 @@ def check_kernel(spec: Spec, kernel: Kernel) -> None:
 
 
 def _check_room(spec: Spec) -> None:
-    """The guest's memory and the trace lie on a tmpfs, the disk in a memfd; all of it is RAM."""
+    """The guest's memory and the trace lie on a tmpfs, each disk in a memfd; all of it is RAM."""
     needed = spec.memory + _SPARE_BYTES
     try:
         room = free_shared_bytes()
@@ -57,8 +59,10 @@ def _check_room(spec: Spec) -> None:
             "free some, lower memory, or set WBLAB_SHM to another tmpfs"
         )
     memory = available_memory_bytes()
-    if memory < needed + spec.disk.size:
+    needed += sum(disk.size for disk in spec.disk.values())
+    if memory < needed:
+        sizes = " or ".join(f"{spec.disk_key(name)}.size" for name in spec.disk)
         raise InputError(
             f"this machine has {memory >> 20} MiB of memory available, the run needs "
-            f"{format_bytes(needed + spec.disk.size)}: lower memory or disk.size"
+            f"{format_bytes(needed)}: lower memory or {sizes}"
         )

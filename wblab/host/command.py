@@ -3,11 +3,12 @@
 import os
 import re
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from wblab.core import layout
 from wblab.core.errors import InputError
-from wblab.core.spec import Spec
+from wblab.core.spec import Disk, Spec
 from wblab.core.streams import stream
 from wblab.host.environment import ENVIRONMENT
 
@@ -32,12 +33,11 @@ def kernel_arguments(spec: Spec, *, watched: bool = False) -> list[str]:
         "con=null",
         "con0=null,fd:1",
         _console(layout.STATUS_DEVICE, layout.STATUS_FD),
-        f"ubd0={layout.host_path(layout.DISK_FD)}",
+        *(f"ubd{place}={layout.host_path(fd)}" for place, fd in enumerate(layout.DISK_FDS[: len(spec.disk)])),
     ]
     if watched:
         arguments.append(_console(layout.SAMPLES_DEVICE, layout.SAMPLES_FD))
-    if spec.disk.model == "device":
-        arguments += [f"ubd.latency_ns={spec.disk.latency}", f"ubd.bytes_per_second={spec.disk.write_bps}"]
+    arguments += _models(list(spec.disk.values()))
     if spec.clock.mode == "virtual":
         arguments += [
             "time-travel=inf-cpu",
@@ -48,6 +48,20 @@ def kernel_arguments(spec: Spec, *, watched: bool = False) -> list[str]:
     program = f"{layout.host_path(layout.SCRATCH_FD)}/{layout.PROGRAM}"  # it holds the standard library as well
     environment = [f"{name}={value}" for name, value in {"PYTHONPATH": program, **ENVIRONMENT}.items()]
     return [*arguments, f"init={interpreter()}", *environment, "--", "-S", "-s", "-B", program]
+
+
+def _models(disks: Sequence[Disk]) -> list[str]:
+    """Return the parameters of the disks' models, a value for each disk; 0 is as fast as the host makes it."""
+    if not any(disk.model == "device" for disk in disks):
+        return []
+
+    def parameter(name: str, value: Callable[[Disk], int]) -> str:
+        return f"ubd.{name}={','.join(str(value(disk) if disk.model == 'device' else 0) for disk in disks)}"
+
+    return [
+        parameter("latency_ns", lambda disk: disk.latency),
+        parameter("bytes_per_second", lambda disk: disk.write_bps),
+    ]
 
 
 def _console(device: Path, fd: int) -> str:

@@ -1,15 +1,17 @@
-"""The disk under test, as the host makes it: a file in RAM, filled with 0xFF, and what makes its filesystem."""
+"""A disk under test, as the host makes it: a file in RAM, filled with 0xFF, and what makes its filesystem."""
 
 import os
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from random import Random
 
 from wblab.core.errors import WblabError
-from wblab.core.spec import Disk
+from wblab.core.spec import DISK, Disk, Spec
 from wblab.core.streams import stream
 from wblab.host.imprint import CHANCE_BYTES, TIME_S
-from wblab.host.mkfs import DISK, Mkfs
+from wblab.host.mkfs import DISK as PATH
+from wblab.host.mkfs import Mkfs
 from wblab.lab.tools import tool_path
 
 _EXT_OPTIONS = "lazy_itable_init=0,lazy_journal_init=0,nodiscard,hash_seed={seed}"
@@ -35,13 +37,25 @@ def made_disk(size_bytes: int) -> Iterator[int]:
         os.close(fd)
 
 
-def mkfs_for(disk: Disk, seed: int) -> Mkfs:
-    """Return what makes the filesystem; all its randomness comes from the seed."""
-    return Mkfs(_command(disk, seed), disk.size, disk.filesystem, stream(seed, "imprint").randbytes(CHANCE_BYTES).hex())
+@contextmanager
+def made_disks(disks: Iterable[Disk]) -> Iterator[list[int]]:
+    """Yield file descriptors of several of them."""
+    with ExitStack() as stack:
+        yield [stack.enter_context(made_disk(disk.size)) for disk in disks]
 
 
-def _command(disk: Disk, seed: int) -> list[str]:
-    bits = stream(seed, "filesystem")
+def mkfs_of(spec: Spec) -> list[Mkfs]:
+    """Return what makes the filesystems of a spec's disks, each with a part of its own of the seed's randomness."""
+    bits, chance = stream(spec.seed, "filesystem"), stream(spec.seed, "imprint")
+    return [mkfs_for(disk, bits, chance, spec.disk_key(name)) for name, disk in spec.disk.items()]
+
+
+def mkfs_for(disk: Disk, bits: Random, chance: Random, key: str = DISK) -> Mkfs:
+    """Return what makes the filesystem, with randomness of two streams alone. `key` is where its spec has the disk."""
+    return Mkfs(_command(disk, bits), disk.size, disk.filesystem, chance.randbytes(CHANCE_BYTES).hex(), key)
+
+
+def _command(disk: Disk, bits: Random) -> list[str]:
     volume, hashes = (uuid.UUID(int=bits.getrandbits(128), version=4) for _ in range(2))
     tool = tool_path(mkfs_tool(disk)) or mkfs_tool(disk)
     own = {
@@ -53,7 +67,7 @@ def _command(disk: Disk, seed: int) -> list[str]:
     }
     extended = _EXT_OPTIONS.format(seed=hashes)
     ext = ("-q", "-F", "-t", disk.filesystem, "-U", str(volume), "-E", extended)
-    return [tool, *own.get(disk.filesystem, ext), *disk.mkfs_options, DISK]
+    return [tool, *own.get(disk.filesystem, ext), *disk.mkfs_options, PATH]
 
 
 def _fill(fd: int, size: int) -> None:

@@ -5,6 +5,7 @@ import resource
 import signal
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fcntl import F_DUPFD, fcntl
 from pathlib import Path
 
 from wblab.core.errors import WblabError
@@ -26,7 +27,7 @@ _ENVIRONMENT = {"PATH": os.defpath, "LC_ALL": "C"} | _DEFAULTS | _FIXED
 
 @dataclass(frozen=True)
 class Mkfs:
-    """A command that makes a filesystem on DISK, and the disk's size.
+    """A command that makes a filesystem on DISK, the disk's size, and where the disk stands in its spec.
 
     filesystem, chance: which one, and in hexadecimal what takes the place of what its tool leaves to chance.
     """
@@ -35,6 +36,7 @@ class Mkfs:
     size_bytes: int
     filesystem: str = ""
     chance: str = ""
+    key: str = "disk"
 
 
 def format_disk(mkfs: Mkfs, disk_fd: int) -> None:
@@ -51,7 +53,8 @@ def format_disk(mkfs: Mkfs, disk_fd: int) -> None:
         if status:
             lines = os.pread(said, 4096, 0).decode(errors="replace").strip().splitlines()
             raise WblabError(
-                f"{Path(mkfs.command[0]).name} failed on the disk, check disk.mkfs_options: {' / '.join(lines[-2:])}"
+                f"{Path(mkfs.command[0]).name} failed on the disk, check {mkfs.key}.mkfs_options: "
+                f"{' / '.join(lines[-2:])}"
             )
     finally:
         os.close(said)
@@ -65,7 +68,8 @@ def _become(mkfs: Mkfs, disk_fd: int, said: int) -> None:
         end_with(os.getppid())
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
         null = os.open(os.devnull, os.O_RDWR)
-        disk, output = os.dup(disk_fd), os.dup(said)
+        # Not where one of them is to be: a descriptor that is put onto itself would be closed as the tool starts.
+        disk, output = (fcntl(descriptor, F_DUPFD, DISK_FD + 1) for descriptor in (disk_fd, said))
         for number, descriptor in ((0, null), (1, output), (2, output), (DISK_FD, disk)):
             os.dup2(descriptor, number)
         os.closerange(3, DISK_FD)

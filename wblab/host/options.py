@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from wblab.core.errors import InputError, nearest
-from wblab.core.spec import Disk
+from wblab.core.spec import DISK, Disk
 from wblab.host.disk import mkfs_tool
 
 
@@ -104,46 +104,47 @@ MOUNT = {
 }
 
 
-def check_options(disk: Disk) -> None:
-    """Raise InputError, naming the option, for one of mkfs or mount that is not known."""
+def check_options(disk: Disk, key: str = DISK) -> None:
+    """Raise InputError, naming the option, for one of mkfs or mount that is not known.
+
+    key: where the disk stands in its spec.
+    """
     tool = mkfs_tool(disk)
-    _check_mkfs(tool, disk.mkfs_options, MKFS[tool])
+    _check_mkfs(tool, disk.mkfs_options, MKFS[tool], f"{key}.mkfs_options")
     known = MOUNT[disk.filesystem]
     for option in disk.mount_options:
         name, _, value = option.partition("=")
         if name not in known:
-            raise InputError(f"disk.mount_options: unknown option {option!r}{nearest(name, sorted(known))}")
+            raise InputError(f"{key}.mount_options: unknown option {option!r}{nearest(name, sorted(known))}")
         if value and not (_VALUE.fullmatch(value) and "," not in value):
-            raise InputError(f"disk.mount_options: {option!r}: {value!r} is no plain value")
+            raise InputError(f"{key}.mount_options: {option!r}: {value!r} is no plain value")
 
 
-def _check_mkfs(tool: str, words: Sequence[str], known: Mapping[str, frozenset[str] | None]) -> None:
+def _check_mkfs(tool: str, words: Sequence[str], known: Mapping[str, frozenset[str] | None], key: str) -> None:
     left = list(words)
     while left:
         word = left.pop(0)
         letter = word[1:2]
         if not re.fullmatch(r"-[A-Za-z].*", word):
-            raise InputError(
-                f"disk.mkfs_options: {word!r} is no option of {tool}: write for example '-O', '^has_journal'"
-            )
+            raise InputError(f"{key}: {word!r} is no option of {tool}: write for example '-O', '^has_journal'")
         if letter not in known:
-            raise InputError(f"disk.mkfs_options: '-{letter}' is no option of {tool} for a disk: leave it out")
+            raise InputError(f"{key}: '-{letter}' is no option of {tool} for a disk: leave it out")
         suboptions, value = known[letter], word[2:]
         if suboptions is None:
             if value:
-                raise InputError(f"disk.mkfs_options: {word!r}: '-{letter}' takes no value")
+                raise InputError(f"{key}: {word!r}: '-{letter}' takes no value")
             continue
         if not value:
             if not left:
-                raise InputError(f"disk.mkfs_options: '-{letter}' needs a value behind it")
+                raise InputError(f"{key}: '-{letter}' needs a value behind it")
             value = left.pop(0)
-        _check_value(f"-{letter} {value}", value, suboptions)
+        _check_value(f"{key}: {f'-{letter} {value}'!r}", value, suboptions)
 
 
 def _check_value(shown: str, value: str, suboptions: frozenset[str]) -> None:
     if not _VALUE.fullmatch(value):
-        raise InputError(f"disk.mkfs_options: {shown!r}: {value!r} is no plain value")
+        raise InputError(f"{shown}: {value!r} is no plain value")
     for item in value.split(",") if suboptions else ():
         name = item.partition("=")[0].strip()
         if name not in suboptions:
-            raise InputError(f"disk.mkfs_options: {shown!r}: unknown {name!r}{nearest(name, sorted(suboptions))}")
+            raise InputError(f"{shown}: unknown {name!r}{nearest(name, sorted(suboptions))}")

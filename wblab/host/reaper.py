@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from wblab.core.errors import WblabError
-from wblab.core.layout import DISK_FD, LEFT, PARAMETERS, PROGRAM, SCRATCH_FD
+from wblab.core.layout import DISK_FDS, LEFT, PARAMETERS, PROGRAM, SCRATCH_FD
 from wblab.core.syscalls import checked, libc
 from wblab.host.mkfs import Mkfs, format_disk
 from wblab.host.processor import claim_processor
@@ -43,7 +43,7 @@ class ConfinedCommand:
     program, parameters: a file and a text that the command finds in `guest`.
     descriptors: number in the command -> number here (a string: a key of JSON); that of `guest` is added here.
     sandbox: the fields of a Sandbox, which holds for the command and all its descendants.
-    mkfs: the fields of a Mkfs, which makes the filesystem on the disk before; empty, it has one.
+    mkfs: of each disk the fields of a Mkfs, which makes its filesystem before; none, they have one.
     memory_bytes, processes: what they may take (see wblab.host.limits).
     one_processor: keep the command on one processor, if there is one that no other guest has.
     """
@@ -56,7 +56,7 @@ class ConfinedCommand:
     command: list[str]
     descriptors: dict[str, int]
     sandbox: dict[str, Any]
-    mkfs: dict[str, Any]
+    mkfs: list[dict[str, Any]]
     memory_bytes: int
     processes: int
     one_processor: bool = False
@@ -73,8 +73,8 @@ def main(order: ConfinedCommand) -> None:
     try:
         make_scratch(Path(order.scratch))  # and keep it until we end, however that is
         order.descriptors[str(SCRATCH_FD)] = furnish(order)
-        if order.mkfs:
-            format_disk(Mkfs(**order.mkfs), order.descriptors[str(DISK_FD)])
+        for number, mkfs in zip(DISK_FDS, order.mkfs, strict=False):
+            format_disk(Mkfs(**mkfs), order.descriptors[str(number)])
         pid = start(order, claim.processor if claim else None)
     except WblabError as error:
         failure = str(error)

@@ -17,7 +17,7 @@ from wblab.core.units import NS_PER_S
 from wblab.host.boot import Boot, Ended, boot
 from wblab.host.bundle import bundle, program_sha256
 from wblab.host.command import interpreter, kernel_arguments
-from wblab.host.disk import made_disk, mkfs_for
+from wblab.host.disk import made_disks, mkfs_of
 from wblab.host.guestpython import describe_python
 from wblab.host.guestrights import guest_sandbox
 from wblab.host.lab import lab
@@ -93,7 +93,7 @@ def _boot(  # noqa: PLR0913
     readable: Sequence[str],
     samples_fd: int | None,
 ) -> Ended:
-    report(None, "making the disk")
+    report(None, f"making the disk{'s' if len(spec.disk) > 1 else ''}")
     programs = [interpreter(), *filter(None, [tool_path("trace-cmd")])]
     guests_lab = lab() if spec.needs_lab else None
     sandbox = guest_sandbox(
@@ -101,18 +101,18 @@ def _boot(  # noqa: PLR0913
         readable,
         guests_lab,
         by_ptrace="seccomp" not in features(kernel),
-        largest_file_bytes=max(spec.memory, spec.disk.size, limits.output_bytes),
+        largest_file_bytes=max(spec.memory, limits.output_bytes, *(disk.size for disk in spec.disk.values())),
     )
-    with made_disk(spec.disk.size) as disk_fd:
+    with made_disks(spec.disk.values()) as disk_fds:
         request = Boot(
             linux=kernel.path,
             arguments=kernel_arguments(spec, watched=samples_fd is not None),
             run=staged,
             scratch=shared_memory() / f"wblab-{secrets.token_hex(6)}",
-            disk_fd=disk_fd,
+            disk_fds=disk_fds,
             limits=limits,
             sandbox=sandbox,
-            mkfs=mkfs_for(spec.disk, spec.seed),
+            mkfs=mkfs_of(spec),
             program=bundle(interpreter()),
             parameters=guest_parameters(spec),
             one_processor=spec.clock.mode == "virtual",
@@ -156,8 +156,11 @@ def _progress(spec: Spec, report: Report) -> tuple[Callable[[Message], None], Ca
 
 
 def expected_duration_ns(spec: Spec) -> int:
-    """Return about how long the loads will run: the wait of the last offender, or what the disk takes for all."""
-    disk_s = sum(load.written_bytes for load in spec.load.values()) / spec.disk.write_bps
+    """Return about how long the loads will run: the wait of the last offender, or what a disk takes for all it gets."""
+    disk_s = max(
+        sum(load.written_bytes for name, load in spec.load.items() if spec.disk_of(name) == disk) / model.write_bps
+        for disk, model in spec.disk.items()
+    )
     return max(int(disk_s * NS_PER_S), *(load.start + load.idle_ns(0) for load in spec.load.values()), 1)
 
 

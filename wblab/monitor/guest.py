@@ -10,5 +10,6 @@ from wblab.monitor.streams import command
 
 def watched(spec: Spec) -> Spec:
     """Return a spec with a sampler beside its loads, which writes to the device that the host reads."""
-    request = SamplerRequest(f"guest of {spec.name}", str(layout.SAMPLES_DEVICE), str(layout.DISK), passing=True)
+    mount = layout.mount_point(spec.first_disk)
+    request = SamplerRequest(f"guest of {spec.name}", str(layout.SAMPLES_DEVICE), str(mount), passing=True)
     return replace(spec, agent=spec.agent | {"sampler": Agent(argv=tuple(command(request, "python3")))})

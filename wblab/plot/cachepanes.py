@@ -9,7 +9,7 @@ import numpy as np
 
 from wblab.core.units import NS_PER_MS, format_time
 from wblab.data.pagecache import DirtyState, PageCache, Throttling
-from wblab.data.rates import Rates, event_rates
+from wblab.data.rates import Rates, event_rates, written_rates
 from wblab.data.window import Window
 from wblab.plot.colours import SERIES, task_colours
 from wblab.plot.marks import Layer, Levels, Line, Points, Stack
@@ -34,7 +34,22 @@ def cache_panes(cache: PageCache, window: Window, loads: Mapping[str, str]) -> I
     throttling = cache.throttling.within(window.start_ns, window.end_ns)
     if len(throttling):
         yield pauses_asked_pane(throttling, loads)
-        yield rate_limits_pane(throttling, loads)
+        for disk in cache.disks.values() or ("",):
+            rows = throttling.where(throttling.disk == disk)
+            if len(rows):
+                yield rate_limits_pane(rows, loads, disk)
+    if cache.disks:
+        yield from disk_panes(cache, window)
+
+
+def disk_panes(cache: PageCache, window: Window) -> Iterator[Pane]:
+    """Yield the panes of runs with several disks: what is dirty of each, and what each writes."""
+    colours = dict(zip(cache.disks.values(), SERIES, strict=False))
+    throttling = cache.throttling.within(window.start_ns, window.end_ns)
+    if len(throttling):
+        yield disks_dirty_pane(throttling, colours)
+    if len(cache.written.within(window.start_ns, window.end_ns)):
+        yield disks_rates_pane(written_rates(cache, window), colours)
 
 
 def event_rates_pane(rates: Rates) -> Pane:
@@ -86,7 +101,31 @@ def pauses_asked_pane(throttling: Throttling, loads: Mapping[str, str]) -> Pane:
     return Pane("throttling", "pauses that the kernel asks of a task, each a point", axis, points, 0.8)
 
 
-def rate_limits_pane(throttling: Throttling, loads: Mapping[str, str]) -> Pane:
+def disks_dirty_pane(throttling: Throttling, disks: Mapping[str, str]) -> Pane:
+    """Return how much is dirty or under writeback of each disk, in MiB, whenever a task is judged by it."""
+    lines = []
+    for name, colour in disks.items():
+        rows = throttling.where(throttling.disk == name)
+        lines.append(Line(name, rows.ts_ns, rows.wb_dirty / _MIB, colour, "{name}: {value:.2f} MiB, at {time:.3f} s"))
+    most = max(1, int(throttling.wb_dirty.max())) / _MIB
+    what = "dirty or under writeback, whenever the kernel throttles by it"
+    return Pane("disks", what, Axis("MiB", 0, _HEADROOM * most, count=4), tuple(lines), 0.9)
+
+
+def disks_rates_pane(rates: Rates, disks: Mapping[str, str]) -> Pane:
+    """Return what each disk writes, in bytes/s on a logarithmic scale; where it writes nothing, there is no line."""
+    words = "{name}: {value:.3~s}B/s, from {time:.3f} s"
+    lines = tuple(
+        Levels(name, rates.edges_ns, np.where(per_s > 0, per_s, np.nan), disks[name], words)
+        for name, per_s in rates.per_s.items()
+    )
+    values = np.concatenate([line.values for line in lines])
+    low, high = float(np.nanmin(values)) / _SPAN, float(np.nanmax(values)) * _SPAN
+    axis = Axis("", low, high, is_log=True, ticks=_rate_ticks(low, high))
+    return Pane("written", f"by each disk, in spans of {format_time(rates.bin_ns)}", axis, lines, 0.9)
+
+
+def rate_limits_pane(throttling: Throttling, loads: Mapping[str, str], disk: str = "") -> Pane:
     """Return the rate that each task is allowed and the base rate behind it, in bytes/s on a logarithmic scale.
 
     A rate of 0, past the dirty limit, lies on the lower edge.
@@ -110,11 +149,9 @@ def rate_limits_pane(throttling: Throttling, loads: Mapping[str, str]) -> Pane:
         1.2,
         base[at] / _KIB,
     )
-    powers = range(int(np.ceil(np.log2(least))), int(np.log2(most)) + 1)
-    ticks = [1 << power for power in powers][:: max(1, -(-len(powers) // _MOST_TICKS))]
-    axis = Axis("", least, _SPAN * most, is_log=True, ticks={tick: _rate_text(tick) for tick in ticks})
+    axis = Axis("", least, _SPAN * most, is_log=True, ticks=_rate_ticks(least, most))
     what = "at which tasks may dirty pages; on the lower edge 0, past the dirty limit"
-    return Pane("rate limits", what, axis, (*points, line), 1.1)
+    return Pane(f"rate limits: {disk}" if disk else "rate limits", what, axis, (*points, line), 1.1)
 
 
 def _rates_axis(per_s: np.ndarray[tuple[int], np.dtype[np.float64]]) -> Axis:
@@ -122,6 +159,12 @@ def _rates_axis(per_s: np.ndarray[tuple[int], np.dtype[np.float64]]) -> Axis:
     low, high = float(np.nanmin(per_s)) / _SPAN, float(np.nanmax(per_s)) * _SPAN
     power = float(10.0 ** np.floor(np.log10(high)))
     return Axis("events/s", min(low, power), high, is_log=True)
+
+
+def _rate_ticks(low: float, high: float) -> dict[float, str]:
+    powers = range(int(np.ceil(np.log2(low))), int(np.log2(high)) + 1)
+    ticks = [1 << power for power in powers][:: max(1, -(-len(powers) // _MOST_TICKS))]
+    return {tick: _rate_text(tick) for tick in ticks}
 
 
 def _rate_text(value: float) -> str:

@@ -29,6 +29,7 @@ TITLES = {
     "cycle_p50_s": "cycle time, median (s)",
     "mean_cycle_s": "cycle time, mean (s)",
     "cycle_rate_hz": "cycles a second",
+    "unplug_s": "after its end, until its disk has everything (s)",
     "throughput_bps": "throughput (bytes/s)",
 }
 METRICS = ("longest_pause_s", "wait_time_s", "paused_s")  # of the thesis's figure 16

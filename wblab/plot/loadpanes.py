@@ -21,8 +21,9 @@ _LEAST_TOP_S = 0.5  # so that a run without pauses does not look like one with
 
 
 def describe(item: LoadCycles) -> str:
-    """Return what a load does, in words that fit above a pane."""
-    return shorten(item.load.description, _WORDS, placeholder=" …")
+    """Return what a load does, in words that fit above a pane, and on which disk where there are several."""
+    disk = f", on {item.load.disk}" if item.load.disk and item.load.role != "control" else ""
+    return shorten(item.load.description, _WORDS, placeholder=" …") + disk
 
 
 def control_panes(loads: Iterable[LoadCycles], window: Window) -> list[Pane]:

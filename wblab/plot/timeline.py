@@ -1,6 +1,6 @@
 """The timeline of a run: what each load did, beside what the page cache did."""
 
-from wblab.core.spec import Spec
+from wblab.core.spec import Disk, Spec
 from wblab.core.units import format_bytes, format_time
 from wblab.data.pagecache import PageCache
 from wblab.data.pauses import DEFAULT_BOUND_NS
@@ -17,6 +17,7 @@ from wblab.plot.style import LOST, MARK
 MOST_GUIDES = 400  # lines for cycles; more would be a grey wall
 _LABEL_WIDTH = 0.07  # of the axis: what "l1 starts" takes
 _LOST_GROUP = "lost"
+_MOST_DISKS = 2  # that a title has room for
 
 
 def timeline(
@@ -74,11 +75,22 @@ def title(run: Run) -> str:
 
 
 def _guest_machine(spec: Spec) -> str:
-    disk = spec.disk
-    speed = f"{disk.model} disk of {format_bytes(disk.write_bps)}/s"
-    latency = f" and {format_time(disk.latency)}" if disk.latency else ""
-    options = f" ({', '.join(disk.mount_options)})" if disk.mount_options else ""
-    return f"{disk.filesystem}{options} on a {speed}{latency}, {spec.clock.mode} clock, seed {spec.seed}"
+    disks = list(spec.disk.items())
+    if len(disks) == 1:
+        shown = f"{_filesystem(disks[0][1])} on a {disks[0][1].model} disk of {_speed(disks[0][1])}"
+    elif len(disks) <= _MOST_DISKS:
+        shown = ", ".join(f"{name} ({_filesystem(disk)}, {disk.model}, {_speed(disk)})" for name, disk in disks)
+    else:
+        shown = f"{len(disks)} disks"
+    return f"{shown}, {spec.clock.mode} clock, seed {spec.seed}"
+
+
+def _filesystem(disk: Disk) -> str:
+    return disk.filesystem + (f" ({', '.join(disk.mount_options)})" if disk.mount_options else "")
+
+
+def _speed(disk: Disk) -> str:
+    return f"{format_bytes(disk.write_bps)}/s" + (f" and {format_time(disk.latency)}" if disk.latency else "")
 
 
 def _live_machine(spec: LiveSpec) -> str:

@@ -12,6 +12,7 @@ from wblab.core.loads import IoClass, Load
 from wblab.core.units import NS_PER_S
 from wblab.data.run import Run
 from wblab.lab.formats import LIVE
+from wblab.lab.livespec import LiveSpec
 from wblab.live.request import INNOCENT
 from wblab.machine.place import find_place
 from wblab.machine.writeback import memory_bytes, thresholds
@@ -50,7 +51,7 @@ class Machine:
 
 def machine_of(run: Run) -> Machine:
     """Return the machine of a live run. Raises InputError for a run that does not say enough."""
-    if run.record["kind"] != LIVE:
+    if run.record["kind"] != LIVE or not isinstance(run.spec, LiveSpec):
         raise InputError(f"{run.path} is a run of a guest: a twin is made from a run of wblab live")
     live: dict[str, Any] = run.record.get("live") or {}
     traffic, limits = _numbers(run, live, "traffic"), _numbers(run, live, "thresholds")

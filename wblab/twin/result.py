@@ -25,7 +25,8 @@ class Result:
 
     def about(self) -> list[str]:
         """Return the machine and its twin, a line each."""
-        machine, twin, disk = self.machine, self.twin, self.twin.spec.disk
+        machine, twin = self.machine, self.twin
+        disk = twin.spec.disk[twin.spec.first_disk]
         return [
             f"machine: {machine.memory_bytes / _MIB:.0f} MiB of memory, "
             f"thresholds {machine.background_bytes / _MIB:.0f} and {machine.dirty_bytes / _MIB:.0f} MiB, "

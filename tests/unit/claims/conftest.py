@@ -46,7 +46,7 @@ def decisions(task, times_s, rates):
     full = np.ones(len(ts), np.int64)
     rates = np.broadcast_to(np.asarray(rates, np.int64), len(ts)).copy()
     names = np.full(len(ts), task, object)
-    return Throttling(ts, PIDS[task] * full, names, 100 * MS * full, 0 * full, rates, *[MIB * full] * 6)
+    return Throttling(ts, PIDS[task] * full, names, 100 * MS * full, 0 * full, rates, *[MIB * full] * 6, names)
 
 
 @pytest.fixture

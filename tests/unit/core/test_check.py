@@ -1,6 +1,6 @@
 import pytest
 
-from wblab.core.check import MIN_DISK, check_spec
+from wblab.core.check import MIN_DISK, check_spec, disk_number
 from wblab.core.errors import InputError
 from wblab.core.spec import Spec
 from wblab.core.tables import from_table
@@ -119,3 +119,44 @@ def test_loads_are_stopped_as_listed_unless_ordered(table):
     assert from_table(Spec, table).stops == ["c1", "w1", "mw1"]
     assert from_table(Spec, table | {"stop_order": ["mw1", "c1"]}).stops == ["mw1", "c1", "w1"]
     assert from_table(Spec, table).offenders == ["l1"]
+
+
+SLOW = {"size": 64 << 20, "write_bps": 1}
+FAST = SLOW | {"size": 8 << 20, "model": "device"}
+
+
+def of_two(table, **changes):
+    return from_table(Spec, table | {"disk": {"slow": SLOW, "fast": FAST}} | changes)
+
+
+def test_each_disk_has_room_for_its_own_loads(table):
+    loads = {f"l{n}": {"kind": "load", "file": "f", "wait": 0, "size": 5 << 20, "block": "1K"} for n in (1, 2)}
+    loads["l1"]["disk"] = "fast"
+    check_spec(of_two(table, load=loads))
+    loads["l1"]["size"] = 9 << 20
+    with pytest.raises(InputError, match=r"9 MiB, which does not fit on a disk of 8 MiB: raise disk\.fast\.size"):
+        check_spec(of_two(table, load=loads))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"load": {"w1": {"kind": "write", "file": "f", "idle": "1s", "disk": "fats"}}},
+         r"load.w1.disk: no disk 'fats' \(did you mean 'fast'\?\): slow, fast"),
+        ({"disk": {"slow": SLOW, "fa.st": FAST}}, "disk: 'fa.st' is no usable name"),
+        ({"disk": {"slow": SLOW, "fast": FAST | {"size": 4096}}}, "disk.fast.size: 4 KiB is too small for ext4"),
+        ({"disk": {"slow": SLOW | {"latency": "5us"}}}, "disk.slow.latency needs disk.slow.model = 'device'"),
+        ({"disk": {f"d{n}": SLOW for n in range(9)}}, "disk: 9 disks: give between 1 and 8"),
+        ({"cgroup": {"g": {"files": {"memory.max": "{disk.fats}"}}}}, "memory.max: no disk .fats. .did you mean"),
+        ({"cgroup": {"g": {"files": {"io.max": "{disk}"}}}}, "'io.max' needs disk.slow.model = 'device'"),
+    ],
+)  # fmt: skip
+def test_disks_that_cannot_be_are_refused_by_key(table, changes, message):
+    check_spec(of_two(table))
+    with pytest.raises(InputError, match=message):
+        check_spec(of_two(table, **changes))
+
+
+def test_names_of_disks_stand_for_their_numbers():
+    numbers = {"slow": "98:0", "fast": "98:16"}
+    assert disk_number("{disk} wbps=1, {disk.fast} {other}", numbers, "k") == "98:0 wbps=1, 98:16 {other}"

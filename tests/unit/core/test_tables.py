@@ -31,7 +31,7 @@ def test_a_preset_can_run_and_survives_its_record(name):
 
 def test_a_table_is_read_in_the_units_of_the_fields(table):
     spec = from_table(Spec, table)
-    assert (spec.memory, spec.disk.write_bps, spec.trace.events) == (100 << 20, 1 << 20, ("writeback:*",))
+    assert (spec.memory, spec.disk["disk"].write_bps, spec.trace.events) == (100 << 20, 1 << 20, ("writeback:*",))
     assert spec.load["c1"] == Control(idle=50_000_000)
     assert spec.load["l1"] == Offender(file="l1", wait=5 * 10**9, size=8 << 20, block=1024)
 
@@ -169,3 +169,42 @@ def test_any_table_is_a_spec_or_an_input_error(table, exact):
         with suppress(InputError):
             check_spec(spec)
         assert from_table(Spec, to_table(spec), exact=True) == spec
+
+
+FAST = {"size": "8MiB", "write_bps": "4MiB/s"}
+SLOW = {"size": "64MiB", "write_bps": "1MiB/s"}
+
+
+def test_disks_with_names_keep_their_order(table):
+    spec = from_table(Spec, table | {"disk": {"slow": SLOW, "fast": FAST}})
+    assert [(name, disk.write_bps) for name, disk in spec.disk.items()] == [("slow", 1 << 20), ("fast", 4 << 20)]
+    assert [spec.first_disk, spec.disk_of("l1"), spec.disk_key("fast")] == ["slow", "slow", "disk.fast"]
+    assert from_table(Spec, json.loads(json.dumps(to_table(spec))), exact=True) == spec
+
+
+def test_a_disk_without_a_name_is_recorded_without_one(table):
+    spec = from_table(Spec, table)
+    assert (list(spec.disk), spec.disk_key("disk"), spec.disk_of("l1")) == (["disk"], "disk", "disk")
+    assert to_table(spec)["disk"]["write_bps"] == 1 << 20
+    assert from_table(Spec, table | {"disk": {"disk": table["disk"]}}) == spec
+
+
+def test_one_disk_with_a_name_keeps_it(table):
+    spec = from_table(Spec, table | {"disk": {"fast": FAST}})
+    assert list(spec.disk) == list(to_table(spec)["disk"]) == ["fast"]
+    assert spec.disk_key("fast") == "disk.fast"
+
+
+@pytest.mark.parametrize(
+    ("disk", "message"),
+    [
+        (SLOW | {"fast": FAST}, "'disk.size' stands beside 'disk.fast': with names, write for example disk.fast.size"),
+        (SLOW | {"queu": {}}, "'disk.size' stands beside 'disk.queu' .did you mean 'queue'"),
+        ({"slow": SLOW, "fast": 3}, "disk.fast must be a table, not 3"),
+        ({"slow": SLOW, "fast": {"size": "8MiB"}}, "'disk.fast.write_bps' is missing"),
+        ({"slow": SLOW | {"sise": 3}}, "unknown key 'disk.slow.sise' .did you mean 'size'"),
+    ],
+)
+def test_disks_that_cannot_be_told_apart_are_named(table, disk, message):
+    with pytest.raises(InputError, match=message):
+        from_table(Spec, table | {"disk": disk})

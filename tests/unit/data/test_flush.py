@@ -1,7 +1,7 @@
 """The fit against tables whose law is known."""
 
 import itertools
-from types import SimpleNamespace
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -71,8 +71,7 @@ def test_the_longest_of_any_load_and_what_was_ahead():
 
 def with_sysctl(path, **settings):
     run = read_run(path)
-    spec = SimpleNamespace(disk=run.spec.disk, sysctl=settings, seed=3)
-    return SimpleNamespace(path=run.path, loads=run.loads, spec=spec)
+    return replace(run, spec=replace(run.spec, sysctl=settings, seed=3))
 
 
 def test_a_table_of_runs(make_run):

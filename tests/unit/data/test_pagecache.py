@@ -1,19 +1,26 @@
 """The page cache of a run out of its trace, for kernels that name their fields differently."""
 
+import json
 import struct
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from support.runs import MS
+from support.runs import MS, write_run_of
 from support.tracewriter import Ring, TraceWriter, event_format
 
 from wblab.core.errors import InputError
-from wblab.core.rundir import TRACE
+from wblab.core.rundir import DISKS, TRACE
+from wblab.data.disks import unplug_s
 from wblab.data.frames import decisions_frame, events_frame, limit_steps_frame, loads_frame, pauses_frame
+from wblab.data.metrics import metrics_frame
 from wblab.data.pagecache import page_cache
 from wblab.data.pauses import pause_report
+from wblab.data.rates import written_rates
 from wblab.data.run import read_run
 from wblab.data.window import Window
+from wblab.lab.specfile import find_spec, read_spec
+from wblab.plot.cachepanes import cache_panes
 
 S = 1000 * MS
 STATE, BALANCE = 700, 701
@@ -172,3 +179,81 @@ def test_pauses_as_tables(make_run):
     assert np.diff(table["at (s)"]).min() >= 0
     assert loads_frame(report).loc["mw1", "longest pause (s)"] == pytest.approx(1.8)
     assert list(pauses_frame(pause_report(read_run(make_run({"w1": [0, 50 * MS]})))).columns) == list(table.columns)
+
+
+TWO = {"slow": {"device": "98:0", "written_ns": 12 * S}, "fast": {"device": "98:16", "written_ns": 9 * S}}
+DECISION = "char bdi[32] 8 32 0\n" + "\n".join(f"long {name} {40 + 8 * i} 8 1" for i, name in enumerate(BALANCE_FIELDS))
+REQUEST = "u32 dev 8 4 0\nu32 nr_sector 12 4 0\nchar rwbs[8] 16 8 0"
+
+
+@pytest.fixture
+def two_disks(tmp_path):
+    """Return the run of two disks, and one decision and two requests of each in its trace."""
+    base = read_spec(find_spec("base"))
+    loads = {name: replace(load, disk="fast" if name == "mw1" else "") for name, load in base.load.items()}
+    disk = base.disk["disk"]
+    spec = replace(base, disk={"slow": disk, "fast": disk}, load={name: loads[name] for name in LOADS})
+    path = write_run_of(spec, tmp_path / "run", LOADS)
+    (path / DISKS).write_text(json.dumps(TWO))
+    ring, entries = Ring(), []
+    values = (27, 21, 26, 20, 25, 1000, 500, 140, -10)
+    for minor in (0, 16):
+        bdi = f"98:{minor}".encode()
+        entries.append(ring.record(BALANCE, 7, struct.pack(f"<32s{len(values)}q", bdi, *values)))
+        for flags in (b"WS", b"RA"):
+            entries.append(ring.record(702, 7, struct.pack("<II8s", 98 << 20 | minor, 8, flags)))
+    formats = {
+        "writeback": [event_format("balance_dirty_pages", BALANCE, DECISION)],
+        "block": [event_format("block_rq_complete", 702, REQUEST)],
+    }
+    page = ring.page(S, [ring.extend(S // 2) + ring.data(0, entry) for entry in entries])
+    (path / TRACE).write_bytes(TraceWriter(ring, formats=formats, cmdlines="", buffers={"": [[page]]}).encode())
+    return read_run(path)
+
+
+def test_decisions_and_writes_are_of_their_disks(two_disks):
+    cache = page_cache(two_disks)
+    assert cache.disks == {"98:0": "slow", "98:16": "fast"}
+    assert cache.throttling.disk.tolist() == ["slow", "fast"]
+    assert (cache.written.disk.tolist(), cache.written.size.tolist()) == (["slow", "fast"], [4096, 4096])
+    assert [item.load.disk for item in two_disks.loads] == ["slow", "fast", "slow"]
+
+
+def test_what_each_disk_writes_is_a_rate_of_its_own(two_disks):
+    rates = written_rates(page_cache(two_disks), Window(0, 10 * S))
+    assert {disk: float(per_s.sum()) * rates.bin_ns / S for disk, per_s in rates.per_s.items()} == {
+        "slow": 4096, "fast": 4096,
+    }  # fmt: skip
+    panes = {pane.name: pane for pane in cache_panes(page_cache(two_disks), Window(0, 10 * S), {"l1": "grey"})}
+    assert list(panes) == ["events", "throttling", "rate limits: slow", "rate limits: fast", "disks", "written"]
+    assert panes["disks"].explained == panes["written"].explained == ["slow", "fast"]
+
+
+def test_a_disk_has_everything_some_time_after_the_last_offenders_end(two_disks):
+    assert unplug_s(two_disks) == {"l1": 4.0}
+    table = metrics_frame(two_disks)
+    assert table[table["metric"] == "unplug_s"][["load", "value"]].values.tolist() == [["l1", 4.0]]
+    assert pause_report(two_disks).unplug_s == {"l1": 4.0}
+
+
+@pytest.mark.parametrize(
+    "disks",
+    [
+        {"other": TWO["slow"]},
+        {"slow": TWO["slow"] | {"device": "98:0\x1b"}},
+        {"slow": TWO["slow"] | {"written_ns": -1}},
+        {"slow": TWO["slow"] | {"written_ns": 1.5}},
+        {"slow": 5},
+        {"slow": {"device": "98:0"}},
+    ],
+)
+def test_damaged_disks_are_refused(two_disks, disks):
+    (two_disks.path / DISKS).write_text(json.dumps(disks))
+    with pytest.raises(InputError, match=r"disks\.json is damaged"):
+        read_run(two_disks.path)
+
+
+def test_a_run_without_word_of_its_disks_has_no_such_figure(two_disks):
+    (two_disks.path / DISKS).unlink()
+    assert unplug_s(read_run(two_disks.path)) == {}
+    assert page_cache(read_run(two_disks.path)).disks == {}

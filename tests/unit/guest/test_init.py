@@ -12,7 +12,7 @@ from wblab.guest.init import check_lost, on_grid, say, sleep_until
 from wblab.host.command import interpreter
 from wblab.lab.places import ROOT
 
-SPEC = {"name": "x", "memory": 1, "disk": Disk(size=1, write_bps=1), "load": {}}
+SPEC = {"name": "x", "memory": 1, "disk": {"disk": Disk(size=1, write_bps=1)}, "load": {}}
 VIRTUAL, REAL = (Spec(**SPEC, clock=Clock(mode=mode)) for mode in ("virtual", "real"))
 
 

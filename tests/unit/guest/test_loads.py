@@ -18,8 +18,9 @@ S = 10**9
 
 @pytest.fixture
 def disk(tmp_path, monkeypatch):
-    monkeypatch.setattr(layout, "DISK", tmp_path)
-    return tmp_path
+    monkeypatch.setattr(layout, "MOUNTS", tmp_path)
+    (tmp_path / "disk").mkdir()
+    return tmp_path / "disk"
 
 
 @pytest.fixture

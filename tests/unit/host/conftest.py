@@ -68,7 +68,7 @@ def guest(tmp_path):
         descriptors.append(os.memfd_create("disk"))
         sandbox = Sandbox(runs=["/"], reads=["/"], keeps=[str(notes)], calls="")  # a Python needs more than a kernel
         bounds = Limits(silence_s=silence_s, **limits)
-        return Guest(Boot(linux, ["mem=1", "a b"], run, scratch, descriptors[0], bounds, sandbox), [], notes)
+        return Guest(Boot(linux, ["mem=1", "a b"], run, scratch, [descriptors[0]], bounds, sandbox), [], notes)
 
     yield make
     for descriptor in descriptors:

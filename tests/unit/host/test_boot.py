@@ -252,7 +252,7 @@ from wblab.host.boot import Boot, boot
 from wblab.host.sandbox import Sandbox
 run, scratch = Path(sys.argv[3]), Path(sys.argv[4])
 sandbox = Sandbox(runs=["/"], reads=["/"], keeps=[sys.argv[5]], calls="")
-boot(Boot(Path(sys.argv[2]), [], run, scratch, 0, sandbox=sandbox), lambda message: print(message.phase, flush=True))
+boot(Boot(Path(sys.argv[2]), [], run, scratch, [0], sandbox=sandbox), lambda message: print(message.phase, flush=True))
 """
 
 

@@ -40,7 +40,7 @@ def test_what_no_machine_can_run_is_refused():
 )
 def test_a_missing_tool_is_named_with_its_package(monkeypatch, filesystem, missing, package):
     monkeypatch.setattr(module, "tool_path", lambda name: None if name == missing else "/bin/true")
-    spec = replace(BASE, disk=replace(BASE.disk, filesystem=filesystem, size=300 << 20))
+    spec = replace(BASE, disk={"disk": replace(BASE.disk["disk"], filesystem=filesystem, size=300 << 20)})
     with pytest.raises(InputError, match=f"missing on this machine: {missing}: run '.* {package}'"):
         check_run(spec)
 

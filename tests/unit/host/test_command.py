@@ -64,6 +64,13 @@ def test_only_the_device_model_has_parameters_of_the_disk():
     assert named(kernel_arguments(DEVICE), "ubd.") == ["ubd.latency_ns=50000", "ubd.bytes_per_second=1048576"]
 
 
+def test_several_disks_have_a_device_and_a_value_each():
+    slow, fast = BASE.disk["disk"], replace(DEVICE.disk["disk"], write_bps=7)
+    arguments = kernel_arguments(replace(BASE, disk={"slow": slow, "fast": fast}))
+    assert named(arguments, "ubd0=") + named(arguments, "ubd1=") == ["ubd0=/proc/self/fd/12", "ubd1=/proc/self/fd/17"]
+    assert named(arguments, "ubd.") == ["ubd.latency_ns=0,50000", "ubd.bytes_per_second=0,7"]
+
+
 def test_memory_is_that_of_the_spec():
     assert kernel_arguments(BASE)[0] == f"mem={150 << 20}"
 

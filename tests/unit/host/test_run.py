@@ -127,7 +127,7 @@ def test_a_run_whose_guest_is_silent_can_be_ended(kernel, tmp_path):
 
 
 def test_a_disk_that_cannot_be_made_is_a_failed_run(kernel, tmp_path):
-    spec = replace(SPEC, disk=replace(SPEC.disk, mkfs_options=("-O", "no_such_feature")))
+    spec = replace(SPEC, disk={"disk": replace(SPEC.disk["disk"], mkfs_options=("-O", "no_such_feature"))})
     with pytest.raises(RunFailedError, match=r"disk\.mkfs_options"):
         run_experiment(Request(spec, kernel(GOOD)), tmp_path / "exp")
 

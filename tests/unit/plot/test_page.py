@@ -40,10 +40,18 @@ def traced(ts_ns, lost_ns=((2 * S, 3 * S),)):
     tasks = np.where(np.arange(count) % 2, "l1", "mw1").astype(object)
     rates = full(0) + np.arange(count) % 3 * (512 << 10)
     throttling = Throttling(
-        ts_ns, full(7), tasks, np.arange(count) % 200 * MS, full(0), rates, full(MIB), *[full(MIB)] * 5
+        ts_ns,
+        full(7),
+        tasks,
+        np.arange(count) % 200 * MS,
+        full(0),
+        rates,
+        full(MIB),
+        *[full(MIB)] * 5,
+        np.full(count, "", object),
     )
     counts = {"global_dirty_state": count, "balance_dirty_pages": count}
-    cache = SimpleNamespace(dirty_state=state, throttling=throttling, counts=counts, lost_ns=lost_ns)
+    cache = SimpleNamespace(dirty_state=state, throttling=throttling, counts=counts, lost_ns=lost_ns, disks={})
     cache.times_ns = lambda name: ts_ns if name in cache.counts else ts_ns[:0]
     return cache
 

@@ -44,7 +44,11 @@ def test_the_thesis_s_machine_becomes_a_small_guest():
     assert THESIS.flush_s == pytest.approx(5.36, abs=0.01)
     assert twin.spec.memory == GUEST_BYTES
     assert twin.factor == pytest.approx(54.6, abs=0.1)
-    assert (twin.spec.disk.filesystem, twin.spec.disk.scheduler, twin.notes) == ("ext4", "mq-deadline", ())
+    assert (twin.spec.disk["disk"].filesystem, twin.spec.disk["disk"].scheduler, twin.notes) == (
+        "ext4",
+        "mq-deadline",
+        (),
+    )
     assert twin.spec.load["offender"].ioclass == "idle"
     assert {name: load for name, load in twin.spec.load.items() if load.role != "offender"} == INNOCENT
 
@@ -54,15 +58,15 @@ def test_a_twin_can_run_and_has_its_machine_s_flush_time(machine):
     twin = twin_of(machine, "twin")
     check_spec(twin.spec)
     background = twin.spec.sysctl["vm.dirty_background_bytes"]
-    rounding = 4096 / background + 1 / twin.spec.disk.write_bps
-    assert background / twin.spec.disk.write_bps == pytest.approx(machine.flush_s, rel=2 * rounding)
+    rounding = 4096 / background + 1 / twin.spec.disk["disk"].write_bps
+    assert background / twin.spec.disk["disk"].write_bps == pytest.approx(machine.flush_s, rel=2 * rounding)
     assert twin.spec.memory <= max(2 * GIB, machine.memory_bytes) + 4096
 
 
 def test_what_a_guest_does_not_have_is_said():
     machine = Machine(**{**vars(THESIS), "filesystem": "btrfs", "scheduler": ""})
     twin = twin_of(machine, "twin")
-    assert (twin.spec.disk.filesystem, twin.spec.disk.scheduler) == ("ext4", "none")
+    assert (twin.spec.disk["disk"].filesystem, twin.spec.disk["disk"].scheduler) == ("ext4", "none")
     assert [note.partition(":")[0] for note in twin.notes] == [
         "the guest has no btrfs",
         "the scheduler of no disk is not one of the guest's",

@@ -29,6 +29,7 @@ class Load:
     """What all loads have in common.
 
     start: delay of the first cycle after the common start of the loads.
+    disk: the name of the disk that it writes to, in a spec that has several; empty, the first.
     ioclass, iolevel: I/O priority, as in ioprio_set(2); level 0 (highest) to 7 counts in two of the classes.
 
     Of a kind: sleeps_first says that a cycle sleeps before it works and not after; has_pauses, that a cycle which takes
@@ -45,6 +46,7 @@ class Load:
     needs_lab: ClassVar[bool] = False
 
     start: Nanoseconds = Nanoseconds(0)
+    disk: str = ""
     ioclass: IoClass = "none"
     iolevel: int = 4
 

@@ -1,0 +1,83 @@
+"""Several disks: each is its own device with its own loads, and the slow one stops those who write to the fast one."""
+
+import json
+
+import pytest
+
+from wblab.data.difference import first_differences
+from wblab.data.disks import unplug_s
+from wblab.data.pagecache import page_cache
+from wblab.data.run import Run
+
+S = 1_000_000_000
+SHORT = ("load.l1.size=16MiB", "time_limit=120s")
+
+
+@pytest.fixture(scope="module")
+def run(shared_lab):
+    return shared_lab.run("two-disks")
+
+
+def longest_s(run: Run, name: str) -> float:
+    return float(run.load(name).pauses_ns.max()) / S
+
+
+def test_those_who_write_to_the_fast_disk_are_stopped_for_seconds(run):
+    assert min(longest_s(run, name) for name in ("w-fast", "mw-fast")) > 2
+    assert longest_s(run, "c1") < 0.05
+
+
+def test_without_the_offender_on_the_slow_disk_nobody_is_stopped(shared_lab):
+    alone = shared_lab.run("two-disks", "load.l1.disk=fast")
+    assert max(longest_s(alone, name) for name in ("w-fast", "mw-fast", "w-slow", "mw-slow")) < 1
+
+
+def test_two_disks_repeat_bit_for_bit(run, shared_lab):
+    assert first_differences(run, shared_lab.run("two-disks")) == []
+
+
+def test_each_disk_writes_what_its_loads_wrote_at_its_own_rate(run):
+    cache = page_cache(run)
+    assert list(cache.disks.values()) == ["slow", "fast"]
+    assert set(cache.throttling.disk) == set(cache.written.disk) == {"slow", "fast"}
+    tasks = {disk: set(cache.throttling.task[cache.throttling.disk == disk]) for disk in ("slow", "fast")}
+    assert tasks["fast"] <= {"w-fast", "mw-fast"}
+    assert not tasks["slow"] & {"w-fast", "mw-fast"}
+    start_ns = run.offender_starts_ns()["l1"] + S
+    slow = cache.written.where((cache.written.disk == "slow") & (cache.written.ts_ns > start_ns))
+    seconds = int(slow.ts_ns[-1] - slow.ts_ns[0]) / S
+    assert slow.size.sum() / seconds == pytest.approx(1 << 20, rel=0.05)
+
+
+def test_what_is_dirty_at_the_end_takes_as_long_as_the_disk_needs_for_it(run):
+    state = page_cache(run).dirty_state
+    left_s = int(state.dirty[-1] + state.writeback[-1]) / (1 << 20)
+    assert unplug_s(run)["l1"] == pytest.approx(left_s, rel=0.3)
+
+
+@pytest.mark.parametrize("model", ["device", "throttle"])
+def test_one_disk_may_be_a_device_and_the_other_a_throttle(lab, model):
+    settings = (f"disk.slow.model={model}", "disk.slow.latency=0s", "disk.fast.model=throttle", "disk.fast.latency=0s")
+    mixed = lab.run("two-disks", *SHORT, *settings)
+    wrote_s = int(mixed.load("l1").boundaries_ns[-1] - mixed.offender_starts_ns()["l1"]) / S
+    assert 16 * 0.9 < wrote_s + unplug_s(mixed)["l1"] < 16 * 1.3
+    assert lab.left_behind() == []
+
+
+def test_in_real_time_nobody_waits_for_a_throttle(lab):
+    settings = ("clock.mode=real", "disk.slow.model=throttle", "disk.slow.latency=0s", "load.l1.size=2MiB")
+    done = lab.run("two-disks", *settings, "load.l1.wait=100ms", "trace.events=[]", "trace.lead=0s")
+    assert unplug_s(done) == {}
+    assert json.loads((done.path / "disks.json").read_text())["fast"]["written_ns"] > 0
+
+
+def test_control_groups_name_their_disk(lab):
+    limit = ("cgroup.g.loads=['l1']", "cgroup.g.files.memory.max=max", "cgroup.g.files.io.max={disk.slow} wbps=524288")
+    slowed = lab.run("two-disks", *SHORT, *limit)
+    wrote_s = int(slowed.load("l1").boundaries_ns[-1] - slowed.offender_starts_ns()["l1"]) / S
+    assert wrote_s + unplug_s(slowed)["l1"] > 28
+
+
+def test_xfs_and_ext4_may_be_side_by_side(lab):
+    both = lab.run("two-disks", *SHORT, "disk.fast.filesystem=xfs", "disk.fast.size=320MiB")
+    assert both.load("l1").end == "finished"
