@@ -22,6 +22,11 @@ def draws_seed(seed: int, load: str) -> str:
     return f"{seed} draws {load}"
 
 
+def draws(seed: str) -> Random:
+    """Return the stream of what a load draws; `seed` is one of `draws_seed`, or of a load on a live machine empty."""
+    return Random(seed)
+
+
 def phase_stream(seed: int, load: str) -> Random:
     """Return the stream of a load's phase. A load may be called as another stream is, and has its own all the same."""
     return Random(f"{seed} load {load}" if load in get_args(Stream) else f"{seed} {load}")

@@ -4,19 +4,17 @@ import resource
 import subprocess
 import time
 import uuid
-from contextlib import contextmanager
 from dataclasses import replace
 from hashlib import sha256
 
 import pytest
+from support.disks import formatted, streams
 
 from wblab.core.check import MIN_DISK
 from wblab.core.child import fork_child
 from wblab.core.errors import WblabError
 from wblab.core.spec import Disk
-from wblab.core.streams import stream
 from wblab.host.disk import made_disk, mkfs_for, mkfs_of, mkfs_tool
-from wblab.host.mkfs import format_disk
 from wblab.lab.places import PRESETS
 from wblab.lab.specfile import read_spec
 from wblab.lab.tools import tool_path
@@ -56,14 +54,6 @@ def _nothing_is_left(shm):
     assert os.listdir("/proc/self/fd") == before
 
 
-@contextmanager
-def formatted(disk, seed):
-    """Yield the disk as a guest gets it."""
-    with made_disk(disk.size) as fd:
-        format_disk(mkfs_for(disk, stream(seed, "filesystem")), fd)
-        yield fd
-
-
 def digest(disk, seed):
     with formatted(disk, seed) as fd, open(fd, "rb", closefd=False) as file:
         assert os.fstat(fd).st_size == disk.size
@@ -99,7 +89,7 @@ def test_it_is_the_filesystem_that_was_asked_for(filesystem, journal):
     disk = Disk(size=16 * MIB, filesystem=filesystem, write_bps=1)
     with formatted(disk, 7) as fd:
         text = dumped(fd)
-    command = mkfs_for(disk, stream(7, "filesystem")).command
+    command = mkfs_for(disk, *streams(7)).command
     assert re.search(r"Filesystem UUID: +(\S+)", text)[1] == command[command.index("-U") + 1]
     assert re.search(r"Directory Hash Seed: +(\S+)", text)[1] in " ".join(command)
     assert ("has_journal" in text) == journal
@@ -111,7 +101,7 @@ def test_xfs_has_the_seed_s_uuid():
     with formatted(disk, 7) as fd:
         assert os.pread(fd, 4, 0) == b"XFSB"
         found = uuid.UUID(bytes=os.pread(fd, 16, 32))
-    assert f"uuid={found}" in mkfs_for(disk, stream(7, "filesystem")).command
+    assert f"uuid={found}" in mkfs_for(disk, *streams(7)).command
 
 
 def test_mkfs_options_count():
@@ -169,10 +159,7 @@ def test_tools_of_the_system_are_found_without_their_directory_in_the_path(monke
 )
 def test_the_tool_of_a_filesystem(filesystem, tool):
     assert mkfs_tool(Disk(size=1, write_bps=1, filesystem=filesystem)) == tool
-    assert (
-        mkfs_for(Disk(size=1, write_bps=1, filesystem=filesystem), stream(1, "filesystem")).command[-1]
-        == "/proc/self/fd/12"
-    )
+    assert mkfs_for(Disk(size=1, write_bps=1, filesystem=filesystem), *streams(1)).command[-1] == "/proc/self/fd/12"
 
 
 def test_each_disk_of_a_spec_has_identifiers_of_its_own_by_the_seed():

@@ -2,12 +2,12 @@ import os
 import subprocess
 
 import pytest
+from support.disks import formatted
 
 from wblab.core.errors import WblabError
 from wblab.core.spec import Disk
-from wblab.host.disk import made_disk, mkfs_for
+from wblab.host.disk import made_disk
 from wblab.host.imprint import CHANCE_BYTES, crc32c, imprint
-from wblab.host.mkfs import format_disk
 from wblab.lab.tools import tool_path
 
 MIB = 1 << 20
@@ -28,8 +28,7 @@ def test_what_the_seed_says_is_a_sound_filesystem(filesystem, tmp_path):
             pytest.skip(f"{tool if tool.startswith('mkfs') else f'mkfs.{filesystem}'} is not installed")
     disk = Disk(size=192 * MIB, filesystem=filesystem, write_bps=1)
     image = tmp_path / "image"
-    with made_disk(disk.size) as fd:
-        format_disk(mkfs_for(disk, 1), fd)
+    with formatted(disk, seed=1) as fd:
         image.write_bytes(os.pread(fd, disk.size, 0))
     done = subprocess.run([tool_path(checker), *options, str(image)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -143,4 +143,5 @@ def test_unknown_mount_options(option):
 
 def test_every_preset_passes():
     for path in PRESETS.glob("*.toml"):
-        check_options(read_spec(path).disk["disk"])
+        for disk in read_spec(path).disk.values():
+            check_options(disk)

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from mmap import mmap
 from pathlib import Path
-from random import Random
 from typing import Literal
 
 from wblab.core.loads.base import Cycle, Load, Progress
 from wblab.core.loads.files import lay_out
 from wblab.core.parameters import check_block, check_direct, check_file, check_idle, check_whole_blocks
+from wblab.core.streams import draws
 from wblab.core.units import NS_PER_S, Bytes, Nanoseconds, format_bytes, format_time
 
 Order = Literal["sequential", "random"]
@@ -88,7 +88,7 @@ def places(order: Order, size: Bytes, block: Bytes, seed: str) -> Callable[[int]
     """Return what says at which byte of a file of `size` the block of a cycle is."""
     if order == "sequential":
         return lambda number: number * block % size
-    draw, blocks = Random(seed).randrange, size // block
+    draw, blocks = draws(seed).randrange, size // block
     return lambda number: draw(blocks) * block
 
 
