@@ -10,6 +10,7 @@ from wblab.core.errors import InputError
 from wblab.core.spec import Spec
 from wblab.core.streams import stream
 from wblab.host.environment import ENVIRONMENT
+from wblab.host.model import model_parameters
 
 MIN_PYTHON = (3, 11)
 START_NS = 1_700_000_000 * 10**9  # the wall clock at boot, when time is virtual
@@ -36,8 +37,8 @@ def kernel_arguments(spec: Spec, *, watched: bool = False) -> list[str]:
     ]
     if watched:
         arguments.append(_console(layout.SAMPLES_DEVICE, layout.SAMPLES_FD))
-    if spec.disk.model == "device":
-        arguments += [f"ubd.latency_ns={spec.disk.latency}", f"ubd.bytes_per_second={spec.disk.write_bps}"]
+    model = model_parameters([spec.disk])
+    arguments += [f"{name}={','.join(map(str, values))}" for name, values in model.items()]
     if spec.clock.mode == "virtual":
         arguments += [
             "time-travel=inf-cpu",

@@ -11,6 +11,7 @@ from wblab.core.errors import InputError
 from wblab.core.spec import Clock
 from wblab.host import command
 from wblab.host.command import interpreter, kernel_arguments
+from wblab.host.model import model_parameters
 from wblab.lab.places import PRESETS, ROOT
 from wblab.lab.specfile import read_spec
 
@@ -62,6 +63,22 @@ def test_real_time_has_nothing_of_virtual_time(start):
 def test_only_the_device_model_has_parameters_of_the_disk():
     assert not named(kernel_arguments(BASE), "ubd.")
     assert named(kernel_arguments(DEVICE), "ubd.") == ["ubd.latency_ns=50000", "ubd.bytes_per_second=1048576"]
+
+
+def test_what_a_device_has_not_is_not_named():
+    disk = replace(DEVICE.disk, depth=4, cache_bytes=1 << 20, drain_bps=1000, stalls="random")
+    assert named(kernel_arguments(replace(DEVICE, disk=disk)), "ubd.")[2:] == [
+        *("ubd.depth=4", "ubd.stall_random=1", "ubd.cache_bytes=1048576", "ubd.drain_bytes_per_second=1000")
+    ]
+
+
+def test_each_disk_has_its_place_in_the_lists():
+    disks = [BASE.disk, DEVICE.disk, replace(DEVICE.disk, seek_time=7)]
+    assert model_parameters(disks) == {
+        "ubd.latency_ns": [0, 50_000, 50_000],
+        "ubd.bytes_per_second": [0, 1 << 20, 1 << 20],
+        "ubd.seek_ns": [0, 0, 7],
+    }
 
 
 def test_memory_is_that_of_the_spec():
