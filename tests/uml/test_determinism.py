@@ -15,6 +15,7 @@ from wblab.data.difference import first_differences
 from wblab.data.digest import digest
 from wblab.data.run import Run
 from wblab.kernels import list_kernels
+from wblab.lab.tools import tool_path
 
 EVENTS = '["block:block_rq_*", "jbd2", "sched:sched_switch", "writeback:balance_dirty_pages"]'
 SHORT = (
@@ -22,7 +23,18 @@ SHORT = (
     *("load.l1.wait=1s", "load.l1.size=16MiB", "load.l2.wait=6s", "load.l2.size=2MiB"),
 )
 XFS = ("disk.filesystem=xfs", "disk.size=320MiB")
+OTHERS = {
+    name: (f"disk.filesystem={name}", f"disk.size={size}", "load.l1.size=8MiB")
+    for name, size in {"btrfs": "160MiB", "f2fs": "128MiB", "vfat": "64MiB", "exfat": "64MiB"}.items()
+}
 SYNC = ('disk.mount_options=["sync"]', "load.l1.size=128KiB", "load.l2.size=64KiB")
+
+
+def needs(tool):
+    """The mark of a test that needs an optional program."""
+    return pytest.mark.skipif(tool_path(tool) is None, reason=f"{tool} is not installed")
+
+
 REPLAYS = [(fixture, condition) for condition in CONDITIONS for fixture in FIXTURES]
 SAMPLE = [(list(FIXTURES)[number % len(FIXTURES)], condition) for number, condition in enumerate(CONDITIONS)]
 ROUNDS = -(-100 // len(REPLAYS))
@@ -65,6 +77,7 @@ def test_a_hundred_replays_give_the_same_bytes(replayed, fixture, condition, tur
         pytest.param("base", ("disk.filesystem=ext3",), id="ext3"),
         pytest.param("base", XFS, id="xfs"),
         pytest.param("base", SYNC, id="sync"),
+        *(pytest.param("base", settings, id=name, marks=needs(f"mkfs.{name}")) for name, settings in OTHERS.items()),
         pytest.param("base", ("disk.scheduler=bfq",), id="bfq"),
         pytest.param("base-device", (), id="device"),
         pytest.param("base-device", ("disk.scheduler=none",), id="device-none"),

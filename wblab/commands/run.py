@@ -29,6 +29,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SPEC",
         help="a TOML file, a preset of experiments/, or an experiment.json to run again (default: base)",
     )
+    parser.add_argument(
+        "--disk",
+        metavar="NAME",
+        help="the speed of a disk as they are sold, of experiments/disks: hdd, ssd, nvme, usb-stick, sd-card, ram",
+    )
     add_settings(parser)
     parser.add_argument("--clock", choices=("virtual", "real"), help="the guest's time (default: the spec's)")
     add_kernel(parser, "the spec's")
@@ -101,9 +106,10 @@ def print_notes(requests: "Iterable[Request]", *, here: bool = True) -> None:
 
 def _spec(arguments: argparse.Namespace) -> "Spec":
     from wblab.kernels import full_name
+    from wblab.lab.disks import disk_settings
     from wblab.lab.specfile import find_spec, read_spec
 
-    settings = list(arguments.settings)
+    settings = [*(disk_settings(arguments.disk) if arguments.disk else ()), *arguments.settings]
     for key, value in (("clock.mode", arguments.clock), ("seed", arguments.seed)):
         if value is not None:
             settings.append(f"{key}={value}")

@@ -27,7 +27,11 @@ MIN_DISK = {
     "vfat": 1 << 20,
     "exfat": 4 << 20,
 }
-MAX_KERNEL_NS = 2**32 - 1  # ubd.latency_ns and tt_syscall_ns are 32 bits wide
+MAX_KERNEL = 2**32 - 1  # tt_syscall_ns and all but the rates of the device's model are 32 bits wide
+MAX_DEPTH = 64  # UBD_QUEUE_DEPTH in the kernel
+MODEL_KEYS = (
+    *("latency", "read_bps", "depth", "seek_time", "stall_every", "stall_time", "stalls", "cache_bytes", "drain_bps"),
+)
 DIRTY_SYSCTLS = (
     "vm.dirty_background_bytes",
     "vm.dirty_background_ratio",
@@ -57,7 +61,7 @@ def check_spec(spec: Spec) -> None:
         load.check(f"load.{name}.")
         if load.role == "offender" and load.idle_ns(0) > spec.time_limit:
             raise InputError(f"load.{name} waits past time_limit, {format_time(spec.time_limit)}: raise time_limit")
-    if spec.clock.syscall_cost > MAX_KERNEL_NS:
+    if spec.clock.syscall_cost > MAX_KERNEL:
         raise InputError(f"clock.syscall_cost: {format_time(spec.clock.syscall_cost)} is too long: give at most 4s")
     check_disks(spec)
     _check_order(spec)
@@ -115,10 +119,7 @@ def _check_disk(disk: Disk, key: str) -> None:
         raise InputError(f"{key}.size: {disk.size} bytes is not a multiple of 4096")
     if disk.write_bps <= 0:
         raise InputError(f"{key}.write_bps: a disk that writes nothing never ends: give for example 1MiB/s")
-    if disk.latency > MAX_KERNEL_NS:
-        raise InputError(f"{key}.latency: {format_time(disk.latency)} is too long: give at most 4s")
-    if disk.latency and disk.model != "device":
-        raise InputError(f"{key}.latency needs {key}.model = 'device': the throttle has no service time")
+    _check_model(disk, key)
 
 
 def _check_fits(spec: Spec, disk: str) -> None:
@@ -133,6 +134,31 @@ def _check_fits(spec: Spec, disk: str) -> None:
             f"the loads write {format_bytes(sum(files.values()))}, which does not fit on a disk of "
             f"{format_bytes(size)}: raise {key}.size or lower their size"
         )
+
+
+def _check_model(disk: Disk, place: str) -> None:
+    """Raise InputError for a model of a device that does not work; `place` is where its spec has the disk."""
+    for key in MODEL_KEYS:
+        if disk.model != "device" and getattr(disk, key) != getattr(Disk, key):
+            raise InputError(f"{place}.{key} needs {place}.model = 'device': the throttle has no service time")
+    for key in ("latency", "seek_time", "stall_time"):
+        if not 0 <= (time_ns := getattr(disk, key)) <= MAX_KERNEL:
+            raise InputError(f"{place}.{key}: {format_time(time_ns)} is too long: give at most 4s")
+    for key in ("stall_every", "cache_bytes"):
+        if not 0 <= (size := getattr(disk, key)) <= MAX_KERNEL:
+            raise InputError(f"{place}.{key}: {format_bytes(size)} is too much: give less than 4 GiB")
+    for key in ("read_bps", "drain_bps"):
+        if getattr(disk, key) < 0:
+            raise InputError(
+                f"{place}.{key}: {getattr(disk, key)} is no rate: give for example 1MiB/s, or leave it out"
+            )
+    if not 1 <= disk.depth <= MAX_DEPTH:
+        raise InputError(f"{place}.depth: {disk.depth} is not between 1 and {MAX_DEPTH}")
+    for key, other in (("stall_every", "stall_time"), ("cache_bytes", "drain_bps")):
+        if bool(getattr(disk, key)) != bool(getattr(disk, other)):
+            raise InputError(f"{place}.{key} and {place}.{other} belong together: give both or none")
+    if disk.stalls == "random" and not disk.stall_every:
+        raise InputError(f"{place}.stalls needs {place}.stall_every and {place}.stall_time")
 
 
 def _check_sysctls(spec: Spec) -> None:

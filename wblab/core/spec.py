@@ -10,6 +10,7 @@ from wblab.core.units import Bytes, BytesPerSecond, Nanoseconds
 ClockMode = Literal["virtual", "real"]
 DiskModel = Literal["throttle", "device"]
 Filesystem = Literal["ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "vfat", "exfat"]
+Stalls = Literal["even", "random"]
 Scheduler = Literal["none", "mq-deadline", "kyber", "bfq"]
 
 DISK = "disk"  # the name of a disk that is alone, in a spec that gives it none
@@ -30,8 +31,12 @@ class Clock:
 class Disk:
     """A disk under test and its filesystem.
 
-    model: `throttle` caps writes through blkio, above the scheduler; `device` is one server below it that
-    takes `latency` + bytes / `write_bps` for a request, read or write.
+    model: `throttle` caps writes through blkio, above the scheduler; `device` is a server below it that takes
+    `latency` + bytes / `write_bps` for a request. The keys up to `drain_bps` are of `device` alone:
+    read_bps: the rate of reads; 0, that of writes. depth: requests served at once, over one bus.
+    seek_time: what a request costs besides that does not begin where the last one ended.
+    stall_every, stall_time, stalls: for how long the device stops with so many bytes written, or at random as often.
+    cache_bytes, drain_bps: a volatile write cache, and the rate from it to the medium; a flush waits for that.
     scheduler: by default what the kernel gives a disk with one queue.
     queue: attributes of /sys/block/ubda/queue, set before the mount (e.g. wbt_lat_usec, nr_requests).
     bdi: the same below /sys/block/ubda/bdi, the disk's share of the dirty limit (e.g. strict_limit, max_ratio).
@@ -44,6 +49,14 @@ class Disk:
     model: DiskModel = "throttle"
     write_bps: BytesPerSecond
     latency: Nanoseconds = Nanoseconds(0)
+    read_bps: BytesPerSecond = BytesPerSecond(0)
+    depth: int = 1
+    seek_time: Nanoseconds = Nanoseconds(0)
+    stall_every: Bytes = Bytes(0)
+    stall_time: Nanoseconds = Nanoseconds(0)
+    stalls: Stalls = "even"
+    cache_bytes: Bytes = Bytes(0)
+    drain_bps: BytesPerSecond = BytesPerSecond(0)
     scheduler: Scheduler = "mq-deadline"
     queue: dict[str, int | str] = field(default_factory=dict)
     bdi: dict[str, int | str] = field(default_factory=dict)

@@ -8,6 +8,7 @@ from wblab.host.command import interpreter
 from wblab.host.disk import mkfs_tool
 from wblab.host.lab import lab
 from wblab.host.machine import available_memory_bytes, free_shared_bytes, shared_memory
+from wblab.host.model import model_parameters
 from wblab.host.options import check_options
 from wblab.kernels import Kernel
 from wblab.lab.packages import OPTIONAL_PROGRAMS, PROGRAMS, advice
@@ -35,10 +36,15 @@ def check_run(spec: Spec) -> None:
 
 
 def check_kernel(spec: Spec, kernel: Kernel) -> None:
-    """Raise InputError for a kernel of the user's own that lacks what the lab's patches bring, and the run needs."""
-    needed = {"virtual": ("tt_syscall_ns", "um_seed"), "real": ()}[spec.clock.mode]
-    needed += ("bytes_per_second",) if any(disk.model == "device" for disk in spec.disk.values()) else ()
-    missing = [] if kernel.patches else [parameter for parameter in needed if not kernel.has(parameter)]
+    """Raise InputError for a kernel that lacks what the lab's patches bring, and the run needs.
+
+    The first are in all kernels of the lab; the device's model has grown.
+    """
+    needed: tuple[str, ...] = ()
+    if spec.clock.mode == "virtual" and not kernel.patches:
+        needed = ("tt_syscall_ns", "um_seed")
+    needed += tuple(model_parameters(list(spec.disk.values())))
+    missing = [parameter for parameter in needed if not kernel.has(parameter)]
     if missing:
         raise InputError(
             f"the kernel {kernel.path} does not know {', '.join(missing)}: "

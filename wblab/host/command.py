@@ -3,14 +3,14 @@
 import os
 import re
 import sys
-from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from wblab.core import layout
 from wblab.core.errors import InputError
-from wblab.core.spec import Disk, Spec
+from wblab.core.spec import Spec
 from wblab.core.streams import stream
 from wblab.host.environment import ENVIRONMENT
+from wblab.host.model import model_parameters
 
 MIN_PYTHON = (3, 11)
 START_NS = 1_700_000_000 * 10**9  # the wall clock at boot, when time is virtual
@@ -37,7 +37,8 @@ def kernel_arguments(spec: Spec, *, watched: bool = False) -> list[str]:
     ]
     if watched:
         arguments.append(_console(layout.SAMPLES_DEVICE, layout.SAMPLES_FD))
-    arguments += _models(list(spec.disk.values()))
+    model = model_parameters(list(spec.disk.values()))
+    arguments += [f"{name}={','.join(map(str, values))}" for name, values in model.items()]
     if spec.clock.mode == "virtual":
         arguments += [
             "time-travel=inf-cpu",
@@ -48,20 +49,6 @@ def kernel_arguments(spec: Spec, *, watched: bool = False) -> list[str]:
     program = f"{layout.host_path(layout.SCRATCH_FD)}/{layout.PROGRAM}"  # it holds the standard library as well
     environment = [f"{name}={value}" for name, value in {"PYTHONPATH": program, **ENVIRONMENT}.items()]
     return [*arguments, f"init={interpreter()}", *environment, "--", "-S", "-s", "-B", program]
-
-
-def _models(disks: Sequence[Disk]) -> list[str]:
-    """Return the parameters of the disks' models, a value for each disk; 0 is as fast as the host makes it."""
-    if not any(disk.model == "device" for disk in disks):
-        return []
-
-    def parameter(name: str, value: Callable[[Disk], int]) -> str:
-        return f"ubd.{name}={','.join(str(value(disk) if disk.model == 'device' else 0) for disk in disks)}"
-
-    return [
-        parameter("latency_ns", lambda disk: disk.latency),
-        parameter("bytes_per_second", lambda disk: disk.write_bps),
-    ]
 
 
 def _console(device: Path, fd: int) -> str:

@@ -6,6 +6,8 @@ from wblab.core.spec import Spec
 from wblab.core.tables import from_table
 from wblab.lab.specfile import read_spec
 
+DEVICE = "disk={size='64M', write_bps='1M', model='device'"
+
 
 @pytest.fixture
 def check(tmp_path, spec_text):
@@ -37,6 +39,17 @@ def check(tmp_path, spec_text):
         ("disk.size=67108865", "disk.size: 67108865 bytes is not a multiple of 4096"),
         ("disk.write_bps=0", "disk.write_bps: .* give for example 1MiB/s"),
         ("disk.latency=5ms", "disk.latency needs disk.model = 'device'"),
+        ("disk.depth=2", "disk.depth needs disk.model = 'device'"),
+        ("disk.stalls=random", "disk.stalls needs disk.model = 'device'"),
+        (f"{DEVICE}, latency='5s'}}", "disk.latency: 5 s is too long: give at most 4s"),
+        (f"{DEVICE}, seek_time='5s'}}", "disk.seek_time: 5 s is too long"),
+        (f"{DEVICE}, depth=0}}", "disk.depth: 0 is not between 1 and 64"),
+        (f"{DEVICE}, depth=65}}", "disk.depth: 65 is not between 1 and 64"),
+        (f"{DEVICE}, stall_every='1M'}}", "disk.stall_every and disk.stall_time belong together"),
+        (f"{DEVICE}, stall_time='1s'}}", "disk.stall_every and disk.stall_time belong together"),
+        (f"{DEVICE}, stalls='random'}}", "disk.stalls needs disk.stall_every"),
+        (f"{DEVICE}, cache_bytes='1M'}}", "disk.cache_bytes and disk.drain_bps belong together"),
+        (f"{DEVICE}, cache_bytes='4G', drain_bps='1M'}}", "disk.cache_bytes: 4 GiB is too much: give less than 4 GiB"),
         ("load.l1.size=65M", "the loads write 65 MiB, .* raise disk.size"),
         ("sysctl.vm.dirty_byte=5", "sysctl: unknown key 'vm.dirty_byte' .did you mean 'vm.dirty_bytes'"),
         ("sysctl.vm=5", "sysctl: 'vm' is not a key such as vm.dirty_bytes"),
@@ -90,6 +103,8 @@ def test_a_spec_that_cannot_run_is_refused_by_key(check, setting, message):
     "settings",
     [
         ["disk.model=device", "disk.latency=5ms"],
+        [f"{DEVICE}, depth=64, seek_time='8ms', read_bps='1G', cache_bytes='32M', drain_bps='2M'}}"],
+        [f"{DEVICE}, stall_every='64M', stall_time='500ms', stalls='random'}}"],
         ["sysctl.vm.dirty_bytes=5", "sysctl.vm.dirty_ratio=0"],
         ["sysctl.vm.dirty_bytes=5", "sysctl.vm.dirty_background_ratio=5"],
         ["sysctl.kernel.sched_rt_runtime_us=-1"],

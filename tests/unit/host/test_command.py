@@ -11,6 +11,7 @@ from wblab.core.errors import InputError
 from wblab.core.spec import Clock
 from wblab.host import command
 from wblab.host.command import interpreter, kernel_arguments
+from wblab.host.model import model_parameters
 from wblab.lab.places import PRESETS, ROOT
 from wblab.lab.specfile import read_spec
 
@@ -69,6 +70,22 @@ def test_several_disks_have_a_device_and_a_value_each():
     arguments = kernel_arguments(replace(BASE, disk={"slow": slow, "fast": fast}))
     assert named(arguments, "ubd0=") + named(arguments, "ubd1=") == ["ubd0=/proc/self/fd/12", "ubd1=/proc/self/fd/17"]
     assert named(arguments, "ubd.") == ["ubd.latency_ns=0,50000", "ubd.bytes_per_second=0,7"]
+
+
+def test_what_a_device_has_not_is_not_named():
+    disk = replace(DEVICE.disk["disk"], depth=4, cache_bytes=1 << 20, drain_bps=1000, stalls="random")
+    assert named(kernel_arguments(replace(DEVICE, disk={"disk": disk})), "ubd.")[2:] == [
+        *("ubd.depth=4", "ubd.stall_random=1", "ubd.cache_bytes=1048576", "ubd.drain_bytes_per_second=1000")
+    ]
+
+
+def test_each_disk_has_its_place_in_the_lists():
+    disks = [BASE.disk["disk"], DEVICE.disk["disk"], replace(DEVICE.disk["disk"], seek_time=7)]
+    assert model_parameters(disks) == {
+        "ubd.latency_ns": [0, 50_000, 50_000],
+        "ubd.bytes_per_second": [0, 1 << 20, 1 << 20],
+        "ubd.seek_ns": [0, 0, 7],
+    }
 
 
 def test_memory_is_that_of_the_spec():

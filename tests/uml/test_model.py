@@ -1,0 +1,201 @@
+"""The device's model against closed forms: requests by themselves, without a filesystem or a page cache."""
+
+import json
+
+import pytest
+from support.quickruns import SECONDS
+
+from wblab.data.digest import digest
+from wblab.host.run import RunFailedError
+from wblab.lab.formats import EXPERIMENT
+
+GUEST = """
+import json, mmap, os, time
+from threading import Thread
+from wblab.core import layout
+from wblab.core.status import Message
+from wblab.core.syscalls import power_off
+from wblab.guest import mounts
+
+mounts.mount_all()
+status = os.open(layout.STATUS_DEVICE, os.O_WRONLY | os.O_NOCTTY)
+disk = os.open(layout.DISK_DEVICE, os.O_RDWR | os.O_DIRECT)
+KIB, BLOCK = 1024, 64 * 1024
+block = mmap.mmap(-1, BLOCK)
+block.write(bytes(range(256)) * 256)
+flush = lambda: os.fsync(disk)
+
+def write(place):
+    os.pwritev(disk, [block], place * BLOCK)
+
+def read(place):
+    os.preadv(disk, [mmap.mmap(-1, BLOCK)], place * BLOCK)
+
+def each(task, places):
+    for place in places:
+        task(place)
+
+def together(task, places):
+    threads = [Thread(target=task, args=(place,)) for place in places]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+def timed(*call):
+    begin = time.monotonic_ns()
+    call[0](*call[1:])
+    return (time.monotonic_ns() - begin) / 1e9
+
+def end(*result):
+    os.write(status, Message("failed", time.monotonic_ns(), {{"reason": json.dumps(result)}}).line())
+    power_off()
+
+{code}
+"""
+BLOCK, MIB = 1 << 16, 1 << 20
+SCATTERED = [40, 3, 77, 20, 61, 9, 50, 30]
+TICK_S = 0.002  # what the system calls and threads of a test take in virtual time
+
+
+@pytest.fixture
+def measured(lab, guest_program):
+    """Return what runs some code in a guest with a disk of 8 MiB, and returns what that ended with."""
+
+    def run(code, *disk, clock="virtual", seed=1):
+        guest_program(GUEST.format(code=code))
+        keys = ["size=8MiB", "filesystem=ext2", "latency=0", *disk]
+        settings = [*(f"disk.{key}" for key in keys), f"clock.mode={clock}", f"seed={seed}", "load.l1.size=1MiB"]
+        with pytest.raises(RunFailedError):  # it never says that an experiment went well
+            lab.run("base-device", *settings, "load.l2.size=1MiB")
+        staged = max(lab.results.iterdir())
+        return json.loads(json.loads((staged / EXPERIMENT).read_text())["reason"])
+
+    return run
+
+
+def close(*expected_s):
+    return pytest.approx(expected_s, abs=TICK_S)
+
+
+def test_reads_have_a_rate_of_their_own(measured):
+    code = "end(timed(each, write, range(8)), timed(each, read, range(8)))"
+    assert measured(code, "latency=5ms") == close(8 * (0.005 + BLOCK / MIB), 8 * (0.005 + BLOCK / MIB))
+    found = measured(code, "latency=5ms", "read_bps=4MiB/s")
+    assert found == close(8 * (0.005 + BLOCK / MIB), 8 * (0.005 + BLOCK / (4 * MIB)))
+
+
+@pytest.mark.parametrize(
+    ("depth", "rate", "expected_s"),
+    [
+        (1, MIB, 8 * (0.1 + BLOCK / MIB)),
+        (4, MIB, 0.1 + 8 * BLOCK / MIB),  # the bus is the bottleneck
+        (
+            4,
+            64 * MIB,
+            2 * 0.1 + 5 * BLOCK / (64 * MIB),
+        ),  # the latency is: two rounds
+        (8, 64 * MIB, 0.1 + 8 * BLOCK / (64 * MIB)),
+    ],
+)
+def test_so_many_requests_pass_their_latency_at_once_and_share_a_bus(measured, depth, rate, expected_s):
+    found = measured(
+        "end(timed(together, write, range(0, 16, 2)))", "latency=100ms", f"depth={depth}", f"write_bps={rate}"
+    )
+    assert found == close(expected_s)
+
+
+def test_depth_is_nothing_for_one_who_waits(measured):
+    assert measured("end(timed(each, write, range(8)))", "latency=100ms", "depth=8") == close(8 * (0.1 + BLOCK / MIB))
+
+
+def test_a_seek_costs_what_does_not_follow(measured):
+    calls = ("write, range(1, 9)", f"write, {SCATTERED}", f"read, {SCATTERED}")
+    code = f"write(0); end({', '.join(f'timed(each, {call})' for call in calls)})"
+    plain = 8 * BLOCK / MIB
+    assert measured(code, "seek_time=20ms") == close(plain, plain + 8 * 0.02, plain + 8 * 0.02)
+
+
+def test_a_device_stalls_with_what_is_written(measured):
+    code = "end(timed(each, read, range(16)), timed(each, write, range(16)), timed(each, write, range(3)))"
+    found = measured(code, "stall_every=256KiB", "stall_time=300ms")
+    assert found == close(16 * BLOCK / MIB, 16 * BLOCK / MIB + 4 * 0.3, 3 * BLOCK / MIB)
+
+
+def test_stalls_at_random_are_those_of_the_seed(measured):
+    code = "end(*(timed(write, place) for place in range(64)))"
+    settings = ("stall_every=256KiB", "stall_time=1s", "stalls=random")
+    first, again, other = (measured(code, *settings, seed=seed) for seed in (1, 1, 2))
+    assert first == again
+    assert [round(time_s) for time_s in first] != [round(time_s) for time_s in other]
+    for found in (first, other):
+        stalls = sum(time_s > 1 for time_s in found)
+        assert 6 <= stalls <= 26  # 16 of 64 on average: p < 0.002 beyond
+        assert sum(found) == pytest.approx(64 * BLOCK / MIB + stalls, abs=64 * TICK_S)
+
+
+STALLS = ("stall_every=256KiB", "stall_time=1s")
+CACHED = ("write_bps=16MiB/s", "cache_bytes=1MiB", "drain_bps=1MiB/s")
+
+
+def test_writes_go_into_the_cache_until_it_is_full_and_a_flush_waits_for_the_medium(measured):
+    bus, medium = BLOCK / (16 * MIB), BLOCK / MIB
+    code = "end(timed(each, write, range(8)), timed(flush), timed(each, write, range(32)), timed(flush), timed(flush))"
+    # The medium begins when the first block is in the cache; with a full one, a block enters when as much has left.
+    expected = (8 * bus, bus + 8 * medium - 8 * bus, bus + 32 * medium - 1.0, 1.0, 0)
+    assert measured(code, *CACHED) == close(*expected)
+
+
+def test_the_cache_drains_by_itself_and_reads_do_not_wait(measured):
+    bus = BLOCK / (16 * MIB)
+    code = "each(write, range(8)); reads = timed(each, read, range(8)); time.sleep(2); end(reads, timed(flush))"
+    assert measured(code, *CACHED) == close(8 * bus, 0)
+
+
+def test_without_a_cache_a_flush_takes_the_latency(measured):
+    assert measured("each(write, range(8)); end(timed(flush))", "latency=30ms") == close(0.03)
+
+
+def test_the_cache_hides_stalls_and_seeks_until_the_flush(measured):
+    bus, medium = BLOCK / (16 * MIB), BLOCK / MIB
+    code = f"end(timed(each, write, {SCATTERED}), timed(flush))"
+    found = measured(code, *CACHED, "stall_every=256KiB", "stall_time=300ms", "seek_time=20ms")
+    assert found == close(8 * bus, bus + 8 * (medium + 0.02) + 2 * 0.3 - 8 * bus)
+
+
+def test_a_stall_longer_than_the_cache_lasts_fills_no_empty_cache(measured):
+    code = "end(timed(each, write, range(4)), timed(each, write, range(8)), timed(flush))"
+    found = measured(code, "cache_bytes=256KiB", "drain_bps=1MiB/s", "write_bps=16MiB/s", *STALLS)
+    bus, medium = BLOCK / (16 * MIB), BLOCK / MIB
+    stalled = bus + 12 * medium + 3 * 1.0  # all of it
+    full = stalled - 4 * medium  # when the last of the twelve has its place
+    assert found == close(4 * bus, full - 4 * bus, stalled - full)
+
+
+def test_seeks_pass_side_by_side_and_a_stall_stops_all(measured):
+    together = f"end(timed(together, write, {SCATTERED}))"
+    plain = ("depth=8", "write_bps=64MiB/s", "seek_time=100ms")
+    transfer = 8 * BLOCK / (64 * MIB)
+    assert measured(together, *plain) == close(0.1 + transfer)
+    assert measured(together, *plain, "stall_every=256KiB", "stall_time=300ms") == close(0.1 + transfer + 2 * 0.3)
+
+
+def test_several_at_once_fill_the_cache_as_one_does(measured):
+    bus, medium = BLOCK / (16 * MIB), BLOCK / MIB
+    found = measured("end(timed(together, write, range(32)), timed(flush))", *CACHED, "depth=8", "latency=10ms")
+    assert found == close(0.01 + bus + 32 * medium - 1.0, 1.0)
+
+
+def test_it_is_the_same_in_real_time(measured):
+    code = "end(timed(each, write, range(32)), timed(flush), timed(each, read, range(16)))"
+    found = measured(code, *CACHED, "read_bps=4MiB/s", "seek_time=1ms", clock="real")
+    assert found == pytest.approx([1.0 + 0.001, 1.0, 0.25], abs=0.15)
+
+
+def test_a_run_with_all_of_it_repeats(shared_lab):
+    """Through a filesystem, with the page cache: what the closed forms leave out."""
+    settings = ("disk.size=64MiB", "disk.depth=8", "disk.seek_time=2ms", "disk.read_bps=8MiB/s", *SECONDS[1:])
+    settings += ("disk.stall_every=1MiB", "disk.stall_time=200ms", "disk.stalls=random")
+    settings += ("disk.cache_bytes=1MiB", "disk.drain_bps=1MiB/s", "disk.write_bps=8MiB/s")
+    first, again = (shared_lab.run("base-device", *settings) for _ in range(2))
+    assert digest(first) == digest(again)

@@ -1,0 +1,42 @@
+import re
+
+import pytest
+
+from wblab.core.check import MODEL_KEYS, check_spec
+from wblab.core.errors import InputError
+from wblab.lab.disks import disk_names, disk_settings
+from wblab.lab.places import DISKS, PRESETS
+from wblab.lab.specfile import read_spec
+
+MODEL = {"model", "write_bps", *MODEL_KEYS}
+
+
+def test_the_disks_that_people_have_are_there():
+    assert disk_names() == ["hdd", "nvme", "ram", "sd-card", "ssd", "usb-stick"]
+
+
+@pytest.mark.parametrize("name", disk_names())
+@pytest.mark.parametrize("preset", ["base", "base-device"])
+def test_a_disk_makes_a_spec_that_can_run_and_leaves_nothing_of_the_model_before(preset, name):
+    settings = disk_settings(name)
+    assert {setting.partition("=")[0].removeprefix("disk.") for setting in settings} == MODEL
+    spec = read_spec(PRESETS / f"{preset}.toml", settings)
+    check_spec(spec)
+    assert spec.disk.model == "device"
+    assert spec.disk.size == 130 << 20
+    changed = read_spec(PRESETS / f"{preset}.toml", [*settings, "disk.write_bps=1MiB/s"])
+    assert changed.disk.write_bps == 1 << 20
+
+
+@pytest.mark.parametrize("name", disk_names())
+def test_no_rate_is_without_a_source(name):
+    for line in (DISKS / f"{name}.toml").read_text().splitlines():
+        if re.match(r"(write_bps|read_bps|drain_bps) = \"", line) and name != "ram":
+            assert "  # " in line
+
+
+def test_a_disk_that_is_none_is_named_with_those_that_are():
+    with pytest.raises(InputError, match=r"no disk 'usbstick' .did you mean 'usb-stick'.*give one of hdd, nvme"):
+        disk_settings("usbstick")
+    with pytest.raises(InputError, match=r"no disk '\.\./base'"):
+        disk_settings("../base")
