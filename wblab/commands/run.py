@@ -31,8 +31,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--disk",
-        metavar="NAME",
-        help="the speed of a disk as they are sold, of experiments/disks: hdd, ssd, nvme, usb-stick, sd-card, ram",
+        metavar="[NAME=]DISK",
+        action="append",
+        default=[],
+        help="the speed of a disk as they are sold, of experiments/disks: hdd, ssd, nvme, usb-stick, sd-card, ram; NAME: "
+        "of which one, in a spec of several",
     )
     add_settings(parser)
     parser.add_argument("--clock", choices=("virtual", "real"), help="the guest's time (default: the spec's)")
@@ -109,7 +112,7 @@ def _spec(arguments: argparse.Namespace) -> "Spec":
     from wblab.lab.disks import disk_settings
     from wblab.lab.specfile import find_spec, read_spec
 
-    settings = [*(disk_settings(arguments.disk) if arguments.disk else ()), *arguments.settings]
+    settings = [*(setting for disk in arguments.disk for setting in disk_settings(disk)), *arguments.settings]
     for key, value in (("clock.mode", arguments.clock), ("seed", arguments.seed)):
         if value is not None:
             settings.append(f"{key}={value}")

@@ -22,10 +22,17 @@ def test_a_disk_makes_a_spec_that_can_run_and_leaves_nothing_of_the_model_before
     assert {setting.partition("=")[0].removeprefix("disk.") for setting in settings} == MODEL
     spec = read_spec(PRESETS / f"{preset}.toml", settings)
     check_spec(spec)
-    assert spec.disk.model == "device"
-    assert spec.disk.size == 130 << 20
+    assert spec.disk["disk"].model == "device"
+    assert spec.disk["disk"].size == 130 << 20
     changed = read_spec(PRESETS / f"{preset}.toml", [*settings, "disk.write_bps=1MiB/s"])
-    assert changed.disk.write_bps == 1 << 20
+    assert changed.disk["disk"].write_bps == 1 << 20
+
+
+def test_each_of_several_disks_may_be_one():
+    settings = [*disk_settings("slow=usb-stick"), *disk_settings("fast=nvme")]
+    spec = read_spec(PRESETS / "two-disks.toml", settings)
+    check_spec(spec)
+    assert {name: disk.write_bps for name, disk in spec.disk.items()} == {"slow": 10_000_000, "fast": 1_500_000_000}
 
 
 @pytest.mark.parametrize("name", disk_names())
