@@ -1,5 +1,7 @@
 """Every kind of load in a guest: it does its work there, and the same work again."""
 
+import json
+
 import pytest
 import tracecmd
 
@@ -21,6 +23,10 @@ KINDS = {
     },
     "mapped": "kind='mapped', file='x', size='1MiB', idle='100ms'",
     "mapped-sync": "kind='mapped', file='x', size='1MiB', block='64KiB', idle='1s', order='sequential', msync='sync'",
+    **{
+        f"loop-{paradigm}": f"kind='loop', file='x', idle='50ms', paradigm='{paradigm}'"
+        for paradigm in ("sync", "threads", "pipe")
+    },
     "repeat": "kind='repeat', idle='500ms', argv=['sh', '-c', 'echo $$ >> x; sync x']",
 }
 
@@ -71,3 +77,19 @@ def test_commits_and_reads_beside_an_offender_take_far_longer(shared_lab):
         beside = item.pauses_ns[item.starts_ns + item.durations_ns >= flood_ns]
         assert len(before) > 50
         assert beside.max() > 10 * before.max(), name
+
+
+def test_a_loop_is_stopped_beside_an_offender_unless_another_writes_its_log(shared_lab):
+    def longest_s(paradigm):
+        load = f"kind='loop', file='x', idle='10ms', block='4KiB', paradigm='{paradigm}', room='16KiB'"
+        offender = "load.l1={kind='load', file='l1', wait='3s', size='24MiB', block='64KiB'}"
+        run = shared_lab.run("base", *settings(load), offender)
+        record = json.loads((run.path / "load.x.json").read_text())
+        return run.load("x").pauses_ns.max() / 1e9, record["dropped"]
+
+    alone_s, dropped = longest_s("sync")
+    assert (alone_s > 0.1, dropped) == (True, 0)
+    for paradigm in ("threads", "pipe"):
+        handed_s, dropped = longest_s(paradigm)
+        assert handed_s < alone_s / 10
+        assert dropped > 0

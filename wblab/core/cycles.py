@@ -15,13 +15,13 @@ from typing import Literal
 
 from wblab.core.child import describe_code
 from wblab.core.errors import WblabError
-from wblab.core.loads import CommandFailed, Load
+from wblab.core.loads import CommandFailed, Cycle, Load
 from wblab.core.syscalls import lock_memory
 from wblab.core.units import NS_PER_S
 
 End = Literal["finished", "stopped", "full", "failed"]
 _ENDS: tuple[End, ...] = ("failed", "finished", "stopped", "full")  # the first: what a load is until it says more
-_COUNT, _END, _ERRNO, _STATUS, _FIRST = 0, 1, 2, 3, 4
+_COUNT, _END, _ERRNO, _STATUS, _DROPPED, _FIRST = range(6)
 
 
 class Stamps:
@@ -51,12 +51,14 @@ class Stamps:
 class Ending:
     """Why a load ended, with the system's reason where a system call failed.
 
-    status: of a command that ended otherwise than well, its exit code, or less than 0 the signal.
+    status: of a command that ended otherwise than well, its exit code, or less than 0 the signal. dropped: how many of
+    its cycles dropped their work.
     """
 
     end: End
     error: str = ""
     status: int = 0
+    dropped: int = 0
 
 
 class Stopped(Exception):  # noqa: N818 - not an error
@@ -71,14 +73,17 @@ def run_cycles(load: Load, mount: Path, stamps: Stamps, start_ns: int, seed: str
     are ignored from its end on.
     """
     slots, append, now = stamps.slots, stamps.append, time.monotonic_ns
+    cycle: Cycle | None = None
     try:
         _on_stop(_raise_stopped)
         cycle = load.prepare(mount, seed)
         time.sleep(max(0, start_ns - now()) / NS_PER_S)
         append(now())
         for number in range(load.capacity):
-            cycle(number)
+            dropped = cycle(number)
             append(now())
+            if dropped:
+                slots[_DROPPED] += 1
         _on_stop(signal.SIG_IGN)
         slots[_END] = _ENDS.index("finished" if load.ends else "full")
     except CommandFailed as failed:
@@ -93,12 +98,16 @@ def run_cycles(load: Load, mount: Path, stamps: Stamps, start_ns: int, seed: str
     except OSError as error:
         _on_stop(signal.SIG_IGN)
         slots[_ERRNO] = error.errno or 0
+    finally:
+        if cycle:
+            _finish(load, cycle, slots)
 
 
 def ending(stamps: Stamps) -> Ending:
     """Return why the load that filled `stamps` ended."""
     error = stamps.slots[_ERRNO]
-    return Ending(_ENDS[stamps.slots[_END]], os.strerror(error) if error else "", stamps.slots[_STATUS])
+    said = os.strerror(error) if error else ""
+    return Ending(_ENDS[stamps.slots[_END]], said, stamps.slots[_STATUS], stamps.slots[_DROPPED])
 
 
 def check_ending(name: str, ended: Ending) -> None:
@@ -114,6 +123,14 @@ def check_ending(name: str, ended: Ending) -> None:
 def stamps_for(load: Load) -> Stamps:
     """Return a buffer that is large enough for the load, its first boundary and the one of a stop."""
     return Stamps(load.capacity + 2)
+
+
+def _finish(load: Load, cycle: Cycle, slots: memoryview) -> None:
+    try:
+        load.finish(cycle)
+    except OSError as error:
+        slots[_END] = _ENDS.index("failed")
+        slots[_ERRNO] = slots[_ERRNO] or error.errno or 0
 
 
 def _raise_stopped(number: int, frame: FrameType | None) -> None:

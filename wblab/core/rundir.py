@@ -44,7 +44,8 @@ class DiskRecord:
 class LoadRecord:
     """What load.<name>.json says. `unit` is that of the boundaries in load.<name>.npy.
 
-    status: of a command, its exit code, or less than 0 the signal that ended it; 0 of all others.
+    status: of a command, its exit code, or less than 0 the signal that ended it; 0 of all others. dropped: in how many
+    cycles it dropped its work, as it had no room for it.
     """
 
     name: str
@@ -56,6 +57,7 @@ class LoadRecord:
     end: str
     error: str
     status: int = 0
+    dropped: int = 0
 
 
 def write_disks(directory: Path, disks: dict[str, DiskRecord]) -> None:
@@ -69,5 +71,7 @@ def write_load(directory: Path, name: str, load: Load, pid: int, stamps: Stamps)
     times_ns, ended = stamps.times_ns(), ending(stamps)
     npy.write_int64(directory / load_times(name), times_ns)
     cycles = max(0, len(times_ns) - 1)
-    record = LoadRecord(name, load.kind, to_table(load), pid, "ns", cycles, ended.end, ended.error, ended.status)
+    record = LoadRecord(
+        name, load.kind, to_table(load), pid, "ns", cycles, ended.end, ended.error, ended.status, ended.dropped
+    )
     (directory / load_record(name)).write_text(json.dumps(asdict(record), indent=2) + "\n")

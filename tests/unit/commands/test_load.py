@@ -87,6 +87,7 @@ def test_parameters_stand_in_the_order_of_the_design():
         "syncfs": ["idle"],
         "read": ["file", "size", "idle"],
         "mapped": ["file", "size", "idle"],
+        "loop": ["file", "idle"],
         "repeat": ["argv", "idle"],
     }
     assert {kind: required(KINDS[kind]) for kind in designed} == designed

@@ -17,7 +17,7 @@ def test_a_load_is_written_as_the_design_has_it(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["load.c1.json", "load.c1.npy"]
     assert np.load(tmp_path / "load.c1.npy", allow_pickle=False).tolist() == [10, 20, 31]
     record = json.loads((tmp_path / "load.c1.json").read_text())
-    assert list(record) == ["name", "kind", "parameters", "pid", "unit", "cycles", "end", "error", "status"]
+    assert list(record) == ["name", "kind", "parameters", "pid", "unit", "cycles", "end", "error", "status", "dropped"]
     assert (record["name"], record["kind"], record["pid"], record["unit"]) == ("c1", "control", 7, "ns")
     assert record["cycles"] == 2
     assert from_table(Load, record["parameters"], exact=True) == load

@@ -4,6 +4,7 @@ from wblab.core.loads.base import MAX_CYCLES, Cycle, IoClass, Load, Role
 from wblab.core.loads.command import Command, CommandFailed, Repeat
 from wblab.core.loads.control import Control
 from wblab.core.loads.durable import Commit, SyncFilesystem, SyncWrite
+from wblab.core.loads.loop import Loop
 from wblab.core.loads.mapped import Mapped
 from wblab.core.loads.offender import Offender
 from wblab.core.loads.reading import Read
@@ -19,6 +20,7 @@ __all__ = [
     "Cycle",
     "IoClass",
     "Load",
+    "Loop",
     "Mapped",
     "MultiWrite",
     "Offender",
@@ -31,6 +33,6 @@ __all__ = [
 ]
 
 _ALL: tuple[type[Load], ...] = (
-    Control, Write, MultiWrite, SyncWrite, Commit, SyncFilesystem, Read, Mapped, Repeat, Offender, Command,
+    Control, Write, MultiWrite, SyncWrite, Commit, SyncFilesystem, Read, Mapped, Loop, Repeat, Offender, Command,
 )  # fmt: skip
 KINDS: dict[str, type[Load]] = {load.kind: load for load in _ALL}

@@ -16,7 +16,8 @@ IoClass = Literal["none", "realtime", "best-effort", "idle"]
 # control: its pauses are stalls of the environment. innocent: its pauses are the question. Both run until they are
 # stopped. offender: ends by itself, and all offenders' end is that of the experiment.
 Role = Literal["control", "innocent", "offender"]
-Cycle = Callable[[int], object]
+# Runs the cycle of a number; True says that it dropped its work instead.
+Cycle = Callable[[int], bool | None]
 Progress = Callable[[], object]
 
 # A load without an end of its own stops after this many cycles: its buffer takes 8 bytes for each.
@@ -103,3 +104,6 @@ class Load:
         Both raise OSError.
         """
         raise NotImplementedError
+
+    def finish(self, cycle: Cycle) -> None:
+        """End what `prepare` began besides its cycles, such as a process. Raises OSError."""
