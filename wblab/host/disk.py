@@ -15,6 +15,7 @@ from wblab.host.mkfs import Mkfs
 from wblab.lab.tools import tool_path
 
 _EXT_OPTIONS = "lazy_itable_init=0,lazy_journal_init=0,nodiscard,hash_seed={seed}"
+_FAT32, _LEAST_FAT32 = ("-F", "32"), 40 << 20  # as sticks are sold; FAT16 has room for 512 files in its root
 _CHUNK = b"\xff" * (1 << 20)
 
 
@@ -62,7 +63,7 @@ def _command(disk: Disk, bits: Random) -> list[str]:
         "xfs": ("-q", "-f", "-K", "-m", f"uuid={volume}"),
         "btrfs": ("-q", "-f", "-K", "-U", str(volume)),
         "f2fs": ("-q", "-f", "-t", "0", "-r", "-T", str(TIME_S), "-U", str(volume)),
-        "vfat": ("--invariant", "-i", f"{hashes.int & 0xFFFFFFFF:08x}"),
+        "vfat": ("--invariant", "-i", f"{hashes.int & 0xFFFFFFFF:08x}", *(_FAT32 if disk.size >= _LEAST_FAT32 else ())),
         "exfat": (),
     }
     extended = _EXT_OPTIONS.format(seed=hashes)

@@ -79,6 +79,13 @@ def test_the_time_of_day_is_not_in_the_bytes(filesystem):
     assert digest(disk, 1) == first
 
 
+@needs("mkfs.vfat")
+@pytest.mark.parametrize(("size", "kind"), [(16 * MIB, b"FAT16"), (40 * MIB, b"FAT32")])
+def test_a_stick_has_fat32_as_soon_as_it_can(size, kind):
+    with formatted(Disk(size=size, filesystem="vfat", write_bps=1), 1) as fd:
+        assert kind in os.pread(fd, 512, 0)
+
+
 def dumped(fd):
     command = [tool_path("dumpe2fs"), "-h", f"/proc/self/fd/{fd}"]
     return subprocess.run(command, pass_fds=[fd], capture_output=True, text=True, check=True).stdout
