@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="[NAME=]DISK",
         action="append",
         default=[],
-        help="the speed of a disk as they are sold, of experiments/disks: hdd, ssd, nvme, usb-stick, sd-card, ram; NAME: "
+        help="the speed of a disk as it is sold, of experiments/disks: hdd, ssd, nvme, usb-stick, sd-card, ram. NAME: "
         "of which one, in a spec of several",
     )
     add_settings(parser)
