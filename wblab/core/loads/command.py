@@ -99,12 +99,16 @@ class Repeat(Load):
 
 def _run(argv: tuple[str, ...]) -> None:
     """Run a command to its end; it ends with us if we are stopped. Raises OSError, CommandFailed."""
-    pid = os.posix_spawnp(argv[0], argv, os.environ)
+    pid, stops = 0, (signal.SIGINT, signal.SIGTERM)
     try:
+        signal.pthread_sigmask(signal.SIG_BLOCK, stops)  # until we know whom to end
+        pid = os.posix_spawnp(argv[0], argv, os.environ, setsigmask=())
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, stops)
         _, status = os.waitpid(pid, 0)
     except BaseException:
-        os.kill(pid, signal.SIGTERM)
-        os.waitpid(pid, 0)
+        if pid:
+            os.kill(pid, signal.SIGTERM)
+            os.waitpid(pid, 0)
         raise
     if status:
         raise CommandFailed(os.waitstatus_to_exitcode(status))
