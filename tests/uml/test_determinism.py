@@ -32,7 +32,7 @@ SYNC = ('disk.mount_options=["sync"]', "load.l1.size=128KiB", "load.l2.size=64Ki
 
 def needs(tool):
     """The mark of a test that needs an optional program."""
-    return pytest.mark.skipif(tool_path(tool) is None, reason=f"{tool} is not installed")
+    return pytest.mark.skipif(tool_path(tool) is None, reason=f"what makes a filesystem is not installed: {tool}")
 
 
 REPLAYS = [(fixture, condition) for condition in CONDITIONS for fixture in FIXTURES]

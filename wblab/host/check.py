@@ -16,6 +16,8 @@ from wblab.lab.tools import tool_path
 
 # Room for the trace while it is recorded, and for what the guest's kernel needs beside its memory.
 _SPARE_BYTES = 64 << 20
+# What all kernels with the lab's patches have; the model of a device has grown since.
+_IN_ALL = ("tt_syscall_ns", "um_seed", "ubd.latency_ns", "ubd.bytes_per_second")
 
 
 def check_run(spec: Spec) -> None:
@@ -36,15 +38,11 @@ def check_run(spec: Spec) -> None:
 
 
 def check_kernel(spec: Spec, kernel: Kernel) -> None:
-    """Raise InputError for a kernel that lacks what the lab's patches bring, and the run needs.
-
-    The first are in all kernels of the lab; the device's model has grown.
-    """
-    needed: tuple[str, ...] = ()
-    if spec.clock.mode == "virtual" and not kernel.patches:
-        needed = ("tt_syscall_ns", "um_seed")
+    """Raise InputError for a kernel that lacks what the lab's patches bring, and the run needs."""
+    needed: tuple[str, ...] = ("tt_syscall_ns", "um_seed") if spec.clock.mode == "virtual" else ()
     needed += tuple(model_parameters(list(spec.disk.values())))
-    missing = [parameter for parameter in needed if not kernel.has(parameter)]
+    sure = _IN_ALL if kernel.patches else ()
+    missing = [parameter for parameter in needed if parameter not in sure and not kernel.has(parameter)]
     if missing:
         raise InputError(
             f"the kernel {kernel.path} does not know {', '.join(missing)}: "

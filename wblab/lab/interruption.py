@@ -25,10 +25,17 @@ def interruptible() -> Iterator[None]:
 
     def again_if_dropped(unraisable: "UnraisableHookArgs") -> None:
         if isinstance(unraisable.exc_value, KeyboardInterrupt):
-            signal.signal(signal.SIGALRM, _interrupt)
+            signal.signal(signal.SIGALRM, again)
             signal.setitimer(signal.ITIMER_REAL, _A_MOMENT_S)  # not at once: an exception in here is dropped as well
         else:
             before(unraisable)
+
+    def again(number: int, frame: FrameType | None) -> None:
+        while frame and frame.f_code is not again_if_dropped.__code__:
+            frame = frame.f_back
+        if not frame:
+            raise KeyboardInterrupt
+        signal.setitimer(signal.ITIMER_REAL, _A_MOMENT_S)  # still in there: the machine is busy
 
     sys.unraisablehook = again_if_dropped
     try:

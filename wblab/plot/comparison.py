@@ -122,7 +122,10 @@ def comparison_figure(comparison: Comparison, metrics: Sequence[str] = METRICS) 
 
 def headline(comparison: Comparison) -> str:
     """Return what is compared with what, in one line."""
-    runs = sorted({len(item.values) for item in comparison.distributions})
+    most: dict[str, int] = {}  # not every run has every figure
+    for item in comparison.distributions:
+        most[item.group] = max(most.get(item.group, 0), len(item.values))
+    runs = sorted(set(most.values()))
     count = f"{runs[0]}" if len(runs) == 1 else f"{runs[0]} to {runs[-1]}"
     groups = len(comparison.groups)
     return (

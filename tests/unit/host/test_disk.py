@@ -33,7 +33,7 @@ def xfs_version():
 
 def needs(tool):
     """The mark of a test that needs an optional program."""
-    return pytest.mark.skipif(tool_path(tool) is None, reason=f"{tool} is not installed")
+    return pytest.mark.skipif(tool_path(tool) is None, reason=f"what makes a filesystem is not installed: {tool}")
 
 
 REPEATS_XFS = pytest.mark.skipif(xfs_version() < (6, 18), reason="mkfs.xfs is repeatable since xfsprogs 6.18")

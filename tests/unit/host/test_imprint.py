@@ -25,7 +25,7 @@ def test_what_the_seed_says_is_a_sound_filesystem(filesystem, tmp_path):
     checker, *options = CHECKS[filesystem]
     for tool in (f"mkfs.{filesystem}", checker):
         if tool_path(tool) is None:
-            pytest.skip(f"{tool if tool.startswith('mkfs') else f'mkfs.{filesystem}'} is not installed")
+            pytest.skip(f"what makes a filesystem is not installed: {tool}")
     disk = Disk(size=192 * MIB, filesystem=filesystem, write_bps=1)
     image = tmp_path / "image"
     with formatted(disk, seed=1) as fd:

@@ -124,7 +124,14 @@ def test_a_killed_run_empties_only_its_own_directory(ground, attacker):
         process.kill()
         process.communicate(timeout=100)
     theirs = ground / "theirs/disk"
-    wait_until(lambda: not any(path.is_file() for path in theirs.rglob("*") if "roots" not in str(path.resolve())))
+
+    def emptied():
+        try:
+            return not any(path.is_file() for path in theirs.rglob("*") if "roots" not in str(path.resolve()))
+        except FileNotFoundError:  # the attacker is still at it
+            return False
+
+    wait_until(emptied)
     assert state(ground / "roots") == before
 
 

@@ -31,7 +31,7 @@ machines = st.builds(
     memory_bytes=st.integers(256 * MIB, 1024 * GIB),
     background_bytes=st.integers(8 * MIB, 64 * GIB),
     write_bps=st.integers(MIB, 8 * GIB),
-    filesystem=st.sampled_from([*get_args(Filesystem), "btrfs"]),
+    filesystem=st.sampled_from([*get_args(Filesystem), "zfs"]),
     scheduler=st.sampled_from([*get_args(Scheduler), "", "none,bfq"]),
     offender_bytes=st.integers(1, 16 * GIB),
     wait_ns=st.just(5 * 10**9),
@@ -64,10 +64,10 @@ def test_a_twin_can_run_and_has_its_machine_s_flush_time(machine):
 
 
 def test_what_a_guest_does_not_have_is_said():
-    machine = Machine(**{**vars(THESIS), "filesystem": "btrfs", "scheduler": ""})
+    machine = Machine(**{**vars(THESIS), "filesystem": "zfs", "scheduler": ""})
     twin = twin_of(machine, "twin")
     assert (twin.spec.disk["disk"].filesystem, twin.spec.disk["disk"].scheduler) == ("ext4", "none")
     assert [note.partition(":")[0] for note in twin.notes] == [
-        "the guest has no btrfs",
+        "the guest has no zfs",
         "the scheduler of no disk is not one of the guest's",
     ]
