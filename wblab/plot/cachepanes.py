@@ -48,8 +48,9 @@ def disk_panes(cache: PageCache, window: Window) -> Iterator[Pane]:
     throttling = cache.throttling.within(window.start_ns, window.end_ns)
     if len(throttling):
         yield disks_dirty_pane(throttling, colours)
-    if len(cache.written.within(window.start_ns, window.end_ns)):
-        yield disks_rates_pane(written_rates(cache, window), colours)
+    rates = written_rates(cache, window)
+    if rates.per_s:
+        yield disks_rates_pane(rates, colours)
 
 
 def event_rates_pane(rates: Rates) -> Pane:

@@ -187,8 +187,9 @@ REQUEST = "u32 dev 8 4 0\nu32 nr_sector 12 4 0\nchar rwbs[8] 16 8 0"
 
 
 @pytest.fixture
-def two_disks(tmp_path):
-    """Return the run of two disks, and one decision and two requests of each in its trace."""
+def two_disks(tmp_path, request):
+    """Return the run of two disks, and one decision and two requests, by default of 8 sectors, of each in its trace."""
+    sectors = getattr(request, "param", 8)
     base = read_spec(find_spec("base"))
     loads = {name: replace(load, disk="fast" if name == "mw1" else "") for name, load in base.load.items()}
     disk = base.disk["disk"]
@@ -201,7 +202,7 @@ def two_disks(tmp_path):
         bdi = f"98:{minor}".encode()
         entries.append(ring.record(BALANCE, 7, struct.pack(f"<32s{len(values)}q", bdi, *values)))
         for flags in (b"WS", b"RA"):
-            entries.append(ring.record(702, 7, struct.pack("<II8s", 98 << 20 | minor, 8, flags)))
+            entries.append(ring.record(702, 7, struct.pack("<II8s", 98 << 20 | minor, sectors, flags)))
     formats = {
         "writeback": [event_format("balance_dirty_pages", BALANCE, DECISION)],
         "block": [event_format("block_rq_complete", 702, REQUEST)],
@@ -227,6 +228,12 @@ def test_what_each_disk_writes_is_a_rate_of_its_own(two_disks):
     panes = {pane.name: pane for pane in cache_panes(page_cache(two_disks), Window(0, 10 * S), {"l1": "grey"})}
     assert list(panes) == ["events", "throttling", "rate limits: slow", "rate limits: fast", "disks", "written"]
     assert panes["disks"].explained == panes["written"].explained == ["slow", "fast"]
+
+
+@pytest.mark.parametrize("two_disks", [0], indirect=True)
+def test_writes_of_no_bytes_draw_no_rates(two_disks):
+    panes = cache_panes(page_cache(two_disks), Window(0, 10 * S), {"l1": "grey"})
+    assert [pane.name for pane in panes][-2:] == ["rate limits: fast", "disks"]
 
 
 def test_a_disk_has_everything_some_time_after_the_last_offenders_end(two_disks):
