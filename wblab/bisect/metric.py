@@ -35,7 +35,7 @@ def named_metric(text: str, spec: Spec) -> Metric:
     if load not in spec.load:
         known = list(spec.load)
         raise InputError(f"--metric: {spec.name} has no load {load!r}{nearest(load, known)}: it has {', '.join(known)}")
-    known = [metric for metric in METRICS if metric != UNPLUG and _has(spec.load[load], metric)]
+    known = [metric for metric in METRICS if _has(spec.load[load], metric)]
     if name not in known:
         raise InputError(
             f"--metric: no metric {name!r} of {load}{nearest(name, known)}: it is one of {', '.join(known)}"
@@ -44,6 +44,8 @@ def named_metric(text: str, spec: Spec) -> Metric:
 
 
 def _has(load: Load, metric: str) -> bool:
+    if metric == UNPLUG:
+        return False  # of which offender only a run can tell
     if metric == "throughput_bps":
         return load.role == "offender"
     return metric != "cycle_rate_hz" or load.waits_for_disk

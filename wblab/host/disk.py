@@ -10,8 +10,7 @@ from wblab.core.errors import WblabError
 from wblab.core.spec import DISK, Disk, Spec
 from wblab.core.streams import stream
 from wblab.host.imprint import CHANCE_BYTES, TIME_S
-from wblab.host.mkfs import DISK as PATH
-from wblab.host.mkfs import Mkfs
+from wblab.host.mkfs import DISK_PATH, Mkfs
 from wblab.lab.tools import tool_path
 
 _EXT_OPTIONS = "lazy_itable_init=0,lazy_journal_init=0,nodiscard,hash_seed={seed}"
@@ -68,7 +67,7 @@ def _command(disk: Disk, bits: Random) -> list[str]:
     }
     extended = _EXT_OPTIONS.format(seed=hashes)
     ext = ("-q", "-F", "-t", disk.filesystem, "-U", str(volume), "-E", extended)
-    return [tool, *own.get(disk.filesystem, ext), *disk.mkfs_options, PATH]
+    return [tool, *own.get(disk.filesystem, ext), *disk.mkfs_options, DISK_PATH]
 
 
 def _fill(fd: int, size: int) -> None:

@@ -15,7 +15,7 @@ from wblab.host.sandbox import DISTRIBUTION, Sandbox
 from wblab.host.sandbox.elf import loader
 from wblab.machine.lifetime import end_with
 
-DISK = host_path(DISK_FD)  # what the command calls the disk
+DISK_PATH = host_path(DISK_FD)  # what the command calls the disk
 _LONGEST_S = 60  # of processor time
 # The defaults are those built into mke2fs, not a file's of this machine: it takes them where this file does not exist.
 _DEFAULTS = {"MKE2FS_CONFIG": "/nonexistent/mke2fs.conf"}
@@ -27,7 +27,7 @@ _ENVIRONMENT = {"PATH": os.defpath, "LC_ALL": "C"} | _DEFAULTS | _FIXED
 
 @dataclass(frozen=True)
 class Mkfs:
-    """A command that makes a filesystem on DISK, the disk's size, and where the disk stands in its spec.
+    """A command that makes a filesystem on DISK_PATH, the disk's size, and where the disk stands in its spec.
 
     filesystem, chance: which one, and in hexadecimal what takes the place of what its tool leaves to chance.
     """

@@ -1,7 +1,6 @@
 """Loads that wait for the disk, on a filesystem that has one below it."""
 
 import os
-import tempfile
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -19,12 +18,6 @@ from wblab.core.tables import from_table
 
 BLOCK = 4096
 WRITE = SyncWrite(file="a/s", idle=1, block=BLOCK)
-
-
-@pytest.fixture
-def disk():
-    with tempfile.TemporaryDirectory(dir="/var/tmp", prefix="wblab-tests-") as directory:
-        yield Path(directory)
 
 
 @pytest.fixture

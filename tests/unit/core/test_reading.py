@@ -1,7 +1,6 @@
 """Loads that read, and that write to mapped files, on a filesystem that has a disk below it."""
 
 import os
-import tempfile
 from dataclasses import replace
 from mmap import PAGESIZE
 from pathlib import Path
@@ -19,12 +18,6 @@ from wblab.core.tables import from_table
 SIZE = 16 * PAGESIZE
 READ = Read(file="a/r", size=SIZE, idle=1)
 MAPPED = Mapped(file="a/m", size=SIZE, idle=1)
-
-
-@pytest.fixture
-def disk():
-    with tempfile.TemporaryDirectory(dir="/var/tmp", prefix="wblab-tests-") as directory:
-        yield Path(directory)
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import pytest
 
 from wblab.core.errors import WblabError
 from wblab.core.layout import DISK_FD
-from wblab.host.mkfs import DISK, Mkfs, format_disk
+from wblab.host.mkfs import DISK_PATH, Mkfs, format_disk
 from wblab.host.sandbox import landlock_version
 from wblab.lab.tools import tool_path
 
@@ -22,7 +22,7 @@ def disk():
 
 def test_a_tool_formats_its_disk_and_no_descriptor_is_left(disk):
     before = os.listdir("/proc/self/fd")
-    format_disk(Mkfs([tool_path("mke2fs"), "-q", "-F", DISK], SIZE), disk)
+    format_disk(Mkfs([tool_path("mke2fs"), "-q", "-F", DISK_PATH], SIZE), disk)
     assert os.pread(disk, 2, 1024 + 56) == b"\x53\xef"  # s_magic of the superblock
     assert os.fstat(disk).st_blocks * 512 == SIZE  # no holes
     assert os.listdir("/proc/self/fd") == before
@@ -30,7 +30,7 @@ def test_a_tool_formats_its_disk_and_no_descriptor_is_left(disk):
 
 def test_a_tool_formats_its_disk_whichever_descriptors_are_free(disk):
     """A second disk was not found: its copy had by chance the number that the tool was to find it under."""
-    mkfs = Mkfs([tool_path("mke2fs"), "-q", "-F", DISK], SIZE)
+    mkfs = Mkfs([tool_path("mke2fs"), "-q", "-F", DISK_PATH], SIZE)
     held = [os.open(os.devnull, os.O_RDONLY)]
     try:
         while held[-1] < DISK_FD + 1:  # each turn the next number is the first that is free
