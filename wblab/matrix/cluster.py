@@ -132,4 +132,6 @@ def _quiet() -> None:
     import dask
 
     dask.config.set({"logging.distributed": "critical"})
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    # asyncio: a batch of messages that still waits for its moment when dask's loop ends is never asked for its timeout.
+    for name in ("distributed", "asyncio"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
