@@ -29,11 +29,14 @@ def alone() -> Iterator[None]:
 def start() -> Iterator[Start]:
     """Return what runs Python code in a process of its own; the test can talk with it, and it ends with the test."""
     running: list[subprocess.Popen[str]] = []
+    # With PYTHONUNBUFFERED a line is written in pieces, and two processes that share a pipe mix theirs.
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
 
     def run(code: str, *arguments: object) -> "subprocess.Popen[str]":
         process = subprocess.Popen(
             [sys.executable, "-c", code, *map(str, arguments)],
             cwd=ROOT,
+            env=environment,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
