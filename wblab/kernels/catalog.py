@@ -3,7 +3,7 @@
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +12,22 @@ from wblab.kernels import pins
 from wblab.kernels.pins import Pin
 from wblab.lab.places import LINUX_UML
 
+VARIANT = "+"  # 7.3+hz-1000 is 7.3 with one patch more
+
 
 @dataclass(frozen=True)
 class Series:
-    """One line of kernels, such as 7.3, and where Debian has its source."""
+    """One line of kernels, such as 7.3, and where Debian has its source; with variants, such as 7.3+hz-1000."""
 
     name: str
     package: str
     suites: tuple[str, ...]  # tried in this order; "release": the system's own
     steps: int  # files that a build makes
+
+    @property
+    def plain(self) -> str:
+        """The name without variants: that of the source."""
+        return self.name.partition(VARIANT)[0]
 
 
 @dataclass(frozen=True)
@@ -37,14 +44,24 @@ class Catalog:
     pins: Mapping[str, Pin]  # series -> the source that it means
 
     def find(self, name: str) -> Series:
-        """Return the series called `name`. Raises InputError, with the nearest known one."""
+        """Return the series called `name`, which may have variants. Raises InputError, with the nearest known one."""
         names = [series.name for series in self.series]
-        if name not in names:
+        plain, *variants = name.split(VARIANT)
+        if plain not in names:
             raise InputError(
-                f"no kernel {name!r}{nearest(name, names)}: give {', '.join(names)}, or the path of a kernel tree, "
+                f"no kernel {name!r}{nearest(plain, names)}: give {', '.join(names)}, or the path of a kernel tree, "
                 "a tarball or a built linux executable"
             )
-        return self.series[names.index(name)]
+        offered = self.variants(plain)
+        for variant in variants:
+            if variant not in offered:
+                words = f"give {', '.join(offered)}" if offered else "there is none"
+                raise InputError(f"no variant {variant!r} of the kernel {plain}{nearest(variant, offered)}: {words}")
+        return replace(self.series[names.index(plain)], name=name)
+
+    def knows(self, name: str) -> bool:
+        """Whether this is how a series is called, as against a path."""
+        return any(name.partition(VARIANT)[0] == series.name for series in self.series)
 
     @property
     def pins_file(self) -> Path:
@@ -57,8 +74,17 @@ class Catalog:
         return self.series[names.index(self.default) :]
 
     def patches(self, name: str) -> tuple[Path, ...]:
-        """Return the patches for a series, in order."""
-        return tuple(sorted((self.folder / "patches" / name).glob("*.patch")))
+        """Return the patches for a series, in order; those of its variants come last."""
+        plain, *variants = name.split(VARIANT)
+        own = sorted((self.folder / "patches" / plain).glob("*.patch"))
+        return (*own, *(self._variant(variant, plain) for variant in variants))
+
+    def variants(self, name: str) -> list[str]:
+        """Return the names of the variants that a series can have."""
+        return sorted(path.parent.name for path in (self.folder / "variants").glob(f"*/{name}.patch"))
+
+    def _variant(self, variant: str, name: str) -> Path:
+        return self.folder / "variants" / variant / f"{name}.patch"
 
     def fragments(self) -> tuple[Path, ...]:
         """Return the fragments of the configuration, in order of their names."""
@@ -69,7 +95,7 @@ class Catalog:
 
         A folder linux-uml/patches/<version>, even an empty one, is the tree's own.
         """
-        if (self.folder / "patches" / version).is_dir():
+        if (self.folder / "patches" / version.partition(VARIANT)[0]).is_dir():
             return version
         older = [series.name for series in self.series if ordinal(series.name) <= ordinal(version)]
         return max(older, key=ordinal) if older else min((series.name for series in self.series), key=ordinal)

@@ -56,8 +56,8 @@ def newest(series: Series, known: Catalog, report: Report) -> Pin | list[str]:
     package = apt.find(series.package, series.suites, report) if _unpacks_packages() else "no dpkg-deb here"
     if not isinstance(package, str):
         return Pin("debian", package.version, package.sha256)
-    report(None, f"looking for linux-{series.name} on kernel.org")
-    tarball = kernel_org.find(series.name, known.kernel_org)
+    report(None, f"looking for linux-{series.plain} on kernel.org")
+    tarball = kernel_org.find(series.plain, known.kernel_org)
     return [package, tarball] if isinstance(tarball, str) else Pin("kernel_org", tarball.version, tarball.sha256)
 
 

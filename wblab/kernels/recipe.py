@@ -37,5 +37,5 @@ def recipe(version: str, catalog: Catalog) -> Recipe:
         series=series,
         patches=tuple(patches.read(path) for path in catalog.patches(series)),
         options=config.requested(catalog.fragments()),
-        steps=next((known.steps for known in catalog.series if known.name == series), catalog.series[0].steps),
+        steps=catalog.find(series).steps if catalog.knows(series) else catalog.series[0].steps,
     )

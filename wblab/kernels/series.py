@@ -38,12 +38,12 @@ def build(series: Series, known: Catalog, report: Report, say: Say) -> Kernel:
     if found and not found.instead_of:
         return found
     make.check_tools()
-    pin = known.pins.get(series.name)
+    pin = known.pins.get(series.plain)
     if pin is None:
         reasons = ["no source is pinned"]
     elif _build(pin, series, known).done() or not (reasons := places.fetch(pin, series, known, report)):
         return _run(_build(pin, series, known), _note(series, known), report, say)
-    pinned = places.source_of(pin, series).description if pin else f"a pinned source of {series.name}"
+    pinned = places.source_of(pin, series).description if pin else f"a pinned source of {series.plain}"
     if found:
         say(f"{found.source} is used instead of {pinned}: {'; '.join(reasons)}")
         return found
@@ -61,17 +61,17 @@ def move_pin(series: Series, known: Catalog, report: Report, say: Say) -> Catalo
     Raises InputError where the file of the pins cannot be written, NoSourceError where nothing is offered.
     """
     pins.check_writable(known.pins_file)
-    old, new = known.pins.get(series.name), places.newest(series, known, report)
+    old, new = known.pins.get(series.plain), places.newest(series, known, report)
     if isinstance(new, list):
         raise NoSourceError("; ".join(new))
     what = places.source_of(new, series).description
     if new == old:
-        say(f"{series.name} stays pinned to {what}: nothing newer is offered")
+        say(f"{series.plain} stays pinned to {what}: nothing newer is offered")
         return known
-    moved = replace(known, pins={**known.pins, series.name: new})
+    moved = replace(known, pins={**known.pins, series.plain: new})
     pins.save(moved.pins_file, moved.pins)
     before = places.source_of(old, series).description if old else "nothing"
-    say(f"{series.name} is pinned to {what} now; before, to {before}")
+    say(f"{series.plain} is pinned to {what} now; before, to {before}")
     return moved
 
 
@@ -89,6 +89,6 @@ def _run(build_: Build, note: Path, report: Report, say: Say, instead_of: str | 
 
 def _note(series: Series, known: Catalog) -> Path:
     """Return the note about the build of a series; labs with other pins or patches have notes of their own."""
-    pin = known.pins.get(series.name)
+    pin = known.pins.get(series.plain)
     inputs = f"{pin.identity if pin else ''}\0{recipe(series.name, known).digest}"
     return cache.home() / "current" / f"{series.name}-{hashlib.sha256(inputs.encode()).hexdigest()[:16]}.json"

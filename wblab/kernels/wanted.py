@@ -11,7 +11,7 @@ from typing import TypeAlias
 from wblab.core.errors import InputError, WblabError
 from wblab.kernels import cache, catalog, kernel, make, places, series, source, tree
 from wblab.kernels.build import Build, Say
-from wblab.kernels.catalog import Catalog
+from wblab.kernels.catalog import VARIANT, Catalog
 from wblab.kernels.kernel import Kernel
 from wblab.kernels.pins import Pin
 from wblab.kernels.recipe import recipe
@@ -31,6 +31,7 @@ class Listed:
     default: bool
     kernel: Kernel | None  # None: not built, or not with today's patches and configuration
     patches: tuple[str, ...]
+    variants: dict[str, Kernel | None]  # those that it can have, each by itself, by their names
     pin: Pin | None
     source: str  # what is pinned; "" if nothing is
 
@@ -44,6 +45,10 @@ def list_kernels() -> list[Listed]:
             default=entry.name == known.default,
             kernel=series.current(entry, known),
             patches=tuple(patch.name for patch in known.patches(entry.name)),
+            variants={
+                variant: series.current(known.find(f"{entry.name}{VARIANT}{variant}"), known)
+                for variant in known.variants(entry.name)
+            },
             pin=known.pins.get(entry.name),
             source=places.source_of(known.pins[entry.name], entry).description if entry.name in known.pins else "",
         )
@@ -80,15 +85,15 @@ def full_name(name: str) -> str:
 
 
 def _may_be_path(name: str) -> bool:
-    is_series = any(name == entry.name for entry in catalog.load().series)
-    return name != "" and not is_series and (os.sep in name or os.path.exists(name))
+    return name != "" and not catalog.load().knows(name) and (os.sep in name or os.path.exists(name))
 
 
 def find_kernel(wanted: str | None = None) -> Kernel | None:
     """Return a kernel that is built already and up to date, or None. Builds and fetches nothing.
 
-    `wanted`: a series, the path of a tree, an archive or an executable; None for the default series, or the one that
-    stands in for it. For a series this takes milliseconds; for a tree, as long as git needs to see what has changed.
+    `wanted`: a series, which may have variants (7.3+hz-1000), the path of a tree, an archive or an executable; None for
+    the default series, or the one that stands in for it. For a series this takes milliseconds; for a tree, as long as
+    git needs to see what has changed.
     Raises InputError for something that is none of these.
     """
     known = catalog.load()
@@ -193,7 +198,8 @@ def _memory() -> Path:
 
 def _path(wanted: str, known: Catalog) -> Path | None:
     """Return `wanted` as a path, or None if it is a series. Raises InputError if it is neither."""
-    if any(wanted == entry.name for entry in known.series):
+    if known.knows(wanted):
+        known.find(wanted)
         return None
     path = Path(wanted).expanduser()
     try:

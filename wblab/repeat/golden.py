@@ -100,8 +100,9 @@ def inputs(run: Run) -> dict[str, str]:
 
 
 def _kernel_files() -> list[Path]:
-    """Return what decides how a kernel is made: where its source is, its configuration, the patches."""
-    return [path for path in sorted(LINUX_UML.rglob("*")) if path.is_file() and path.suffix != ".md"]
+    """Return what decides how a kernel without variants is made: its source, its configuration, the patches."""
+    files = (path for path in sorted(LINUX_UML.rglob("*")) if path.is_file() and path.suffix != ".md")
+    return [path for path in files if path.relative_to(LINUX_UML).parts[0] != "variants"]
 
 
 def _short(value: Any) -> str:

@@ -4,6 +4,7 @@ import pytest
 
 from wblab.core.errors import InputError
 from wblab.kernels import catalog
+from wblab.kernels.recipe import recipe
 
 
 def test_the_catalog_of_the_lab() -> None:
@@ -25,6 +26,52 @@ def test_a_tree_without_patches_of_its_own_takes_the_nearest_older_ones(lab: Pat
 def test_a_folder_of_patches_is_enough(lab: Path) -> None:
     (lab / "patches/7.4").mkdir()
     assert catalog.load(lab).patch_series("7.4") == "7.4"
+
+
+@pytest.fixture
+def variants(lab: Path) -> Path:
+    """A lab with two variants: `one` of both series, `two` of one of them."""
+    for path in ("one/7.3", "one/7.2", "two/7.3"):
+        file = lab / "variants" / f"{path}.patch"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(path)
+    return lab
+
+
+def test_a_variant_is_its_series_with_one_patch_more(variants: Path) -> None:
+    known = catalog.load(variants)
+    assert known.variants("7.3") == ["one", "two"]
+    assert known.find("7.3+two+one").plain == "7.3"
+    assert known.find("7.3+two+one").package == known.find("7.3").package
+    more = [variants / "variants/two/7.3.patch", variants / "variants/one/7.3.patch"]
+    assert known.patches("7.3+two+one") == (*known.patches("7.3"), *more)
+    assert recipe("7.3+one", known).digest != recipe("7.3", known).digest
+    assert recipe("7.3+one", known).steps == recipe("7.3", known).steps
+
+
+def test_variants_are_no_series_to_fall_back_to(variants: Path) -> None:
+    assert [series.name for series in catalog.load(variants).from_default()] == ["7.3", "7.2"]
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("7.2+two", r"no variant 'two' of the kernel 7\.2: give one"),
+        ("7.3+ones", r"no variant 'ones' of the kernel 7\.3 .did you mean 'one'.*: give one, two"),
+        ("7.3+", r"no variant '' of the kernel 7\.3"),
+        ("7.3+../one", r"no variant '../one' of the kernel 7\.3"),
+        ("7.4+one", r"no kernel '7\.4\+one' .did you mean '7\.3'"),
+    ],
+)
+def test_a_variant_that_is_not_there_comes_with_those_that_are(variants: Path, name: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        catalog.load(variants).find(name)
+
+
+def test_the_variants_of_the_lab_are_there_for_each_of_its_series() -> None:
+    known = catalog.load()
+    for series in known.series:
+        assert known.variants(series.name) == known.variants(known.default)
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ def add_kernel_argument(parser: argparse.ArgumentParser) -> None:
         "kernel",
         nargs="?",
         metavar="SERIES|PATH",
-        help="a series such as 7.3, or the path of a tree, an archive or a linux executable (default: see list)",
+        help="a series such as 7.3 or 7.3+hz-1000, or a path: a tree, an archive, an executable (default: see list)",
     )
 
 

@@ -18,6 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _list(arguments: argparse.Namespace) -> None:
     from wblab.commands.kernel.info import values
     from wblab.kernels import list_kernels
+    from wblab.kernels.catalog import VARIANT
 
     listed = list_kernels()
     if arguments.json:
@@ -27,6 +28,7 @@ def _list(arguments: argparse.Namespace) -> None:
                 "default": entry.default,
                 "built": entry.kernel and values(entry.kernel),
                 "patches": entry.patches,
+                "variants": {name: kernel and values(kernel) for name, kernel in entry.variants.items()},
                 "source": entry.source,
                 "pin": entry.pin and asdict(entry.pin),
             }
@@ -41,4 +43,9 @@ def _list(arguments: argparse.Namespace) -> None:
         pinned = f"{entry.source} ({entry.pin.sha256[:12]})" if entry.pin else "no source is pinned"
         other = f", built from {entry.kernel.source}" if entry.kernel and entry.kernel.instead_of else ""
         rows.append((mark, entry.series, state, f"{len(entry.patches)} patches", f"{pinned}{other}"))
+        for name, kernel in entry.variants.items():
+            if kernel:
+                rows.append(("", f"{entry.series}{VARIANT}{name}", f"built: {kernel.release}", "", ""))
     Table(rows).show()
+    if variants := sorted({name for entry in listed for name in entry.variants}):
+        print(f"Variants, such as {listed[0].series}{VARIANT}{variants[0]}: {', '.join(variants)}")
