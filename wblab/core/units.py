@@ -58,10 +58,11 @@ def parse_time(value: str | int) -> Nanoseconds:
 
 
 def format_bytes(size: int) -> str:
-    """Return a size as a person would write it, exactly: 157286400 -> '150 MiB', 1000 -> '1000 B'."""
-    for letter in reversed("KMGT"):
-        if size and size % _BINARY[letter] == 0:
-            return f"{size // _BINARY[letter]} {letter}iB"
+    """Return a size as a person would write it, exactly: 157286400 -> '150 MiB', 5000 -> '5 kB', 5001 -> '5001 B'."""
+    for factors, end in ((_BINARY, "iB"), (_DECIMAL, "B")):
+        for letter, factor in reversed(factors.items()):
+            if size and size % factor == 0:
+                return f"{size // factor} {letter}{end}"
     return f"{size} B"
 
 

@@ -93,7 +93,16 @@ def test_any_text_is_a_number_or_an_input_error(text):
 
 
 @pytest.mark.parametrize(
-    ("size", "text"), [(0, "0 B"), (1000, "1000 B"), (1536, "1536 B"), (150 << 20, "150 MiB"), (1 << 40, "1 TiB")]
+    ("size", "text"),
+    [
+        (0, "0 B"),
+        (1000, "1 kB"),
+        (10**7, "10 MB"),
+        (1001, "1001 B"),
+        (1536, "1536 B"),
+        (150 << 20, "150 MiB"),
+        (1 << 40, "1 TiB"),
+    ],
 )
 def test_a_size_is_written_exactly(size, text):
     assert format_bytes(size) == text
