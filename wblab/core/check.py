@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from wblab.core.errors import InputError, nearest
 from wblab.core.parameters import check_argv
 from wblab.core.spec import Disk, Spec
+from wblab.core.stackcheck import check_memory_disks, check_stack
+from wblab.core.stacks import part_of, size_bytes
 from wblab.core.units import format_bytes, format_time
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -26,6 +28,7 @@ MIN_DISK = {
     "f2fs": 64 << 20,
     "vfat": 1 << 20,
     "exfat": 4 << 20,
+    "none": 1 << 20,
 }
 MAX_KERNEL = 2**32 - 1  # tt_syscall_ns and all but the rates of the device's model are 32 bits wide
 MAX_DEPTH = 64  # UBD_QUEUE_DEPTH in the kernel
@@ -99,27 +102,43 @@ def check_disks(spec: Spec) -> None:
     for name, disk in spec.disk.items():
         if not DISK_NAME.fullmatch(name):
             raise InputError(f"disk: {name!r} is no usable name: letters, digits, '_' and '-', at most 32")
-        _check_disk(disk, spec.disk_key(name))
+        _check_model(disk, spec.disk_key(name))
+        check_stack(spec, name)
+        _check_size(disk, size_bytes(spec, name), spec.disk_key(name))
+    check_memory_disks(spec)
     for name, load in spec.load.items():
         if load.disk and load.disk not in spec.disk:
             known = list(spec.disk)
             raise InputError(f"load.{name}.disk: no disk {load.disk!r}{nearest(load.disk, known)}: {', '.join(known)}")
+        _check_target(spec, name)
     for name in spec.disk:
         _check_fits(spec, name)
 
 
-def _check_disk(disk: Disk, key: str) -> None:
+def _check_size(disk: Disk, size: int, key: str) -> None:
     smallest = MIN_DISK[disk.filesystem]
-    if disk.size < smallest:
+    if size < smallest:
+        what = "a disk" if disk.filesystem == "none" else disk.filesystem
         raise InputError(
-            f"{key}.size: {format_bytes(disk.size)} is too small for {disk.filesystem}: "
-            f"give at least {format_bytes(smallest)}"
+            f"{key}.size: {format_bytes(size)} is too small for {what}: give at least {format_bytes(smallest)}"
         )
-    if disk.size % 4096:
-        raise InputError(f"{key}.size: {disk.size} bytes is not a multiple of 4096")
-    if disk.write_bps <= 0:
+    if size % 4096:
+        raise InputError(f"{key}.size: {size} bytes is not a multiple of 4096")
+    if disk.is_hardware and disk.write_bps <= 0:
         raise InputError(f"{key}.write_bps: a disk that writes nothing never ends: give for example 1MiB/s")
-    _check_model(disk, key)
+
+
+def _check_target(spec: Spec, name: str) -> None:
+    """Raise InputError for a load on a disk that is not as its kind needs it: with a filesystem, or without one."""
+    load, disk = spec.load[name], spec.disk_of(name)
+    if load.role == "control":
+        return
+    if above := part_of(spec, disk):
+        raise InputError(f"load.{name}.disk: {disk!r} is a part of {above!r}: name that one")
+    if load.raw != (spec.disk[disk].filesystem == "none"):
+        has = "a filesystem" if load.raw else "no filesystem"
+        kinds = "a kind that is not raw" if load.raw else "a raw kind"
+        raise InputError(f"load.{name}.disk: {disk!r} has {has}: take {kinds}, or another disk")
 
 
 def _check_fits(spec: Spec, disk: str) -> None:
@@ -128,7 +147,7 @@ def _check_fits(spec: Spec, disk: str) -> None:
     for name, load in spec.load.items():
         for file, written in load.files.items() if spec.disk_of(name) == disk else ():
             files[file] = max(files.get(file, 0), written)
-    size, key = spec.disk[disk].size, spec.disk_key(disk)
+    size, key = size_bytes(spec, disk), spec.disk_key(disk)
     if sum(files.values()) > size:
         raise InputError(
             f"the loads write {format_bytes(sum(files.values()))}, which does not fit on a disk of "
@@ -140,7 +159,7 @@ def _check_model(disk: Disk, place: str) -> None:
     """Raise InputError for a model of a device that does not work; `place` is where its spec has the disk."""
     for key in MODEL_KEYS:
         if disk.model != "device" and getattr(disk, key) != getattr(Disk, key):
-            raise InputError(f"{place}.{key} needs {place}.model = 'device': the throttle has no service time")
+            raise InputError(f"{place}.{key} needs {place}.model = 'device': no other has a service time")
     for key in ("latency", "seek_time", "stall_time"):
         if not 0 <= (time_ns := getattr(disk, key)) <= MAX_KERNEL:
             raise InputError(f"{place}.{key}: {format_time(time_ns)} is too long: give at most 4s")

@@ -19,10 +19,11 @@ from wblab.core.tables import from_table
 from wblab.core.units import NS_PER_S
 from wblab.guest.agents import provide_lab, start_agents, stop_agents
 from wblab.guest.cgroups import make_cgroups, mount_cgroups
-from wblab.guest.disk import release_disk, set_up_disk, write_out
-from wblab.guest.loads import Running, lay_out_files, start_loads, stop_loads, wait_for
+from wblab.guest.disk import release_disks, set_up_disk, write_out
+from wblab.guest.loads import Due, Running, lay_out_files, start_loads, stop_loads, wait_for
 from wblab.guest.mounts import mount_all
 from wblab.guest.settings import set_sysctls
+from wblab.guest.stacks import begin_faults
 from wblab.guest.tracing import Recording
 
 # In virtual time the disk is mounted and the loads start at multiples of this, so that what came before, which
@@ -84,7 +85,7 @@ def run(spec: Spec, tracecmd: str, status: int) -> None:
     say(status, "disk")
     cgroups = mount_cgroups(spec)
     for disk in spec.disk:
-        set_up_disk(spec, disk)
+        set_up_disk(spec, disk, lambda: say(status, "disk"))
     lay_out_files(spec, lambda: say(status, "disk"))
     groups = make_cgroups(spec, cgroups)
     recording = None
@@ -99,7 +100,10 @@ def run(spec: Spec, tracecmd: str, status: int) -> None:
     running = start_loads(spec, start_ns, groups)
     try:
         offenders = [item for item in running if item.name in spec.offenders]
-        wait_for(offenders, start_ns + spec.time_limit, lambda: say(status, "loads"))
+        others = [item for item in running if item.name not in spec.offenders]
+        faults = [Due(start_ns, lambda: begin_faults(spec))]
+        deadline_ns = start_ns + spec.time_limit
+        wait_for(offenders, deadline_ns, lambda: say(status, "loads"), others=others, agenda=faults)
         say(status, "stop")
         stop_loads(running, spec.stops, _SETTLE_S)
         stop_agents(agents)
@@ -114,8 +118,7 @@ def run(spec: Spec, tracecmd: str, status: int) -> None:
         say(status, "write")
         write_loads(layout.SCRATCH, running)
     rundir.write_disks(layout.SCRATCH, write_out(spec))
-    for disk in spec.disk:
-        release_disk(spec, disk)
+    release_disks(spec)
 
 
 def on_grid(spec: Spec, time_ns: int) -> int:
