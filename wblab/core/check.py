@@ -53,7 +53,7 @@ def check_spec(spec: Spec) -> None:
         raise InputError(f"seed: {spec.seed} is not between 0 and 2^63 - 1")
     if spec.memory < MIN_MEMORY:
         raise InputError(f"memory: {format_bytes(spec.memory)} is too small: give at least {format_bytes(MIN_MEMORY)}")
-    _check_sysctls(spec)
+    _check_sysctls(spec.sysctl, "sysctl")
     for event in spec.trace.events:
         if not EVENT.fullmatch(event):
             raise InputError(f"trace.events: {event!r} is not of the form system:event")
@@ -67,6 +67,7 @@ def check_spec(spec: Spec) -> None:
     if spec.clock.syscall_cost > MAX_KERNEL:
         raise InputError(f"clock.syscall_cost: {format_time(spec.clock.syscall_cost)} is too long: give at most 4s")
     check_disks(spec)
+    _check_phases(spec)
     _check_order(spec)
     _check_cgroups(spec)
     for name, agent in spec.agent.items():
@@ -180,15 +181,27 @@ def _check_model(disk: Disk, place: str) -> None:
         raise InputError(f"{place}.stalls needs {place}.stall_every and {place}.stall_time")
 
 
-def _check_sysctls(spec: Spec) -> None:
-    for key in spec.sysctl:
+def _check_sysctls(sysctls: Mapping[str, int | str], place: str) -> None:
+    for key in sysctls:
         if key.startswith("vm.dirty") and key not in DIRTY_SYSCTLS:
-            raise InputError(f"sysctl: unknown key {key!r}{nearest(key, DIRTY_SYSCTLS)}")
+            raise InputError(f"{place}: unknown key {key!r}{nearest(key, DIRTY_SYSCTLS)}")
         if not re.fullmatch(r"[a-z0-9_-]+(\.[A-Za-z0-9_-]+)+", key):
-            raise InputError(f"sysctl: {key!r} is not a key such as vm.dirty_bytes")
+            raise InputError(f"{place}: {key!r} is not a key such as vm.dirty_bytes")
     for stem in ("vm.dirty", "vm.dirty_background"):
-        if spec.sysctl.get(f"{stem}_bytes") and spec.sysctl.get(f"{stem}_ratio"):
-            raise InputError(f"sysctl: {stem}_bytes and {stem}_ratio exclude each other: keep one")
+        if sysctls.get(f"{stem}_bytes") and sysctls.get(f"{stem}_ratio"):
+            raise InputError(f"{place}: {stem}_bytes and {stem}_ratio exclude each other: keep one")
+
+
+def _check_phases(spec: Spec) -> None:
+    for name, phase in spec.phase.items():
+        check_name(name, "phase")
+        if not 0 <= phase.at <= spec.time_limit:
+            raise InputError(f"phase.{name}.at: {format_time(phase.at)} is past time_limit: lower it")
+        _check_sysctls(phase.sysctl, f"phase.{name}.sysctl")
+        for disk in phase.disk:
+            if disk not in spec.disk:
+                known = list(spec.disk)
+                raise InputError(f"phase.{name}.disk: no disk {disk!r}{nearest(disk, known)}: {', '.join(known)}")
 
 
 def _check_cgroups(spec: Spec) -> None:
@@ -221,8 +234,10 @@ def _check_no_throttle(spec: Spec, key: str) -> None:
 def _check_order(spec: Spec) -> None:
     if not spec.offenders:
         raise InputError("no offender: a load of kind 'load' or 'command' must end the experiment")
+    for key in ("stop_order", "may_fail"):
+        for name in getattr(spec, key):
+            if name not in spec.load:
+                raise InputError(f"{key}: no load {name!r}{nearest(name, list(spec.load))}")
     for name in spec.stop_order:
-        if name not in spec.load:
-            raise InputError(f"stop_order: no load {name!r}{nearest(name, list(spec.load))}")
         if name in spec.offenders:
             raise InputError(f"stop_order: {name!r} is an offender, it ends by itself")

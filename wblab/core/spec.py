@@ -118,6 +118,24 @@ class Agent:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Attributes:
+    """Attributes of a disk below /sys/block, as in Disk."""
+
+    queue: dict[str, int | str] = field(default_factory=dict)
+    bdi: dict[str, int | str] = field(default_factory=dict)
+    md: dict[str, int | str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Phase:
+    """What is set anew so long after the start of the loads, in the kernel's own words: sysctls, disks' attributes."""
+
+    at: Nanoseconds
+    sysctl: dict[str, int | str] = field(default_factory=dict)
+    disk: dict[str, Attributes] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Spec:
     """One experiment.
 
@@ -126,6 +144,7 @@ class Spec:
     time_limit: guest time after which loads that still run are a failure.
     disk: the disks by their names, in the order of their devices. A table [disk] without names is one disk.
     stop_order: the loads that are stopped once all offenders have ended; empty, all others as listed.
+    may_fail: the loads that end at a failure without ending the run.
     """
 
     name: str
@@ -140,7 +159,9 @@ class Spec:
     load: dict[str, Load]
     cgroup: dict[str, Cgroup] = field(default_factory=dict)
     agent: dict[str, Agent] = field(default_factory=dict)
+    phase: dict[str, Phase] = field(default_factory=dict)
     stop_order: tuple[str, ...] = ()
+    may_fail: tuple[str, ...] = ()
 
     @property
     def first_disk(self) -> str:

@@ -17,7 +17,7 @@ from wblab.core.stacks import LOOP, part_of
 from wblab.core.syscalls import MS_SYNCHRONOUS, mount, syncfs, umount
 from wblab.guest.cgroups import BLKIO
 from wblab.guest.devices import device, device_number, place
-from wblab.guest.settings import put
+from wblab.guest.settings import put, set_attributes
 from wblab.guest.stacks import detach, make_disk
 
 _FLAGS = {"sync": MS_SYNCHRONOUS}
@@ -30,12 +30,9 @@ def set_up_disk(spec: Spec, name: str, progress: Callable[[], None]) -> None:
     """Make the disk, set scheduler, the attributes of queue and bdi, and the throttle, then mount the filesystem."""
     make_disk(spec, name, progress)
     disk, key, node = spec.disk[name], spec.disk_key(name), device(spec, name)
-    block = Path("/sys/block", node.name)
     if disk.is_hardware:
-        put(block / "queue" / "scheduler", disk.scheduler, f"{key}.scheduler")
-    for group, attributes in (("queue", disk.queue), ("bdi", disk.bdi)):
-        for attribute, value in attributes.items():
-            put(block / group / attribute, value, f"{key}.{group}.{attribute}")
+        put(Path("/sys/block", node.name, "queue", "scheduler"), disk.scheduler, f"{key}.scheduler")
+    set_attributes(node, disk, key)
     if disk.model == "throttle":
         _throttle(node, disk.write_bps, key)
     if disk.filesystem == "none":

@@ -17,13 +17,13 @@ from wblab.core.status import Message, Phase
 from wblab.core.syscalls import on_hostfs, power_off
 from wblab.core.tables import from_table
 from wblab.core.units import NS_PER_S
+from wblab.guest.agenda import agenda
 from wblab.guest.agents import provide_lab, start_agents, stop_agents
 from wblab.guest.cgroups import make_cgroups, mount_cgroups
 from wblab.guest.disk import release_disks, set_up_disk, write_out
-from wblab.guest.loads import Due, Running, lay_out_files, start_loads, stop_loads, wait_for
+from wblab.guest.loads import Running, lay_out_files, start_loads, stop_loads, wait_for
 from wblab.guest.mounts import mount_all
 from wblab.guest.settings import set_sysctls
-from wblab.guest.stacks import begin_faults
 from wblab.guest.tracing import Recording
 
 # In virtual time the disk is mounted and the loads start at multiples of this, so that what came before, which
@@ -101,9 +101,8 @@ def run(spec: Spec, tracecmd: str, status: int) -> None:
     try:
         offenders = [item for item in running if item.name in spec.offenders]
         others = [item for item in running if item.name not in spec.offenders]
-        faults = [Due(start_ns, lambda: begin_faults(spec))]
-        deadline_ns = start_ns + spec.time_limit
-        wait_for(offenders, deadline_ns, lambda: say(status, "loads"), others=others, agenda=faults)
+        limit_ns, due = start_ns + spec.time_limit, agenda(spec, start_ns)
+        wait_for(offenders, limit_ns, lambda: say(status, "loads"), others=others, agenda=due)
         say(status, "stop")
         stop_loads(running, spec.stops, _SETTLE_S)
         stop_agents(agents)

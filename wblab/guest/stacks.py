@@ -15,7 +15,6 @@ from wblab.core.units import NS_PER_MS, NS_PER_S
 from wblab.guest import devicemapper
 from wblab.guest.devices import device, device_number, image_device
 from wblab.guest.mirror import run_mirror
-from wblab.guest.settings import put
 
 _LOOP_SET_FD, _LOOP_CLR_FD = 0x4C00, 0x4C01  # include/uapi/linux/loop.h
 _SECTOR = 512
@@ -42,8 +41,6 @@ def make_disk(spec: Spec, name: str, progress: Callable[[], None]) -> None:
             _copy(image_device(spec, name), node)
     except OSError as error:
         raise WblabError(f"cannot make {spec.disk_key(name)}, {disk.model}, in the guest: {error.strerror}") from None
-    for attribute, value in disk.md.items():
-        put(Path("/sys/block", node.name, "md", attribute), value, f"{spec.disk_key(name)}.md.{attribute}")
 
 
 def begin_faults(spec: Spec) -> None:
