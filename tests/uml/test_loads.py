@@ -43,6 +43,31 @@ def test_every_kind_runs_in_a_guest_and_repeats(shared_lab, load):
     assert first_differences(first, second) == []
 
 
+RAW = {
+    "read": "kind='raw', size='1MiB', idle='100ms'",
+    "read-direct": "kind='raw', size='1MiB', idle='100ms', through='direct'",
+    "write": "kind='raw', size='1MiB', idle='100ms', op='write', offset='1MiB'",
+    "write-direct": "kind='raw', size='1MiB', idle='100ms', op='write', order='sequential', through='direct'",
+}
+
+
+@pytest.mark.parametrize("load", RAW.values(), ids=RAW)
+def test_raw_loads_run_on_a_device_and_repeat(shared_lab, load):
+    offender = "{kind='rawload', wait='3s', size='2MiB', block='64KiB', offset='8MiB'}"
+    loads = f"load={{c1={{kind='control', idle='50ms'}}, x={{{load}}}, l1={offender}}}"
+    runs = [shared_lab.run("base-device", *QUIET, "disk.filesystem=none", loads) for _ in range(2)]
+    assert [item.end for item in runs[0].loads] == ["stopped", "stopped", "finished"]
+    assert len(runs[0].load("x").durations_ns) > 2
+    assert first_differences(*runs) == []
+
+
+def test_a_file_in_chunks_is_written_in_a_guest_and_again(shared_lab):
+    loads = "load={l1={kind='chunks', file='f', wait='1s', size='64KiB', order='3012', fsync='1000', density=140}}"
+    runs = [shared_lab.run("base-device", *QUIET, loads) for _ in range(2)]
+    assert (runs[0].load("l1").end, len(runs[0].load("l1").durations_ns)) == ("finished", 8)
+    assert first_differences(*runs) == []
+
+
 def test_a_cold_read_waits_for_the_disk_and_a_warm_one_does_not(shared_lab):
     def longest_ns(cache):
         load = f"kind='read', file='x', size='1MiB', idle='100ms', cache='{cache}'"

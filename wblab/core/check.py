@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from wblab.core.errors import InputError, nearest
 from wblab.core.parameters import check_argv
 from wblab.core.spec import Disk, Spec
+from wblab.core.stackcheck import check_memory_disks, check_stack
+from wblab.core.stacks import part_of, size_bytes
 from wblab.core.units import format_bytes, format_time
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -26,6 +28,7 @@ MIN_DISK = {
     "f2fs": 64 << 20,
     "vfat": 1 << 20,
     "exfat": 4 << 20,
+    "none": 1 << 20,
 }
 MAX_KERNEL = 2**32 - 1  # tt_syscall_ns and all but the rates of the device's model are 32 bits wide
 MAX_DEPTH = 64  # UBD_QUEUE_DEPTH in the kernel
@@ -50,7 +53,7 @@ def check_spec(spec: Spec) -> None:
         raise InputError(f"seed: {spec.seed} is not between 0 and 2^63 - 1")
     if spec.memory < MIN_MEMORY:
         raise InputError(f"memory: {format_bytes(spec.memory)} is too small: give at least {format_bytes(MIN_MEMORY)}")
-    _check_sysctls(spec)
+    _check_sysctls(spec.sysctl, "sysctl")
     for event in spec.trace.events:
         if not EVENT.fullmatch(event):
             raise InputError(f"trace.events: {event!r} is not of the form system:event")
@@ -64,6 +67,7 @@ def check_spec(spec: Spec) -> None:
     if spec.clock.syscall_cost > MAX_KERNEL:
         raise InputError(f"clock.syscall_cost: {format_time(spec.clock.syscall_cost)} is too long: give at most 4s")
     check_disks(spec)
+    _check_phases(spec)
     _check_order(spec)
     _check_cgroups(spec)
     for name, agent in spec.agent.items():
@@ -99,27 +103,43 @@ def check_disks(spec: Spec) -> None:
     for name, disk in spec.disk.items():
         if not DISK_NAME.fullmatch(name):
             raise InputError(f"disk: {name!r} is no usable name: letters, digits, '_' and '-', at most 32")
-        _check_disk(disk, spec.disk_key(name))
+        _check_model(disk, spec.disk_key(name))
+        check_stack(spec, name)
+        _check_size(disk, size_bytes(spec, name), spec.disk_key(name))
+    check_memory_disks(spec)
     for name, load in spec.load.items():
         if load.disk and load.disk not in spec.disk:
             known = list(spec.disk)
             raise InputError(f"load.{name}.disk: no disk {load.disk!r}{nearest(load.disk, known)}: {', '.join(known)}")
+        _check_target(spec, name)
     for name in spec.disk:
         _check_fits(spec, name)
 
 
-def _check_disk(disk: Disk, key: str) -> None:
+def _check_size(disk: Disk, size: int, key: str) -> None:
     smallest = MIN_DISK[disk.filesystem]
-    if disk.size < smallest:
+    if size < smallest:
+        what = "a disk" if disk.filesystem == "none" else disk.filesystem
         raise InputError(
-            f"{key}.size: {format_bytes(disk.size)} is too small for {disk.filesystem}: "
-            f"give at least {format_bytes(smallest)}"
+            f"{key}.size: {format_bytes(size)} is too small for {what}: give at least {format_bytes(smallest)}"
         )
-    if disk.size % 4096:
-        raise InputError(f"{key}.size: {disk.size} bytes is not a multiple of 4096")
-    if disk.write_bps <= 0:
+    if size % 4096:
+        raise InputError(f"{key}.size: {size} bytes is not a multiple of 4096")
+    if disk.is_hardware and disk.write_bps <= 0:
         raise InputError(f"{key}.write_bps: a disk that writes nothing never ends: give for example 1MiB/s")
-    _check_model(disk, key)
+
+
+def _check_target(spec: Spec, name: str) -> None:
+    """Raise InputError for a load on a disk that is not as its kind needs it: with a filesystem, or without one."""
+    load, disk = spec.load[name], spec.disk_of(name)
+    if load.role == "control":
+        return
+    if above := part_of(spec, disk):
+        raise InputError(f"load.{name}.disk: {disk!r} is a part of {above!r}: name that one")
+    if load.raw != (spec.disk[disk].filesystem == "none"):
+        has = "a filesystem" if load.raw else "no filesystem"
+        kinds = "a kind that is not raw" if load.raw else "a raw kind"
+        raise InputError(f"load.{name}.disk: {disk!r} has {has}: take {kinds}, or another disk")
 
 
 def _check_fits(spec: Spec, disk: str) -> None:
@@ -128,7 +148,7 @@ def _check_fits(spec: Spec, disk: str) -> None:
     for name, load in spec.load.items():
         for file, written in load.files.items() if spec.disk_of(name) == disk else ():
             files[file] = max(files.get(file, 0), written)
-    size, key = spec.disk[disk].size, spec.disk_key(disk)
+    size, key = size_bytes(spec, disk), spec.disk_key(disk)
     if sum(files.values()) > size:
         raise InputError(
             f"the loads write {format_bytes(sum(files.values()))}, which does not fit on a disk of "
@@ -140,7 +160,7 @@ def _check_model(disk: Disk, place: str) -> None:
     """Raise InputError for a model of a device that does not work; `place` is where its spec has the disk."""
     for key in MODEL_KEYS:
         if disk.model != "device" and getattr(disk, key) != getattr(Disk, key):
-            raise InputError(f"{place}.{key} needs {place}.model = 'device': the throttle has no service time")
+            raise InputError(f"{place}.{key} needs {place}.model = 'device': no other has a service time")
     for key in ("latency", "seek_time", "stall_time"):
         if not 0 <= (time_ns := getattr(disk, key)) <= MAX_KERNEL:
             raise InputError(f"{place}.{key}: {format_time(time_ns)} is too long: give at most 4s")
@@ -161,15 +181,27 @@ def _check_model(disk: Disk, place: str) -> None:
         raise InputError(f"{place}.stalls needs {place}.stall_every and {place}.stall_time")
 
 
-def _check_sysctls(spec: Spec) -> None:
-    for key in spec.sysctl:
+def _check_sysctls(sysctls: Mapping[str, int | str], place: str) -> None:
+    for key in sysctls:
         if key.startswith("vm.dirty") and key not in DIRTY_SYSCTLS:
-            raise InputError(f"sysctl: unknown key {key!r}{nearest(key, DIRTY_SYSCTLS)}")
+            raise InputError(f"{place}: unknown key {key!r}{nearest(key, DIRTY_SYSCTLS)}")
         if not re.fullmatch(r"[a-z0-9_-]+(\.[A-Za-z0-9_-]+)+", key):
-            raise InputError(f"sysctl: {key!r} is not a key such as vm.dirty_bytes")
+            raise InputError(f"{place}: {key!r} is not a key such as vm.dirty_bytes")
     for stem in ("vm.dirty", "vm.dirty_background"):
-        if spec.sysctl.get(f"{stem}_bytes") and spec.sysctl.get(f"{stem}_ratio"):
-            raise InputError(f"sysctl: {stem}_bytes and {stem}_ratio exclude each other: keep one")
+        if sysctls.get(f"{stem}_bytes") and sysctls.get(f"{stem}_ratio"):
+            raise InputError(f"{place}: {stem}_bytes and {stem}_ratio exclude each other: keep one")
+
+
+def _check_phases(spec: Spec) -> None:
+    for name, phase in spec.phase.items():
+        check_name(name, "phase")
+        if not 0 <= phase.at <= spec.time_limit:
+            raise InputError(f"phase.{name}.at: {format_time(phase.at)} is past time_limit: lower it")
+        _check_sysctls(phase.sysctl, f"phase.{name}.sysctl")
+        for disk in phase.disk:
+            if disk not in spec.disk:
+                known = list(spec.disk)
+                raise InputError(f"phase.{name}.disk: no disk {disk!r}{nearest(disk, known)}: {', '.join(known)}")
 
 
 def _check_cgroups(spec: Spec) -> None:
@@ -202,8 +234,10 @@ def _check_no_throttle(spec: Spec, key: str) -> None:
 def _check_order(spec: Spec) -> None:
     if not spec.offenders:
         raise InputError("no offender: a load of kind 'load' or 'command' must end the experiment")
+    for key in ("stop_order", "may_fail"):
+        for name in getattr(spec, key):
+            if name not in spec.load:
+                raise InputError(f"{key}: no load {name!r}{nearest(name, list(spec.load))}")
     for name in spec.stop_order:
-        if name not in spec.load:
-            raise InputError(f"stop_order: no load {name!r}{nearest(name, list(spec.load))}")
         if name in spec.offenders:
             raise InputError(f"stop_order: {name!r} is an offender, it ends by itself")

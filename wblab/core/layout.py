@@ -30,7 +30,7 @@ OWN_PROGRAM = ROOM / PROGRAM
 
 
 def disk_device(place: int) -> Path:
-    """Return the device of the disk at this place, from 0, in the order of the spec."""
+    """Return the device that the host made at this place, from 0."""
     return DISK_DEVICE.with_name(f"ubd{chr(ord('a') + place)}")
 
 

@@ -8,8 +8,9 @@ from wblab.core.tables import ALONE
 from wblab.core.units import Bytes, BytesPerSecond, Nanoseconds
 
 ClockMode = Literal["virtual", "real"]
-DiskModel = Literal["throttle", "device"]
-Filesystem = Literal["ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "vfat", "exfat"]
+DiskModel = Literal["throttle", "device", "linear", "delay", "flakey", "dust", "raid1", "loop", "ram"]
+Filesystem = Literal["ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "vfat", "exfat", "none"]
+Errors = Literal["all", "reads", "writes", "drop"]
 Stalls = Literal["even", "random"]
 Scheduler = Literal["none", "mq-deadline", "kyber", "bfq"]
 
@@ -31,23 +32,30 @@ class Clock:
 class Disk:
     """A disk under test and its filesystem.
 
+    filesystem: `none`, loads of the raw kinds have the device itself, or another disk is made of it.
     model: `throttle` caps writes through blkio, above the scheduler; `device` is a server below it that takes
-    `latency` + bytes / `write_bps` for a request. The keys up to `drain_bps` are of `device` alone:
+    `latency` + bytes / `write_bps` for a request. All others are no hardware: the kernel makes them of other disks, or
+    of memory (see wblab.core.stacks). The keys from `read_bps` to `drain_bps` are of `device` alone:
     read_bps: the rate of reads; 0, that of writes. depth: requests served at once, over one bus.
     seek_time: what a request costs besides that does not begin where the last one ended.
     stall_every, stall_time, stalls: for how long the device stops with so many bytes written, or at random as often.
     cache_bytes, drain_bps: a volatile write cache, and the rate from it to the medium; a flush waits for that.
-    scheduler: by default what the kernel gives a disk with one queue.
+    on: the disks that this one is made of, in a spec that has them before it. Of single models are:
+    delay: how long each request waits before it goes on to the disk below. up, down, errors: from the loads' start on,
+    in turn, for so long all is well, and requests fail, or writes are lost without a word (`drop`).
+    bad: where blocks of 4 KiB begin that cannot be read until they are written, from the loads' start on.
+    md: attributes of /sys/block/md0/md, set once the array runs (e.g. sync_speed_max).
+    scheduler: by default what the kernel gives a disk with one queue; what is no hardware has none.
     queue: attributes of /sys/block/ubda/queue, set before the mount (e.g. wbt_lat_usec, nr_requests).
     bdi: the same below /sys/block/ubda/bdi, the disk's share of the dirty limit (e.g. strict_limit, max_ratio).
     """
 
-    size: Bytes
+    size: Bytes = Bytes(0)
     filesystem: Filesystem = "ext4"
     mkfs_options: tuple[str, ...] = ()
     mount_options: tuple[str, ...] = ()
     model: DiskModel = "throttle"
-    write_bps: BytesPerSecond
+    write_bps: BytesPerSecond = BytesPerSecond(0)
     latency: Nanoseconds = Nanoseconds(0)
     read_bps: BytesPerSecond = BytesPerSecond(0)
     depth: int = 1
@@ -57,9 +65,21 @@ class Disk:
     stalls: Stalls = "even"
     cache_bytes: Bytes = Bytes(0)
     drain_bps: BytesPerSecond = BytesPerSecond(0)
+    on: tuple[str, ...] = ()
+    delay: Nanoseconds = Nanoseconds(0)
+    up: Nanoseconds = Nanoseconds(0)
+    down: Nanoseconds = Nanoseconds(0)
+    errors: Errors = "all"
+    bad: tuple[Bytes, ...] = ()
     scheduler: Scheduler = "mq-deadline"
     queue: dict[str, int | str] = field(default_factory=dict)
     bdi: dict[str, int | str] = field(default_factory=dict)
+    md: dict[str, int | str] = field(default_factory=dict)
+
+    @property
+    def is_hardware(self) -> bool:
+        """Whether it is a device that the host makes."""
+        return self.model in ("throttle", "device")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,6 +118,24 @@ class Agent:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Attributes:
+    """Attributes of a disk below /sys/block, as in Disk."""
+
+    queue: dict[str, int | str] = field(default_factory=dict)
+    bdi: dict[str, int | str] = field(default_factory=dict)
+    md: dict[str, int | str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Phase:
+    """What is set anew so long after the start of the loads, in the kernel's own words: sysctls, disks' attributes."""
+
+    at: Nanoseconds
+    sysctl: dict[str, int | str] = field(default_factory=dict)
+    disk: dict[str, Attributes] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Spec:
     """One experiment.
 
@@ -106,6 +144,7 @@ class Spec:
     time_limit: guest time after which loads that still run are a failure.
     disk: the disks by their names, in the order of their devices. A table [disk] without names is one disk.
     stop_order: the loads that are stopped once all offenders have ended; empty, all others as listed.
+    may_fail: the loads that end at a failure without ending the run.
     """
 
     name: str
@@ -120,12 +159,15 @@ class Spec:
     load: dict[str, Load]
     cgroup: dict[str, Cgroup] = field(default_factory=dict)
     agent: dict[str, Agent] = field(default_factory=dict)
+    phase: dict[str, Phase] = field(default_factory=dict)
     stop_order: tuple[str, ...] = ()
+    may_fail: tuple[str, ...] = ()
 
     @property
     def first_disk(self) -> str:
-        """The name of the first disk, which loads write to that name none."""
-        return next(iter(self.disk))
+        """The name of the first disk that is a part of no other, which loads write to that name none."""
+        parts = {part for disk in self.disk.values() if disk.model != "loop" for part in disk.on}
+        return next((name for name in self.disk if name not in parts), next(iter(self.disk)))
 
     def disk_key(self, name: str) -> str:
         """Return where a disk's own keys stand in a spec's file: disk, or disk.fast."""

@@ -13,6 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from wblab.core.errors import InputError
+from wblab.core.stacks import write_bps
 from wblab.core.units import NS_PER_S
 from wblab.data.run import Run, guest_spec
 from wblab.data.statistics import DEFAULT, Interval, Resampling, interval
@@ -62,9 +63,12 @@ def flush_table(runs: Iterable[Run]) -> pd.DataFrame:
             raise InputError(f"{run.name} has no sysctl.{BACKGROUND}, so no flush time is known: set it in bytes")
         for item in run.loads:
             if item.load.role == "innocent":
-                disk = spec.disk[spec.disk_of(item.name)]
-                flush_s = float(flush_time_s(background, disk.write_bps))
-                cell = (f"{disk.model} {disk.filesystem}", disk.write_bps, background, limit, flush_s, spec.seed)
+                name = spec.disk_of(item.name)
+                disk, rate_bps = spec.disk[name], write_bps(spec, name)
+                if not rate_bps:
+                    raise InputError(f"{run.name}: {item.name} writes to a disk in memory, which has no flush time")
+                flush_s = float(flush_time_s(background, rate_bps))
+                cell = (f"{disk.model} {disk.filesystem}", rate_bps, background, limit, flush_s, spec.seed)
                 rows.append((*cell, item.name, int(item.pauses_ns.max()) / NS_PER_S))
     columns = [*CELL, "limit_bytes", "flush_s", "seed", "load", "pause_s"]
     return pd.DataFrame(rows, columns=columns)

@@ -20,7 +20,7 @@ def mount_cgroups(spec: Spec) -> Path:
     run that has neither groups nor agents keeps away from it.
     """
     wanted = bool(spec.cgroup) or spec.needs_lab
-    if wanted and all(disk.model == "device" for disk in spec.disk.values()):
+    if wanted and all(disk.model != "throttle" for disk in spec.disk.values()):
         mount("cgroup2", _BASE, "cgroup2", MS_NOSUID)
         return _BASE
     mount("tmpfs", _BASE, "tmpfs", MS_NOSUID)

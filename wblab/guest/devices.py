@@ -1,15 +1,34 @@
-"""The disks' devices in the guest."""
+"""The disks' devices in the guest, and where loads find them."""
 
 import os
 from pathlib import Path
 
 from wblab.core import layout
 from wblab.core.spec import Spec
+from wblab.core.stacks import LOOP, MAPPED, MIRROR, RAM, images
+
+_DEV = Path("/dev")
+# What the kernel calls the devices of a model, with a number from 0.
+_NAMES = {**dict.fromkeys(MAPPED, "dm-"), MIRROR: "md", LOOP: "loop", RAM: "ram"}
 
 
 def device(spec: Spec, disk: str) -> Path:
     """Return the device of the disk of this name."""
-    return layout.disk_device(list(spec.disk).index(disk))
+    if spec.disk[disk].is_hardware:
+        return image_device(spec, disk)
+    stem = _NAMES[spec.disk[disk].model]
+    alike = [name for name, other in spec.disk.items() if _NAMES.get(other.model) == stem]
+    return _DEV / f"{stem}{alike.index(disk)}"
+
+
+def image_device(spec: Spec, disk: str) -> Path:
+    """Return the device that the host made for a disk."""
+    return layout.disk_device(list(images(spec)).index(disk))
+
+
+def place(spec: Spec, disk: str) -> Path:
+    """Return where loads find a disk: where its filesystem is mounted; of one without, its device."""
+    return device(spec, disk) if spec.disk[disk].filesystem == "none" else layout.mount_point(disk)
 
 
 def device_number(node: Path) -> str:

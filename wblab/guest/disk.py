@@ -2,6 +2,8 @@
 
 import os
 import time
+from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -11,10 +13,12 @@ from wblab.core.cycles import Stamps
 from wblab.core.errors import WblabError
 from wblab.core.rundir import DiskRecord
 from wblab.core.spec import Spec
+from wblab.core.stacks import LOOP, part_of
 from wblab.core.syscalls import MS_SYNCHRONOUS, mount, syncfs, umount
 from wblab.guest.cgroups import BLKIO
-from wblab.guest.devices import device, device_number
-from wblab.guest.settings import put
+from wblab.guest.devices import device, device_number, place
+from wblab.guest.settings import put, set_attributes
+from wblab.guest.stacks import detach, make_disk
 
 _FLAGS = {"sync": MS_SYNCHRONOUS}
 # The ext4 driver would fill inode tables and read block bitmaps in the background, which is no part of the experiment,
@@ -22,23 +26,24 @@ _FLAGS = {"sync": MS_SYNCHRONOUS}
 _EXT = ("noinit_itable", "no_prefetch_block_bitmaps")
 
 
-def set_up_disk(spec: Spec, name: str) -> None:
-    """Set the scheduler, the attributes of queue and bdi, and the throttle, then mount the filesystem."""
+def set_up_disk(spec: Spec, name: str, progress: Callable[[], None]) -> None:
+    """Make the disk, set scheduler, the attributes of queue and bdi, and the throttle, then mount the filesystem."""
+    make_disk(spec, name, progress)
     disk, key, node = spec.disk[name], spec.disk_key(name), device(spec, name)
-    block = Path("/sys/block", node.name)
-    put(block / "queue" / "scheduler", disk.scheduler, f"{key}.scheduler")
-    for group, attributes in (("queue", disk.queue), ("bdi", disk.bdi)):
-        for attribute, value in attributes.items():
-            put(block / group / attribute, value, f"{key}.{group}.{attribute}")
+    if disk.is_hardware:
+        put(Path("/sys/block", node.name, "queue", "scheduler"), disk.scheduler, f"{key}.scheduler")
+    set_attributes(node, disk, key)
     if disk.model == "throttle":
         _throttle(node, disk.write_bps, key)
-    place = layout.mount_point(name)
-    place.mkdir(parents=True)
+    if disk.filesystem == "none":
+        return
+    mount_point = layout.mount_point(name)
+    mount_point.mkdir(parents=True)
     flags = sum(_FLAGS.get(option, 0) for option in disk.mount_options)
     defaults = _EXT if disk.filesystem.startswith("ext") else ()
     options = ",".join((*defaults, *(option for option in disk.mount_options if option not in _FLAGS)))
     try:
-        mount(str(node), place, _driver(disk.filesystem), flags, options)
+        mount(str(node), mount_point, _driver(disk.filesystem), flags, options)
     except OSError as error:
         raise WblabError(f"cannot mount {key}, {disk.filesystem}, in the guest: {error.strerror}") from None
 
@@ -46,13 +51,14 @@ def set_up_disk(spec: Spec, name: str) -> None:
 def write_out(spec: Spec) -> dict[str, DiskRecord]:
     """Write all that is dirty, on all disks at once, and return when each had it.
 
-    Nobody waits for a throttle in real time, which would be the user's: it is lifted as the disk is released.
+    Nobody waits for a throttle in real time, which would be the user's: it is lifted as the disks are released. Of a
+    disk that fails, and of one that is a part of another, it is not known.
     """
     stamps = {name: Stamps(1) for name in spec.disk}
     writers = [
-        fork_child(partial(_write_out, layout.mount_point(name), stamps[name]))
-        for name, disk in spec.disk.items()
-        if spec.clock.mode == "virtual" or disk.model == "device"
+        fork_child(partial(_write_out, place(spec, name), stamps[name]))
+        for name in spec.disk
+        if not part_of(spec, name) and (spec.clock.mode == "virtual" or not _is_throttled(spec, name))
     ]
     for writer in writers:
         os.waitpid(writer, 0)
@@ -60,16 +66,30 @@ def write_out(spec: Spec) -> dict[str, DiskRecord]:
     return {name: DiskRecord(device_number(device(spec, name)), time_ns) for name, time_ns in times_ns.items()}
 
 
-def _write_out(mount_point: Path, stamps: Stamps) -> None:
-    syncfs(os.open(mount_point, os.O_RDONLY | os.O_DIRECTORY))
-    stamps.append(time.monotonic_ns())
+def _write_out(where: Path, stamps: Stamps) -> None:
+    with suppress(OSError):
+        if where.is_dir():
+            syncfs(os.open(where, os.O_RDONLY | os.O_DIRECTORY))
+        else:
+            os.fsync(os.open(where, os.O_RDONLY))
+        stamps.append(time.monotonic_ns())
 
 
-def release_disk(spec: Spec, name: str) -> None:
-    """Lift the throttle, so that what is still dirty is written at once, and unmount."""
-    if spec.disk[name].model == "throttle":
-        _throttle(device(spec, name), 0, spec.disk_key(name))
-    umount(layout.mount_point(name))
+def release_disks(spec: Spec) -> None:
+    """Lift the throttles, so that what is still dirty is written at once, and unmount from above to below."""
+    for name, disk in spec.disk.items():
+        if disk.model == "throttle":
+            _throttle(device(spec, name), 0, spec.disk_key(name))
+    for name in reversed(spec.disk):
+        if spec.disk[name].filesystem != "none":
+            umount(layout.mount_point(name))
+        if spec.disk[name].model == LOOP:
+            detach(device(spec, name))
+
+
+def _is_throttled(spec: Spec, name: str) -> bool:
+    disk = spec.disk[name]
+    return disk.model == "throttle" or any(_is_throttled(spec, part) for part in disk.on)
 
 
 def _driver(filesystem: str) -> str:

@@ -17,9 +17,10 @@ from wblab.core.status import Message, Phase
 from wblab.core.syscalls import on_hostfs, power_off
 from wblab.core.tables import from_table
 from wblab.core.units import NS_PER_S
+from wblab.guest.agenda import agenda
 from wblab.guest.agents import provide_lab, start_agents, stop_agents
 from wblab.guest.cgroups import make_cgroups, mount_cgroups
-from wblab.guest.disk import release_disk, set_up_disk, write_out
+from wblab.guest.disk import release_disks, set_up_disk, write_out
 from wblab.guest.loads import Running, lay_out_files, start_loads, stop_loads, wait_for
 from wblab.guest.mounts import mount_all
 from wblab.guest.settings import set_sysctls
@@ -84,7 +85,7 @@ def run(spec: Spec, tracecmd: str, status: int) -> None:
     say(status, "disk")
     cgroups = mount_cgroups(spec)
     for disk in spec.disk:
-        set_up_disk(spec, disk)
+        set_up_disk(spec, disk, lambda: say(status, "disk"))
     lay_out_files(spec, lambda: say(status, "disk"))
     groups = make_cgroups(spec, cgroups)
     recording = None
@@ -99,7 +100,9 @@ def run(spec: Spec, tracecmd: str, status: int) -> None:
     running = start_loads(spec, start_ns, groups)
     try:
         offenders = [item for item in running if item.name in spec.offenders]
-        wait_for(offenders, start_ns + spec.time_limit, lambda: say(status, "loads"))
+        others = [item for item in running if item.name not in spec.offenders]
+        limit_ns, due = start_ns + spec.time_limit, agenda(spec, start_ns)
+        wait_for(offenders, limit_ns, lambda: say(status, "loads"), others=others, agenda=due)
         say(status, "stop")
         stop_loads(running, spec.stops, _SETTLE_S)
         stop_agents(agents)
@@ -114,8 +117,7 @@ def run(spec: Spec, tracecmd: str, status: int) -> None:
         say(status, "write")
         write_loads(layout.SCRATCH, running)
     rundir.write_disks(layout.SCRATCH, write_out(spec))
-    for disk in spec.disk:
-        release_disk(spec, disk)
+    release_disks(spec)
 
 
 def on_grid(spec: Spec, time_ns: int) -> int:

@@ -3,12 +3,12 @@
 import os
 import signal
 import time
-from collections.abc import Callable, Mapping
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from wblab.core import layout
 from wblab.core.child import describe_exit, fork_child
 from wblab.core.cycles import Stamps, check_ending, ending, run_cycles, stamps_for
 from wblab.core.errors import WblabError
@@ -17,19 +17,29 @@ from wblab.core.spec import Spec
 from wblab.core.streams import draws_seed, phase_stream
 from wblab.core.syscalls import set_ioprio, set_process_name
 from wblab.core.units import NS_PER_S
+from wblab.guest.devices import place
 
 # A seed moves each load's phase by up to this much: no more than a real machine does by chance.
 PHASE_SPREAD_NS = 50_000_000
 
 
 @dataclass(frozen=True)
+class Due:
+    """Something to be done at a time of CLOCK_MONOTONIC, in ns."""
+
+    time_ns: int
+    act: Callable[[], None]
+
+
+@dataclass(frozen=True)
 class Running:
-    """A load that was started."""
+    """A load that was started. may_fail: its failure ends only the load."""
 
     name: str
     load: Load
     pid: int
     stamps: Stamps
+    may_fail: bool = False
 
 
 def phase_ns(seed: int, name: str) -> int:
@@ -41,7 +51,7 @@ def lay_out_files(spec: Spec, progress: Callable[[], None]) -> None:
     """Make the files that loads expect; `progress` is called again and again. Raises WblabError."""
     for name, load in spec.load.items():
         try:
-            load.lay_out(layout.mount_point(spec.disk_of(name)), progress)
+            load.lay_out(place(spec, spec.disk_of(name)), progress)
         except OSError as error:
             raise WblabError(f"cannot make the files of the load {name}: {error.strerror}") from None
 
@@ -56,27 +66,41 @@ def start_loads(spec: Spec, start_ns: int, groups: Mapping[str, Path] = MappingP
     for name, load in spec.load.items():
         first_ns = start_ns + load.start + phase_ns(spec.seed, name)
         stamps = stamps_for(load)
-        running.append(Running(name, load, fork_child(_task(name, spec, stamps, first_ns, groups.get(name))), stamps))
+        pid = fork_child(_task(name, spec, stamps, first_ns, groups.get(name)))
+        running.append(Running(name, load, pid, stamps, name in spec.may_fail))
     return running
 
 
-def wait_for(running: list[Running], deadline_ns: int, progress: Callable[[], None]) -> None:
+def wait_for(
+    running: list[Running],
+    deadline_ns: int,
+    progress: Callable[[], None],
+    *,
+    others: Sequence[Running] = (),
+    agenda: Sequence[Due] = (),
+) -> None:
     """Wait until all these loads have ended; `progress` is called about once a second. Raises WblabError.
 
-    The deadline is a time of CLOCK_MONOTONIC in ns. A load that failed ends the wait at once.
+    The deadline is a time of CLOCK_MONOTONIC in ns. A load that failed ends the wait at once, and so does one of
+    `others`, which are not waited for. agenda: what is to be done meanwhile, in the order of its times.
     """
-    left = {item.pid: item for item in running}
+    left, due = {item.pid: item for item in running}, deque(agenda)
     while left:
         for pid in list(left):
             ended, status = os.waitpid(pid, os.WNOHANG)
             if ended:
                 _check_end(left.pop(pid), status)
+        for item in others:
+            _check_alive(item)
         if not left:
             return
         if time.monotonic_ns() >= deadline_ns:
             names = ", ".join(item.name for item in left.values())
             raise WblabError(f"the load {names} did not end within the time limit: raise time_limit or lower its size")
-        signal.sigtimedwait({signal.SIGCHLD}, 1.0)
+        while due and due[0].time_ns <= time.monotonic_ns():
+            due.popleft().act()
+        until_s = (due[0].time_ns - time.monotonic_ns()) / NS_PER_S if due else 1.0
+        signal.sigtimedwait({signal.SIGCHLD}, min(1.0, max(0.0, until_s)))
         progress()
 
 
@@ -97,12 +121,21 @@ def _task(name: str, spec: Spec, stamps: Stamps, first_ns: int, group: Path | No
             group.write_text("0")  # the writer itself
         if load.ioclass != "none":
             set_ioprio(load.ioclass, load.iolevel)
-        run_cycles(load, layout.mount_point(spec.disk_of(name)), stamps, first_ns, draws_seed(spec.seed, name))
+        run_cycles(load, place(spec, spec.disk_of(name)), stamps, first_ns, draws_seed(spec.seed, name))
 
     return task
+
+
+def _check_alive(item: Running) -> None:
+    """Raise WblabError for a load that came to a bad end by itself. It stays to be waited for."""
+    found = os.waitid(os.P_PID, item.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    if found and found.si_pid:
+        _check_end(item, found.si_status << 8 if found.si_code == os.CLD_EXITED else found.si_status)
 
 
 def _check_end(item: Running, status: int) -> None:
     if status:
         raise WblabError(f"the load {item.name} died with {describe_exit(status)}: see the console")
-    check_ending(item.name, ending(item.stamps))
+    ended = ending(item.stamps)
+    if not (item.may_fail and (ended.end == "failed" or ended.status)):
+        check_ending(item.name, ended)

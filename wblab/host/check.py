@@ -3,6 +3,7 @@
 from wblab.core.check import check_spec
 from wblab.core.errors import InputError
 from wblab.core.spec import Spec
+from wblab.core.stacks import images
 from wblab.core.units import format_bytes
 from wblab.host.command import interpreter
 from wblab.host.disk import mkfs_tool
@@ -28,7 +29,7 @@ def check_run(spec: Spec) -> None:
     interpreter()
     if spec.needs_lab:
         lab()
-    tools = dict.fromkeys(mkfs_tool(disk) for disk in spec.disk.values())
+    tools = dict.fromkeys(mkfs_tool(disk) for disk in spec.disk.values() if disk.filesystem != "none")
     wanted = [*tools] + (["trace-cmd"] if spec.trace.events else [])
     missing = [name for name in wanted if tool_path(name) is None]
     if missing:
@@ -40,7 +41,7 @@ def check_run(spec: Spec) -> None:
 def check_kernel(spec: Spec, kernel: Kernel) -> None:
     """Raise InputError for a kernel that lacks what the lab's patches bring, and the run needs."""
     needed: tuple[str, ...] = ("tt_syscall_ns", "um_seed") if spec.clock.mode == "virtual" else ()
-    needed += tuple(model_parameters(list(spec.disk.values())))
+    needed += tuple(model_parameters(list(images(spec).values())))
     sure = _IN_ALL if kernel.patches else ()
     missing = [parameter for parameter in needed if parameter not in sure and not kernel.has(parameter)]
     if missing:
@@ -63,9 +64,9 @@ def _check_room(spec: Spec) -> None:
             "free some, lower memory, or set WBLAB_SHM to another tmpfs"
         )
     memory = available_memory_bytes()
-    needed += sum(disk.size for disk in spec.disk.values())
+    needed += sum(disk.size for disk in images(spec).values())
     if memory < needed:
-        sizes = " or ".join(f"{spec.disk_key(name)}.size" for name in spec.disk)
+        sizes = " or ".join(f"{spec.disk_key(name)}.size" for name in images(spec))
         raise InputError(
             f"this machine has {memory >> 20} MiB of memory available, the run needs "
             f"{format_bytes(needed)}: lower memory or {sizes}"

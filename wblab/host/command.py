@@ -8,6 +8,7 @@ from pathlib import Path
 from wblab.core import layout
 from wblab.core.errors import InputError
 from wblab.core.spec import Spec
+from wblab.core.stacks import RAM, images
 from wblab.core.streams import stream
 from wblab.host.environment import ENVIRONMENT
 from wblab.host.model import model_parameters
@@ -22,6 +23,7 @@ def kernel_arguments(spec: Spec, *, watched: bool = False) -> list[str]:
 
     They hold nothing but what the spec says and constants: the kernel feeds them to its random numbers.
     """
+    made = images(spec)
     arguments = [
         f"mem={spec.memory}",
         "rootfstype=hostfs",
@@ -33,12 +35,14 @@ def kernel_arguments(spec: Spec, *, watched: bool = False) -> list[str]:
         "con=null",
         "con0=null,fd:1",
         _console(layout.STATUS_DEVICE, layout.STATUS_FD),
-        *(f"ubd{place}={layout.host_path(fd)}" for place, fd in enumerate(layout.DISK_FDS[: len(spec.disk)])),
+        *(f"ubd{place}={layout.host_path(fd)}" for place, fd in enumerate(layout.DISK_FDS[: len(made)])),
     ]
     if watched:
         arguments.append(_console(layout.SAMPLES_DEVICE, layout.SAMPLES_FD))
-    model = model_parameters(list(spec.disk.values()))
+    model = model_parameters(list(made.values()))
     arguments += [f"{name}={','.join(map(str, values))}" for name, values in model.items()]
+    if in_memory := [disk for disk in spec.disk.values() if disk.model == RAM]:
+        arguments += [f"brd.rd_nr={len(in_memory)}", f"brd.rd_size={in_memory[0].size >> 10}"]
     if spec.clock.mode == "virtual":
         arguments += [
             "time-travel=inf-cpu",

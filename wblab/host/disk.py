@@ -4,11 +4,14 @@ import os
 import uuid
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from random import Random
 
 from wblab.core.errors import WblabError
 from wblab.core.spec import DISK, Disk, Spec
+from wblab.core.stacks import images, size_bytes, top
 from wblab.core.streams import stream
+from wblab.core.units import Bytes
 from wblab.host.imprint import CHANCE_BYTES, TIME_S
 from wblab.host.mkfs import DISK_PATH, Mkfs
 from wblab.lab.tools import tool_path
@@ -19,7 +22,7 @@ _CHUNK = b"\xff" * (1 << 20)
 
 
 def mkfs_tool(disk: Disk) -> str:
-    """Return the name of the program that makes the disk's filesystem."""
+    """Return the name of the program that makes the disk's filesystem, which it must have."""
     return "mke2fs" if disk.filesystem.startswith("ext") else f"mkfs.{disk.filesystem}"
 
 
@@ -45,9 +48,17 @@ def made_disks(disks: Iterable[Disk]) -> Iterator[list[int]]:
 
 
 def mkfs_of(spec: Spec) -> list[Mkfs]:
-    """Return what makes the filesystems of a spec's disks, each with a part of its own of the seed's randomness."""
+    """Return what makes the filesystem of each image, with a part of its own of the seed's randomness.
+
+    An image that is a part of another disk gets that one's filesystem, and those of a mirror the same, byte for byte.
+    """
     bits, chance = stream(spec.seed, "filesystem"), stream(spec.seed, "imprint")
-    return [mkfs_for(disk, bits, chance, spec.disk_key(name)) for name, disk in spec.disk.items()]
+    made: dict[str, Mkfs] = {}
+    for name in dict.fromkeys(top(spec, image) for image in images(spec)):
+        disk = replace(spec.disk[name], size=Bytes(size_bytes(spec, name)))
+        raw = disk.filesystem == "none"
+        made[name] = Mkfs((), disk.size) if raw else mkfs_for(disk, bits, chance, spec.disk_key(name))
+    return [made[top(spec, image)] for image in images(spec)]
 
 
 def mkfs_for(disk: Disk, bits: Random, chance: Random, key: str = DISK) -> Mkfs:

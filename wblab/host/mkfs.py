@@ -29,6 +29,7 @@ _ENVIRONMENT = {"PATH": os.defpath, "LC_ALL": "C"} | _DEFAULTS | _FIXED
 class Mkfs:
     """A command that makes a filesystem on DISK_PATH, the disk's size, and where the disk stands in its spec.
 
+    command: empty, the disk gets no filesystem.
     filesystem, chance: which one, and in hexadecimal what takes the place of what its tool leaves to chance.
     """
 
@@ -44,6 +45,8 @@ def format_disk(mkfs: Mkfs, disk_fd: int) -> None:
 
     It is started by a fork, so this is for a process without other threads.
     """
+    if not mkfs.command:
+        return
     said = os.memfd_create("wblab-mkfs")
     try:
         pid = os.fork()

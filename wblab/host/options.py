@@ -109,6 +109,10 @@ def check_options(disk: Disk, key: str = DISK) -> None:
 
     key: where the disk stands in its spec.
     """
+    if disk.filesystem == "none":
+        if disk.mkfs_options or disk.mount_options:
+            raise InputError(f"{key} has no filesystem, and so no options of one: leave them out")
+        return
     tool = mkfs_tool(disk)
     _check_mkfs(tool, disk.mkfs_options, MKFS[tool], f"{key}.mkfs_options")
     known = MOUNT[disk.filesystem]

@@ -1,6 +1,7 @@
 """One experiment on the host: from a spec to a finished run directory."""
 
 import json
+import math
 import secrets
 import shutil
 from collections.abc import Callable, Sequence
@@ -11,6 +12,7 @@ from typing import Any
 from wblab.core.errors import InputError, WblabError
 from wblab.core.rundir import TRACE
 from wblab.core.spec import Spec
+from wblab.core.stacks import images, write_bps
 from wblab.core.status import PHASES, Message
 from wblab.core.tables import to_table
 from wblab.core.units import NS_PER_S
@@ -93,7 +95,8 @@ def _boot(  # noqa: PLR0913
     readable: Sequence[str],
     samples_fd: int | None,
 ) -> Ended:
-    report(None, f"making the disk{'s' if len(spec.disk) > 1 else ''}")
+    made = images(spec)
+    report(None, f"making the disk{'s' if len(made) > 1 else ''}")
     programs = [interpreter(), *filter(None, [tool_path("trace-cmd")])]
     guests_lab = lab() if spec.needs_lab else None
     sandbox = guest_sandbox(
@@ -101,9 +104,9 @@ def _boot(  # noqa: PLR0913
         readable,
         guests_lab,
         by_ptrace="seccomp" not in features(kernel),
-        largest_file_bytes=max(spec.memory, limits.output_bytes, *(disk.size for disk in spec.disk.values())),
+        largest_file_bytes=max(spec.memory, limits.output_bytes, *(disk.size for disk in made.values())),
     )
-    with made_disks(spec.disk.values()) as disk_fds:
+    with made_disks(made.values()) as disk_fds:
         request = Boot(
             linux=kernel.path,
             arguments=kernel_arguments(spec, watched=samples_fd is not None),
@@ -157,10 +160,10 @@ def _progress(spec: Spec, report: Report) -> tuple[Callable[[Message], None], Ca
 
 def expected_duration_ns(spec: Spec) -> int:
     """Return about how long the loads will run: the wait of the last offender, or what a disk takes for all it gets."""
-    disk_s = max(
-        sum(load.written_bytes for name, load in spec.load.items() if spec.disk_of(name) == disk) / model.write_bps
-        for disk, model in spec.disk.items()
-    )
+    written = dict.fromkeys(spec.disk, 0)
+    for name, load in spec.load.items():
+        written[spec.disk_of(name)] += load.written_bytes
+    disk_s = max(size / (write_bps(spec, disk) or math.inf) for disk, size in written.items())
     return max(int(disk_s * NS_PER_S), *(load.start + load.idle_ns(0) for load in spec.load.values()), 1)
 
 

@@ -1,6 +1,7 @@
 """The timeline of a run: what each load did, beside what the page cache did."""
 
 from wblab.core.spec import Disk, Spec
+from wblab.core.stacks import part_of
 from wblab.core.units import format_bytes, format_time
 from wblab.data.pagecache import PageCache
 from wblab.data.pauses import DEFAULT_BOUND_NS
@@ -75,8 +76,8 @@ def title(run: Run) -> str:
 
 
 def _guest_machine(spec: Spec) -> str:
-    disks = list(spec.disk.items())
-    if len(disks) == 1:
+    disks = [(name, disk) for name, disk in spec.disk.items() if not part_of(spec, name)]
+    if len(disks) == 1 and disks[0][1].is_hardware:
         shown = f"{_filesystem(disks[0][1])} on a {disks[0][1].model} disk of {_speed(disks[0][1])}"
     elif len(disks) <= _MOST_DISKS:
         shown = ", ".join(f"{name} ({_filesystem(disk)}, {disk.model}, {_speed(disk)})" for name, disk in disks)
@@ -86,10 +87,14 @@ def _guest_machine(spec: Spec) -> str:
 
 
 def _filesystem(disk: Disk) -> str:
-    return disk.filesystem + (f" ({', '.join(disk.mount_options)})" if disk.mount_options else "")
+    name = "no filesystem" if disk.filesystem == "none" else disk.filesystem
+    return name + (f" ({', '.join(disk.mount_options)})" if disk.mount_options else "")
 
 
 def _speed(disk: Disk) -> str:
+    """Return how fast a disk is, or of one that is no hardware what it is made of."""
+    if not disk.is_hardware:
+        return f"on {' and '.join(disk.on)}" if disk.on else format_bytes(disk.size)
     return f"{format_bytes(disk.write_bps)}/s" + (f" and {format_time(disk.latency)}" if disk.latency else "")
 
 

@@ -1,18 +1,21 @@
 """The kinds of load, a class each: what one cycle does, and all that others ask about it. A new one goes into KINDS."""
 
 from wblab.core.loads.base import MAX_CYCLES, Cycle, IoClass, Load, Role
+from wblab.core.loads.chunks import Chunks
 from wblab.core.loads.command import Command, CommandFailed, Repeat
 from wblab.core.loads.control import Control
 from wblab.core.loads.durable import Commit, SyncFilesystem, SyncWrite
 from wblab.core.loads.loop import Loop
 from wblab.core.loads.mapped import Mapped
 from wblab.core.loads.offender import Offender
+from wblab.core.loads.raw import Raw, RawOffender
 from wblab.core.loads.reading import Read
 from wblab.core.loads.writes import MultiWrite, Write
 
 __all__ = [
     "KINDS",
     "MAX_CYCLES",
+    "Chunks",
     "Command",
     "CommandFailed",
     "Commit",
@@ -24,6 +27,8 @@ __all__ = [
     "Mapped",
     "MultiWrite",
     "Offender",
+    "Raw",
+    "RawOffender",
     "Read",
     "Repeat",
     "Role",
@@ -33,6 +38,7 @@ __all__ = [
 ]
 
 _ALL: tuple[type[Load], ...] = (
-    Control, Write, MultiWrite, SyncWrite, Commit, SyncFilesystem, Read, Mapped, Loop, Repeat, Offender, Command,
+    Control, Write, MultiWrite, SyncWrite, Commit, SyncFilesystem, Read, Mapped, Loop, Repeat, Raw,
+    Offender, Chunks, RawOffender, Command,
 )  # fmt: skip
 KINDS: dict[str, type[Load]] = {load.kind: load for load in _ALL}

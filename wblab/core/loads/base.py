@@ -45,6 +45,7 @@ class Load:
     has_pauses: ClassVar[bool] = True
     waits_for_disk: ClassVar[bool] = False
     needs_lab: ClassVar[bool] = False
+    raw: ClassVar[bool] = False
 
     start: Nanoseconds = Nanoseconds(0)
     disk: str = ""

@@ -1,0 +1,58 @@
+"""Disks made of other disks: each behaves as what it is made of, and runs repeat."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from wblab.data.difference import first_differences
+from wblab.data.disks import unplug_s
+from wblab.data.pagecache import page_cache
+
+SPEC = str(Path(__file__).with_name("stacks.toml"))
+EVENTS = 'trace.events=["block:block_rq_complete"]'
+S = 1_000_000_000
+
+
+@pytest.fixture(scope="module")
+def run(shared_lab):
+    return shared_lab.run(SPEC, EVENTS)
+
+
+def commit_s(run, name):
+    """Return what the first commits take, before the offender begins."""
+    return float(np.median(run.load(name).pauses_ns[5:20])) / S
+
+
+def test_a_commit_takes_what_its_disk_is_made_of(run):
+    assert commit_s(run, "on-slow") == pytest.approx(0.2, abs=0.03)  # data, then a flush: each waits
+    assert commit_s(run, "on-memory") < 0.002
+    assert 0.001 < commit_s(run, "on-file") < 0.1
+
+
+def test_a_mirror_writes_everything_twice_at_the_rate_of_one_disk(run):
+    start_ns = run.offender_starts_ns()["on-mirror"]
+    written = page_cache(run).written
+    sizes = {disk: int(written.size[(written.disk == disk) & (written.ts_ns > start_ns)].sum()) for disk in ("a", "b")}
+    assert sizes["a"] == sizes["b"] > 4 << 20
+    wrote_s = int(run.load("on-mirror").boundaries_ns[-1] - start_ns) / S + unplug_s(run)["on-mirror"]
+    assert wrote_s == pytest.approx(2, rel=0.2)
+
+
+def test_the_record_has_a_number_of_each_disk(run):
+    majors = {name: disk.device.partition(":")[0] for name, disk in run.disks.items()}
+    assert list(majors) == ["a", "b", "mirror", "c", "line", "slow", "memory", "file"]
+    assert majors["a"] == majors["b"] == majors["c"] == "98"
+    assert (majors["mirror"], majors["line"], majors["memory"], majors["file"]) == ("9", majors["slow"], "1", "7")
+    assert len({disk.device for disk in run.disks.values()}) == 8
+    assert [name for name, disk in run.disks.items() if disk.written_ns] == ["mirror", "slow", "memory", "file"]
+
+
+def test_they_repeat_bit_for_bit_and_leave_nothing(run, lab):
+    assert first_differences(run, lab.run(SPEC, EVENTS)) == []
+    assert lab.left_behind() == []
+
+
+def test_a_setting_that_an_array_does_not_take_is_named(lab):
+    with pytest.raises(Exception, match=r"cannot set disk.mirror.md.nonsense to 1 in the guest"):
+        lab.run(SPEC, "disk.mirror.md.nonsense=1")

@@ -1,0 +1,129 @@
+import os
+
+import pytest
+
+from wblab.core.errors import InputError
+from wblab.core.loads import Chunks, Raw, RawOffender
+from wblab.core.loads import raw as raw_loads
+
+KIB = 1024
+
+
+@pytest.fixture
+def device(tmp_path):
+    """What stands for a device: a file."""
+    path = tmp_path / "device"
+    path.write_bytes(b"\xff" * 64 * KIB)
+    return path
+
+
+def test_raw_writes_fill_their_part_of_the_device_in_order(device):
+    load = Raw(idle=1, size=8 * KIB, offset=4 * KIB, op="write", order="sequential")
+    cycle = load.prepare(device)
+    cycle(0)
+    assert device.read_bytes() == b"\xff" * 4 * KIB + bytes(4 * KIB) + b"\xff" * 56 * KIB
+    cycle(1)
+    cycle(2)
+    assert device.read_bytes() == b"\xff" * 4 * KIB + bytes(8 * KIB) + b"\xff" * 52 * KIB
+    assert (load.files, load.cycle_bytes, load.ends) == ({"": 12 * KIB}, 4 * KIB, False)
+
+
+def test_raw_reads_change_nothing_and_draw_by_the_seed(device, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(raw_loads.os, "preadv", lambda fd, buffers, at: drawn.append(at))
+    for _ in range(2):
+        cycle = Raw(idle=1, size=64 * KIB, block=512).prepare(device, "seed")
+        for number in range(20):
+            cycle(number)
+    assert drawn[:20] == drawn[20:]
+    assert len(set(drawn)) > 10
+    assert all(0 <= at < 64 * KIB and at % 512 == 0 for at in drawn)
+
+
+def test_a_raw_offender_writes_its_size_and_ends(device):
+    load = RawOffender(wait=0, size=32 * KIB, block=8 * KIB)
+    cycle = load.prepare(device)
+    for number in range(load.capacity):
+        cycle(number)
+    assert (load.capacity, load.ends, load.role) == (4, True, "offender")
+    assert device.read_bytes() == bytes(32 * KIB) + b"\xff" * 32 * KIB
+
+
+def test_nobody_writes_to_a_device_of_a_machine_itself(device, monkeypatch):
+    monkeypatch.setattr(raw_loads, "S_ISBLK", lambda mode: True)
+    before = os.listdir("/proc/self/fd")
+    for load in (Raw(idle=1, size=KIB, op="write"), RawOffender(wait=0, size=4 * KIB)):
+        with pytest.raises(PermissionError, match="not outside a guest"):
+            load.prepare(device)
+    assert os.listdir("/proc/self/fd") == before
+    Raw(idle=1, size=4 * KIB).prepare(device)(0)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"offset": 100}, "offset: 100 is no multiple of 512"),
+        ({"offset": -512}, "offset: -512 is no"),
+        ({"size": 5000}, "size: 5000 B is not a multiple of block"),
+        ({"size": 0}, "size: 0 B is not"),
+        ({"size": 600, "block": 600, "through": "direct"}, "block: 600 B is not a multiple of 512"),
+        ({"idle": 0}, "idle: must be longer than 0"),
+    ],
+)
+def test_raw_loads_that_cannot_run_are_refused(changes, message):
+    with pytest.raises(InputError, match=message):
+        Raw(**({"idle": 1, "size": 8 * KIB} | changes)).check()
+
+
+def written(path, load, monkeypatch):
+    """Run a load to its end; return the file, and what was called behind which write."""
+    calls = []
+    monkeypatch.setattr("wblab.core.loads.chunks.os.fsync", lambda fd: calls.append((number, "fsync")))
+    monkeypatch.setattr("wblab.core.loads.chunks.os.sync", lambda: calls.append((number, "sync")))
+    load.check()
+    cycle = load.prepare(path)
+    for number in range(load.capacity):
+        cycle(number)
+    return path / load.file, calls
+
+
+def test_chunks_are_written_in_their_order_and_synced_behind_their_writes(tmp_path, monkeypatch):
+    ends = []
+    real = os.pwrite
+    monkeypatch.setattr(
+        "wblab.core.loads.chunks.os.pwrite", lambda fd, data, at: ends.append(at + len(data)) or real(fd, data, at)
+    )
+    load = Chunks(file="f", wait=0, size=8 * KIB, order="3012", fsync="1000", sync="0101")
+    file, calls = written(tmp_path, load, monkeypatch)
+    assert ends == [8 * KIB, 2 * KIB, 4 * KIB, 6 * KIB]
+    assert calls == [(0, "fsync"), (1, "sync"), (3, "sync")]
+    assert file.stat().st_size == 8 * KIB
+
+
+@pytest.mark.parametrize(("density", "total"), [(20, 4 * 409), (100, 8192), (140, 8192 + 4 * 819)])
+def test_of_each_chunk_its_last_bytes_are_written(tmp_path, monkeypatch, density, total):
+    sizes = []
+    real = os.pwrite
+    monkeypatch.setattr(
+        "wblab.core.loads.chunks.os.pwrite", lambda fd, data, at: sizes.append(len(data)) or real(fd, data, at)
+    )
+    file, _ = written(tmp_path, Chunks(file="f", wait=0, size=8 * KIB, density=density), monkeypatch)
+    assert sum(sizes) == total
+    assert file.stat().st_size == 8 * KIB
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"order": "0124"}, "order: '0124' is no order of chunks"),
+        ({"order": ""}, "order: '' is no order"),
+        ({"fsync": "01"}, "fsync: '01' is not 4 digits"),
+        ({"sync": "0002"}, "sync: '0002' is not 4 digits"),
+        ({"density": 0}, "density: 0 is not between"),
+        ({"size": 8191}, "size: 8191 B is not a multiple of its 4 chunks"),
+        ({"file": "/x"}, "file: '/x' must be a file inside"),
+    ],
+)
+def test_chunks_that_cannot_be_are_refused(changes, message):
+    with pytest.raises(InputError, match=message):
+        Chunks(**({"file": "f", "wait": 0, "size": 8192} | changes)).check()

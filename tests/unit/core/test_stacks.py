@@ -1,0 +1,88 @@
+import pytest
+
+from wblab.core.check import check_spec
+from wblab.core.errors import InputError
+from wblab.core.spec import Spec
+from wblab.core.stacks import images, part_of, size_bytes, top, write_bps
+from wblab.core.tables import from_table
+
+RAW = {"size": "64M", "write_bps": "1M", "filesystem": "none"}
+MOUNTED = {"size": "64M", "write_bps": "2M"}
+MIRROR = {"model": "raid1", "on": ["a", "b"]}
+SLOW = {"model": "delay", "on": ["a"], "delay": "10ms"}
+TWO = {"a": RAW, "b": RAW}
+
+
+@pytest.fixture
+def spec(table):
+    def make(**disks):
+        made = from_table(Spec, table | {"disk": disks})
+        check_spec(made)
+        return made
+
+    return make
+
+
+def test_what_a_disk_is_made_of_decides_its_size_and_its_rate(spec):
+    half = RAW | {"write_bps": "512K"}
+    made = spec(a=RAW, b=half, slow=SLOW | {"filesystem": "none"}, m=MIRROR | {"on": ["slow", "b"]})
+    assert (size_bytes(made, "m"), write_bps(made, "m"), write_bps(made, "slow")) == (64 << 20, 512 << 10, 1 << 20)
+    assert [part_of(made, name) for name in made.disk] == ["slow", "m", "m", ""]
+    assert {name: top(made, name) for name in made.disk} == dict.fromkeys(made.disk, "m")
+    assert (list(images(made)), made.first_disk) == (["a", "b"], "m")
+
+
+def test_what_is_copied_has_a_device_of_its_own_after_what_is_before_it(spec):
+    ram, loop = {"model": "ram", "size": "16M"}, {"model": "loop", "size": "32M", "on": ["a"]}
+    made = spec(r=ram, a=MOUNTED, l=loop, b=MOUNTED)
+    assert list(images(made)) == ["r", "a", "l", "b"]
+    assert (write_bps(made, "l"), write_bps(made, "r"), made.first_disk) == (2 << 20, 0, "r")
+    bare = spec(a=MOUNTED, r=ram | {"filesystem": "none"}, l=loop | {"filesystem": "none"})
+    assert (list(images(bare)), top(bare, "a")) == (["a"], "a")
+
+
+@pytest.mark.parametrize(
+    ("disks", "message"),
+    [
+        ({"a": RAW, "m": MIRROR | {"on": ["a", "c"]}}, r"disk.m.on: no disk 'c' before it.*: a"),
+        ({"m": MIRROR, **TWO}, "disk.m.on: no disk 'a' before it"),
+        ({"a": RAW, "m": MIRROR | {"on": ["a"]}}, "disk.m.on: raid1 is made of two or more disks"),
+        ({"a": RAW, "m": MIRROR | {"on": ["a", "a"]}}, "disk.m.on: raid1 is made of two or more disks"),
+        (TWO | {"s": SLOW | {"on": ["a", "b"]}}, "disk.s.on: delay is made of one disk"),
+        ({"r": {"model": "ram", "size": "4M", "on": ["a"]}}, "disk.r.on is nothing for disk.r.model = 'ram'"),
+        ({"a": MOUNTED, "s": SLOW}, "disk.a.filesystem: 'a' is a part of 's': give disk.a.filesystem = 'none'"),
+        ({"a": RAW, "s": SLOW, "t": SLOW}, "disk.s.on: 'a' is a part of another disk already"),
+        ({"a": RAW, "l": {"model": "loop", "size": "8M", "on": ["a"]}}, "disk.l.on: a loop is a file on 'a'"),
+        (
+            TWO | {"b": RAW | {"size": "32M"}, "m": MIRROR},
+            "disk.m.on: .* of different sizes, 32 MiB, 64 MiB",
+        ),
+        (TWO | {"m": MIRROR | {"size": "64M"}}, "disk.m.size is nothing for disk.m.model = 'raid1'"),
+        (TWO | {"m": MIRROR | {"write_bps": "1M"}}, "disk.m.write_bps is nothing"),
+        (TWO | {"m": MIRROR | {"scheduler": "bfq"}}, "disk.m.scheduler is nothing"),
+        (TWO | {"m": MIRROR | {"latency": "1ms"}}, "disk.m.latency needs disk.m.model = 'device'"),
+        ({"a": MOUNTED | {"delay": "1ms"}}, "disk.a.delay is nothing for disk.a.model = 'throttle'"),
+        ({"a": RAW, "s": SLOW | {"delay": "1us"}}, "disk.s.delay: 1 us is no multiple of 1 ms"),
+        ({"a": RAW, "s": {"model": "flakey", "on": ["a"]}}, "disk.s.down: 0 s is no multiple of 1 s"),
+        ({"a": RAW, "s": {"model": "dust", "on": ["a"], "bad": [1]}}, "disk.s.bad: 1 is no multiple of 4096"),
+        ({"a": RAW, "s": {"model": "dust", "on": ["a"], "bad": ["64M"]}}, "disk.s.bad: 67108864 is no"),
+        ({"r": {"model": "ram", "size": "64M"}}, "the RAM disks take more than half of memory"),
+        (
+            {"r": {"model": "ram", "size": "16M"}, "s": {"model": "ram", "size": "8M"}},
+            "disk.r.size: the kernel makes all RAM disks of one size",
+        ),
+        ({"r": {"model": "ram"}}, "disk.r.size: 0 B is too small for ext4"),
+        ({"a": {"write_bps": 1}}, "disk.a.size: 0 B is too small"),
+        ({"a": {"size": "64M"}}, "disk.a.write_bps: a disk that writes nothing"),
+        ({"a": RAW}, "load.w1.disk: 'a' has no filesystem: take a raw kind"),
+    ],
+)
+def test_disks_that_cannot_be_made_are_refused_by_key(spec, disks, message):
+    with pytest.raises(InputError, match=message):
+        spec(**disks)
+
+
+def test_a_load_names_the_disk_above_and_not_a_part_of_it(spec, table):
+    table["load"]["w1"]["disk"] = "a"
+    with pytest.raises(InputError, match=r"load.w1.disk: 'a' is a part of 'm': name that one"):
+        spec(**TWO, m=MIRROR)

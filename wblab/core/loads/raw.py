@@ -1,0 +1,140 @@
+"""Loads on a device itself, without a filesystem. Their place is the device where that of others is a directory."""
+
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from errno import EPERM
+from mmap import mmap
+from pathlib import Path
+from stat import S_ISBLK
+from typing import Literal
+
+from wblab.core.errors import InputError
+from wblab.core.loads.base import MAX_CYCLES, Cycle, Load
+from wblab.core.loads.reading import Order, places
+from wblab.core.parameters import check_block, check_direct, check_idle, check_wait, check_whole_blocks
+from wblab.core.syscalls import on_hostfs
+from wblab.core.units import NS_PER_S, Bytes, Nanoseconds, format_bytes, format_time
+
+Through = Literal["cache", "direct"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Raw(Load):
+    """offset, size: the part of the device that is used.
+
+    through: the page cache, which a device has as files do, or `direct`, around it (O_DIRECT).
+    """
+
+    raw = True
+    size: Bytes
+    offset: Bytes = Bytes(0)
+    block: Bytes = Bytes(4096)
+    through: Through = "cache"
+
+    @property
+    def files(self) -> dict[str, Bytes]:
+        return {"": Bytes(self.offset + self.size)}
+
+    def check(self, path: str = "") -> None:
+        super().check(path)
+        check_block(f"{path}block", self.block)
+        check_whole_blocks(f"{path}size", self.size, self.block)
+        if self.offset < 0 or self.offset % 512:
+            raise InputError(f"{path}offset: {self.offset} is no multiple of 512 bytes")
+        if self.through == "direct":
+            check_direct(f"{path}block", self.block)
+
+    def _open(self, device: Path, flags: int) -> int:
+        """Return a descriptor of the device. Whoever writes to one of a machine itself destroys what is on it."""
+        fd = os.open(device, flags | (os.O_DIRECT if self.through == "direct" else 0))
+        if flags != os.O_RDONLY and S_ISBLK(os.fstat(fd).st_mode) and not on_hostfs("/"):
+            os.close(fd)
+            raise PermissionError(EPERM, "not outside a guest", str(device))
+        return fd
+
+    def _buffers(self) -> Sequence[memoryview]:
+        return [memoryview(mmap(-1, self.block))]  # on a page's begin, as O_DIRECT wants it
+
+
+@dataclass(frozen=True, kw_only=True)
+class Raw(_Raw):
+    """Innocent: reads or writes a block of a device, then sleeps. order: as of `read`."""
+
+    kind = "raw"
+    waits_for_disk = True
+    idle: Nanoseconds
+    op: Literal["read", "write"] = "read"
+    order: Order = "random"
+
+    @property
+    def description(self) -> str:
+        how = {"sequential": "in order", "random": "at random"}[self.order]
+        return f"{self.op}s {format_bytes(self.block)} of a device {how}, every {format_time(self.idle)}"
+
+    @property
+    def cycle_bytes(self) -> Bytes:
+        return self.block if self.op == "write" else Bytes(0)
+
+    def check(self, path: str = "") -> None:
+        super().check(path)
+        check_idle(f"{path}idle", self.idle)
+
+    def idle_ns(self, number: int) -> int:
+        return self.idle
+
+    def prepare(self, mount: Path, seed: str = "") -> Cycle:
+        sleep, idle_s, offset, buffers = time.sleep, self.idle / NS_PER_S, self.offset, self._buffers()
+        fd = self._open(mount, os.O_RDONLY if self.op == "read" else os.O_WRONLY)
+        call = os.preadv if self.op == "read" else os.pwritev
+        place = places(self.order, self.size, self.block, seed)
+
+        def cycle(number: int) -> None:
+            call(fd, buffers, offset + place(number))
+            sleep(idle_s)
+
+        return cycle
+
+
+@dataclass(frozen=True, kw_only=True)
+class RawOffender(_Raw):
+    """Waits once, in its first cycle, then writes `size` of a device in order, as fast as it is let: dd."""
+
+    kind = "rawload"
+    role = "offender"
+    sleeps_first = True
+    wait: Nanoseconds
+
+    @property
+    def description(self) -> str:
+        size, block = format_bytes(self.size), format_bytes(self.block)
+        return f"from {format_time(self.wait)} on, writes {size} of a device in blocks of {block}"
+
+    @property
+    def capacity(self) -> int:
+        return self.size // self.block
+
+    @property
+    def cycle_bytes(self) -> Bytes:
+        return self.block
+
+    def check(self, path: str = "") -> None:
+        super().check(path)
+        check_wait(f"{path}wait", self.wait)
+        if self.capacity > MAX_CYCLES:
+            raise InputError(f"{path}block: {self.capacity} writes are more than {MAX_CYCLES}: raise block")
+
+    def idle_ns(self, number: int) -> int:
+        return self.wait if number == 0 else 0
+
+    def prepare(self, mount: Path, seed: str = "") -> Cycle:
+        write, sleep, wait_s = os.pwritev, time.sleep, self.wait / NS_PER_S
+        fd, buffers, offset, block = self._open(mount, os.O_WRONLY), self._buffers(), self.offset, self.block
+
+        def cycle(number: int) -> None:
+            if number == 0 and wait_s:
+                sleep(wait_s)
+            write(fd, buffers, offset + number * block)
+
+        return cycle
