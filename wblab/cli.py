@@ -26,6 +26,7 @@ VERBS = (
     Verb("live", "run the loads on this machine, and a command beside them", "live"),
     Verb("load", "run one load on this machine", "live"),
     Verb("monitor", "watch writeback on a page", "live"),
+    Verb("disk", "measure a real disk for experiments", "live"),
     Verb("mitigate", "hold back processes that write too much", "live"),
     Verb("kernel", "list, build and describe kernels", "kernels"),
     Verb("bisect", "find the kernel commit that changed a figure", "kernels"),

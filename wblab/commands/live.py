@@ -31,7 +31,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--wait", default="5s", metavar="TIME", help="how long the loads run before the command (default: 5s)")
     add("--tail", default="5s", metavar="TIME", help="how long they run on after it (default: 5s)")
     add("--limit", metavar="TIME", help="end the run after so long, whatever the command does")
-    add("--innocent", default=",".join(INNOCENT), metavar="LOADS", help="which of c1, w1, mw1 run (default: all)")
+    about = "which run of c1, w1, mw1, k1 (commits), s1 (fsync), m1 (a mapped file) (default: the first three)"
+    add("--innocent", default=",".join(INNOCENT), metavar="LOADS", help=about)
     add("--ioclass", choices=get_args(IoClass), default="none", help="I/O class of the command")
     add("--iolevel", type=int, choices=range(8), default=4, metavar="0-7", help="and its level (default: 4)")
     add("--scheduler", action="append", default=[], metavar="DEVICE=NAME", help="I/O scheduler of a disk: sda=bfq")

@@ -34,8 +34,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="[NAME=]DISK",
         action="append",
         default=[],
-        help="the speed of a disk as it is sold, of experiments/disks: hdd, ssd, nvme, usb-stick, sd-card, ram. NAME: "
-        "of which one, in a spec of several",
+        help="the speed of a disk as it is sold, of experiments/disks: hdd, ssd, nvme, usb-stick, sd-card, ram; or a "
+        "TOML file of wblab disk measure. NAME: of which one, in a spec of several",
     )
     add_settings(parser)
     parser.add_argument("--clock", choices=("virtual", "real"), help="the guest's time (default: the spec's)")

@@ -30,6 +30,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--from-host", type=Path, metavar="DIR", help="make it from this machine, whose disk below DIR is measured"
     )
+    about = "the model of the disk, which wblab disk measure wrote (default: a rate alone, of the run or measured)"
+    parser.add_argument("--disk", metavar="FILE", help=about)
     add_seeds(parser, "runs of the twin", default=5)
     add_kernel(parser, "wblab kernel list says which")
     add_exp(parser)
@@ -41,8 +43,9 @@ def _twin(arguments: argparse.Namespace) -> None:
     from wblab.commands.run import print_notes
     from wblab.data.run import find_run, read_run
     from wblab.kernels import built_kernels, full_name
+    from wblab.lab.disks import read_disk
     from wblab.lab.progress import bar
-    from wblab.twin.machine import machine_of, this_machine
+    from wblab.twin.machine import machine_of, this_machine, with_disk
     from wblab.twin.match import matches
     from wblab.twin.result import Result
     from wblab.twin.runs import make, runs_of
@@ -52,7 +55,10 @@ def _twin(arguments: argparse.Namespace) -> None:
     if (arguments.run_name is None) == (arguments.from_host is None):
         raise InputError("give a live run, or --from-host and a directory on the disk: one of the two")
     live = read_run(find_run(arguments.run_name, directory)) if arguments.run_name else None
-    machine = machine_of(live) if live else this_machine(arguments.from_host)
+    disk = read_disk(arguments.disk) if arguments.disk else None
+    machine = machine_of(live) if live else this_machine(arguments.from_host, disk)
+    if live and disk:
+        machine = with_disk(machine, disk)
     twin = twin_of(machine, "twin")
     requests = runs_of(twin, full_name(arguments.kernel), arguments.seeds, built_kernels(arguments.kernel))
     print_notes(requests)

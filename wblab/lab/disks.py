@@ -1,10 +1,21 @@
-"""Disks that a spec can be run on: files of experiments/disks, each a table [disk] with a model and its sources."""
+"""Disks that a spec can be run on: files with a table [disk], a model and its sources.
+
+Those of experiments/disks come with the lab; `wblab disk measure` makes one of a real disk.
+"""
 
 import json
+from pathlib import Path
+from typing import Any
 
+from wblab.core.check import DISK_NAME, MODEL_KEYS
 from wblab.core.errors import InputError, nearest
-from wblab.core.files import parse_toml
+from wblab.core.files import parse_toml, read_bytes
+from wblab.core.spec import Disk
+from wblab.core.tables import from_table
 from wblab.lab.places import DISKS
+
+_MOST_BYTES = 1 << 20  # of a file
+_KEYS = ("model", "write_bps", *MODEL_KEYS)
 
 
 def disk_names() -> list[str]:
@@ -13,15 +24,43 @@ def disk_names() -> list[str]:
 
 
 def disk_settings(wanted: str) -> list[str]:
-    """Return the settings, key=value, that make a spec's disk this one. Raises InputError for a name that is none.
+    """Return the settings, key=value, that make a spec's disk this one. Raises InputError for what is none.
 
-    wanted: the disk's name; where the spec has several, behind the name of one of them: slow=usb-stick. Size,
-    filesystem, scheduler and the queue stay the spec's.
+    wanted: the disk's name, or a TOML file's path; where the spec has several, behind the name of one of them:
+    slow=usb-stick. Size, filesystem, scheduler and the queue stay the spec's.
     """
-    place, _, name = wanted.rpartition("=")
-    names = disk_names()
-    if name not in names:
-        raise InputError(f"no disk {name!r}{nearest(name, names)}: give one of {', '.join(names)}")
-    table = parse_toml((DISKS / f"{name}.toml").read_bytes())
+    place, equals, rest = wanted.partition("=")
+    place, name = (place, rest) if equals and DISK_NAME.fullmatch(place) else ("", wanted)
     where = f"disk.{place}" if place else "disk"
-    return [f"{where}.{key}={json.dumps(value)}" for key, value in table["disk"].items()]
+    return [f"{where}.{key}={json.dumps(value)}" for key, value in _table(name).items()]
+
+
+def read_disk(name: str) -> Disk:
+    """Return a disk of some size with the model of a name or file; see `disk_settings`. Raises InputError."""
+    return from_table(Disk, {"size": 0} | _table(name), "disk")
+
+
+def _table(name: str) -> dict[str, Any]:
+    """Return the table [disk] of a name or a file."""
+    path = Path(name)
+    if path.suffix != ".toml":
+        names = disk_names()
+        if name not in names:
+            near = nearest(name, names)
+            raise InputError(f"no disk {name!r}{near}: give one of {', '.join(names)}, or a TOML file")
+        path = DISKS / f"{name}.toml"
+    try:
+        table = parse_toml(read_bytes(path, _MOST_BYTES, follow=True)).get("disk")
+    except OSError as error:
+        raise InputError(f"cannot read the disk {str(path)!r}: {error.strerror}") from None
+    except ValueError as error:  # also TOMLDecodeError, UnicodeDecodeError
+        raise InputError(f"{str(path)!r} is not a TOML file: {error}") from None
+    if not isinstance(table, dict) or table.get("model") != "device":
+        raise InputError(f'{str(path)!r} has no table [disk] with model = "device": wblab disk measure makes one')
+    for key in table:
+        if key not in _KEYS:
+            raise InputError(
+                f"{str(path)!r}: disk.{key} is no quantity of a disk's model{nearest(key, _KEYS)}: leave it out"
+            )
+    from_table(Disk, {"size": 0} | table, "disk")  # raises
+    return table

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from wblab.core.check import CGROUP_FILE, EVENT, check_name
 from wblab.core.errors import InputError
-from wblab.core.loads import Command, Control, IoClass, Load, MultiWrite, Write
+from wblab.core.loads import Command, Commit, Control, IoClass, Load, Mapped, MultiWrite, SyncWrite, Write
 from wblab.core.units import NS_PER_MS, NS_PER_S, Bytes, Nanoseconds
 
 # The innocent loads of the base experiment.
@@ -17,6 +17,13 @@ INNOCENT: dict[str, Load] = {
     "w1": Write(file="w1", idle=Nanoseconds(50 * NS_PER_MS)),
     "mw1": MultiWrite(file="mw1", idle=Nanoseconds(100 * NS_PER_MS)),
 }
+# Those that a run may have besides. Their files are made before, and stay as large.
+BESIDES: dict[str, Load] = {
+    "k1": Commit(file="k1", size=Bytes(4 << 20), idle=Nanoseconds(100 * NS_PER_MS)),
+    "s1": SyncWrite(file="s1", size=Bytes(4 << 20), idle=Nanoseconds(100 * NS_PER_MS)),
+    "m1": Mapped(file="m1", size=Bytes(4 << 20), idle=Nanoseconds(100 * NS_PER_MS)),
+}
+KNOWN = INNOCENT | BESIDES
 EVENTS = ("writeback:balance_dirty_pages", "writeback:global_dirty_state")
 
 
@@ -61,11 +68,11 @@ class LiveRequest:
     def command_name(self) -> str:
         """The name of the command's load: the program's, where that can be one."""
         name = re.sub(r"[^A-Za-z0-9._-]", "-", Path(self.argv[0]).name)[:32] if self.argv else ""
-        return "command" if name in INNOCENT or not re.match(r"[A-Za-z0-9]", name) else name
+        return "command" if name in KNOWN or not re.match(r"[A-Za-z0-9]", name) else name
 
     def loads(self) -> dict[str, Load]:
         """Return all loads of the run by name, the command last."""
-        loads = {name: INNOCENT[name] for name in self.innocent}
+        loads = {name: KNOWN[name] for name in self.innocent}
         if self.argv:
             command = Command(argv=self.argv, wait=self.wait, ioclass=self.ioclass, iolevel=self.iolevel)
             loads[self.command_name] = command
@@ -88,10 +95,10 @@ def check_request(request: LiveRequest) -> None:
 
 def _check_innocent(request: LiveRequest) -> None:
     for name in request.innocent:
-        if name not in INNOCENT:
-            raise InputError(f"--innocent: no load {name!r}: give some of {', '.join(INNOCENT)}")
+        if name not in KNOWN:
+            raise InputError(f"--innocent: no load {name!r}: give some of {', '.join(KNOWN)}")
     if not request.innocent:
-        raise InputError(f"--innocent: give at least one of {', '.join(INNOCENT)}")
+        raise InputError(f"--innocent: give at least one of {', '.join(KNOWN)}")
 
 
 def _check_command(request: LiveRequest) -> None:

@@ -2,13 +2,14 @@
 
 import os
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
 
 from wblab.core.errors import InputError
 from wblab.core.loads import IoClass, Load
+from wblab.core.spec import Disk
 from wblab.core.units import NS_PER_S
 from wblab.data.run import Run
 from wblab.lab.formats import LIVE
@@ -28,7 +29,8 @@ _WAIT_NS = 5 * NS_PER_S
 class Machine:
     """background_bytes, dirty_bytes: the thresholds. write_bps: what the disk takes when it is asked to.
 
-    offender_bytes: what the offender wrote, or would. innocent: the loads beside it.
+    offender_bytes: what the offender wrote, or would. innocent: the loads beside it. disk: the model of its disk, where
+    that was measured (wblab disk measure).
     """
 
     memory_bytes: int
@@ -42,11 +44,24 @@ class Machine:
     ioclass: IoClass = "none"
     iolevel: int = 4
     innocent: dict[str, Load]
+    disk: Disk | None = None
 
     @property
     def flush_s(self) -> float:
         """The flush time, background threshold / throughput, in s: no scale changes it."""
         return self.background_bytes / self.write_bps
+
+
+def with_disk(machine: Machine, disk: Disk) -> Machine:
+    """Return a machine whose disk was measured: its rate is what the disk takes for long."""
+    return replace(machine, disk=disk, write_bps=sustained_bps(disk))
+
+
+def sustained_bps(disk: Disk) -> int:
+    """Return the rate at which a disk takes writes without an end, in bytes/s: through its cache, with its stalls."""
+    rate = min(disk.write_bps, disk.drain_bps) if disk.cache_bytes else disk.write_bps
+    stalled_ns = disk.stall_time / disk.stall_every if disk.stall_every else 0.0
+    return max(int(1 / (1 / rate + stalled_ns / NS_PER_S)), 1)
 
 
 def machine_of(run: Run) -> Machine:
@@ -88,8 +103,11 @@ def _numbers(run: Run, live: dict[str, Any], name: str) -> dict[str, Any]:
     return table
 
 
-def this_machine(directory: Path) -> Machine:
-    """Return this machine, with the disk below a directory, whose throughput is measured. Raises InputError."""
+def this_machine(directory: Path, disk: Disk | None = None) -> Machine:
+    """Return this machine, with the disk below a directory. Raises InputError.
+
+    disk: its model; without one its throughput is measured.
+    """
     place, limits = find_place(directory), thresholds()
     if place.device is None:
         raise InputError(f"{str(directory)!r} is on {place.filesystem}, on no disk: give a directory on one")
@@ -97,12 +115,13 @@ def this_machine(directory: Path) -> Machine:
         memory_bytes=memory_bytes(),
         background_bytes=limits["background"],
         dirty_bytes=limits["dirty"],
-        write_bps=measured_bps(directory),
+        write_bps=sustained_bps(disk) if disk else measured_bps(directory),
         filesystem=place.filesystem,
         scheduler=place.schedulers(),
         offender_bytes=_TIMES_THRESHOLD * limits["dirty"],
         wait_ns=_WAIT_NS,
         innocent=INNOCENT,
+        disk=disk,
     )
 
 

@@ -2,7 +2,7 @@
 
 A flush takes background threshold / throughput, and a throttled writer gets its share of the throughput: both are
 quotients of what is scaled alike. What is not scaled is time: the loads' sleeps, the kernel's timers (a dirty page's
-age, the flusher's period), a request's latency.
+age, the flusher's period), a request's latency, how long a disk stalls.
 """
 
 from dataclasses import dataclass
@@ -56,8 +56,7 @@ def twin_of(machine: Machine, name: str) -> Twin:
             "size": _pages(offender + _BLOCK_BYTES + _SPARE.get(filesystem, _SPARE_BYTES)),
             "filesystem": filesystem,
             "model": "device",
-            "write_bps": int(machine.write_bps / factor),
-            "latency": _LATENCY_NS,
+            **_device(machine, factor),
             "scheduler": scheduler,
             "queue": {"wbt_lat_usec": 0},
         },
@@ -79,6 +78,17 @@ def twin_of(machine: Machine, name: str) -> Twin:
         },
     }
     return Twin(from_table(Spec, table, exact=True), factor, tuple(notes))
+
+
+def _device(machine: Machine, factor: float) -> dict[str, Any]:
+    """Return the quantities of the guest's disk: rates and sizes are smaller, times and depth are the machine's."""
+    disk = machine.disk
+    if disk is None:
+        return {"write_bps": int(machine.write_bps / factor), "latency": _LATENCY_NS}
+    scaled = ("write_bps", "read_bps", "drain_bps", "stall_every", "cache_bytes")
+    table: dict[str, Any] = {key: -(-int(getattr(disk, key)) // factor) for key in scaled}
+    kept = ("latency", "seek_time", "depth", "stall_time", "stalls")
+    return {key: int(value) for key, value in table.items()} | {key: getattr(disk, key) for key in kept}
 
 
 def _pages(size: float) -> int:

@@ -47,3 +47,38 @@ def test_a_disk_that_is_none_is_named_with_those_that_are():
         disk_settings("usbstick")
     with pytest.raises(InputError, match=r"no disk '\.\./base'"):
         disk_settings("../base")
+
+
+MEASURED = '[disk]\nmodel = "device"\nwrite_bps = "3MB/s"\n\n[measured]\nexplained = 0.9\n'
+
+
+def test_a_file_is_a_disk_too(tmp_path):
+    file = tmp_path / "a=b.toml"
+    file.write_text(MEASURED)
+    spec = read_spec(PRESETS / "base-device.toml", disk_settings(str(file)))
+    assert spec.disk["disk"].write_bps == 3_000_000
+    spec = read_spec(PRESETS / "two-disks.toml", disk_settings(f"slow={file}"))
+    assert {name: disk.write_bps for name, disk in spec.disk.items()} == {"slow": 3_000_000, "fast": 20 << 20}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "has no table .disk."),
+        ("disk = 3", "has no table .disk."),
+        ("[disk", "is not a TOML file"),
+        (MEASURED.replace("write_bps", "size"), "disk.size is no quantity of a disk's model"),
+        (MEASURED.replace("3MB/s", "fast"), "disk.write_bps: 'fast' is not understood"),
+        (MEASURED.replace("device", "throttle"), "with model = "),
+    ],
+)
+def test_a_file_that_is_no_disk_is_refused(tmp_path, content, message):
+    file = tmp_path / "x.toml"
+    file.write_text(content)
+    with pytest.raises(InputError, match=message):
+        disk_settings(str(file))
+
+
+def test_a_file_that_is_not_there_is_refused():
+    with pytest.raises(InputError, match=r"cannot read the disk 'none\.toml'"):
+        disk_settings("slow=none.toml")

@@ -46,6 +46,19 @@ def test_a_run_has_the_loads_the_command_and_the_machine(live):
     assert run.spec.memory == os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") or run.spec.memory > 1 << 26
 
 
+def test_loads_that_wait_for_the_disk_run_too(live):
+    done = live.run("--no-trace", "--limit", "1s", "--innocent", "c1,k1,s1,m1")
+    assert done.returncode == 0, done.stderr
+    run = live.made()
+    assert [(item.name, item.load.kind) for item in run.loads[1:]] == [
+        ("k1", "commit"),
+        ("s1", "syncwrite"),
+        ("m1", "mapped"),
+    ]
+    assert all(len(item.boundaries_ns) > 2 for item in run.loads)
+    assert os.listdir(live.disk) == []
+
+
 def test_the_lab_s_analyses_read_it(live):
     live.run("--no-trace", "--", "true")
     run = live.made()

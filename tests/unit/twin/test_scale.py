@@ -6,8 +6,9 @@ from hypothesis import strategies as st
 
 from wblab.core.check import check_spec
 from wblab.core.spec import Filesystem, Scheduler
+from wblab.lab.disks import read_disk
 from wblab.live.request import INNOCENT
-from wblab.twin.machine import Machine
+from wblab.twin.machine import Machine, with_disk
 from wblab.twin.scale import GUEST_BYTES, twin_of
 
 GIB, MIB = 1 << 30, 1 << 20
@@ -71,3 +72,16 @@ def test_what_a_guest_does_not_have_is_said():
         "the guest has no zfs",
         "the scheduler of no disk is not one of the guest's",
     ]
+
+
+def test_a_measured_disk_is_the_twin_s_with_its_times_kept():
+    disk = read_disk("usb-stick")
+    machine = with_disk(THESIS, disk)
+    assert machine.write_bps == pytest.approx(1 / (1 / 10e6 + 1.15 / (8 * MIB)), rel=0.001)  # with its stalls
+    twin = twin_of(machine, "twin")
+    check_spec(twin.spec)
+    small = twin.spec.disk["disk"]
+    assert small.write_bps == pytest.approx(disk.write_bps / twin.factor, rel=0.001)
+    assert small.stall_every == pytest.approx(disk.stall_every / twin.factor, rel=0.001)
+    assert (small.latency, small.stall_time, small.stalls) == (disk.latency, disk.stall_time, "random")
+    assert with_disk(THESIS, read_disk("hdd")).write_bps == 51_000_000  # through its cache

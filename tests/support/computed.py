@@ -1,0 +1,48 @@
+"""A disk that is computed: it takes what a model says, on a clock of its own."""
+
+from random import Random
+
+from wblab.disks.device import Device, Model
+
+
+class Computed:
+    """call_s: what a system call takes. noise: by which share a request may take longer."""
+
+    def __init__(self, model: Model, seed: int = 0, call_s: float = 10e-6, noise: float = 0.0) -> None:
+        self._device, self._call_s, self._noise = Device(model), call_s, noise
+        self._random = Random(seed)
+        self._written = 0
+        self.has_together = True
+
+    def now_ns(self):
+        return round(self._device.now_s * 1e9)
+
+    def call_ns(self):
+        return round(self._call_s * 1e9)
+
+    def write(self, offset, size):
+        self._device.wait(self._call_s)
+        self._noisy(self._device.write(offset, size, self._stall_s(size)))
+
+    def read(self, offset, size):
+        self.read_together([offset], size)
+
+    def read_together(self, offsets, size):
+        self._device.wait(self._call_s)
+        self._noisy(self._device.read(offsets, size))
+
+    def flush(self):
+        self._device.wait(self._call_s)
+        self._noisy(self._device.flush())
+
+    def _noisy(self, took_s):
+        self._device.wait(took_s * self._noise * self._random.random())
+
+    def _stall_s(self, size):
+        model, before = self._device.model, self._written
+        if not model.stall_every:
+            return 0.0
+        self._written += size
+        if model.is_even:
+            return model.stall_s * (self._written // model.stall_every - before // model.stall_every)
+        return model.stall_s * (self._random.random() < size / model.stall_every)
