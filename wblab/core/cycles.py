@@ -10,6 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 from types import FrameType
 from typing import Literal
 
@@ -65,10 +66,10 @@ class Stopped(Exception):  # noqa: N818 - not an error
     """Raised by SIGINT or SIGTERM: the cycle in progress ends here."""
 
 
-def run_cycles(load: Load, mount: Path, stamps: Stamps, start_ns: int, seed: str = "") -> None:
+def run_cycles(load: Load, mount: Path, stamps: Stamps, start_ns: int, draws: Random) -> None:
     """Run the load in this process until it ends, is stopped or fails; leave all in `stamps`.
 
-    `start_ns` is the CLOCK_MONOTONIC time of its first boundary; `seed` decides what the load draws. A load that is
+    `start_ns` is the CLOCK_MONOTONIC time of its first boundary; `draws` is what the load draws from. A load that is
     stopped notes that moment as its last boundary, so that a pause which was still going on is kept. SIGINT and SIGTERM
     are ignored from its end on.
     """
@@ -76,7 +77,7 @@ def run_cycles(load: Load, mount: Path, stamps: Stamps, start_ns: int, seed: str
     cycle: Cycle | None = None
     try:
         _on_stop(_raise_stopped)
-        cycle = load.prepare(mount, seed)
+        cycle = load.prepare(mount, draws)
         time.sleep(max(0, start_ns - now()) / NS_PER_S)
         append(now())
         for number in range(load.capacity):

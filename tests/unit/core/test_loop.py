@@ -6,6 +6,7 @@ import threading
 import time
 from dataclasses import replace
 from itertools import pairwise
+from random import Random
 
 import pytest
 from support.waiting import wait_until
@@ -25,7 +26,7 @@ HANDED = ["threads", "pipe"]
 def test_all_lines_are_written_and_nothing_stays_behind(tmp_path, paradigm):
     load = replace(LOOP, paradigm=paradigm)
     threads = threading.active_count()
-    cycle = load.prepare(tmp_path)
+    cycle = load.prepare(tmp_path, Random())
     assert [cycle(number) for number in range(300)] == [False] * 300
     load.finish(cycle)
     assert (tmp_path / "a/log").read_bytes() == (bytes(99) + b"\n") * 300
@@ -65,7 +66,7 @@ def held(tmp_path):
 @pytest.mark.parametrize("paradigm", HANDED)
 def test_a_loop_goes_on_while_its_writer_is_stopped_and_drops_what_has_no_room(tmp_path, held, paradigm):
     load, free = replace(LOOP, paradigm=paradigm, room=8192, block=4096), held()
-    cycle = load.prepare(tmp_path)
+    cycle = load.prepare(tmp_path, Random())
     try:
         assert cycle(0) is False
         wait_until(lambda: all(cycle(number) for number in range(6)))  # the writer may take some of them first
@@ -77,7 +78,7 @@ def test_a_loop_goes_on_while_its_writer_is_stopped_and_drops_what_has_no_room(t
 
 
 def started(load, mount, stamps):
-    return fork_child(lambda: run_cycles(load, mount, stamps, time.monotonic_ns()))
+    return fork_child(lambda: run_cycles(load, mount, stamps, time.monotonic_ns(), Random()))
 
 
 @pytest.mark.parametrize("paradigm", ALL)
@@ -111,7 +112,7 @@ def test_what_was_dropped_is_counted(tmp_path):
         def capacity(self):
             return 5
 
-        def prepare(self, mount, seed=""):
+        def prepare(self, mount, draws):
             return lambda number: number % 2 == 0
 
     stamps = stamps_for(load := Dropping(file="f", idle=1))

@@ -10,14 +10,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from errno import EIO
 from pathlib import Path
+from random import Random
 from typing import Literal
 
 from wblab.core.child import fork_child
 from wblab.core.errors import InputError
-from wblab.core.loads.base import Cycle, Load
-from wblab.core.loads.files import create
-from wblab.core.parameters import check_file, check_idle
-from wblab.core.units import NS_PER_S, Bytes, Nanoseconds, format_bytes, format_time
+from wblab.core.loads.base import Cycle, Periodic
+from wblab.core.loads.files import OnFile, create
+from wblab.core.units import NS_PER_S, Bytes, format_bytes, format_time
 
 Paradigm = Literal["sync", "threads", "pipe"]
 _PIPE_BUF = 4096  # what goes into a pipe whole, or not at all; see pipe(7)
@@ -26,7 +26,7 @@ _READ_BYTES = 65536
 
 
 @dataclass(frozen=True, kw_only=True)
-class Loop(Load):
+class Loop(Periodic, OnFile):
     """Innocent: the main loop of a program, which puts a line of `block` bytes into a log, then sleeps.
 
     paradigm: who writes. `sync`, the loop itself; `threads`, a thread; `pipe`, a process at the end of a pipe.
@@ -34,8 +34,6 @@ class Loop(Load):
     """
 
     kind = "loop"
-    file: str
-    idle: Nanoseconds
     block: Bytes = Bytes(160)
     paradigm: Paradigm = "sync"
     room: Bytes = Bytes(64 << 10)
@@ -51,17 +49,12 @@ class Loop(Load):
 
     def check(self, path: str = "") -> None:
         super().check(path)
-        check_file(f"{path}file", self.file)
-        check_idle(f"{path}idle", self.idle)
         if not 0 < self.block <= _PIPE_BUF:
             raise InputError(f"{path}block: {self.block} is not between 1 and {_PIPE_BUF}: a line of a log is short")
         if not _PIPE_BUF <= self.room <= _MOST_ROOM:
             raise InputError(f"{path}room: give between {format_bytes(_PIPE_BUF)} and {format_bytes(_MOST_ROOM)}")
 
-    def idle_ns(self, number: int) -> int:
-        return self.idle
-
-    def prepare(self, mount: Path, seed: str = "") -> Cycle:
+    def prepare(self, mount: Path, draws: Random) -> Cycle:
         return _Cycle(_LOGS[self.paradigm](create(mount / self.file), self.block, self.room), self.block, self.idle)
 
     def finish(self, cycle: Cycle) -> None:
