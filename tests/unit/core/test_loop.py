@@ -15,10 +15,24 @@ from wblab.core.child import fork_child
 from wblab.core.cycles import Ending, ending, run_cycles, stamps_for
 from wblab.core.errors import InputError
 from wblab.core.loads import Loop
+from wblab.core.uring import Ring
+
+
+def has_io_uring():
+    """Whether this machine's kernel has it; a sandbox may forbid it."""
+    try:
+        Ring(1).close()
+    except OSError:
+        return False
+    return True
+
 
 MS = 1_000_000
 LOOP = Loop(file="a/log", idle=1, block=100)
-ALL = ["sync", "threads", "pipe"]
+ALL = [
+    *("sync", "threads", "pipe", "mmap", "aio"),
+    pytest.param("io_uring", marks=[] if has_io_uring() else pytest.mark.xfail(strict=True)),
+]
 HANDED = ["threads", "pipe"]
 
 
@@ -96,7 +110,7 @@ def test_a_loop_that_is_stopped_has_its_log_written(tmp_path, paradigm):
     assert len(times_ns) - 2 <= lines <= len(times_ns) - 1
 
 
-@pytest.mark.parametrize("paradigm", ALL)
+@pytest.mark.parametrize("paradigm", [name for name in ALL if name != "mmap"])
 def test_a_full_disk_ends_a_loop_with_the_reason(tmp_path, paradigm):
     (tmp_path / "a").mkdir()
     (tmp_path / "a/log").symlink_to("/dev/full")
@@ -104,6 +118,16 @@ def test_a_full_disk_ends_a_loop_with_the_reason(tmp_path, paradigm):
     stamps = stamps_for(load)
     assert os.waitpid(started(load, tmp_path, stamps), 0)[1] == 0
     assert ending(stamps) == Ending("failed", "No space left on device")
+
+
+def test_a_mapped_log_moves_on_with_its_window(tmp_path, monkeypatch):
+    monkeypatch.setattr("wblab.core.loads.logs._WINDOW_BYTES", 4096)
+    load = replace(LOOP, paradigm="mmap")
+    cycle = load.prepare(tmp_path, Random())
+    for number in range(130):
+        cycle(number)
+    load.finish(cycle)
+    assert (tmp_path / "a/log").read_bytes() == (bytes(99) + b"\n") * 130
 
 
 def test_what_was_dropped_is_counted(tmp_path):
