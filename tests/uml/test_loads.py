@@ -25,7 +25,14 @@ KINDS = {
     "mapped-sync": "kind='mapped', file='x', size='1MiB', block='64KiB', idle='1s', order='sequential', msync='sync'",
     **{
         f"loop-{paradigm}": f"kind='loop', file='x', idle='50ms', paradigm='{paradigm}'"
-        for paradigm in ("sync", "threads", "pipe")
+        for paradigm in ("sync", "threads", "pipe", "aio", "io_uring", "mmap")
+    },
+    **{
+        f"serve-{paradigm}-{store}": f"kind='serve', file='x', idle='50ms', paradigm='{paradigm}', store='{store}'"
+        for paradigm, store in (
+            *((paradigm, "files") for paradigm in ("sync", "threads", "aio", "io_uring", "mmap", "sendfile")),
+            *((paradigm, store) for paradigm in ("threads", "io_uring") for store in ("packed", "cyclic")),
+        )
     },
     "repeat": "kind='repeat', idle='500ms', argv=['sh', '-c', 'echo $$ >> x; sync x']",
 }

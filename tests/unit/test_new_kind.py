@@ -5,6 +5,7 @@ import os
 import time
 import tomllib
 from dataclasses import dataclass, replace
+from random import Random
 
 import pytest
 
@@ -61,7 +62,7 @@ class Commits(Load):
     def idle_ns(self, number):
         return 0
 
-    def prepare(self, mount, seed=""):
+    def prepare(self, mount, draws):
         fd = os.open(mount / self.file, os.O_WRONLY | os.O_CREAT)
 
         def cycle(number):
@@ -107,7 +108,7 @@ def test_its_own_check_is_asked(spec, given, message):
 def test_what_it_measured_is_recorded_read_and_drawn(spec, make_run, tmp_path):
     load = spec(file="f", count=3, block=1000).load["k1"]
     stamps = stamps_for(load)
-    run_cycles(load, tmp_path, stamps, time.monotonic_ns())
+    run_cycles(load, tmp_path, stamps, time.monotonic_ns(), Random())
     assert (tmp_path / "f").stat().st_size == 3000
     path = make_run({"mw1": [0, 100_000_000, 200_000_000]})
     record = json.loads((path / "experiment.json").read_text())

@@ -6,13 +6,14 @@ import shlex
 import time
 from dataclasses import MISSING, Field, fields
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, get_origin, get_type_hints
 
 from wblab.core import rundir
 from wblab.core.check import check_name
 from wblab.core.cycles import check_ending, ending, run_cycles, stamps_for
 from wblab.core.errors import InputError, WblabError, nearest
 from wblab.core.loads import KINDS, Load
+from wblab.core.streams import NO_SEED, draw_stream
 from wblab.core.syscalls import set_ioprio
 from wblab.core.tables import from_table
 from wblab.machine.trust import distrust
@@ -64,9 +65,9 @@ def make_load(arguments: argparse.Namespace) -> Load:
     if len(arguments.parameters) != len(names):
         raise InputError(f"{len(arguments.parameters)} parameters, not {len(names)}: write {usage(kind)}")
     table: dict[str, Any] = dict(zip(names, arguments.parameters, strict=True))
-    if "argv" in table:
-        table["argv"] = shlex.split(table["argv"])
     table |= {name: value for name in _options() if (value := getattr(arguments, name)) is not None}
+    hints = get_type_hints(kind)
+    table = {name: shlex.split(value) if _is_list(hints.get(name)) else value for name, value in table.items()}
     load = from_table(kind, table)
     load.check()
     return load
@@ -84,7 +85,7 @@ def run_load(name: str, load: Load, directory: Path, out: Path) -> None:
             set_ioprio(load.ioclass, load.iolevel)
         except OSError as error:
             raise WblabError(f"cannot set the I/O class {load.ioclass!r}: {error.strerror}") from None
-    run_cycles(load, directory, stamps, time.monotonic_ns() + load.start)
+    run_cycles(load, directory, stamps, time.monotonic_ns() + load.start, draw_stream(NO_SEED, name))
     rundir.write_load(out, name, load, os.getpid(), stamps)
     check_ending(name, ending(stamps))
 
@@ -101,6 +102,10 @@ def _check_out(out: Path, name: str) -> None:
     for path in (out / rundir.load_record(name), out / rundir.load_times(name)):
         if path.exists():
             raise InputError(f"{str(path)!r} exists: give another name or --out")
+
+
+def _is_list(hint: object) -> bool:
+    return get_origin(hint) is tuple
 
 
 def _optional(kind: type[Load]) -> list[Field[Any]]:
@@ -120,7 +125,9 @@ def _defaults(name: str, kinds: list[type[Load]]) -> str:
     """Return the default of an option in words: where kinds differ in it, each with the kinds that have it."""
     having: dict[object, list[str]] = {}
     for kind in kinds:
-        having.setdefault(getattr(kind, name), []).append(kind.kind)
+        default = getattr(kind, name)
+        words = " ".join(default) if isinstance(default, tuple) else default
+        having.setdefault(words, []).append(kind.kind)
     if len(having) == 1:
         return f"default: {next(iter(having))}"
     return "default: " + ", ".join(f"{value} ({' '.join(names)})" for value, names in having.items())

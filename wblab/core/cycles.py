@@ -2,7 +2,6 @@
 
 import ctypes
 import mmap
-import os
 import signal
 import time
 from array import array
@@ -10,6 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 from types import FrameType
 from typing import Literal
 
@@ -21,7 +21,9 @@ from wblab.core.units import NS_PER_S
 
 End = Literal["finished", "stopped", "full", "failed"]
 _ENDS: tuple[End, ...] = ("failed", "finished", "stopped", "full")  # the first: what a load is until it says more
-_COUNT, _END, _ERRNO, _STATUS, _DROPPED, _FIRST = range(6)
+_COUNT, _END, _STATUS, _DROPPED, _ERROR = range(5)
+_ERROR_BYTES = 128
+_FIRST = _ERROR + _ERROR_BYTES // 8
 
 
 class Stamps:
@@ -41,6 +43,18 @@ class Stamps:
         count = slots[_COUNT]
         slots[_FIRST + count] = time_ns
         slots[_COUNT] = count + 1
+
+    def note_error(self, error: OSError) -> None:
+        """Note why a system call failed, unless an earlier one did."""
+        if not self.error:
+            said = (error.strerror or str(error)).encode()[:_ERROR_BYTES]
+            self._memory[8 * _ERROR : 8 * _ERROR + len(said)] = said
+
+    @property
+    def error(self) -> str:
+        """Why a system call failed, in words; nothing if none did."""
+        noted = self._memory[8 * _ERROR : 8 * _FIRST]
+        return noted.rstrip(b"\0").decode(errors="replace")
 
     def times_ns(self, first: int = 0) -> "array[int]":
         """Return the boundaries noted so far, from the one with this number on."""
@@ -65,10 +79,10 @@ class Stopped(Exception):  # noqa: N818 - not an error
     """Raised by SIGINT or SIGTERM: the cycle in progress ends here."""
 
 
-def run_cycles(load: Load, mount: Path, stamps: Stamps, start_ns: int, seed: str = "") -> None:
+def run_cycles(load: Load, mount: Path, stamps: Stamps, start_ns: int, draws: Random) -> None:
     """Run the load in this process until it ends, is stopped or fails; leave all in `stamps`.
 
-    `start_ns` is the CLOCK_MONOTONIC time of its first boundary; `seed` decides what the load draws. A load that is
+    `start_ns` is the CLOCK_MONOTONIC time of its first boundary; `draws` is what the load draws from. A load that is
     stopped notes that moment as its last boundary, so that a pause which was still going on is kept. SIGINT and SIGTERM
     are ignored from its end on.
     """
@@ -76,7 +90,7 @@ def run_cycles(load: Load, mount: Path, stamps: Stamps, start_ns: int, seed: str
     cycle: Cycle | None = None
     try:
         _on_stop(_raise_stopped)
-        cycle = load.prepare(mount, seed)
+        cycle = load.prepare(mount, draws)
         time.sleep(max(0, start_ns - now()) / NS_PER_S)
         append(now())
         for number in range(load.capacity):
@@ -97,17 +111,15 @@ def run_cycles(load: Load, mount: Path, stamps: Stamps, start_ns: int, seed: str
         slots[_END] = _ENDS.index("stopped")
     except OSError as error:
         _on_stop(signal.SIG_IGN)
-        slots[_ERRNO] = error.errno or 0
+        stamps.note_error(error)
     finally:
         if cycle:
-            _finish(load, cycle, slots)
+            _finish(load, cycle, stamps)
 
 
 def ending(stamps: Stamps) -> Ending:
     """Return why the load that filled `stamps` ended."""
-    error = stamps.slots[_ERRNO]
-    said = os.strerror(error) if error else ""
-    return Ending(_ENDS[stamps.slots[_END]], said, stamps.slots[_STATUS], stamps.slots[_DROPPED])
+    return Ending(_ENDS[stamps.slots[_END]], stamps.error, stamps.slots[_STATUS], stamps.slots[_DROPPED])
 
 
 def check_ending(name: str, ended: Ending) -> None:
@@ -125,12 +137,12 @@ def stamps_for(load: Load) -> Stamps:
     return Stamps(load.capacity + 2)
 
 
-def _finish(load: Load, cycle: Cycle, slots: memoryview) -> None:
+def _finish(load: Load, cycle: Cycle, stamps: Stamps) -> None:
     try:
         load.finish(cycle)
     except OSError as error:
-        slots[_END] = _ENDS.index("failed")
-        slots[_ERRNO] = slots[_ERRNO] or error.errno or 0
+        stamps.slots[_END] = _ENDS.index("failed")
+        stamps.note_error(error)
 
 
 def _raise_stopped(number: int, frame: FrameType | None) -> None:

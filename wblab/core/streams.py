@@ -11,20 +11,17 @@ from typing import Literal, get_args
 # what a mkfs leaves to chance.
 Stream = Literal["kernel", "filesystem", "imprint"]
 
+NO_SEED = 0  # of loads on a live machine
+
 
 def stream(seed: int, name: Stream) -> Random:
     """Return the stream of this name, from its begin."""
     return Random(f"{seed} {name}")
 
 
-def draws_seed(seed: int, load: str) -> str:
-    """Return the seed of what a load draws in its cycles. No load's name has a space in it."""
-    return f"{seed} draws {load}"
-
-
-def draws(seed: str) -> Random:
-    """Return the stream of what a load draws; `seed` is one of `draws_seed`, or of a load on a live machine empty."""
-    return Random(seed)
+def draw_stream(seed: int, load: str) -> Random:
+    """Return the stream of what a load draws in its cycles. No load's name has a space in it."""
+    return Random(f"{seed} draws {load}")
 
 
 def phase_stream(seed: int, load: str) -> Random:

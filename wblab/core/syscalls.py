@@ -26,6 +26,13 @@ def checked(result: int, subject: str | None = None) -> int:
     return result
 
 
+def memory_of(buffer: bytes | bytearray) -> "ctypes.Array[ctypes.c_char]":
+    """Return memory for a system call that outlives its caller: the buffer's own, or a copy of what cannot change."""
+    if isinstance(buffer, bytearray):
+        return (ctypes.c_char * len(buffer)).from_buffer(buffer)
+    return ctypes.create_string_buffer(buffer, len(buffer))
+
+
 def mount(source: str, target: Path | str, filesystem: str, flags: int = 0, options: str = "") -> None:
     """Attach a filesystem. The arguments are those of the system call of this name."""
     arguments = (os.fsencode(item) for item in (source, target, filesystem))

@@ -14,7 +14,7 @@ from wblab.core.cycles import Stamps, check_ending, ending, run_cycles, stamps_f
 from wblab.core.errors import WblabError
 from wblab.core.loads import Load
 from wblab.core.spec import Spec
-from wblab.core.streams import draws_seed, phase_stream
+from wblab.core.streams import draw_stream, phase_stream
 from wblab.core.syscalls import set_ioprio, set_process_name
 from wblab.core.units import NS_PER_S
 from wblab.guest.devices import place
@@ -121,7 +121,7 @@ def _task(name: str, spec: Spec, stamps: Stamps, first_ns: int, group: Path | No
             group.write_text("0")  # the writer itself
         if load.ioclass != "none":
             set_ioprio(load.ioclass, load.iolevel)
-        run_cycles(load, place(spec, spec.disk_of(name)), stamps, first_ns, draws_seed(spec.seed, name))
+        run_cycles(load, place(spec, spec.disk_of(name)), stamps, first_ns, draw_stream(spec.seed, name))
 
     return task
 

@@ -7,11 +7,13 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
+from random import Random
 
 from wblab.core.child import fork_child
 from wblab.core.cycles import Stamps, ending, run_cycles, stamps_for
 from wblab.core.errors import WblabError
 from wblab.core.loads import Command, CommandFailed, Cycle, Load
+from wblab.core.streams import NO_SEED, draw_stream
 from wblab.core.syscalls import set_ioprio, set_process_name
 from wblab.core.units import NS_PER_S
 from wblab.machine.changes import ProcessGroup, WayBack
@@ -57,7 +59,7 @@ class _Spawning(Command):
         super().__init__(**{field.name: getattr(command, field.name) for field in fields(command)})
         self._shared = shared
 
-    def prepare(self, mount: Path, seed: str = "") -> Cycle:
+    def prepare(self, mount: Path, draws: Random) -> Cycle:
         return self._cycle
 
     def _cycle(self, number: int) -> None:
@@ -95,7 +97,7 @@ def start_load(
         setup(shared)
         os.fchdir(directory)
         own = _Spawning(load, shared) if isinstance(load, Command) else load
-        run_cycles(own, Path(), stamps, start_ns)
+        run_cycles(own, Path(), stamps, start_ns, draw_stream(NO_SEED, name))
 
     return Running(name, load, fork_child(task), stamps, shared)
 

@@ -13,7 +13,7 @@ from support.waiting import LIMIT_S, wait_until
 
 from wblab.cli import build_parser, main
 from wblab.commands.load import make_load, required
-from wblab.core.loads import KINDS, Control, MultiWrite, Offender, SyncWrite, Write
+from wblab.core.loads import KINDS, Control, MultiWrite, Offender, Serve, SyncWrite, Write
 from wblab.lab.places import ROOT
 
 LOAD = [sys.executable, str(ROOT / "load.py")]
@@ -67,12 +67,18 @@ def record(directory, name):
         ("w1 write 5 1s --block 4K", Write(file="5", idle=10**9, block=4096)),
         ("m1 multiwrite f 1s --start 5s", MultiWrite(file="f", idle=10**9, start=5 * 10**9)),
         ("s1 syncwrite f 1s --method O_DSYNC --count 3", SyncWrite(file="f", idle=10**9, method="O_DSYNC", count=3)),
+        ("s1 serve o 1s --depth 3", Serve(file="o", idle=10**9, depth=3)),
         ("--ioclass idle --iolevel 7 l1 load f 0 1M 1K", None),
     ],
 )
 def test_parameters_are_those_of_the_kind(arguments, load):
     load = load or Offender(file="f", wait=0, size=1 << 20, block=1024, ioclass="idle", iolevel=7)
     assert parsed(*arguments.split()) == load
+
+
+def test_a_list_is_one_argument():
+    load = parsed("s1", "serve", "o", "1s", "--async_calls", "open read")
+    assert load == Serve(file="o", idle=10**9, async_calls=("open", "read"))
 
 
 def test_parameters_stand_in_the_order_of_the_design():

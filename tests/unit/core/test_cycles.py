@@ -4,6 +4,7 @@ import time
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from random import Random
 
 import pytest
 from support.waiting import wait_until
@@ -41,7 +42,7 @@ class Child:
 
 def started(load: Load, mount: Path, start_ns: int = 0) -> Child:
     stamps = stamps_for(load)
-    return Child(fork_child(lambda: run_cycles(load, mount, stamps, start_ns)), stamps)
+    return Child(fork_child(lambda: run_cycles(load, mount, stamps, start_ns, Random())), stamps)
 
 
 def is_monotonic(times_ns):

@@ -4,6 +4,7 @@ import os
 import time
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 from typing import get_args
 
 import pytest
@@ -47,7 +48,7 @@ def numbers(path, block=BLOCK):
 
 @pytest.mark.parametrize("method", get_args(Method))
 def test_each_method_writes_numbered_records(disk, method, calls):
-    cycle = replace(WRITE, method=method).prepare(disk)
+    cycle = replace(WRITE, method=method).prepare(disk, Random())
     for number in range(3):
         cycle(number)
     assert numbers(disk / "a/s") == [0, 1, 2]
@@ -57,7 +58,7 @@ def test_each_method_writes_numbered_records(disk, method, calls):
 
 @pytest.mark.parametrize("method", ["O_SYNC", "O_DSYNC", "O_DIRECT"])
 def test_the_file_is_opened_by_the_methods_flag(disk, method):
-    cycle = replace(WRITE, method=method).prepare(disk)
+    cycle = replace(WRITE, method=method).prepare(disk, Random())
     cycle(0)
     (fd,) = (fd for fd in Path("/proc/self/fd").iterdir() if os.path.realpath(fd) == str(disk / "a/s"))
     flags = next(line for line in Path(f"/proc/self/fdinfo/{fd.name}").read_text().splitlines() if "flags" in line)
@@ -69,7 +70,7 @@ def test_records_of_a_sized_file_are_written_over(disk):
     load = replace(WRITE, size=3 * BLOCK)
     load.lay_out(disk)
     inode = (disk / "a/s").stat().st_ino
-    cycle = load.prepare(disk)
+    cycle = load.prepare(disk, Random())
     for number in range(5):
         cycle(number)
     assert numbers(disk / "a/s") == [3, 4, 2]
@@ -79,13 +80,13 @@ def test_records_of_a_sized_file_are_written_over(disk):
 def test_a_file_that_grows_is_emptied_first(disk):
     (disk / "a").mkdir()
     (disk / "a/s").write_bytes(bytes(5 * BLOCK))
-    Commit(file="a/s", idle=1).prepare(disk)(0)
+    Commit(file="a/s", idle=1).prepare(disk, Random())(0)
     assert (disk / "a/s").stat().st_size == BLOCK
 
 
 def test_a_commit_appends_and_waits_for_its_data(disk, calls):
     load = Commit(file="log", idle=7, block=100)
-    cycle = load.prepare(disk)
+    cycle = load.prepare(disk, Random())
     cycle(0)
     cycle(1)
     assert (numbers(disk / "log", 100), calls) == ([0, 1], ["fdatasync"] * 2)
@@ -93,7 +94,7 @@ def test_a_commit_appends_and_waits_for_its_data(disk, calls):
 
 
 def test_a_record_may_be_smaller_than_its_number(disk):
-    cycle = Commit(file="log", idle=1, block=1).prepare(disk)
+    cycle = Commit(file="log", idle=1, block=1).prepare(disk, Random())
     for number in range(300):
         cycle(number)
     assert (disk / "log").read_bytes() == bytes(number % 256 for number in range(300))
@@ -106,7 +107,7 @@ def test_a_counted_load_ends_by_itself(disk, kind):
     stamps = stamps_for(load)
     pid = os.fork()
     if not pid:
-        run_cycles(load, disk, stamps, time.monotonic_ns())
+        run_cycles(load, disk, stamps, time.monotonic_ns(), Random())
         os._exit(0)
     assert os.waitpid(pid, 0)[1] == 0
     assert (ending(stamps), len(stamps.times_ns())) == (Ending("finished"), 5)
@@ -115,7 +116,7 @@ def test_a_counted_load_ends_by_itself(disk, kind):
 def test_syncfs_waits_for_what_others_wrote(disk, calls):
     (disk / "other").write_bytes(bytes(1 << 20))
     load = SyncFilesystem(idle=3)
-    load.prepare(disk)(0)
+    load.prepare(disk, Random())(0)
     assert (calls, load.idle_ns(1), load.cycle_bytes) == (["syncfs"], 3, 0)
 
 

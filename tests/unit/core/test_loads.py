@@ -1,9 +1,23 @@
 import os
 from dataclasses import replace
+from random import Random
 
 import pytest
 
-from wblab.core.loads import KINDS, Command, CommandFailed, Control, MultiWrite, Offender, Repeat, Write
+from wblab.core.loads import (
+    KINDS,
+    Command,
+    CommandFailed,
+    Commit,
+    Control,
+    Loop,
+    Mapped,
+    MultiWrite,
+    Offender,
+    Read,
+    Repeat,
+    Write,
+)
 
 WRITE = Write(file="a/w", idle=1, block=3)
 MULTI = MultiWrite(file="a/m", idle=1, block=3)
@@ -22,7 +36,7 @@ def test_kinds_are_known_by_the_names_of_the_design():
 
 
 def test_a_write_appends_to_one_file(tmp_path):
-    cycle = WRITE.prepare(tmp_path)
+    cycle = WRITE.prepare(tmp_path, Random())
     for number in range(5):
         cycle(number)
     assert [path.name for path in (tmp_path / "a").iterdir()] == ["w"]
@@ -30,7 +44,7 @@ def test_a_write_appends_to_one_file(tmp_path):
 
 
 def test_a_multiwrite_opens_a_new_file_each_time_and_closes_it(tmp_path):
-    cycle = MULTI.prepare(tmp_path)
+    cycle = MULTI.prepare(tmp_path, Random())
     before = os.listdir("/proc/self/fd")
     for number in range(5):
         cycle(number)
@@ -40,7 +54,7 @@ def test_a_multiwrite_opens_a_new_file_each_time_and_closes_it(tmp_path):
 
 def test_an_offender_writes_whole_blocks(tmp_path):
     assert (OFFENDER.capacity, OFFENDER.written_bytes) == (3, 12)
-    cycle = OFFENDER.prepare(tmp_path)
+    cycle = OFFENDER.prepare(tmp_path, Random())
     for number in range(OFFENDER.capacity):
         cycle(number)
     assert (tmp_path / "a" / "l").stat().st_size == 12
@@ -51,7 +65,7 @@ def test_an_old_file_is_emptied(tmp_path, load):
     path = tmp_path / load.file
     path.parent.mkdir()
     path.write_text("old")
-    load.prepare(tmp_path)
+    load.prepare(tmp_path, Random())
     assert path.stat().st_size == 0
 
 
@@ -68,15 +82,27 @@ def test_idle_time_is_what_a_load_sleeps_by_its_own_will(load, idle_ns):
     assert [load.idle_ns(0), load.idle_ns(1)] == idle_ns
 
 
-def test_an_endless_load_says_that_it_writes_without_end():
-    assert {load.written_bytes for load in (Control(idle=5), WRITE, MULTI)} == {0}
+ENDLESS = (
+    *(Control(idle=5), WRITE, MULTI, Commit(file="c", idle=1, size=8192)),
+    *(Read(file="r", idle=1, size=8192), Mapped(file="m", idle=1, size=8192), Loop(file="l", idle=1)),
+)
+
+
+@pytest.mark.parametrize("load", ENDLESS)
+def test_what_is_only_read_or_made_before_is_not_what_a_load_writes_before_it_ends(load):
+    assert load.written_bytes == 0
+
+
+def test_records_that_are_counted_are_what_a_load_writes():
+    assert Commit(file="c", idle=1, block=10, count=3).written_bytes == 30
+    assert Commit(file="c", idle=1, block=10, size=20, count=3).written_bytes == 30
 
 
 def test_a_command_runs_on_the_filesystem_in_its_second_cycle(tmp_path, monkeypatch):
     monkeypatch.chdir("/")
     command = Command(argv=("sh", "-c", "pwd > where"), wait=7)
     assert (command.capacity, command.idle_ns(0), command.idle_ns(1)) == (2, 7, 0)
-    cycle = command.prepare(tmp_path)
+    cycle = command.prepare(tmp_path, Random())
     cycle(0)
     assert not list(tmp_path.iterdir())
     cycle(1)
@@ -86,7 +112,7 @@ def test_a_command_runs_on_the_filesystem_in_its_second_cycle(tmp_path, monkeypa
 @pytest.mark.parametrize(("script", "status"), [("exit 3", 3), ("kill -9 $$", -9)])
 def test_a_command_that_fails_says_how(tmp_path, monkeypatch, script, status):
     monkeypatch.chdir("/")
-    cycle = Command(argv=("sh", "-c", script), wait=0).prepare(tmp_path)
+    cycle = Command(argv=("sh", "-c", script), wait=0).prepare(tmp_path, Random())
     with pytest.raises(CommandFailed) as failed:
         cycle(1)
     assert failed.value.status == status
@@ -95,13 +121,13 @@ def test_a_command_that_fails_says_how(tmp_path, monkeypatch, script, status):
 def test_a_command_that_is_not_there_is_a_system_error(tmp_path, monkeypatch):
     monkeypatch.chdir("/")
     with pytest.raises(FileNotFoundError):
-        Command(argv=("no-such-program",), wait=0).prepare(tmp_path)(1)
+        Command(argv=("no-such-program",), wait=0).prepare(tmp_path, Random())(1)
 
 
 def test_a_repeated_command_runs_once_in_each_cycle(tmp_path, monkeypatch):
     monkeypatch.chdir("/")
     load = Repeat(argv=("sh", "-c", "echo $PWD >> where"), idle=7)
-    cycle = load.prepare(tmp_path)
+    cycle = load.prepare(tmp_path, Random())
     cycle(0)
     cycle(1)
     assert (tmp_path / "where").read_text() == f"{tmp_path}\n" * 2
@@ -112,5 +138,5 @@ def test_a_repeated_command_runs_once_in_each_cycle(tmp_path, monkeypatch):
 def test_a_repeated_command_that_fails_says_how(tmp_path, monkeypatch):
     monkeypatch.chdir("/")
     with pytest.raises(CommandFailed) as failed:
-        Repeat(argv=("sh", "-c", "exit 3"), idle=1).prepare(tmp_path)(0)
+        Repeat(argv=("sh", "-c", "exit 3"), idle=1).prepare(tmp_path, Random())(0)
     assert failed.value.status == 3

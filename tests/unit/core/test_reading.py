@@ -4,6 +4,7 @@ import os
 from dataclasses import replace
 from mmap import PAGESIZE
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -12,7 +13,7 @@ from wblab.core.errors import InputError
 from wblab.core.loads import Mapped, Read
 from wblab.core.loads.reading import places
 from wblab.core.spec import Spec
-from wblab.core.streams import draws_seed
+from wblab.core.streams import draw_stream
 from wblab.core.tables import from_table
 
 SIZE = 16 * PAGESIZE
@@ -41,7 +42,7 @@ def reads(monkeypatch):
 
 
 def run(load, disk, cycles):
-    cycle = load.prepare(disk, "1 draws x")
+    cycle = load.prepare(disk, draw_stream(1, "x"))
     for number in range(cycles):
         cycle(number)
 
@@ -55,14 +56,14 @@ def test_the_file_is_made_before_with_its_directories(disk, load):
     assert load.files == {load.file: SIZE}
     inode = path.stat().st_ino
     path.write_bytes(b"x" * SIZE)
-    load.prepare(disk)
+    load.prepare(disk, Random())
     assert (path.stat().st_ino, path.read_bytes()) == (inode, b"x" * SIZE)
 
 
 def test_a_file_of_another_size_is_made_anew(disk):
     (disk / "a").mkdir()
     (disk / "a/r").write_bytes(b"x")
-    READ.prepare(disk)
+    READ.prepare(disk, Random())
     assert (disk / "a/r").read_bytes() == bytes(SIZE)
 
 
@@ -101,7 +102,7 @@ def test_a_warm_file_is_read_whole_before_and_never_dropped(disk, reads):
 def test_reading_around_the_page_cache(disk, reads):
     READ.lay_out(disk)
     reads.clear()
-    cycle = replace(READ, cache="direct", block=512).prepare(disk)
+    cycle = replace(READ, cache="direct", block=512).prepare(disk, Random())
     (fd,) = (fd for fd in Path("/proc/self/fd").iterdir() if os.path.realpath(fd) == str(disk / "a/r"))
     flags = next(line for line in Path(f"/proc/self/fdinfo/{fd.name}").read_text().splitlines() if "flags" in line)
     assert int(flags.split()[1], 8) & os.O_DIRECT
@@ -111,7 +112,7 @@ def test_reading_around_the_page_cache(disk, reads):
 
 def test_what_is_drawn_is_the_seeds_and_the_loads():
     def drawn(seed, load):
-        place = places("random", 1 << 20, 4096, draws_seed(seed, load))
+        place = places("random", 1 << 20, 4096, draw_stream(seed, load))
         return [place(number) for number in range(20)]
 
     assert drawn(1, "r1") == drawn(1, "r1")

@@ -10,6 +10,7 @@ from wblab.core.loads.mapped import Mapped
 from wblab.core.loads.offender import Offender
 from wblab.core.loads.raw import Raw, RawOffender
 from wblab.core.loads.reading import Read
+from wblab.core.loads.serve import Serve
 from wblab.core.loads.writes import MultiWrite, Write
 
 __all__ = [
@@ -32,13 +33,14 @@ __all__ = [
     "Read",
     "Repeat",
     "Role",
+    "Serve",
     "SyncFilesystem",
     "SyncWrite",
     "Write",
 ]
 
 _ALL: tuple[type[Load], ...] = (
-    Control, Write, MultiWrite, SyncWrite, Commit, SyncFilesystem, Read, Mapped, Loop, Repeat, Raw,
+    Control, Write, MultiWrite, SyncWrite, Commit, SyncFilesystem, Read, Mapped, Loop, Serve, Repeat, Raw,
     Offender, Chunks, RawOffender, Command,
 )  # fmt: skip
 KINDS: dict[str, type[Load]] = {load.kind: load for load in _ALL}

@@ -7,9 +7,11 @@ Between two timestamps (see wblab.core.cycles) there are then only that cycle's 
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 from typing import ClassVar, Literal
 
 from wblab.core.errors import InputError
+from wblab.core.parameters import check_idle
 from wblab.core.units import Bytes, Nanoseconds
 
 IoClass = Literal["none", "realtime", "best-effort", "idle"]
@@ -79,8 +81,8 @@ class Load:
 
     @property
     def written_bytes(self) -> Bytes:
-        """How much the load's files take; 0 where it writes more and more until it is stopped."""
-        return Bytes(sum(self.files.values()))
+        """How much it writes before it ends by itself; 0 of one that is stopped."""
+        return Bytes(self.capacity * self.cycle_bytes if self.ends else 0)
 
     def check(self, path: str = "") -> None:
         """Raise InputError for a load that cannot run; `path` stands before its keys in the message."""
@@ -99,8 +101,8 @@ class Load:
         A guest does so before the loads start. Raises OSError.
         """
 
-    def prepare(self, mount: Path, seed: str = "") -> Cycle:
-        """Return what runs cycle `number`, on the filesystem at `mount`; `seed` decides what it draws.
+    def prepare(self, mount: Path, draws: Random) -> Cycle:
+        """Return what runs cycle `number`, on the filesystem at `mount`; what it leaves to chance, it draws.
 
         Both raise OSError.
         """
@@ -108,3 +110,17 @@ class Load:
 
     def finish(self, cycle: Cycle) -> None:
         """End what `prepare` began besides its cycles, such as a process. Raises OSError."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Periodic(Load):
+    """Does its work and sleeps for `idle`, again and again until it is stopped."""
+
+    idle: Nanoseconds
+
+    def check(self, path: str = "") -> None:
+        super().check(path)
+        check_idle(f"{path}idle", self.idle)
+
+    def idle_ns(self, number: int) -> int:
+        return self.idle

@@ -4,11 +4,12 @@ import os
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 
 from wblab.core.errors import InputError
-from wblab.core.loads.base import Cycle, Load
-from wblab.core.loads.files import create
-from wblab.core.parameters import check_block, check_file, check_wait
+from wblab.core.loads.base import Cycle
+from wblab.core.loads.files import OnFile, create
+from wblab.core.parameters import check_block, check_wait
 from wblab.core.units import NS_PER_S, Bytes, Nanoseconds, format_bytes, format_time
 
 _MOST_CHUNKS = 10
@@ -16,7 +17,7 @@ _MOST_DENSITY = 200
 
 
 @dataclass(frozen=True, kw_only=True)
-class Chunks(Load):
+class Chunks(OnFile):
     """Waits once, in its first cycle, then writes a file of `size` in equal chunks, one a cycle, and ends.
 
     order: of the chunks, a digit each. fsync, sync: after which writes, in their order and a bit each, the file is
@@ -27,7 +28,6 @@ class Chunks(Load):
     kind = "chunks"
     role = "offender"
     sleeps_first = True
-    file: str
     wait: Nanoseconds
     size: Bytes
     order: str = "0123"
@@ -55,7 +55,6 @@ class Chunks(Load):
 
     def check(self, path: str = "") -> None:
         super().check(path)
-        check_file(f"{path}file", self.file)
         check_wait(f"{path}wait", self.wait)
         count = len(self.order)
         if not 0 < count <= _MOST_CHUNKS or sorted(self.order) != list("0123456789"[:count]):
@@ -73,7 +72,7 @@ class Chunks(Load):
     def idle_ns(self, number: int) -> int:
         return self.wait if number == 0 else 0
 
-    def prepare(self, mount: Path, seed: str = "") -> Cycle:
+    def prepare(self, mount: Path, draws: Random) -> Cycle:
         path, count = mount / self.file, len(self.order)
         whole = self.size // count
         block = bytes(whole)

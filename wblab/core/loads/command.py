@@ -5,9 +5,10 @@ import signal
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 
-from wblab.core.loads.base import Cycle, Load
-from wblab.core.parameters import check_argv, check_idle, check_wait
+from wblab.core.loads.base import Cycle, Load, Periodic
+from wblab.core.parameters import check_argv, check_wait
 from wblab.core.units import NS_PER_S, Nanoseconds, format_time
 
 
@@ -22,15 +23,25 @@ class CommandFailed(Exception):  # noqa: N818 - it is the command's, not ours
 
 
 @dataclass(frozen=True, kw_only=True)
-class Command(Load):
+class _Runs(Load):
+    """Runs a command on the filesystem."""
+
+    needs_lab = True
+    argv: tuple[str, ...]
+
+    def check(self, path: str = "") -> None:
+        super().check(path)
+        check_argv(f"{path}argv", self.argv)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Command(_Runs):
     """Waits once, in its first cycle, then runs a command on the filesystem to its end, which is the second."""
 
     kind = "command"
     role = "offender"
     sleeps_first = True
     has_pauses = False
-    needs_lab = True
-    argv: tuple[str, ...]
     wait: Nanoseconds
 
     @property
@@ -46,12 +57,11 @@ class Command(Load):
     def check(self, path: str = "") -> None:
         super().check(path)
         check_wait(f"{path}wait", self.wait)
-        check_argv(f"{path}argv", self.argv)
 
     def idle_ns(self, number: int) -> int:
         return self.wait if number == 0 else 0
 
-    def prepare(self, mount: Path, seed: str = "") -> Cycle:
+    def prepare(self, mount: Path, draws: Random) -> Cycle:
         os.chdir(mount)
 
         def cycle(number: int) -> None:
@@ -64,14 +74,11 @@ class Command(Load):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Repeat(Load):
+class Repeat(Periodic, _Runs):
     """Innocent: runs a command on the filesystem to its end, again in each cycle, then sleeps."""
 
     kind = "repeat"
     waits_for_disk = True
-    needs_lab = True
-    argv: tuple[str, ...]
-    idle: Nanoseconds
 
     @property
     def description(self) -> str:
@@ -79,15 +86,7 @@ class Repeat(Load):
 
         return f"runs {shlex.join(self.argv)}, every {format_time(self.idle)}"
 
-    def check(self, path: str = "") -> None:
-        super().check(path)
-        check_argv(f"{path}argv", self.argv)
-        check_idle(f"{path}idle", self.idle)
-
-    def idle_ns(self, number: int) -> int:
-        return self.idle
-
-    def prepare(self, mount: Path, seed: str = "") -> Cycle:
+    def prepare(self, mount: Path, draws: Random) -> Cycle:
         os.chdir(mount)
 
         def cycle(number: int) -> None:

@@ -6,14 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from mmap import mmap
 from pathlib import Path
+from random import Random
 from typing import Literal
 
 from wblab.core.errors import InputError
-from wblab.core.loads.base import MAX_CYCLES, Cycle, Load, Progress
-from wblab.core.loads.files import lay_out
-from wblab.core.parameters import check_block, check_direct, check_file, check_idle, check_whole_blocks
+from wblab.core.loads.base import MAX_CYCLES, Cycle, Periodic, Progress
+from wblab.core.loads.files import OnFile, lay_out
+from wblab.core.parameters import check_block, check_direct, check_whole_blocks
 from wblab.core.syscalls import sync_file_range, syncfs
-from wblab.core.units import NS_PER_S, Bytes, Nanoseconds, format_bytes, format_time
+from wblab.core.units import NS_PER_S, Bytes, format_bytes, format_time
 
 # O_DIRECT goes around the page cache, but a disk may keep what it got in a cache of its own.
 Method = Literal["fsync", "fdatasync", "sync_file_range", "O_SYNC", "O_DSYNC", "O_DIRECT", "none"]
@@ -22,7 +23,7 @@ _SEQUENCE_BYTES = 8
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Records(Load):
+class _Records(Periodic, OnFile):
     """Writes records of `block` bytes, each to the disk before it sleeps for `idle`.
 
     A record begins with the number of its cycle (8 bytes, the lowest first), so that what the disk has can be told.
@@ -31,8 +32,6 @@ class _Records(Load):
     """
 
     waits_for_disk = True
-    file: str
-    idle: Nanoseconds
     block: Bytes = Bytes(4096)
     size: Bytes = Bytes(0)
     count: int = 0
@@ -60,16 +59,11 @@ class _Records(Load):
 
     def check(self, path: str = "") -> None:
         super().check(path)
-        check_file(f"{path}file", self.file)
         check_block(f"{path}block", self.block)
-        check_idle(f"{path}idle", self.idle)
         if self.size:
             check_whole_blocks(f"{path}size", self.size, self.block)
         if not 0 <= self.count <= MAX_CYCLES:
             raise InputError(f"{path}count: {self.count} is not between 0 and {MAX_CYCLES}")
-
-    def idle_ns(self, number: int) -> int:
-        return self.idle
 
     def lay_out(self, mount: Path, progress: Progress = lambda: None) -> None:
         if self.size:
@@ -113,7 +107,7 @@ class SyncWrite(_Records):
         if self.method == "O_DIRECT":
             check_direct(f"{path}block", self.block)
 
-    def prepare(self, mount: Path, seed: str = "") -> Cycle:
+    def prepare(self, mount: Path, draws: Random) -> Cycle:
         return self._prepare(mount, self.method)
 
 
@@ -128,30 +122,22 @@ class Commit(_Records):
         verb = "writes over" if self.size else "appends"
         return f"commits: {verb} {format_bytes(self.block)}, fdatasync, {self._rhythm}"
 
-    def prepare(self, mount: Path, seed: str = "") -> Cycle:
+    def prepare(self, mount: Path, draws: Random) -> Cycle:
         return self._prepare(mount, "fdatasync")
 
 
 @dataclass(frozen=True, kw_only=True)
-class SyncFilesystem(Load):
+class SyncFilesystem(Periodic):
     """Innocent: has all that is dirty on its filesystem written, whoever wrote it, then sleeps."""
 
     kind = "syncfs"
     waits_for_disk = True
-    idle: Nanoseconds
 
     @property
     def description(self) -> str:
         return f"calls syncfs, every {format_time(self.idle)}"
 
-    def check(self, path: str = "") -> None:
-        super().check(path)
-        check_idle(f"{path}idle", self.idle)
-
-    def idle_ns(self, number: int) -> int:
-        return self.idle
-
-    def prepare(self, mount: Path, seed: str = "") -> Cycle:
+    def prepare(self, mount: Path, draws: Random) -> Cycle:
         sleep, idle_s = time.sleep, self.idle / NS_PER_S
         fd = os.open(mount, os.O_RDONLY | os.O_DIRECTORY)
 

@@ -1,11 +1,45 @@
-"""The files that loads write to and read from."""
+"""Loads that have a file, and how it is made."""
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 
-from wblab.core.loads.base import Progress
+from wblab.core.loads.base import Load, Progress
+from wblab.core.parameters import check_block, check_file, check_whole_blocks
+from wblab.core.units import Bytes
 
 _PIECE_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class OnFile(Load):
+    """Has a file, `file`, below the directory that it works in."""
+
+    file: str
+
+    def check(self, path: str = "") -> None:
+        super().check(path)
+        check_file(f"{path}file", self.file)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OnWholeFile(OnFile):
+    """Has a file of `size`, which is made before, and works on blocks of it."""
+
+    size: Bytes
+    block: Bytes = Bytes(4096)
+
+    @property
+    def files(self) -> dict[str, Bytes]:
+        return {self.file: self.size}
+
+    def check(self, path: str = "") -> None:
+        super().check(path)
+        check_block(f"{path}block", self.block)
+        check_whole_blocks(f"{path}size", self.size, self.block)
+
+    def lay_out(self, mount: Path, progress: Progress = lambda: None) -> None:
+        lay_out(mount / self.file, self.size, progress)
 
 
 def create(path: Path) -> int:

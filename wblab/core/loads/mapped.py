@@ -5,18 +5,18 @@ import time
 from dataclasses import dataclass
 from mmap import PAGESIZE, mmap
 from pathlib import Path
+from random import Random
 from typing import Literal
 
 from wblab.core.errors import InputError
-from wblab.core.loads.base import Cycle, Load, Progress
-from wblab.core.loads.files import lay_out
+from wblab.core.loads.base import Cycle, Periodic
+from wblab.core.loads.files import OnWholeFile
 from wblab.core.loads.reading import Order, places
-from wblab.core.parameters import check_block, check_file, check_idle, check_whole_blocks
-from wblab.core.units import NS_PER_S, Bytes, Nanoseconds, format_bytes, format_time
+from wblab.core.units import NS_PER_S, Bytes, format_bytes, format_time
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mapped(Load):
+class Mapped(Periodic, OnWholeFile):
     """Innocent: writes to each page of a block of a mapped file of `size`, which is made before, then sleeps.
 
     Where it is stopped is no system call but the page fault of a page that is clean, or that is being written.
@@ -24,10 +24,6 @@ class Mapped(Load):
     """
 
     kind = "mapped"
-    file: str
-    size: Bytes
-    idle: Nanoseconds
-    block: Bytes = Bytes(4096)
     order: Order = "random"
     msync: Literal["none", "sync"] = "none"
 
@@ -41,32 +37,18 @@ class Mapped(Load):
     def cycle_bytes(self) -> Bytes:
         return self.block
 
-    @property
-    def files(self) -> dict[str, Bytes]:
-        return {self.file: self.size}
-
     def check(self, path: str = "") -> None:
         super().check(path)
-        check_file(f"{path}file", self.file)
-        check_block(f"{path}block", self.block)
         if self.block % PAGESIZE:
             raise InputError(f"{path}block: {format_bytes(self.block)} is not a multiple of a page, {PAGESIZE} B")
-        check_whole_blocks(f"{path}size", self.size, self.block)
-        check_idle(f"{path}idle", self.idle)
 
-    def idle_ns(self, number: int) -> int:
-        return self.idle
-
-    def lay_out(self, mount: Path, progress: Progress = lambda: None) -> None:
-        lay_out(mount / self.file, self.size, progress)
-
-    def prepare(self, mount: Path, seed: str = "") -> Cycle:
+    def prepare(self, mount: Path, draws: Random) -> Cycle:
         self.lay_out(mount)
         sleep, idle_s, block, syncs = time.sleep, self.idle / NS_PER_S, self.block, self.msync == "sync"
         fd = os.open(mount / self.file, os.O_RDWR)
         memory = mmap(fd, self.size)
         os.close(fd)
-        place = places(self.order, self.size, block, seed)
+        place = places(self.order, self.size, block, draws)
 
         def cycle(number: int) -> None:
             at = place(number)

@@ -4,22 +4,22 @@ import os
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 
 from wblab.core.errors import InputError
-from wblab.core.loads.base import MAX_CYCLES, Cycle, Load
-from wblab.core.loads.files import create
-from wblab.core.parameters import check_block, check_file, check_wait
+from wblab.core.loads.base import MAX_CYCLES, Cycle
+from wblab.core.loads.files import OnFile, create
+from wblab.core.parameters import check_block, check_wait
 from wblab.core.units import NS_PER_S, Bytes, Nanoseconds, format_bytes, format_time
 
 
 @dataclass(frozen=True, kw_only=True)
-class Offender(Load):
+class Offender(OnFile):
     """Waits once, in its first cycle, then writes `size` in blocks as fast as it is let."""
 
     kind = "load"
     role = "offender"
     sleeps_first = True
-    file: str
     wait: Nanoseconds
     size: Bytes
     block: Bytes
@@ -43,7 +43,6 @@ class Offender(Load):
 
     def check(self, path: str = "") -> None:
         super().check(path)
-        check_file(f"{path}file", self.file)
         check_block(f"{path}block", self.block)
         check_wait(f"{path}wait", self.wait)
         if self.size <= 0:
@@ -54,7 +53,7 @@ class Offender(Load):
     def idle_ns(self, number: int) -> int:
         return self.wait if number == 0 else 0
 
-    def prepare(self, mount: Path, seed: str = "") -> Cycle:
+    def prepare(self, mount: Path, draws: Random) -> Cycle:
         write, sleep, wait_s = os.write, time.sleep, self.wait / NS_PER_S
         fd = create(mount / self.file)
         block = bytes(self.block)

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from errno import EPERM
 from mmap import mmap
 from pathlib import Path
+from random import Random
 from stat import S_ISBLK
 from typing import Literal
 
 from wblab.core.errors import InputError
-from wblab.core.loads.base import MAX_CYCLES, Cycle, Load
+from wblab.core.loads.base import MAX_CYCLES, Cycle, Load, Periodic
 from wblab.core.loads.reading import Order, places
-from wblab.core.parameters import check_block, check_direct, check_idle, check_wait, check_whole_blocks
+from wblab.core.parameters import check_block, check_direct, check_wait, check_whole_blocks
 from wblab.core.syscalls import on_hostfs
 from wblab.core.units import NS_PER_S, Bytes, Nanoseconds, format_bytes, format_time
 
@@ -59,12 +60,11 @@ class _Raw(Load):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Raw(_Raw):
+class Raw(Periodic, _Raw):
     """Innocent: reads or writes a block of a device, then sleeps. order: as of `read`."""
 
     kind = "raw"
     waits_for_disk = True
-    idle: Nanoseconds
     op: Literal["read", "write"] = "read"
     order: Order = "random"
 
@@ -77,18 +77,11 @@ class Raw(_Raw):
     def cycle_bytes(self) -> Bytes:
         return self.block if self.op == "write" else Bytes(0)
 
-    def check(self, path: str = "") -> None:
-        super().check(path)
-        check_idle(f"{path}idle", self.idle)
-
-    def idle_ns(self, number: int) -> int:
-        return self.idle
-
-    def prepare(self, mount: Path, seed: str = "") -> Cycle:
+    def prepare(self, mount: Path, draws: Random) -> Cycle:
         sleep, idle_s, offset, buffers = time.sleep, self.idle / NS_PER_S, self.offset, self._buffers()
         fd = self._open(mount, os.O_RDONLY if self.op == "read" else os.O_WRONLY)
         call = os.preadv if self.op == "read" else os.pwritev
-        place = places(self.order, self.size, self.block, seed)
+        place = places(self.order, self.size, self.block, draws)
 
         def cycle(number: int) -> None:
             call(fd, buffers, offset + place(number))
@@ -128,7 +121,7 @@ class RawOffender(_Raw):
     def idle_ns(self, number: int) -> int:
         return self.wait if number == 0 else 0
 
-    def prepare(self, mount: Path, seed: str = "") -> Cycle:
+    def prepare(self, mount: Path, draws: Random) -> Cycle:
         write, sleep, wait_s = os.pwritev, time.sleep, self.wait / NS_PER_S
         fd, buffers, offset, block = self._open(mount, os.O_WRONLY), self._buffers(), self.offset, self.block
 

@@ -6,20 +6,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from mmap import mmap
 from pathlib import Path
+from random import Random
 from typing import Literal
 
-from wblab.core.loads.base import Cycle, Load, Progress
-from wblab.core.loads.files import lay_out
-from wblab.core.parameters import check_block, check_direct, check_file, check_idle, check_whole_blocks
-from wblab.core.streams import draws
-from wblab.core.units import NS_PER_S, Bytes, Nanoseconds, format_bytes, format_time
+from wblab.core.loads.base import Cycle, Periodic
+from wblab.core.loads.files import OnWholeFile
+from wblab.core.parameters import check_direct
+from wblab.core.units import NS_PER_S, Bytes, format_bytes, format_time
 
 Order = Literal["sequential", "random"]
 Cache = Literal["cold", "warm", "direct"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Read(Load):
+class Read(Periodic, OnWholeFile):
     """Innocent: reads a block of a file of `size`, which is made before, then sleeps.
 
     order: `sequential` begins anew at the end; `random` draws each block by the run's seed.
@@ -29,10 +29,6 @@ class Read(Load):
 
     kind = "read"
     waits_for_disk = True
-    file: str
-    size: Bytes
-    idle: Nanoseconds
-    block: Bytes = Bytes(4096)
     order: Order = "random"
     cache: Cache = "cold"
 
@@ -41,26 +37,12 @@ class Read(Load):
         how = {"sequential": "in order", "random": "at random"}[self.order]
         return f"reads {format_bytes(self.block)} {how}, {self.cache}, every {format_time(self.idle)}"
 
-    @property
-    def files(self) -> dict[str, Bytes]:
-        return {self.file: self.size}
-
     def check(self, path: str = "") -> None:
         super().check(path)
-        check_file(f"{path}file", self.file)
-        check_block(f"{path}block", self.block)
-        check_whole_blocks(f"{path}size", self.size, self.block)
-        check_idle(f"{path}idle", self.idle)
         if self.cache == "direct":
             check_direct(f"{path}block", self.block)
 
-    def idle_ns(self, number: int) -> int:
-        return self.idle
-
-    def lay_out(self, mount: Path, progress: Progress = lambda: None) -> None:
-        lay_out(mount / self.file, self.size, progress)
-
-    def prepare(self, mount: Path, seed: str = "") -> Cycle:
+    def prepare(self, mount: Path, draws: Random) -> Cycle:
         self.lay_out(mount)
         read, sleep, idle_s = os.preadv, time.sleep, self.idle / NS_PER_S
         fd = os.open(mount / self.file, os.O_RDONLY | (os.O_DIRECT if self.cache == "direct" else 0))
@@ -70,7 +52,7 @@ class Read(Load):
                 read(fd, buffers, at)
         elif self.cache == "cold":
             _drop(fd)
-        place = places(self.order, self.size, self.block, seed)
+        place = places(self.order, self.size, self.block, draws)
         drops, last = self.cache == "cold", self.size - self.block
         each = self.order == "random"
 
@@ -84,11 +66,11 @@ class Read(Load):
         return cycle
 
 
-def places(order: Order, size: Bytes, block: Bytes, seed: str) -> Callable[[int], int]:
+def places(order: Order, size: Bytes, block: Bytes, draws: Random) -> Callable[[int], int]:
     """Return what says at which byte of a file of `size` the block of a cycle is."""
     if order == "sequential":
         return lambda number: number * block % size
-    draw, blocks = draws(seed).randrange, size // block
+    draw, blocks = draws.randrange, size // block
     return lambda number: draw(blocks) * block
 
 

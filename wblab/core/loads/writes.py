@@ -4,19 +4,18 @@ import os
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 
-from wblab.core.loads.base import Cycle, Load
-from wblab.core.loads.files import create
-from wblab.core.parameters import check_block, check_file, check_idle
-from wblab.core.units import NS_PER_S, Bytes, Nanoseconds, format_time
+from wblab.core.loads.base import Cycle, Periodic
+from wblab.core.loads.files import OnFile, create
+from wblab.core.parameters import check_block
+from wblab.core.units import NS_PER_S, Bytes, format_time
 
 
 @dataclass(frozen=True, kw_only=True)
-class _SmallWrites(Load):
+class _SmallWrites(Periodic, OnFile):
     """Writes `block` bytes, then sleeps for `idle`, until it is stopped."""
 
-    file: str
-    idle: Nanoseconds
     block: Bytes = Bytes(1)
 
     @property
@@ -25,12 +24,7 @@ class _SmallWrites(Load):
 
     def check(self, path: str = "") -> None:
         super().check(path)
-        check_file(f"{path}file", self.file)
         check_block(f"{path}block", self.block)
-        check_idle(f"{path}idle", self.idle)
-
-    def idle_ns(self, number: int) -> int:
-        return self.idle
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +37,7 @@ class Write(_SmallWrites):
     def description(self) -> str:
         return f"appends to a file it has open, every {format_time(self.idle)}"
 
-    def prepare(self, mount: Path, seed: str = "") -> Cycle:
+    def prepare(self, mount: Path, draws: Random) -> Cycle:
         write, sleep, idle_s = os.write, time.sleep, self.idle / NS_PER_S
         fd = create(mount / self.file)
         block = bytes(self.block)
@@ -65,7 +59,7 @@ class MultiWrite(_SmallWrites):
     def description(self) -> str:
         return f"opens and writes a new file, every {format_time(self.idle)}"
 
-    def prepare(self, mount: Path, seed: str = "") -> Cycle:
+    def prepare(self, mount: Path, draws: Random) -> Cycle:
         write, close, sleep, idle_s = os.write, os.close, time.sleep, self.idle / NS_PER_S
         stem = mount / self.file
         stem.parent.mkdir(parents=True, exist_ok=True)
