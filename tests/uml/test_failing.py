@@ -8,6 +8,7 @@ import pytest
 
 from wblab.core.errors import WblabError
 from wblab.data.difference import first_differences
+from wblab.data.pauses import pause_report
 from wblab.lab.formats import EXPERIMENT
 
 SPEC = str(Path(__file__).with_name("failing.toml"))
@@ -41,6 +42,7 @@ def test_a_load_that_may_fail_ends_and_the_others_go_on(lab):
     assert (gone.end, gone.error, stays.end) == ("failed", "Input/output error", "stopped")
     assert 8 * S < gone.boundaries_ns[-1] - first.zero_ns + 200_000_000 < 9 * S
     assert stays.boundaries_ns[-1] - first.zero_ns > 12 * S
+    assert pause_report(first).errors == {"k1": "Input/output error"}
     assert (first.disks["stick"].written_ns, first.disks["stays"].written_ns > 0) == (0, True)
     assert first_differences(first, again) == []
     assert lab.left_behind() == []

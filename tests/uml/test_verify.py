@@ -33,3 +33,16 @@ def test_claims_are_checked_on_runs_made_for_them(lab, tmp_path, capsys):
     assert (output / "report.html").read_text().count("data:image/png;base64,") == 4
     assert lab.left_behind() == []
     assert main(arguments) == 2  # the directory is taken, nothing is overwritten
+
+
+def test_claims_of_another_work_have_runs_and_a_report_of_their_own(lab, tmp_path, capsys):
+    claims = ["L5-writes-wait", "L6-reads-pass", "L7-no-crossing", "L9-small-above", "L10-large-below", "L22-fsck"]
+    output = tmp_path / "report"
+    place = ("--seeds", "1", "--kernel", str(lab.kernel.path), "-o", str(output), "--json")
+    assert main(["verify", "--source", "li", *claims, *place]) == 0
+    verdicts = {claim["name"]: claim["verdict"] for claim in json.loads(capsys.readouterr().out)["claims"]}
+    assert verdicts == dict.fromkeys(claims, "reproduced") | {"L22-fsck": "can't be tested here"}
+    page = (output / "report.html").read_text()
+    assert "Coly Li&#39;s claims on Linux" in page
+    assert "<h2>Figures</h2>" not in page
+    assert lab.left_behind() == []

@@ -1,1 +1,1 @@
-"""The claims of the thesis as executable checks: wblab verify."""
+"""Claims of works as executable checks: wblab verify."""

@@ -28,6 +28,11 @@ _BFQ, _IDLE = "disk.scheduler=bfq", "load.l1.ioclass=idle"
 _GROUP = ("cgroup.offenders.loads=['l1', 'l2']",)
 _MEMORY = "cgroup.offenders.files.memory.max=32M"  # half as much again as the dirty threshold
 _RATE = "cgroup.offenders.files.io.max='{disk} wbps=524288'"  # half of what the disk can do
+_DEVICE = "size='64MiB', model='device', write_bps='4MiB/s', latency='50us'"
+_BARE = f"disk={{a={{{_DEVICE}, filesystem='none'}}}}"
+_EXT2 = f"disk={{a={{{_DEVICE}, filesystem='ext2', seek_time='10ms', mkfs_options=['-b', '%s']}}}}"
+_COPY = "load.l1={kind='load', file='l1', wait='2s', size='40MiB', block='1MiB'}"
+_MAPPED = "load.m1={kind='mapped', file='m1', size='1MiB', idle='50ms'}"
 
 CASES = {
     "ext2": Case("base-ext2", "ext2 on the throttled disk, as the thesis ran it", opens=True),
@@ -53,6 +58,15 @@ CASES = {
         (_BFQ, "agent.mitigate.argv=['wblab', 'mitigate', '--json', '--policy', 'idle']"),
         most_seeds=3,
     ),
+    "mirror": Case("mirror", "a mirror of two disks that is checked, with direct writes and reads"),
+    "linear": Case("linear", "a copy to a linear target, through the page cache"),
+    "linear-none": Case("linear", "the same without a scheduler", ("disk.a.scheduler=none",)),
+    "linear-direct": Case("linear", "the same around the page cache", ("load.l1.through=direct",)),
+    "bare": Case("linear", "the same copy to the bare disk", (_BARE,)),
+    "linear-ext4": Case("linear", "a copy to a file on ext4 there", ("disk.line.filesystem=ext4", _COPY)),
+    "mapped": Case("base", "the base experiment beside a load that writes to a mapped file", (_MAPPED,)),
+    "ext2-1k": Case("linear", "a copy to ext2 with blocks of 1 KiB, on a bare disk that seeks", (_EXT2 % 1024, _COPY)),
+    "ext2-4k": Case("linear", "the same with blocks of 4 KiB", (_EXT2 % 4096, _COPY)),
 }
 
 

@@ -37,6 +37,8 @@ def _pauses(arguments: argparse.Namespace) -> None:
         table(report).show()
         for name, unplug_s in report.unplug_s.items():
             print(f"{name}: its disk had everything {unplug_s:.1f} s after its end")
+        for name, error in report.errors.items():
+            print(f"{name}: ended with an error: {error}")
     if report.reason:
         print(f"wblab: this run did not succeed: {report.reason}", file=sys.stderr)
     if report.control_stall_s:

@@ -165,6 +165,13 @@ class PageCache:
         events = self._events(name)
         return _NO_ROWS if events is None else events.ts_ns
 
+    def events(self, name: str) -> tracecmd.Events:
+        """Return the events of one type. Raises InputError where they were not traced."""
+        events = self._events(name)
+        if events is None:
+            raise InputError(f"{self.trace.path} has no event {name!r}: add it to trace.events")
+        return events
+
     @cached_property
     def lost_ns(self) -> tuple[tuple[int, int], ...]:
         """Spans in which events were lost, whichever the CPU."""

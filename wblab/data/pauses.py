@@ -48,6 +48,7 @@ class PauseReport:
     control_stall_s: float | None  # the longest pause of the control loads, where it is over CONTROL_BOUND_NS
     loads: tuple[LoadPauses, ...]
     unplug_s: dict[str, float]  # by offender: after its end, until its disk had everything
+    errors: dict[str, str]  # that loads ended with, by their names
 
     def to_json(self) -> dict[str, Any]:
         """Return the report as a JSON object."""
@@ -66,6 +67,7 @@ def pause_report(run: Run, bound_ns: int = DEFAULT_BOUND_NS) -> PauseReport:
         control_stall_s=stall_ns / NS_PER_S if stall_ns > CONTROL_BOUND_NS else None,
         loads=tuple(load_pauses(item, run.zero_ns, bound_ns) for item in run.loads),
         unplug_s=unplug_s(run),
+        errors={item.name: item.error for item in run.loads if item.error},
     )
 
 

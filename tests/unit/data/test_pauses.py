@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from wblab.cli import main
 from wblab.commands.pauses import table
 from wblab.core.loads import MultiWrite
 from wblab.core.units import Nanoseconds
@@ -83,3 +84,12 @@ def test_table_names_every_load_and_its_longest_pause(make_run):
     assert len(lines) == 3
     assert "1.250 s" in lines[2]
     assert "0.0 s (1.2)" in lines[2]
+
+
+def test_a_load_that_ended_with_an_error_is_named(make_run, capsys):
+    path = make_run({"c1": [0, 50 * MS], "w1": [0, 50 * MS]})
+    record = json.loads((path / "load.w1.json").read_text())
+    (path / "load.w1.json").write_text(json.dumps(record | {"end": "failed", "error": "Input/output error"}))
+    assert pause_report(read_run(path)).errors == {"w1": "Input/output error"}
+    assert main(["pauses", str(path)]) == 0
+    assert "w1: ended with an error: Input/output error\n" in capsys.readouterr().out

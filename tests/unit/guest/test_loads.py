@@ -1,5 +1,6 @@
 import os
 import time
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -8,10 +9,11 @@ from support.waiting import wait_until
 
 from wblab.core import layout
 from wblab.core.check import check_spec
+from wblab.core.cycles import ending
 from wblab.core.errors import WblabError
 from wblab.core.spec import Spec
 from wblab.core.tables import from_table
-from wblab.guest.loads import PHASE_SPREAD_NS, phase_ns, start_loads, stop_loads, wait_for
+from wblab.guest.loads import PHASE_SPREAD_NS, Due, phase_ns, start_loads, stop_loads, wait_for
 
 S = 10**9
 
@@ -110,3 +112,29 @@ def test_a_load_past_the_time_limit_is_named(disk, spec):
         wait_for(running, time.monotonic_ns(), quiet)
     begun(running[0])
     stop_loads(running, ["l1"], 20)
+
+
+def test_an_innocent_load_that_fails_ends_the_wait_at_once_unless_it_may(disk, spec):
+    (disk / "w").symlink_to("/dev/full")
+    write = {"kind": "write", "file": "w", "idle": "5ms"}
+    loads = {"w1": write, "l1": OFFENDER | {"wait": "300ms"}}
+    one, two = start_loads(spec(**loads), 0)
+    began = time.monotonic()
+    with pytest.raises(WblabError, match="the load w1 failed: No space left on device"):
+        wait_for([two], time.monotonic_ns() + 20 * S, quiet, others=[one])
+    assert time.monotonic() - began < 0.3
+    wait_for([two], time.monotonic_ns() + 20 * S, quiet)
+    may = replace(spec(**loads), may_fail=("w1",))
+    running = start_loads(may, 0)
+    wait_for(running[1:], time.monotonic_ns() + 20 * S, quiet, others=running[:1])
+    stop_loads(running, may.stops, 20)
+    assert ending(running[0].stamps).end == "failed"
+
+
+def test_what_is_due_is_done_at_its_time_while_loads_run(disk, spec):
+    running = start_loads(spec(l1=OFFENDER | {"wait": "200ms"}), 0)
+    start_ns, done = time.monotonic_ns(), []
+    agenda = [Due(start_ns + ms * 10**6, lambda ms=ms: done.append((ms, time.monotonic_ns()))) for ms in (0, 50, 60000)]
+    wait_for(running, start_ns + 20 * S, quiet, agenda=agenda)
+    assert [ms for ms, _ in done] == [0, 50]
+    assert done[1][1] >= start_ns + 50 * 10**6

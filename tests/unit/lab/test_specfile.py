@@ -7,7 +7,7 @@ from wblab.core.loads import Control, Offender
 from wblab.core.tables import to_table
 from wblab.lab.formats import RUN
 from wblab.lab.places import PRESETS
-from wblab.lab.specfile import find_spec, preset_names, read_spec
+from wblab.lab.specfile import find_spec, preset_names, read_spec, set_key
 
 
 @pytest.fixture
@@ -38,6 +38,7 @@ def record(tmp_path, toml):
             ("-O", "^has_journal"),
         ),
         ("disk.mount_options=[]", lambda spec: spec.disk["disk"].mount_options, ()),
+        ("phase.cold={at='1s'}", lambda spec: spec.phase["cold"].at, 10**9),
         ("disk.queue.nr_requests=64", lambda spec: spec.disk["disk"].queue, {"nr_requests": 64}),
         ("sysctl.vm.dirty_bytes=5000", lambda spec: spec.sysctl, {"vm.dirty_bytes": 5000}),
         ("trace.events=[]", lambda spec: spec.trace.events, ()),
@@ -138,3 +139,9 @@ def test_a_spec_that_is_not_there_is_named_with_what_is(text):
 def test_the_nearest_preset_is_suggested():
     with pytest.raises(InputError, match="did you mean 'base'"):
         find_spec("bsae.toml")
+
+
+def test_a_sysctl_of_a_phase_has_a_name_with_dots():
+    table = {}
+    set_key(table, "phase.cold.sysctl.vm.drop_caches", 3)
+    assert table == {"phase": {"cold": {"sysctl": {"vm.drop_caches": 3}}}}
