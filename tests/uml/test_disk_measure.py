@@ -1,29 +1,41 @@
 """wblab disk measure within a guest, whose disk is known: what it finds is what the disk is."""
 
 import json
-import tomllib
 
 import pytest
 
 from wblab.core.spec import Disk
+from wblab.core.tables import from_table
+from wblab.disks.fit import fit
+from wblab.disks.steps import from_json
+from wblab.disks.tomlfile import disk_table
 from wblab.lab.disks import disk_settings, read_disk
 
-SCRIPT = (
-    "mkdir -p {left}; ls -A /mnt/disk > {left}/before; wblab disk measure /mnt/disk --yes {options} "
-    "-o {left}/found.toml 2> {left}/said; ls -A /mnt/disk > {left}/after"
-)
-QUIET = ("trace.events=[]", "load={c1={kind='control', idle='50ms'}}", "memory=400MiB", "disk.queue={}")
+# Measures there; the fit, which is long work for a guest, is done here.
+SCRIPT = """
+import json, os, pathlib, sys
+from wblab.disks.survey import site, survey
+from wblab.lab.progress import silent
+left, disk = pathlib.Path("/run/wblab/scratch/left"), pathlib.Path("/mnt/disk")
+before = os.listdir(disk)
+with site(disk) as found:
+    seen = survey(found, found.bounds(int(sys.argv[1]) << 20, 60), silent)
+assert os.listdir(disk) == before
+(left / "seen.json").write_text(json.dumps(seen.measured.to_json() | {"direct": seen.is_direct, "notes": seen.notes}))
+"""
+QUIET = ("trace.events=[]", "load={c1={kind='control', idle='50ms'}}", "disk.queue={}")
 
 
-def measured(lab, *settings, options="--max-bytes 96MiB"):
-    """Return what was found of a guest's disk, its table of the measurement, and the disk itself."""
-    script = SCRIPT.format(left="/run/wblab/scratch/left", options=options)
-    load = f"load.go={{kind='command', wait='0s', argv={json.dumps(['sh', '-ec', script])}}}"
-    run = lab.run("base-device", *QUIET, load, *settings)
-    left = run.path / "left"
-    assert (left / "before").read_text() == (left / "after").read_text()
-    found = left / "found.toml"
-    return read_disk(str(found)), tomllib.loads(found.read_text())["measured"], run.spec.disk["disk"]
+def measured(lab, *settings, max_mib=96):
+    """Return what was found of a guest's disk, as a file would have it, the fit, and the disk itself."""
+    argv = json.dumps(["python3", "-c", SCRIPT, str(max_mib)])
+    load = f"load.go={{kind='command', wait='0s', argv={argv}}}"
+    run = lab.run("base-device", *QUIET, load, *settings, silence_s=200)
+    seen = json.loads((run.path / "left" / "seen.json").read_text())
+    assert seen["direct"]
+    assert seen["notes"] == []
+    found = fit(from_json(seen))
+    return from_table(Disk, {"size": 0} | disk_table(found)), found, run.spec.disk["disk"]
 
 
 def close(found: Disk, disk: Disk, **shares: float) -> None:
@@ -36,29 +48,41 @@ def test_a_hard_disk_with_its_cache(lab):
     close(found, disk, write_bps=0.15, read_bps=0.05, seek_time=0.05, drain_bps=0.05, cache_bytes=0.1)
     assert (found.depth, found.stall_every) == (1, 0)
     assert found.latency < 100_000
-    assert about["explained"] > 0.9
-    assert about["direct"]
+    assert about.explained > 0.9
 
 
 def test_a_stick_that_stalls(lab):
     found, about, disk = measured(lab, *disk_settings("usb-stick"))
     close(found, disk, write_bps=0.05, read_bps=0.1, latency=0.15, stall_time=0.1, stall_every=0.7)
     assert (found.depth, found.seek_time, found.cache_bytes, found.stalls) == (1, 0, 0, "random")
-    assert about["explained"] > 0.9
+    assert about.explained > 0.9
 
 
 def test_an_ssd_that_serves_many_at_once(lab):
     found, about, disk = measured(lab, *disk_settings("ssd"))
-    close(found, disk, write_bps=0.15, read_bps=0.15, seek_time=0.15, drain_bps=0.1)
+    close(found, disk, write_bps=0.05, read_bps=0.05, latency=0.1, seek_time=0.05)
     assert 8 <= found.depth <= 32  # with 13 at once the bus is the limit
-    assert 20 << 20 < found.cache_bytes < disk.cache_bytes
-    assert about["explained"] > 0.9
+    # With what system calls cost here nobody writes faster than the medium: that there is a cache is seen by the seeks
+    # that it hides, but not how large it is, and that is said.
+    assert found.cache_bytes > 0
+    assert "cannot be told" in about.unknown["cache_bytes"]
+    assert about.explained > 0.75
+
+
+def test_the_verb_measures_and_fits_in_a_guest(lab):
+    script = "mkdir -p $0; wblab disk measure /mnt/disk --yes --max-bytes 16MiB -o $0/disk.toml > $0/said 2>&1"
+    argv = json.dumps(["sh", "-c", script, "/run/wblab/scratch/left"])
+    load = f"load.go={{kind='command', wait='0s', argv={argv}}}"
+    run = lab.run("base-device", *QUIET, load, "memory=400MiB", silence_s=200)
+    found = read_disk(str(run.path / "left" / "disk.toml"))
+    close(found, run.spec.disk["disk"], write_bps=0.05)
+    assert "'/mnt/disk' is on ext4, on ubda" in (run.path / "left" / "said").read_text()
 
 
 @pytest.mark.parametrize("filesystem", ["xfs", "vfat", "btrfs"])
 def test_through_other_filesystems(lab, filesystem):
     settings = ("disk.latency=2ms", "disk.write_bps=8MiB/s", "disk.read_bps=16MiB/s")
     settings = (*settings, "disk.depth=4", "disk.size=320MiB")
-    found, _, disk = measured(lab, f"disk.filesystem={filesystem}", *settings, options="--max-bytes 32MiB")
+    found, _, disk = measured(lab, f"disk.filesystem={filesystem}", *settings, max_mib=32)
     close(found, disk, write_bps=0.1, read_bps=0.1, latency=0.1, depth=0)
     assert (found.cache_bytes, found.stall_every) == (0, 0)

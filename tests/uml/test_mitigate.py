@@ -134,3 +134,13 @@ def test_offenders_among_the_loads_of_an_experiment(lab):
     assert unknown["disk"] == note["disk"] == "ubda"
     assert "not known yet" in unknown["text"]
     assert 0.9 < float(note["text"].split()[2]) * 1e6 / (1 << 20) < 1.1  # MB/s; the disk is made to take 1 MiB/s
+
+
+def test_those_who_write_to_another_disk_are_spared(lab):
+    """Of two disks it is the slow one whose queue is shortened; without the daemon the others wait for over 2 s."""
+    settings = "printf 'disk = \"ubda\"\\nbandwidth = 1048576\\n' > /tmp/known; "
+    argv = json.dumps(["sh", "-c", settings + "exec wblab mitigate --json --config /tmp/known"])
+    run = lab.run("two-disks", "trace.events=[]", f"agent.mitigate.argv={argv}")
+    events = [json.loads(line) for line in (run.path / "agent.mitigate.log").read_text().splitlines()]
+    assert [event["text"] for event in events if event["action"] == "set"] == ["/sys/block/ubda/queue/nr_requests to 4"]
+    assert max(float(run.load(name).pauses_ns.max()) for name in ("w-fast", "mw-fast")) < 0.3e9

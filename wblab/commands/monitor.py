@@ -34,6 +34,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--guest", nargs="?", const="base", metavar="SPEC", help="run an experiment and watch its guest (default: base)"
     )
     parser.add_argument("--dir", type=Path, metavar="DIR", help="on this machine: also time small writes in DIR")
+    about = "on this machine: show this disk (sda), and no busier one; again for more"
+    parser.add_argument("--disk", action="append", default=[], metavar="NAME", help=about)
     parser.add_argument("--speed", type=float, metavar="N", help="replay so many times as fast (inf: at once)")
     add_settings(parser)
     add_kernel(parser, "SPEC's")
@@ -47,6 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _monitor(arguments: argparse.Namespace) -> None:
     for option, value, needed in (
         ("--dir", arguments.dir, arguments.run_name is None and arguments.guest is None),
+        ("--disk", arguments.disk, arguments.run_name is None and arguments.guest is None),
         ("--speed", arguments.speed, arguments.run_name is not None),
         ("--set", arguments.settings, arguments.guest is not None),
         ("--kernel", arguments.kernel, arguments.guest is not None),
@@ -63,12 +66,15 @@ def _monitor(arguments: argparse.Namespace) -> None:
 
 
 def _watch_machine(arguments: argparse.Namespace) -> None:
+    from wblab.monitor.disks import find_disk
     from wblab.monitor.memory import lock_all, reserve
     from wblab.monitor.probe import probe_place
     from wblab.monitor.sampler import SamplerRequest
     from wblab.monitor.streams import pipe, piped, sampler
 
-    request = SamplerRequest("this machine", probe=str(probe_place(arguments.dir)) if arguments.dir is not None else "")
+    disks = tuple(find_disk(name) for name in arguments.disk)
+    probe = str(probe_place(arguments.dir)) if arguments.dir is not None else ""
+    request = SamplerRequest("this machine", probe=probe, disks=disks)
     audience = _audience(arguments, {})
     reading, writing = pipe()
     reserve(_HEAP_BYTES)

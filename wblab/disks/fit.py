@@ -21,6 +21,8 @@ _DEEPEST = 64
 _TOLD_APART = 1.2  # times between two models that are different
 _SOME_SEEK = 0.02  # of a request that seeks nothing: with less there is none
 _KNEE = 16  # writes in a row that show that a cache is full
+_SOME_CACHE = float(1 << 20)
+_LONGER = 2.0  # times as long as a flush after one write
 _MUCH_BETTER = 0.8  # of the other model's error
 
 
@@ -55,7 +57,7 @@ def fit(measured: Measured) -> Fit:
     cached = _cached(measured, stalls)
     if cached and _error(measured, stalls, cached[0]) < _MUCH_BETTER * _error(measured, stalls, plain):
         model = cached[0]
-        unknown |= {} if cached[1] else {"cache_bytes": "at least: it was never full; --max-bytes writes more"}
+        unknown |= cached[1]
     if not model.cache_bytes:
         unknown["cache_bytes"] = "none was seen: a flush takes no longer after more writes"
     for key, rate in (("write_bps", model.write_bps), ("read_bps", model.read_bps)):
@@ -116,12 +118,17 @@ def _requests(measured: Measured, stalls: Stalls, *, is_cached: bool) -> Model:
     )
 
 
-def _cached(measured: Measured, stalls: Stalls) -> tuple[Model, bool] | None:
-    """Return a model with a write cache, and whether the cache was full at any time; None where none can be seen."""
+def _cached(measured: Measured, stalls: Stalls) -> tuple[Model, dict[str, str]] | None:
+    """Return a model with a write cache, and what is not known of it; None where none can be seen."""
     base = _requests(measured, stalls, is_cached=True)
     groups = _groups(measured)
     if len(groups) < 3:
         return None
+    if not _flushes_grow(measured):  # that seeks are hidden may show a cache all the same
+        said = "cannot be told: the medium is as fast as this could write"
+        return replace(base, cache_bytes=_SOME_CACHE, drain_bps=base.write_bps), dict.fromkeys(
+            ("cache_bytes", "drain_bps"), said
+        )
     slope_s = float(theilslopes([taken for _, taken in groups], [size for size, _ in groups]).slope)
     if slope_s <= 0:
         return None
@@ -137,10 +144,20 @@ def _cached(measured: Measured, stalls: Stalls) -> tuple[Model, bool] | None:
             if times[place] > limit_s and median(times[place : place + _KNEE]) > limit_s:
                 drain_bps = _rate(burst[place:], stalls, measured) or drain_bps
                 held = _held(burst[: place + 1], drain_bps)
-                return replace(base, cache_bytes=held, drain_bps=drain_bps), True
+                return replace(base, cache_bytes=held, drain_bps=drain_bps), {}
     held = max(_held(burst[: place + 1], drain_bps) for place in range(0, len(burst), _KNEE))
-    most_flushed = max(size for size, _ in groups)
-    return replace(base, cache_bytes=max(held, float(most_flushed)), drain_bps=drain_bps), False
+    said = "at least: it was never full; --max-bytes writes more"
+    return replace(base, cache_bytes=held, drain_bps=drain_bps), {"cache_bytes": said}
+
+
+def _flushes_grow(measured: Measured) -> bool:
+    """Whether a flush takes longer after more writes: otherwise the medium is as fast as we could write."""
+    times: dict[str, list[int]] = {}
+    for step in measured.steps:
+        if step.action == "flush":
+            times.setdefault(step.series, []).append(measured.device_ns(step))
+    few = times.get(f"{FLUSHED} 1", [])
+    return bool(few) and max(median(taken) for taken in times.values()) > _LONGER * median(few)
 
 
 def _held(steps: Sequence[Step], drain_bps: float) -> float:

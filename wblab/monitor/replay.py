@@ -6,8 +6,9 @@ import numpy as np
 
 from wblab.core.units import NS_PER_MS, NS_PER_S, Bytes
 from wblab.data.pagecache import DirtyState, PageCache, Throttling
+from wblab.data.pagecache import Written as Requests
 from wblab.data.run import LoadCycles, Run, Times
-from wblab.monitor.samples import Batch, CacheState, End, Item, Source, Throttled, Waited, Written
+from wblab.monitor.samples import Batch, CacheState, End, Item, Source, Throttled, Waited, Worked, Written
 
 TICK_NS = 100 * NS_PER_MS
 GRAIN_NS = 50 * NS_PER_MS  # of several states within, the last is kept
@@ -23,16 +24,19 @@ def replay(run: Run, cache: PageCache | None) -> Iterator[Item]:
     yield Source(f"run {run.name}", run.zero_ns, "" if cache else "this run has no trace that can be read")
     states = _thinned(cache.dirty_state) if cache else None
     asked = cache.throttling.where(cache.throttling.pause_ns > 0) if cache else None
+    requests = cache.written if cache and len(run.disks) > 1 else None  # of one disk the other panes say enough
     probes = [item for item in run.loads if item.load.role == "innocent"]
     first_ns, last_ns = _span(run, states)
     for now_ns in range(first_ns, last_ns + TICK_NS, TICK_NS):
         since_ns = now_ns - TICK_NS
+        is_rates_turn = (now_ns - first_ns) % _RATE_SPAN_NS == 0
         yield Batch(
             now_ns,
             states=tuple(_states(states, since_ns, now_ns)) if states else (),
             throttled=tuple(_throttled(asked, since_ns, now_ns)) if asked else (),
             waits=tuple(wait for probe in probes for wait in _waits(probe, since_ns, now_ns)),
-            writers=tuple(_written(run, now_ns)) if (now_ns - first_ns) % _RATE_SPAN_NS == 0 else (),
+            writers=tuple(_written(run, now_ns)) if is_rates_turn else (),
+            disks=tuple(_worked(requests, list(run.disks), now_ns)) if requests and is_rates_turn else (),
         )
     yield End(f"the run {'failed: ' + run.failure if run.failure else 'is over'}")
 
@@ -85,3 +89,10 @@ def _written(run: Run, now_ns: int) -> Iterator[Written]:
         first, last = np.searchsorted(item.boundaries_ns[1:], (now_ns - _RATE_SPAN_NS, now_ns), side="right")
         if block and last > first:
             yield Written(now_ns, _RATE_SPAN_NS, item.name, Bytes(int(last - first) * block))
+
+
+def _worked(requests: Requests, disks: list[str], now_ns: int) -> Iterator[Worked]:
+    """Yield what each disk was done with. For how long it was busy no event tells."""
+    rows = requests.where(_span_of(requests.ts_ns, now_ns - _RATE_SPAN_NS, now_ns))
+    for disk in disks:
+        yield Worked(now_ns, _RATE_SPAN_NS, disk, Bytes(int(rows.size[rows.disk == disk].sum())))

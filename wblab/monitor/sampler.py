@@ -10,7 +10,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +22,7 @@ from wblab.machine.directory import open_directory, own_directory
 from wblab.machine.lifetime import end_with
 from wblab.machine.tracefs import Instance
 from wblab.machine.undo import NoUndo, Undo
+from wblab.monitor.disks import Work
 from wblab.monitor.events import EVENTS, Reader, Seen
 from wblab.monitor.memory import lock_all, reserve
 from wblab.monitor.probe import Probe
@@ -33,6 +34,7 @@ GRAIN_NS = 50_000_000  # of several states within, the last is kept
 
 _WRITERS_EACH = 10  # ticks: looking at all processes costs most
 _WRITERS_MOST = 6
+_DISKS_MOST = 6
 _HEAP_BYTES = 4 << 20
 _CHUNK_BYTES = 1 << 14
 
@@ -43,12 +45,14 @@ class SamplerRequest:
 
     probe: the directory of a probe; empty, none. passing: the machine is a guest, which ends with us and has its
     programs from another disk than the watched one: nothing is undone, and none of its little memory is locked.
+    disks: the names of those that are told of; none, the busiest.
     """
 
     name: str
     to: str = ""
     probe: str = ""
     passing: bool = False
+    disks: tuple[str, ...] = ()
 
 
 def main() -> None:
@@ -86,7 +90,7 @@ def sample(request: SamplerRequest, undo: Undo, tell: Callable[[Item], None], is
         if pipe is not None:
             stack.callback(os.close, pipe)
         now_ns = time.monotonic_ns()
-        take = Taker(pipe, probe, now_ns)
+        take = Taker(pipe, probe, now_ns, request.disks)
         tell(Source(f"{request.name}, Linux {os.uname().release}", now_ns, untraced))
         if not request.passing:
             reserve(_HEAP_BYTES)
@@ -112,7 +116,7 @@ def open_events(undo: Undo) -> tuple[int | None, str]:
 class Taker:
     """Takes all samples that there are since the last ones."""
 
-    def __init__(self, pipe: int | None, probe: Probe | None, now_ns: int) -> None:
+    def __init__(self, pipe: int | None, probe: Probe | None, now_ns: int, disks: Sequence[str] = ()) -> None:
         self._pipe = pipe
         self._probe = probe
         self._page_bytes = os.sysconf("SC_PAGESIZE")
@@ -120,6 +124,7 @@ class Taker:
         self._vmstat = vmstat()
         self._stalls = Stalls(now_ns)
         self._writers = Writers(_WRITERS_MOST, now_ns)
+        self._disks = Work(_DISKS_MOST, disks, now_ns)
         self._ticks = 0
 
     def batch(self, now_ns: int) -> Batch:
@@ -137,13 +142,15 @@ class Taker:
         if not seen.states:
             seen.states.append(cache_state(vmstat_text, self._page_bytes, now_ns))
         self._ticks += 1
+        is_writers_turn = self._ticks % _WRITERS_EACH == 0
         return Batch(
             now_ns,
             states=tuple(seen.states),
             throttled=tuple(seen.throttled),
             waits=self._probe.since_last(now_ns) if self._probe else (),
             pressures=self._stalls.since_last(now_ns),
-            writers=self._writers.since_last(now_ns) if self._ticks % _WRITERS_EACH == 0 else (),
+            writers=self._writers.since_last(now_ns) if is_writers_turn else (),
+            disks=self._disks.since_last(now_ns) if is_writers_turn else (),
             lost=seen.lost,
         )
 

@@ -76,6 +76,17 @@ class Written:
 
 
 @dataclass(frozen=True)
+class Worked:
+    """What a disk did in the last `span_ns`. busy_ns: for how long it had something to do; None where nobody knows."""
+
+    at_ns: int
+    span_ns: int
+    disk: str
+    written: Bytes
+    busy_ns: int | None = None
+
+
+@dataclass(frozen=True)
 class Batch:
     """Samples that were taken up to `now_ns`, and how many events were lost since the last ones."""
 
@@ -85,6 +96,7 @@ class Batch:
     waits: tuple[Waited, ...] = ()
     pressures: tuple[Pressure, ...] = ()
     writers: tuple[Written, ...] = ()
+    disks: tuple[Worked, ...] = ()
     lost: int = 0
 
 
@@ -105,6 +117,7 @@ _ROWS: dict[str, type[Any]] = {
     "waits": Waited,
     "pressures": Pressure,
     "writers": Written,
+    "disks": Worked,
 }
 
 

@@ -7,9 +7,11 @@ import pty
 import subprocess
 import sys
 import tomllib
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from support.waiting import wait_until
 
 from wblab.cli import main
 from wblab.core.errors import InputError
@@ -100,3 +102,22 @@ def test_a_full_disk_is_refused(tmp_path, monkeypatch):
     there = Site(tmp_path, 0, Place("ext4", "/dev/sda", (), device, ()), device)
     with pytest.raises(InputError, match=r"only 12 KiB are free, and 8 MiB are needed: make room"):
         there.bounds(512 << 20, 60)
+
+
+def test_killed_it_leaves_no_file(here):
+    command = [sys.executable, "-m", "wblab", "disk", "measure", str(here), "--yes", *FEW]
+    started = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    wait_until(lambda: started.poll() is not None or any(str(here) in held for held in open_files(started.pid)))
+    assert started.poll() is None
+    started.kill()
+    started.wait()
+    assert os.listdir(here) == []
+
+
+def open_files(pid):
+    """Yield what the descriptors of a process stand for; of a file without a name, the place where it would be."""
+    with suppress(OSError):
+        for fd in os.listdir(f"/proc/{pid}/fd"):
+            with suppress(OSError):
+                if "#" in (path := os.readlink(f"/proc/{pid}/fd/{fd}")):  # a nameless file is called so: /dir/#123
+                    yield path

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager, suppress
 from support.browser import browser
 
 from wblab.core.loads import MultiWrite, Offender
-from wblab.monitor.samples import Batch, CacheState, End, Pressure, Source, Throttled, Waited, Written
+from wblab.monitor.samples import Batch, CacheState, End, Pressure, Source, Throttled, Waited, Worked, Written
 from wblab.monitor.server import address, listen, serve
 from wblab.plot.colours import load_colours
 from wblab.plot.style import look
@@ -29,6 +29,7 @@ def batch(number):
         waits=(Waited("probe", since_ns, now_ns, over=number % 20 == 10),) if number % 20 <= 10 else (),
         pressures=(Pressure(now_ns, 100 * MS, 120 * MS, 40 * MS),),
         writers=(Written(now_ns, S, f"task {number // 10 % 12}", MIB),) if number % 10 == 0 else (),
+        disks=(Worked(now_ns, S, f"sd{'abcde'[number // 10 % 5]}", MIB, S // 2),) if number % 10 == 0 else (),
         lost=int(number == 5),
     )
 
@@ -107,6 +108,7 @@ HEARD = "(window.monitor?.store?.state.x.length ?? 0)"
 SHOWN = "Object.fromEntries(monitor.panes.all.filter(p => !p.root.hidden).map(p => [p.key, p.plot.data[0].length]))"
 STROKES = "Object.fromEntries(monitor.panes.all[1].plot.series.slice(1).map(s => [s.label, s.stroke()]))"
 OTHERS = "monitor.panes.all[4].plot.series.slice(1).map(s => s.stroke())"
+DISK_COLOURS = "monitor.panes.all[5].plot.series.slice(1).map(s => s.stroke())"
 LABELS = "Object.fromEntries(monitor.panes.all.map(p => [p.key, p.plot.series.slice(1).map(s => s.label)]))"
 
 
@@ -125,13 +127,15 @@ def test_it_draws_what_it_hears_and_says_where_it_is():
             )
             assert notes.endswith(" 1 events were lost.")
             shown = await page.value(SHOWN)
-            assert set(shown) == {"state", "throttled", "waits", "pressure", "writers"}
+            assert set(shown) == {"state", "throttled", "waits", "pressure", "writers", "disks", "busy"}
             assert all(count > 10 for count in shown.values())
             labels = await page.value(LABELS)
             assert labels["throttled"] == ["l1", "mw1"]
             assert await page.value(STROKES) == load_colours(LOADS)  # those of its timeline
             assert not set(load_colours(LOADS).values()) & set(await page.value(OTHERS))
             assert len(labels["writers"]) == 6  # the largest of twelve
+            assert len(labels["disks"]) == len(labels["busy"]) == 4  # of five
+            assert len(set(await page.value(DISK_COLOURS))) == 4
             waits = await page.value("monitor.panes.all[2].plot.data.map(column => Math.max(...column))")
             assert waits[1] == 1.0  # the longest write
             assert await page.value("Math.max(...monitor.panes.all[3].plot.data[1])") == 100

@@ -1,9 +1,13 @@
+from dataclasses import replace
 from itertools import pairwise
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from support import pictured
 
+from wblab.core.rundir import DiskRecord
+from wblab.data.pagecache import Written
 from wblab.data.run import read_run
 from wblab.monitor.replay import GRAIN_NS, TICK_NS, replay
 from wblab.monitor.samples import Batch, CacheState, End, Source, Throttled, Waited
@@ -87,3 +91,19 @@ def test_without_a_trace_there_are_the_loads(make_run):
     assert "no trace" in items[0].untraced
     assert all_of(items, "states") == []
     assert all_of(items, "waits")[-1] == Waited("mw1", 100 * MS, 800 * MS, over=True)
+
+
+def test_of_several_disks_each_has_what_it_wrote(make_run):
+    disks = {"slow": DiskRecord("98:0", 0), "fast": DiskRecord("98:16", 0)}
+    run = replace(read_run(make_run(pictured.BOUNDARIES)), disks=disks)
+    times_ns = np.arange(100, 8000, 100) * MS
+    names = np.where(np.arange(len(times_ns)) % 4 == 0, "slow", "fast").astype(object)
+    cache = SimpleNamespace(
+        dirty_state=pictured.dirty_state(1000),
+        throttling=pictured.throttling(),
+        written=Written(times_ns, np.full(len(times_ns), MIB), names),
+    )
+    rows = all_of(list(replay(run, cache)), "disks")
+    assert {row.disk: row.busy_ns for row in rows} == {"slow": None, "fast": None}
+    total = {disk: sum(row.written for row in rows if row.disk == disk) for disk in ("slow", "fast")}
+    assert total["fast"] == pytest.approx(3 * total["slow"], rel=0.1)

@@ -1,6 +1,18 @@
 import pytest
 
-from wblab.monitor.samples import Batch, CacheState, End, Pressure, Source, Throttled, Waited, Written, line, parse
+from wblab.monitor.samples import (
+    Batch,
+    CacheState,
+    End,
+    Pressure,
+    Source,
+    Throttled,
+    Waited,
+    Worked,
+    Written,
+    line,
+    parse,
+)
 
 BATCH = Batch(
     2_000_000_000,
@@ -9,6 +21,7 @@ BATCH = Batch(
     waits=(Waited("probe", 1_900_000_000, 2_000_000_000, over=False),),
     pressures=(Pressure(2_000_000_000, 100_000_000, 40_000_000, 0),),
     writers=(Written(2_000_000_000, 1_000_000_000, "dd", 80 << 20),),
+    disks=(Worked(2_000_000_000, 1_000_000_000, "sda", 80 << 20, 900_000_000), Worked(2, 1, "slow", 5)),
     lost=3,
 )
 
@@ -21,6 +34,11 @@ def test_a_line_tells_the_whole_item(item):
     assert text.endswith(b"\n")
     assert text.count(b"\n") == 1
     assert parse(text) == item
+
+
+def test_a_line_of_before_there_were_disks_is_read():
+    old = b'{"batch":{"now_ns":1,"writers":[{"at_ns":1,"span_ns":1,"task":"dd","written":4096}],"lost":0}}'
+    assert parse(old) == Batch(1, writers=(Written(1, 1, "dd", 4096),))
 
 
 def test_a_terminal_may_have_changed_the_end_of_a_line():

@@ -1,8 +1,9 @@
 // The panes, each a uPlot with one common time axis; names and colours are those of the lab's pictures (look.json).
 
-const HEIGHT = { state: 260, throttled: 130, waits: 150, pressure: 110, writers: 150 };
+const HEIGHT = { state: 260, throttled: 130, waits: 150, pressure: 110, writers: 150, disks: 130, busy: 110 };
 const HEADROOM = 1.08;
 const MOST_TASKS = 6;
+const MOST_DISKS = 4;
 
 const stepped = uPlot.paths.stepped({ align: 1 });
 
@@ -10,6 +11,7 @@ export class Panes {
   constructor(parent, look, mark) {
     this.look = look;
     this.colours = new Map(Object.entries(look.loads)); // of loads, and of tasks that are shown: the same in all panes
+    this.diskColours = new Map(); // the same in both panes; next to those of tasks there would be too few
     const area = (label, fill) => ({ label, fill, stroke: fill, width: 0, points: { show: false }, paths: stepped });
     const line = (label, stroke) => ({ label, stroke, width: 1.6, spanGaps: true, points: { show: false }, paths: stepped });
     const pane = (key, title, what, unit, least, series = []) =>
@@ -29,6 +31,8 @@ export class Panes {
         area("full", look.pause),
       ]),
       pane("writers", "top writers", "into the page cache; tasks of one name are added up", "MiB/s", 0.1),
+      pane("disks", "disks", "what each disk was done with writing", "MiB/s", 0.1),
+      pane("busy", "busy", "share of the time in which a disk had something to do", "%", 100),
     ];
   }
 
@@ -39,8 +43,12 @@ export class Panes {
       waits: store.waitsTable(from, to),
       pressure: store.pressure.table(from, to),
       writers: store.writers.table(from, to, MOST_TASKS),
+      disks: store.disks.table(from, to, MOST_DISKS),
+      busy: store.busy.table(from, to, MOST_DISKS),
     };
-    this.colour(["throttled", "waits", "writers"].flatMap((key) => tables[key].names));
+    const names = (...keys) => keys.flatMap((key) => tables[key].names);
+    this.colour(this.colours, names("throttled", "waits", "writers"), this.look.loads);
+    this.colour(this.diskColours, names("disks", "busy"), {});
     for (const pane of this.all) pane.draw(tables[pane.key], from, to, (name) => this.series(pane.key, name));
   }
 
@@ -48,18 +56,18 @@ export class Panes {
     for (const pane of this.all) pane.resize();
   }
 
-  // Tasks keep their colour for as long as they are shown; those of loads have one that is always theirs.
-  colour(names) {
-    for (const name of this.colours.keys()) if (!names.includes(name) && !Object.hasOwn(this.look.loads, name)) this.colours.delete(name);
+  // Names keep their colour for as long as they are shown; those of loads, `always`, have one that is always theirs.
+  colour(colours, names, always) {
+    for (const name of colours.keys()) if (!names.includes(name) && !Object.hasOwn(always, name)) colours.delete(name);
     for (const name of names) {
-      if (this.colours.has(name)) continue;
-      const used = [...this.colours.values()];
-      this.colours.set(name, this.look.series.find((each) => !used.includes(each)) ?? this.look.others);
+      if (colours.has(name)) continue;
+      const used = [...colours.values()];
+      colours.set(name, this.look.series.find((each) => !used.includes(each)) ?? this.look.others);
     }
   }
 
   series(key, name) {
-    const stroke = this.colours.get(name);
+    const stroke = (["disks", "busy"].includes(key) ? this.diskColours : this.colours).get(name);
     if (key === "throttled") {
       return { label: name, stroke, paths: () => null, points: { show: true, size: 4, width: 0, fill: stroke } };
     }

@@ -14,6 +14,8 @@ export class Store {
     this.throttled = new Rows();
     this.writers = new Rows();
     this.pressure = new Rows();
+    this.disks = new Rows(); // what each writes
+    this.busy = new Rows();
     this.waits = new Map(); // name -> {x, y, going}
   }
 
@@ -30,6 +32,7 @@ export class Store {
     for (const each of batch.waits ?? []) this.addWait(each);
     for (const each of batch.pressures ?? []) this.addPressure(each);
     if (batch.writers) this.addWriters(batch.writers);
+    if (batch.disks) this.addDisks(batch.disks);
   }
 
   addState(each) {
@@ -71,6 +74,20 @@ export class Store {
     this.writers.add(this.seconds(writers[0].at_ns), rates);
   }
 
+  addDisks(disks) {
+    const at = this.seconds(disks[0].at_ns);
+    const rates = Object.create(null); // a disk that is not among them did nothing
+    const shares = Object.create(null);
+    for (const name of this.disks.named.keys()) rates[name] = 0;
+    for (const name of this.busy.named.keys()) shares[name] = 0;
+    for (const each of disks) {
+      rates[each.disk] = each.written / MIB / (each.span_ns / 1e9);
+      if (each.busy_ns !== null) shares[each.disk] = Math.min(100, (100 * each.busy_ns) / each.span_ns);
+    }
+    this.disks.add(at, rates);
+    if (Object.keys(shares).length) this.busy.add(at, shares);
+  }
+
   waitsTable(from, to) {
     const names = [...this.waits.keys()];
     const tables = [...this.waits.values()].map(({ x, y, going }) => {
@@ -82,7 +99,7 @@ export class Store {
 
   forget() {
     const before = this.nowS - KEPT_S;
-    for (const rows of [this.state, this.throttled, this.writers, this.pressure]) rows.forget(before);
+    for (const rows of [this.state, this.throttled, this.writers, this.pressure, this.disks, this.busy]) rows.forget(before);
     for (const wait of this.waits.values()) forget([wait.x, wait.y], before);
   }
 }

@@ -1,0 +1,78 @@
+"""What each disk of the machine does, from /proc/diskstats: also of one that was just plugged in."""
+
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from wblab.core.errors import InputError, nearest
+from wblab.core.units import NS_PER_MS, Bytes
+from wblab.monitor.proc import KeptOpen
+from wblab.monitor.samples import Worked
+
+_DISKSTATS = Path("/proc/diskstats")
+_SECTOR_BYTES = 512  # whatever the disk has: Documentation/admin-guide/iostats.rst
+_NAME, _WRITTEN, _BUSY = 2, 9, 12
+# What is made of other disks, and would count their bytes again; memory; and what is not written to.
+_NO_DISK = re.compile(rb"(loop|ram|zram|dm-|md|sr|fd)\d")
+
+
+def counters(text: bytes) -> dict[str, tuple[int, int]]:
+    """Return of each whole disk in the text of /proc/diskstats the bytes written, and the ns in which it was busy.
+
+    A disk stands before its partitions, which begin with its name: sda, sda1; nvme0n1, nvme0n1p1.
+    """
+    found: dict[str, tuple[int, int]] = {}
+    whole = b""
+    for entry in text.splitlines():
+        words = entry.split()
+        if len(words) <= _BUSY:  # the last of very many
+            continue
+        name = words[_NAME]
+        is_part = whole and name.startswith(whole) and name[len(whole) :].removeprefix(b"p").isdigit()
+        if is_part or _NO_DISK.match(name):
+            continue
+        whole = name
+        found[name.decode(errors="replace")] = (int(words[_WRITTEN]) * _SECTOR_BYTES, int(words[_BUSY]) * NS_PER_MS)
+    return found
+
+
+def find_disk(name: str) -> str:
+    """Return the name of a disk of this machine: of sda or /dev/sda, sda. Raises InputError for what is none."""
+    try:
+        known = sorted(counters(_DISKSTATS.read_bytes()))
+    except OSError as error:
+        raise InputError(f"--disk: this kernel tells of no disks: {error.strerror}: leave it out") from None
+    if (bare := name.removeprefix("/dev/")) not in known:
+        raise InputError(f"--disk: no disk {name!r}{nearest(bare, known)}: give one of {', '.join(known)}")
+    return bare
+
+
+class Work:
+    """What disks did since it was last asked: the `most` that were busy longest, or those of some names.
+
+    Nothing where the kernel tells of no disks.
+    """
+
+    def __init__(self, most: int, only: Sequence[str], now_ns: int) -> None:
+        self._most, self._only, self._last_ns = most, only, now_ns
+        self._last: dict[str, tuple[int, int]] = {}
+        self._file: KeptOpen | None = None
+        with suppress(OSError):
+            self._file = KeptOpen(_DISKSTATS)
+            self._last = counters(self._file.read())
+
+    def since_last(self, now_ns: int) -> tuple[Worked, ...]:
+        """Return those that did anything, the busiest first. One whose counts began anew is told of the next time."""
+        if self._file is None:
+            return ()
+        current, span_ns = counters(self._file.read()), now_ns - self._last_ns
+        rows = []
+        for name, (written, busy_ns) in current.items():
+            before = self._last.get(name, (0, 0))
+            work = Worked(now_ns, span_ns, name, Bytes(written - before[0]), busy_ns - before[1])
+            if name in self._only or (not self._only and work.busy_ns):
+                rows.append(work)
+        self._last_ns, self._last = now_ns, current
+        rows = [row for row in rows if row.written >= 0 and (row.busy_ns or 0) >= 0]
+        return tuple(sorted(rows, key=lambda row: (-(row.busy_ns or 0), row.disk))[: self._most])
