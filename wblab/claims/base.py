@@ -51,7 +51,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Claim:
-    """says: in short, what the thesis claims. source: where. cases: the runs that `check` looks at, see `cases`.
+    """says: in short, what its author claims. source: where. cases: the runs that `check` looks at, see `cases`.
 
     A claim without cases cannot be tested here; its check says why.
     """
@@ -61,6 +61,15 @@ class Claim:
     source: str
     cases: tuple[str, ...]
     check: Callable[[Samples], Verdict]
+
+
+@dataclass(frozen=True)
+class Work:
+    """A work with its claims, in its order. title: of a report on them. cites: the work, as one names it."""
+
+    title: str
+    cites: str
+    claims: tuple[Claim, ...]
 
 
 def untested(why: str) -> Callable[[Samples], Verdict]:

@@ -52,7 +52,8 @@ class Drawn:
 
 
 def figures(samples: dict[str, list[Sample]]) -> Iterator[Drawn]:
-    """Draw the figures of a report one after the other."""
+    """Draw the figures of a report one after the other: of the cases that have the loads that they show."""
+    samples = {case: runs for case, runs in samples.items() if _COLOURS.keys() <= runs[0].run.spec.load.keys()}
     if not samples:
         return
     figure = Figure(figsize=(WIDTH_IN, 1.2 + _ROW_IN * len(samples)), dpi=DPI, layout="constrained")

@@ -1,6 +1,7 @@
-"""All claims, in the thesis's order."""
+"""All works with their claims, in their order."""
 
-from wblab.claims.base import Claim, untested
+from wblab.claims.base import Claim, Work, untested
+from wblab.claims.chadd import chadd_claims
 from wblab.claims.daemon import daemon_claims
 from wblab.claims.disks import MITIGATION, limit_claims, live_claims, mitigation_claims, sync_claims
 from wblab.claims.lockup import base_claims, flush_claim
@@ -62,10 +63,21 @@ CLAIMS: tuple[Claim, ...] = (
 )
 
 
-def chosen(names: list[str]) -> list[Claim]:
+WORKS: dict[str, Work] = {
+    "thesis": Work(
+        "The thesis's claims",
+        "A. Mendez, Analysis and mitigation of writeback cache lock-ups in Linux (UPC, 2020)",
+        CLAIMS,
+    ),
+    "chadd": Work("A. Chadd's claims", "A. Chadd, Writing Disk-IO efficient applications (slides)", chadd_claims()),
+}
+
+
+def chosen(names: list[str], work: str = "thesis") -> list[Claim]:
     """Return the claims of these names, all where there are none. Raises InputError for a name that is not known."""
-    known = [claim.name for claim in CLAIMS]
+    claims = WORKS[work].claims
+    known = [claim.name for claim in claims]
     for name in names:
         if name not in known:
             raise InputError(f"no claim {name!r}{nearest(name, known)}: 'wblab verify --list' names them")
-    return [claim for claim in CLAIMS if not names or claim.name in names]
+    return [claim for claim in claims if not names or claim.name in names]

@@ -7,6 +7,7 @@ from pathlib import Path
 from wblab.claims.base import MOST, Effect
 from wblab.claims.cases import CASES
 from wblab.claims.chart import Drawn, figures
+from wblab.claims.registry import WORKS
 from wblab.claims.result import Result, figure_text
 from wblab.claims.sample import Sample
 from wblab.core.errors import WblabError
@@ -40,7 +41,8 @@ def _page(result: Result, drawn: list[Drawn]) -> str:
     return render(
         "wblab.claims",
         REPORT,
-        title=f"The thesis's claims on Linux {result.kernel['release']}",
+        title=f"{WORKS[result.work].title} on Linux {result.kernel['release']}",
+        cites=WORKS[result.work].cites,
         result=result,
         classes=_CLASSES,
         most=MOST,

@@ -20,7 +20,7 @@ _SAYS = 80  # characters of a claim that a terminal shows
 class Result:
     """kernel: what a run's record says of it. samples: the runs by case, in the order of seeds.
 
-    wall_s: how long it took. seeds: how many were asked for; cases that take long have fewer.
+    wall_s: how long it took. seeds: how many were asked for; cases that take long have fewer. work: whose claims.
     """
 
     kernel: dict[str, Any]
@@ -28,6 +28,7 @@ class Result:
     wall_s: float
     verdicts: tuple[tuple[Claim, Verdict], ...]
     samples: dict[str, list[Sample]]
+    work: str = "thesis"
 
     def count(self, outcome: str) -> int:
         """Return how many claims came out so."""
@@ -37,6 +38,7 @@ class Result:
         """Return it as a JSON object; runs are named as seen from `directory`. What is not finite becomes null."""
         return {
             **VERIFICATION.head(),
+            "work": self.work,
             "kernel": self.kernel,
             "seeds": self.seeds,
             "wall_s": round(self.wall_s, 1),
@@ -74,7 +76,7 @@ def table(result: Result) -> Table:
         (claim.name, verdict.outcome, figure_text(verdict.effect), shorten(claim.says, _SAYS, placeholder=" …"))
         for claim, verdict in result.verdicts
     ]
-    return Table(rows, ("claim", "verdict", "figure", "what the thesis says"))
+    return Table(rows, ("claim", "verdict", "figure", "what is claimed"))
 
 
 def summary(result: Result) -> str:

@@ -18,12 +18,16 @@ if TYPE_CHECKING:
     from wblab.claims.base import Claim
 
 
+_WORKS = ("thesis", "chadd")  # of wblab.claims.registry, which takes long to import
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb and its options."""
     parser.description = (
-        "Check the thesis's claims on runs made for it, in virtual time, and write a report. That a claim is not "
-        "reproduced is a finding, not a failure."
+        "Check a work's claims, the thesis's by default, on runs made for it, in virtual time, and write a report. "
+        "That a claim is not reproduced is a finding, not a failure."
     )
+    parser.add_argument("--source", choices=_WORKS, default=_WORKS[0], help="whose claims (default: thesis)")
     parser.add_argument("claims", nargs="*", metavar="CLAIM", help="only these (default: all; --list names them)")
     parser.add_argument("--list", action="store_true", help="print the claims and run nothing")
     add_kernel(parser, "wblab kernel list says which")
@@ -51,7 +55,7 @@ def _verify(arguments: argparse.Namespace) -> None:
     from wblab.kernels import built_kernels, full_name
     from wblab.lab.progress import bar
 
-    claims = chosen(arguments.claims)
+    claims = chosen(arguments.claims, arguments.source)
     if arguments.list:
         _print_claims(claims, arguments.json)
         return
@@ -61,12 +65,13 @@ def _verify(arguments: argparse.Namespace) -> None:
     cases = dict.fromkeys(case for claim in claims for case in claim.cases)
     wanted = jobs(cases, arguments.seeds, shelf, name)
     print_notes(request for _, request in wanted)
-    directory = _directory(arguments.output, results(arguments), kernel.series)
+    prefix = "verify" if arguments.source == _WORKS[0] else f"verify-{arguments.source}"
+    directory = _directory(arguments.output, results(arguments), f"{prefix}-{kernel.series}")
     started = time.monotonic()
     with bar("verify") as report:
         samples = make(wanted, directory / RUNS, arguments.jobs or processors(), report)
     verdicts = judged(claims, samples)
-    result = Result(kernel.describe(), arguments.seeds, time.monotonic() - started, verdicts, samples)
+    result = Result(kernel.describe(), arguments.seeds, time.monotonic() - started, verdicts, samples, arguments.source)
     page = write_report(result, directory, arguments.format)
     if arguments.json:
         print(json.dumps({"report": str(page)} | result.to_json(directory), indent=2))
@@ -83,9 +88,9 @@ def _print_claims(claims: "Sequence[Claim]", as_json: bool) -> None:
         Table([(claim.name, f"{claim.says} ({claim.source})") for claim in claims]).show()
 
 
-def _directory(output: Path | None, reports: Path, series: str) -> Path:
+def _directory(output: Path | None, reports: Path, name: str) -> Path:
     """Return the directory of the report, new or empty. Raises InputError."""
-    directory = output or reports / dated(f"verify-{series}")
+    directory = output or reports / dated(name)
     try:
         directory.mkdir(parents=True, exist_ok=True)
         taken = any(directory.iterdir())
