@@ -74,3 +74,19 @@ def test_holds_pauses_against_the_flush_time(shared_lab, monkeypatch, tmp_path):
     shown = execute(notebook)
     assert sum("image/png" in data for data in shown) >= 2
     assert any("exponent of throughput" in data.get("text/plain", "") for data in shown)
+
+
+def test_says_which_way_keeps_a_loop_free(shared_lab, monkeypatch, tmp_path):
+    short = ("trace.events=[]", "load.l1.size=24MiB", "load.l1.wait=2s")
+    ways = (("sync", "sync"), ("threads", "threads"), ("pipe", "sendfile"))
+    runs = [
+        shared_lab.run("loop", *short, f"load.g1.paradigm={log}", f"load.s1.paradigm={server}") for log, server in ways
+    ]
+    monkeypatch.setenv(RUNS_VARIABLE, os.pathsep.join(str(run.path) for run in runs))
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+    notebook = nbformat.read(ROOT / "analysis" / "paradigms.ipynb", as_version=4)
+    shown = execute(notebook)
+    assert sum("image/png" in data for data in shown) >= 2
+    tables = [data["text/plain"] for data in shown if "text/plain" in data]
+    assert any("threads" in table and "sendfile" in table for table in tables)
+    assert any("threads" in table and "pipe" in table for table in tables)

@@ -34,6 +34,35 @@ _EXT2 = f"disk={{a={{{_DEVICE}, filesystem='ext2', seek_time='10ms', mkfs_option
 _COPY = "load.l1={kind='load', file='l1', wait='2s', size='40MiB', block='1MiB'}"
 _MAPPED = "load.m1={kind='mapped', file='m1', size='1MiB', idle='50ms'}"
 
+_SOON = ("load.l1.wait=4s", "load.l1.size=64KiB", "trace.lead=1s")  # no more than what ends the run
+_WRITTEN = ("sysctl.vm.dirty_writeback_centisecs=50", "sysctl.vm.dirty_expire_centisecs=50")
+_ALONE = (*_SOON, *_WRITTEN, "load.g1.idle=60s", "load.s1.put_every=0")
+_OVERLAP = (*_ALONE, "disk.depth=16", "disk.latency=20ms", "load.s1.idle=4ms", "load.s1.paradigm=aio")
+_HDD = ("disk.latency=0", "disk.seek_time=8380us", "disk.write_bps=51MB/s")
+_END = "l1={kind='load', file='l1', wait='4s', size='64KiB', block='64KiB'}"
+_NO_JOURNAL = ("disk.filesystem=ext2",)  # which keeps in memory what it has not written to its place
+_PUTS = (*_ALONE, "load.s1.put_every=1")
+_MAP = (*_ALONE, "load.s1.paradigm=mmap", "load.s1.store=packed", "load.s1.cache=kept", "load.s1.idle=5ms")
+
+
+def _ways(log: str, server: str) -> tuple[str, ...]:
+    return f"load.g1.paradigm={log}", f"load.s1.paradigm={server}"
+
+
+def _reads(block: str) -> tuple[str, ...]:
+    load = f"r1={{kind='read', file='r1', size='32MiB', block='{block}', idle='1us', cache='direct'}}"
+    return (*_HDD, f"load={{{load}, {_END}}}")
+
+
+def _repeats(name: str, command: str) -> tuple[str, ...]:
+    return (*_ALONE, "load.s1.idle=60s", f"load.{name}={{kind='repeat', idle='200ms', argv=['sh', '-c', '{command}']}}")
+
+
+def _mapped(order: str) -> tuple[str, ...]:
+    load = f"m1={{kind='mapped', file='m1', size='32MiB', idle='5ms', order='{order}'}}"
+    return (*_WRITTEN, f"load={{{load}, {_END}}}")
+
+
 CASES = {
     "ext2": Case("base-ext2", "ext2 on the throttled disk, as the thesis ran it", opens=True),
     "ext4": Case("base", "ext4 with its journal on the throttled disk", opens=True),
@@ -67,6 +96,50 @@ CASES = {
     "mapped": Case("base", "the base experiment beside a load that writes to a mapped file", (_MAPPED,)),
     "ext2-1k": Case("linear", "a copy to ext2 with blocks of 1 KiB, on a bare disk that seeks", (_EXT2 % 1024, _COPY)),
     "ext2-4k": Case("linear", "the same with blocks of 4 KiB", (_EXT2 % 4096, _COPY)),
+    "loop-sync": Case("loop", "loops that do their own I/O, beside an offender", most_seeds=3),
+    "loop-threads": Case("loop", "the same with threads", _ways("threads", "threads"), most_seeds=3),
+    "loop-some": Case(
+        "loop",
+        "the same with all but write and close in threads",
+        (*_ways("threads", "threads"), "load.s1.async_calls=['open', 'read', 'unlink']"),
+        most_seeds=3,
+    ),
+    "loop-sendfile": Case("loop", "a log through a pipe, objects by sendfile", _ways("pipe", "sendfile"), most_seeds=3),
+    "pipe-small": Case(
+        "loop", "a log through a pipe of 4 KiB", (*_ways("pipe", "threads"), "load.g1.room=4KiB"), most_seeds=3
+    ),
+    "aio-one": Case("loop", "POSIX AIO on one descriptor", (*_OVERLAP, "load.s1.store=packed"), most_seeds=3),
+    "aio-many": Case("loop", "POSIX AIO on a descriptor an object", _OVERLAP, most_seeds=3),
+    "reads-512": Case("loop", "random reads of 512 B from a SATA disk", _reads("512B"), most_seeds=3),
+    "reads-64k": Case("loop", "random reads of 64 KiB from it", _reads("64KiB"), most_seeds=3),
+    "cold-all": Case(
+        "loop",
+        "an object in a file on ext2, with all caches dropped before",
+        _NO_JOURNAL + _repeats("r1", "echo 3 > /proc/sys/vm/drop_caches; cat s1/05/02/00000025 > /dev/null"),
+        most_seeds=3,
+    ),
+    "cold-data": Case(
+        "loop",
+        "the same with directories and inodes kept",
+        _NO_JOURNAL + _repeats("r1", "echo 1 > /proc/sys/vm/drop_caches; cat s1/05/02/00000025 > /dev/null"),
+        most_seeds=3,
+    ),
+    "raw": Case("loop", "passes over a device", _repeats("d1", "head -c 1M /dev/ubda > /dev/null"), most_seeds=3),
+    "raw-direct": Case(
+        "loop",
+        "the same around the page cache",
+        _repeats("d1", "dd if=/dev/ubda of=/dev/null bs=64k count=16 iflag=direct status=none"),
+        most_seeds=3,
+    ),
+    "put-files": Case("loop", "new objects, a file each", _PUTS, most_seeds=3),
+    "put-cyclic": Case("loop", "new objects in a cyclic log", (*_PUTS, "load.s1.store=cyclic"), most_seeds=3),
+    "gets": Case("loop", "gets of objects in files, mounted relatime", _ALONE, most_seeds=3),
+    "mapped-order": Case("loop", "pages of a mapped file, in order", _mapped("sequential"), most_seeds=3),
+    "mapped-random": Case("loop", "pages of a mapped file, at random", _mapped("random"), most_seeds=3),
+    "map-ram": Case("loop", "objects in mapped memory, 1 MiB", (*_MAP, "load.s1.objects=64"), most_seeds=3),
+    "map-beyond": Case(
+        "loop", "objects in mapped memory, 256 MiB", (*_MAP, "load.s1.objects=16384", "disk.size=300MiB"), most_seeds=3
+    ),
 }
 
 

@@ -1,6 +1,7 @@
 """All works with their claims, in their order."""
 
 from wblab.claims.base import Claim, Work, untested
+from wblab.claims.chadd import chadd_claims
 from wblab.claims.daemon import daemon_claims
 from wblab.claims.disks import MITIGATION, limit_claims, live_claims, mitigation_claims, sync_claims
 from wblab.claims.li import li_claims
@@ -72,6 +73,7 @@ WORKS: dict[str, Work] = {
     "li": Work(
         "Coly Li's claims", "Coly Li's blog on the kernel (2009 to 2017), and what he reports there", li_claims()
     ),
+    "chadd": Work("A. Chadd's claims", "A. Chadd, Writing Disk-IO efficient applications (slides)", chadd_claims()),
 }
 
 

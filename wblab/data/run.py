@@ -48,6 +48,7 @@ class LoadCycles:
     end: str
     error: str
     boundaries_ns: Times  # of n cycles, n + 1 of them
+    dropped: int = 0  # how many cycles dropped their work
 
     @cached_property
     def starts_ns(self) -> Times:
@@ -237,7 +238,8 @@ def _load(path: Path, name: str, load: Load) -> LoadCycles:
     if record.get("kind") != load.kind or record.get("unit") != "ns" or type(pid) is not int:
         raise InputError(f"{path / load_record(name)} does not fit the spec of {name!r}: it is damaged")
     end, reason = (printable(str(record.get(key, ""))) for key in ("end", "error"))
-    return LoadCycles(name, load, pid, end, reason, boundaries)
+    dropped = record.get("dropped")  # an older lab noted none
+    return LoadCycles(name, load, pid, end, reason, boundaries, dropped if isinstance(dropped, int) else 0)
 
 
 def _row(content: bytes) -> Times:
