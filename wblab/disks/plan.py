@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from random import Random
 from typing import Protocol
 
+from wblab.core.streams import NO_SEED, draw_stream
 from wblab.core.units import NS_PER_S
 from wblab.disks.steps import KIB, Action, Measured, Step
 from wblab.lab.progress import Report
@@ -55,7 +55,7 @@ class _Measurement:
 
     def __init__(self, target: Target, bounds: Bounds, report: Report) -> None:
         self._target, self._bounds, self._report = target, bounds, report
-        self._random = Random(0)
+        self._random = draw_stream(NO_SEED, "measure")
         self._begin_ns = target.now_ns()
         self._room = bounds.most_bytes
         self._steps: list[Step] = []

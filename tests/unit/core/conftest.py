@@ -1,9 +1,33 @@
+import os
 import tempfile
 import tomllib
+import traceback
 from pathlib import Path
 
 import pytest
 from support.specs import SPEC
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem):
+    """Run tests of POSIX AIO in a process of their own, each.
+
+    The C library keeps threads for it. A process that is forked later takes them to be its own, and waits for ever.
+    """
+    if "[aio" not in pyfuncitem.name:
+        return None
+    pid = os.fork()
+    if not pid:
+        code = 1
+        try:
+            pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames})
+            code = 0
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(code)
+    assert os.waitpid(pid, 0)[1] == 0, "see standard error"
+    return True
 
 
 @pytest.fixture

@@ -1,4 +1,5 @@
 import os
+from random import Random
 
 import pytest
 
@@ -19,7 +20,7 @@ def device(tmp_path):
 
 def test_raw_writes_fill_their_part_of_the_device_in_order(device):
     load = Raw(idle=1, size=8 * KIB, offset=4 * KIB, op="write", order="sequential")
-    cycle = load.prepare(device)
+    cycle = load.prepare(device, Random())
     cycle(0)
     assert device.read_bytes() == b"\xff" * 4 * KIB + bytes(4 * KIB) + b"\xff" * 56 * KIB
     cycle(1)
@@ -32,7 +33,7 @@ def test_raw_reads_change_nothing_and_draw_by_the_seed(device, monkeypatch):
     drawn = []
     monkeypatch.setattr(raw_loads.os, "preadv", lambda fd, buffers, at: drawn.append(at))
     for _ in range(2):
-        cycle = Raw(idle=1, size=64 * KIB, block=512).prepare(device, "seed")
+        cycle = Raw(idle=1, size=64 * KIB, block=512).prepare(device, Random(1))
         for number in range(20):
             cycle(number)
     assert drawn[:20] == drawn[20:]
@@ -42,7 +43,7 @@ def test_raw_reads_change_nothing_and_draw_by_the_seed(device, monkeypatch):
 
 def test_a_raw_offender_writes_its_size_and_ends(device):
     load = RawOffender(wait=0, size=32 * KIB, block=8 * KIB)
-    cycle = load.prepare(device)
+    cycle = load.prepare(device, Random())
     for number in range(load.capacity):
         cycle(number)
     assert (load.capacity, load.ends, load.role) == (4, True, "offender")
@@ -54,9 +55,9 @@ def test_nobody_writes_to_a_device_of_a_machine_itself(device, monkeypatch):
     before = os.listdir("/proc/self/fd")
     for load in (Raw(idle=1, size=KIB, op="write"), RawOffender(wait=0, size=4 * KIB)):
         with pytest.raises(PermissionError, match="not outside a guest"):
-            load.prepare(device)
+            load.prepare(device, Random())
     assert os.listdir("/proc/self/fd") == before
-    Raw(idle=1, size=4 * KIB).prepare(device)(0)
+    Raw(idle=1, size=4 * KIB).prepare(device, Random())(0)
 
 
 @pytest.mark.parametrize(
@@ -64,7 +65,7 @@ def test_nobody_writes_to_a_device_of_a_machine_itself(device, monkeypatch):
     [
         ({"offset": 100}, "offset: 100 is no multiple of 512"),
         ({"offset": -512}, "offset: -512 is no"),
-        ({"size": 5000}, "size: 5000 B is not a multiple of block"),
+        ({"size": 5000}, "size: 5 kB is not a multiple of block"),
         ({"size": 0}, "size: 0 B is not"),
         ({"size": 600, "block": 600, "through": "direct"}, "block: 600 B is not a multiple of 512"),
         ({"idle": 0}, "idle: must be longer than 0"),
@@ -81,7 +82,7 @@ def written(path, load, monkeypatch):
     monkeypatch.setattr("wblab.core.loads.chunks.os.fsync", lambda fd: calls.append((number, "fsync")))
     monkeypatch.setattr("wblab.core.loads.chunks.os.sync", lambda: calls.append((number, "sync")))
     load.check()
-    cycle = load.prepare(path)
+    cycle = load.prepare(path, Random())
     for number in range(load.capacity):
         cycle(number)
     return path / load.file, calls
