@@ -78,8 +78,9 @@ def imports(module):
             names = [alias.name for alias in node.names]
         else:
             continue
-        paths = [Path(*name.split(".")[1:]).with_suffix(".py") for name in names if name.startswith("wblab.")]
-        found |= {str(path) for path in paths if (package / path).is_file()}
+        places = [Path(*name.split(".")[1:]) for name in names if name.startswith("wblab.")]
+        files = [file for place in places for file in (place.with_suffix(".py"), place / "__init__.py")]
+        found |= {str(file) for file in files if (package / file).is_file()}
     return found
 
 
@@ -89,8 +90,8 @@ def test_core_is_exactly_what_the_guest_imports():
         seen |= left
         left = set().union(*map(imports, left)) - seen
     package = Path(wblab.__file__).parent
-    carried = {str(path.relative_to(package)) for room in ("core", "guest") for path in (package / room).glob("*.py")}
-    assert seen == {name for name in carried if not name.endswith("__init__.py")}
+    carried = {str(path.relative_to(package)) for room in ("core", "guest") for path in (package / room).rglob("*.py")}
+    assert {name for name in seen ^ carried if not name.endswith("__init__.py")} == set()
 
 
 @pytest.mark.parametrize("room", ["machine", "live", "monitor", "mitigate", "lab", "host"])
