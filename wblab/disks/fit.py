@@ -126,9 +126,9 @@ def _cached(measured: Measured, stalls: Stalls) -> tuple[Model, dict[str, str]] 
         return None
     if not _flushes_grow(measured):  # that seeks are hidden may show a cache all the same
         said = "cannot be told: the medium is as fast as this could write"
-        return replace(base, cache_bytes=_SOME_CACHE, drain_bps=base.write_bps), dict.fromkeys(
-            ("cache_bytes", "drain_bps"), said
-        )
+        hidden = replace(base, cache_bytes=_SOME_CACHE, drain_bps=base.write_bps)
+        has_seeks = base.seek_s >= (_TOLD_APART - 1) * base.latency_s
+        return (hidden, dict.fromkeys(("cache_bytes", "drain_bps"), said)) if has_seeks else None
     slope_s = float(theilslopes([taken for _, taken in groups], [size for size, _ in groups]).slope)
     if slope_s <= 0:
         return None
