@@ -39,7 +39,7 @@ def twin_of(machine: Machine, name: str) -> Twin:
     factor = max(1.0, min(factor, machine.write_bps / _LEAST_BPS), machine.memory_bytes / _MOST_GUEST_BYTES)
     notes = []
     filesystem, scheduler = machine.filesystem, machine.scheduler
-    if filesystem not in get_args(Filesystem):
+    if filesystem not in get_args(Filesystem) or filesystem == "none":
         notes.append(f"the guest has no {filesystem}: ext4 in its place")
         filesystem = "ext4"
     if scheduler not in get_args(Scheduler):
