@@ -101,7 +101,7 @@ def _set_up(request: LiveRequest, tested: int, results: Path, stack: ExitStack, 
         choose_scheduler(device, name, undo)
     token = secrets.token_hex(4)
     group = limit_command(f"wblab-live-{token}", request.cgroup, undo) if request.cgroup else None
-    traces = Traces(request, place.filesystem, token, undo)
+    traces = Traces(request, place.filesystem, undo)
     try:
         files = own_directory(tested, f"wblab-live-{token}", undo)
     except OSError as error:

@@ -17,9 +17,9 @@ from wblab.machine.undo import Undo
 _POLL_S = 0.1
 
 
-def make_instance(name: str, trace: Trace, undo: Undo) -> Instance:
+def make_instance(kind: str, trace: Trace, undo: Undo) -> Instance:
     """Make an instance with the trace's events turned on. Raises OSError, InputError for an event that is not there."""
-    instance = Instance(name, undo, buffer_bytes=trace.buffer)
+    instance = Instance(kind, undo, buffer_bytes=trace.buffer)
     for event in trace.events:
         if not instance.enable(event.removesuffix(":*")):
             raise InputError(f"--events: this kernel has no {event!r}: 'sudo trace-cmd list -e' shows those it has")

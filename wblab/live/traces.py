@@ -23,7 +23,7 @@ from wblab.machine.undo import Undo
 class Traces:
     """Both; `notes` has a line for whatever is missing."""
 
-    def __init__(self, request: LiveRequest, filesystem: str, token: str, undo: Undo) -> None:
+    def __init__(self, request: LiveRequest, filesystem: str, undo: Undo) -> None:
         """Make the instances that the request asks for. Raises InputError for an event that this kernel has not."""
         self.notes: list[str] = []
         self.trace = Trace()
@@ -41,21 +41,19 @@ class Traces:
             return
         wanted = Trace(events=request.events, buffer=request.buffer)
         try:
-            self._instances.append(make_instance(f"wblab-live-{token}", wanted, undo))
+            self._instances.append(make_instance("live", wanted, undo))
             self.trace = wanted
         except OSError as error:
             self.notes.append(f"no trace: this machine does not let us ({error.strerror}): run it as root")
             return
         if request.captures:
             try:
-                self._instances.append(
-                    self._capture_instance(f"wblab-captures-{token}", request.captures, filesystem, undo)
-                )
+                self._instances.append(self._capture_instance(request.captures, filesystem, undo))
             except OSError as error:
                 self.notes.append(f"no captures ({error.strerror}): lower --capture-buffer")
 
-    def _capture_instance(self, name: str, captures: Captures, filesystem: str, undo: Undo) -> Instance:
-        instance = Instance(name, undo, buffer_bytes=captures.buffer)
+    def _capture_instance(self, captures: Captures, filesystem: str, undo: Undo) -> Instance:
+        instance = Instance("captures", undo, buffer_bytes=captures.buffer)
         known = [event for event in capture_events(filesystem) if instance.enable(event)]
         if not any(event.startswith("syscalls:") for event in known):
             self.notes.append("captures are without system calls: this kernel does not trace them")

@@ -9,14 +9,17 @@ import os
 import re
 import secrets
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
-from wblab.core.syscalls import MS_NOSUID, mount
+from wblab.core.syscalls import MS_NOSUID, mount, umount
 from wblab.machine.changes import Directory, Mount, WayBack
 from wblab.machine.mounted import mounted
 from wblab.machine.trust import distrust
 
 _PRIVATE = "wblab-tracefs-"
+_MOUNT = re.compile(rf"{_PRIVATE}(\d+)-[0-9a-f]+")
+_INSTANCE = re.compile(r"wblab-[a-z]+-(\d+)")
 _LOST = re.compile(r"^(?:overrun|commit overrun|dropped events): (\d+)$", re.MULTILINE)
 
 
@@ -27,9 +30,9 @@ def tracefs(way_back: WayBack) -> Path:
     stays. Where it is not, it is mounted until that is undone, at a place of its own: several of us may be at
     work, and one that unmounts takes nothing from another.
     """
-    if public := [path for path in mounted("tracefs") if _PRIVATE not in str(path)]:
+    if public := [path for path in mounted("tracefs") if not path.name.startswith(_PRIVATE)]:
         return public[0]
-    place = Path(tempfile.gettempdir(), f"{_PRIVATE}{secrets.token_hex(6)}")
+    place = Path(tempfile.gettempdir(), f"{_PRIVATE}{os.getpid()}-{secrets.token_hex(6)}")
     way_back.note(Directory(path=str(place)))
     place.mkdir(mode=0o700)
     if reason := distrust(place):  # it might be exchanged for a place that we are not to cover
@@ -39,13 +42,37 @@ def tracefs(way_back: WayBack) -> Path:
     return place
 
 
+def clear(root: Path) -> None:
+    """Remove what others of us left who were killed together with their guards: instances, and mounts of their own.
+
+    What is in use stays: the kernel refuses it. So does what belongs to a process with a number from elsewhere (a
+    container), as long as its trace is read.
+    """
+    for place in mounted("tracefs"):
+        if _is_gone(_MOUNT, place.name):
+            with suppress(OSError):
+                umount(place)
+                place.rmdir()
+    for instance in (root / "instances").iterdir():
+        if _is_gone(_INSTANCE, instance.name):
+            with suppress(OSError):
+                instance.rmdir()
+
+
+def _is_gone(pattern: re.Pattern[str], name: str) -> bool:
+    """Return whether the process in one of our names is no more."""
+    own = pattern.fullmatch(name)
+    return own is not None and not Path("/proc", own[1]).exists()
+
+
 class Instance:
     """A trace instance. Its buffer is of `buffer_bytes` for each processor; it traces nothing until it is started."""
 
-    def __init__(self, name: str, way_back: WayBack, *, clock: str = "mono", buffer_bytes: int = 1408 * 1024) -> None:
-        """Make it. Raises OSError: where the host does not let us, and where there is one of this name."""
+    def __init__(self, kind: str, way_back: WayBack, *, clock: str = "mono", buffer_bytes: int = 1408 * 1024) -> None:
+        """Make it, `wblab-KIND-PID`. Raises OSError: where the host does not let us, and where there is one."""
         root = tracefs(way_back)
-        self.path = root / "instances" / name
+        clear(root)
+        self.path = root / "instances" / f"wblab-{kind}-{os.getpid()}"
         if self.path.exists():
             raise OSError(errno.EEXIST, os.strerror(errno.EEXIST), str(self.path))
         way_back.note(Directory(path=str(self.path)))

@@ -103,7 +103,7 @@ def sample(request: SamplerRequest, undo: Undo, tell: Callable[[Item], None], is
 def open_events(undo: Undo) -> tuple[int | None, str]:
     """Return the pipe of a trace instance of our own that records EVENTS, or None and why there is none."""
     try:
-        instance = Instance(f"wblab-monitor-{os.getpid()}", undo)
+        instance = Instance("monitor", undo)
         for event, wanted in EVENTS.items():
             if instance.enable(event) and wanted:
                 instance.put(f"events/{event.replace(':', '/')}/filter", wanted)

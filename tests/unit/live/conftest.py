@@ -20,7 +20,7 @@ def tracing():
         pytest.skip("only root may trace")
     with Undo() as undo:
         try:
-            probe = Instance(f"wblab-probe-{os.getpid()}", undo)
+            probe = Instance("probe", undo)
         except OSError as error:
             pytest.skip(f"this host does not let us trace: {error}")
         yield probe.path.parents[1]

@@ -213,7 +213,7 @@ def test_run_by_sudo_it_belongs_to_the_user(live, monkeypatch):
 
 def test_a_trace_has_the_clock_of_the_loads_and_disturbs_nobody(live, tracing):
     with Undo() as undo:
-        other = Instance(f"wblab-other-{os.getpid()}", undo)
+        other = Instance("other", undo)
         other.enable("sched:sched_process_exit")
         other.start()
         (other.path / "trace_marker").write_text("theirs")

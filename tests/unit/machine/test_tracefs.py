@@ -1,4 +1,7 @@
 import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -12,7 +15,7 @@ def undo():
         pytest.skip("only root may trace")
     with Undo() as undo:
         try:
-            Instance("wblab-probe", undo)
+            Instance("probe", undo)
         except OSError as error:
             pytest.skip(f"this host does not let us trace: {error}")
         yield undo
@@ -20,7 +23,7 @@ def undo():
 
 def test_an_instance_records_what_it_enables_and_is_gone_at_the_end(undo):
     with Undo() as own:
-        instance = Instance("wblab-test", own, buffer_bytes=64 << 10)
+        instance = Instance("test", own, buffer_bytes=64 << 10)
         assert "[mono]" in (instance.path / "trace_clock").read_text()
         assert instance.enable("sched:sched_process_fork")
         assert not instance.enable("sched:no_such_event")
@@ -38,11 +41,11 @@ def test_an_instance_records_what_it_enables_and_is_gone_at_the_end(undo):
 
 def test_others_are_not_disturbed(undo):
     with Undo() as outer:
-        other = Instance("wblab-other", outer)
+        other = Instance("other", outer)
         other.enable("sched:sched_process_exit")
         other.start()
         with Undo() as own:
-            mine = Instance("wblab-mine", own)
+            mine = Instance("mine", own)
             mine.enable("sched:sched_process_exit")
             mine.start()
         assert not mine.path.exists()
@@ -52,15 +55,15 @@ def test_others_are_not_disturbed(undo):
 
 def test_a_name_that_is_taken_is_refused_and_left_alone(undo):
     with Undo() as outer:
-        taken = Instance("wblab-taken", outer)
+        taken = Instance("taken", outer)
         with Undo() as own, pytest.raises(FileExistsError):
-            Instance("wblab-taken", own)
+            Instance("taken", own)
         assert taken.path.is_dir()
 
 
 def test_tracefs_is_unmounted_if_it_was_mounted_for_it(undo):
     with Undo() as own:
-        root = Instance("wblab-again", own).path.parent.parent
+        root = Instance("again", own).path.parent.parent
         assert root.is_mount()
     assert own.failures == ()
     assert "wblab-tracefs-" not in str(root) or not root.exists()
@@ -68,9 +71,45 @@ def test_tracefs_is_unmounted_if_it_was_mounted_for_it(undo):
 
 def test_two_that_mount_it_take_nothing_from_each_other(undo):
     with Undo() as outer:
-        stays = Instance("wblab-stays", outer)
+        stays = Instance("stays", outer)
         with Undo() as own:
-            Instance("wblab-goes", own)
+            Instance("goes", own)
         assert own.failures == ()
         stays.start()
         assert (stays.path / "tracing_on").read_text().strip() == "1"
+
+
+LEAVE = """
+import os, signal, sys
+from wblab.machine.tracefs import Instance
+from wblab.machine.undo import Undo
+with Undo() as undo:
+    print(Instance("left", undo).path, flush=True)
+    os.kill(undo._guard.pid, signal.SIGKILL)
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def leave():
+    """Return the trace instance of a process that was killed together with its guard."""
+    killed = subprocess.run([sys.executable, "-c", LEAVE], check=False, stdout=subprocess.PIPE, text=True)
+    return Path(killed.stdout.strip())
+
+
+def test_what_was_left_by_one_who_was_killed_with_its_guard_is_removed_by_the_next(undo):
+    left = leave()
+    assert left.is_dir()
+    with Undo() as own:
+        mine = Instance("mine", own)
+        assert mine.path.is_dir()
+        assert left.name not in os.listdir(mine.path.parent)
+    place = left.parent.parent
+    assert "wblab-tracefs-" not in str(place) or not place.exists()
+
+
+def test_what_was_left_and_is_in_use_stays(undo):
+    left = leave()
+    with Undo() as own, (left / "trace_pipe").open("rb"):
+        assert left.name in os.listdir(Instance("mine", own).path.parent)
+    with Undo() as own:
+        assert left.name not in os.listdir(Instance("mine", own).path.parent)

@@ -14,12 +14,24 @@ from wblab.machine.tracefs import Instance
 from wblab.machine.undo import Undo
 
 
+def orphans() -> frozenset[str]:
+    """Return the trace instances of samplers that are no more; others may have theirs."""
+    places = mounted("tracefs")
+    names = os.listdir(places[0] / "instances") if places else []
+    monitors = [name for name in names if name.startswith("wblab-monitor-")]
+    return frozenset(name for name in monitors if not Path("/proc", name.rpartition("-")[2]).exists())
+
+
 @dataclass(frozen=True)
 class Marked:
-    """A mark for the environment of what a test starts, and the directory that a probe may write to."""
+    """A mark for the environment of what a test starts, the directory that a probe may write to, and what was left.
+
+    before: what others left, who were killed together with their guards.
+    """
 
     directory: Path
     mark: str = field(default_factory=lambda: secrets.token_hex(8))
+    before: frozenset[str] = field(default_factory=orphans)
 
     @property
     def environment(self) -> dict[str, str]:
@@ -31,16 +43,8 @@ class Marked:
 
     def await_nothing(self) -> None:
         """Wait until no process is left, no trace instance whose sampler has ended, and nothing of the probe's."""
-        wait_until(lambda: not self.processes() and not orphans())
+        wait_until(lambda: not self.processes() and not orphans() - self.before)
         assert list(self.directory.iterdir()) == []
-
-
-def orphans() -> list[str]:
-    """Return the trace instances of samplers that are no more; others may have theirs."""
-    places = mounted("tracefs")
-    names = os.listdir(places[0] / "instances") if places else []
-    monitors = [name for name in names if name.startswith("wblab-monitor-")]
-    return [name for name in monitors if not Path("/proc", name.rpartition("-")[2]).exists()]
 
 
 @pytest.fixture
@@ -54,7 +58,7 @@ def may_trace():
     """Skip where the host does not let us trace; keep tracefs mounted, so that its instances can be looked at."""
     with Undo() as undo:
         try:
-            Instance(f"wblab-probe-{os.getpid()}", undo)
+            Instance("probe", undo)
         except OSError as error:
             pytest.skip(f"this host does not let us trace: {error.strerror}")
         yield
