@@ -25,7 +25,7 @@ from wblab.host.mkfs import Mkfs
 from wblab.host.reaper import ConfinedCommand
 from wblab.host.sandbox import Sandbox
 from wblab.host.sandbox.elf import loader
-from wblab.host.scratch import remove_scratch
+from wblab.host.scratch import KERNEL, reclaim
 from wblab.lab.formats import CONSOLE
 from wblab.lab.places import ROOT, SHARE
 from wblab.lab.printable import printable
@@ -81,7 +81,7 @@ class Boot:
     @property
     def kernels_own(self) -> Path:
         """The part of the scratch directory that the guest's kernel has for itself: its memory is a file in there."""
-        return self.scratch / "kernel"
+        return self.scratch / KERNEL
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ def boot(request: Boot, heard: Callable[[Message], None], look: Callable[[], Non
     control, control_far = socket.socketpair()
     with open(status_read, "rb", buffering=0) as status, control, ExitStack() as afterwards:
         # The reaper does that, unless somebody killed it.
-        afterwards.callback(remove_scratch, request.scratch)
+        afterwards.callback(reclaim, request.scratch)
         reaper = _start(request, control_far, status_write)
         with reaper, control:  # in this order: closing the control socket lets the reaper go
             try:

@@ -24,7 +24,7 @@ from wblab.core.syscalls import checked, libc
 from wblab.host.mkfs import Mkfs, format_disk
 from wblab.host.processor import claim_processor
 from wblab.host.sandbox import Sandbox
-from wblab.host.scratch import make_scratch, remove_scratch
+from wblab.host.scratch import KERNEL, make_scratch, remove_scratch
 from wblab.host.usage import descendants, private_bytes
 from wblab.machine.lifetime import end_with
 
@@ -96,7 +96,7 @@ def main(order: ConfinedCommand) -> None:
 
 def furnish(order: ConfinedCommand) -> int:
     """Make what the command finds in its scratch directory; return a file descriptor of `guest` in it."""
-    Path(order.scratch, "kernel").mkdir(mode=0o700)
+    Path(order.scratch, KERNEL).mkdir(mode=0o700)
     guest = Path(order.scratch, "guest")
     guest.mkdir(mode=0o700)
     Path(guest, LEFT).mkdir(mode=0o700)

@@ -2,10 +2,16 @@
 
 import fcntl
 import os
+import signal
+import time
 from contextlib import suppress
 from pathlib import Path
 
+KERNEL = "kernel"  # what the guest's kernel has for itself: its memory is a file in there
+
 _LOCK = "lock"
+_ENDING_LIMIT_S = 5.0
+_POLL_S = 0.01
 
 
 def make_scratch(directory: Path) -> int:
@@ -30,6 +36,48 @@ def remove_scratch(directory: Path) -> None:
         os.waitpid(os.posix_spawnp("rm", ["rm", "-rf", "--", str(directory)], {"PATH": os.defpath}), 0)
 
 
+def reclaim(directory: Path) -> None:
+    """Remove a directory whose keeper was killed, if it is there, and end whoever still has the guest's memory.
+
+    A guest ends with its keeper, and its processes with it, but for one that was being made in that instant: it asks
+    for a signal at the death of a parent that is dead already, and then waits for it for ever.
+    """
+    if not directory.exists():
+        return
+    deadline_s = time.monotonic() + _ENDING_LIMIT_S
+    while (users := _users(directory / KERNEL)) and time.monotonic() < deadline_s:
+        for pid in users:
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(_POLL_S)
+    remove_scratch(directory)
+
+
+def _users(directory: Path) -> list[int]:
+    """Return the processes that have a file of this directory open or mapped, be it removed; see proc(5).
+
+    A guest's process maps its file before it closes it: who asks in the other order finds it.
+    """
+    mark = f"/{directory.parent.name}/{directory.name}/"
+    return [
+        int(process.name)
+        for process in Path("/proc").glob("[0-9]*")
+        if any(mark in name for name in _open_files(process)) or mark in _mapped(process)
+    ]
+
+
+def _open_files(process: Path) -> list[str]:
+    with suppress(OSError):  # another user's, or gone
+        return [os.readlink(file) for file in (process / "fd").iterdir()]
+    return []
+
+
+def _mapped(process: Path) -> str:
+    with suppress(OSError):
+        return os.fsdecode((process / "maps").read_bytes())
+    return ""
+
+
 def _sweep(room: Path) -> None:
     for left in room.glob(f"wblab-*/{_LOCK}"):
         with suppress(OSError):  # another user's, or in use
@@ -37,6 +85,6 @@ def _sweep(room: Path) -> None:
             try:
                 if os.fstat(lock).st_uid == os.geteuid() == os.lstat(left.parent).st_uid:
                     fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    remove_scratch(left.parent)
+                    reclaim(left.parent)
             finally:
                 os.close(lock)

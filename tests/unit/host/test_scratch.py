@@ -1,11 +1,13 @@
+import mmap
 import os
 import signal
 import time
 
+import pytest
 from support.waiting import wait_until
 
 from wblab.core.child import fork_child
-from wblab.host.scratch import make_scratch, remove_scratch
+from wblab.host.scratch import make_scratch, reclaim, remove_scratch
 
 
 def test_what_is_in_use_stays_and_what_nobody_keeps_goes(tmp_path):
@@ -45,3 +47,37 @@ def test_it_is_for_us_alone_and_new(tmp_path):
     assert (tmp_path / "wblab-x").stat().st_mode & 0o777 == 0o700
     remove_scratch(tmp_path / "wblab-x")
     remove_scratch(tmp_path / "wblab-x")
+
+
+@pytest.mark.parametrize("keep", ["open", "mapped"])
+@pytest.mark.parametrize("found", ["by the command", "by the next run"])
+def test_who_has_the_memory_of_a_guest_whose_keeper_was_killed_is_ended(tmp_path, keep, found):
+    scratch = tmp_path / "wblab-x"
+
+    def be_left():
+        memory = os.open(scratch / "kernel" / "memory", os.O_RDWR)
+        if keep == "mapped":
+            pages = mmap.mmap(memory, 4096)
+            os.close(memory)
+            pages.write(b"x")
+        (scratch / "kernel" / "memory").unlink()
+        time.sleep(60)
+
+    os.close(make_scratch(scratch))
+    (scratch / "kernel").mkdir()
+    (scratch / "kernel" / "memory").write_bytes(bytes(4096))
+    left, other = fork_child(be_left), fork_child(lambda: time.sleep(60))
+    wait_until(lambda: not (scratch / "kernel" / "memory").exists())
+    if found == "by the command":
+        reclaim(scratch)
+    else:
+        os.close(make_scratch(tmp_path / "wblab-y"))
+    assert os.waitstatus_to_exitcode(os.waitpid(left, 0)[1]) == -signal.SIGKILL
+    assert not scratch.exists()
+    assert os.waitpid(other, os.WNOHANG) == (0, 0)
+    os.kill(other, signal.SIGKILL)
+    os.waitpid(other, 0)
+
+
+def test_what_is_gone_needs_no_reclaiming(tmp_path):
+    reclaim(tmp_path / "wblab-x")
