@@ -1,4 +1,5 @@
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -73,7 +74,7 @@ def test_new_and_gone(start):
     assert process.pid not in processes.parents
 
 
-def test_blame_ends_at_a_session(start):
+def test_blame_ends_at_a_session(start, request):
     code = """
 import os, time
 child = os.fork()
@@ -92,6 +93,7 @@ time.sleep(1000)
     processes.refresh()
     (child,) = [pid for pid, parent in processes.parents.items() if parent == process.pid]
     (other,) = [pid for pid, parent in processes.parents.items() if parent == child]
+    request.addfinalizer(lambda: os.kill(other, signal.SIGKILL))  # it is in no group that the fixture ends
     assert processes.answers_for(child) == process.pid
     assert processes.answers_for(other) is None
     assert processes.answers_for(process.pid) is None  # a session of its own, started by the test
