@@ -26,6 +26,8 @@ from wblab.host.reaper import ConfinedCommand
 from wblab.host.sandbox import Sandbox
 from wblab.host.sandbox.elf import loader
 from wblab.host.scratch import KERNEL, reclaim
+from wblab.host.silence import Silence
+from wblab.host.usage import descendants, waited_s
 from wblab.lab.formats import CONSOLE
 from wblab.lab.places import ROOT, SHARE
 from wblab.lab.printable import printable
@@ -122,7 +124,8 @@ def boot(request: Boot, heard: Callable[[Message], None], look: Callable[[], Non
         reaper = _start(request, control_far, status_write)
         with reaper, control:  # in this order: closing the control socket lets the reaper go
             try:
-                words = _watch(request, status.fileno(), heard, look)
+                silence = Silence(request.limits.silence_s, lambda: waited_s(descendants(reaper.pid)))
+                words = _watch(request, status.fileno(), silence, heard, look)
                 wait_status, ended_for = _end(reaper, control, _ENDING_LIMIT_S)
             except BaseException:
                 _end(reaper, control, 0)
@@ -193,35 +196,38 @@ def _start(request: Boot, control_far: socket.socket, status_write: int) -> "sub
         )
 
 
-def _watch(request: Boot, status: int, heard: Callable[[Message], None], look: Callable[[], None]) -> _Heard:
+def _watch(
+    request: Boot, status: int, silence: Silence, heard: Callable[[Message], None], look: Callable[[], None]
+) -> _Heard:
     """Return what was heard up to the end of the status channel. Raises WblabError when a limit is passed."""
     words, channel = _Heard(), Channel()
-    started_s = looked_s = spoke_s = time.monotonic()
-    silence_s = request.limits.silence_s
+    started_s = looked_s = time.monotonic()
     while True:
-        ready, _, _ = select.select([status], [], [], min(_LOOK_S, max(0.0, spoke_s + silence_s - time.monotonic())))
+        ready, _, _ = select.select([status], [], [], _LOOK_S)
         now_s = time.monotonic()
         if now_s - looked_s >= _LOOK_S or not ready:
             looked_s = now_s
             check_files(request.limits, request.shared, request.run / CONSOLE)
             check_wall(request.limits, started_s)
             look()
-        if not ready and now_s - spoke_s >= silence_s:
-            _check_reported(words)
-            raise WblabError(f"the guest hangs: nothing heard from it for {silence_s:g} s {_where(words.last)}")
         if not ready:
+            if silence.is_over():
+                _check_reported(words)
+                raise WblabError(
+                    f"the guest hangs: nothing heard from it for {silence.limit_s:g} s {_where(words.last)}"
+                )
             continue
         chunk = os.read(status, 65536)
         if not chunk:
             return words
         for message in channel.feed(chunk):
-            spoke_s = now_s
+            silence.broken()
             words.last = message
             if message.phase == FAILED and words.reason is None:
                 words.reason = printable(message.detail.get("reason", "the guest failed without a reason"))
             heard(message)
             if message.phase == "power off":
-                silence_s = min(silence_s, _ENDING_LIMIT_S)
+                silence.limit_s = min(silence.limit_s, _ENDING_LIMIT_S)
         check_said(request.limits, channel.said_bytes)
 
 

@@ -15,9 +15,9 @@ _MOST_FILES = 1000
 class Limits:
     """Bounds on one guest.
 
-    silence_s, wall_s: host time without a word, and in all. said_bytes: its words in all. output_bytes: the files that
-    it leaves. console_bytes: what its console prints. memory_bytes: memory of its processes, beside the guest's own.
-    processes: their number.
+    silence_s, wall_s: host time without a word (see wblab.host.silence), and in all. said_bytes: its words in all.
+    output_bytes: the files that it leaves. console_bytes: what its console prints. memory_bytes: memory of its
+    processes, beside the guest's own. processes: their number.
     """
 
     silence_s: float = 60.0

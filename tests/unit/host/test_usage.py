@@ -5,7 +5,7 @@ import sys
 
 from support.waiting import wait_until
 
-from wblab.host.usage import descendants, private_bytes
+from wblab.host.usage import descendants, private_bytes, waited_s
 
 FAMILY = "import os, time; os.fork() and print(flush=True); os.fork(); time.sleep(60)"
 
@@ -38,3 +38,17 @@ def test_a_process_that_is_gone_takes_nothing():
         process.wait()
     assert private_bytes([process.pid]) == 0
     assert descendants(process.pid) == [process.pid]
+
+
+def test_who_shares_a_processor_waits_for_it():
+    busy = "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))}); print(flush=True)\nwhile True: pass"
+    both = [subprocess.Popen([sys.executable, "-c", busy], stdout=subprocess.PIPE) for _ in range(2)]
+    for process in both:
+        process.stdout.readline()
+    pids = [process.pid for process in both]
+    before_s = waited_s(pids)
+    wait_until(lambda: waited_s(pids) - before_s > 0.2)
+    for process in both:
+        process.kill()
+        process.communicate()
+    assert waited_s(pids) == 0.0

@@ -1,0 +1,45 @@
+import time
+
+import pytest
+
+from wblab.host.silence import Silence
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    return now
+
+
+def over_after_s(silence, clock):
+    started = clock[0]
+    while not silence.is_over():
+        clock[0] += 0.1
+    return clock[0] - started
+
+
+def test_a_guest_that_could_have_spoken(clock):
+    assert over_after_s(Silence(60.0, lambda: 5.0), clock) == pytest.approx(60.0, abs=0.2)
+
+
+def test_a_guest_that_got_a_third_of_a_processor_is_given_more_time(clock):
+    silence = Silence(60.0, lambda: clock[0] * 2 / 3)
+    assert over_after_s(silence, clock) == pytest.approx(30.0 + 30.0 * 3, abs=0.2)
+
+
+def test_a_word_begins_it_anew(clock):
+    silence = Silence(60.0, lambda: 0.0)
+    clock[0] += 59.0
+    assert not silence.is_over()
+    silence.broken()
+    assert over_after_s(silence, clock) == pytest.approx(60.0, abs=0.2)
+
+
+def test_the_guest_is_not_looked_at_while_it_speaks(clock):
+    def waited_s():
+        raise AssertionError
+
+    silence = Silence(60.0, waited_s)
+    clock[0] += 29.0
+    assert not silence.is_over()
