@@ -28,7 +28,8 @@ def settings():
     root = pathlib.Path("/sys/fs/cgroup")
     paths = [root / "cgroup.subtree_control", *(pathlib.Path("/proc/sys/vm", "dirty_" + name) for name in
         ("bytes", "ratio", "background_bytes", "background_ratio"))]
-    paths.append(pathlib.Path("/sys/block/ubda/queue/nr_requests"))
+    paths += [pathlib.Path("/sys/block/ubda", name) for name in
+        ("queue/nr_requests", "bdi/max_ratio_fine", "bdi/strict_limit")]
     group = root / "wblab-mitigate"
     paths += [path for name in ("memory.high", "io.weight", "io.bfq.weight") if (path := group / name).exists()]
     return {path.name: path.read_text().strip() for path in paths}
@@ -92,6 +93,8 @@ def without_name(line):
         ("memory.high", {"group": "/wblab-mitigate"}, {"cgroup.subtree_control": "memory"}),
         ("dirty-bytes", {}, {"dirty_ratio": "0"}),
         ("short-queue", {}, {"nr_requests": "4"}),
+        ("strict-limit", {}, {"strict_limit": "1"}),
+        ("short-queue-always+strict-limit-always", {}, {"nr_requests": "4", "strict_limit": "1"}),
         (
             "idle+memory.high",
             {"ioprios": ioprio_value("idle", 5), "group": "/wblab-mitigate"},

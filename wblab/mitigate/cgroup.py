@@ -28,6 +28,7 @@ class ControlGroup:
     controller: str
     settings: Callable[[float], dict[str, str]]  # the files and what to write there, for a disk's bandwidth
     lasting = False
+    shared = True
 
     @property
     def group(self) -> Path:
@@ -35,7 +36,7 @@ class ControlGroup:
         assert self.root
         return self.root / GROUP
 
-    def check(self) -> None:
+    def check(self, disk: str) -> None:
         """See Measure."""
         if self.root is None:
             raise WblabError("there is no cgroup v2 here: mount it, or choose another policy")
@@ -45,7 +46,7 @@ class ControlGroup:
                 "perhaps on version 1: boot with cgroup_no_v1=all, or choose another policy"
             )
 
-    def start(self, bandwidth: float) -> None:
+    def start(self, disk: str, bandwidth: float) -> None:
         """See Measure."""
         make_group(self.group, [self.controller], self.journal)
         settings = {self.group / name: value for name, value in self.settings(bandwidth).items()}

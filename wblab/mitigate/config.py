@@ -15,7 +15,7 @@ _MOST_BYTES = 1 << 20
 _MOST = 1 << 62
 _NUMBERS = (
     *("bandwidth", "period", "smoothing", "on_percent", "off_percent", "child_percent", "clip_percent"),
-    *("hold", "memory_high", "dirty_time", "queue_time"),
+    *("hold", "memory_high", "dirty_time", "queue_time", "limit_time"),
 )
 POLICIES = (
     "idle",
@@ -26,6 +26,8 @@ POLICIES = (
     "dirty-bytes-always",
     "short-queue",
     "short-queue-always",
+    "strict-limit",
+    "strict-limit-always",
 )
 
 # What a desktop or a server cannot do without: holding these back would only spread a pause.
@@ -88,6 +90,7 @@ class Config:
     memory_high: Bytes = Bytes(0)
     dirty_time: Nanoseconds = Nanoseconds(NS_PER_S)
     queue_time: Nanoseconds = Nanoseconds(NS_PER_S // 2)
+    limit_time: Nanoseconds = Nanoseconds(NS_PER_S)
     state: str = "/run/wblab"
     learned: str = "/var/lib/wblab/disks.json"
 
@@ -135,7 +138,7 @@ def check(config: Config) -> None:
 
 
 def _check_sizes(config: Config) -> None:
-    for name in ("period", "smoothing", "dirty_time", "queue_time"):
+    for name in ("period", "smoothing", "dirty_time", "queue_time", "limit_time"):
         if getattr(config, name) <= 0:
             raise InputError(f"{name} must be above 0")
     if max(getattr(config, name) for name in _NUMBERS) > _MOST:

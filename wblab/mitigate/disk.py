@@ -1,14 +1,13 @@
 """The disk that matters: which one it is, what it can take, and whether its scheduler knows priorities."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import Any
-
-import psutil
 
 from wblab.core.errors import InputError, WblabError
+from wblab.mitigate.learned import LEAST, MOST, identity
 
 _SYS = Path("/sys/block")
 _MS_PER_S = 1000
@@ -17,12 +16,12 @@ _MOSTLY = 4  # times as much written as read
 _WINDOWS = 3
 _RISES_S, _FALLS_S = 5.0, 60.0  # the figure doubles in no less than this, and halves in no less
 _LARGE_BYTES = 128 << 10  # a quarter of the usual largest request
-LEAST, MOST = 1 << 14, 1 << 36  # bytes/s: no disk takes less or more, whatever it looks like
+_SECTOR_BYTES = 512
 
 
 @dataclass(frozen=True)
 class Counters:
-    """A disk's line in /proc/diskstats: bytes, milliseconds with a request in flight and of all writes together.
+    """A disk's counters since it is there: bytes, milliseconds with a request in flight and of all writes together.
 
     writes: how many there were.
     """
@@ -38,13 +37,15 @@ class Counters:
 class Disk:
     """What is known of a disk: `bandwidth` in bytes/s, 0 until it was seen saturated; `busy`, the smoothed share.
 
-    measured: what it took in the last periods in which that could be told, the latest last.
+    measured: what it took in the last periods in which that could be told, the latest last. provisional: there were no
+    more of these yet than a cache may have made faster than the disk is.
     """
 
     counters: Counters
     bandwidth: float = 0.0
     busy: float = 0.0
     measured: tuple[float, ...] = ()
+    provisional: bool = False
 
 
 def follow(disk: Disk, counters: Counters, period_s: float, large_bytes: int = _LARGE_BYTES) -> Disk:
@@ -61,9 +62,11 @@ def follow(disk: Disk, counters: Counters, period_s: float, large_bytes: int = _
 
     A disk that was never saturated has no figure, and nobody is an offender there.
 
-    The first such period gives a figure. From then on it approaches the median of the last three, at most by a factor
-    of two in 5 s upwards and in 60 s downwards. So a burst that only the disk's cache could take is forgotten. In other
-    periods the figure rises, no faster than that, if more was written than it says. It stays between LEAST and MOST.
+    The first such period gives a figure, which is provisional: the disk's cache may have taken a part. It is the median
+    of the first three until there are three. From then on it approaches the median of the last three, at most by a
+    factor of two in 5 s upwards and in 60 s downwards. So a burst that only the disk's cache could take is forgotten.
+    In other periods the figure rises, no faster than that, if more was written than it says. It stays between LEAST and
+    MOST.
 
     So no user can set it for others at will. One thing is left: large writes all over a disk that has to seek for them
     bring the figure down, slowly, to what the disk does of those, until others write in order again.
@@ -74,15 +77,17 @@ def follow(disk: Disk, counters: Counters, period_s: float, large_bytes: int = _
     queued_s = (counters.writes_ms - disk.counters.writes_ms) / _MS_PER_S
     share = min(1.0, busy_s / period_s)
     saturated = share > _BUSY and written > _MOSTLY * read and queued_s >= _QUEUED * busy_s
-    bandwidth, measured = disk.bandwidth, disk.measured
+    bandwidth, measured, provisional = disk.bandwidth, disk.measured, disk.provisional
     if saturated and written >= large_bytes * (counters.writes - disk.counters.writes):
         measured = (*measured, written / busy_s)[-_WINDOWS:]
-        bandwidth = _towards(median(measured), bandwidth, period_s) if bandwidth else measured[-1]
+        first = not bandwidth or provisional
+        bandwidth = median(measured) if first else _towards(median(measured), bandwidth, period_s)
+        provisional = first and len(measured) < _WINDOWS
     elif bandwidth:
         bandwidth = _towards(max(bandwidth, written / period_s), bandwidth, period_s)
     if bandwidth:
         bandwidth = min(max(bandwidth, LEAST), MOST)
-    return Disk(counters, bandwidth, (disk.busy + share) / 2, measured)
+    return Disk(counters, bandwidth, (disk.busy + share) / 2, measured, provisional)
 
 
 def _towards(aim: float, bandwidth: float, period_s: float) -> float:
@@ -91,27 +96,30 @@ def _towards(aim: float, bandwidth: float, period_s: float) -> float:
 
 
 class Disks:
-    """All disks of the machine that are not made of others, and the one that matters: the busiest, or the given one."""
+    """All disks of the machine that are not made of others, and the one that matters: the busiest, or the given one.
 
-    def __init__(self, name: str = "") -> None:
+    learned: what disks were found to take, by what `identity` returns of them; also of those that were pulled out.
+    """
+
+    def __init__(self, name: str = "", learned: Mapping[str, float] | None = None) -> None:
         if name and not (_SYS / name).exists():
             raise InputError(f"disk: there is no {name!r}: give one of {', '.join(sorted(_physical()))}, or none")
         self._only = name
+        self.learned = dict(learned or {})
         self.known: dict[str, Disk] = {}
         self.follow(1.0)
         if not self.known:
             raise WblabError("this machine has no disk: there is nothing to hold processes back for")
+        self._last = self.name
 
     def follow(self, period_s: float) -> None:
-        """Bring what is known up to date."""
+        """Bring what is known up to date: of disks that are there, and of new ones as far as it was learned."""
+        before, self.known = self.known, {}
         for name, counters in read_counters([self._only] if self._only else _physical()).items():
-            before = self.known.get(name)
-            self.known[name] = follow(before, counters, period_s, _large(name)) if before else Disk(counters)
-
-    def assume(self, bandwidths: Mapping[str, float]) -> None:
-        """Take bandwidths for known, in bytes/s, until they are measured."""
-        for name, bandwidth in bandwidths.items():
-            self.known[name] = replace(self.known[name], bandwidth=bandwidth)
+            fresh = Disk(counters, self.learned.get(identity(name), 0.0))
+            self.known[name] = follow(before[name], counters, period_s, _large(name)) if name in before else fresh
+        settled = {name: disk.bandwidth for name, disk in self.known.items() if disk.bandwidth and not disk.provisional}
+        self.learned |= {identity(name): bandwidth for name, bandwidth in settled.items()}
 
     @property
     def bandwidths(self) -> dict[str, float]:
@@ -120,23 +128,25 @@ class Disks:
 
     @property
     def name(self) -> str:
-        """The disk that matters now."""
-        return max(self.known, key=lambda name: (self.known[name].busy, self.known[name].counters.written_bytes, name))
+        """The disk that matters now; the last one, where none is left."""
+        busy = [(disk.busy, disk.counters.written_bytes, name) for name, disk in self.known.items()]
+        return max(busy)[-1] if busy else self._last
 
     @property
     def bandwidth(self) -> float:
         """What that disk can take, in bytes/s; 0 as long as that is not known."""
-        return self.known[self.name].bandwidth
+        return self.bandwidths.get(self.name, 0.0)
 
 
 def read_counters(names: list[str]) -> dict[str, Counters]:
-    """Return the counters of these disks."""
-    found: Mapping[str, Any] = psutil.disk_io_counters(perdisk=True, nowrap=False) or {}
-    return {
-        name: Counters(line.read_bytes, line.write_bytes, line.busy_time, line.write_time, line.write_count)
-        for name, line in found.items()
-        if name in names
-    }
+    """Return the counters of these disks (Documentation/block/stat.rst), as far as they are there."""
+    found = {}
+    for name in names:
+        with suppress(OSError):  # it has just been pulled out
+            fields = [int(word) for word in (_SYS / name / "stat").read_text().split()]
+            writes, written, writes_ms, busy_ms = fields[4], fields[6], fields[7], fields[9]
+            found[name] = Counters(fields[2] * _SECTOR_BYTES, written * _SECTOR_BYTES, busy_ms, writes_ms, writes)
+    return found
 
 
 def _large(name: str) -> int:

@@ -8,34 +8,17 @@ from pathlib import Path
 
 from wblab.core.files import read_json, replace_file
 from wblab.machine.trust import distrust
-from wblab.mitigate.disk import LEAST, MOST
 
 _MOST_BYTES, _SHOWN = 1 << 18, 200
 _SYS = Path("/sys/block")
+LEAST, MOST = 1 << 14, 1 << 36  # bytes/s: no disk takes less or more, whatever it looks like
 
 
-def recall(path: Path, disks: list[str]) -> tuple[dict[str, float], str]:
-    """Return the bandwidths of these disks, in bytes/s, as far as they are known and the disks still are the same.
+def recall(path: Path) -> tuple[dict[str, float], str]:
+    """Return the bandwidths in the file, in bytes/s, by what `identity` returns of a disk.
 
-    With it, in words, what of the file cannot be used: those are measured anew.
+    With it, in words, what of the file cannot be used: those disks are measured anew.
     """
-    table, ignored = _table(path)
-    return {disk: table[_identity(disk)] for disk in disks if _identity(disk) in table}, ignored
-
-
-def remember(path: Path, bandwidths: Mapping[str, float]) -> None:
-    """Add what is known to the file; where that cannot be written, it is not kept. For the end: it may have to wait."""
-    with suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if os.geteuid() == 0 and distrust(path.parent):
-            return
-        table = _table(path)[0] | {_identity(disk): bandwidth for disk, bandwidth in bandwidths.items()}
-        with replace_file(path) as file:
-            file.write(json.dumps(table).encode())
-
-
-def _table(path: Path) -> tuple[dict[str, float], str]:
-    """Return the bandwidths in the file by disk, and what of it is ignored."""
     try:
         if os.geteuid() == 0 and (reason := distrust(path)):
             return {}, f"{path}: {reason}"
@@ -53,13 +36,25 @@ def _table(path: Path) -> tuple[dict[str, float], str]:
     return known, f"{path}: no bandwidth: {', '.join(strange)[:_SHOWN]}" if strange else ""
 
 
+def remember(path: Path, bandwidths: Mapping[str, float]) -> None:
+    """Add what is known to the file; where that cannot be written, it is not kept. For the end: it may have to wait."""
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if os.geteuid() == 0 and distrust(path.parent):
+            return
+        table = recall(path)[0] | dict(bandwidths)
+        with replace_file(path) as file:
+            file.write(json.dumps(table).encode())
+
+
 def _is_bandwidth(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and LEAST <= value <= MOST
 
 
-def _identity(disk: str) -> str:
-    """Return what tells a disk from another one of the same name."""
-    return " ".join([disk, _read(_SYS / disk / "size"), _read(_SYS / disk / "device/model")]).strip()
+def identity(disk: str) -> str:
+    """Return what tells a disk from another one: a stick keeps its model and size wherever it is plugged in."""
+    model = _read(_SYS / disk / "device/model")
+    return " ".join(filter(None, [model or disk, _read(_SYS / disk / "size")]))
 
 
 def _read(path: Path) -> str:

@@ -22,7 +22,6 @@ from wblab.mitigate.scheduler import objection
 
 SIGNALS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 _LOOKS = 8  # in a period, for tasks that have exited: the socket has room for only so many
-_MUCH = 1.25  # lasting measures start again when the bandwidth has changed by this factor
 
 
 class Daemon:
@@ -34,20 +33,17 @@ class Daemon:
         self._limits = Limits.of(config)
         self._processes = Processes(config.allow, config.only)
         self._accounting = accounting
-        self._disks = Disks(config.disk)
-        if config.learned:
-            bandwidths, ignored = recall(Path(config.learned), list(self._disks.known))
-            self._disks.assume(bandwidths)
-            if ignored:
-                say(Event(action="warn", text=f"ignored, and measured anew: {ignored}"))
-        self._measures: list[Measure] = measures(config, journal, lambda: self._disks.name) if journal else []
+        learned, ignored = recall(Path(config.learned)) if config.learned else ({}, "")
+        self._disks = Disks(config.disk, learned)
+        if ignored:
+            say(Event(action="warn", text=f"ignored, and measured anew: {ignored}"))
+        self._measures: list[Measure] = measures(config, journal) if journal else []
         for measure in self._measures:
-            measure.check()
+            measure.check(self._disks.name)
         self._state = State()
         self._held_for: dict[int, int] = {}  # by process: the offender
         self._lineage: Sequence[Change] = ()  # the journal before processes were let go in the last period
         self._said: set[str] = set()
-        self._applied = 0.0  # the bandwidth with which lasting measures were started
         self._lost = 0
 
     def run(self) -> None:
@@ -63,7 +59,7 @@ class Daemon:
     def close(self) -> None:
         """Remember the bandwidths of the disks for the next start."""
         if self._config.learned and self._journal is not None:
-            remember(Path(self._config.learned), self._disks.bandwidths)
+            remember(Path(self._config.learned), self._disks.learned)
 
     def _wait(self) -> bool:
         """Wait for the end of a period, and return whether it was ended by a signal."""
@@ -85,11 +81,9 @@ class Daemon:
         self._put_back_late()
         self._bury(usage)
         self._follow(new)
+        self._keep(bandwidth)
         if not bandwidth:
             return
-        if not self._applied / _MUCH < bandwidth < self._applied * _MUCH:
-            self._applied = bandwidth
-            self._start_measures([measure for measure in self._measures if measure.lasting], bandwidth)
         verdict = judge(
             self._state,
             self._judged(usage),
@@ -161,7 +155,7 @@ class Daemon:
 
     def _hold(self, pid: int, rate: float, bandwidth: float) -> None:
         if not self._held_for:
-            self._start_measures([measure for measure in self._measures if not measure.lasting], bandwidth)
+            self._start([measure for measure in self._measures if not measure.lasting], self._disks.name, bandwidth)
         # A child that is an offender itself stays one.
         family = [member for member in self._processes.family(pid) if member not in self._held_for]
         changes = 0
@@ -173,12 +167,21 @@ class Daemon:
         details += [f"{changes} changes"] if changes else []
         self._event("hold", pid, rate, bandwidth, f"{text} ({', '.join(details)})" if details else text)
 
-    def _start_measures(self, which: list[Measure], bandwidth: float) -> None:
+    def _keep(self, bandwidth: float) -> None:
+        """Start lasting measures for every disk of which the bandwidth is known, and see to it that they hold."""
+        name = self._disks.name
+        for disk, known in (self._disks.bandwidths | ({name: bandwidth} if bandwidth else {})).items():
+            lasting = [measure for measure in self._measures if measure.lasting]
+            self._start([measure for measure in lasting if disk == name or not measure.shared], disk, known)
+
+    def _start(self, which: list[Measure], disk: str, bandwidth: float) -> None:
         before = set(self._journal.changes) if self._journal else set()
         for measure in which:
             try:
-                measure.start(bandwidth)
+                measure.start(disk, bandwidth)
             except OSError as error:
+                if not Path("/sys/block", disk).exists():
+                    return  # it was pulled out meanwhile
                 raise WblabError(f"the policy {self._config.policy} cannot be applied: {error}") from None
         for change in self._journal.changes if self._journal else ():
             if isinstance(change, Setting) and change not in before:
