@@ -15,12 +15,13 @@ _MOST_BYTES = 1 << 20
 _MOST = 1 << 62
 _NUMBERS = (
     *("bandwidth", "period", "smoothing", "on_percent", "off_percent", "child_percent", "clip_percent"),
-    *("hold", "memory_high", "dirty_time", "queue_time", "limit_time"),
+    *("hold", "memory_high", "dirty_time", "queue_time", "limit_time", "io_max_percent"),
 )
 POLICIES = (
     "idle",
     "best-effort-7",
     "io.weight",
+    "io.max",
     "memory.high",
     "dirty-bytes",
     "dirty-bytes-always",
@@ -87,6 +88,7 @@ class Config:
     clip_percent: int = 400
     hold: Nanoseconds = Nanoseconds(10 * NS_PER_S)
     io_weight: int = 1
+    io_max_percent: int = 80
     memory_high: Bytes = Bytes(0)
     dirty_time: Nanoseconds = Nanoseconds(NS_PER_S)
     queue_time: Nanoseconds = Nanoseconds(NS_PER_S // 2)
@@ -133,6 +135,8 @@ def check(config: Config) -> None:
         raise InputError("clip_percent must not be below on_percent: nothing would ever offend")
     if not 1 <= config.io_weight <= 1000:
         raise InputError("io_weight must be 1 to 1000")
+    if not 1 <= config.io_max_percent <= 1000:
+        raise InputError("io_max_percent must be 1 to 1000")
     _check_sizes(config)
     _check_names(config)
 

@@ -37,7 +37,7 @@ class Daemon:
         self._disks = Disks(config.disk, learned)
         if ignored:
             say(Event(action="warn", text=f"ignored, and measured anew: {ignored}"))
-        self._measures: list[Measure] = measures(config, journal) if journal else []
+        self._measures: list[Measure] = measures(config.policies, config, journal) if journal else []
         for measure in self._measures:
             measure.check(self._disks.name)
         self._state = State()

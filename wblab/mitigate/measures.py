@@ -1,6 +1,6 @@
 """What can be done about an offender. Each measure notes a change in the journal before it makes it."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +9,7 @@ from typing import Protocol
 import psutil
 
 from wblab.core.units import NS_PER_S
+from wblab.machine.block import number
 from wblab.machine.cgroup import cgroup_root
 from wblab.machine.changes import Change, IoPriority
 from wblab.machine.ioprio import get_ioprio, ioprio_value, set_ioprio
@@ -152,17 +153,26 @@ class DirtyBytes:
         return 0
 
 
-def measures(config: Config, journal: Journal) -> list[Measure]:
-    """Return the measures of a policy."""
+def measures(names: Iterable[str], config: Config, journal: Journal) -> list[Measure]:
+    """Return the measures of policies, by the names of these."""
     root, queue_s, limit_s = cgroup_root(), config.queue_time / NS_PER_S, config.limit_time / NS_PER_S
     makers: dict[str, Callable[[], Measure]] = {
         "idle": lambda: IoClass(journal, _OUR_IDLE),
         "best-effort-7": lambda: IoClass(journal, _BEST_EFFORT_7),
         "io.weight": lambda: ControlGroup(
-            journal, root, "io", lambda _: dict.fromkeys(("io.weight", "io.bfq.weight"), f"default {config.io_weight}")
+            journal,
+            root,
+            ("io",),
+            lambda *_: dict.fromkeys(("io.weight", "io.bfq.weight"), f"default {config.io_weight}"),
+        ),
+        "io.max": lambda: ControlGroup(
+            journal,
+            root,
+            ("io", "memory"),  # what is written later is the group's only if its memory is counted too
+            lambda disk, bandwidth: {"io.max": f"{number(disk)} wbps={int(bandwidth * config.io_max_percent / 100)}"},
         ),
         "memory.high": lambda: ControlGroup(
-            journal, root, "memory", lambda bandwidth: {"memory.high": str(_memory_high(config, bandwidth))}
+            journal, root, ("memory",), lambda _, bandwidth: {"memory.high": str(_memory_high(config, bandwidth))}
         ),
         "dirty-bytes": lambda: DirtyBytes(journal, config.dirty_time / NS_PER_S),
         "dirty-bytes-always": lambda: DirtyBytes(journal, config.dirty_time / NS_PER_S, lasting=True),
@@ -171,7 +181,7 @@ def measures(config: Config, journal: Journal) -> list[Measure]:
         "strict-limit": lambda: StrictLimit(journal, limit_s),
         "strict-limit-always": lambda: StrictLimit(journal, limit_s, lasting=True),
     }
-    return [makers[name]() for name in config.policies]
+    return [makers[name]() for name in names]
 
 
 def _memory_high(config: Config, bandwidth: float) -> int:
@@ -188,7 +198,7 @@ def put_back_strays(journal: Journal, lineage: Sequence[Change]) -> list[str]:
     kinds = (
         IoClass(journal, _OUR_IDLE),
         IoClass(journal, _BEST_EFFORT_7),
-        ControlGroup(journal, root, "", lambda _: {}),
+        ControlGroup(journal, root, (), lambda *_: {}),
     )
     strays = [change for kind in kinds for change in kind.strays(lineage)]
     journal.note(*strays)
