@@ -29,6 +29,7 @@ POLICIES = (
     "short-queue-always",
     "strict-limit",
     "strict-limit-always",
+    "strict-limit-beside",
 )
 
 # What a desktop or a server cannot do without: holding these back would only spread a pause.

@@ -149,6 +149,12 @@ def read_counters(names: list[str]) -> dict[str, Counters]:
     return found
 
 
+def written_elsewhere(disk: str) -> bool:
+    """Whether something was written to another disk than this one since the machine came up."""
+    others = [name for name in _physical() if name != disk]
+    return any(counters.written_bytes for counters in read_counters(others).values())
+
+
 def _large(name: str) -> int:
     """Return what is a large request of a disk: a quarter of its largest."""
     try:

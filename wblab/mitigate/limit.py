@@ -14,6 +14,7 @@ from pathlib import Path
 
 from wblab.core.errors import WblabError
 from wblab.machine.writeback import backing_devices, thresholds
+from wblab.mitigate.disk import written_elsewhere
 from wblab.mitigate.journal import Journal
 from wblab.mitigate.settings import give_back, keep, number_before
 
@@ -28,23 +29,30 @@ def share_of(limit_bytes: float, dirty_limit_bytes: int) -> int:
 
 @dataclass
 class StrictLimit:
-    """Lowers what may be dirty for a disk to what it writes in a given time; it never raises it."""
+    """Lowers what may be dirty for a disk to what it writes in a given time; it never raises it.
+
+    beside: only as long as something was written to another disk too, and where the kernel can. A disk that is alone
+    stops nobody by it, and its own are better off with a short queue.
+    """
 
     journal: Journal
     time_s: float
     lasting: bool = False
+    beside: bool = False
     shared = False
 
     def check(self, disk: str) -> None:
         """See Measure."""
-        if not any((place / "max_ratio_fine").exists() for place in backing_devices(disk)):
+        if not self.beside and not any((place / "max_ratio_fine").exists() for place in backing_devices(disk)):
             raise WblabError(f"this kernel has no strict_limit for {disk} (6.2 has): choose another policy")
 
     def start(self, disk: str, bandwidth: float) -> None:
         """See Measure."""
-        share = share_of(self.time_s * bandwidth, thresholds()["dirty"])
+        alone = self.beside and not written_elsewhere(disk)
+        share = _ALL if alone else share_of(self.time_s * bandwidth, thresholds()["dirty"])
         for place in backing_devices(disk):
-            self._limit(place, share)
+            if (place / "max_ratio_fine").exists():
+                self._limit(place, share)
 
     def hold(self, pid: int) -> int:
         """See Measure: nothing is done to single processes."""

@@ -180,6 +180,7 @@ def measures(names: Iterable[str], config: Config, journal: Journal) -> list[Mea
         "short-queue-always": lambda: ShortQueue(journal, queue_s, lasting=True),
         "strict-limit": lambda: StrictLimit(journal, limit_s),
         "strict-limit-always": lambda: StrictLimit(journal, limit_s, lasting=True),
+        "strict-limit-beside": lambda: StrictLimit(journal, limit_s, lasting=True, beside=True),
     }
     return [makers[name]() for name in names]
 

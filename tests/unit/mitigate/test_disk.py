@@ -179,6 +179,15 @@ def test_a_provisional_figure_is_not_learned(sys):
     assert found.learned == {}
 
 
+def test_what_is_written_beside_a_disk(sys):
+    assert not disks.written_elsewhere("sda")
+    sys("sdb", 0)  # a stick nobody has written to
+    assert not disks.written_elsewhere("sda")
+    sys("sdb", 1)
+    assert disks.written_elsewhere("sda")
+    assert not disks.written_elsewhere("sdb")
+
+
 def test_the_only_disk_that_is_pulled_out_leaves_its_name(sys, tmp_path):
     found = Disks("sda")
     shutil.rmtree(tmp_path / "sda")

@@ -76,7 +76,21 @@ def test_a_share_is_not_below_what_the_disk_is_promised(place, strict):
     assert state(place) == [300_000, 1]
 
 
-def test_an_older_kernel_is_named(place, strict):
+def test_a_disk_that_is_alone_has_no_limit_until_something_is_written_beside_it(place, strict, monkeypatch):
+    strict.beside = True
+    for elsewhere, share in ((False, 1_000_000), (True, 100_000), (False, 1_000_000)):
+        monkeypatch.setattr(limit, "written_elsewhere", lambda disk, yes=elsewhere: yes)
+        strict.start("sda", 10 * MIB)
+        assert state(place) == [share, share < 1_000_000]
+    assert strict.journal.changes == []
+
+
+def test_an_older_kernel_is_named_where_it_was_asked_for(place, strict, monkeypatch):
     (place / "max_ratio_fine").unlink()
     with pytest.raises(WblabError, match="no strict_limit for sda"):
         strict.check("sda")
+    strict.beside = True
+    monkeypatch.setattr(limit, "written_elsewhere", lambda disk: True)
+    strict.check("sda")
+    strict.start("sda", 10 * MIB)
+    assert strict.journal.changes == []
