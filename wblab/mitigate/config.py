@@ -76,7 +76,8 @@ class Config:
     learned: the file in which the disks' bandwidths are kept from one start to the next; empty, they are not.
     """
 
-    policy: str = "short-queue-always"  # what helped most in experiments/matrices/daemon.toml
+    policy: str = "short-queue-always+strict-limit-beside"  # what helped most in experiments/matrices/daemon*.toml
+    cached: str = "io.max"
     allow: tuple[str, ...] = _ALLOW
     only: tuple[str, ...] = ()
     disk: str = ""
@@ -102,6 +103,11 @@ class Config:
         """The names in `policy`."""
         return self.policy.split("+")
 
+    @property
+    def cached_policies(self) -> list[str]:
+        """The names in `cached`."""
+        return self.cached.split("+") if self.cached else []
+
 
 def read_config(path: Path | None) -> Config:
     """Return the configuration in a TOML file; without one, that of DEFAULT_FILE if it is there. Raises InputError."""
@@ -121,9 +127,10 @@ def read_config(path: Path | None) -> Config:
 
 def check(config: Config) -> None:
     """Raise InputError for values that make no sense together."""
-    for name in config.policies:
-        if name not in POLICIES:
-            raise InputError(f"policy: {name!r} is not one of {', '.join(POLICIES)}{nearest(name, POLICIES)}")
+    for key, names in (("policy", config.policies), ("cached", config.cached_policies)):
+        for name in names:
+            if name not in POLICIES:
+                raise InputError(f"{key}: {name!r} is not one of {', '.join(POLICIES)}{nearest(name, POLICIES)}")
     if {"dirty-bytes", "dirty-bytes-always"} <= set(config.policies):
         raise InputError("policy: choose dirty-bytes or dirty-bytes-always")
     if {"idle", "best-effort-7"} <= set(config.policies):

@@ -13,7 +13,7 @@ _SYS = Path("/sys/block")
 _MS_PER_S = 1000
 _BUSY, _QUEUED = 0.8, 2.0
 _MOSTLY = 4  # times as much written as read
-_WINDOWS = 3
+_WINDOWS, _FLUSHES = 3, 8
 _RISES_S, _FALLS_S = 5.0, 60.0  # the figure doubles in no less than this, and halves in no less
 _LARGE_BYTES = 128 << 10  # a quarter of the usual largest request
 _SECTOR_BYTES = 512
@@ -23,7 +23,7 @@ _SECTOR_BYTES = 512
 class Counters:
     """A disk's counters since it is there: bytes, milliseconds with a request in flight and of all writes together.
 
-    writes: how many there were.
+    writes: how many there were. flushes, flushes_ms: the same of flushes; 0 before Linux 5.5.
     """
 
     read_bytes: int
@@ -31,6 +31,8 @@ class Counters:
     busy_ms: int
     writes_ms: int
     writes: int = 0
+    flushes: int = 0
+    flushes_ms: int = 0
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,8 @@ class Disk:
     """What is known of a disk: `bandwidth` in bytes/s, 0 until it was seen saturated; `busy`, the smoothed share.
 
     measured: what it took in the last periods in which that could be told, the latest last. provisional: there were no
-    more of these yet than a cache may have made faster than the disk is.
+    more of these yet than a cache may have made faster than the disk is. rates: what was written in the last periods,
+    in bytes/s. flushes_s: how long a flush took, in the last periods in which one ended.
     """
 
     counters: Counters
@@ -46,6 +49,13 @@ class Disk:
     busy: float = 0.0
     measured: tuple[float, ...] = ()
     provisional: bool = False
+    rates: tuple[float, ...] = ()
+    flushes_s: tuple[float, ...] = ()
+
+    @property
+    def flush_s(self) -> float:
+        """How long flushes took lately, at least twice; 0 as long as that is not known."""
+        return sorted(self.flushes_s)[-2] if len(self.flushes_s) > 1 else 0.0
 
 
 def follow(disk: Disk, counters: Counters, period_s: float, large_bytes: int = _LARGE_BYTES) -> Disk:
@@ -65,8 +75,8 @@ def follow(disk: Disk, counters: Counters, period_s: float, large_bytes: int = _
     The first such period gives a figure, which is provisional: the disk's cache may have taken a part. It is the median
     of the first three until there are three. From then on it approaches the median of the last three, at most by a
     factor of two in 5 s upwards and in 60 s downwards. So a burst that only the disk's cache could take is forgotten.
-    In other periods the figure rises, no faster than that, if more was written than it says. It stays between LEAST and
-    MOST.
+    In other periods the figure rises, no faster than that, if more was written than it says in each of three: what
+    was written in one alone a cache may have taken. It stays between LEAST and MOST.
 
     So no user can set it for others at will. One thing is left: large writes all over a disk that has to seek for them
     bring the figure down, slowly, to what the disk does of those, until others write in order again.
@@ -78,16 +88,21 @@ def follow(disk: Disk, counters: Counters, period_s: float, large_bytes: int = _
     share = min(1.0, busy_s / period_s)
     saturated = share > _BUSY and written > _MOSTLY * read and queued_s >= _QUEUED * busy_s
     bandwidth, measured, provisional = disk.bandwidth, disk.measured, disk.provisional
+    rates = (*disk.rates, written / period_s)[-_WINDOWS:]
     if saturated and written >= large_bytes * (counters.writes - disk.counters.writes):
         measured = (*measured, written / busy_s)[-_WINDOWS:]
         first = not bandwidth or provisional
         bandwidth = median(measured) if first else _towards(median(measured), bandwidth, period_s)
         provisional = first and len(measured) < _WINDOWS
-    elif bandwidth:
-        bandwidth = _towards(max(bandwidth, written / period_s), bandwidth, period_s)
+    elif bandwidth and len(rates) == _WINDOWS:
+        bandwidth = _towards(max(bandwidth, min(rates)), bandwidth, period_s)
     if bandwidth:
         bandwidth = min(max(bandwidth, LEAST), MOST)
-    return Disk(counters, bandwidth, (disk.busy + share) / 2, measured, provisional)
+    flushes_s = disk.flushes_s
+    if flushes := counters.flushes - disk.counters.flushes:
+        taken_s = (counters.flushes_ms - disk.counters.flushes_ms) / flushes / _MS_PER_S
+        flushes_s = (*flushes_s, taken_s)[-_FLUSHES:]
+    return Disk(counters, bandwidth, (disk.busy + share) / 2, measured, provisional, rates, flushes_s)
 
 
 def _towards(aim: float, bandwidth: float, period_s: float) -> float:
@@ -133,6 +148,11 @@ class Disks:
         return max(busy)[-1] if busy else self._last
 
     @property
+    def flush_s(self) -> float:
+        """How long its flushes took lately; 0 as long as that is not known."""
+        return self.known[self.name].flush_s if self.name in self.known else 0.0
+
+    @property
     def bandwidth(self) -> float:
         """What that disk can take, in bytes/s; 0 as long as that is not known."""
         return self.bandwidths.get(self.name, 0.0)
@@ -145,7 +165,8 @@ def read_counters(names: list[str]) -> dict[str, Counters]:
         with suppress(OSError):  # it has just been pulled out
             fields = [int(word) for word in (_SYS / name / "stat").read_text().split()]
             writes, written, writes_ms, busy_ms = fields[4], fields[6], fields[7], fields[9]
-            found[name] = Counters(fields[2] * _SECTOR_BYTES, written * _SECTOR_BYTES, busy_ms, writes_ms, writes)
+            read_bytes, written_bytes = fields[2] * _SECTOR_BYTES, written * _SECTOR_BYTES
+            found[name] = Counters(read_bytes, written_bytes, busy_ms, writes_ms, writes, *fields[15:17])
     return found
 
 

@@ -10,6 +10,7 @@ from wblab.core.units import NS_PER_S
 from wblab.machine.cgroup import cgroup_root
 from wblab.machine.changes import Change, IoPriority, Membership, Setting
 from wblab.mitigate.accounting import Accounting, Usage
+from wblab.mitigate.cache import holds_much, queue_s
 from wblab.mitigate.config import Config
 from wblab.mitigate.disk import Disks
 from wblab.mitigate.journal import Journal
@@ -40,6 +41,8 @@ class Daemon:
         self._measures: list[Measure] = measures(config.policies, config, journal) if journal else []
         for measure in self._measures:
             measure.check(self._disks.name)
+        self._more: list[Measure] = []  # for disks with a write cache of their own
+        self._cached: set[str] = set()  # these disks
         self._state = State()
         self._held_for: dict[int, int] = {}  # by process: the offender
         self._lineage: Sequence[Change] = ()  # the journal before processes were let go in the last period
@@ -84,6 +87,7 @@ class Daemon:
         self._keep(bandwidth)
         if not bandwidth:
             return
+        self._tell_apart(bandwidth)
         verdict = judge(
             self._state,
             self._judged(usage),
@@ -155,7 +159,7 @@ class Daemon:
 
     def _hold(self, pid: int, rate: float, bandwidth: float) -> None:
         if not self._held_for:
-            self._start([measure for measure in self._measures if not measure.lasting], self._disks.name, bandwidth)
+            self._start([measure for measure in self._active() if not measure.lasting], self._disks.name, bandwidth)
         # A child that is an offender itself stays one.
         family = [member for member in self._processes.family(pid) if member not in self._held_for]
         changes = 0
@@ -171,8 +175,35 @@ class Daemon:
         """Start lasting measures for every disk of which the bandwidth is known, and see to it that they hold."""
         name = self._disks.name
         for disk, known in (self._disks.bandwidths | ({name: bandwidth} if bandwidth else {})).items():
-            lasting = [measure for measure in self._measures if measure.lasting]
+            lasting = [measure for measure in self._active() if measure.lasting]
             self._start([measure for measure in lasting if disk == name or not measure.shared], disk, known)
+
+    def _tell_apart(self, bandwidth: float) -> None:
+        """Do more on a disk with a write cache of its own, from when its flushes have shown that."""
+        disk, flush_s = self._disks.name, self._disks.flush_s
+        if disk not in self._cached and holds_much(disk, flush_s, bandwidth):
+            self._cached.add(disk)
+            own_s = queue_s(disk, bandwidth)
+            text = f"flushes of {disk} take {flush_s:.1f} s, its queue {own_s:.1f} s: it has a write cache of its own"
+            self._say(Event(action="note", text=text, disk=disk))
+            if self._journal and not self._more:
+                self._more = self._possible(measures(self._config.cached_policies, self._config, self._journal), disk)
+        if disk in self._cached and self._held_for:
+            self._start([measure for measure in self._more if not measure.lasting], disk, bandwidth)
+
+    def _possible(self, which: list[Measure], disk: str) -> list[Measure]:
+        """Return measures if this machine can do them, else none, and say so."""
+        try:
+            for measure in which:
+                measure.check(disk)
+        except WblabError as error:
+            self._say(Event(action="warn", text=f"{self._config.cached} cannot be applied to {disk}: {error}"))
+            return []
+        return which
+
+    def _active(self) -> list[Measure]:
+        """Return the measures for the disk that matters now."""
+        return [*self._measures, *(self._more if self._disks.name in self._cached else ())]
 
     def _start(self, which: list[Measure], disk: str, bandwidth: float) -> None:
         before = set(self._journal.changes) if self._journal else set()
@@ -217,7 +248,7 @@ class Daemon:
     def _apply(self, pid: int) -> int:
         """Hold a process, or its new threads, by all measures, and return the number of changes."""
         changes = 0
-        for measure in self._measures:
+        for measure in self._active():
             try:
                 changes += measure.hold(pid)
             except OSError as error:
