@@ -60,8 +60,12 @@ class Config:
     others have 100) or `memory_high` (0: five times what the disk takes in `dirty_time`, since by default a fifth of a
     group's memory may be dirty, but 8 MiB at least). dirty-bytes: vm.dirty_bytes for all is what the disk takes in
     `dirty_time`, and the background threshold half of that, as long as there is an offender. short-queue: the disk's
-    queue holds no more requests than the disk does in `queue_time`, as long as there is an offender. With `-always`,
-    these two hold from when the bandwidth is known.
+    queue holds no more requests than the disk does in `queue_time`, as long as there is an offender. strict-limit: of
+    what may be dirty for all, the disk has no more than it takes in `limit_time`, 1 MiB at least, as long as there is
+    an offender. io.max: a control group for all offenders, which together write `io_max_percent` of the bandwidth at
+    most. With `-always`, dirty-bytes, short-queue and strict-limit hold from when the bandwidth is known, the last two
+    for each disk; with `-beside`, strict-limit does where something is written to another disk too.
+    cached: policies that are applied besides on a disk with a write cache of its own; empty, none.
     allow: programs (a name or a path) that are never touched where root runs them, and services (dbus.service);
     kernel threads, pid 1, the daemon and its ancestors never are. A program of the list that a user runs is judged by
     what it writes itself, but not blamed for what it starts. Its file must be root's alone.
