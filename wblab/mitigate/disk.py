@@ -7,7 +7,7 @@ from pathlib import Path
 from statistics import median
 
 from wblab.core.errors import InputError, WblabError
-from wblab.mitigate.learned import LEAST, MOST, identity
+from wblab.mitigate.learned import LEAST, MOST, Learned, identity
 
 _SYS = Path("/sys/block")
 _MS_PER_S = 1000
@@ -113,15 +113,17 @@ def _towards(aim: float, bandwidth: float, period_s: float) -> float:
 class Disks:
     """All disks of the machine that are not made of others, and the one that matters: the busiest, or the given one.
 
-    learned: what disks were found to take, by what `identity` returns of them; also of those that were pulled out.
+    learned: what disks were found to be, by what `identity` returns of them; also those that were pulled out.
+    cached: those that are there and have a write cache of their own that holds much, as far as that was noticed.
     """
 
-    def __init__(self, name: str = "", learned: Mapping[str, float] | None = None) -> None:
+    def __init__(self, name: str = "", learned: Mapping[str, Learned] | None = None) -> None:
         if name and not (_SYS / name).exists():
             raise InputError(f"disk: there is no {name!r}: give one of {', '.join(sorted(_physical()))}, or none")
         self._only = name
         self.learned = dict(learned or {})
         self.known: dict[str, Disk] = {}
+        self.cached: set[str] = set()
         self.follow(1.0)
         if not self.known:
             raise WblabError("this machine has no disk: there is nothing to hold processes back for")
@@ -131,10 +133,16 @@ class Disks:
         """Bring what is known up to date: of disks that are there, and of new ones as far as it was learned."""
         before, self.known = self.known, {}
         for name, counters in read_counters([self._only] if self._only else _physical()).items():
-            fresh = Disk(counters, self.learned.get(identity(name), 0.0))
-            self.known[name] = follow(before[name], counters, period_s, _large(name)) if name in before else fresh
-        settled = {name: disk.bandwidth for name, disk in self.known.items() if disk.bandwidth and not disk.provisional}
-        self.learned |= {identity(name): bandwidth for name, bandwidth in settled.items()}
+            if name in before:
+                self.known[name] = follow(before[name], counters, period_s, _large(name))
+            else:
+                learned = self.learned.get(identity(name), Learned(bandwidth=0.0))
+                self.known[name] = Disk(counters, learned.bandwidth)
+                self.cached |= {name} if learned.cached else set()
+        self.cached &= self.known.keys()
+        for name, disk in self.known.items():
+            if disk.bandwidth and not disk.provisional:
+                self.learned[identity(name)] = Learned(bandwidth=disk.bandwidth, cached=name in self.cached)
 
     @property
     def bandwidths(self) -> dict[str, float]:

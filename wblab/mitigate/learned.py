@@ -1,9 +1,10 @@
-"""What disks were found to take, kept from one start of the daemon to the next."""
+"""What disks were found to be, kept from one start of the daemon to the next."""
 
 import json
 import os
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from wblab.core.files import read_json, replace_file
@@ -14,8 +15,16 @@ _SYS = Path("/sys/block")
 LEAST, MOST = 1 << 14, 1 << 36  # bytes/s: no disk takes less or more, whatever it looks like
 
 
-def recall(path: Path) -> tuple[dict[str, float], str]:
-    """Return the bandwidths in the file, in bytes/s, by what `identity` returns of a disk.
+@dataclass(frozen=True, kw_only=True)
+class Learned:
+    """What a disk takes, in bytes/s, and whether it has a write cache of its own that holds much."""
+
+    bandwidth: float
+    cached: bool = False
+
+
+def recall(path: Path) -> tuple[dict[str, Learned], str]:
+    """Return what is in the file, by what `identity` returns of a disk.
 
     With it, in words, what of the file cannot be used: those disks are measured anew.
     """
@@ -30,25 +39,32 @@ def recall(path: Path) -> tuple[dict[str, float], str]:
     except ValueError as error:
         return {}, f"{path} is no JSON: {error}"
     if not isinstance(table, dict):
-        return {}, f"{path} has no bandwidths by disk"
-    known = {disk: float(value) for disk, value in table.items() if _is_bandwidth(value)}
+        return {}, f"{path} has no disks"
+    known = {disk: learned for disk, value in table.items() if (learned := _learned(value))}
     strange = sorted(table.keys() - known.keys())
-    return known, f"{path}: no bandwidth: {', '.join(strange)[:_SHOWN]}" if strange else ""
+    return known, f"{path}: not what a disk can be: {', '.join(strange)[:_SHOWN]}" if strange else ""
 
 
-def remember(path: Path, bandwidths: Mapping[str, float]) -> None:
+def remember(path: Path, learned: Mapping[str, Learned]) -> None:
     """Add what is known to the file; where that cannot be written, it is not kept. For the end: it may have to wait."""
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         if os.geteuid() == 0 and distrust(path.parent):
             return
-        table = recall(path)[0] | dict(bandwidths)
+        table = recall(path)[0] | dict(learned)
         with replace_file(path) as file:
-            file.write(json.dumps(table).encode())
+            file.write(json.dumps({disk: asdict(what) for disk, what in table.items()}).encode())
 
 
-def _is_bandwidth(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and LEAST <= value <= MOST
+def _learned(value: object) -> Learned | None:
+    """Return what a row of the file says; None if it says nothing that a disk can be."""
+    if not isinstance(value, dict) or value.keys() != {"bandwidth", "cached"}:
+        return None
+    match value["bandwidth"], value["cached"]:
+        case int() | float() as bandwidth, bool() as cached if not isinstance(bandwidth, bool):
+            return Learned(bandwidth=float(bandwidth), cached=cached) if LEAST <= bandwidth <= MOST else None
+        case _:
+            return None
 
 
 def identity(disk: str) -> str:

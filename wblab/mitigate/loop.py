@@ -34,15 +34,14 @@ class Daemon:
         self._limits = Limits.of(config)
         self._processes = Processes(config.allow, config.only)
         self._accounting = accounting
-        learned, ignored = recall(Path(config.learned)) if config.learned else ({}, "")
+        learned, ignored = recall(Path(config.learned)) if config.learned else (None, "")
         self._disks = Disks(config.disk, learned)
         if ignored:
             say(Event(action="warn", text=f"ignored, and measured anew: {ignored}"))
         self._measures: list[Measure] = measures(config.policies, config, journal) if journal else []
         for measure in self._measures:
             measure.check(self._disks.name)
-        self._more: list[Measure] = []  # for disks with a write cache of their own
-        self._cached: set[str] = set()  # these disks
+        self._more: list[Measure] | None = None  # for disks with a write cache of their own, once there is one
         self._state = State()
         self._held_for: dict[int, int] = {}  # by process: the offender
         self._lineage: Sequence[Change] = ()  # the journal before processes were let go in the last period
@@ -180,15 +179,15 @@ class Daemon:
 
     def _tell_apart(self, bandwidth: float) -> None:
         """Do more on a disk with a write cache of its own, from when its flushes have shown that."""
-        disk, flush_s = self._disks.name, self._disks.flush_s
-        if disk not in self._cached and holds_much(disk, flush_s, bandwidth):
-            self._cached.add(disk)
+        disk, flush_s, cached = self._disks.name, self._disks.flush_s, self._disks.cached
+        if disk not in cached and holds_much(disk, flush_s, bandwidth):
+            cached.add(disk)
             own_s = queue_s(disk, bandwidth)
             text = f"flushes of {disk} take {flush_s:.1f} s, its queue {own_s:.1f} s: it has a write cache of its own"
             self._say(Event(action="note", text=text, disk=disk))
-            if self._journal and not self._more:
-                self._more = self._possible(measures(self._config.cached_policies, self._config, self._journal), disk)
-        if disk in self._cached and self._held_for:
+        if disk in cached and self._more is None and self._journal:
+            self._more = self._possible(measures(self._config.cached_policies, self._config, self._journal), disk)
+        if disk in cached and self._more and self._held_for:
             self._start([measure for measure in self._more if not measure.lasting], disk, bandwidth)
 
     def _possible(self, which: list[Measure], disk: str) -> list[Measure]:
@@ -203,7 +202,8 @@ class Daemon:
 
     def _active(self) -> list[Measure]:
         """Return the measures for the disk that matters now."""
-        return [*self._measures, *(self._more if self._disks.name in self._cached else ())]
+        more = self._more if self._disks.name in self._disks.cached else None
+        return [*self._measures, *(more or ())]
 
     def _start(self, which: list[Measure], disk: str, bandwidth: float) -> None:
         before = set(self._journal.changes) if self._journal else set()

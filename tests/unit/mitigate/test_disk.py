@@ -9,7 +9,7 @@ from wblab.core.errors import WblabError
 from wblab.mitigate import disk as disks
 from wblab.mitigate import learned
 from wblab.mitigate.disk import Counters, Disk, Disks, follow, read_counters
-from wblab.mitigate.learned import LEAST, MOST
+from wblab.mitigate.learned import LEAST, MOST, Learned
 
 MB = 1_000_000
 PERIOD_S = 2.0
@@ -164,11 +164,14 @@ def sys(tmp_path, monkeypatch):
 
 
 def test_a_stick_that_is_plugged_in_is_known_by_its_model(sys, tmp_path):
-    found = Disks(learned={"stick 1000": 5 * MB})
-    assert found.bandwidths == {}
+    found = Disks(learned={"stick 1000": Learned(bandwidth=5 * MB, cached=True)})
+    assert (found.bandwidths, found.cached) == ({}, set())
     sys("sdc", 0)
     found.follow(PERIOD_S)
-    assert found.bandwidths == {"sdc": 5 * MB}
+    assert (found.bandwidths, found.cached) == ({"sdc": 5 * MB}, {"sdc"})
+    shutil.rmtree(tmp_path / "sdc")
+    found.follow(PERIOD_S)
+    assert (found.bandwidths, found.cached) == ({}, set())
 
 
 def test_what_was_learned_of_a_stick_outlives_that_it_is_pulled_out(sys, tmp_path):
@@ -180,7 +183,7 @@ def test_what_was_learned_of_a_stick_outlives_that_it_is_pulled_out(sys, tmp_pat
     shutil.rmtree(tmp_path / "sdb")
     found.follow(PERIOD_S)
     assert (list(found.known), found.name) == (["sda"], "sda")
-    assert found.learned == {"stick 1000": pytest.approx(5 * MB, rel=0.01)}
+    assert found.learned == {"stick 1000": Learned(bandwidth=pytest.approx(5 * MB, rel=0.01))}
 
 
 def test_a_provisional_figure_is_not_learned(sys):
