@@ -158,7 +158,8 @@ class Daemon:
 
     def _hold(self, pid: int, rate: float, bandwidth: float) -> None:
         if not self._held_for:
-            self._start([measure for measure in self._active() if not measure.lasting], self._disks.name, bandwidth)
+            self._start([measure for measure in self._measures if not measure.lasting], self._disks.name, bandwidth)
+            self._do_more(bandwidth, holding=True)
         # A child that is an offender itself stays one.
         family = [member for member in self._processes.family(pid) if member not in self._held_for]
         changes = 0
@@ -185,20 +186,23 @@ class Daemon:
             own_s = queue_s(disk, bandwidth)
             text = f"flushes of {disk} take {flush_s:.1f} s, its queue {own_s:.1f} s: it has a write cache of its own"
             self._say(Event(action="note", text=text, disk=disk))
-        if disk in cached and self._more is None and self._journal:
-            self._more = self._possible(measures(self._config.cached_policies, self._config, self._journal), disk)
-        if disk in cached and self._more and self._held_for:
-            self._start([measure for measure in self._more if not measure.lasting], disk, bandwidth)
+        self._do_more(bandwidth, holding=bool(self._held_for))
 
-    def _possible(self, which: list[Measure], disk: str) -> list[Measure]:
-        """Return measures if this machine can do them, else none, and say so."""
+    def _do_more(self, bandwidth: float, *, holding: bool) -> None:
+        """Do what is done besides on such a disk, if it is one; where this machine cannot, say so and do without."""
+        disk = self._disks.name
+        if disk not in self._disks.cached or self._journal is None:
+            return
         try:
-            for measure in which:
-                measure.check(disk)
+            if self._more is None:
+                self._more = measures(self._config.cached_policies, self._config, self._journal)
+                for measure in self._more:
+                    measure.check(disk)
+            if holding:
+                self._start([measure for measure in self._more if not measure.lasting], disk, bandwidth)
         except WblabError as error:
+            self._more = []
             self._say(Event(action="warn", text=f"{self._config.cached} cannot be applied to {disk}: {error}"))
-            return []
-        return which
 
     def _active(self) -> list[Measure]:
         """Return the measures for the disk that matters now."""
@@ -211,7 +215,7 @@ class Daemon:
             try:
                 measure.start(disk, bandwidth)
             except OSError as error:
-                if not Path("/sys/block", disk).exists():
+                if isinstance(error, FileNotFoundError) and not Path("/sys/block", disk).exists():
                     return  # it was pulled out meanwhile
                 raise WblabError(f"the policy {self._config.policy} cannot be applied: {error}") from None
         for change in self._journal.changes if self._journal else ():
