@@ -13,7 +13,7 @@ _SYS = Path("/sys/block")
 _MS_PER_S = 1000
 _BUSY, _QUEUED = 0.8, 2.0
 _MOSTLY = 4  # times as much written as read
-_WINDOWS, _FLUSHES = 3, 8
+_WINDOWS, _FLUSHES, _MANY = 3, 8, 16
 _RISES_S, _FALLS_S = 5.0, 60.0  # the figure doubles in no less than this, and halves in no less
 _LARGE_BYTES = 128 << 10  # a quarter of the usual largest request
 _SECTOR_BYTES = 512
@@ -41,7 +41,8 @@ class Disk:
 
     measured: what it took in the last periods in which that could be told, the latest last. provisional: there were no
     more of these yet than a cache may have made faster than the disk is. rates: what was written in the last periods,
-    in bytes/s. flushes_s: how long a flush took, in the last periods in which one ended.
+    in bytes/s. past: how long the last periods were, in s, and the counters before each. flushes_s: how long a flush
+    took, in the last periods in which one ended.
     """
 
     counters: Counters
@@ -50,6 +51,7 @@ class Disk:
     measured: tuple[float, ...] = ()
     provisional: bool = False
     rates: tuple[float, ...] = ()
+    past: tuple[tuple[float, Counters], ...] = ()
     flushes_s: tuple[float, ...] = ()
 
     @property
@@ -58,19 +60,13 @@ class Disk:
         return sorted(self.flushes_s)[-2] if len(self.flushes_s) > 1 else 0.0
 
 
-def follow(disk: Disk, counters: Counters, period_s: float, large_bytes: int = _LARGE_BYTES) -> Disk:
-    """Return what is known of a disk after another period.
+def follow(
+    disk: Disk, counters: Counters, period_s: float, large_bytes: int = _LARGE_BYTES, *, cached: bool = False
+) -> Disk:
+    """Return what is known of a disk after another period; cached: it has a write cache of its own that holds much.
 
     Its bandwidth is what it wrote in the time in which it was busy (io_ticks), in periods in which writing saturated
-    it. In such a period
-
-    - the disk was busy for more than 80 % of the time, and wrote four times as much as it read;
-    - two writes or more were in flight or queued on the average: a program that waits for each of its small writes
-      keeps a disk busy that could take much more;
-    - requests were large, `large_bytes` or more on the average: a flood of small ones tells how many of them a disk
-      does, and not what it takes.
-
-    A disk that was never saturated has no figure, and nobody is an offender there.
+    it, as `flood_rate` says. A disk that was never saturated has no figure, and nobody is an offender there.
 
     The first such period gives a figure, which is provisional: the disk's cache may have taken a part. It is the median
     of the first three until there are three. From then on it approaches the median of the last three, at most by a
@@ -78,19 +74,20 @@ def follow(disk: Disk, counters: Counters, period_s: float, large_bytes: int = _
     In other periods the figure rises, no faster than that, if more was written than it says in each of three: what
     was written in one alone a cache may have taken. It stays between LEAST and MOST.
 
+    Each flush makes room in a large cache again for more than the disk takes. So of a cached one the figure approaches
+    what it wrote in sixteen periods together, if writing saturated it in these.
+
     So no user can set it for others at will. One thing is left: large writes all over a disk that has to seek for them
     bring the figure down, slowly, to what the disk does of those, until others write in order again.
     """
-    written = counters.written_bytes - disk.counters.written_bytes
-    read = counters.read_bytes - disk.counters.read_bytes
-    busy_s = (counters.busy_ms - disk.counters.busy_ms) / _MS_PER_S
-    queued_s = (counters.writes_ms - disk.counters.writes_ms) / _MS_PER_S
-    share = min(1.0, busy_s / period_s)
-    saturated = share > _BUSY and written > _MOSTLY * read and queued_s >= _QUEUED * busy_s
     bandwidth, measured, provisional = disk.bandwidth, disk.measured, disk.provisional
-    rates = (*disk.rates, written / period_s)[-_WINDOWS:]
-    if saturated and written >= large_bytes * (counters.writes - disk.counters.writes):
-        measured = (*measured, written / busy_s)[-_WINDOWS:]
+    past = (*disk.past, (period_s, disk.counters))[-_MANY:]
+    rates = (*disk.rates, (counters.written_bytes - disk.counters.written_bytes) / period_s)[-_WINDOWS:]
+    if cached and bandwidth:
+        rate = flood_rate(past[0][1], counters, sum(s for s, _ in past), large_bytes) if len(past) == _MANY else 0.0
+        bandwidth = _towards(rate or bandwidth, bandwidth, period_s)
+    elif rate := flood_rate(disk.counters, counters, period_s, large_bytes):
+        measured = (*measured, rate)[-_WINDOWS:]
         first = not bandwidth or provisional
         bandwidth = median(measured) if first else _towards(median(measured), bandwidth, period_s)
         provisional = first and len(measured) < _WINDOWS
@@ -102,7 +99,33 @@ def follow(disk: Disk, counters: Counters, period_s: float, large_bytes: int = _
     if flushes := counters.flushes - disk.counters.flushes:
         taken_s = (counters.flushes_ms - disk.counters.flushes_ms) / flushes / _MS_PER_S
         flushes_s = (*flushes_s, taken_s)[-_FLUSHES:]
-    return Disk(counters, bandwidth, (disk.busy + share) / 2, measured, provisional, rates, flushes_s)
+    busy = (disk.busy + _share(disk.counters, counters, period_s)) / 2
+    return Disk(counters, bandwidth, busy, measured, provisional, rates, past, flushes_s)
+
+
+def flood_rate(before: Counters, after: Counters, time_s: float, large_bytes: int) -> float:
+    """Return what a disk wrote in the time in which it was busy, in bytes/s; 0 where writing did not saturate it.
+
+    It did where
+
+    - the disk was busy for more than 80 % of the time, and wrote four times as much as it read;
+    - two writes or more were in flight or queued on the average: a program that waits for each of its small writes
+      keeps a disk busy that could take much more;
+    - requests were large, `large_bytes` or more on the average: a flood of small ones tells how many of them a disk
+      does, and not what it takes.
+    """
+    written = after.written_bytes - before.written_bytes
+    busy_s = (after.busy_ms - before.busy_ms) / _MS_PER_S
+    queued_s = (after.writes_ms - before.writes_ms) / _MS_PER_S
+    saturated = _share(before, after, time_s) > _BUSY and queued_s >= _QUEUED * busy_s
+    writes = written > _MOSTLY * (after.read_bytes - before.read_bytes)
+    large = written >= large_bytes * (after.writes - before.writes)
+    return written / busy_s if saturated and writes and large else 0.0
+
+
+def _share(before: Counters, after: Counters, time_s: float) -> float:
+    """Return the share of a time in which a disk was busy."""
+    return min(1.0, (after.busy_ms - before.busy_ms) / _MS_PER_S / time_s)
 
 
 def _towards(aim: float, bandwidth: float, period_s: float) -> float:
@@ -134,7 +157,8 @@ class Disks:
         before, self.known = self.known, {}
         for name, counters in read_counters([self._only] if self._only else _physical()).items():
             if name in before:
-                self.known[name] = follow(before[name], counters, period_s, _large(name))
+                cached = name in self.cached
+                self.known[name] = follow(before[name], counters, period_s, _large(name), cached=cached)
             else:
                 learned = self.learned.get(identity(name), Learned(bandwidth=0.0))
                 self.known[name] = Disk(counters, learned.bandwidth)

@@ -15,7 +15,7 @@ MB = 1_000_000
 PERIOD_S = 2.0
 
 
-def after(disk, *, written=0, read=0, busy_s=0.0, depth=10.0, size=1 << 20):
+def after(disk, *, written=0, read=0, busy_s=0.0, depth=10.0, size=1 << 20, cached=False):
     """Return the disk after a period of this."""
     before = disk.counters
     counters = Counters(
@@ -25,7 +25,7 @@ def after(disk, *, written=0, read=0, busy_s=0.0, depth=10.0, size=1 << 20):
         before.writes_ms + int(busy_s * depth * 1000),
         before.writes + written // size,
     )
-    return follow(disk, counters, PERIOD_S)
+    return follow(disk, counters, PERIOD_S, cached=cached)
 
 
 FRESH = Disk(Counters(5, 7, 11, 13))
@@ -67,6 +67,17 @@ def test_one_that_fills_a_cache_first_is_forgotten_at_once():
     assert (disk.bandwidth, disk.provisional) == (500 * MB, True)
     disk = flood(disk, 50 * MB, 2)
     assert (disk.bandwidth, disk.provisional) == (50 * MB, False)
+
+
+def test_what_each_flush_makes_room_for_in_a_large_cache_is_averaged_out():
+    """A disk of 1 MB/s with a cache of 8 MB, which is flushed every 16 s: more than it takes goes in in between."""
+    disk, plain = (replace(FRESH, bandwidth=1 * MB) for _ in range(2))
+    for _ in range(8):
+        for written in (5 * MB, 5 * MB, 5 * MB, 1 * MB, 0, 0, 0, 0):
+            disk = after(disk, written=written, busy_s=PERIOD_S, cached=True)
+            plain = after(plain, written=written, busy_s=PERIOD_S)
+    assert 0.9 * MB < disk.bandwidth < 1.1 * MB
+    assert plain.bandwidth > 2 * MB
 
 
 def test_it_rises_faster_than_it_falls_but_not_at_once():
