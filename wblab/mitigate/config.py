@@ -97,7 +97,7 @@ class Config:
     io_max_percent: int = 80
     memory_high: Bytes = Bytes(0)
     dirty_time: Nanoseconds = Nanoseconds(NS_PER_S)
-    queue_time: Nanoseconds = Nanoseconds(NS_PER_S // 2)
+    queue_time: Nanoseconds = Nanoseconds(NS_PER_S // 8)
     limit_time: Nanoseconds = Nanoseconds(NS_PER_S)
     state: str = "/run/wblab"
     learned: str = "/var/lib/wblab/disks.json"
