@@ -1,6 +1,7 @@
 """The daemon in a guest, as root on a machine of its own: with taskstats, all controllers and every scheduler."""
 
 import json
+import re
 
 import pytest
 
@@ -9,6 +10,7 @@ from wblab.machine.ioprio import ioprio_value
 # A control load, and an offender that keeps the guest on until the trial below is over.
 LOADS = ("trace.events=[]", "load={c1={kind='control', idle='50ms'}}")
 UNTIL_S = 100
+IO_MAX = "[0-9]+:[0-9]+ rbps=max wbps=8[0-9]{5} riops=max wiops=max"  # 80 % of what it was found to take, 1 MiB/s
 TRIAL = """
 import json, os, pathlib, re, signal, subprocess, sys, time
 from wblab.machine.ioprio import get_ioprio
@@ -28,9 +30,11 @@ def settings():
     root = pathlib.Path("/sys/fs/cgroup")
     paths = [root / "cgroup.subtree_control", *(pathlib.Path("/proc/sys/vm", "dirty_" + name) for name in
         ("bytes", "ratio", "background_bytes", "background_ratio"))]
-    paths.append(pathlib.Path("/sys/block/ubda/queue/nr_requests"))
+    paths += [pathlib.Path("/sys/block/ubda", name) for name in
+        ("queue/nr_requests", "bdi/max_ratio_fine", "bdi/strict_limit")]
     group = root / "wblab-mitigate"
-    paths += [path for name in ("memory.high", "io.weight", "io.bfq.weight") if (path := group / name).exists()]
+    names = ("memory.high", "io.weight", "io.bfq.weight", "io.max")
+    paths += [path for name in names if (path := group / name).exists()]
     return {path.name: path.read_text().strip() for path in paths}
 def say(what):
     group = re.search("0::(.*)", pathlib.Path(f"/proc/{writer.pid}/cgroup").read_text())[1]
@@ -89,9 +93,12 @@ def without_name(line):
         ("idle", {"ioprios": ioprio_value("idle", 5)}, {}),
         ("best-effort-7", {"ioprios": ioprio_value("best-effort", 7)}, {}),
         ("io.weight", {"group": "/wblab-mitigate"}, {"io.bfq.weight": "default 1", "cgroup.subtree_control": "io"}),
+        ("io.max", {"group": "/wblab-mitigate"}, {"cgroup.subtree_control": "io memory", "io.max": IO_MAX}),
         ("memory.high", {"group": "/wblab-mitigate"}, {"cgroup.subtree_control": "memory"}),
         ("dirty-bytes", {}, {"dirty_ratio": "0"}),
         ("short-queue", {}, {"nr_requests": "4"}),
+        ("strict-limit", {}, {"strict_limit": "1"}),
+        ("short-queue-always+strict-limit-always", {}, {"nr_requests": "4", "strict_limit": "1"}),
         (
             "idle+memory.high",
             {"ioprios": ioprio_value("idle", 5), "group": "/wblab-mitigate"},
@@ -110,7 +117,8 @@ def test_held_killed_held_again_and_put_back(lab, policy, held, settings):
         else:
             assert line["ioprios"] == before["ioprios"]
         assert line["group"] == held.get("group", before["group"])
-        assert settings.items() <= line["settings"].items()
+        for name, value in settings.items():
+            assert re.fullmatch(value, line["settings"][name]), name
     assert without_name(said["killed"]) != before
     assert said["exit code"]["code"] == 0
     assert without_name(said["after"]) == before
@@ -136,11 +144,34 @@ def test_offenders_among_the_loads_of_an_experiment(lab):
     assert 0.9 < float(note["text"].split()[2]) * 1e6 / (1 << 20) < 1.1  # MB/s; the disk is made to take 1 MiB/s
 
 
+KNOWN = "printf 'disk = \"ubda\"\\nbandwidth = 1048576\\n' > /tmp/known; exec wblab mitigate --json --config /tmp/known"
+
+
+def events_of(lab, preset, *settings):
+    """Return a run of a preset with the daemon, which knows what the first disk takes, and what the daemon says."""
+    argv = json.dumps(["sh", "-c", KNOWN])
+    run = lab.run(preset, "trace.events=[]", f"agent.mitigate.argv={argv}", *settings)
+    return run, [json.loads(line) for line in (run.path / "agent.mitigate.log").read_text().splitlines()]
+
+
 def test_those_who_write_to_another_disk_are_spared(lab):
-    """Of two disks it is the slow one whose queue is shortened; without the daemon the others wait for over 2 s."""
-    settings = "printf 'disk = \"ubda\"\\nbandwidth = 1048576\\n' > /tmp/known; "
-    argv = json.dumps(["sh", "-c", settings + "exec wblab mitigate --json --config /tmp/known"])
-    run = lab.run("two-disks", "trace.events=[]", f"agent.mitigate.argv={argv}")
-    events = [json.loads(line) for line in (run.path / "agent.mitigate.log").read_text().splitlines()]
-    assert [event["text"] for event in events if event["action"] == "set"] == ["/sys/block/ubda/queue/nr_requests to 4"]
+    """Of two disks it is the slow one that is held short; without the daemon the others wait for over 2 s."""
+    run, events = events_of(lab, "two-disks")
+    queue, ratio, strict, *_ = [event["text"] for event in events if event["action"] == "set"]
+    assert queue == "/sys/block/ubda/queue/nr_requests to 4"
+    assert re.fullmatch("/sys/class/bdi/[0-9]+:0/max_ratio_fine to [0-9]{5,6}", ratio)
+    assert re.fullmatch("/sys/class/bdi/[0-9]+:0/strict_limit to 1", strict)
     assert max(float(run.load(name).pauses_ns.max()) for name in ("w-fast", "mw-fast")) < 0.3e9
+
+
+def test_a_disk_that_is_alone_gets_no_limit(lab):
+    _, events = events_of(lab, "base-device")
+    assert not [event for event in events if "strict_limit" in event["text"]]
+    assert not [event for event in events if "cache of its own" in event["text"]]
+
+
+def test_a_disk_with_a_write_cache_of_its_own_is_told_apart(lab):
+    cache = ("disk.write_bps='20MiB/s'", "disk.cache_bytes='8MiB'", "disk.drain_bps='1MiB/s'")
+    _, events = events_of(lab, "base-device", *cache)
+    (told,) = [event["text"] for event in events if "cache of its own" in event["text"]]
+    assert re.match("flushes of ubda take [0-9.]+ s, its queue 0.5 s: ", told)

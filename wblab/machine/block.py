@@ -19,6 +19,23 @@ def whole_disk(device: Path) -> Path:
     return device.parent if (device / "partition").exists() else device
 
 
+def number(disk: str) -> str:
+    """Return the number of a disk of /sys/block as the kernel's files have it, major:minor. Raises OSError."""
+    return Path("/sys/block", disk, "dev").read_text().strip()
+
+
+def built_on(disk: Path) -> list[Path]:
+    """Return a disk and the devices that are made of nothing but it and its parts (LUKS, LVM), below /sys."""
+    found = [disk]
+    for device in found:  # which grows meanwhile
+        parts = [device, *(flag.parent for flag in device.glob("*/partition"))]
+        for holder in sorted(link.resolve() for part in parts for link in part.glob("holders/*")):
+            below = {whole_disk(link.resolve()) for link in holder.glob("slaves/*")}
+            if holder not in found and below <= set(found):
+                found.append(holder)
+    return found
+
+
 def schedulers(disk: Path) -> list[str]:
     """Return the I/O schedulers that a disk can have, as far as they are loaded, that in use first. Raises OSError."""
     words = (disk / "queue" / "scheduler").read_text().split()

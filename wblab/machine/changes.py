@@ -80,9 +80,10 @@ class Setting:
     back: str
 
     def undo(self) -> None:
-        """Raises OSError."""
-        if Path(self.path).read_text().strip() == self.new:
-            Path(self.back_path).write_text(self.back)
+        """Raises OSError. What has gone with its device, a stick that was pulled out, has nothing to get back."""
+        with suppress(FileNotFoundError):
+            if Path(self.path).read_text().strip() == self.new:
+                Path(self.back_path).write_text(self.back)
 
 
 @dataclass(frozen=True, kw_only=True)

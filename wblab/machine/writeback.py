@@ -5,7 +5,9 @@ from pathlib import Path
 
 from wblab.core.check import DIRTY_SYSCTLS
 from wblab.core.units import Bytes
+from wblab.machine.block import built_on, whole_disk
 
+_SYS = Path("/sys")
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
@@ -30,6 +32,21 @@ def dirty_settings() -> dict[str, int | str]:
     """Return the vm.dirty* settings that this kernel has."""
     paths = {key: Path("/proc/sys", *key.split(".")) for key in DIRTY_SYSCTLS}
     return {key: int(path.read_text()) for key, path in paths.items() if path.exists()}
+
+
+def backing_devices(disk: str) -> list[Path]:
+    """Return where the kernel says and is told what may be dirty for a disk: directories of /sys/class/bdi.
+
+    There is one for the disk, one for each device that is built on it alone, and one for each btrfs that has nothing
+    else below it. A page counts for that of its filesystem.
+    """
+    devices = built_on((_SYS / "block" / disk).resolve())
+    found = [device / "bdi" for device in devices]
+    for link in sorted((_SYS / "fs/btrfs").glob("*/bdi")):
+        members = {whole_disk(member.resolve()) for member in (link.parent / "devices").iterdir()}
+        if members <= set(devices):
+            found.append(link)
+    return [_SYS / "class/bdi" / link.resolve().name for link in found if link.exists()]
 
 
 def _table(path: Path) -> dict[str, int]:

@@ -1,5 +1,6 @@
 """A control group for all offenders."""
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -25,9 +26,10 @@ class ControlGroup:
 
     journal: Journal
     root: Path | None
-    controller: str
-    settings: Callable[[float], dict[str, str]]  # the files and what to write there, for a disk's bandwidth
+    controllers: tuple[str, ...]
+    settings: Callable[[str, float], dict[str, str]]  # the files and what to write there, for a disk and its bandwidth
     lasting = False
+    shared = True
 
     @property
     def group(self) -> Path:
@@ -35,20 +37,25 @@ class ControlGroup:
         assert self.root
         return self.root / GROUP
 
-    def check(self) -> None:
+    def check(self, disk: str) -> None:
         """See Measure."""
         if self.root is None:
             raise WblabError("there is no cgroup v2 here: mount it, or choose another policy")
-        if self.controller not in controllers_of(self.root):
+        for controller in self.controllers:
+            if controller not in controllers_of(self.root):
+                raise WblabError(
+                    f"the {controller} controller is not on cgroup v2 ({self.root}) here, "
+                    "perhaps on version 1: boot with cgroup_no_v1=all, or choose another policy"
+                )
+        if not os.access(self.root / "cgroup.subtree_control", os.W_OK):
             raise WblabError(
-                f"the {self.controller} controller is not on cgroup v2 ({self.root}) here, "
-                "perhaps on version 1: boot with cgroup_no_v1=all, or choose another policy"
+                f"the daemon may not write to cgroup v2 ({self.root}): see its service, or choose another policy"
             )
 
-    def start(self, bandwidth: float) -> None:
+    def start(self, disk: str, bandwidth: float) -> None:
         """See Measure."""
-        make_group(self.group, [self.controller], self.journal)
-        settings = {self.group / name: value for name, value in self.settings(bandwidth).items()}
+        make_group(self.group, self.controllers, self.journal)
+        settings = {self.group / name: value for name, value in self.settings(disk, bandwidth).items()}
         present = [path for path in settings if path.exists()]
         if not present:
             raise WblabError(f"there is no {' and no '.join(map(str, settings))} here: choose another policy")

@@ -15,17 +15,21 @@ _MOST_BYTES = 1 << 20
 _MOST = 1 << 62
 _NUMBERS = (
     *("bandwidth", "period", "smoothing", "on_percent", "off_percent", "child_percent", "clip_percent"),
-    *("hold", "memory_high", "dirty_time", "queue_time"),
+    *("hold", "memory_high", "dirty_time", "queue_time", "limit_time", "io_max_percent"),
 )
 POLICIES = (
     "idle",
     "best-effort-7",
     "io.weight",
+    "io.max",
     "memory.high",
     "dirty-bytes",
     "dirty-bytes-always",
     "short-queue",
     "short-queue-always",
+    "strict-limit",
+    "strict-limit-always",
+    "strict-limit-beside",
 )
 
 # What a desktop or a server cannot do without: holding these back would only spread a pause.
@@ -56,8 +60,12 @@ class Config:
     others have 100) or `memory_high` (0: five times what the disk takes in `dirty_time`, since by default a fifth of a
     group's memory may be dirty, but 8 MiB at least). dirty-bytes: vm.dirty_bytes for all is what the disk takes in
     `dirty_time`, and the background threshold half of that, as long as there is an offender. short-queue: the disk's
-    queue holds no more requests than the disk does in `queue_time`, as long as there is an offender. With `-always`,
-    these two hold from when the bandwidth is known.
+    queue holds no more requests than the disk does in `queue_time`, as long as there is an offender. strict-limit: of
+    what may be dirty for all, the disk has no more than it takes in `limit_time`, 1 MiB at least, as long as there is
+    an offender. io.max: a control group for all offenders, which together write `io_max_percent` of the bandwidth at
+    most. With `-always`, dirty-bytes, short-queue and strict-limit hold from when the bandwidth is known, the last two
+    for each disk; with `-beside`, strict-limit does where something is written to another disk too.
+    cached: policies that are applied besides on a disk with a write cache of its own; empty, none.
     allow: programs (a name or a path) that are never touched where root runs them, and services (dbus.service);
     kernel threads, pid 1, the daemon and its ancestors never are. A program of the list that a user runs is judged by
     what it writes itself, but not blamed for what it starts. Its file must be root's alone.
@@ -72,7 +80,8 @@ class Config:
     learned: the file in which the disks' bandwidths are kept from one start to the next; empty, they are not.
     """
 
-    policy: str = "short-queue-always"  # what helped most in experiments/matrices/daemon.toml
+    policy: str = "short-queue-always+strict-limit-beside"  # what helped most in experiments/matrices/daemon*.toml
+    cached: str = "io.max"
     allow: tuple[str, ...] = _ALLOW
     only: tuple[str, ...] = ()
     disk: str = ""
@@ -85,9 +94,11 @@ class Config:
     clip_percent: int = 400
     hold: Nanoseconds = Nanoseconds(10 * NS_PER_S)
     io_weight: int = 1
+    io_max_percent: int = 80
     memory_high: Bytes = Bytes(0)
     dirty_time: Nanoseconds = Nanoseconds(NS_PER_S)
-    queue_time: Nanoseconds = Nanoseconds(NS_PER_S // 2)
+    queue_time: Nanoseconds = Nanoseconds(NS_PER_S // 8)
+    limit_time: Nanoseconds = Nanoseconds(NS_PER_S)
     state: str = "/run/wblab"
     learned: str = "/var/lib/wblab/disks.json"
 
@@ -95,6 +106,11 @@ class Config:
     def policies(self) -> list[str]:
         """The names in `policy`."""
         return self.policy.split("+")
+
+    @property
+    def cached_policies(self) -> list[str]:
+        """The names in `cached`."""
+        return self.cached.split("+") if self.cached else []
 
 
 def read_config(path: Path | None) -> Config:
@@ -115,9 +131,10 @@ def read_config(path: Path | None) -> Config:
 
 def check(config: Config) -> None:
     """Raise InputError for values that make no sense together."""
-    for name in config.policies:
-        if name not in POLICIES:
-            raise InputError(f"policy: {name!r} is not one of {', '.join(POLICIES)}{nearest(name, POLICIES)}")
+    for key, names in (("policy", config.policies), ("cached", config.cached_policies)):
+        for name in names:
+            if name not in POLICIES:
+                raise InputError(f"{key}: {name!r} is not one of {', '.join(POLICIES)}{nearest(name, POLICIES)}")
     if {"dirty-bytes", "dirty-bytes-always"} <= set(config.policies):
         raise InputError("policy: choose dirty-bytes or dirty-bytes-always")
     if {"idle", "best-effort-7"} <= set(config.policies):
@@ -130,12 +147,14 @@ def check(config: Config) -> None:
         raise InputError("clip_percent must not be below on_percent: nothing would ever offend")
     if not 1 <= config.io_weight <= 1000:
         raise InputError("io_weight must be 1 to 1000")
+    if not 1 <= config.io_max_percent <= 1000:
+        raise InputError("io_max_percent must be 1 to 1000")
     _check_sizes(config)
     _check_names(config)
 
 
 def _check_sizes(config: Config) -> None:
-    for name in ("period", "smoothing", "dirty_time", "queue_time"):
+    for name in ("period", "smoothing", "dirty_time", "queue_time", "limit_time"):
         if getattr(config, name) <= 0:
             raise InputError(f"{name} must be above 0")
     if max(getattr(config, name) for name in _NUMBERS) > _MOST:

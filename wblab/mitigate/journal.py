@@ -41,6 +41,10 @@ class Journal:
         self._write([change for change in self.changes if change not in undone])
         return failures
 
+    def forget(self, change: Change) -> None:
+        """Drop a change that another one has taken the place of."""
+        self._write([other for other in self.changes if other != change])
+
     def _read(self) -> list[Change]:
         try:
             table = read_json(self._path, _MOST_BYTES)

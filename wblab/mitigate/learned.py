@@ -1,41 +1,33 @@
-"""What disks were found to take, kept from one start of the daemon to the next."""
+"""What disks were found to be, kept from one start of the daemon to the next."""
 
 import json
 import os
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from wblab.core.files import read_json, replace_file
 from wblab.machine.trust import distrust
-from wblab.mitigate.disk import LEAST, MOST
 
 _MOST_BYTES, _SHOWN = 1 << 18, 200
 _SYS = Path("/sys/block")
+LEAST, MOST = 1 << 14, 1 << 36  # bytes/s: no disk takes less or more, whatever it looks like
 
 
-def recall(path: Path, disks: list[str]) -> tuple[dict[str, float], str]:
-    """Return the bandwidths of these disks, in bytes/s, as far as they are known and the disks still are the same.
+@dataclass(frozen=True, kw_only=True)
+class Learned:
+    """What a disk takes, in bytes/s, and whether it has a write cache of its own that holds much."""
 
-    With it, in words, what of the file cannot be used: those are measured anew.
+    bandwidth: float
+    cached: bool = False
+
+
+def recall(path: Path) -> tuple[dict[str, Learned], str]:
+    """Return what is in the file, by what `identity` returns of a disk.
+
+    With it, in words, what of the file cannot be used: those disks are measured anew.
     """
-    table, ignored = _table(path)
-    return {disk: table[_identity(disk)] for disk in disks if _identity(disk) in table}, ignored
-
-
-def remember(path: Path, bandwidths: Mapping[str, float]) -> None:
-    """Add what is known to the file; where that cannot be written, it is not kept. For the end: it may have to wait."""
-    with suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if os.geteuid() == 0 and distrust(path.parent):
-            return
-        table = _table(path)[0] | {_identity(disk): bandwidth for disk, bandwidth in bandwidths.items()}
-        with replace_file(path) as file:
-            file.write(json.dumps(table).encode())
-
-
-def _table(path: Path) -> tuple[dict[str, float], str]:
-    """Return the bandwidths in the file by disk, and what of it is ignored."""
     try:
         if os.geteuid() == 0 and (reason := distrust(path)):
             return {}, f"{path}: {reason}"
@@ -47,19 +39,38 @@ def _table(path: Path) -> tuple[dict[str, float], str]:
     except ValueError as error:
         return {}, f"{path} is no JSON: {error}"
     if not isinstance(table, dict):
-        return {}, f"{path} has no bandwidths by disk"
-    known = {disk: float(value) for disk, value in table.items() if _is_bandwidth(value)}
+        return {}, f"{path} has no disks"
+    known = {disk: learned for disk, value in table.items() if (learned := _learned(value))}
     strange = sorted(table.keys() - known.keys())
-    return known, f"{path}: no bandwidth: {', '.join(strange)[:_SHOWN]}" if strange else ""
+    return known, f"{path}: not what a disk can be: {', '.join(strange)[:_SHOWN]}" if strange else ""
 
 
-def _is_bandwidth(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and LEAST <= value <= MOST
+def remember(path: Path, learned: Mapping[str, Learned]) -> None:
+    """Add what is known to the file; where that cannot be written, it is not kept. For the end: it may have to wait."""
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if os.geteuid() == 0 and distrust(path.parent):
+            return
+        table = recall(path)[0] | dict(learned)
+        with replace_file(path) as file:
+            file.write(json.dumps({disk: asdict(what) for disk, what in table.items()}).encode())
 
 
-def _identity(disk: str) -> str:
-    """Return what tells a disk from another one of the same name."""
-    return " ".join([disk, _read(_SYS / disk / "size"), _read(_SYS / disk / "device/model")]).strip()
+def _learned(value: object) -> Learned | None:
+    """Return what a row of the file says; None if it says nothing that a disk can be."""
+    if not isinstance(value, dict) or value.keys() != {"bandwidth", "cached"}:
+        return None
+    match value["bandwidth"], value["cached"]:
+        case int() | float() as bandwidth, bool() as cached if not isinstance(bandwidth, bool):
+            return Learned(bandwidth=float(bandwidth), cached=cached) if LEAST <= bandwidth <= MOST else None
+        case _:
+            return None
+
+
+def identity(disk: str) -> str:
+    """Return what tells a disk from another one: a stick keeps its model and size wherever it is plugged in."""
+    model = _read(_SYS / disk / "device/model")
+    return " ".join(filter(None, [model or disk, _read(_SYS / disk / "size")]))
 
 
 def _read(path: Path) -> str:

@@ -10,6 +10,7 @@ from wblab.core.units import NS_PER_S
 from wblab.machine.cgroup import cgroup_root
 from wblab.machine.changes import Change, IoPriority, Membership, Setting
 from wblab.mitigate.accounting import Accounting, Usage
+from wblab.mitigate.cache import holds_much, queue_s
 from wblab.mitigate.config import Config
 from wblab.mitigate.disk import Disks
 from wblab.mitigate.journal import Journal
@@ -22,7 +23,6 @@ from wblab.mitigate.scheduler import objection
 
 SIGNALS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 _LOOKS = 8  # in a period, for tasks that have exited: the socket has room for only so many
-_MUCH = 1.25  # lasting measures start again when the bandwidth has changed by this factor
 
 
 class Daemon:
@@ -34,20 +34,18 @@ class Daemon:
         self._limits = Limits.of(config)
         self._processes = Processes(config.allow, config.only)
         self._accounting = accounting
-        self._disks = Disks(config.disk)
-        if config.learned:
-            bandwidths, ignored = recall(Path(config.learned), list(self._disks.known))
-            self._disks.assume(bandwidths)
-            if ignored:
-                say(Event(action="warn", text=f"ignored, and measured anew: {ignored}"))
-        self._measures: list[Measure] = measures(config, journal, lambda: self._disks.name) if journal else []
+        learned, ignored = recall(Path(config.learned)) if config.learned else (None, "")
+        self._disks = Disks(config.disk, learned)
+        if ignored:
+            say(Event(action="warn", text=f"ignored, and measured anew: {ignored}"))
+        self._measures: list[Measure] = measures(config.policies, config, journal) if journal else []
         for measure in self._measures:
-            measure.check()
+            measure.check(self._disks.name)
+        self._more: list[Measure] | None = None  # for disks with a write cache of their own, once there is one
         self._state = State()
         self._held_for: dict[int, int] = {}  # by process: the offender
         self._lineage: Sequence[Change] = ()  # the journal before processes were let go in the last period
         self._said: set[str] = set()
-        self._applied = 0.0  # the bandwidth with which lasting measures were started
         self._lost = 0
 
     def run(self) -> None:
@@ -63,7 +61,7 @@ class Daemon:
     def close(self) -> None:
         """Remember the bandwidths of the disks for the next start."""
         if self._config.learned and self._journal is not None:
-            remember(Path(self._config.learned), self._disks.bandwidths)
+            remember(Path(self._config.learned), self._disks.learned)
 
     def _wait(self) -> bool:
         """Wait for the end of a period, and return whether it was ended by a signal."""
@@ -85,11 +83,10 @@ class Daemon:
         self._put_back_late()
         self._bury(usage)
         self._follow(new)
+        self._keep(bandwidth)
         if not bandwidth:
             return
-        if not self._applied / _MUCH < bandwidth < self._applied * _MUCH:
-            self._applied = bandwidth
-            self._start_measures([measure for measure in self._measures if measure.lasting], bandwidth)
+        self._tell_apart(bandwidth)
         verdict = judge(
             self._state,
             self._judged(usage),
@@ -161,7 +158,8 @@ class Daemon:
 
     def _hold(self, pid: int, rate: float, bandwidth: float) -> None:
         if not self._held_for:
-            self._start_measures([measure for measure in self._measures if not measure.lasting], bandwidth)
+            self._start([measure for measure in self._measures if not measure.lasting], self._disks.name, bandwidth)
+            self._do_more(bandwidth, holding=True)
         # A child that is an offender itself stays one.
         family = [member for member in self._processes.family(pid) if member not in self._held_for]
         changes = 0
@@ -173,12 +171,52 @@ class Daemon:
         details += [f"{changes} changes"] if changes else []
         self._event("hold", pid, rate, bandwidth, f"{text} ({', '.join(details)})" if details else text)
 
-    def _start_measures(self, which: list[Measure], bandwidth: float) -> None:
+    def _keep(self, bandwidth: float) -> None:
+        """Start lasting measures for every disk of which the bandwidth is known, and see to it that they hold."""
+        name = self._disks.name
+        for disk, known in (self._disks.bandwidths | ({name: bandwidth} if bandwidth else {})).items():
+            lasting = [measure for measure in self._active() if measure.lasting]
+            self._start([measure for measure in lasting if disk == name or not measure.shared], disk, known)
+
+    def _tell_apart(self, bandwidth: float) -> None:
+        """Do more on a disk with a write cache of its own, from when its flushes have shown that."""
+        disk, flush_s, cached = self._disks.name, self._disks.flush_s, self._disks.cached
+        if disk not in cached and holds_much(disk, flush_s, bandwidth):
+            cached.add(disk)
+            own_s = queue_s(disk, bandwidth)
+            text = f"flushes of {disk} take {flush_s:.1f} s, its queue {own_s:.1f} s: it has a write cache of its own"
+            self._say(Event(action="note", text=text, disk=disk))
+        self._do_more(bandwidth, holding=bool(self._held_for))
+
+    def _do_more(self, bandwidth: float, *, holding: bool) -> None:
+        """Do what is done besides on such a disk, if it is one; where this machine cannot, say so and do without."""
+        disk = self._disks.name
+        if disk not in self._disks.cached or self._journal is None:
+            return
+        try:
+            if self._more is None:
+                self._more = measures(self._config.cached_policies, self._config, self._journal)
+                for measure in self._more:
+                    measure.check(disk)
+            if holding:
+                self._start([measure for measure in self._more if not measure.lasting], disk, bandwidth)
+        except WblabError as error:
+            self._more = []
+            self._say(Event(action="warn", text=f"{self._config.cached} cannot be applied to {disk}: {error}"))
+
+    def _active(self) -> list[Measure]:
+        """Return the measures for the disk that matters now."""
+        more = self._more if self._disks.name in self._disks.cached else None
+        return [*self._measures, *(more or ())]
+
+    def _start(self, which: list[Measure], disk: str, bandwidth: float) -> None:
         before = set(self._journal.changes) if self._journal else set()
         for measure in which:
             try:
-                measure.start(bandwidth)
+                measure.start(disk, bandwidth)
             except OSError as error:
+                if isinstance(error, FileNotFoundError) and not Path("/sys/block", disk).exists():
+                    return  # it was pulled out meanwhile
                 raise WblabError(f"the policy {self._config.policy} cannot be applied: {error}") from None
         for change in self._journal.changes if self._journal else ():
             if isinstance(change, Setting) and change not in before:
@@ -214,7 +252,7 @@ class Daemon:
     def _apply(self, pid: int) -> int:
         """Hold a process, or its new threads, by all measures, and return the number of changes."""
         changes = 0
-        for measure in self._measures:
+        for measure in self._active():
             try:
                 changes += measure.hold(pid)
             except OSError as error:

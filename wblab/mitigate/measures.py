@@ -1,6 +1,6 @@
 """What can be done about an offender. Each measure notes a change in the journal before it makes it."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,15 +9,18 @@ from typing import Protocol
 import psutil
 
 from wblab.core.units import NS_PER_S
+from wblab.machine.block import number
 from wblab.machine.cgroup import cgroup_root
-from wblab.machine.changes import Change, IoPriority, Setting
+from wblab.machine.changes import Change, IoPriority
 from wblab.machine.ioprio import get_ioprio, ioprio_value, set_ioprio
 from wblab.machine.processes import Identity, identify, threads
 from wblab.mitigate.cgroup import ControlGroup
 from wblab.mitigate.config import Config
 from wblab.mitigate.journal import Journal
+from wblab.mitigate.limit import StrictLimit
 from wblab.mitigate.origin import origin_of
 from wblab.mitigate.queue import ShortQueue
+from wblab.mitigate.settings import keep
 
 _VM = Path("/proc/sys/vm")
 # The kernel keeps a level for the idle class too, though no scheduler uses it. No program sets this one, so it marks
@@ -29,18 +32,23 @@ _BEST_EFFORT_7 = ioprio_value("best-effort", 7)
 class Measure(Protocol):
     """Something that is done about offenders. All but `check` raise OSError where the kernel refuses.
 
-    lasting: it starts as soon as the disk's bandwidth is known, also without an offender, and again when that changes.
+    lasting: it is started in every period, also without an offender, for each disk of which the bandwidth is known.
+    shared: it changes what all disks share, and so is started for the disk that matters alone.
     """
 
     @property
     def lasting(self) -> bool:
         """See above."""
 
-    def check(self) -> None:
-        """Raise WblabError where this machine cannot do it."""
+    @property
+    def shared(self) -> bool:
+        """See above."""
 
-    def start(self, bandwidth: float) -> None:
-        """Do what is to be done once, before the first process is held; `bandwidth` is the disk's, in bytes/s."""
+    def check(self, disk: str) -> None:
+        """Raise WblabError where this machine cannot do it, for a disk of /sys/block."""
+
+    def start(self, disk: str, bandwidth: float) -> None:
+        """Do what is to be done for all; `bandwidth` is the disk's, in bytes/s. What is done already is left alone."""
 
     def hold(self, pid: int) -> int:
         """Hold a process, or its new threads if it is held already, and return how many changes were made."""
@@ -53,11 +61,12 @@ class IoClass:
     journal: Journal
     value: int
     lasting = False
+    shared = False
 
-    def check(self) -> None:
+    def check(self, disk: str) -> None:
         """See Measure: every kernel can."""
 
-    def start(self, bandwidth: float) -> None:
+    def start(self, disk: str, bandwidth: float) -> None:
         """See Measure: nothing to do."""
 
     def hold(self, pid: int) -> int:
@@ -128,46 +137,52 @@ class DirtyBytes:
     journal: Journal
     time_s: float
     lasting: bool = False
+    shared = True
 
-    def check(self) -> None:
+    def check(self, disk: str) -> None:
         """See Measure: every kernel can."""
 
-    def start(self, bandwidth: float) -> None:
-        """See Measure. What an earlier start has set is undone first."""
-        settings = [change for change in self.journal.changes if isinstance(change, Setting)]
-        self.journal.undo([change for change in settings if Path(change.path).parent == _VM])
+    def start(self, disk: str, bandwidth: float) -> None:
+        """See Measure."""
         for name, part in (("background_", 0.5), ("", 1.0)):
             size = max(int(bandwidth * self.time_s * part), 2 * 4096)  # the kernel takes no less than two pages
-            path, ratio = _VM / f"dirty_{name}bytes", _VM / f"dirty_{name}ratio"
-            before = path.read_text().strip()
-            back = (ratio, ratio.read_text().strip()) if before == "0" else (path, before)
-            change = Setting(path=str(path), new=str(size), back_path=str(back[0]), back=back[1])
-            self.journal.note(change)
-            path.write_text(str(size))
+            keep(self.journal, _VM / f"dirty_{name}bytes", size, instead=_VM / f"dirty_{name}ratio")
 
     def hold(self, pid: int) -> int:
         """See Measure: nothing is done to single processes."""
         return 0
 
 
-def measures(config: Config, journal: Journal, disk: Callable[[], str]) -> list[Measure]:
-    """Return the measures of a policy; `disk` returns the name of the disk that matters."""
-    root, queue_s = cgroup_root(), config.queue_time / NS_PER_S
+def measures(names: Iterable[str], config: Config, journal: Journal) -> list[Measure]:
+    """Return the measures of policies, by the names of these."""
+    root, queue_s, limit_s = cgroup_root(), config.queue_time / NS_PER_S, config.limit_time / NS_PER_S
     makers: dict[str, Callable[[], Measure]] = {
         "idle": lambda: IoClass(journal, _OUR_IDLE),
         "best-effort-7": lambda: IoClass(journal, _BEST_EFFORT_7),
         "io.weight": lambda: ControlGroup(
-            journal, root, "io", lambda _: dict.fromkeys(("io.weight", "io.bfq.weight"), f"default {config.io_weight}")
+            journal,
+            root,
+            ("io",),
+            lambda *_: dict.fromkeys(("io.weight", "io.bfq.weight"), f"default {config.io_weight}"),
+        ),
+        "io.max": lambda: ControlGroup(
+            journal,
+            root,
+            ("io", "memory"),  # what is written later is the group's only if its memory is counted too
+            lambda disk, bandwidth: {"io.max": f"{number(disk)} wbps={int(bandwidth * config.io_max_percent / 100)}"},
         ),
         "memory.high": lambda: ControlGroup(
-            journal, root, "memory", lambda bandwidth: {"memory.high": str(_memory_high(config, bandwidth))}
+            journal, root, ("memory",), lambda _, bandwidth: {"memory.high": str(_memory_high(config, bandwidth))}
         ),
         "dirty-bytes": lambda: DirtyBytes(journal, config.dirty_time / NS_PER_S),
         "dirty-bytes-always": lambda: DirtyBytes(journal, config.dirty_time / NS_PER_S, lasting=True),
-        "short-queue": lambda: ShortQueue(journal, disk, queue_s),
-        "short-queue-always": lambda: ShortQueue(journal, disk, queue_s, lasting=True),
+        "short-queue": lambda: ShortQueue(journal, queue_s),
+        "short-queue-always": lambda: ShortQueue(journal, queue_s, lasting=True),
+        "strict-limit": lambda: StrictLimit(journal, limit_s),
+        "strict-limit-always": lambda: StrictLimit(journal, limit_s, lasting=True),
+        "strict-limit-beside": lambda: StrictLimit(journal, limit_s, lasting=True, beside=True),
     }
-    return [makers[name]() for name in config.policies]
+    return [makers[name]() for name in names]
 
 
 def _memory_high(config: Config, bandwidth: float) -> int:
@@ -184,7 +199,7 @@ def put_back_strays(journal: Journal, lineage: Sequence[Change]) -> list[str]:
     kinds = (
         IoClass(journal, _OUR_IDLE),
         IoClass(journal, _BEST_EFFORT_7),
-        ControlGroup(journal, root, "", lambda _: {}),
+        ControlGroup(journal, root, (), lambda *_: {}),
     )
     strays = [change for kind in kinds for change in kind.strays(lineage)]
     journal.note(*strays)

@@ -14,7 +14,8 @@ CONTROLLERS = ("io", "memory")
 # A file that is set, and after a space the one by which it is put back: itself, or the other that shows the same.
 _SETTING = re.compile(
     r"(/sys/block/[A-Za-z0-9][^/\0\n ]*/queue/nr_requests) \1"
-    r"|/proc/sys/vm/(dirty_(?:background_)?)bytes /proc/sys/vm/\2(?:bytes|ratio)"
+    r"|(/sys/class/bdi/[A-Za-z0-9][^/\0\n ]*/(?:max_ratio_fine|strict_limit)) \2"
+    r"|/proc/sys/vm/(dirty_(?:background_)?)bytes /proc/sys/vm/\3(?:bytes|ratio)"
 )
 _NUMBER = re.compile(r"[0-9]{1,19}")
 _MOST_TASKS, _MOST_TICKS, _MOST_PRIORITY = 1 << 22, 1 << 63, 1 << 16

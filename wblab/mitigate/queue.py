@@ -5,13 +5,12 @@ a slow disk, whatever the scheduler. `nr_requests` bounds it
 (Documentation/ABI/stable/sysfs-block).
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from wblab.core.errors import WblabError
-from wblab.machine.changes import Setting
 from wblab.mitigate.journal import Journal
+from wblab.mitigate.settings import give_back, keep, number_before
 
 _SYS = Path("/sys/block")
 LEAST_REQUESTS = 4  # the kernel takes no less: BLKDEV_MIN_RQ
@@ -27,29 +26,25 @@ class ShortQueue:
     """Lowers the number of requests in a disk's queue to what the disk does in a given time; it never raises it."""
 
     journal: Journal
-    disk: Callable[[], str]
     time_s: float
     lasting: bool = False
+    shared = False
 
-    def check(self) -> None:
+    def check(self, disk: str) -> None:
         """See Measure."""
-        if not (self._queue() / "nr_requests").exists():
-            raise WblabError(f"the disk {self.disk()} has no queue of its own here: choose another policy")
+        if not (_SYS / disk / "queue/nr_requests").exists():
+            raise WblabError(f"the disk {disk} has no queue of its own here: choose another policy")
 
-    def start(self, bandwidth: float) -> None:
-        """See Measure. What an earlier start has set is undone first."""
-        path = self._queue() / "nr_requests"
-        self.journal.undo([c for c in self.journal.changes if isinstance(c, Setting) and c.path == str(path)])
-        before = path.read_text().strip()
+    def start(self, disk: str, bandwidth: float) -> None:
+        """See Measure."""
+        path = _SYS / disk / "queue/nr_requests"
         request_bytes = int((path.parent / "max_sectors_kb").read_text()) * 1024
         requests = requests_in(self.time_s, bandwidth, request_bytes)
-        if requests < int(before):
-            self.journal.note(Setting(path=str(path), new=str(requests), back_path=str(path), back=before))
-            path.write_text(str(requests))
+        if requests < number_before(self.journal, path):
+            keep(self.journal, path, requests)
+        else:
+            give_back(self.journal, path)
 
     def hold(self, pid: int) -> int:
         """See Measure: nothing is done to single processes."""
         return 0
-
-    def _queue(self) -> Path:
-        return _SYS / self.disk() / "queue"

@@ -1,6 +1,6 @@
 import pytest
 
-from wblab.machine.block import scheduler, schedulers, set_scheduler
+from wblab.machine.block import built_on, scheduler, schedulers, set_scheduler
 from wblab.machine.undo import Undo
 
 
@@ -35,3 +35,40 @@ def test_a_scheduler_is_put_back_at_the_end(disk):
         set_scheduler(place, "none", undo)
         assert file.read_text() == "none"
     assert (file.read_text(), undo.failures) == ("bfq", ())
+
+
+@pytest.fixture
+def devices(tmp_path):
+    """Return a function that makes devices as /sys has them: which holders each disk or partition has."""
+
+    def make(holders):
+        for part in {*holders, *(holder for above in holders.values() for holder in above)}:
+            for name in ("holders", "slaves"):
+                (tmp_path / part / name).mkdir(parents=True)
+            if "/" in part:
+                (tmp_path / part / "partition").touch()
+        for part, above in holders.items():
+            for holder in above:
+                (tmp_path / part / "holders" / holder).symlink_to(tmp_path / holder)
+                (tmp_path / holder / "slaves" / part.split("/")[-1]).symlink_to(tmp_path / part)
+        return lambda disk: [device.name for device in built_on(tmp_path / disk)]
+
+    return make
+
+
+def test_what_is_built_on_a_disk(devices):
+    """A partition, encrypted, with two volumes on it; another disk has nothing of that."""
+    of = devices({"sda/sda1": [], "sda/sda2": ["dm-0"], "dm-0": ["dm-1", "dm-2"], "sdb": []})
+    assert of("sda") == ["sda", "dm-0", "dm-1", "dm-2"]
+    assert of("sdb") == ["sdb"]
+
+
+def test_what_is_built_on_several_disks_is_none_s(devices):
+    of = devices({"sda/sda1": ["md0"], "sdb/sdb1": ["md0", "dm-0"], "md0": ["dm-1"]})
+    assert of("sda") == ["sda"]
+    assert of("sdb") == ["sdb", "dm-0"]
+
+
+def test_a_volume_over_two_parts_of_one_disk_is_its_own(devices):
+    of = devices({"sda/sda1": ["dm-0"], "sda/sda2": ["dm-1"], "dm-0": ["dm-2"], "dm-1": ["dm-2"]})
+    assert of("sda") == ["sda", "dm-0", "dm-1", "dm-2"]

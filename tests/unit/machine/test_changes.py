@@ -67,10 +67,14 @@ def test_the_last_is_undone_first(tmp_path):
 
 def test_what_fails_is_named_and_the_rest_is_undone(tmp_path):
     (file := tmp_path / "file").write_text("2")
-    gone = tmp_path / "gone"
-    failed = undo_all([setting(file, "2", "1"), setting(gone, "2", "1")])
-    assert failed == [f"cannot undo setting {gone} 2 {gone} 1: No such file or directory"]
+    (wrong := tmp_path / "directory").mkdir()
+    failed = undo_all([setting(file, "2", "1"), setting(wrong, "2", "1")])
+    assert failed == [f"cannot undo setting {wrong} 2 {wrong} 1: Is a directory"]
     assert file.read_text() == "1"
+
+
+def test_a_setting_of_a_device_that_was_pulled_out_is_undone(tmp_path):
+    assert undo_all([setting(tmp_path / "gone", "2", "1")]) == []
 
 
 def test_a_setting_that_somebody_else_has_changed_since_is_left_alone(tmp_path):

@@ -47,10 +47,10 @@ def test_they_are_done_after_an_error_too(tmp_path):
 
 
 def test_what_cannot_be_undone_is_said(tmp_path):
-    gone = str(tmp_path / "gone")
+    wrong = str(tmp_path)
     with Undo() as undo:
-        undo.note(Setting(path=gone, new="2", back_path=gone, back="1"))
-    assert undo.failures == (f"cannot undo setting {gone} 2 {gone} 1: No such file or directory",)
+        undo.note(Setting(path=wrong, new="2", back_path=wrong, back="1"))
+    assert undo.failures == (f"cannot undo setting {wrong} 2 {wrong} 1: Is a directory",)
 
 
 def test_nothing_is_noted_when_the_guard_is_gone(tmp_path):

@@ -35,6 +35,7 @@ changes = st.one_of(
     st.builds(Membership, old=names.map(lambda name: str(ROOT / name)), new=st.just(str(ROOT / GROUP)), **tasks),
     st.builds(lambda new, back: setting("/proc/sys/vm/dirty_bytes", str(new), str(back)), numbers, numbers),
     st.builds(lambda new, back: setting("/sys/block/sda/queue/nr_requests", str(new), str(back)), numbers, numbers),
+    st.builds(lambda new, back: setting("/sys/class/bdi/8:0/max_ratio_fine", str(new), str(back)), numbers, numbers),
     st.just(Controller(path=str(ROOT), name="io")),
     st.just(Group(path=str(ROOT / GROUP))),
 )
@@ -117,6 +118,7 @@ def hostile():
     """Changes that no daemon makes, which would change something else."""
     task = {"pid": 9, "session": 9, "start_ticks": 9}
     yield from (setting(path, "1", "0") for path in ("/etc/passwd", "/sys/block/../x/queue/nr_requests", "", "\0"))
+    yield from (setting(f"/sys/class/bdi/{name}", "1", "0") for name in ("../x/strict_limit", "8:0/read_ahead_kb"))
     yield setting("/sys/block/sda/queue/nr_requests", "x", "y")
     yield Setting(path="/proc/sys/vm/dirty_bytes", new="1", back_path="/proc/sys/kernel/core_pattern", back="1")
     yield Setting(path="/proc/sys/vm/dirty_bytes", new="1", back_path="/proc/sys/vm/dirty_background_ratio", back="1")

@@ -234,7 +234,7 @@ def cgroup(tmp_path):
     root = cgroup_root()
     if root is None or not os.access(root / "cgroup.procs", os.W_OK):
         pytest.skip("no cgroup v2 to write to here")
-    measure = ControlGroup(Journal(tmp_path / "mitigate.json"), root, "none", lambda _: {})
+    measure = ControlGroup(Journal(tmp_path / "mitigate.json"), root, (), lambda *_: {})
     if measure.group.exists():
         pytest.skip("a daemon is at work here")
     measure.journal.note(Group(path=str(measure.group)))
@@ -276,9 +276,9 @@ def test_a_control_group_that_was_removed_meanwhile_is_made_again(cgroup, puppet
 
 
 def test_a_controller_that_is_not_there_is_named(tmp_path):
-    measure = ControlGroup(Journal(tmp_path / "mitigate.json"), tmp_path, "memory", lambda _: {"memory.high": "1"})
+    measure = ControlGroup(Journal(tmp_path / "mitigate.json"), tmp_path, ("memory",), lambda *_: {"memory.high": "1"})
     (tmp_path / "cgroup.controllers").write_text("cpu io\n")
     with pytest.raises(WblabError, match="the memory controller is not on cgroup v2"):
-        measure.check()
+        measure.check("sda")
     with pytest.raises(WblabError, match="no cgroup v2 here"):
-        ControlGroup(measure.journal, None, "memory", lambda _: {}).check()
+        ControlGroup(measure.journal, None, ("memory",), lambda *_: {}).check("sda")

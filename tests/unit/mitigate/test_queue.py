@@ -33,11 +33,11 @@ def test_a_queue_holds_what_the_disk_does_in_half_a_second(bandwidth, request_by
 
 def test_the_queue_is_shortened_and_comes_back(place, tmp_path):
     journal = Journal(tmp_path / "journal.json")
-    short = ShortQueue(journal, lambda: "sda", 0.5)
-    short.check()
-    short.start(10 * MIB)
+    short = ShortQueue(journal, 0.5)
+    short.check("sda")
+    short.start("sda", 10 * MIB)
     assert place.read_text() == "40"
-    short.start(2 * MIB)  # the disk turned out to be slower
+    short.start("sda", 2 * MIB)  # the disk turned out to be slower
     assert place.read_text() == "8"
     assert [(change.back, change.new) for change in journal.changes] == [("256", "8")]
     assert Journal(tmp_path / "journal.json").undo(journal.changes) == []
@@ -46,10 +46,18 @@ def test_the_queue_is_shortened_and_comes_back(place, tmp_path):
 
 def test_a_queue_that_is_short_enough_is_left_alone(place, tmp_path):
     journal = Journal(tmp_path / "journal.json")
-    ShortQueue(journal, lambda: "sda", 0.5).start(1000 * MIB)
+    ShortQueue(journal, 0.5).start("sda", 1000 * MIB)
     assert (place.read_text(), journal.changes) == ("256\n", [])
+
+
+def test_a_queue_gets_back_what_it_had_when_the_disk_turns_out_to_be_fast(place, tmp_path):
+    journal = Journal(tmp_path / "journal.json")
+    short = ShortQueue(journal, 0.5)
+    short.start("sda", 10 * MIB)
+    short.start("sda", 1000 * MIB)
+    assert (place.read_text(), journal.changes) == ("256", [])
 
 
 def test_a_disk_without_a_queue_is_refused(place, tmp_path):
     with pytest.raises(WblabError, match="no queue of its own"):
-        ShortQueue(Journal(tmp_path / "journal.json"), lambda: "sdb", 0.5).check()
+        ShortQueue(Journal(tmp_path / "journal.json"), 0.5).check("sdb")

@@ -1,0 +1,45 @@
+import pytest
+
+from wblab.machine import writeback
+from wblab.machine.writeback import backing_devices
+
+
+@pytest.fixture
+def sys(tmp_path, monkeypatch):
+    """A /sys with two disks, and a btrfs on one or on both."""
+    monkeypatch.setattr(writeback, "_SYS", tmp_path)
+    for disk, number in (("sda", "8:0"), ("sdb", "8:16")):
+        (tmp_path / "class/bdi" / number).mkdir(parents=True)
+        (tmp_path / "block" / disk).mkdir(parents=True)
+        (tmp_path / "block" / disk / "bdi").symlink_to(tmp_path / "class/bdi" / number)
+
+    def btrfs(*disks):
+        (tmp_path / "class/bdi/btrfs-1").mkdir()
+        (devices := tmp_path / "fs/btrfs/0000/devices").mkdir(parents=True)
+        (devices.parent / "bdi").symlink_to(tmp_path / "class/bdi/btrfs-1")
+        for disk in disks:
+            (devices / disk).symlink_to(tmp_path / "block" / disk)
+
+    return btrfs
+
+
+def names(disk):
+    return [place.name for place in backing_devices(disk)]
+
+
+def test_each_disk_has_its_own(sys):
+    assert (names("sda"), names("sdb")) == (["8:0"], ["8:16"])
+
+
+def test_btrfs_has_one_of_its_own(sys):
+    sys("sda")
+    assert (names("sda"), names("sdb")) == (["8:0", "btrfs-1"], ["8:16"])
+
+
+def test_that_of_a_btrfs_on_two_disks_is_neither_s(sys):
+    sys("sda", "sdb")
+    assert (names("sda"), names("sdb")) == (["8:0"], ["8:16"])
+
+
+def test_a_disk_that_was_pulled_out_has_none(sys):
+    assert names("sdc") == []
