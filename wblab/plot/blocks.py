@@ -73,7 +73,7 @@ def plot_barrier(held: pd.DataFrame, copied: Asked, unit: int, zero_ns: int, *, 
     waited = held["held_ms"] > _WAITED_MS
     for rows, colour, label in (
         (~waited, SERIES[4], "writes that went on at once"),
-        (waited, SERIES[5], "that waited"),
+        (waited, SERIES[5], "writes that waited"),
     ):
         some = held[rows]
         areas = 8 + 4 * some["held_ms"].to_numpy()
