@@ -9,7 +9,10 @@ from nbclient import NotebookClient
 from traitlets.config import Config
 
 from wblab.data.flush import BACKGROUND, LIMIT
+from wblab.host.request import ready
+from wblab.host.run import run_experiment
 from wblab.lab.places import ROOT
+from wblab.matrix.plan import find_matrix, read_matrix
 from wblab.plot.notebook import RUN_VARIABLE, RUNS_VARIABLE
 
 FIGURES = {"timeline.ipynb": 2, "throttling.ipynb": 5}
@@ -90,3 +93,16 @@ def test_says_which_way_keeps_a_loop_free(shared_lab, monkeypatch, tmp_path):
     tables = [data["text/plain"] for data in shown if "text/plain" in data]
     assert any("threads" in table and "sendfile" in table for table in tables)
     assert any("threads" in table and "pipe" in table for table in tables)
+
+
+def test_says_how_writes_grow_and_shrink(kernel, monkeypatch, tmp_path):
+    for cell in read_matrix(find_matrix("blocks")).cells:
+        run_experiment(ready(cell.with_seed(1), lambda name: kernel), tmp_path / "exp")
+    runs = sorted((tmp_path / "exp").glob("[0-9]*"))
+    monkeypatch.setenv(RUNS_VARIABLE, os.pathsep.join(map(str, runs)))
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+    notebook = nbformat.read(ROOT / "analysis" / "blocks.ipynb", as_version=4)
+    shown = execute(notebook)
+    assert sum("image/png" in data for data in shown) >= 8
+    texts = [data["text/plain"] for data in shown if "text/plain" in data]
+    assert any("{'linear': {'line': 0, 'a': 64}, 'mirror': {'mirror': 64, 'b': 0, 'a': 0}}" in text for text in texts)

@@ -46,3 +46,12 @@ def test_claims_of_another_work_have_runs_and_a_report_of_their_own(lab, tmp_pat
     assert "Coly Li&#39;s claims on Linux" in page
     assert "<h2>Figures</h2>" not in page
     assert lab.left_behind() == []
+
+
+def test_programs_of_claims_run_in_the_guest_and_leave_what_they_saw(lab, tmp_path, capsys):
+    claims = ["c16-dirty", "c19-later", "c19-read", "c23-cancel", "c24-writes"]
+    place = ("--seeds", "1", "--kernel", str(lab.kernel.path), "-o", str(tmp_path / "report"), "--json")
+    assert main(["verify", "--source", "chadd", *claims, *place]) == 0
+    verdicts = {claim["name"]: claim["verdict"] for claim in json.loads(capsys.readouterr().out)["claims"]}
+    assert verdicts == dict.fromkeys(claims, "reproduced")
+    assert lab.left_behind() == []

@@ -1,27 +1,13 @@
 """The runs that claims need: each case is a preset, with some keys changed."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from wblab.claims.case import Case
+from wblab.claims.chadd_cases import CHADD_CASES
 from wblab.core.spec import Spec
 from wblab.lab.specfile import find_spec, read_spec
 
 _OPEN_EVENTS = ("syscalls:sys_enter_openat", "syscalls:sys_exit_openat")
-
-
-@dataclass(frozen=True)
-class Case:
-    """events: traced besides the preset's. opens: also openat, which a run leaves out where the kernel cannot.
-
-    most_seeds: a case that takes long has no more runs than this.
-    """
-
-    preset: str
-    what: str
-    settings: tuple[str, ...] = ()
-    events: tuple[str, ...] = ()
-    opens: bool = False
-    most_seeds: int = 1000
-
 
 _RELEASES = ("writeback:sb_clear_inode_writeback",)
 _BFQ, _IDLE = "disk.scheduler=bfq", "load.l1.ioclass=idle"
@@ -42,6 +28,15 @@ _HDD = ("disk.latency=0", "disk.seek_time=8380us", "disk.write_bps=51MB/s")
 _END = "l1={kind='load', file='l1', wait='4s', size='64KiB', block='64KiB'}"
 _NO_JOURNAL = ("disk.filesystem=ext2",)  # which keeps in memory what it has not written to its place
 _PUTS = (*_ALONE, "load.s1.put_every=1")
+_TWO_FILES = ", ".join(
+    f"{name}={{kind='syncwrite', file='{name}', method='none', size='192MiB', block='1MiB', idle='1us'}}"
+    for name in ("w1", "w2")
+)
+_CHUNKS = (
+    *("memory=768MiB", "disk.size=480MiB", "disk.write_bps=100MB/s", "disk.latency=0", "disk.seek_time=10ms"),
+    *("sysctl.vm.dirty_ratio=0", "sysctl.vm.dirty_background_ratio=0"),
+    f"load={{{_TWO_FILES}, l1={{kind='load', file='l1', wait='10s', size='64KiB', block='64KiB'}}}}",
+)
 _MAP = (*_ALONE, "load.s1.paradigm=mmap", "load.s1.store=packed", "load.s1.cache=kept", "load.s1.idle=5ms")
 
 
@@ -61,6 +56,10 @@ def _repeats(name: str, command: str) -> tuple[str, ...]:
 def _mapped(order: str) -> tuple[str, ...]:
     load = f"m1={{kind='mapped', file='m1', size='32MiB', idle='5ms', order='{order}'}}"
     return (*_WRITTEN, f"load={{{load}, {_END}}}")
+
+
+def _dirty(limit: int) -> tuple[str, ...]:
+    return f"sysctl.vm.dirty_bytes={limit}", f"sysctl.vm.dirty_background_bytes={limit // 2}"
 
 
 CASES = {
@@ -89,13 +88,22 @@ CASES = {
     ),
     "mirror": Case("mirror", "a mirror of two disks that is checked, with direct writes and reads"),
     "linear": Case("linear", "a copy to a linear target, through the page cache"),
-    "linear-none": Case("linear", "the same without a scheduler", ("disk.a.scheduler=none",)),
+    "delay-none": Case(
+        "linear",
+        "the same to a delay target, without a scheduler",
+        ("disk.line={model='delay', on=['a'], delay='5ms', filesystem='none'}", "disk.a.scheduler=none"),
+    ),
     "linear-direct": Case("linear", "the same around the page cache", ("load.l1.through=direct",)),
     "bare": Case("linear", "the same copy to the bare disk", (_BARE,)),
     "linear-ext4": Case("linear", "a copy to a file on ext4 there", ("disk.line.filesystem=ext4", _COPY)),
     "mapped": Case("base", "the base experiment beside a load that writes to a mapped file", (_MAPPED,)),
     "ext2-1k": Case("linear", "a copy to ext2 with blocks of 1 KiB, on a bare disk that seeks", (_EXT2 % 1024, _COPY)),
     "ext2-4k": Case("linear", "the same with blocks of 4 KiB", (_EXT2 % 4096, _COPY)),
+    # Of a file half a second's worth of the disk is written at a time, or an eighth of the limit if that is less.
+    "chunk-4": Case(
+        "loop", "two files written over, 4 MiB of each at a time", (*_CHUNKS, *_dirty(24 << 20)), most_seeds=3
+    ),
+    "chunk-40": Case("loop", "the same, 40 MiB at a time", (*_CHUNKS, *_dirty(300 << 20)), most_seeds=3),
     "loop-sync": Case("loop", "loops that do their own I/O, beside an offender", most_seeds=3),
     "loop-threads": Case("loop", "the same with threads", _ways("threads", "threads"), most_seeds=3),
     "loop-some": Case(
@@ -140,7 +148,7 @@ CASES = {
     "map-beyond": Case(
         "loop", "objects in mapped memory, 256 MiB", (*_MAP, "load.s1.objects=16384", "disk.size=300MiB"), most_seeds=3
     ),
-}
+} | CHADD_CASES
 
 
 def case_spec(name: str, seed: int, kernel_name: str = "") -> Spec:

@@ -1,6 +1,7 @@
 """The report of a verification: one page with its figures inside, and the verdicts as JSON."""
 
 import base64
+import shlex
 from io import BytesIO
 from pathlib import Path
 
@@ -71,7 +72,8 @@ def _png(drawn: Drawn) -> str:
 
 def _case(name: str, samples: list[Sample]) -> dict[str, str]:
     known = CASES[name]
-    spec = " ".join(["wblab run", known.preset, *(f"--set {setting}" for setting in known.settings)])
+    changes = [word for setting in known.settings for word in ("--set", setting)]
+    spec = shlex.join(["wblab", "run", known.preset, *changes])
     seeds = ", ".join(f"seed {item.run.spec.seed}" for item in samples)
     return {"name": name, "what": known.what, "spec": spec, "runs": seeds}
 

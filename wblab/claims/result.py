@@ -13,6 +13,7 @@ from wblab.claims.sample import Sample
 from wblab.lab.formats import VERIFICATION
 from wblab.lab.tables import Table
 
+_COUNTS = ("bios", "decisions", "requests", "sectors")
 _SAYS = 80  # characters of a claim that a terminal shows
 
 
@@ -62,12 +63,13 @@ def figure_text(effect: Effect | None) -> str:
     """Return a figure with its spread as people read it: 3.4 s (2.9 to 3.6)."""
     if effect is None:
         return ""
-    middle = _short(effect.middle)
+    counted = effect.unit in _COUNTS
+    middle, low, high = (_short(value, counted) for value in (effect.middle, effect.low, effect.high))
     if math.isfinite(effect.middle):
         middle = f"×{middle}" if effect.unit == "×" else f"{middle} {effect.unit}"
     if effect.low == effect.high or len(effect.values) < 2:
         return middle
-    return f"{middle} ({_short(effect.low)} to {_short(effect.high)})"
+    return f"{middle} ({low} to {high})"
 
 
 def table(result: Result) -> Table:
@@ -86,9 +88,11 @@ def summary(result: Result) -> str:
     return f"Linux {result.kernel['release']}, {seeds}, {result.wall_s:.0f} s: {', '.join(outcomes)}"
 
 
-def _short(value: float) -> str:
+def _short(value: float, counted: bool) -> str:
     if not math.isfinite(value):
         return "never" if value == math.inf else "none"
+    if counted and value.is_integer():
+        return f"{value:.0f}"
     digits = 0 if abs(value) >= 100 else 1 if abs(value) >= 10 else 2
     return f"{value:.{digits}f}"
 

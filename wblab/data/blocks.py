@@ -3,13 +3,26 @@
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
+from wblab.core.units import NS_PER_MS
+from wblab.data.names import event_name
 from wblab.data.pagecache import Bytes, Columns, Names, PageCache
 from wblab.data.run import Times
 
 BIOS, REQUESTS = "block_bio_queue", "block_rq_issue"
-_SECTOR = 512
+REMAPPED, SPLIT = "block_bio_remap", "block_split"
+# The steps of a write at one disk, in their order (include/trace/events/block.h).
+STEPS = {
+    "bio": BIOS,
+    "merged": "block_bio_backmerge",
+    "merged in front": "block_bio_frontmerge",
+    "inserted": "block_rq_insert",
+    "issued": REQUESTS,
+    "completed": "block_rq_complete",
+}
+_SECTOR, _KIB = 512, 1024
 _MINOR_BITS = 20  # include/linux/kdev_t.h
 
 
@@ -28,21 +41,111 @@ class Asked(Columns):
         """Return what one disk was asked for."""
         return self.where(self.disk == disk)
 
+    def by(self, ending: str) -> "Asked":
+        """Return what tasks asked for whose names end so."""
+        return self.where(np.array([task.endswith(ending) for task in self.task.tolist()], bool))
+
+    def inside(self, place: int, size: int) -> "Asked":
+        """Return what lies, as a whole or in part, in a stretch of the disk, given in bytes."""
+        return self.where((self.place < place + size) & (self.place + self.size > place))
+
 
 def asked(cache: PageCache, event: str) -> Asked:
-    """Return the reads and writes in a trace's BIOS, or REQUESTS; those of no bytes, such as flushes, are left out.
+    """Return the reads and writes in a trace's BIOS, REQUESTS, or another step's events.
 
-    Raises InputError for a trace without such events.
+    Those of no bytes, such as flushes, are left out. Raises InputError for a trace without such events.
     """
     events = cache.events(event)
-    numbers, rows = np.unique(events["dev"].astype(np.int64), return_inverse=True)
-    names = [cache.disks.get(f"{number >> _MINOR_BITS}:{number & (1 << _MINOR_BITS) - 1}", "") for number in numbers]
     found = Asked(
         ts_ns=events.ts_ns,
         task=events.comm,
-        disk=np.array(names, object)[rows],
+        disk=_names(cache, events["dev"]),
         place=events["sector"].astype(np.int64) * _SECTOR,
         size=events["nr_sector"].astype(np.int64) * _SECTOR,
         write=np.array(["W" in flags for flags in events["rwbs"].tolist()], bool),
     )
     return found.where(found.size > 0)
+
+
+def disks_from_above(cache: PageCache) -> list[str]:
+    """Return the names of the disks, those made of others before these; one empty name where there is one disk."""
+    return list(reversed(cache.disks.values())) or [""]
+
+
+def steps(cache: PageCache) -> dict[tuple[str, str], Asked]:
+    """Return the writes of a trace by disk and step, as they go down; steps that no write took are left out.
+
+    What was merged has the size of the bio that was merged into a request.
+    """
+    known = {step: asked(cache, event) for step, event in STEPS.items() if event_name(cache.trace, event)}
+    found = {
+        (disk, step): each.of(disk).where(each.of(disk).write)
+        for disk in disks_from_above(cache)
+        for step, each in known.items()
+    }
+    return {place: each for place, each in found.items() if len(each)}
+
+
+def steps_frame(cache: PageCache) -> pd.DataFrame:
+    """Return a row for each step of `steps`: how many writes took it, and of how many KiB they were."""
+    rows = [
+        {
+            "disk": disk,
+            "step": step,
+            "writes": len(found),
+            "KiB in all": found.size.sum() / _KIB,
+            "smallest": found.size.min() / _KIB,
+            "mean": found.size.mean() / _KIB,
+            "largest": found.size.max() / _KIB,
+        }
+        for (disk, step), found in steps(cache).items()
+    ]
+    return pd.DataFrame(rows).set_index(["disk", "step"])
+
+
+def splits(cache: PageCache) -> dict[str, int]:
+    """Return how often each disk's layer cut a bio in two. Raises InputError for a trace without such events."""
+    names = _names(cache, cache.events(SPLIT)["dev"])
+    return {disk: int((names == disk).sum()) for disk in disks_from_above(cache)}
+
+
+def size_classes(cache: PageCache) -> pd.DataFrame:
+    """Return how many writes took each step (rows, as `steps`), by size: up to so many KiB (columns)."""
+    counts = {}
+    for place, found in steps(cache).items():
+        exponents = np.ceil(np.log2(found.size / _KIB)).astype(int).clip(min=0)
+        sizes, numbers = np.unique(exponents, return_counts=True)
+        counts[place] = {1 << size: number for size, number in zip(sizes.tolist(), numbers.tolist(), strict=True)}
+    frame = pd.DataFrame.from_dict(counts, orient="index").fillna(0).astype(int)
+    return frame[sorted(frame.columns)]
+
+
+def fullest(found: Asked, size: int) -> int:
+    """Return where the stretch of a disk begins, a multiple of its `size`, of which most bytes were asked for."""
+    stretches, rows = np.unique(found.place // size, return_inverse=True)
+    return int(stretches[np.argmax(np.bincount(rows, found.size))]) * size
+
+
+def held(cache: PageCache, mirror: str) -> pd.DataFrame:
+    """Return for each write to a RAID1 when it came, where it goes (bytes), and how long until it went on below (ms).
+
+    What is in between is its barrier: raid1_write_request() in drivers/md/raid1.c. Raises InputError for a trace
+    without bios or remaps.
+    """
+    bios = asked(cache, BIOS).of(mirror)
+    bios = bios.where(bios.write)
+    remaps = cache.events(REMAPPED)
+    own = _names(cache, remaps["old_dev"]) == mirror
+    below = pd.DataFrame(
+        {"ts_ns": remaps.ts_ns[own], "place": remaps["old_sector"][own].astype(np.int64) * _SECTOR}
+    ).assign(on_ns=remaps.ts_ns[own])
+    came = pd.DataFrame({"ts_ns": bios.ts_ns, "place": bios.place})
+    pairs = pd.merge_asof(came, below, on="ts_ns", by="place", direction="forward").dropna()
+    return pairs.assign(held_ms=(pairs["on_ns"] - pairs["ts_ns"]) / NS_PER_MS)[["ts_ns", "place", "held_ms"]]
+
+
+def _names(cache: PageCache, devices: NDArray[np.generic]) -> Names:
+    """Return the names of the disks with these numbers; empty of those that have none."""
+    numbers, rows = np.unique(devices.astype(np.int64), return_inverse=True)
+    names = [cache.disks.get(f"{number >> _MINOR_BITS}:{number & (1 << _MINOR_BITS) - 1}", "") for number in numbers]
+    return np.array(names, object)[rows]

@@ -1,6 +1,7 @@
 """What the notebooks need of Jupyter, and what they do without it."""
 
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -50,6 +51,11 @@ def chosen_runs(matrix: str) -> list[Run]:
         names = [str(matrices[-1].parent)]
     paths = [path for name in names for path in matrix_runs(Path(name)) or [find_run(name, RESULTS)]]
     return [run for run in map(read_run, paths) if not run.failure]
+
+
+def chosen_cells(matrix: str) -> dict[str, Run]:
+    """Return the runs of `chosen_runs` by what their cells are called, without numbers and seeds. Raises InputError."""
+    return {re.sub(r"^\d+-|-s\d+$", "", run.spec.name): run for run in chosen_runs(matrix)}
 
 
 def sliders(draw: Callable[..., Any], controls: dict[str, tuple[Any, Any, Any]], **start: Any) -> Any:

@@ -1,15 +1,18 @@
 """Chadd's claims: each check says yes to what he saw, and no to what he did not."""
 
+import json
 from collections import namedtuple
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from wblab.claims import chadd
+from wblab.claims import chadd, figures
 from wblab.claims.base import NOT_REPRODUCED, REPRODUCED, UNTESTED
 from wblab.claims.cases import CASES, case_spec
-from wblab.claims.chadd import Moved, chadd_claims
+from wblab.claims.chadd import chadd_claims
+from wblab.claims.figures import Moved
+from wblab.claims.programs import advice, cancel, later, msync
 from wblab.claims.registry import chosen
 from wblab.core.check import check_spec
 from wblab.core.errors import InputError
@@ -22,7 +25,8 @@ Made = namedtuple("Made", "run state longest_s moved")
 
 @pytest.fixture(autouse=True)
 def _requests(monkeypatch):
-    monkeypatch.setattr(chadd, "moved", lambda sample, way, since_ns=0: sample.moved)
+    for module in (chadd, figures):
+        monkeypatch.setattr(module, "moved", lambda sample, way, since_ns=0: sample.moved)
 
 
 def made(case, pauses_s=(0.0,), *, cycles=400, dropped=0, moved=(0, 0), dirty=50, name="s1"):
@@ -109,10 +113,100 @@ def test_each_case_can_run():
     for case in {case for claim in CLAIMS.values() for case in claim.cases}:
         spec = case_spec(case, 1)
         check_spec(replace(spec, name="x"))
-        assert CASES[case].preset == "loop"
+        assert CASES[case].preset in ("loop", "linear")
 
 
 def test_claims_are_named_within_their_work():
     assert [claim.name for claim in chosen(["c1-sync"], "chadd")] == ["c1-sync"]
     with pytest.raises(InputError, match="no claim 'fills-ext4'"):
         chosen(["fills-ext4"], "chadd")
+
+
+def waits(case, name, pause_s, **more):
+    """Return a sample of a case in which each cycle of a load waits so long."""
+    return made(case, [pause_s] * 390, name=name, **more)
+
+
+THREE = {
+    "c13-requests": ("r1", [{"moved": (399, 0)}, {"moved": (3990, 0)}, {"moved": (399, 0)}]),
+    "c13-time": ("r1", [0.02, 0.2, 0.02]),
+    "c16-size": ("r1", [0.5, 0.5, 0.1]),
+    "c16-dirty": ("r1", [0.5, 0.2, 0.5]),
+    "c17-random": ("r1", [0.5, 0.8, 0.5]),
+    "c17-willneed": ("r1", [0.1, 0.8, 0.1]),
+    "c17-sequential": ("r1", [0.1, 0.2, 0.1]),
+    "c24-writes": ("l1", [0.02, 0.02, 0.01]),
+    "c25-writers": ("mw1", [0.3, 1.6, 0.4]),
+    "c25-commits": ("k1", [0.3, 1.6, 0.4]),
+}
+
+
+@pytest.mark.parametrize("name", THREE)
+def test_a_claim_on_what_two_cases_take(name):
+    load, wanted = THREE[name]
+    case, other = CLAIMS[name].cases
+    one, yes, no = (
+        waits(each, load, 0, **figure) if isinstance(figure, dict) else waits(each, load, figure)
+        for each, figure in zip((case, other, other), wanted, strict=True)
+    )
+    assert (outcome(name, one, yes), outcome(name, one, no)) == (REPRODUCED, NOT_REPRODUCED)
+
+
+def test_a_mirror_reads_as_two_disks():
+    def reads(case, idle_s):
+        sample = made(case)
+        for item in sample.run.loads:
+            item.boundaries_ns[:] = np.arange(401) * int(idle_s * S)
+        return sample
+
+    assert outcome("c24-reads", reads("reads-mirror", 0.01), reads("reads-one", 0.02)) == REPRODUCED
+    assert outcome("c24-reads", reads("reads-mirror", 0.02), reads("reads-one", 0.02)) == NOT_REPRODUCED
+
+
+@pytest.mark.parametrize("name", ["c21-often", "c21-once"])
+def test_a_hot_set_that_a_walk_drove_out(name):
+    case = CLAIMS[name].cases[0]
+    assert outcome(name, waits(case, "h1", 0.01)) == REPRODUCED
+    assert outcome(name, waits(case, "h1", 0.0001)) == NOT_REPRODUCED
+
+
+@pytest.fixture
+def left(tmp_path):
+    """Return what makes a sample of a case of which a program left this."""
+
+    def make(case, name, found):
+        sample = made(case)
+        (tmp_path / "left").mkdir(exist_ok=True)
+        (tmp_path / "left" / name).write_text(json.dumps(found))
+        return sample._replace(run=replace(sample.run, path=tmp_path))
+
+    return make
+
+
+def test_who_saw_what_was_written_later(left):
+    sample = left("later", later.RESULT, {"sendfile": True, "mmap": True, "read": False})
+    assert (outcome("c19-later", sample), outcome("c19-read", sample)) == (REPRODUCED, REPRODUCED)
+    sample = left("later", later.RESULT, {"sendfile": False, "mmap": True, "read": True})
+    assert (outcome("c19-later", sample), outcome("c19-read", sample)) == (NOT_REPRODUCED, NOT_REPRODUCED)
+
+
+def test_reads_that_were_done_in_spite_of_being_cancelled(left):
+    assert outcome("c23-cancel", left("cancel", cancel.RESULT, {"begun": 8, "aio": 8, "io_uring": 8})) == REPRODUCED
+    sample = left("cancel", cancel.RESULT, {"begun": 8, "aio": 8, "io_uring": 1})
+    assert outcome("c23-cancel", sample) == NOT_REPRODUCED
+
+
+def test_the_programs_do_on_this_machine_what_they_do_in_a_guest(tmp_path):
+    path = tmp_path / "f1"
+    path.write_bytes(bytes(1 << 20))
+    msync.main(str(path), 16)
+    pages = [path.read_bytes()[page * 65536] for page in range(16)]
+    assert pages == list(range(16))
+    for order in ("random", "sequential"):
+        for given in ("none", "random", "sequential", "willneed"):
+            advice.main(str(path), 8, order, given)
+
+
+def test_what_was_read_does_not_change_and_what_is_mapped_does(tmp_path):
+    seen = later.main(str(tmp_path / "f1"))
+    assert (seen["mmap"], seen["read"]) == (True, False)

@@ -3,7 +3,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from wblab.claims import li
+from wblab.claims import li, li_workshops
 from wblab.claims.base import NOT_REPRODUCED, REPRODUCED, UNTESTED
 from wblab.claims.cases import CASES, case_spec
 from wblab.claims.li import UNIT_BYTES, across, beside_resync, li_claims, met_share, sectors, units_at
@@ -112,8 +112,29 @@ def test_a_sleep_is_what_was_dirtied_over_the_rate_cut_to_a_tick(sample, monkeyp
         "task_ratelimit": np.array([400, 400, 400, 400]),
         "dirtied": np.array([10, 10, 90, 1]),
     }
-    monkeypatch.setattr(li, "page_cache", lambda run: SimpleNamespace(events=lambda name: events))
+    monkeypatch.setattr(li_workshops, "page_cache", lambda run: SimpleNamespace(events=lambda name: events))
     assert CLAIMS["L15-pause-law"].check({"ext4": [runs]}).outcome == REPRODUCED
     events["pause"] = np.array([90, 60, 200, 0])
     verdict = CLAIMS["L15-pause-law"].check({"ext4": [runs]})
     assert (verdict.outcome, verdict.effect.values) == (NOT_REPRODUCED, (50.0,))
+
+
+@pytest.mark.parametrize(("large", "outcome"), [(120, REPRODUCED), (105, NOT_REPRODUCED)])
+def test_what_is_written_in_large_chunks_is_compared_with_small_ones(monkeypatch, large, outcome):
+    monkeypatch.setattr(li_workshops, "moved", lambda sample, way, since_ns: SimpleNamespace(bytes=sample.written))
+    one, other = (SimpleNamespace(run=SimpleNamespace(zero_ns=0), written=size) for size in (large, 100))
+    assert CLAIMS["L17-chunk"].check({"chunk-40": [one], "chunk-4": [other]}).outcome == outcome
+
+
+@pytest.mark.parametrize(("told_ms", "outcome"), [(80, REPRODUCED), (20, NOT_REPRODUCED)])
+def test_who_dirties_too_much_was_told_to_sleep(told_ms, outcome):
+    l1 = SimpleNamespace(pauses_ns=np.array([60 * MS, 40 * MS]))
+    told = SimpleNamespace(pause_ns=np.array([told_ms * MS, -5 * MS, 0]))
+    sample = SimpleNamespace(run=SimpleNamespace(load=lambda name: l1), decisions=lambda item: told)
+    assert CLAIMS["L23-suspend"].check({"ext4": [sample]}).outcome == outcome
+
+
+@pytest.mark.parametrize(("sectors", "outcome"), [(8, REPRODUCED), (64, NOT_REPRODUCED)])
+def test_without_a_plug_and_a_scheduler_nothing_is_merged(sample, sectors, outcome):
+    requests = sample(found=bios((1, "w", "a", 0, sectors * 512, True), (2, "w", "a", 0, sectors * 512, True)))
+    assert CLAIMS["L13-plug"].check({"delay-none": [requests]}).outcome == outcome

@@ -55,6 +55,7 @@ def test_over_seeds():
     assert (effect.low, effect.middle, effect.high) == (1, 2, 3)
     assert figure_text(effect) == "2.00 s (1.00 to 3.00)"
     assert judge(effect, lambda value: value > 1, "over 1 s").held == 2
+    assert figure_text(over_seeds("it", "bios", [3.0, 1.0, 2.5])) == "2.50 bios (1 to 3)"
 
 
 def test_a_ratio_is_that_of_seeds_not_of_sums():

@@ -1,0 +1,117 @@
+"""Figures of runs that claims of several kinds look at, and claims about one figure of one case, or of two."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from wblab.claims.base import LEAST_PAIRS, Claim, Measure, Samples, Verdict, judge, over_seeds, ratio
+from wblab.claims.sample import Sample
+from wblab.core.units import NS_PER_MS, NS_PER_S
+from wblab.data.disks import unplug_s
+from wblab.data.pagecache import page_cache
+
+_SECTOR = 512
+
+Figure = Callable[[Sample], float]
+
+
+@dataclass(frozen=True)
+class Moved:
+    """The requests of a run: how many, and of how many bytes on average."""
+
+    count: int
+    bytes: int
+
+    @property
+    def mean(self) -> float:
+        """Their mean size in bytes."""
+        return self.bytes / max(self.count, 1)
+
+
+def moved(sample: Sample, way: str, since_ns: int = 0) -> Moved:
+    """Return the requests that read (R) or write (W) something, as they went to the disk, from a time on."""
+    events = page_cache(sample.run).trace.events("block_rq_issue", ["rwbs", "nr_sector"])
+    sectors = events["nr_sector"].astype(np.int64)
+    ways = np.array([way in flags for flags in events["rwbs"].tolist()], bool)
+    wanted = ways & (sectors > 0) & (events.ts_ns >= since_ns)
+    return Moved(int(wanted.sum()), int(sectors[wanted].sum()) * _SECTOR)
+
+
+def requests_a_cycle(name: str, way: str) -> Figure:
+    """Return what tells how many requests the disk got for each whole cycle of a load."""
+
+    def mean(sample: Sample) -> float:
+        item = sample.run.load(name)
+        return moved(sample, way, int(item.boundaries_ns[0])).count / (len(item.durations_ns) - 1)
+
+    return mean
+
+
+def longest_s(name: str) -> Figure:
+    """Return what tells a load's longest pause in s."""
+    return lambda sample: sample.longest_s(name)
+
+
+def median_ms(name: str) -> Figure:
+    """Return what tells a load's median pause in ms: of one that waits by design, what its work takes."""
+    return lambda sample: float(np.median(sample.run.load(name).pauses_ns)) / NS_PER_MS
+
+
+def on_case(name: str, says: str, source: str, case: str, measure: Measure) -> Claim:
+    """Return a claim about a figure of one case."""
+    return Claim(name, says, source, (case,), measure.on(case))
+
+
+def against(  # noqa: PLR0913, PLR0917 - a row of a table
+    name: str, says: str, source: str, case: str, other: str, of: Figure, what: str, unit: str,
+    compare: Callable[[float, float], float], holds: Callable[[float], bool], wanted: str, note: str = "",
+) -> Claim:  # fmt: skip
+    """Return a claim that compares a figure of two cases, seed by seed."""
+
+    def check(samples: Samples) -> Verdict:
+        pairs = zip(samples[case], samples[other], strict=True)
+        effect = over_seeds(what, unit, [compare(of(one), of(two)) for one, two in pairs])
+        return judge(effect, holds, wanted, note)
+
+    return Claim(name, says, source, (case, other), check)
+
+
+def copy_s(sample: Sample) -> float:
+    """Return how long a copy took until the disk had everything, in s."""
+    run = sample.run
+    return float(run.load("l1").boundaries_ns[-1] - run.offender_starts_ns()["l1"]) / NS_PER_S + unplug_s(run)["l1"]
+
+
+def compared(measure: Measure, changed: str, before: str) -> Callable[[Samples], Verdict]:
+    """Return the check that compares a figure of two cases, seed by seed."""
+
+    def check(samples: Samples) -> Verdict:
+        ones, others = ([measure.of(sample) for sample in samples[case]] for case in (changed, before))
+        if len(ones) >= LEAST_PAIRS:
+            effect = ratio(measure.what, ones, others)
+        else:
+            effect = over_seeds(measure.what, measure.unit, np.divide(ones, others).tolist())
+        return judge(effect, measure.holds, measure.wanted, measure.note)
+
+    return check
+
+
+def over(least: float) -> Callable[[float], bool]:
+    """Return what tells whether a figure is more."""
+    return lambda value: value > least
+
+
+def under(most: float) -> Callable[[float], bool]:
+    """Return what tells whether a figure is less."""
+    return lambda value: value < most
+
+
+def between(least: float, most: float) -> Callable[[float], bool]:
+    """Return what tells whether a figure lies between two, or is one of them."""
+    return lambda value: least <= value <= most
+
+
+def quotient(one: float, other: float) -> float:
+    """Return how many times as large one figure is as another; infinity against nothing."""
+    return one / other if other else float("inf")

@@ -1,0 +1,116 @@
+"""Claims of workshops that Coly Li reports of (2009, 2010): who is stopped, and how much is written at a time."""
+
+import numpy as np
+
+from wblab.claims.base import Claim, Measure
+from wblab.claims.figures import compared, copy_s, moved
+from wblab.claims.sample import Sample
+from wblab.core.units import NS_PER_S
+from wblab.data.pagecache import page_cache
+from wblab.data.pauses import load_pauses
+
+_PAGE_KIB, _TICK_MS = 4, 10  # a guest's page, and its timer's tick
+_MAX_PAUSE_MS = 200  # MAX_PAUSE, mm/page-writeback.c
+_SAME = (0.95, 1.05)
+_MORE = 1.1
+_STEADY_S = 4  # until the disk has what it can do
+
+_WORKSHOP = "workshops (2009, 2010)"
+
+
+def pause_law_share(sample: Sample) -> float:
+    """Return the share of decisions in which the sleep is what the task had dirtied / its rate, to a tick below.
+
+    From the sleep the kernel takes off what the task did since its last one. Those that a bound cuts are left out.
+    """
+    events = page_cache(sample.run).events("balance_dirty_pages")
+    columns = (events[name].astype(float) for name in ("pause", "think", "task_ratelimit", "dirtied"))
+    pause, think, rate, pages = columns  # ms, ms, KiB/s
+    slept = (pause > 0) & (pause < _MAX_PAUSE_MS) & (rate > 0)
+    short_ms = 1000 * _PAGE_KIB * pages[slept] / rate[slept] - (pause + think)[slept]
+    return float(np.mean((short_ms >= 0) & (short_ms <= _TICK_MS)))
+
+
+def paused_ratio(sample: Sample) -> float:
+    """Return the largest paused fraction of the small writers over that of the big one, l1."""
+
+    def fraction(name: str) -> float:
+        item = sample.run.load(name)
+        return load_pauses(item, sample.run.zero_ns).paused_s / (float(np.sum(item.durations_ns)) / NS_PER_S)
+
+    return max(fraction(name) for name in ("w1", "mw1")) / fraction("l1")
+
+
+def stops_in_faults(sample: Sample) -> float:
+    """Return how often the kernel throttled the load that writes to a mapped file, and calls no write."""
+    decisions = sample.decisions(sample.run.load("m1"))
+    return float((decisions.pause_ns > 0).sum())
+
+
+def told_share(sample: Sample) -> float:
+    """Return the share of the time in which l1 was stopped that the kernel had told it to sleep, in per cent."""
+    item = sample.run.load("l1")
+    told_ns = sample.decisions(item).pause_ns
+    return 100 * float(told_ns[told_ns > 0].sum() / item.pauses_ns.sum())
+
+
+def written_bytes(sample: Sample) -> float:
+    """Return how many bytes the disk was given to write, from when it is busy until l1 begins."""
+    return float(moved(sample, "W", sample.run.zero_ns + _STEADY_S * NS_PER_S).bytes)
+
+
+def workshop_claims() -> list[Claim]:
+    """Return them."""
+
+    def measured(name: str, says: str, case: str, measure: Measure) -> Claim:
+        return Claim(name, says, _WORKSHOP, (case,), measure.on(case))
+
+    return [
+        measured(
+            "L15-pause-law", "a task sleeps for what it dirtied / its rate", "ext4",
+            Measure(
+                "sleeps that are dirtied / rate, to a tick of the timer", "%",
+                lambda sample: 100 * pause_law_share(sample), lambda value: value >= 95, "95 % of all",
+            ),
+        ),
+        measured(
+            "L16-big-one", "one big writer is held back, small ones are not", "ext4",
+            Measure(
+                "paused fraction of a small writer / of l1", "×", paused_ratio, lambda value: value < 0.1,
+                "less than a tenth",
+            ),
+        ),
+        Claim(
+            "L17-chunk", "chunks of 40 instead of 4 MB per write-out give +20 %", _WORKSHOP, ("chunk-40", "chunk-4"),
+            compared(
+                Measure(
+                    "written in the same time in chunks of 40 MiB / of 4 MiB", "×", written_bytes,
+                    lambda value: value > _MORE, "at least a tenth more",
+                    "A seek takes 10 ms, 4 MiB take 42; a chunk is an eighth of the dirty limit, which differs, too",
+                ), "chunk-40", "chunk-4",
+            ),
+        ),
+        measured(
+            "L18-fault", "who writes to a mapped file is throttled in the page fault", "mapped",
+            Measure(
+                "decisions to stop m1, which calls no write", "decisions", stops_in_faults, lambda value: value > 0,
+                "some",
+            ),
+        ),
+        measured(
+            "L23-suspend", "memory management should suspend who dirties too much (then a proposal)", "ext4",
+            Measure(
+                "time in which l1 was stopped that the kernel had told it to sleep", "%", told_share,
+                lambda value: value > 50, "more than half", "Since Linux 3.2 who writes too much sleeps, see L15",
+            ),
+        ),
+        Claim(
+            "L20-blocks", "larger blocks make ext2 faster", _WORKSHOP, ("ext2-4k", "ext2-1k"),
+            compared(
+                Measure(
+                    "time of the copy with blocks of 4 KiB / of 1 KiB", "×", copy_s,
+                    lambda value: value < _SAME[0], "at least 5 % less",
+                ), "ext2-4k", "ext2-1k",
+            ),
+        ),
+    ]  # fmt: skip

@@ -1,0 +1,32 @@
+"""advice FILE PAGES ORDER ADVICE: read so many pages of a mapped file that is not in memory.
+
+ORDER: random or sequential. ADVICE, which the kernel is given before: none, random, sequential, or willneed of each
+of these pages.
+"""
+
+import mmap
+import os
+import sys
+from random import Random
+
+_OF_ALL = {"random": mmap.MADV_RANDOM, "sequential": mmap.MADV_SEQUENTIAL}
+
+
+def main(path: str, pages: int, order: str, advice: str) -> None:
+    """Do it. Raises OSError."""
+    fd = os.open(path, os.O_RDONLY)
+    size = os.fstat(fd).st_size
+    os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+    found = range(size // mmap.PAGESIZE)
+    chosen = Random(1).sample(found, pages) if order == "random" else found[:pages]
+    with mmap.mmap(fd, size, access=mmap.ACCESS_READ) as memory:
+        if advice in _OF_ALL:
+            memory.madvise(_OF_ALL[advice])
+        for page in chosen if advice == "willneed" else ():
+            memory.madvise(mmap.MADV_WILLNEED, page * mmap.PAGESIZE, mmap.PAGESIZE)
+        for page in chosen:
+            memory[page * mmap.PAGESIZE]
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]), sys.argv[3], sys.argv[4])
