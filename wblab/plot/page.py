@@ -93,7 +93,7 @@ def _layout(timeline: Timeline, lines: list[str], top: float, inner: float) -> d
             "y": 1,
             "yref": "container",
             "yanchor": "top",
-            "pad": {"t": 10},
+            "pad": {"t": 22},
         },
         "xaxis": _time_axis(timeline),
         "hovermode": "x unified",
