@@ -5,6 +5,7 @@ from dataclasses import replace
 from wblab.core import layout
 from wblab.core.errors import InputError
 from wblab.core.spec import Agent, Spec
+from wblab.core.stacks import images
 from wblab.monitor.sampler import SamplerRequest
 from wblab.monitor.streams import command
 
@@ -16,8 +17,17 @@ def watched(spec: Spec) -> Spec:
     """
     mount = layout.mount_point(_first_mounted(spec))
     name, device = f"guest of {spec.name}", str(layout.SAMPLES_DEVICE)
-    request = SamplerRequest(name, device, str(mount), passing=True)
+    request = SamplerRequest(name, device, str(mount), passing=True, called=_called(spec))
     return replace(spec, agent=spec.agent | {"sampler": Agent(argv=tuple(command(request, "python3")))})
+
+
+def _called(spec: Spec) -> dict[str, str]:
+    """Return the spec's names of disks by those that the guest's kernel has of what the host made.
+
+    One that is alone has none: there is no other to tell it from.
+    """
+    alone = len(spec.disk) == 1
+    return {layout.disk_device(place).name: "" if alone else name for place, name in enumerate(images(spec))}
 
 
 def _first_mounted(spec: Spec) -> str:

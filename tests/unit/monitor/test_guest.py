@@ -38,3 +38,9 @@ def test_the_probe_writes_to_the_first_disk_with_a_filesystem():
 def test_a_guest_without_any_filesystem_is_not_watched():
     with pytest.raises(InputError, match="no disk of linear has a filesystem"):
         probed("linear")
+
+
+def test_disks_are_called_as_in_the_spec_and_one_that_is_alone_not_at_all():
+    assert asked("two-disks")["called"] == {"ubda": "slow", "ubdb": "fast"}
+    assert asked("mirror", "disk.mirror.filesystem='ext4'")["called"] == {"ubda": "a", "ubdb": "b"}
+    assert asked("base")["called"] == {"ubda": ""}
