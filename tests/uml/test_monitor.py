@@ -17,11 +17,10 @@ FEW = ("sysctl.vm.dirty_ratio=0", "sysctl.vm.dirty_bytes=4194304", "trace.lead=1
 LOADS = ("load.l1.wait='1s'", "load.l1.size='8MiB'", "load.l2.wait='2s'", "load.l2.size='1MiB'")
 
 
-def watch(lab, *settings):
+def watch(lab, spec, *settings):
     """Return the items that the command prints of a guest, and its run."""
     place = ("--exp", str(lab.results), "--kernel", str(lab.kernel.path))
-    command = [sys.executable, "-m", "wblab", "monitor", "--guest", "--json", *place]
-    settings = (*FEW, *LOADS, *settings)
+    command = [sys.executable, "-m", "wblab", "monitor", "--guest", spec, "--json", *place]
     command += [word for setting in settings for word in ("--set", setting)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -34,7 +33,7 @@ def rows(items, key):
 
 @pytest.mark.parametrize("clock", ["virtual", "real"])
 def test_a_guest_is_watched_while_it_runs(lab, clock):
-    items, run = watch(lab, f"clock.mode='{clock}'")
+    items, run = watch(lab, "base", *FEW, *LOADS, f"clock.mode='{clock}'")
     assert isinstance(items[0], Source)
     assert items[0].name.startswith("guest of base, Linux ")
     assert items[0].untraced == ""
@@ -52,6 +51,16 @@ def test_a_guest_is_watched_while_it_runs(lab, clock):
     assert max(wait.at_ns - wait.start_ns for wait in waits if wait.over) > S // 2
     assert not run.failure
     assert lab.left_behind() == []
+
+
+def test_of_several_disks_each_has_its_writers_by_the_names_of_the_spec(lab):
+    settings = ("clock.mode=virtual", "trace.events=[]", "load.l1.wait=1s", "load.l1.size=16MiB", "stop_order=[]")
+    items, _ = watch(lab, "two-disks", *settings)
+    told = {(row.task, row.disk) for row in rows(items, "writers") if row.disk}
+    assert {("l1", "slow"), ("mw-slow", "slow"), ("mw-fast", "fast")} <= told
+    assert not {("l1", "fast"), ("mw-slow", "fast"), ("mw-fast", "slow")} & told
+    assert ("l1", "slow") in {(row.task, row.disk) for row in rows(items, "throttled")}
+    assert {row.disk for row in rows(items, "disks")} == {"slow", "fast"}
 
 
 # What a monitor in the guest leaves, when it is ended as `$1` says; its samples come last.

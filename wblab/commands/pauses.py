@@ -3,20 +3,24 @@
 import argparse
 import json
 import sys
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from wblab.commands.common import add_bound, add_exp, add_json, add_run, named_run
+from wblab.commands.common import add_bound, add_exp, add_json, add_run, named_run, traced
+from wblab.lab.printable import printable
 from wblab.lab.tables import Table
 
 if TYPE_CHECKING:
     from wblab.data.pauses import LoadPauses, PauseReport
+    from wblab.data.writers import Writer
 
-_SHOWN = 6  # pauses of a load that the table lists
+_SHOWN = 6  # pauses of a load that the table lists, and writers to a disk
+_KIB, _MIB = 1 << 10, 1 << 20
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb and its options."""
-    parser.description = "Print the pauses of every load of a run."
+    parser.description = "Print the pauses of every load of a run, and who wrote most to which disk."
     add_run(parser)
     add_exp(parser)
     add_bound(parser)
@@ -28,17 +32,23 @@ def _pauses(arguments: argparse.Namespace) -> None:
     from wblab.core.units import parse_time
     from wblab.data.pauses import pause_report
     from wblab.data.run import read_run
+    from wblab.data.writers import asks_who_dirties
 
     bound_ns = parse_time(arguments.bound)
-    report = pause_report(read_run(named_run(arguments)), bound_ns)
+    run = read_run(named_run(arguments))
+    cache = traced(run, "the list of writers") if asks_who_dirties(run) else None
+    report = pause_report(run, bound_ns, cache)
     if arguments.json:
         print(json.dumps(report.to_json(), indent=2))
     else:
         table(report).show()
+        for text in top_writers(report):
+            print(printable(text))
         for name, unplug_s in report.unplug_s.items():
             print(f"{name}: its disk had everything {unplug_s:.1f} s after its end")
-        for name, error in report.errors.items():
-            print(f"{name}: ended with an error: {error}")
+        for load in report.loads:
+            if error := report.errors.get(load.name):
+                print(f"{load.name}: ended after {load.duration_s:.1f} s with an error: {error}")
     if report.reason:
         print(f"wblab: this run did not succeed: {report.reason}", file=sys.stderr)
     if report.control_stall_s:
@@ -51,11 +61,14 @@ def _pauses(arguments: argparse.Namespace) -> None:
 
 def table(report: "PauseReport") -> Table:
     """Return the report as a table."""
-    heads = ("load", "kind", "cycles", "duration s", "longest pause", "wait time", "paused s", "paused")
+    has_disks = any(load.disk for load in report.loads)
+    first = ("load", "kind", "disk") if has_disks else ("load", "kind")
+    heads = (*first, "cycles", "duration s", "longest pause", "wait time", "paused s", "paused")
     rows = [
         (
             load.name,
             load.kind,
+            *((load.disk or "-",) if has_disks else ()),
             f"{load.cycles}",
             f"{load.duration_s:.1f}",
             f"{load.longest_pause_s:.3f} s",
@@ -66,7 +79,34 @@ def table(report: "PauseReport") -> Table:
         )
         for load in report.loads
     ]
-    return Table(rows, (*heads, f"pauses over {report.bound_s:g} s, at"), frozenset(range(2, 8)))
+    right = frozenset(range(len(first), len(heads)))
+    return Table(rows, (*heads, f"pauses over {report.bound_s:g} s, at"), right)
+
+
+def top_writers(report: "PauseReport") -> Iterator[str]:
+    """Yield lines that say who wrote most to each disk, of several, and who made folios dirty where that is known."""
+    for disk in dict.fromkeys(writer.disk for writer in report.writers):
+        to = f" to {disk}" if disk else ""
+        mine = [writer for writer in report.writers if writer.disk == disk]
+        if disk and (known := [writer for writer in mine if writer.written_bytes is not None]):
+            yield f"most was written{to} by {_few(known, [_size(writer.written_bytes or 0) for writer in known])}"
+        if dirtying := sorted(filter(_folios, mine), key=_folios, reverse=True):
+            counts = [f"{_folios(writer):,} folios" for writer in dirtying]
+            yield f"most was made dirty{' on ' + disk if disk else ''} by {_few(dirtying, counts)}"
+
+
+def _folios(writer: "Writer") -> int:
+    return writer.dirtied_folios or 0
+
+
+def _few(writers: "Sequence[Writer]", amounts: Sequence[str]) -> str:
+    shown = [f"{writer.task} ({amount})" for writer, amount in zip(writers, amounts, strict=True)][:_SHOWN]
+    more = len(writers) - _SHOWN
+    return ", ".join(shown) + (f" and {more} more" if more > 0 else "")
+
+
+def _size(size: int) -> str:
+    return f"{size / _MIB:.1f} MiB" if size >= _MIB else f"{size / _KIB:.1f} KiB"
 
 
 def _listed(load: "LoadPauses") -> str:

@@ -19,11 +19,13 @@ MOST_EVENTS = 2000
 
 
 def loads_frame(report: PauseReport) -> pd.DataFrame:
-    """Return the figures of all loads, one row each; times in s."""
+    """Return the figures of all loads, one row each; times in s. Of several disks each row has its own."""
+    has_disks = any(item.disk for item in report.loads)
     rows = [
         {
             "load": item.name,
             "kind": item.kind,
+            **({"disk": item.disk} if has_disks else {}),
             "cycles": item.cycles,
             "longest pause (s)": item.longest_pause_s,
             "wait time (s)": item.wait_time_s,

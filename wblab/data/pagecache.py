@@ -15,11 +15,11 @@ from wblab.core.errors import InputError
 from wblab.core.files import open_file
 from wblab.core.units import NS_PER_MS
 from wblab.data.disks import disk_names
-from wblab.data.names import event_name, field_name
+from wblab.data.names import EVENTS, event_name, field_name
 from wblab.data.run import Run, Times
 
 DIRTY_STATE, THROTTLING = "global_dirty_state", "balance_dirty_pages"
-COMPLETED = "block_rq_complete"
+COMPLETED, DIRTIED = "block_rq_complete", EVENTS["writeback_dirty_folio"]
 _KIB, _SECTOR = 1024, 512
 _MINOR_BITS = 20  # include/linux/kdev_t.h
 
@@ -38,6 +38,10 @@ class Columns:
     def where(self, rows: NDArray[Any] | slice) -> Self:
         """Return the rows that a mask, indices or a slice choose."""
         return type(self)(**{item.name: getattr(self, item.name)[rows] for item in fields(self)})  # type: ignore[arg-type]
+
+    def reaches(self, start_ns: int, end_ns: int) -> bool:
+        """Whether lines of these rows reach into a span."""
+        return bool(len(self)) and bool(self.ts_ns[0] <= end_ns and self.ts_ns[-1] >= start_ns)
 
     def within(self, start_ns: int, end_ns: int) -> Self:
         """Return the rows of a span, with one row before and one after, so that lines reach its ends."""
@@ -90,6 +94,15 @@ class Written(Columns):
 
     ts_ns: Times
     size: Bytes
+    disk: Names  # of a run with several; else empty
+
+
+@dataclass(frozen=True)
+class Dirtied(Columns):
+    """Folios that a task made dirty (writeback_dirty_folio): pages, or several that are one; how many is not told."""
+
+    ts_ns: Times
+    task: Names
     disk: Names  # of a run with several; else empty
 
 
@@ -159,6 +172,15 @@ class PageCache:
         names = [f"{device >> _MINOR_BITS}:{device & (1 << _MINOR_BITS) - 1}" for device in number.tolist()]
         done = Written(events.ts_ns, _scaled(events, "nr_sector", _SECTOR), self._disks(np.array(names, object)))
         return done.where(np.array(["W" in flags for flags in events["rwbs"].tolist()], bool))
+
+    @cached_property
+    def dirtied(self) -> Dirtied:
+        """The folios that tasks made dirty."""
+        events = self._events(DIRTIED[0])
+        if events is None:
+            return Dirtied(task=_NO_NAMES, disk=_NO_NAMES, **_no_rows(Dirtied, "task", "disk"))
+        disk = self._disks(events["name"] if self.disks else np.full(len(events), ""))
+        return Dirtied(events.ts_ns, self._tasks(events), disk)
 
     def times_ns(self, name: str) -> Times:
         """Return when each event of one type occurred."""

@@ -7,7 +7,9 @@ import numpy as np
 
 from wblab.core.units import NS_PER_S
 from wblab.data.disks import unplug_s
+from wblab.data.pagecache import PageCache
 from wblab.data.run import LoadCycles, Run
+from wblab.data.writers import Writer, writers
 
 DEFAULT_BOUND_NS = 300_000_000
 CONTROL_BOUND_NS = 50_000_000  # a run whose control load stalls for longer is noisy: it measured the host
@@ -23,10 +25,14 @@ class Pause:
 
 @dataclass(frozen=True)
 class LoadPauses:
-    """The figures of one load. wait_time_s: the expected wait, at a random moment, for the current pause to end."""
+    """The figures of one load. wait_time_s: the expected wait, at a random moment, for the current pause to end.
+
+    disk: the one that it writes to, in a run with several; else empty.
+    """
 
     name: str
     kind: str
+    disk: str
     cycles: int
     duration_s: float
     longest_pause_s: float
@@ -49,14 +55,15 @@ class PauseReport:
     loads: tuple[LoadPauses, ...]
     unplug_s: dict[str, float]  # by offender: after its end, until its disk had everything
     errors: dict[str, str]  # that loads ended with, by their names
+    writers: tuple[Writer, ...]
 
     def to_json(self) -> dict[str, Any]:
         """Return the report as a JSON object."""
         return asdict(self)
 
 
-def pause_report(run: Run, bound_ns: int = DEFAULT_BOUND_NS) -> PauseReport:
-    """Return the figures of a run, and its pauses over `bound_ns`."""
+def pause_report(run: Run, bound_ns: int = DEFAULT_BOUND_NS, cache: PageCache | None = None) -> PauseReport:
+    """Return the figures of a run, and its pauses over `bound_ns`. With its trace, writers that are no loads too."""
     stall_ns = control_stall_ns(run)
     return PauseReport(
         run=run.name,
@@ -68,6 +75,7 @@ def pause_report(run: Run, bound_ns: int = DEFAULT_BOUND_NS) -> PauseReport:
         loads=tuple(load_pauses(item, run.zero_ns, bound_ns) for item in run.loads),
         unplug_s=unplug_s(run),
         errors={item.name: item.error for item in run.loads if item.error},
+        writers=writers(run, cache),
     )
 
 
@@ -84,6 +92,7 @@ def load_pauses(item: LoadCycles, zero_ns: int, bound_ns: int = DEFAULT_BOUND_NS
     return LoadPauses(
         name=item.name,
         kind=item.load.kind,
+        disk="" if item.load.role == "control" else item.load.disk,
         cycles=len(pauses_s),
         duration_s=duration_s,
         longest_pause_s=float(pauses_s.max()),

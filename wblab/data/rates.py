@@ -8,10 +8,13 @@ from numpy.typing import NDArray
 
 from wblab.core.units import NS_PER_MS, NS_PER_S
 from wblab.data.pagecache import PageCache
+from wblab.data.run import Run
 from wblab.data.window import Window
+from wblab.data.writers import common_name, label
 
 _BINS = 120  # about so many, in the whole span
 _LEAST_BIN_NS = NS_PER_MS
+_COARSER = 4  # than those of events are spans of loads, some of which write once a second
 _SHOWN = 7
 OTHERS = "others"
 
@@ -54,8 +57,36 @@ def written_rates(cache: PageCache, window: Window) -> Rates:
     return Rates(edges_ns, {name: values for name, values in per_s.items() if values.any()})
 
 
-def _edges_ns(window: Window) -> NDArray[np.int64]:
-    bin_ns = round_bin_ns(window.duration_ns)
+def load_rates(run: Run, window: Window) -> Rates:
+    """Return how many bytes a second each load wrote, by its name, as far as its cycles tell.
+
+    A cycle counts where it ended. A load that dropped work is left out: in which cycles it did nobody noted.
+    """
+    edges_ns = _edges_ns(window, _COARSER)
+    per_s = {
+        item.name: _scaled(item.boundaries_ns[1:], edges_ns, item.load.cycle_bytes)
+        for item in run.loads
+        if not item.dropped
+    }
+    return Rates(edges_ns, {name: values for name, values in per_s.items() if values.any()})
+
+
+def dirtied_rates(cache: PageCache, window: Window) -> Rates:
+    """Return how many folios a second tasks made dirty, by their labels, those with most first."""
+    edges_ns, rows = _edges_ns(window), cache.dirtied
+    names = np.array([label(common_name(task), disk) for task, disk in zip(rows.task, rows.disk, strict=True)], object)
+    per_s = {name: _scaled(rows.ts_ns[names == name], edges_ns, 1) for name in dict.fromkeys(names.tolist())}
+    ordered = sorted(per_s.items(), key=lambda item: (-float(item[1].sum()), item[0]))
+    return Rates(edges_ns, {name: values for name, values in ordered if values.any()})
+
+
+def _scaled(times_ns: NDArray[np.int64], edges_ns: NDArray[np.int64], each: int) -> NDArray[np.float64]:
+    """Return `each` for every time, per second."""
+    return np.histogram(times_ns, edges_ns)[0] * (each * NS_PER_S / int(edges_ns[1] - edges_ns[0]))
+
+
+def _edges_ns(window: Window, coarser: int = 1) -> NDArray[np.int64]:
+    bin_ns = round_bin_ns(coarser * window.duration_ns)
     return np.arange(window.start_ns // bin_ns * bin_ns, window.end_ns + bin_ns, bin_ns, dtype=np.int64)
 
 

@@ -12,6 +12,8 @@ from wblab.monitor.samples import End, Item, Source, line
 
 Items = AsyncIterator[Item]
 
+_HEED_S = 1.0
+
 
 class Audience:
     """Shows a source's items for as long as a `with` block of `hears` runs."""
@@ -40,9 +42,13 @@ class Audience:
             raise self._error
 
     def stay(self) -> None:
-        """Wait until there is nothing more to show, or for Ctrl-C."""
+        """Wait until there is nothing more to show, or for Ctrl-C.
+
+        The kernel may give a signal to the other thread, where only this one heeds it: so it wakes now and then.
+        """
         with suppress(KeyboardInterrupt):
-            self._done.wait()
+            while not self._done.wait(_HEED_S):
+                pass
 
     def await_end(self, limit_s: float) -> None:
         """Wait until the source's last item was heard, which is about to come."""

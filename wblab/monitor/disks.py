@@ -1,8 +1,9 @@
 """What each disk of the machine does, from /proc/diskstats: also of one that was just plugged in."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from wblab.core.errors import InputError, nearest
@@ -10,37 +11,59 @@ from wblab.core.units import NS_PER_MS, Bytes
 from wblab.monitor.proc import KeptOpen
 from wblab.monitor.samples import Worked
 
-_DISKSTATS = Path("/proc/diskstats")
+DISKSTATS = Path("/proc/diskstats")
 _SECTOR_BYTES = 512  # whatever the disk has: Documentation/admin-guide/iostats.rst
 _NAME, _WRITTEN, _BUSY = 2, 9, 12
 # What is made of other disks, and would count their bytes again; memory; and what is not written to.
-_NO_DISK = re.compile(rb"(loop|ram|zram|dm-|md|sr|fd)\d")
+_NO_DISK = re.compile(r"(loop|ram|zram|dm-|md|sr|fd)\d")
 
 
-def counters(text: bytes) -> dict[str, tuple[int, int]]:
-    """Return of each whole disk in the text of /proc/diskstats the bytes written, and the ns in which it was busy.
+@dataclass(frozen=True)
+class Entry:
+    """A line of /proc/diskstats. number: of the device, major:minor. whole: the disk that it is, or is a part of."""
+
+    number: str
+    name: str
+    whole: str
+    written: int
+    busy_ns: int
+
+
+def entries(text: bytes) -> Iterator[Entry]:
+    """Yield the entries of /proc/diskstats.
 
     A disk stands before its partitions, which begin with its name: sda, sda1; nvme0n1, nvme0n1p1.
     """
-    found: dict[str, tuple[int, int]] = {}
-    whole = b""
-    for entry in text.splitlines():
-        words = entry.split()
+    whole = ""
+    for line in text.decode(errors="replace").splitlines():
+        words = line.split()
         if len(words) <= _BUSY:  # the last of very many
             continue
         name = words[_NAME]
-        is_part = whole and name.startswith(whole) and name[len(whole) :].removeprefix(b"p").isdigit()
-        if is_part or _NO_DISK.match(name):
-            continue
-        whole = name
-        found[name.decode(errors="replace")] = (int(words[_WRITTEN]) * _SECTOR_BYTES, int(words[_BUSY]) * NS_PER_MS)
-    return found
+        if not (whole and name.startswith(whole) and name[len(whole) :].removeprefix("p").isdigit()):
+            whole = name
+        yield Entry(
+            f"{words[0]}:{words[1]}",
+            name,
+            whole,
+            int(words[_WRITTEN]) * _SECTOR_BYTES,
+            int(words[_BUSY]) * NS_PER_MS,
+        )
+
+
+def counters(text: bytes) -> dict[str, tuple[int, int]]:
+    """Return of each whole disk in the text of /proc/diskstats the bytes written, and the ns in which it was busy."""
+    return {
+        entry.name: (entry.written, entry.busy_ns)
+        for entry in entries(text)
+        if entry.name == entry.whole and not _NO_DISK.match(entry.name)
+    }
 
 
 def find_disk(name: str) -> str:
     """Return the name of a disk of this machine: of sda or /dev/sda, sda. Raises InputError for what is none."""
     try:
-        known = sorted(counters(_DISKSTATS.read_bytes()))
+        known = sorted(counters(DISKSTATS.read_bytes()))
     except OSError as error:
         raise InputError(f"--disk: this kernel tells of no disks: {error.strerror}: leave it out") from None
     if (bare := name.removeprefix("/dev/")) not in known:
@@ -51,15 +74,15 @@ def find_disk(name: str) -> str:
 class Work:
     """What disks did since it was last asked: the `most` that were busy longest, or those of some names.
 
-    Nothing where the kernel tells of no disks.
+    `called`: what they are called here, where the kernel has other names. Nothing where the kernel tells of no disks.
     """
 
-    def __init__(self, most: int, only: Sequence[str], now_ns: int) -> None:
-        self._most, self._only, self._last_ns = most, only, now_ns
+    def __init__(self, most: int, only: Sequence[str], now_ns: int, called: Mapping[str, str]) -> None:
+        self._most, self._only, self._last_ns, self._called = most, only, now_ns, called
         self._last: dict[str, tuple[int, int]] = {}
         self._file: KeptOpen | None = None
         with suppress(OSError):
-            self._file = KeptOpen(_DISKSTATS)
+            self._file = KeptOpen(DISKSTATS)
             self._last = counters(self._file.read())
 
     def since_last(self, now_ns: int) -> tuple[Worked, ...]:
@@ -70,7 +93,8 @@ class Work:
         rows = []
         for name, (written, busy_ns) in current.items():
             before = self._last.get(name, (0, 0))
-            work = Worked(now_ns, span_ns, name, Bytes(written - before[0]), busy_ns - before[1])
+            shown = self._called.get(name) or name
+            work = Worked(now_ns, span_ns, shown, Bytes(written - before[0]), busy_ns - before[1])
             if name in self._only or (not self._only and work.busy_ns):
                 rows.append(work)
         self._last_ns, self._last = now_ns, current

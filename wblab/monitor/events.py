@@ -11,34 +11,46 @@ from dataclasses import dataclass, field
 from wblab.core.units import NS_PER_MS, NS_PER_S, Bytes
 from wblab.monitor.samples import CacheState, Throttled
 
+# Of pages that become dirty one in 256 is looked at: who writes a MiB of a file at one go is seen.
+_SOME = "!(index & 255)"
 EVENTS = {
     "writeback:global_dirty_state": "",
     "writeback:balance_dirty_pages": "pause > 0",  # the task is stopped; others may come a thousand times as often
+    "writeback:writeback_dirty_folio": _SOME,
+    "writeback:writeback_dirty_page": _SOME,  # its name until 5.17
 }
 # `dd-1234 [000] ..... 12.345678: global_dirty_state: dirty=1 …`; a thread group in brackets may follow the task.
 _LINE = re.compile(rb"\s*(.+)-(\d+)\s+(?:\([ \d-]+\)\s+)?\[\d+\] \S+\s+(\d+)\.(\d{6}): (\w+): (.*)")
 _LOST = re.compile(rb"CPU:\d+ \[LOST (\d+) EVENTS\]")
+_BDI = re.compile(rb"bdi (\S+): ")
 _PAIR = re.compile(rb"(\w+)=(-?\d+)")
 _UNKNOWN = "<...>"  # the kernel has forgotten the task's name
 
 
 @dataclass
 class Seen:
-    """What was read from the pipe since it was last asked."""
+    """What was read from the pipe since it was last asked. dirtied: by thread, on which disks it made pages dirty."""
 
     states: list[CacheState] = field(default_factory=list)
     throttled: list[Throttled] = field(default_factory=list)
+    dirtied: dict[int, set[str]] = field(default_factory=dict)
     lost: int = 0
 
 
 class Reader:
     """Makes samples of chunks of text; of states it keeps the last of each `grain_ns`."""
 
-    def __init__(self, page_bytes: int, grain_ns: int, name_of: Callable[[int], str]) -> None:
-        """`name_of` returns a task's name from its pid, for those that the kernel has forgotten."""
+    def __init__(
+        self, page_bytes: int, grain_ns: int, name_of: Callable[[int], str], disk_of: Callable[[str], str]
+    ) -> None:
+        """`name_of` returns a task's name from its pid, for those that the kernel has forgotten.
+
+        `disk_of` returns a disk's name from that of its bdi, such as 8:0; empty where disks are not told apart.
+        """
         self._page_bytes = page_bytes
         self._grain_ns = grain_ns
         self._name_of = name_of
+        self._disk_of = disk_of
         self._rest = b""
 
     def feed(self, chunk: bytes, seen: Seen) -> None:
@@ -59,9 +71,14 @@ class Reader:
             seen.states.append(self._state(at_ns, text))
         elif name == b"balance_dirty_pages" and (pause_ms := _values(text).get(b"pause", 0)) > 0:
             known = task.decode(errors="replace")
-            seen.throttled.append(
-                Throttled(at_ns, self._name_of(int(pid)) if known == _UNKNOWN else known, pause_ms * NS_PER_MS)
-            )
+            task_name = self._name_of(int(pid)) if known == _UNKNOWN else known
+            seen.throttled.append(Throttled(at_ns, task_name, pause_ms * NS_PER_MS, self._disk(text)))
+        elif name.startswith(b"writeback_dirty_") and (disk := self._disk(text)):
+            seen.dirtied.setdefault(int(pid), set()).add(disk)
+
+    def _disk(self, text: bytes) -> str:
+        found = _BDI.match(text)
+        return self._disk_of(found[1].decode(errors="replace")) if found else ""
 
     def _state(self, at_ns: int, text: bytes) -> CacheState:
         values = {key: Bytes(value * self._page_bytes) for key, value in _values(text).items()}

@@ -1,7 +1,8 @@
 """Samples from /proc: for machines that do not let us trace, and for what no event tells."""
 
 import os
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from wblab.monitor.samples import CacheState, Pressure, Written
 _VMSTAT, _PRESSURE = Path("/proc/vmstat"), Path("/proc/pressure/io")
 _NS_PER_US = 1000
 _UNKNOWN = "unknown"
+_PROCESS = re.compile(rb"^Tgid:\s+(\d+)$", re.MULTILINE)
 
 
 def cache_state(text: bytes, page_bytes: int, at_ns: int) -> CacheState:
@@ -44,6 +46,14 @@ def task_name(pid: int) -> str:
         return _text(f"/proc/{pid}/comm").decode(errors="replace").rstrip("\n")
     except OSError:
         return _UNKNOWN
+
+
+def process_of(thread: int) -> int | None:
+    """Return the process that a thread is of; None where it is gone."""
+    with suppress(OSError):
+        if found := _PROCESS.search(_text(f"/proc/{thread}/status")):
+            return int(found[1])
+    return None
 
 
 def _common(name: str) -> str:
@@ -101,18 +111,39 @@ class Writers:
         self._last_ns = now_ns
         self._written = dict(_all_written())
         self._parents = _parents(self._written)
+        self._disks: dict[int, set[str]] = {}  # on which each process was seen to write, for as long as it lives
 
-    def since_last(self, now_ns: int) -> tuple[Written, ...]:
-        """Return those who wrote anything, the largest first."""
+    def since_last(self, now_ns: int, dirtied: Mapping[int, set[str]] | None = None) -> tuple[Written, ...]:
+        """Return those who wrote anything, the largest first. dirtied: on which disks threads made pages dirty."""
         current = dict(_all_written())
         names: dict[str, int] = {}
+        pids: dict[str, list[int]] = {}
         for pid, written in grown(self._written, current, self._parents).items():
             name = _common(task_name(pid))
             names[name] = names.get(name, 0) + written
+            pids.setdefault(name, []).append(pid)
         span_ns = now_ns - self._last_ns
         self._last_ns, self._written, self._parents = now_ns, current, _parents(current)
+        self._disks = {pid: disks for pid, disks in self._disks.items() if pid in current}
+        gone = self._note(dirtied or {})
         top = sorted(names.items(), key=lambda item: -item[1])[: self._most]
-        return tuple(Written(now_ns, span_ns, name, Bytes(written)) for name, written in top)
+        return tuple(
+            Written(now_ns, span_ns, name, Bytes(written), self._disks_of(pids[name], gone)) for name, written in top
+        )
+
+    def _note(self, dirtied: Mapping[int, set[str]]) -> set[str]:
+        """Note which disks processes write to; return those to which some wrote that are gone, whose heirs we see."""
+        gone: set[str] = set()
+        for thread, disks in dirtied.items():
+            process = process_of(thread)
+            (gone if process is None else self._disks.setdefault(process, set())).update(disks)
+        return gone
+
+    def _disks_of(self, pids: list[int], gone: set[str]) -> str:
+        """Return the disks that all these are known to write to; none where one may write to another."""
+        known = [self._disks.get(pid, set()) for pid in pids]
+        disks = set().union(*known)
+        return ", ".join(sorted(disks)) if all(known) and gone <= disks else ""
 
 
 def grown(before: dict[int, int], now: dict[int, int], parents: dict[int, int]) -> dict[int, int]:

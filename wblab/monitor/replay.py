@@ -60,7 +60,8 @@ def _states(states: DirtyState, since_ns: int, now_ns: int) -> Iterator[CacheSta
 
 def _throttled(asked: Throttling, since_ns: int, now_ns: int) -> Iterator[Throttled]:
     rows = asked.where(_span_of(asked.ts_ns, since_ns, now_ns))
-    for row in zip(rows.ts_ns.tolist(), rows.task.tolist(), rows.pause_ns.tolist(), strict=True):
+    columns = (rows.ts_ns, rows.task, rows.pause_ns, rows.disk)
+    for row in zip(*(column.tolist() for column in columns), strict=True):
         yield Throttled(*row)
 
 
@@ -88,7 +89,7 @@ def _written(run: Run, now_ns: int) -> Iterator[Written]:
         block = item.load.cycle_bytes
         first, last = np.searchsorted(item.boundaries_ns[1:], (now_ns - _RATE_SPAN_NS, now_ns), side="right")
         if block and last > first:
-            yield Written(now_ns, _RATE_SPAN_NS, item.name, Bytes(int(last - first) * block))
+            yield Written(now_ns, _RATE_SPAN_NS, item.name, Bytes(int(last - first) * block), item.load.disk)
 
 
 def _worked(requests: Requests, disks: list[str], now_ns: int) -> Iterator[Worked]:

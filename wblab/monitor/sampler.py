@@ -1,8 +1,8 @@
 """The sampler: a process that takes samples and sends them as lines, and takes no part in what it watches.
 
 A monitor that waits for the disk shows nothing when it matters. So from its first batch on it opens no file but those
-of /proc, writes to nothing but its output, asks for no memory that it does not have, and all of that is locked. Events
-wait in the kernel's buffer, with the times at which they happened, should it be late.
+of /proc and /sys, writes to nothing but its output, asks for no memory that it does not have, and all of that is
+locked. Events wait in the kernel's buffer, with the times at which they happened, should it be late.
 """
 
 import json
@@ -10,9 +10,9 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from wblab.core.errors import WblabError
@@ -22,6 +22,7 @@ from wblab.machine.directory import open_directory, own_directory
 from wblab.machine.lifetime import end_with
 from wblab.machine.tracefs import Instance
 from wblab.machine.undo import NoUndo, Undo
+from wblab.monitor.bdis import Bdis
 from wblab.monitor.disks import Work
 from wblab.monitor.events import EVENTS, Reader, Seen
 from wblab.monitor.memory import lock_all, reserve
@@ -45,7 +46,8 @@ class SamplerRequest:
 
     probe: the directory of a probe; empty, none. passing: the machine is a guest, which ends with us and has its
     programs from another disk than the watched one: nothing is undone, and none of its little memory is locked.
-    disks: the names of those that are told of; none, the busiest.
+    disks: the names of those that are told of; none, the busiest. called: what they are called, by the kernel's names,
+    where these say nothing to whom it is told; empty, writers are not said to write to it.
     """
 
     name: str
@@ -53,6 +55,7 @@ class SamplerRequest:
     probe: str = ""
     passing: bool = False
     disks: tuple[str, ...] = ()
+    called: dict[str, str] = field(default_factory=dict)
 
 
 def main() -> None:
@@ -90,7 +93,7 @@ def sample(request: SamplerRequest, undo: Undo, tell: Callable[[Item], None], is
         if pipe is not None:
             stack.callback(os.close, pipe)
         now_ns = time.monotonic_ns()
-        take = Taker(pipe, probe, now_ns, request.disks)
+        take = Taker(pipe, probe, now_ns, request)
         tell(Source(f"{request.name}, Linux {os.uname().release}", now_ns, untraced))
         if not request.passing:
             reserve(_HEAP_BYTES)
@@ -116,15 +119,17 @@ def open_events(undo: Undo) -> tuple[int | None, str]:
 class Taker:
     """Takes all samples that there are since the last ones."""
 
-    def __init__(self, pipe: int | None, probe: Probe | None, now_ns: int, disks: Sequence[str] = ()) -> None:
+    def __init__(self, pipe: int | None, probe: Probe | None, now_ns: int, request: SamplerRequest) -> None:
         self._pipe = pipe
         self._probe = probe
         self._page_bytes = os.sysconf("SC_PAGESIZE")
-        self._reader = Reader(self._page_bytes, GRAIN_NS, task_name)
+        self._bdis = Bdis(request.called)
+        self._reader = Reader(self._page_bytes, GRAIN_NS, task_name, self._bdis.disk)
+        self._dirtied: dict[int, set[str]] = {}
         self._vmstat = vmstat()
         self._stalls = Stalls(now_ns)
         self._writers = Writers(_WRITERS_MOST, now_ns)
-        self._disks = Work(_DISKS_MOST, disks, now_ns)
+        self._disks = Work(_DISKS_MOST, request.disks, now_ns, request.called)
         self._ticks = 0
 
     def batch(self, now_ns: int) -> Batch:
@@ -141,18 +146,24 @@ class Taker:
                     self._reader.feed(chunk, seen)
         if not seen.states:
             seen.states.append(cache_state(vmstat_text, self._page_bytes, now_ns))
+        for thread, disks in seen.dirtied.items():
+            self._dirtied.setdefault(thread, set()).update(disks)
         self._ticks += 1
         is_writers_turn = self._ticks % _WRITERS_EACH == 0
-        return Batch(
+        batch = Batch(
             now_ns,
             states=tuple(seen.states),
             throttled=tuple(seen.throttled),
             waits=self._probe.since_last(now_ns) if self._probe else (),
             pressures=self._stalls.since_last(now_ns),
-            writers=self._writers.since_last(now_ns) if is_writers_turn else (),
+            writers=self._writers.since_last(now_ns, self._dirtied) if is_writers_turn else (),
             disks=self._disks.since_last(now_ns) if is_writers_turn else (),
             lost=seen.lost,
         )
+        if is_writers_turn:
+            self._dirtied.clear()
+            self._bdis.forget()
+        return batch
 
 
 def send(output: int, item: Item) -> None:

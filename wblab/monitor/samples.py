@@ -38,11 +38,12 @@ class CacheState:
 
 @dataclass(frozen=True)
 class Throttled:
-    """A pause that the kernel asked of a task that dirties pages."""
+    """A pause that the kernel asked of a task that dirties pages. disk: of which; empty where there is only one."""
 
     at_ns: int
     task: str
     pause_ns: int
+    disk: str = ""
 
 
 @dataclass(frozen=True)
@@ -67,12 +68,16 @@ class Pressure:
 
 @dataclass(frozen=True)
 class Written:
-    """What a task wrote in the last `span_ns`; those of one name are added up."""
+    """What a task wrote in the last `span_ns`; those of one name are added up.
+
+    disk: to which, of several, as far as that can be told; else empty. A task may write to more: `sda, sdb`.
+    """
 
     at_ns: int
     span_ns: int
     task: str
     written: Bytes
+    disk: str = ""
 
 
 @dataclass(frozen=True)

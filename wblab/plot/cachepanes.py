@@ -14,14 +14,12 @@ from wblab.data.window import Window
 from wblab.plot.colours import SERIES, task_colours
 from wblab.plot.marks import Layer, Levels, Line, Points, Stack
 from wblab.plot.pane import Axis, Pane
+from wblab.plot.rateaxes import SPAN, count_axis, rate_axis, rate_ticks, width_of
 from wblab.plot.reduction import changes
 from wblab.plot.style import BACKGROUND, DIRTY, LIMIT, MARK, THRESHOLD, WRITEBACK
 
 _MIB, _KIB = 1 << 20, 1 << 10
-_FIRST_WIDTH = 2.6
 _HEADROOM = 1.08
-_SPAN = 1.5  # of a logarithmic axis, below and above its lines
-_MOST_TICKS = 5
 
 
 def cache_panes(cache: PageCache, window: Window, loads: Mapping[str, str]) -> Iterator[Pane]:
@@ -29,10 +27,10 @@ def cache_panes(cache: PageCache, window: Window, loads: Mapping[str, str]) -> I
     if cache.counts:
         yield event_rates_pane(event_rates(cache, window))
     state = cache.dirty_state.within(window.start_ns, window.end_ns)
-    if len(state):
+    if state.reaches(window.start_ns, window.end_ns):
         yield dirty_state_pane(state)
     throttling = cache.throttling.within(window.start_ns, window.end_ns)
-    if len(throttling):
+    if throttling.reaches(window.start_ns, window.end_ns):
         yield pauses_asked_pane(throttling, loads)
         for disk in cache.disks.values() or ("",):
             rows = throttling.where(throttling.disk == disk)
@@ -46,7 +44,7 @@ def disk_panes(cache: PageCache, window: Window) -> Iterator[Pane]:
     """Yield the panes of runs with several disks: what is dirty of each, and what each writes."""
     colours = dict(zip(cache.disks.values(), SERIES, strict=False))
     throttling = cache.throttling.within(window.start_ns, window.end_ns)
-    if len(throttling):
+    if throttling.reaches(window.start_ns, window.end_ns):
         yield disks_dirty_pane(throttling, colours)
     rates = written_rates(cache, window)
     if rates.per_s:
@@ -57,12 +55,11 @@ def event_rates_pane(rates: Rates) -> Pane:
     """Return events per second by type; where there are none, there is no line."""
     words = "{name}: {value:,.0f} per second, from {time:.3f} s"
     lines = tuple(
-        # The first is wider: where another has the same rate, both are seen.
-        Levels(name, rates.edges_ns, np.where(per_s > 0, per_s, np.nan), colour, words, 1.0 if rank else _FIRST_WIDTH)
+        Levels(name, rates.edges_ns, np.where(per_s > 0, per_s, np.nan), colour, words, width_of(rank))
         for rank, ((name, per_s), colour) in enumerate(zip(rates.per_s.items(), SERIES, strict=False))
     )
-    axis = _rates_axis(np.concatenate([line.values for line in lines])) if lines else Axis("events/s", 0, 1, ticks={})
-    return Pane("events", f"per second, by type, in spans of {format_time(rates.bin_ns)}", axis, lines, 0.9)
+    what = f"per second, by type, in spans of {format_time(rates.bin_ns)}"
+    return Pane("events", what, count_axis("events/s", lines), lines, 0.9)
 
 
 def dirty_state_pane(state: DirtyState) -> Pane:
@@ -106,8 +103,9 @@ def disks_dirty_pane(throttling: Throttling, disks: Mapping[str, str]) -> Pane:
     """Return how much is dirty or under writeback of each disk, in MiB, whenever a task is judged by it."""
     lines = []
     for name, colour in disks.items():
-        rows = throttling.where(throttling.disk == name)
-        lines.append(Line(name, rows.ts_ns, rows.wb_dirty / _MIB, colour, "{name}: {value:.2f} MiB, at {time:.3f} s"))
+        rows, words = throttling.where(throttling.disk == name), "{name}: {value:.2f} MiB, at {time:.3f} s"
+        if len(rows):
+            lines.append(Line(name, rows.ts_ns, rows.wb_dirty / _MIB, colour, words))
     most = max(1, int(throttling.wb_dirty.max())) / _MIB
     what = "dirty or under writeback, whenever the kernel throttles by it"
     return Pane("disks", what, Axis("MiB", 0, _HEADROOM * most, count=4), tuple(lines), 0.9)
@@ -117,13 +115,11 @@ def disks_rates_pane(rates: Rates, disks: Mapping[str, str]) -> Pane:
     """Return what each disk writes, in bytes/s on a logarithmic scale; where it writes nothing, there is no line."""
     words = "{name}: {value:.3~s}B/s, from {time:.3f} s"
     lines = tuple(
-        Levels(name, rates.edges_ns, np.where(per_s > 0, per_s, np.nan), disks[name], words)
-        for name, per_s in rates.per_s.items()
+        Levels(name, rates.edges_ns, np.where(per_s > 0, per_s, np.nan), disks[name], words, width_of(rank))
+        for rank, (name, per_s) in enumerate(rates.per_s.items())
     )
-    values = np.concatenate([line.values for line in lines])
-    low, high = float(np.nanmin(values)) / _SPAN, float(np.nanmax(values)) * _SPAN
-    axis = Axis("", low, high, is_log=True, ticks=_rate_ticks(low, high))
-    return Pane("written", f"by each disk, in spans of {format_time(rates.bin_ns)}", axis, lines, 0.9)
+    what = f"by each disk, in spans of {format_time(rates.bin_ns)}"
+    return Pane("written", what, rate_axis(lines), lines, 0.9)
 
 
 def rate_limits_pane(throttling: Throttling, loads: Mapping[str, str], disk: str = "") -> Pane:
@@ -150,23 +146,6 @@ def rate_limits_pane(throttling: Throttling, loads: Mapping[str, str], disk: str
         1.2,
         base[at] / _KIB,
     )
-    axis = Axis("", least, _SPAN * most, is_log=True, ticks=_rate_ticks(least, most))
+    axis = Axis("", least, SPAN * most, is_log=True, ticks=rate_ticks(least, most))
     what = "at which tasks may dirty pages; on the lower edge 0, past the dirty limit"
     return Pane(f"rate limits: {disk}" if disk else "rate limits", what, axis, (*points, line), 1.1)
-
-
-def _rates_axis(per_s: np.ndarray[tuple[int], np.dtype[np.float64]]) -> Axis:
-    """Return a logarithmic axis on which at least one power of ten is."""
-    low, high = float(np.nanmin(per_s)) / _SPAN, float(np.nanmax(per_s)) * _SPAN
-    power = float(10.0 ** np.floor(np.log10(high)))
-    return Axis("events/s", min(low, power), high, is_log=True)
-
-
-def _rate_ticks(low: float, high: float) -> dict[float, str]:
-    powers = range(int(np.ceil(np.log2(low))), int(np.log2(high)) + 1)
-    ticks = [1 << power for power in powers][:: max(1, -(-len(powers) // _MOST_TICKS))]
-    return {tick: _rate_text(tick) for tick in ticks}
-
-
-def _rate_text(value: float) -> str:
-    return f"{value / _MIB:g} MiB/s" if value >= _MIB else f"{value / _KIB:g} KiB/s"

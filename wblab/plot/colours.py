@@ -11,7 +11,7 @@ from wblab.core.loads import Load
 
 PAUSE = "#D55E00"
 CONTROL = "#009E73"
-INNOCENT = ("#0072B2", "#56B4E9", "#332288", "#8DA0CB")
+INNOCENT = ("#0072B2", "#56B4E9", "#332288", "#8DA0CB", "#0B4F6C", "#A6CEE3")
 OFFENDERS = ("#6B6B6B", "#A0A0A0", "#3D3D3D")
 
 # For what has no colour of its own, in the order of its weight.

@@ -1,6 +1,7 @@
 """Panes of single loads: how long each cycle took, and when."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from textwrap import shorten
 
 import numpy as np
@@ -17,6 +18,7 @@ CONTROL_RANGE = (0.95, 1.25)  # of its idle time: a control load's cycles lie in
 INNOCENT, OFFENDING = "innocent", "offender"  # groups of the legend
 _HEADROOM = 1.35  # above the longest cycle, for its name
 _WORDS = 80  # letters above a pane
+_ERROR_LETTERS = 50  # in a pane
 _LEAST_TOP_S = 0.5  # so that a run without pauses does not look like one with
 
 
@@ -38,9 +40,11 @@ def writing_panes(loads: Iterable[LoadCycles], bound_ns: int, window: Window, *,
     """
     colours = load_colours({item.name: item.load for item in loads})
     writing = [(item, cycles(item, colours, bound_ns, window)) for item in loads if item.load.role != "control"]
+    middle_ns = (window.start_ns + window.end_ns) // 2
     heights_s = (blocks.heights_s.max(initial=0) for item, blocks in writing if item.load.has_pauses)
     top_s = max(_LEAST_TOP_S, _HEADROOM * float(max(heights_s, default=0)))
-    return [load_pane(item, blocks, top_s) for item, blocks in writing if not is_close or len(blocks.heights_s)]
+    shown = [(item, blocks) for item, blocks in writing if not is_close or len(blocks.heights_s)]
+    return [with_error(load_pane(item, blocks, top_s), item, middle_ns) for item, blocks in shown]
 
 
 def control_pane(item: LoadCycles, window: Window | None = None) -> Pane:
@@ -74,6 +78,16 @@ def load_pane(item: LoadCycles, blocks: Blocks, top_s: float) -> Pane:
         text = f"{blocks.pauses_s[longest]:.1f} s"
         marks.append(Label(middle_ns, float(blocks.heights_s[longest]), text, PAUSE))
     return Pane(item.name, describe(item), Axis("cycle (s)", 0, top_s, count=4), tuple(marks), 0.85)
+
+
+def with_error(pane: Pane, item: LoadCycles, middle_ns: int) -> Pane:
+    """Return the pane of a load that says, where the load ended, with which error, if it did; on the side with room."""
+    if not item.error:
+        return pane
+    end_ns = int(item.boundaries_ns[-1])
+    side: Side = "left" if end_ns > middle_ns else "right"
+    text = f"ended: {shorten(item.error, _ERROR_LETTERS, placeholder=' …')}"
+    return replace(pane, marks=(*pane.marks, Label(end_ns, pane.axis.high / 2, text, PAUSE, side)))
 
 
 def cycles(

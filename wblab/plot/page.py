@@ -93,7 +93,7 @@ def _layout(timeline: Timeline, lines: list[str], top: float, inner: float) -> d
             "y": 1,
             "yref": "container",
             "yanchor": "top",
-            "pad": {"t": 10},
+            "pad": {"t": 22},
         },
         "xaxis": _time_axis(timeline),
         "hovermode": "x unified",
@@ -144,7 +144,8 @@ def _y(number: int) -> str:
 def _name_offenders(figure: Any, timeline: Timeline) -> None:
     for start_ns, text in timeline.starts:
         start_s = (start_ns - timeline.run.zero_ns) / NS_PER_S
-        at = {"x": start_s, "xanchor": "left", "xshift": 2, "yref": "y domain", "y": 1, "yanchor": "top"}
+        side = ("left", 2) if timeline.has_room(start_ns, text) else ("right", -2)
+        at = {"x": start_s, "xanchor": side[0], "xshift": side[1], "yref": "y domain", "y": 1, "yanchor": "top"}
         figure.add_annotation(text=plain(text), showarrow=False, font={"color": MARK}, borderpad=1, **at)
 
 

@@ -8,6 +8,8 @@ from wblab.data.run import Run
 from wblab.data.window import Window
 from wblab.plot.marks import Mark, Rules, Spans, names
 
+_LETTER = 0.008  # of the time axis: how wide a letter of words on it is
+
 
 @dataclass(frozen=True)
 class Axis:
@@ -69,3 +71,7 @@ class Timeline:
         """The ends of the time axis, in seconds since the loads started."""
         start, end = self.window.start_ns, self.window.end_ns
         return (start - self.run.zero_ns) / NS_PER_S, (end - self.run.zero_ns) / NS_PER_S
+
+    def has_room(self, time_ns: int, text: str) -> bool:
+        """Whether words fit between a time and the end of the axis."""
+        return self.window.end_ns - time_ns > _LETTER * len(text) * self.window.duration_ns

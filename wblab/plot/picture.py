@@ -1,5 +1,6 @@
 """The timeline of a run as a picture: its panes, drawn by Matplotlib."""
 
+from textwrap import wrap
 from typing import Any
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -16,6 +17,7 @@ from wblab.plot.style import DPI, GRID, LEGEND_ROW_IN, MARK, PANE_HEIGHT_IN, WID
 Axes = Any  # matplotlib.axes.Axes
 # Margins in inches: fixed, as finding them out takes longer than drawing.
 _LEFT, _RIGHT, _TOP, _BOTTOM, _BETWEEN = 0.95, 0.2, 0.62, 0.75, 0.32
+_TITLE_LETTERS, _TITLE_ROW_IN = 155, 0.17  # that fit in one line, and how high another is
 _LABEL_AT = -0.062  # of a pane's width: the labels of all y axes stand in one line
 
 
@@ -24,10 +26,12 @@ def picture(timeline: Timeline) -> Figure:
     panes = timeline.panes
     heights_in = [PANE_HEIGHT_IN * pane.height for pane in panes]
     above_in = [LEGEND_ROW_IN * (legend_rows(pane.explained) - 1) for pane in panes]
-    height_in = _TOP + _BOTTOM + sum(heights_in) + sum(above_in) + _BETWEEN * (len(panes) - 1)
+    lines = [part for line in timeline.title.splitlines() for part in wrap(line, _TITLE_LETTERS)]
+    top_in = _TOP + _TITLE_ROW_IN * (len(lines) - 1)
+    height_in = top_in + _BOTTOM + sum(heights_in) + sum(above_in) + _BETWEEN * (len(panes) - 1)
     figure = Figure(figsize=(WIDTH_IN, height_in), dpi=DPI)
     FigureCanvasAgg(figure)
-    place_in = height_in - _TOP
+    place_in = height_in - top_in
     rows: list[Axes] = []
     for pane, pane_in, room_in in zip(panes, heights_in, above_in, strict=True):
         place_in -= pane_in + room_in
@@ -41,9 +45,8 @@ def picture(timeline: Timeline) -> Figure:
     rows[-1].set_xlabel("time since the loads started (s)")
     _name_offenders(timeline, rows[0])
     _explain_colours(timeline, figure)
-    lines = "\n".join(map(literal, timeline.title.splitlines()))
     colour = PAUSE if timeline.run.failure else "black"
-    figure.suptitle(lines, fontsize=11, y=1 - 0.12 / height_in, va="top", color=colour)
+    figure.suptitle("\n".join(map(literal, lines)), fontsize=11, y=1 - 0.12 / height_in, va="top", color=colour)
     return figure
 
 
@@ -61,10 +64,11 @@ def _add_pane(timeline: Timeline, pane: Pane, ax: Axes) -> None:
 
 
 def _name_offenders(timeline: Timeline, ax: Axes) -> None:
-    place = {"xycoords": ("data", "axes fraction"), "xytext": (4, -2), "textcoords": "offset points", "va": "top"}
+    place = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points", "va": "top"}
     for start_ns, text in timeline.starts:
         start_s = (start_ns - timeline.run.zero_ns) / NS_PER_S
-        ax.annotate(literal(text), (start_s, 1), fontsize=9, color=MARK, **place)
+        offset, ha = ((4, -2), "left") if timeline.has_room(start_ns, text) else ((-4, -2), "right")
+        ax.annotate(literal(text), (start_s, 1), offset, ha=ha, fontsize=9, color=MARK, **place)
 
 
 def _explain_colours(timeline: Timeline, figure: Figure) -> None:

@@ -14,6 +14,7 @@ from wblab.plot.loadpanes import INNOCENT, OFFENDING, control_panes, writing_pan
 from wblab.plot.marks import PAUSED, Rules, Spans
 from wblab.plot.pane import Meaning, Timeline
 from wblab.plot.style import LOST, MARK
+from wblab.plot.writerpanes import writer_panes
 
 MOST_GUIDES = 400  # lines for cycles; more would be a grey wall
 _LABEL_WIDTH = 0.07  # of the axis: what "l1 starts" takes
@@ -40,6 +41,7 @@ def timeline(
         (
             *control_panes(run.loads, shown),
             *(cache_panes(cache, shown, colours) if cache else ()),
+            *writer_panes(run, cache, shown, colours),
             *writing_panes(run.loads, bound_ns, shown, is_close=is_close),
         ),
         (
@@ -78,9 +80,9 @@ def title(run: Run) -> str:
 def _guest_machine(spec: Spec) -> str:
     disks = [(name, disk) for name, disk in spec.disk.items() if not part_of(spec, name)]
     if len(disks) == 1 and disks[0][1].is_hardware:
-        shown = f"{_filesystem(disks[0][1])} on a {disks[0][1].model} disk of {_speed(disks[0][1])}"
+        shown = f"{_filesystem(disks[0][1])} on a {disks[0][1].model} disk of {_speed(spec, disks[0][1])}"
     elif len(disks) <= _MOST_DISKS:
-        shown = ", ".join(f"{name} ({_filesystem(disk)}, {disk.model}, {_speed(disk)})" for name, disk in disks)
+        shown = ", ".join(f"{name} ({_filesystem(disk)}, {disk.model}, {_speed(spec, disk)})" for name, disk in disks)
     else:
         shown = f"{len(disks)} disks"
     return f"{shown}, {spec.clock.mode} clock, seed {spec.seed}"
@@ -91,11 +93,14 @@ def _filesystem(disk: Disk) -> str:
     return name + (f" ({', '.join(disk.mount_options)})" if disk.mount_options else "")
 
 
-def _speed(disk: Disk) -> str:
-    """Return how fast a disk is, or of one that is no hardware what it is made of."""
-    if not disk.is_hardware:
-        return f"on {' and '.join(disk.on)}" if disk.on else format_bytes(disk.size)
-    return f"{format_bytes(disk.write_bps)}/s" + (f" and {format_time(disk.latency)}" if disk.latency else "")
+def _speed(spec: Spec, disk: Disk) -> str:
+    """Return how fast a disk is, or of one that is no hardware what it is made of, and how fast that is."""
+    if disk.is_hardware:
+        return f"{format_bytes(disk.write_bps)}/s" + (f" and {format_time(disk.latency)}" if disk.latency else "")
+    if not disk.on:
+        return format_bytes(disk.size)
+    speeds = {_speed(spec, spec.disk[part]) for part in disk.on if spec.disk[part].is_hardware}
+    return f"on {' and '.join(disk.on)}" + (f" of {speeds.pop()}" if len(speeds) == 1 else "")
 
 
 def _live_machine(spec: LiveSpec) -> str:

@@ -183,6 +183,7 @@ def test_pauses_as_tables(make_run):
 
 TWO = {"slow": {"device": "98:0", "written_ns": 12 * S}, "fast": {"device": "98:16", "written_ns": 9 * S}}
 DECISION = "char bdi[32] 8 32 0\n" + "\n".join(f"long {name} {40 + 8 * i} 8 1" for i, name in enumerate(BALANCE_FIELDS))
+FOLIO = "char name[32] 8 32 0\nunsigned long ino 40 8 0\nunsigned long index 48 8 0"
 REQUEST = "u32 dev 8 4 0\nu32 nr_sector 12 4 0\nchar rwbs[8] 16 8 0"
 
 
@@ -201,14 +202,20 @@ def two_disks(tmp_path, request):
     for minor in (0, 16):
         bdi = f"98:{minor}".encode()
         entries.append(ring.record(BALANCE, 7, struct.pack(f"<32s{len(values)}q", bdi, *values)))
+        entries.append(ring.record(703, 8, struct.pack("<32sQQ", bdi, 12, 256)))
         for flags in (b"WS", b"RA"):
             entries.append(ring.record(702, 7, struct.pack("<II8s", 98 << 20 | minor, sectors, flags)))
     formats = {
-        "writeback": [event_format("balance_dirty_pages", BALANCE, DECISION)],
+        "writeback": [
+            event_format("balance_dirty_pages", BALANCE, DECISION),
+            event_format("writeback_dirty_page", 703, FOLIO),  # its name until 5.17
+        ],
         "block": [event_format("block_rq_complete", 702, REQUEST)],
     }
     page = ring.page(S, [ring.extend(S // 2) + ring.data(0, entry) for entry in entries])
-    (path / TRACE).write_bytes(TraceWriter(ring, formats=formats, cmdlines="", buffers={"": [[page]]}).encode())
+    (path / TRACE).write_bytes(
+        TraceWriter(ring, formats=formats, cmdlines="8 sqlite3\n", buffers={"": [[page]]}).encode()
+    )
     return read_run(path)
 
 
@@ -217,6 +224,7 @@ def test_decisions_and_writes_are_of_their_disks(two_disks):
     assert cache.disks == {"98:0": "slow", "98:16": "fast"}
     assert cache.throttling.disk.tolist() == ["slow", "fast"]
     assert (cache.written.disk.tolist(), cache.written.size.tolist()) == (["slow", "fast"], [4096, 4096])
+    assert (cache.dirtied.task.tolist(), cache.dirtied.disk.tolist()) == (["sqlite3"] * 2, ["slow", "fast"])
     assert [item.load.disk for item in two_disks.loads] == ["slow", "fast", "slow"]
 
 
@@ -227,6 +235,8 @@ def test_what_each_disk_writes_is_a_rate_of_its_own(two_disks):
     }  # fmt: skip
     panes = {pane.name: pane for pane in cache_panes(page_cache(two_disks), Window(0, 10 * S), {"l1": "grey"})}
     assert list(panes) == ["events", "throttling", "rate limits: slow", "rate limits: fast", "disks", "written"]
+    within = {pane.name for pane in cache_panes(page_cache(two_disks), Window(0, S), {"l1": "grey"})}
+    assert within == {"events"}  # all that there is comes later
     assert panes["disks"].explained == panes["written"].explained == ["slow", "fast"]
 
 

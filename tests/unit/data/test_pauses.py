@@ -15,7 +15,8 @@ from wblab.data.run import LoadCycles, read_run
 MS = 1_000_000
 IDLE_MS = 100
 NAMES = {
-    "name", "kind", "cycles", "duration_s", "longest_pause_s", "wait_time_s", "paused_s", "paused_fraction", "pauses",
+    "name", "kind", "disk", "cycles", "duration_s", "longest_pause_s", "wait_time_s", "paused_s", "paused_fraction",
+    "pauses",
 }  # fmt: skip
 
 
@@ -92,4 +93,4 @@ def test_a_load_that_ended_with_an_error_is_named(make_run, capsys):
     (path / "load.w1.json").write_text(json.dumps(record | {"end": "failed", "error": "Input/output error"}))
     assert pause_report(read_run(path)).errors == {"w1": "Input/output error"}
     assert main(["pauses", str(path)]) == 0
-    assert "w1: ended with an error: Input/output error\n" in capsys.readouterr().out
+    assert "w1: ended after 0.1 s with an error: Input/output error\n" in capsys.readouterr().out

@@ -19,7 +19,7 @@ def text(**done):
 @pytest.fixture
 def diskstats(tmp_path, monkeypatch):
     file = tmp_path / "diskstats"
-    monkeypatch.setattr(disks, "_DISKSTATS", file)
+    monkeypatch.setattr(disks, "DISKSTATS", file)
     return file
 
 
@@ -35,7 +35,7 @@ def test_whole_disks_count_once():
 
 def test_the_busiest_are_told_of_and_a_disk_that_was_plugged_in(diskstats):
     diskstats.write_bytes(text(sda=(0, 0), sdb=(0, 0), sdc=(0, 0)))
-    work = Work(2, (), 0)
+    work = Work(2, (), 0, {})
     diskstats.write_bytes(text(sda=(2048, 100), sdb=(8, 900), sdc=(0, 0)))
     assert work.since_last(S) == (Worked(S, S, "sdb", 4096, 900_000_000), Worked(S, S, "sda", 1 << 20, 100_000_000))
     diskstats.write_bytes(text(sda=(2048, 100), sdb=(8, 900), sdd=(16, 50)))
@@ -44,9 +44,9 @@ def test_the_busiest_are_told_of_and_a_disk_that_was_plugged_in(diskstats):
 
 def test_those_that_were_named_are_told_of_whatever_they_do(diskstats):
     diskstats.write_bytes(text(sda=(0, 0), sdb=(0, 0)))
-    work = Work(2, ("sdb",), 0)
+    work = Work(2, ("sdb",), 0, {"sdb": "stick"})
     diskstats.write_bytes(text(sda=(2048, 100), sdb=(0, 0)))
-    assert work.since_last(S) == (Worked(S, S, "sdb", 0, 0),)
+    assert work.since_last(S) == (Worked(S, S, "stick", 0, 0),)
     diskstats.write_bytes(text(sda=(0, 0)))  # pulled out
     assert work.since_last(2 * S) == ()
 
@@ -59,5 +59,5 @@ def test_a_disk_is_found_by_its_name_or_its_node(diskstats):
 
 
 def test_the_file_of_this_machine_is_understood():
-    for written, busy_ns in counters(disks._DISKSTATS.read_bytes()).values():
+    for written, busy_ns in counters(disks.DISKSTATS.read_bytes()).values():
         assert min(written, busy_ns) >= 0

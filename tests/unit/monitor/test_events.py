@@ -28,7 +28,7 @@ period=50 think=0 cgroup_ino=1
 
 def seen(*chunks, grain_ns=1):
     result = Seen()
-    reader = Reader(PAGE, grain_ns, lambda pid: f"task {pid}")
+    reader = Reader(PAGE, grain_ns, lambda pid: f"task {pid}", lambda bdi: {"98:0": "slow", "98:16": ""}[bdi])
     for chunk in chunks:
         reader.feed(chunk, result)
     return result
@@ -41,7 +41,7 @@ def test_a_state_is_in_bytes_at_the_time_of_its_event():
 
 
 def test_who_is_stopped_is_told_and_who_goes_on_is_not():
-    assert seen(GUEST).throttled == [Throttled(12_455_057_000, "l1", 50 * MS)]
+    assert seen(GUEST).throttled == [Throttled(12_455_057_000, "l1", 50 * MS, "slow")]
 
 
 def test_lines_may_come_in_pieces():
@@ -72,3 +72,9 @@ def test_what_older_kernels_counted_apart_is_dirty_too():
 
 def test_lost_events_are_counted_and_other_lines_passed_over():
     assert seen(b"CPU:1 [LOST 42 EVENTS]\n", b"# tracer: nop\n\n", b"CPU:0 [LOST 1 EVENTS]\n" + HOST).lost == 43
+
+
+def test_on_which_disks_threads_make_pages_dirty_is_told():
+    line = b"  cp-%d  [001] .....  7.000001: writeback_dirty_%s: bdi %s: ino=12 index=256\n"
+    lines = (line % (40, b"folio", b"98:0"), line % (40, b"page", b"98:0"), line % (41, b"folio", b"98:16"))
+    assert seen(*lines).dirtied == {40: {"slow"}}

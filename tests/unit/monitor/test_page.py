@@ -25,7 +25,7 @@ def batch(number):
     return Batch(
         now_ns,
         states=(CacheState(now_ns, number * MIB, 2 * MIB, 100 * MIB, 200 * MIB, None if number % 3 else 250 * MIB),),
-        throttled=(Throttled(now_ns, "l1", 200 * MS), Throttled(now_ns + 1000, "mw1", 10 * MS)),
+        throttled=(Throttled(now_ns, "l1", 200 * MS, "slow"), Throttled(now_ns + 1000, "mw1", 10 * MS)),
         waits=(Waited("probe", since_ns, now_ns, over=number % 20 == 10),) if number % 20 <= 10 else (),
         pressures=(Pressure(now_ns, 100 * MS, 120 * MS, 40 * MS),),
         writers=(Written(now_ns, S, f"task {number // 10 % 12}", MIB),) if number % 10 == 0 else (),
@@ -130,8 +130,9 @@ def test_it_draws_what_it_hears_and_says_where_it_is():
             assert set(shown) == {"state", "throttled", "waits", "pressure", "writers", "disks", "busy"}
             assert all(count > 10 for count in shown.values())
             labels = await page.value(LABELS)
-            assert labels["throttled"] == ["l1", "mw1"]
-            assert await page.value(STROKES) == load_colours(LOADS)  # those of its timeline
+            assert labels["throttled"] == ["l1 (slow)", "mw1"]
+            colours = load_colours(LOADS)  # those of its timeline, whatever is said of their disks
+            assert await page.value(STROKES) == {"l1 (slow)": colours["l1"], "mw1": colours["mw1"]}
             assert not set(load_colours(LOADS).values()) & set(await page.value(OTHERS))
             assert len(labels["writers"]) == 6  # the largest of twelve
             assert len(labels["disks"]) == len(labels["busy"]) == 4  # of five
@@ -193,6 +194,23 @@ def test_one_can_stand_still_and_look_at_a_span():
     asyncio.run(look_at_it())
 
 
+def test_spans_in_which_nobody_wrote_are_drawn_as_such():
+    async def look_at_it():
+        async with watched() as (source, _, page):
+            source.queue.put_nowait(Source("a test", ZERO_NS))
+            for second in (1, 2, 6):
+                now_ns = ZERO_NS + second * S
+                writers, disks = (Written(now_ns, S, "dd", MIB, "sda"),), (Worked(now_ns, S, "sda", MIB, S),)
+                source.queue.put_nowait(Batch(now_ns, writers=writers, disks=disks))
+            await page.until("(window.monitor?.store?.writers.x.length ?? 0) === 4")
+            for key, name in (("writers", "dd (sda)"), ("disks", "sda"), ("busy", "sda")):
+                assert await page.value(f"monitor.store.{key}.x") == [1, 2, 5, 6]
+                values = await page.value(f"monitor.store.{key}.named.get('{name}')")
+                assert [bool(value) for value in values] == [True, True, False, True]
+
+    asyncio.run(look_at_it())
+
+
 # What a user may call a process; the kernel keeps 15 bytes, a page should bear any.
 NAMES = [
     "<img src=x onerror=owned=1>",
@@ -210,7 +228,7 @@ def test_names_of_processes_are_text_and_nothing_else():
             source.queue.put_nowait(Source(NAMES[0], ZERO_NS, NAMES[1]))
             for number, name in enumerate(NAMES, 1):
                 now_ns = ZERO_NS + number * S
-                others = (Written(now_ns, S, name, 2 * MIB), Written(now_ns, S, "other", MIB))
+                others = (Written(now_ns, S, name, 2 * MIB, ""), Written(now_ns, S, "other", MIB))
                 waits = (Waited(name, now_ns - S, now_ns, over=True),)
                 throttled = (Throttled(now_ns, "other", MS), Throttled(now_ns + MS, name, 200 * MS))
                 source.queue.put_nowait(Batch(now_ns, throttled=throttled, waits=waits, writers=others))

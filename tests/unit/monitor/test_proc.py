@@ -64,6 +64,31 @@ def test_a_child_that_ended_is_not_counted_again_as_its_parents():
     assert grown({1: 0, 2: 0, 3: 500}, {1: 500 + 7}, {3: 2, 2: 1, 1: 0}) == {1: 7}  # and its child's child
 
 
+def test_disks_are_told_as_far_as_it_is_known_who_wrote_to_them(monkeypatch):
+    totals = {10: 0, 11: 0, 12: 0}
+    monkeypatch.setattr(proc, "_all_written", totals.items)
+    monkeypatch.setattr(proc, "_parents", lambda written: {})
+    monkeypatch.setattr(proc, "task_name", {10: "cp", 11: "sh", 12: "sh"}.get)
+    monkeypatch.setattr(proc, "process_of", {10: 10, 100: 10, 11: 11, 12: 12}.get)
+    writers = Writers(most=9, now_ns=0)
+
+    def told(dirtied):
+        for pid in totals:
+            totals[pid] += 4096
+        return {row.task: row.disk for row in writers.since_last(1, dirtied)}
+
+    assert told({}) == {"cp": "", "sh": ""}
+    assert told({100: {"stick"}, 11: {"own"}}) == {"cp": "stick", "sh": ""}  # the other sh may write elsewhere
+    assert told({12: {"own"}}) == {"cp": "stick", "sh": "own"}  # what was seen once holds
+    assert told({999: {"own"}}) == {"cp": "", "sh": "own"}  # one that is gone may have been a child of cp
+    assert told({10: {"own"}}) == {"cp": "own, stick", "sh": "own"}
+
+
+def test_a_thread_is_of_its_process_while_it_is_there():
+    assert proc.process_of(os.getpid()) == os.getpid()
+    assert proc.process_of(1 << 22) is None
+
+
 def test_who_writes_is_seen_by_name_and_a_child_that_came_and_went_by_its_parents(disk_path):
     writers = Writers(most=1000, now_ns=0)
     script = "dd if=/dev/zero bs=1M count=8 of=$0 2>/dev/null; echo; read line"

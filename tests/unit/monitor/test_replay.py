@@ -86,6 +86,16 @@ def test_what_loads_write_is_known_from_their_cycles(replayed):
     assert set(written) == {"w1", "mw1", "l1"}
 
 
+def test_who_writes_and_who_is_stopped_is_told_with_the_disk_of_several(make_run):
+    run = read_run(make_run(pictured.BOUNDARIES))
+    run = replace(run, loads=tuple(replace(item, load=replace(item.load, disk="slow")) for item in run.loads))
+    asked = replace(pictured.throttling(), disk=np.full(100, "slow", object))
+    items = list(replay(run, SimpleNamespace(dirty_state=pictured.dirty_state(), throttling=asked)))
+    assert (
+        {row.disk for row in all_of(items, "writers")} == {row.disk for row in all_of(items, "throttled")} == {"slow"}
+    )
+
+
 def test_without_a_trace_there_are_the_loads(make_run):
     items = list(replay(read_run(make_run({"mw1": [0, 100 * MS, 900 * MS]})), None))
     assert "no trace" in items[0].untraced

@@ -17,10 +17,10 @@ from wblab.monitor.samples import (
 BATCH = Batch(
     2_000_000_000,
     states=(CacheState(1_950_000_000, 5 << 20, 1 << 20, 10 << 20, 20 << 20, 27 << 20), CacheState(1, 2, 3, 4, 5)),
-    throttled=(Throttled(1_960_000_000, "l1 ü", 200_000_000),),
+    throttled=(Throttled(1_960_000_000, "l1 ü", 200_000_000, "slow"), Throttled(1, "l2", 2)),
     waits=(Waited("probe", 1_900_000_000, 2_000_000_000, over=False),),
     pressures=(Pressure(2_000_000_000, 100_000_000, 40_000_000, 0),),
-    writers=(Written(2_000_000_000, 1_000_000_000, "dd", 80 << 20),),
+    writers=(Written(2_000_000_000, 1_000_000_000, "dd", 80 << 20, "sda, sdb"),),
     disks=(Worked(2_000_000_000, 1_000_000_000, "sda", 80 << 20, 900_000_000), Worked(2, 1, "slow", 5)),
     lost=3,
 )

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from support import pictured
 from support.pictured import MW1
 
 from wblab import cli
@@ -51,7 +52,9 @@ def traced(ts_ns, lost_ns=((2 * S, 3 * S),)):
         np.full(count, "", object),
     )
     counts = {"global_dirty_state": count, "balance_dirty_pages": count}
-    cache = SimpleNamespace(dirty_state=state, throttling=throttling, counts=counts, lost_ns=lost_ns, disks={})
+    dirtied = pictured.page_cache().dirtied
+    shared = {"dirtied": dirtied, "lost_ns": lost_ns, "disks": {}}
+    cache = SimpleNamespace(dirty_state=state, throttling=throttling, counts=counts, **shared)
     cache.times_ns = lambda name: ts_ns if name in cache.counts else ts_ns[:0]
     return cache
 

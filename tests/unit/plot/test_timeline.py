@@ -8,13 +8,14 @@ from matplotlib.patches import Rectangle
 
 from wblab.core.errors import InputError, WblabError
 from wblab.data.window import Window
+from wblab.lab.specfile import find_spec, read_spec
 from wblab.plot.artists import plot_pane
 from wblab.plot.colours import INNOCENT, OFFENDERS, PAUSE
 from wblab.plot.loadpanes import control_pane
 from wblab.plot.picture import picture
 from wblab.plot.save import FORMATS, save
 from wblab.plot.style import LOST
-from wblab.plot.timeline import start_labels, timeline
+from wblab.plot.timeline import start_labels, timeline, title
 
 MS = 1_000_000
 
@@ -140,3 +141,36 @@ def test_unknown_format(run, tmp_path):
 def test_place_that_cannot_be_written(run, tmp_path):
     with pytest.raises(WblabError, match="cannot write"):
         save(draw(run), run.name, tmp_path / "nowhere" / "a.png")
+
+
+def test_who_starts_at_the_end_is_named_before_it(run):
+    late = replace(run.load("l1"), boundaries_ns=np.array([0, 8_000 * MS, 8_001 * MS]))
+    late = replace(late, load=replace(late.load, wait=8000 * MS))
+    for loads, side in ((run.loads, "left"), ((*run.loads[:3], late), "right")):
+        figure = draw(replace(run, loads=loads))
+        (words,) = (text for text in figure.axes[0].texts if text.get_text() == "l1 starts")
+        assert words.get_ha() == side
+
+
+def test_an_error_is_named_where_the_load_ended(run):
+    w1, mw1 = run.load("w1"), run.load("mw1")
+    loads = (replace(w1, error="No space left on device"), replace(mw1, boundaries_ns=mw1.boundaries_ns + 6000 * MS))
+    shown = panes(draw(replace(run, loads=(*loads, run.load("l1")))))
+    (words,) = (text for text in shown["w1"].texts if text.get_color() == PAUSE)
+    assert (words.get_text(), words.get_ha()) == ("ended: No space left on device", "left")
+    assert words.xy[0] == pytest.approx(0.05)
+    assert not any("ended" in text.get_text() for text in shown["mw1"].texts)
+
+
+def test_a_long_title_goes_on_in_another_line(run):
+    short = draw(run)
+    failed = replace(run, record=run.record | {"outcome": "failed", "reason": "why not " * 40})
+    lines = draw(failed).get_suptitle().splitlines()
+    assert len(lines) > 2
+    assert max(map(len, lines)) < 160
+    assert draw(failed).get_figheight() > short.get_figheight()
+
+
+def test_the_title_says_how_fast_what_a_disk_is_made_of_is(run):
+    spec = read_spec(find_spec("linear"))
+    assert "line (no filesystem, linear, on a of 4 MiB/s and 50 us)" in title(replace(run, spec=spec))

@@ -30,7 +30,7 @@ export class Panes {
         area("some", look.writeback),
         area("full", look.pause),
       ]),
-      pane("writers", "top writers", "into the page cache; tasks of one name are added up", "MiB/s", 0.1),
+      pane("writers", "top writers", "into the page cache, by name (and disk, where that was seen)", "MiB/s", 0.1),
       pane("disks", "disks", "what each disk was done with writing", "MiB/s", 0.1),
       pane("busy", "busy", "share of the time in which a disk had something to do", "%", 100),
     ];
@@ -47,9 +47,17 @@ export class Panes {
       busy: store.busy.table(from, to, MOST_DISKS),
     };
     const names = (...keys) => keys.flatMap((key) => tables[key].names);
-    this.colour(this.colours, names("throttled", "waits", "writers"), this.look.loads);
+    this.tasks = store.tasks;
+    const coloured = names("throttled", "waits", "writers").map((name) => this.coloured(name));
+    this.colour(this.colours, coloured, this.look.loads);
     this.colour(this.diskColours, names("disks", "busy"), {});
     for (const pane of this.all) pane.draw(tables[pane.key], from, to, (name) => this.series(pane.key, name));
+  }
+
+  // The name of a label's colour: of a load, its own, whatever is said of its disk.
+  coloured(label) {
+    const task = this.tasks.get(label);
+    return Object.hasOwn(this.look.loads, task) ? task : label;
   }
 
   resize() {
@@ -67,7 +75,7 @@ export class Panes {
   }
 
   series(key, name) {
-    const stroke = (["disks", "busy"].includes(key) ? this.diskColours : this.colours).get(name);
+    const stroke = ["disks", "busy"].includes(key) ? this.diskColours.get(name) : this.colours.get(this.coloured(name));
     if (key === "throttled") {
       return { label: name, stroke, paths: () => null, points: { show: true, size: 4, width: 0, fill: stroke } };
     }

@@ -17,6 +17,7 @@ export class Store {
     this.disks = new Rows(); // what each writes
     this.busy = new Rows();
     this.waits = new Map(); // name -> {x, y, going}
+    this.tasks = new Map(); // of a label, the task that it names
   }
 
   seconds(timeNs) {
@@ -28,11 +29,18 @@ export class Store {
     this.firstS ??= this.nowS;
     this.lost += batch.lost;
     for (const each of batch.states ?? []) this.addState(each);
-    for (const each of batch.throttled ?? []) this.throttled.add(this.seconds(each.at_ns), { [each.task]: each.pause_ns / 1e6 });
+    for (const each of batch.throttled ?? []) this.throttled.add(this.seconds(each.at_ns), { [this.label(each)]: each.pause_ns / 1e6 });
     for (const each of batch.waits ?? []) this.addWait(each);
     for (const each of batch.pressures ?? []) this.addPressure(each);
     if (batch.writers) this.addWriters(batch.writers);
     if (batch.disks) this.addDisks(batch.disks);
+  }
+
+  // What a task is called that writes to a disk, where that is known.
+  label({ task, disk }) {
+    const label = disk ? `${task} (${disk})` : task;
+    this.tasks.set(label, task);
+    return label;
   }
 
   addState(each) {
@@ -70,12 +78,22 @@ export class Store {
   addWriters(writers) {
     const rates = Object.create(null); // of who is not among them, next to nothing
     for (const name of this.writers.named.keys()) rates[name] = 0;
-    for (const each of writers) rates[each.task] = each.written / MIB / (each.span_ns / 1e9);
+    this.fill(this.writers, writers[0]);
+    for (const each of writers) rates[this.label(each)] = each.written / MIB / (each.span_ns / 1e9);
     this.writers.add(this.seconds(writers[0].at_ns), rates);
+  }
+
+  // A value holds for the span before it: where spans lie between in which there was nothing, say so.
+  fill(rows, { at_ns, span_ns }) {
+    const begin = this.seconds(at_ns - span_ns);
+    if (!rows.x.length || rows.x.at(-1) > begin - SHORT_S) return;
+    rows.add(begin, Object.fromEntries([...rows.named.keys()].map((name) => [name, 0])));
   }
 
   addDisks(disks) {
     const at = this.seconds(disks[0].at_ns);
+    this.fill(this.disks, disks[0]);
+    this.fill(this.busy, disks[0]);
     const rates = Object.create(null); // a disk that is not among them did nothing
     const shares = Object.create(null);
     for (const name of this.disks.named.keys()) rates[name] = 0;

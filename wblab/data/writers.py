@@ -1,0 +1,77 @@
+"""Who writes to which disk: what loads write is known from their cycles, what others make dirty from events."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+from wblab.data.pagecache import DIRTIED, PageCache
+from wblab.data.run import LoadCycles, Run
+
+_WORKERS = "kworker"
+
+
+@dataclass(frozen=True)
+class Writer:
+    """What one load, or the tasks of one name, wrote to one disk.
+
+    disk: its name, in a run with several; else empty.
+    written_bytes: what a load's cycles wrote; None of all else, and where a cycle's bytes are not known.
+    dirtied_folios: how often it made a folio dirty, which is a page or several that are one; None where that was not
+    traced. It is who dirtied them that counts, not the flusher that wrote them to the disk.
+    """
+
+    task: str
+    disk: str
+    written_bytes: int | None
+    dirtied_folios: int | None = None
+
+    @property
+    def label(self) -> str:
+        """Its name, and of several disks which."""
+        return label(self.task, self.disk)
+
+
+def label(task: str, disk: str) -> str:
+    """Return how a task is named that writes to a disk, of several."""
+    return f"{task} ({disk})" if disk else task
+
+
+def asks_who_dirties(run: Run) -> bool:
+    """Whether the run's spec has every folio traced that is made dirty."""
+    return any(event.partition(":")[2] in DIRTIED for event in run.spec.trace.events)
+
+
+def written_bytes(item: LoadCycles) -> int | None:
+    """Return how much a load's cycles wrote; None where it is not known, or nothing."""
+    block = item.load.cycle_bytes
+    return (len(item.durations_ns) - item.dropped) * block if block else None
+
+
+def writers(run: Run, cache: PageCache | None = None) -> tuple[Writer, ...]:
+    """Return who wrote to the disks of a run, one disk after the other, on each those who wrote most first.
+
+    With a trace that has every folio that was made dirty, all who made any are among them.
+    """
+    sizes = {(item.name, item.load.disk): size for item in run.loads if (size := written_bytes(item)) is not None}
+    counts = _dirtied(cache) if cache else None
+    found = [
+        Writer(*key, sizes.get(key), None if counts is None else counts[key]) for key in {**sizes, **(counts or {})}
+    ]
+    disks = list(dict.fromkeys([*run.disks, *(item.load.disk for item in run.loads), *(each.disk for each in found)]))
+    places = {disk: place for place, disk in enumerate(disks)}
+
+    def rank(each: Writer) -> tuple[int, int, int, str]:
+        return places[each.disk], -(each.written_bytes or 0), -(each.dirtied_folios or 0), each.task
+
+    return tuple(sorted(found, key=rank))
+
+
+def common_name(task: str) -> str:
+    """Return the one name for all of the kernel's workers, `kworker/u8:2-flush-254:0` and the like."""
+    return _WORKERS if task.startswith(f"{_WORKERS}/") else task
+
+
+def _dirtied(cache: PageCache) -> "Counter[tuple[str, str]] | None":
+    rows = cache.dirtied
+    if not len(rows):
+        return None
+    return Counter(zip(map(common_name, rows.task.tolist()), rows.disk.tolist(), strict=True))

@@ -1,0 +1,73 @@
+"""Panes of who writes: what each load writes to which disk, and who makes folios dirty where that was traced."""
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wblab.core.units import format_time
+from wblab.data.pagecache import PageCache
+from wblab.data.rates import Rates, dirtied_rates, load_rates
+from wblab.data.run import Run
+from wblab.data.window import Window
+from wblab.data.writers import label
+from wblab.plot.colours import OTHERS, unused
+from wblab.plot.marks import Levels
+from wblab.plot.pane import Pane
+from wblab.plot.rateaxes import count_axis, rate_axis, width_of
+
+_MOST = 7  # that write most: more lines nobody tells apart
+
+
+def writer_panes(run: Run, cache: PageCache | None, window: Window, loads: Mapping[str, str]) -> Iterator[Pane]:
+    """Yield the panes of who writes; what loads write only of runs with several disks. loads: their colours."""
+    disks = {item.name: item.load.disk for item in run.loads}
+    if any(disks.values()) and (rates := load_rates(run, window)).per_s:
+        yield load_rates_pane(_largest(rates), loads, disks)
+    if cache and (dirtied := dirtied_rates(cache, window)).per_s:
+        yield dirtied_pane(_largest(dirtied), {label(name, disks[name]): colour for name, colour in loads.items()})
+
+
+def load_rates_pane(rates: Rates, loads: Mapping[str, str], disks: Mapping[str, str]) -> Pane:
+    """Return what each load writes, in bytes/s on a logarithmic scale; where it ends no cycle, there is no line.
+
+    disks: to which each load writes; where that is the same for all, it is said once.
+    """
+    first, *others = dict.fromkeys(disks[name] for name in rates.per_s)
+    words = "{name}: writes {value:.3~s}B/s, from {time:.3f} s"
+    lines = tuple(
+        Levels(
+            label(name, disks[name] if others else ""),
+            rates.edges_ns,
+            _shown(per_s),
+            loads[name],
+            words,
+            width_of(rank),
+        )
+        for rank, (name, per_s) in enumerate(rates.per_s.items())
+    )
+    where = ", and to which disk" if others else f" to {first}"
+    what = f"what each load writes{where}, in spans of {format_time(rates.bin_ns)}"
+    return Pane("writers", what, rate_axis(lines), lines, 0.9)
+
+
+def dirtied_pane(rates: Rates, loads: Mapping[str, str]) -> Pane:
+    """Return how many folios a second each task makes dirty, whoever writes them. loads: colours, by labels."""
+    free = iter(unused(loads.values()))
+    words = "{name}: makes {value:,.0f} folios dirty per second, from {time:.3f} s"
+    lines = tuple(
+        Levels(name, rates.edges_ns, _shown(per_s), loads.get(name) or next(free, OTHERS), words, width_of(rank))
+        for rank, (name, per_s) in enumerate(rates.per_s.items())
+    )
+    what = f"folios made dirty per second, by task, in spans of {format_time(rates.bin_ns)}"
+    return Pane("dirtied", what, count_axis("folios/s", lines), lines, 0.9)
+
+
+def _largest(rates: Rates) -> Rates:
+    """Return the rates of those with most, in the order in which they were."""
+    totals = sorted(rates.per_s, key=lambda name: -float(rates.per_s[name].sum()))[:_MOST]
+    return Rates(rates.edges_ns, {name: per_s for name, per_s in rates.per_s.items() if name in totals})
+
+
+def _shown(per_s: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.where(per_s > 0, per_s, np.nan)
