@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from wblab.data.comparison import About, Comparison, Difference, Sort
+from wblab.data.metrics import UNPLUG
 from wblab.data.statistics import LEAST_RUNS, Interval, magnitude
 from wblab.lab.printable import printable
 
@@ -43,9 +44,12 @@ class Line:
 
 
 def is_headline(about: About) -> bool:
-    """Return whether a metric is one that is shown first: pauses of the innocent, an offender's throughput or time."""
+    """Return whether a metric is one that is shown first.
+
+    Of the innocent these are pauses; of an offender its throughput or time, and when its disk could be unplugged.
+    """
     if about.sort.role == "offender":
-        return about.metric == ("throughput_bps" if about.sort.has_pauses else "mean_cycle_s")
+        return about.metric in (UNPLUG, "throughput_bps" if about.sort.has_pauses else "mean_cycle_s")
     if about.metric == "cycle_rate_hz":
         return about.sort.waits_for_disk
     return about.sort.role == "innocent" and about.metric in _HEADLINES

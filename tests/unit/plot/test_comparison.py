@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 
 from wblab.core.errors import InputError, WblabError
-from wblab.data.comparison import compare
+from wblab.data.comparison import About, compare
 from wblab.data.observations import observations
 from wblab.plot.comparison import comparison_figure, plot_effects, plot_groups, svg
-from wblab.plot.comparisontext import footnotes, line, metric_name, terminal_tables, values_text
+from wblab.plot.comparisontext import footnotes, is_headline, line, metric_name, terminal_tables, values_text
 from wblab.plot.report import report
 from wblab.plot.save import save
 
@@ -182,3 +182,9 @@ def test_a_page_stands_alone_and_escapes_names(factorial):
 def test_a_page_without_a_difference_says_so():
     same = table().assign(value=1.0)
     assert "No difference is shown." in report(compare(observations(same)), "Nothing")
+
+
+def test_what_people_ask_first_is_shown_first():
+    asked = {("l1", "load", "throughput_bps"), ("l1", "load", "unplug_s"), ("w1", "write", "longest_pause_s")}
+    others = {("l1", "load", "longest_pause_s"), ("w1", "write", "throughput_bps"), ("c1", "control", "unplug_s")}
+    assert {about for about in asked | others if is_headline(About(*about))} == asked
