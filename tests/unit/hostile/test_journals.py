@@ -3,6 +3,7 @@
 import json
 import shutil
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from random import Random
 
@@ -12,9 +13,8 @@ from support.spoil import change_bytes, change_value, put_in_place
 from wblab.core.errors import WblabError
 from wblab.machine.changes import Controller, Group, IoPriority, Membership, Setting
 from wblab.mitigate import journal as journals
-from wblab.mitigate.disk import LEAST, MOST
 from wblab.mitigate.journal import Journal
-from wblab.mitigate.learned import recall, remember
+from wblab.mitigate.learned import LEAST, MOST, Learned, recall, remember
 from wblab.mitigate.possible import GROUP, is_possible
 
 ROOT = Path("/sys/fs/cgroup/made-up")
@@ -29,13 +29,13 @@ CHANGES = [
     Setting(**_DIRTY),
     Setting(path=_QUEUE, new="16", back_path=_QUEUE, back="256"),
 ]
-DISK = "sda 1000 model"
+DISK = "model 1000"
+KNOWN = Learned(bandwidth=5e7, cached=True)
 
 
 @pytest.fixture(autouse=True)
 def root(monkeypatch):
     monkeypatch.setattr(journals, "cgroup_root", lambda: ROOT)
-    monkeypatch.setattr("wblab.mitigate.learned._identity", lambda disk: DISK)
 
 
 def hostile(file: Path, random: Random, outside: Path) -> None:
@@ -59,9 +59,9 @@ def read_journal(file: Path) -> None:
 
 
 def read_learned(file: Path) -> None:
-    known, _ = recall(file, ["sda"])
-    assert all(LEAST <= value <= MOST for value in known.values())
-    remember(file, {"sda": 1e8})
+    known, _ = recall(file)
+    assert all(LEAST <= what.bandwidth <= MOST and isinstance(what.cached, bool) for what in known.values())
+    remember(file, {DISK: Learned(bandwidth=1e8)})
 
 
 def attack(seeds: range, place: Path) -> None:
@@ -73,7 +73,7 @@ def attack(seeds: range, place: Path) -> None:
         state = room / "state"
         state.mkdir()
         Journal(state / "mitigate.json").note(*CHANGES)
-        (state / "disks.json").write_text(json.dumps({DISK: 5e7, "sdb 2": 1e6}))
+        (state / "disks.json").write_text(json.dumps({DISK: asdict(KNOWN), "sdb 2": asdict(KNOWN)}))
         file, read = Random(seed).choice(
             ((state / "mitigate.json", read_journal), (state / "disks.json", read_learned))
         )
