@@ -67,9 +67,12 @@ def _users(directory: Path) -> list[int]:
 
 
 def _open_files(process: Path) -> list[str]:
+    found = []
     with suppress(OSError):  # another user's, or gone
-        return [os.readlink(file) for file in (process / "fd").iterdir()]
-    return []
+        for file in (process / "fd").iterdir():
+            with suppress(OSError):  # closed meanwhile, or its path is longer than a path may be
+                found.append(os.readlink(file))
+    return found
 
 
 def _mapped(process: Path) -> str:

@@ -55,6 +55,11 @@ def test_who_has_the_memory_of_a_guest_whose_keeper_was_killed_is_ended(tmp_path
     scratch = tmp_path / "wblab-x"
 
     def be_left():
+        os.chdir(tmp_path)
+        for _ in range(30):  # what it has open besides may have a name that is longer than a path can be
+            os.mkdir("d" * 200)
+            os.chdir("d" * 200)
+        os.open(".", os.O_RDONLY)
         memory = os.open(scratch / "kernel" / "memory", os.O_RDWR)
         if keep == "mapped":
             pages = mmap.mmap(memory, 4096)
@@ -77,6 +82,7 @@ def test_who_has_the_memory_of_a_guest_whose_keeper_was_killed_is_ended(tmp_path
     assert os.waitpid(other, os.WNOHANG) == (0, 0)
     os.kill(other, signal.SIGKILL)
     os.waitpid(other, 0)
+    remove_scratch(tmp_path)  # pytest does not go down so far
 
 
 def test_what_is_gone_needs_no_reclaiming(tmp_path):
