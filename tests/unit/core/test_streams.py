@@ -31,11 +31,8 @@ def test_a_stream_begins_anew_each_time():
 
 
 def test_all_randomness_comes_from_here_or_is_an_argument():
-    """Elsewhere random numbers have no seed, as those of a name that nobody may guess.
-
-    But for a guest's program that reads in an order of its own, the same in all runs.
-    """
+    """Elsewhere random numbers have no seed, as those of a name that nobody may guess."""
     own = Path(wblab.__file__).parent
     makes = re.compile(r"\b(Random|default_rng|SeedSequence|RandomState|seed)\(|\bimport random\b")
     found = {str(path.relative_to(own)) for path in own.rglob("*.py") if makes.search(path.read_text())}
-    assert found == {"core/streams.py", "data/statistics.py", "claims/programs/advice.py"}
+    assert found == {"core/streams.py", "data/statistics.py"}

@@ -7,7 +7,8 @@ of these pages.
 import mmap
 import os
 import sys
-from random import Random
+
+from wblab.core.streams import NO_SEED, draw_stream
 
 _OF_ALL = {"random": mmap.MADV_RANDOM, "sequential": mmap.MADV_SEQUENTIAL}
 
@@ -18,7 +19,7 @@ def main(path: str, pages: int, order: str, advice: str) -> None:
     size = os.fstat(fd).st_size
     os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
     found = range(size // mmap.PAGESIZE)
-    chosen = Random(1).sample(found, pages) if order == "random" else found[:pages]
+    chosen = draw_stream(NO_SEED, "advice").sample(found, pages) if order == "random" else found[:pages]
     with mmap.mmap(fd, size, access=mmap.ACCESS_READ) as memory:
         if advice in _OF_ALL:
             memory.madvise(_OF_ALL[advice])
