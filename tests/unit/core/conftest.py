@@ -1,11 +1,12 @@
 import os
 import tempfile
 import tomllib
-import traceback
 from pathlib import Path
 
 import pytest
 from support.specs import SPEC
+
+from wblab.core.child import fork_child
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -16,16 +17,8 @@ def pytest_pyfunc_call(pyfuncitem):
     """
     if "[aio" not in pyfuncitem.name:
         return None
-    pid = os.fork()
-    if not pid:
-        code = 1
-        try:
-            pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames})
-            code = 0
-        except BaseException:
-            traceback.print_exc()
-        finally:
-            os._exit(code)
+    arguments = {name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames}
+    pid = fork_child(lambda: pyfuncitem.obj(**arguments))
     assert os.waitpid(pid, 0)[1] == 0, "see standard error"
     return True
 
