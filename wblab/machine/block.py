@@ -19,9 +19,9 @@ def whole_disk(device: Path) -> Path:
     return device.parent if (device / "partition").exists() else device
 
 
-def number(disk: str) -> str:
-    """Return the number of a disk of /sys/block as the kernel's files have it, major:minor. Raises OSError."""
-    return Path("/sys/block", disk, "dev").read_text().strip()
+def number(disk: Path) -> str:
+    """Return the number of a disk as the kernel's files have it, major:minor. Raises OSError."""
+    return (disk / "dev").read_text().strip()
 
 
 def built_on(disk: Path) -> list[Path]:

@@ -22,7 +22,7 @@ from wblab.mitigate.origin import origin_of
 from wblab.mitigate.queue import ShortQueue
 from wblab.mitigate.settings import keep
 
-_VM = Path("/proc/sys/vm")
+_VM, _BLOCK = Path("/proc/sys/vm"), Path("/sys/block")
 # The kernel keeps a level for the idle class too, though no scheduler uses it. No program sets this one, so it marks
 # who is idle because of the daemon. Children inherit the mark, and theirs too.
 _OUR_IDLE = ioprio_value("idle", 5)
@@ -169,7 +169,9 @@ def measures(names: Iterable[str], config: Config, journal: Journal) -> list[Mea
             journal,
             root,
             ("io", "memory"),  # what is written later is the group's only if its memory is counted too
-            lambda disk, bandwidth: {"io.max": f"{number(disk)} wbps={int(bandwidth * config.io_max_percent / 100)}"},
+            lambda disk, bandwidth: {
+                "io.max": f"{number(_BLOCK / disk)} wbps={int(bandwidth * config.io_max_percent / 100)}"
+            },
         ),
         "memory.high": lambda: ControlGroup(
             journal, root, ("memory",), lambda _, bandwidth: {"memory.high": str(_memory_high(config, bandwidth))}

@@ -11,7 +11,7 @@ changes is the rest, such as the offender's fsync, its reads, and the writes tha
 
 from pathlib import Path
 
-from wblab.machine.block import scheduler
+from wblab.machine.block import number, scheduler
 
 _SYS = Path("/sys/block")
 
@@ -46,8 +46,8 @@ def _iocost(disk: str, cgroups: Path | None) -> bool:
     if cgroups is None:
         return False
     try:
-        number = (_SYS / disk / "dev").read_text().strip()
+        own = number(_SYS / disk)
         lines = (cgroups / "io.cost.qos").read_text().splitlines()
     except OSError:
         return False
-    return any(line.startswith(f"{number} ") and "enable=1" in line.split() for line in lines)
+    return any(line.startswith(f"{own} ") and "enable=1" in line.split() for line in lines)
