@@ -14,7 +14,7 @@ from wblab.data.window import Window
 from wblab.plot.colours import SERIES, task_colours
 from wblab.plot.marks import Layer, Levels, Line, Points, Stack
 from wblab.plot.pane import Axis, Pane
-from wblab.plot.rateaxes import SPAN, count_axis, rate_axis, rate_ticks, width_of
+from wblab.plot.rateaxes import SPAN, count_axis, rate_axis, rate_ticks, shown, width_of
 from wblab.plot.reduction import changes
 from wblab.plot.style import BACKGROUND, DIRTY, LIMIT, MARK, THRESHOLD, WRITEBACK
 
@@ -55,7 +55,7 @@ def event_rates_pane(rates: Rates) -> Pane:
     """Return events per second by type; where there are none, there is no line."""
     words = "{name}: {value:,.0f} per second, from {time:.3f} s"
     lines = tuple(
-        Levels(name, rates.edges_ns, np.where(per_s > 0, per_s, np.nan), colour, words, width_of(rank))
+        Levels(name, rates.edges_ns, shown(per_s), colour, words, width_of(rank))
         for rank, ((name, per_s), colour) in enumerate(zip(rates.per_s.items(), SERIES, strict=False))
     )
     what = f"per second, by type, in spans of {format_time(rates.bin_ns)}"
@@ -115,7 +115,7 @@ def disks_rates_pane(rates: Rates, disks: Mapping[str, str]) -> Pane:
     """Return what each disk writes, in bytes/s on a logarithmic scale; where it writes nothing, there is no line."""
     words = "{name}: {value:.3~s}B/s, from {time:.3f} s"
     lines = tuple(
-        Levels(name, rates.edges_ns, np.where(per_s > 0, per_s, np.nan), disks[name], words, width_of(rank))
+        Levels(name, rates.edges_ns, shown(per_s), disks[name], words, width_of(rank))
         for rank, (name, per_s) in enumerate(rates.per_s.items())
     )
     what = f"by each disk, in spans of {format_time(rates.bin_ns)}"

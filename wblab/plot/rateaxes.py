@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wblab.plot.marks import Levels
 from wblab.plot.pane import Axis
@@ -16,6 +17,11 @@ _WIDTH, _FIRST_WIDTH = 1.0, 2.6
 def width_of(rank: int) -> float:
     """Return the width of a line, in points. The first is wider: where another has the same rate, both are seen."""
     return _WIDTH if rank else _FIRST_WIDTH
+
+
+def shown(per_s: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return rates as they are drawn: where nothing happens, there is no line."""
+    return np.where(per_s > 0, per_s, np.nan)
 
 
 def count_axis(unit: str, lines: Sequence[Levels]) -> Axis:

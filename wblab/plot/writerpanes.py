@@ -2,9 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 
-import numpy as np
-from numpy.typing import NDArray
-
 from wblab.core.units import format_time
 from wblab.data.pagecache import PageCache
 from wblab.data.rates import Rates, dirtied_rates, load_rates
@@ -14,7 +11,7 @@ from wblab.data.writers import label
 from wblab.plot.colours import OTHERS, unused
 from wblab.plot.marks import Levels
 from wblab.plot.pane import Pane
-from wblab.plot.rateaxes import count_axis, rate_axis, width_of
+from wblab.plot.rateaxes import count_axis, rate_axis, shown, width_of
 
 _MOST = 7  # that write most: more lines nobody tells apart
 
@@ -39,7 +36,7 @@ def load_rates_pane(rates: Rates, loads: Mapping[str, str], disks: Mapping[str, 
         Levels(
             label(name, disks[name] if others else ""),
             rates.edges_ns,
-            _shown(per_s),
+            shown(per_s),
             loads[name],
             words,
             width_of(rank),
@@ -56,7 +53,7 @@ def dirtied_pane(rates: Rates, loads: Mapping[str, str]) -> Pane:
     free = iter(unused(loads.values()))
     words = "{name}: makes {value:,.0f} folios dirty per second, from {time:.3f} s"
     lines = tuple(
-        Levels(name, rates.edges_ns, _shown(per_s), loads.get(name) or next(free, OTHERS), words, width_of(rank))
+        Levels(name, rates.edges_ns, shown(per_s), loads.get(name) or next(free, OTHERS), words, width_of(rank))
         for rank, (name, per_s) in enumerate(rates.per_s.items())
     )
     what = f"folios made dirty per second, by task, in spans of {format_time(rates.bin_ns)}"
@@ -67,7 +64,3 @@ def _largest(rates: Rates) -> Rates:
     """Return the rates of those with most, in the order in which they were."""
     totals = sorted(rates.per_s, key=lambda name: -float(rates.per_s[name].sum()))[:_MOST]
     return Rates(rates.edges_ns, {name: per_s for name, per_s in rates.per_s.items() if name in totals})
-
-
-def _shown(per_s: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.where(per_s > 0, per_s, np.nan)
