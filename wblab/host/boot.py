@@ -17,6 +17,7 @@ from wblab.core import layout
 from wblab.core.child import describe_exit
 from wblab.core.errors import WblabError
 from wblab.core.status import FAILED, PHASES, Message
+from wblab.core.units import NS_PER_S
 from wblab.host.channel import Channel
 from wblab.host.collect import take_over
 from wblab.host.lab import Lab
@@ -27,7 +28,7 @@ from wblab.host.sandbox import Sandbox
 from wblab.host.sandbox.elf import loader
 from wblab.host.scratch import KERNEL, reclaim
 from wblab.host.silence import Silence
-from wblab.host.usage import descendants, waited_s
+from wblab.host.usage import descendants, waited_ns
 from wblab.lab.formats import CONSOLE
 from wblab.lab.places import ROOT, SHARE
 from wblab.lab.printable import printable
@@ -124,7 +125,7 @@ def boot(request: Boot, heard: Callable[[Message], None], look: Callable[[], Non
         reaper = _start(request, control_far, status_write)
         with reaper, control:  # in this order: closing the control socket lets the reaper go
             try:
-                silence = Silence(request.limits.silence_s, lambda: waited_s(descendants(reaper.pid)))
+                silence = Silence(request.limits.silence_s, lambda: waited_ns(descendants(reaper.pid)) / NS_PER_S)
                 words = _watch(request, status.fileno(), silence, heard, look)
                 wait_status, ended_for = _end(reaper, control, _ENDING_LIMIT_S)
             except BaseException:

@@ -5,8 +5,6 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from wblab.core.units import NS_PER_S
-
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
@@ -34,13 +32,13 @@ def private_bytes(pids: Iterable[int]) -> int:
     return pages * _PAGE_BYTES
 
 
-def waited_s(pids: Iterable[int]) -> float:
-    """Return for how long processes were ready to run and no processor was free, in s; 0 without CONFIG_SCHED_INFO.
+def waited_ns(pids: Iterable[int]) -> int:
+    """Return for how long processes were ready to run and no processor was free, in ns; 0 without CONFIG_SCHED_INFO.
 
     See Documentation/scheduler/sched-stats.rst.
     """
-    waited_ns = 0
+    waited = 0
     for pid in pids:
         with suppress(OSError, ValueError, IndexError):
-            waited_ns += int(Path("/proc", str(pid), "schedstat").read_text().split()[1])
-    return waited_ns / NS_PER_S
+            waited += int(Path("/proc", str(pid), "schedstat").read_text().split()[1])
+    return waited

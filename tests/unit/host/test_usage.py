@@ -5,7 +5,7 @@ import sys
 
 from support.waiting import wait_until
 
-from wblab.host.usage import descendants, private_bytes, waited_s
+from wblab.host.usage import descendants, private_bytes, waited_ns
 
 FAMILY = "import os, time; os.fork() and print(flush=True); os.fork(); time.sleep(60)"
 
@@ -46,9 +46,9 @@ def test_who_shares_a_processor_waits_for_it():
     for process in both:
         process.stdout.readline()
     pids = [process.pid for process in both]
-    before_s = waited_s(pids)
-    wait_until(lambda: waited_s(pids) - before_s > 0.2)
+    before_ns = waited_ns(pids)
+    wait_until(lambda: waited_ns(pids) - before_ns > 200_000_000)
     for process in both:
         process.kill()
         process.communicate()
-    assert waited_s(pids) == 0.0
+    assert waited_ns(pids) == 0
