@@ -13,6 +13,7 @@ Filesystem = Literal["ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "vfat", "ex
 Errors = Literal["all", "reads", "writes", "drop"]
 Stalls = Literal["even", "random"]
 Scheduler = Literal["none", "mq-deadline", "kyber", "bfq"]
+Blame = Literal["virtual", "always", "never"]
 
 DISK = "disk"  # the name of a disk that is alone, in a spec that gives it none
 
@@ -86,12 +87,19 @@ class Disk:
 class Trace:
     """events: `system:event` as trace-cmd takes them; none, no trace.
 
+    filters, triggers: of an event of these, which of it are recorded, and what is done besides, in the kernel's words:
+    `prev_state != 0`, `stacktrace`.
     lead: how long the trace runs before the loads start. buffer: the ring buffer of each processor.
+    blame: whether all is recorded too that `wblab why` needs, and a larger buffer taken; by default when time is
+    virtual. Without events nothing is recorded.
     """
 
     events: tuple[str, ...] = ()
+    filters: dict[str, str] = field(default_factory=dict)
+    triggers: dict[str, str] = field(default_factory=dict)
     lead: Nanoseconds = Nanoseconds(0)
     buffer: Bytes = Bytes(1408 * 1024)
+    blame: Blame = "virtual"
 
 
 @dataclass(frozen=True, kw_only=True)

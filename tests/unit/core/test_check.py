@@ -60,6 +60,8 @@ def check(tmp_path, spec_text):
             "vm.dirty_background_bytes and vm.dirty_background_ratio exclude",
         ),
         ("trace.events=['a:b:c']", "trace.events: 'a:b:c' is not of the form system:event"),
+        ("trace.filters={'sched:sched_switch'='1'}", "trace.filters: 'sched:sched_switch' is not in trace.events"),
+        ("trace={events=['block'], triggers={block=' '}}", "trace.triggers: ' ' of block is nothing that"),
         ("trace.events=['-e']", "trace.events: '-e' is not"),
         ("load={}", r"no load: give at least one table \[load.<name>\]"),
         ("load={'a/b'={kind='control', idle='5s'}}", "load: 'a/b' is no usable name"),
