@@ -149,7 +149,8 @@ class Spec:
 
     seed: decides the filesystem's and the guest kernel's randomness and small offsets of the loads' phases.
     kernel: a series that the lab knows; empty, the default; of a run by --kernel PATH, that path. memory: the guest's.
-    time_limit: guest time after which loads that still run are a failure.
+    time_limit: guest time after which loads that still run are a failure; but a run in which one has an `until` ends
+    then, and well.
     disk: the disks by their names, in the order of their devices. A table [disk] without names is one disk.
     stop_order: the loads that are stopped once all offenders have ended; empty, all others as listed.
     may_fail: the loads that end at a failure without ending the run.
@@ -184,6 +185,11 @@ class Spec:
     def disk_of(self, load: str) -> str:
         """Return the name of the disk that a load writes to."""
         return self.load[load].disk or self.first_disk
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether a load is to be stopped where it stands: then the run lasts until `time_limit`, and ends well."""
+        return any(load.is_cut for load in self.load.values())
 
     @property
     def offenders(self) -> list[str]:

@@ -101,7 +101,7 @@ def run(spec: Spec, tracecmd: str, status: int) -> None:
     try:
         offenders = [item for item in running if item.name in spec.offenders]
         others = [item for item in running if item.name not in spec.offenders]
-        limit_ns, due = start_ns + spec.time_limit, agenda(spec, start_ns)
+        limit_ns, due = start_ns + spec.time_limit, agenda(spec, start_ns, running)
         wait_for(offenders, limit_ns, lambda: say(status, "loads"), others=others, agenda=due)
         say(status, "stop")
         stop_loads(running, spec.stops, _SETTLE_S)

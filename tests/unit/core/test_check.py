@@ -66,6 +66,7 @@ def check(tmp_path, spec_text):
         ("load={}", r"no load: give at least one table \[load.<name>\]"),
         ("load={'a/b'={kind='control', idle='5s'}}", "load: 'a/b' is no usable name"),
         ("load={c1={kind='control', idle='5s'}}", "no offender"),
+        ("load.c1.until=0", "load.c1.until: 0 is not after the loads' start"),
         ("load.c1.iolevel=8", "load.c1.iolevel: 8 is not between 0 and 7"),
         ("load.c1.iolevel=-1", "load.c1.iolevel: -1 is not between 0 and 7"),
         ("load.c1.idle=0", "load.c1.idle: must be longer than 0"),
