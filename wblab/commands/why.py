@@ -5,7 +5,8 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from wblab.commands.common import add_bound, add_exp, add_json, add_run, named_run, whole
+from wblab.commands.common import add_bound, add_exp, add_json, add_kernel, add_run, named_run, results, whole
+from wblab.commands.prove import maker, prove
 from wblab.lab.printable import printable
 
 if TYPE_CHECKING:
@@ -26,6 +27,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--pause", type=whole(1), metavar="N", help="only the pause of this number, in the order of time"
     )
+    parser.add_argument(
+        "--prove",
+        action="store_true",
+        help="run it again without each suspect, and say what becomes of the pause (default: the longest) and until "
+        "when stopping the suspect would have spared the load",
+    )
+    parser.add_argument(
+        "--suspect", action="append", default=[], metavar="LOAD", help="with --prove: without this load; again for more"
+    )
+    add_kernel(parser, "with --prove: the series that the run had")
     add_bound(parser)
     add_json(parser)
     parser.set_defaults(run=_why)
@@ -35,17 +46,25 @@ def _why(arguments: argparse.Namespace) -> None:
     from wblab.core.errors import InputError
     from wblab.core.units import parse_time
     from wblab.data.run import read_run
+    from wblab.proof.cut import Trial
     from wblab.why.explain import explain
     from wblab.why.recorded import read_recorded
 
     run = read_run(named_run(arguments))
     recorded = read_recorded(run)
-    found = explain(run, recorded, arguments.load, parse_time(arguments.bound))
+    bound_ns = parse_time(arguments.bound)
+    found = explain(run, recorded, arguments.load, bound_ns)
     if arguments.pause:
         if arguments.pause > len(found):
             raise InputError(f"--pause {arguments.pause}: there are {len(found)} pauses over {arguments.bound}")
         found = [found[arguments.pause - 1]]
-    if arguments.json:
+    if arguments.prove:
+        if not found:
+            raise InputError(f"--prove: there is no pause over {arguments.bound}")
+        longest = max(found, key=lambda item: item.pause_ns)
+        make = maker(results(arguments), arguments.kernel)
+        prove(Trial(run, longest, make, bound_ns), arguments.suspect, as_json=arguments.json)
+    elif arguments.json:
         print(json.dumps([_table(run, recorded, item) for item in found], indent=2))
     else:
         print("\n".join(map(printable, _lines(run, recorded, found, arguments.bound))))

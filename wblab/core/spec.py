@@ -15,6 +15,9 @@ Stalls = Literal["even", "random"]
 Scheduler = Literal["none", "mq-deadline", "kyber", "bfq"]
 Blame = Literal["virtual", "always", "never"]
 
+# In virtual time the disk is mounted and the loads start at multiples of this, so that what came before, which
+# differs a little with the host's files, does not move them.
+GRID_NS = 5 * 10**9
 DISK = "disk"  # the name of a disk that is alone, in a spec that gives it none
 
 
