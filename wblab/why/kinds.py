@@ -162,11 +162,16 @@ KINDS = (
     ),
     Kind("XFS block", "for XFS to read or write a block", ("xfs_buf_iowait",), _DONE),
     Kind(
+        "flush",
+        "for the disk to have for good what it was done with",
+        ("blkdev_issue_flush",),
+        ("submit_bio_wait_endio", "bio_wait_end_io", "blk_update_request", *_DONE),
+    ),
+    Kind(
         "direct write",
         "for a disk to do what was asked of it directly",
         (
             "submit_bio_wait",
-            "blkdev_issue_flush",
             "__iomap_dio_rw",
             "iomap_dio_rw",
             "__blkdev_direct_IO_simple",
