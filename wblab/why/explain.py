@@ -17,7 +17,6 @@ from wblab.why.requests import NEVER, NOBODY, device_number
 from wblab.why.stacks import Stack
 
 JOURNAL, METADATA = "the journal", "the filesystem"
-BUFFER_WAIT = "block_buffer_wait"
 _CALL = re.compile(r"(?:__x64_|__se_|__do_|k)?sys_(\w+)")
 _JOURNALS = ("jbd2/", "xfsaild/", "xfs-cil/", "xfs-log/")
 _THROTTLED = "throttled"
@@ -162,7 +161,7 @@ def _cause(run: Run, recorded: Recorded, item: LoadCycles, kind: str, waits: lis
     stack, spans = recorded.sleep_stack(longest.row), recorded.offcpu
     verdict = recorded.verdict(longest.row)
     wake_rank = int(spans.wake_rank[last])
-    block, named = _block(recorded, item.pid, int(spans.rank[longest.row]))
+    block, named = recorded.awaited.before(item.pid, int(spans.rank[longest.row]), _last_sleep(recorded, longest.row))
     events = [named, int(spans.rank[longest.row])]
     request, written, dirty = None, {}, {}
     if verdict.context == "request":
@@ -191,20 +190,10 @@ def _cause(run: Run, recorded: Recorded, item: LoadCycles, kind: str, waits: lis
     )
 
 
-def _block(recorded: Recorded, pid: int, rank: int) -> tuple[int, int]:
-    """Return which block a task said it would wait for just before it slept, and where in the trace; -1 without one."""
-    if BUFFER_WAIT not in recorded.trace.names:
-        return NOBODY, NOBODY
-    events = recorded.trace.events(BUFFER_WAIT)
-    ranks = recorded.sequence.ranks(events)
-    own = np.flatnonzero((events.pid == pid) & (ranks < rank))
+def _last_sleep(recorded: Recorded, row: int) -> int:
+    """Return where in the trace a task slept last before a span of `offcpu`; -1 where it had not."""
     spans = recorded.offcpu
-    first, last = np.searchsorted(spans.pid, [pid, pid + 1]).tolist()
-    slept = spans.rank[first:last]
-    before = int(slept[slept < rank].max(initial=NOBODY))
-    if not len(own) or ranks[own[-1]] < before:  # what it waited for before it slept last
-        return NOBODY, NOBODY
-    return int(events["block"][own[-1]]), int(ranks[own[-1]])
+    return int(spans.rank[row - 1]) if row and spans.pid[row - 1] == spans.pid[row] else NOBODY
 
 
 def _request(recorded: Recorded, row: int) -> Request | None:

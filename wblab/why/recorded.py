@@ -10,6 +10,7 @@ from tracecmd.sequence import Sequence
 from wblab.core.errors import InputError
 from wblab.data.pagecache import PageCache, page_cache
 from wblab.data.run import Run
+from wblab.why.awaited import Awaited, read_awaited
 from wblab.why.kinds import UNKNOWN
 from wblab.why.offcpu import SWITCH, OffCpu, read_offcpu
 from wblab.why.requests import Dirtied, Done, Written, read_requests
@@ -30,6 +31,7 @@ class Recorded:
     written: Written
     done: Done
     dirtied: Dirtied
+    awaited: Awaited
     names: Mapping[int, str]
     loads: frozenset[str]
     _verdicts: dict[tuple[int, int], Verdict] = field(default_factory=dict, repr=False)
@@ -103,6 +105,7 @@ def _recorded(run: Run, cache: PageCache) -> Recorded:
         written=written,
         done=done,
         dirtied=dirtied,
+        awaited=read_awaited(trace, sequence),
         names={**trace.comms, **cache.load_names},
         loads=frozenset(cache.load_names.values()),
     )

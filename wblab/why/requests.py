@@ -26,7 +26,7 @@ _DEVICE = re.compile(r"\d{1,4}:\d{1,8}")
 
 @dataclass(frozen=True)
 class Written:
-    """What disks had to write, page by page or less, in the order in which it was handed to the block layer.
+    """What disks had to write, page by page or less, in the order in which they were done with it.
 
     size: bytes. owner: the task that dirtied the page, -1 where that is not known, as of what a filesystem writes for
     itself; submitter: the task that handed it over. rank, done_rank: the places of these two events in the trace; what
@@ -44,8 +44,10 @@ class Written:
 
     def ahead(self, device: int, after_rank: int, until_rank: int) -> "dict[tuple[int, int], Bytes]":
         """Return how many bytes a device was done with between two places, by owner and submitter, the most first."""
-        rows = (self.device == device) & (self.done_rank > after_rank) & (self.done_rank <= until_rank)
-        return _summed(self.owner[rows], self.submitter[rows], self.size[rows])
+        first, last = np.searchsorted(self.done_rank, [after_rank, until_rank], side="right").tolist()
+        rows = slice(first, last)
+        own = self.device[rows] == device
+        return _summed(self.owner[rows][own], self.submitter[rows][own], self.size[rows][own])
 
 
 @dataclass(frozen=True)
@@ -104,15 +106,17 @@ def read_requests(trace: tracecmd.TraceFile, sequence: Sequence) -> tuple[Writte
     inode = bios["ino"].astype(np.int64)[bio]
     page = bios["index"].astype(np.int64)[bio] + (sector - bios["sector"].astype(np.int64)[bio]) // _SECTORS_OF_PAGE
     dirtied, owner = _dirtied(trace, sequence, (device[bio], inode, page), bio_rank[bio], done)
+    order = np.argsort(done, kind="stable")
+    bio = bio[order]
     written = Written(
         rank=bio_rank[bio],
         ts_ns=bios.ts_ns[bio],
         device=device[bio],
         size=np.full(len(bio), unit * _SECTOR),
-        owner=owner,
+        owner=owner[order],
         submitter=bios.pid.astype(np.int64)[bio],
-        inode=inode,
-        done_rank=done,
+        inode=inode[order],
+        done_rank=done[order],
     )
     return written, requests, dirtied
 
