@@ -12,6 +12,7 @@ from wblab.data.pauses import DEFAULT_BOUND_NS
 from wblab.data.run import LoadCycles, Run
 from wblab.why.account import ASLEEP, RUNNABLE, RUNNING, UNTOLD, Account, Chain, Wait, account, chains
 from wblab.why.kinds import KINDS
+from wblab.why.objects import wanted
 from wblab.why.recorded import Recorded
 from wblab.why.requests import NEVER, NOBODY, device_number
 from wblab.why.stacks import Stack
@@ -44,8 +45,9 @@ class Cause:
     """All waits of one kind in a pause, and the longest of them in detail.
 
     call: the system call that it was in; functions: from there down to where it slept. block: on the disk, of a wait
-    for one; -1 where it is not known. written, dirty: while it was throttled, what the disk was done with, and what
-    was dirty as that began, by whose it was. events: their places in the trace, which prove it.
+    for one, -1 where it is not known; is_of: what it is a part of, told by the function that wanted it. written, dirty:
+    while it was throttled, what the disk was done with, and what was dirty as that began, by whose it was. events:
+    their places in the trace, which prove it.
     """
 
     kind: str
@@ -58,6 +60,7 @@ class Cause:
     woken_in: Stack
     waker: str
     block: int
+    is_of: str
     request: Request | None
     written: dict[str, Bytes]
     dirty: dict[str, Bytes]
@@ -68,8 +71,8 @@ class Cause:
 class Explanation:
     """One pause of a load. Times are ns; `start_ns` that of its cycle, from the run's zero.
 
-    parts and chains add up to the pause. is_acquitted: less than half of it was a wait for writeback, journal, disk
-    or memory: the load had no processor, worked, or waited for a task of its own, or for a lock.
+    parts and chains add up to the pause. is_acquitted: most of it was no wait for writeback, journal, disk or memory,
+    neither of the load nor of who held it: they had no processor, worked, or slept by their own will.
     """
 
     load: str
@@ -89,7 +92,8 @@ class Explanation:
     @property
     def is_acquitted(self) -> bool:
         """Whether writeback and the disk are not to blame for most of it, as far as it is known."""
-        own = sum(time_ns for what, time_ns in self.parts.items() if what in (*_OWN, "lock"))
+        ends = (RUNNING, RUNNABLE, ASLEEP)
+        own = sum(chain.time_ns for chain in self.chains if chain.end in ends or chain.links[-1][1] == "task")
         return 2 * own > self.pause_ns
 
 
@@ -183,6 +187,7 @@ def _cause(run: Run, recorded: Recorded, item: LoadCycles, kind: str, waits: lis
         woken_in=recorded.wake_stack(last),
         waker=recorded.name(int(spans.waker[last])) if verdict.context == "task" else "",
         block=block,
+        is_of=wanted(stack) if block >= 0 else "",
         request=request,
         written=written,
         dirty=dirty,

@@ -26,7 +26,7 @@ def sentences(item: Explanation, event: Callable[[int], str]) -> list[str]:
 
 def _cause(item: Explanation, cause: Cause) -> list[str]:
     times = "" if cause.waits == 1 else f" in {cause.waits} goes, {_s(cause.longest_ns)} the longest"
-    where = f" (block {cause.block})" if cause.block >= 0 else ""
+    where = f" (block {cause.block}{', ' + cause.is_of if cause.is_of else ''})" if cause.block >= 0 else ""
     by = f", until {cause.waker} let it go on" if cause.waker else ""
     lines = [f"{_s(cause.time_ns)}{times}, in {cause.call or 'the kernel'}, it waited {cause.what}{where}{by}."]
     if cause.request:
@@ -111,4 +111,5 @@ def total(found: list[Explanation]) -> list[str]:
     listed = ", ".join(
         f"{what} {time_ns / paused_ns:.1%}" for what, time_ns in shown if time_ns > _LITTLE / 10 * paused_ns
     )
-    return [f"{_s(paused_ns)} in {len(found)} pauses: {listed}"]
+    explained = 1 - parts.get(UNTOLD, 0) / paused_ns
+    return [f"{_s(paused_ns)} in {len(found)} pauses, {explained:.1%} of it explained by two witnesses: {listed}"]

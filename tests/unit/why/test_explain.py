@@ -17,7 +17,7 @@ L1, JOURNAL, FLUSHER = 8, 20, 21
 COMMS = {7: "mw1", 8: "l1", 20: "jbd2/ubda-8", 21: "kworker/u4:0"}
 IRQ = ("um_timer", "do_IRQ", "do_idle")
 NAP = ("__schedule", "schedule", "do_nanosleep", "sys_clock_nanosleep")
-SHADOW = ("__schedule", "schedule", "out_of_line_wait_on_bit", "do_get_write_access", "ext4_create", "sys_openat")
+SHADOW = ("__schedule", "schedule", "out_of_line_wait_on_bit", "do_get_write_access", "__ext4_new_inode", "sys_openat")
 SHADOW_ENDS = ("try_to_wake_up", "journal_end_buffer_io_sync", "blk_update_request", *IRQ)
 THROTTLED = ("__schedule", "schedule", "schedule_timeout", "balance_dirty_pages", "ksys_write")
 TIMER = ("try_to_wake_up", "run_timer_softirq", *IRQ)
@@ -57,7 +57,8 @@ def test_a_block_that_the_journal_writes_behind_the_offenders_bytes(told):
     assert found.parts == {"journal writes block": 1000 * MS}
     (cause,) = found.causes
     assert (cause.call, cause.block, cause.waits) == ("openat", 276, 1)
-    assert cause.functions == ("sys_openat", "ext4_create", "do_get_write_access", "out_of_line_wait_on_bit")
+    assert cause.is_of == "inode bitmap or group descriptor"
+    assert cause.functions == ("sys_openat", "__ext4_new_inode", "do_get_write_access", "out_of_line_wait_on_bit")
     assert (cause.request.device, cause.request.sector, cause.request.size) == (DEVICE, 200, 4096)
     assert cause.request.ahead == {"l1": 9 * 4096, "the journal": 4096}
     assert not found.is_acquitted
@@ -99,6 +100,16 @@ def test_a_lock_whose_holder_waits_for_the_disk(told):
     }
     assert all(chain.links[0] == ("mw1", "lock") for chain in found.chains)
     assert found.causes[0].waker == "l1"
+    assert not found.is_acquitted
+
+
+def test_a_lock_whose_holder_only_works_is_no_fault_of_the_disk(told):
+    story = Story(COMMS)
+    story.switch(0, MW1, L1, stack=MUTEX)
+    story.wake(1000 * MS, L1, MW1, MUTEX_ENDS)
+    story.switch(1000 * MS, L1, MW1)
+    found = one(told, story)
+    assert (found.parts, found.is_acquitted) == ({"lock": 1000 * MS}, True)
 
 
 @pytest.mark.parametrize("wake", [(), TIMER, ("try_to_wake_up", *IRQ)], ids=["none", "another", "unknown"])
@@ -150,7 +161,9 @@ def test_pauses_are_numbered_in_the_order_of_time_and_chosen_by_load_and_bound(t
     assert explain(run, recorded, bound_ns=600 * MS) == []
     with pytest.raises(InputError, match="no load 'mw2'"):
         explain(run, recorded, "mw2")
-    assert total(explain(run, recorded)) == ["1.200 s in 2 pauses: journal writes block 100.0%"]
+    assert total(explain(run, recorded)) == [
+        "1.200 s in 2 pauses, 100.0% of it explained by two witnesses: journal writes block 100.0%"
+    ]
 
 
 def test_a_run_that_recorded_nothing_says_what_to_do(told):
