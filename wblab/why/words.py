@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from wblab.core.units import NS_PER_S, format_bytes
 from wblab.why.account import RUNNABLE, RUNNING, UNTOLD
 from wblab.why.explain import Cause, Explanation, Request
+from wblab.why.shares import of_all
 
 _MOST_SHARES = 3
 _LITTLE = 0.01  # of a pause: what is less is not told in words
@@ -102,14 +103,9 @@ def _s(time_ns: int) -> str:
 
 def total(found: list[Explanation]) -> list[str]:
     """Return what all pauses together consist of, in lines."""
-    parts: dict[str, int] = {}
-    for item in found:
-        for what, time_ns in item.parts.items():
-            parts[what] = parts.get(what, 0) + time_ns
-    paused_ns = sum(item.pause_ns for item in found)
-    shown = sorted(parts.items(), key=lambda each: -each[1])
-    listed = ", ".join(
-        f"{what} {time_ns / paused_ns:.1%}" for what, time_ns in shown if time_ns > _LITTLE / 10 * paused_ns
-    )
+    parts = of_all(found)
+    paused_ns = sum(parts.values())
+    shown = [(what, time_ns / paused_ns) for what, time_ns in parts.items() if time_ns > _LITTLE / 10 * paused_ns]
+    listed = ", ".join(f"{what} {share:.1%}" for what, share in shown)
     explained = 1 - parts.get(UNTOLD, 0) / paused_ns
     return [f"{_s(paused_ns)} in {len(found)} pauses, {explained:.1%} of it explained by two witnesses: {listed}"]

@@ -53,6 +53,15 @@ def test_a_run_without_pauses_says_so(path, capsys):
     assert capsys.readouterr().out == "no pause over 2s\n"
 
 
+def test_pauses_tell_their_causes(path, capsys):
+    assert main(["pauses", path, "--causes"]) == 0
+    assert "mw1   journal writes block     1.200  100.0%" in capsys.readouterr().out
+    assert main(["pauses", path, "--causes", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["causes_ns"] == {"mw1": {"journal writes block": 1200 * MS}}
+    assert main(["pauses", path, "--json"]) == 0
+    assert "causes_ns" not in json.loads(capsys.readouterr().out)
+
+
 def test_a_pause_that_is_not_there_is_refused(path, capsys):
     assert main(["why", path, "--pause", "3"]) == 2
     assert "--pause 3: there are 2 pauses over 300ms" in capsys.readouterr().err
