@@ -18,7 +18,7 @@ from wblab.why.requests import NEVER, NOBODY, device_number
 from wblab.why.stacks import Stack
 
 JOURNAL, METADATA = "the journal", "the filesystem"
-_CALL = re.compile(r"(?:__x64_|__se_|__do_|k)?sys_(\w+)")
+_CALL = re.compile(r"(?:(?:__x64_|__se_|__do_|k)?sys_|do_(?=p?(?:read|write)v$))(\w+)")
 _JOURNALS = ("jbd2/", "xfsaild/", "xfs-cil/", "xfs-log/")
 _THROTTLED = "throttled"
 _OWN = (ASLEEP, "task", RUNNING, RUNNABLE)  # from which the time that a load meant to sleep is taken, in this order

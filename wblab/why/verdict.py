@@ -14,7 +14,9 @@ _INTERRUPT = frozenset(
         *("sysvec_apic_timer_interrupt", "asm_sysvec_call_function_single"),
     )
 )
-_COMPLETED = frozenset(("blk_update_request", "blk_mq_end_request", "bio_endio", "__blk_mq_end_request"))
+_COMPLETED = frozenset(
+    ("blk_update_request", "blk_mq_end_request", "__blk_mq_end_request", "bio_endio", "__blk_mq_free_request")
+)
 _TIMERS = frozenset((*TIMER, "hrtimer_wakeup", "delayed_work_timer_fn"))
 
 Context = Literal["request", "timer", "interrupt", "task", "unknown"]
