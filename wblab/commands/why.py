@@ -6,7 +6,6 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from wblab.commands.common import add_bound, add_exp, add_json, add_kernel, add_run, named_run, results, whole
-from wblab.commands.prove import maker, prove
 from wblab.lab.printable import printable
 
 if TYPE_CHECKING:
@@ -46,7 +45,6 @@ def _why(arguments: argparse.Namespace) -> None:
     from wblab.core.errors import InputError
     from wblab.core.units import parse_time
     from wblab.data.run import read_run
-    from wblab.proof.cut import Trial
     from wblab.why.explain import explain
     from wblab.why.recorded import read_recorded
 
@@ -59,6 +57,9 @@ def _why(arguments: argparse.Namespace) -> None:
             raise InputError(f"--pause {arguments.pause}: there are {len(found)} pauses over {arguments.bound}")
         found = [found[arguments.pause - 1]]
     if arguments.prove:
+        from wblab.commands.prove import maker, prove
+        from wblab.proof.cut import Trial
+
         if not found:
             raise InputError(f"--prove: there is no pause over {arguments.bound}")
         longest = max(found, key=lambda item: item.pause_ns)

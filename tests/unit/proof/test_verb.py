@@ -7,7 +7,6 @@ from support.blametraces import Story
 from support.runs import MS, S, write_run
 
 from wblab.cli import main
-from wblab.commands import why
 from wblab.data.run import read_run
 
 MW1 = 7  # the pid of all loads that are made by hand
@@ -34,7 +33,7 @@ def path(tmp_path, monkeypatch):
         spared = spec.load["l1"].until < POINT_NS
         return read_run(write(spec.name, SPARED if spared else PAUSED))
 
-    monkeypatch.setattr(why, "maker", lambda results, kernel: make)
+    monkeypatch.setattr("wblab.commands.prove.maker", lambda results, kernel: make)
     monkeypatch.setattr("wblab.proof.cut.first_differences", lambda first, second: [])
     return str(write("run", PAUSED))
 
