@@ -19,6 +19,7 @@ VERBS = (
     Verb("golden", "does this machine see what others saw?", "run"),
     Verb("timeline", "draw a run", "look"),
     Verb("pauses", "print a run's pauses", "look"),
+    Verb("why", "explain a run's pauses", "look"),
     Verb("export", "write a run for another program", "look"),
     Verb("compare", "compare groups of runs", "compare"),
     Verb("verify", "check the thesis's claims", "compare"),

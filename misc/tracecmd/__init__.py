@@ -14,9 +14,22 @@ from tracecmd.classic import Event, Trace
 from tracecmd.errors import TraceError
 from tracecmd.events import Events
 from tracecmd.formats import EventFormat, Field
+from tracecmd.symbols import Symbols
 from tracecmd.trace import Info, TraceFile
 
-__all__ = ["Event", "EventFormat", "Events", "Field", "Info", "Lost", "Trace", "TraceError", "TraceFile", "open"]
+__all__ = [
+    "Event",
+    "EventFormat",
+    "Events",
+    "Field",
+    "Info",
+    "Lost",
+    "Symbols",
+    "Trace",
+    "TraceError",
+    "TraceFile",
+    "open",
+]
 
 
 def open(path: str | os.PathLike[str], limit_bytes: int | None = None) -> TraceFile:  # noqa: A001 - as in gzip.open

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +37,30 @@ class Sequence:
 
     def __len__(self) -> int:
         return len(self.order)
+
+    @cached_property
+    def _rank_of(self) -> NDArray[np.int64]:
+        ranks = np.empty(len(self.order), np.int64)
+        ranks[self.order] = np.arange(len(self.order))
+        return ranks
+
+    def ranks(self, events: Events) -> NDArray[np.int64]:
+        """Return the place of each of some events of this buffer in the sequence."""
+        return self._rank_of[self._entries(events)]
+
+    def ranks_before(self, events: Events) -> NDArray[np.int64]:
+        """Return the place of what was recorded just before each event on its CPU, as a stack is after what it is of.
+
+        -1 where nothing was.
+        """
+        entries = self._entries(events)
+        first = entries == 0
+        before = np.where(first, 0, entries - 1)
+        other = self.walked.cpu[before] != self.walked.cpu[entries]
+        return np.where(first | other, -1, self._rank_of[before])
+
+    def _entries(self, events: Events) -> NDArray[np.int64]:
+        return np.searchsorted(self.walked.entries.places, events.places)
 
     def record(self, index: int) -> bytes:
         """Return an event's bytes as recorded, common fields included."""

@@ -23,6 +23,7 @@ from tracecmd.events import Events
 from tracecmd.formats import EventFormat, parse_fields, parse_format
 from tracecmd.sequence import Sequence as EventSequence
 from tracecmd.sequence import in_order
+from tracecmd.symbols import Symbols
 
 # How much more than its size a packed file may become in memory, before it is taken for hostile.
 _UNPACKED_PER_BYTE = 64
@@ -128,6 +129,11 @@ class TraceFile:
             self._check_open()
             self._texts[part] = self._contents.texts[part]()
         return self._texts[part]
+
+    @cached_property
+    def symbols(self) -> Symbols:
+        """The functions of the traced kernel; none where trace-cmd could not read them."""
+        return Symbols(self.text("kallsyms"))
 
     @cached_property
     def names(self) -> tuple[str, ...]:

@@ -107,6 +107,7 @@ class TraceWriter:
     compression: str = "none"
     formats: dict[str, list[str]] = field(default_factory=dict)
     cmdlines: str = ""
+    kallsyms: str = ""
     clock: str = "mono"
     options: list[tuple[int, bytes]] = field(default_factory=list)
     buffers: dict[str, list[list[bytes]]] = field(default_factory=lambda: {"": [[]]})
@@ -139,7 +140,8 @@ class TraceWriter:
 
     def _v6(self, head: bytes) -> bytes:
         ftrace, events = self._formats()
-        head += self._header_info() + ftrace + events + self.pack("II", 0, 0) + self._sized(self.cmdlines)
+        head += self._header_info() + ftrace + events + self._sized(self.kallsyms, "I") + self.pack("I", 0)
+        head += self._sized(self.cmdlines)
         cpus = max(map(len, self.buffers.values()))
         clock = f"[{self.clock}]\0".encode()
         given = [*self.options, (options.TRACECLOCK, clock)]
@@ -172,7 +174,7 @@ class TraceWriter:
             options.HEADER_INFO: self._header_info(),
             options.FTRACE_EVENTS: ftrace,
             options.EVENT_FORMATS: events,
-            options.KALLSYMS: self.pack("I", 0),
+            options.KALLSYMS: self._sized(self.kallsyms, "I"),
             options.PRINTK: self.pack("I", 0),
             options.CMDLINES: self._sized(self.cmdlines),
         }

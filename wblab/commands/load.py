@@ -36,7 +36,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=_load)
 
 
-_SPECS_OWN = "disk"  # the name of a spec's disk; here --dir says where the load writes
+# The name of a disk of a spec, where --dir says where the load writes; and a time at which a guest stops it.
+_SPECS_OWN = ("disk", "until")
 
 
 def _load(arguments: argparse.Namespace) -> None:
@@ -109,7 +110,7 @@ def _is_list(hint: object) -> bool:
 
 
 def _optional(kind: type[Load]) -> list[Field[Any]]:
-    return [field for field in fields(kind) if field.default is not MISSING and field.name != _SPECS_OWN]
+    return [field for field in fields(kind) if field.default is not MISSING and field.name not in _SPECS_OWN]
 
 
 def _options() -> dict[str, list[type[Load]]]:

@@ -7,11 +7,13 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from wblab.commands.common import add_bound, add_exp, add_json, add_run, named_run, traced
+from wblab.core.units import NS_PER_S
 from wblab.lab.printable import printable
 from wblab.lab.tables import Table
 
 if TYPE_CHECKING:
     from wblab.data.pauses import LoadPauses, PauseReport
+    from wblab.data.run import Run
     from wblab.data.writers import Writer
 
 _SHOWN = 6  # pauses of a load that the table lists, and writers to a disk
@@ -24,6 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_run(parser)
     add_exp(parser)
     add_bound(parser)
+    parser.add_argument("--causes", action="store_true", help="also how much of these pauses was what (wblab why)")
     add_json(parser)
     parser.set_defaults(run=_pauses)
 
@@ -38,10 +41,14 @@ def _pauses(arguments: argparse.Namespace) -> None:
     run = read_run(named_run(arguments))
     cache = traced(run, "the list of writers") if asks_who_dirties(run) else None
     report = pause_report(run, bound_ns, cache)
+    causes = _causes(run, bound_ns) if arguments.causes else {}
     if arguments.json:
-        print(json.dumps(report.to_json(), indent=2))
+        print(json.dumps(report.to_json() | ({"causes_ns": causes} if arguments.causes else {}), indent=2))
     else:
         table(report).show()
+        if causes:
+            print()
+            causes_table(causes).show()
         for text in top_writers(report):
             print(printable(text))
         for name, unplug_s in report.unplug_s.items():
@@ -57,6 +64,24 @@ def _pauses(arguments: argparse.Namespace) -> None:
             "the host as well: repeat it on a quieter machine or with the virtual clock",
             file=sys.stderr,
         )
+
+
+def _causes(run: "Run", bound_ns: int) -> dict[str, dict[str, int]]:
+    from wblab.why.explain import explain
+    from wblab.why.recorded import read_recorded
+    from wblab.why.shares import by_load
+
+    return by_load(explain(run, read_recorded(run), bound_ns=bound_ns))
+
+
+def causes_table(causes: dict[str, dict[str, int]]) -> Table:
+    """Return the paused time of loads by cause as a table."""
+    rows = [
+        (load, what, f"{time_ns / NS_PER_S:.3f}", f"{time_ns / sum(parts.values()):.1%}")
+        for load, parts in causes.items()
+        for what, time_ns in parts.items()
+    ]
+    return Table(rows, ("load", "cause", "paused s", "share"), frozenset((2, 3)))
 
 
 def table(report: "PauseReport") -> Table:

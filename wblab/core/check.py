@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from wblab.core.errors import InputError, nearest
 from wblab.core.parameters import check_argv
-from wblab.core.spec import Disk, Spec
+from wblab.core.spec import Disk, Spec, Trace
 from wblab.core.stackcheck import check_memory_disks, check_stack
 from wblab.core.stacks import part_of, size_bytes
 from wblab.core.units import format_bytes, format_time
@@ -54,15 +54,13 @@ def check_spec(spec: Spec) -> None:
     if spec.memory < MIN_MEMORY:
         raise InputError(f"memory: {format_bytes(spec.memory)} is too small: give at least {format_bytes(MIN_MEMORY)}")
     _check_sysctls(spec.sysctl, "sysctl")
-    for event in spec.trace.events:
-        if not EVENT.fullmatch(event):
-            raise InputError(f"trace.events: {event!r} is not of the form system:event")
+    _check_trace(spec.trace)
     if not spec.load:
         raise InputError("no load: give at least one table [load.<name>]")
     for name, load in spec.load.items():
         check_name(name, "load")
         load.check(f"load.{name}.")
-        if load.role == "offender" and load.idle_ns(0) > spec.time_limit:
+        if load.role == "offender" and load.idle_ns(0) > spec.time_limit and not spec.is_cut:
             raise InputError(f"load.{name} waits past time_limit, {format_time(spec.time_limit)}: raise time_limit")
     if spec.clock.syscall_cost > MAX_KERNEL:
         raise InputError(f"clock.syscall_cost: {format_time(spec.clock.syscall_cost)} is too long: give at most 4s")
@@ -73,6 +71,18 @@ def check_spec(spec: Spec) -> None:
     for name, agent in spec.agent.items():
         check_name(name, "agent")
         check_argv(f"agent.{name}.argv", agent.argv)
+
+
+def _check_trace(trace: Trace) -> None:
+    for event in trace.events:
+        if not EVENT.fullmatch(event):
+            raise InputError(f"trace.events: {event!r} is not of the form system:event")
+    for key, texts in (("filters", trace.filters), ("triggers", trace.triggers)):
+        for event, text in texts.items():
+            if event not in trace.events:
+                raise InputError(f"trace.{key}: {event!r} is not in trace.events{nearest(event, list(trace.events))}")
+            if not text.isprintable() or not text.strip():
+                raise InputError(f"trace.{key}: {text!r} of {event} is nothing that the kernel reads")
 
 
 def check_name(name: str, key: str) -> None:

@@ -19,8 +19,14 @@ from wblab.core.loads import CommandFailed, Cycle, Load
 from wblab.core.syscalls import lock_memory
 from wblab.core.units import NS_PER_S
 
-End = Literal["finished", "stopped", "full", "failed"]
-_ENDS: tuple[End, ...] = ("failed", "finished", "stopped", "full")  # the first: what a load is until it says more
+End = Literal["finished", "stopped", "full", "halted", "failed"]
+_ENDS: tuple[End, ...] = (
+    "failed",
+    "finished",
+    "stopped",
+    "full",
+    "halted",
+)  # the first: what a load is until it says more
 _COUNT, _END, _STATUS, _DROPPED, _ERROR = range(5)
 _ERROR_BYTES = 128
 _FIRST = _ERROR + _ERROR_BYTES // 8
@@ -43,6 +49,12 @@ class Stamps:
         count = slots[_COUNT]
         slots[_FIRST + count] = time_ns
         slots[_COUNT] = count + 1
+
+    def halt(self, time_ns: int) -> None:
+        """Note that a load which is still at it was stopped where it stood: for its parent, as it cannot do so."""
+        if self.slots[_COUNT]:
+            self.append(time_ns)
+        self.slots[_END] = _ENDS.index("halted")
 
     def note_error(self, error: OSError) -> None:
         """Note why a system call failed, unless an earlier one did."""

@@ -13,7 +13,11 @@ Filesystem = Literal["ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "vfat", "ex
 Errors = Literal["all", "reads", "writes", "drop"]
 Stalls = Literal["even", "random"]
 Scheduler = Literal["none", "mq-deadline", "kyber", "bfq"]
+Blame = Literal["virtual", "always", "never"]
 
+# In virtual time the disk is mounted and the loads start at multiples of this, so that what came before, which
+# differs a little with the host's files, does not move them.
+GRID_NS = 5 * 10**9
 DISK = "disk"  # the name of a disk that is alone, in a spec that gives it none
 
 
@@ -86,12 +90,19 @@ class Disk:
 class Trace:
     """events: `system:event` as trace-cmd takes them; none, no trace.
 
+    filters, triggers: of an event of these, which of it are recorded, and what is done besides, in the kernel's words:
+    `prev_state != 0`, `stacktrace`.
     lead: how long the trace runs before the loads start. buffer: the ring buffer of each processor.
+    blame: whether all is recorded too that `wblab why` needs, and a larger buffer taken; by default when time is
+    virtual. Without events nothing is recorded.
     """
 
     events: tuple[str, ...] = ()
+    filters: dict[str, str] = field(default_factory=dict)
+    triggers: dict[str, str] = field(default_factory=dict)
     lead: Nanoseconds = Nanoseconds(0)
     buffer: Bytes = Bytes(1408 * 1024)
+    blame: Blame = "virtual"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,7 +152,8 @@ class Spec:
 
     seed: decides the filesystem's and the guest kernel's randomness and small offsets of the loads' phases.
     kernel: a series that the lab knows; empty, the default; of a run by --kernel PATH, that path. memory: the guest's.
-    time_limit: guest time after which loads that still run are a failure.
+    time_limit: guest time after which loads that still run are a failure; but a run in which one has an `until` ends
+    then, and well.
     disk: the disks by their names, in the order of their devices. A table [disk] without names is one disk.
     stop_order: the loads that are stopped once all offenders have ended; empty, all others as listed.
     may_fail: the loads that end at a failure without ending the run.
@@ -176,6 +188,11 @@ class Spec:
     def disk_of(self, load: str) -> str:
         """Return the name of the disk that a load writes to."""
         return self.load[load].disk or self.first_disk
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether a load is to be stopped where it stands: then the run lasts until `time_limit`, and ends well."""
+        return any(load.is_cut for load in self.load.values())
 
     @property
     def offenders(self) -> list[str]:

@@ -51,7 +51,7 @@ def load_metrics(item: LoadCycles) -> dict[str, float]:
     values = np.quantile(cycles_s, list(QUANTILES.values()), method="higher").tolist()
     found |= dict(zip(QUANTILES, values, strict=True))
     if item.load.waits_for_disk:
-        whole = len(cycles_s) - (item.end == "stopped")  # the last was cut
+        whole = len(cycles_s) - (item.end in ("stopped", "halted"))  # the last was cut
         found["cycle_rate_hz"] = float(whole / cycles_s.sum())
     if item.load.role == "offender" and item.load.cycle_bytes:
         found["throughput_bps"] = float(len(cycles_s) * item.load.cycle_bytes / cycles_s.sum())

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 from wblab.core import layout, rundir
 from wblab.core.errors import WblabError
-from wblab.core.spec import Spec
+from wblab.core.spec import GRID_NS, Spec
 from wblab.core.status import Message, Phase
 from wblab.core.syscalls import on_hostfs, power_off
 from wblab.core.tables import from_table
@@ -26,9 +26,6 @@ from wblab.guest.mounts import mount_all
 from wblab.guest.settings import set_sysctls
 from wblab.guest.tracing import Recording
 
-# In virtual time the disk is mounted and the loads start at multiples of this, so that what came before, which
-# differs a little with the host's files, does not move them.
-_GRID_NS = 5 * NS_PER_S
 _SETTLE_S = 60.0  # guest time for what should take an instant: a trace that starts, a load that stops
 
 
@@ -101,7 +98,7 @@ def run(spec: Spec, tracecmd: str, status: int) -> None:
     try:
         offenders = [item for item in running if item.name in spec.offenders]
         others = [item for item in running if item.name not in spec.offenders]
-        limit_ns, due = start_ns + spec.time_limit, agenda(spec, start_ns)
+        limit_ns, due = start_ns + spec.time_limit, agenda(spec, start_ns, running)
         wait_for(offenders, limit_ns, lambda: say(status, "loads"), others=others, agenda=due)
         say(status, "stop")
         stop_loads(running, spec.stops, _SETTLE_S)
@@ -122,7 +119,7 @@ def run(spec: Spec, tracecmd: str, status: int) -> None:
 
 def on_grid(spec: Spec, time_ns: int) -> int:
     """Return the next time on the grid if time is virtual, else the time itself; in ns of CLOCK_MONOTONIC."""
-    return -(-time_ns // _GRID_NS) * _GRID_NS if spec.clock.mode == "virtual" else time_ns
+    return -(-time_ns // GRID_NS) * GRID_NS if spec.clock.mode == "virtual" else time_ns
 
 
 def sleep_until(time_ns: int) -> None:

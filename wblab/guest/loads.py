@@ -18,6 +18,7 @@ from wblab.core.streams import draw_stream, phase_stream
 from wblab.core.syscalls import set_ioprio, set_process_name
 from wblab.core.units import NS_PER_S
 from wblab.guest.devices import place
+from wblab.guest.tree import end, stop
 
 # A seed moves each load's phase by up to this much: no more than a real machine does by chance.
 PHASE_SPREAD_NS = 50_000_000
@@ -40,6 +41,11 @@ class Running:
     pid: int
     stamps: Stamps
     may_fail: bool = False
+
+    @property
+    def is_halted(self) -> bool:
+        """Whether it was stopped where it stood, and its process is still there."""
+        return ending(self.stamps).end == "halted"
 
 
 def phase_ns(seed: int, name: str) -> int:
@@ -82,7 +88,8 @@ def wait_for(
     """Wait until all these loads have ended; `progress` is called about once a second. Raises WblabError.
 
     The deadline is a time of CLOCK_MONOTONIC in ns. A load that failed ends the wait at once, and so does one of
-    `others`, which are not waited for. agenda: what is to be done meanwhile, in the order of its times.
+    `others`, which are not waited for. agenda: what is to be done meanwhile, in the order of its times. If one has an
+    `until`, the deadline is no failure: those that are still at it are halted then.
     """
     left, due = {item.pid: item for item in running}, deque(agenda)
     while left:
@@ -95,6 +102,10 @@ def wait_for(
         if not left:
             return
         if time.monotonic_ns() >= deadline_ns:
+            if any(item.load.is_cut for item in (*running, *others)):
+                for item in left.values():
+                    halt(item)
+                return
             names = ", ".join(item.name for item in left.values())
             raise WblabError(f"the load {names} did not end within the time limit: raise time_limit or lower its size")
         while due and due[0].time_ns <= time.monotonic_ns():
@@ -105,11 +116,37 @@ def wait_for(
 
 
 def stop_loads(running: list[Running], order: list[str], limit_s: float) -> None:
-    """Stop the loads in this order, each waited for before the next. Raises WblabError."""
+    """Stop the loads in this order, each waited for before the next; then end those that are halted.
+
+    Raises WblabError.
+    """
     by_name = {item.name: item for item in running}
     for name in order:
-        os.kill(by_name[name].pid, signal.SIGTERM)
-        wait_for([by_name[name]], time.monotonic_ns() + int(limit_s * NS_PER_S), lambda: None)
+        if not by_name[name].is_halted:
+            os.kill(by_name[name].pid, signal.SIGTERM)
+            wait_for([by_name[name]], time.monotonic_ns() + int(limit_s * NS_PER_S), lambda: None)
+    for item in running:
+        if item.is_halted:
+            end(item.pid)
+
+
+def halt(item: Running) -> None:
+    """Stop a load for good where it stands, unless it has ended; that moment is its last boundary.
+
+    By a signal that a program does not notice, instead of an end that it brings about itself: until then there is no
+    difference, not in a byte of its memory, from a run in which it is not stopped.
+    """
+    if _is_at_work(item):
+        stop(item.pid)
+        item.stamps.halt(time.monotonic_ns())
+
+
+def _is_at_work(item: Running) -> bool:
+    try:
+        left = os.waitid(os.P_PID, item.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:  # it was waited for
+        return False
+    return left is None and ending(item.stamps).end == "failed"  # which it says from its begin on, until its end
 
 
 def _task(name: str, spec: Spec, stamps: Stamps, first_ns: int, group: Path | None) -> Callable[[], None]:

@@ -26,6 +26,10 @@ class Recording:
         self.command = [tracecmd, "record", "-C", "mono", "-b", str(trace.buffer // 1024), "-o", str(output)]
         for event in trace.events:
             self.command += ["-e", event]
+            if event in trace.filters:
+                self.command += ["-f", trace.filters[event]]
+            if event in trace.triggers:
+                self.command += ["-R", trace.triggers[event]]
         self.process: subprocess.Popen[bytes] | None = None
 
     def start(self, limit_s: float) -> None:

@@ -1,10 +1,11 @@
 """One door for a run: a request is a spec that was checked, with the kernel that it runs on."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
 from wblab.core.errors import InputError
-from wblab.core.spec import Spec
+from wblab.core.spec import Spec, Trace
+from wblab.host.blame import blamed, is_wanted
 from wblab.host.check import check_kernel, check_run
 from wblab.host.sandbox import landlock_version
 from wblab.kernels import Kernel, Shelf, sort_events
@@ -14,7 +15,8 @@ from wblab.kernels import Kernel, Shelf, sort_events
 class Request:
     """A run that is ready: `ready` or `suited` makes it, wblab.host.run.run_experiment runs it.
 
-    left_out: those of the spec's events for which the kernel lacks a feature that not all kernels have.
+    left_out: those of the spec's events for which the kernel lacks a feature that not all kernels have, and of those
+    that explain pauses, which the kernel has not.
     """
 
     spec: Spec
@@ -23,9 +25,9 @@ class Request:
 
     @property
     def traced(self) -> Spec:
-        """The spec without the events that are left out, which is what the guest gets."""
-        events = tuple(event for event in self.spec.trace.events if event not in self.left_out)
-        return replace(self.spec, trace=replace(self.spec.trace, events=events))
+        """The spec with what explains pauses and without the events left out, which is what the guest gets."""
+        trace = blamed(self.spec) if is_wanted(self.spec) else self.spec.trace
+        return replace(self.spec, trace=without(trace, self.left_out))
 
 
 def ready(spec: Spec, shelf: Shelf) -> Request:
@@ -46,7 +48,20 @@ def suited(spec: Spec, kernel: Kernel) -> Request:
             f"trace.events: the kernel {kernel.release} has no {', '.join(events.unknown)}: "
             "correct or remove it; names are as in /sys/kernel/tracing/events"
         )
-    return Request(spec, kernel, events.left_out)
+    left_out = events.left_out
+    if is_wanted(spec):
+        explaining = sort_events(kernel, blamed(spec).events)
+        left_out = tuple(dict.fromkeys((*left_out, *explaining.left_out, *explaining.unknown)))
+    return Request(spec, kernel, left_out)
+
+
+def without(trace: Trace, left_out: Collection[str]) -> Trace:
+    """Return a trace without some events, and without what is said of them."""
+    events = tuple(event for event in trace.events if event not in left_out)
+    filters, triggers = (
+        {event: text for event, text in texts.items() if event in events} for texts in (trace.filters, trace.triggers)
+    )
+    return replace(trace, events=events, filters=filters, triggers=triggers)
 
 
 def notes(requests: Iterable[Request], *, here: bool = True) -> list[str]:

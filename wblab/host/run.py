@@ -33,6 +33,8 @@ from wblab.lab.results import commit, stage
 from wblab.lab.tools import tool_path
 
 _LIMITS = Limits()
+# What the guest must know is made as long as a multiple of this: one digit more of a number is not to move its memory.
+_PARAMETERS_BYTES = 8192
 
 
 class RunFailedError(WblabError):
@@ -133,7 +135,8 @@ def guest_parameters(spec: Spec) -> str:
     """Return what the guest must know, as JSON; not the run's name, which would change its memory a little."""
     anonymous = replace(spec, name="", kernel="")
     python = str(lab().python) if spec.needs_lab else ""
-    return json.dumps({"spec": to_table(anonymous), "tracecmd": str(tool_path("trace-cmd")), "python": python})
+    text = json.dumps({"spec": to_table(anonymous), "tracecmd": str(tool_path("trace-cmd")), "python": python})
+    return text + " " * (-len(text) % _PARAMETERS_BYTES)
 
 
 def _progress(spec: Spec, report: Report) -> tuple[Callable[[Message], None], Callable[[], None]]:

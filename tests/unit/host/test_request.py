@@ -16,7 +16,10 @@ OPENS = ("syscalls:sys_enter_openat", "syscalls:sys_exit_openat")
 
 
 def asking(*events):
-    return read_spec(PRESETS / "base.toml", [f"trace.events={[*events]}".replace("'", '"'), 'kernel="6.12"'])
+    """A spec that traces these events, and nothing to explain pauses."""
+    return read_spec(
+        PRESETS / "base.toml", [f"trace.events={[*events]}".replace("'", '"'), 'kernel="6.12"', "trace.blame=never"]
+    )
 
 
 @pytest.fixture
@@ -57,6 +60,26 @@ def test_events_that_not_every_kernel_has_are_left_out_once_for_all(kernel):
     request = suited(spec, kernel)
     assert (request.spec, request.left_out) == (spec, OPENS)
     assert request.traced == asking("writeback:balance_dirty_pages")
+
+
+def test_what_is_said_of_an_event_is_left_out_with_it(kernel):
+    said = ["trace.triggers={'syscalls:sys_enter_openat'='stacktrace', 'writeback:balance_dirty_pages'='stacktrace'}"]
+    events = f"trace.events={['writeback:balance_dirty_pages', *OPENS]}".replace("'", '"')
+    spec = read_spec(PRESETS / "base.toml", [events, 'kernel="6.12"', "trace.blame=never", *said])
+    assert suited(spec, kernel).traced.trace.triggers == {"writeback:balance_dirty_pages": "stacktrace"}
+
+
+def test_what_explains_pauses_is_traced_as_far_as_the_kernel_has_it(kernel):
+    with kernel.path.open("a") as linux:
+        linux.write("\0".join(["", "sched", "sched_switch", "sys_enter_openat", "raw_syscalls", "sys_enter", ""]))
+    spec = read_spec(PRESETS / "base.toml", ['kernel="6.12"'])
+    request = suited(spec, kernel)
+    traced = request.traced.trace
+    assert request.spec.trace == spec.trace
+    assert {"sched:sched_switch", "raw_syscalls:sys_enter", *spec.trace.events} == set(traced.events)
+    assert "block:block_buffer_wait" in request.left_out
+    assert traced.triggers.keys() == {"sched:sched_switch"}
+    assert traced.filters == {"raw_syscalls:sys_enter": 'COMM == "c1" || COMM == "w1" || COMM == "mw1"'}
 
 
 def test_a_misspelt_event_is_refused(kernel):

@@ -25,13 +25,17 @@ Progress = Callable[[], object]
 # A load without an end of its own stops after this many cycles: its buffer takes 8 bytes for each.
 MAX_ENDLESS_CYCLES = 100_000
 MAX_CYCLES = 1 << 22  # each takes 8 bytes of locked memory
+# So far away that it does not come, and a number of the same size as one that does: then a run in which a load is
+# stopped is, up to that moment, the same to the bit as the one in which it is not.
+NEVER = Nanoseconds(10**15)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Load:
     """What all loads have in common.
 
-    start: delay of the first cycle after the common start of the loads.
+    start: delay of the first cycle after the common start of the loads. until: when, after the common start, a guest
+    stops the load where it stands, for good; its process stays, so that no memory becomes free.
     disk: the name of the disk that it writes to, in a spec that has several; empty, the first.
     ioclass, iolevel: I/O priority, as in ioprio_set(2); level 0 (highest) to 7 counts in two of the classes.
 
@@ -50,6 +54,7 @@ class Load:
     raw: ClassVar[bool] = False
 
     start: Nanoseconds = Nanoseconds(0)
+    until: Nanoseconds = NEVER
     disk: str = ""
     ioclass: IoClass = "none"
     iolevel: int = 4
@@ -58,6 +63,11 @@ class Load:
     def ends(self) -> bool:
         """Whether the load ends by itself, after `capacity` cycles."""
         return self.role == "offender"
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether it is to be stopped where it stands."""
+        return self.until < NEVER
 
     @property
     def capacity(self) -> int:
@@ -88,6 +98,8 @@ class Load:
         """Raise InputError for a load that cannot run; `path` stands before its keys in the message."""
         if self.start < 0:
             raise InputError(f"{path}start: {self.start} is negative")
+        if self.until <= 0:
+            raise InputError(f"{path}until: {self.until} is not after the loads' start")
         if not 0 <= self.iolevel <= 7:
             raise InputError(f"{path}iolevel: {self.iolevel} is not between 0 and 7")
 

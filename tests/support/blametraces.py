@@ -1,0 +1,123 @@
+"""Traces that tell why a task was stopped, one event after the other: a story of tasks, stacks and a disk."""
+
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from .tracewriter import Ring, TraceWriter, event_format
+
+DEVICE = 98 << 20  # ubda, 98:0
+_SWITCH, _WAKING, _STACK, _SUBMIT, _COMPLETE, _DIRTY, _WAIT = range(300, 307)
+_FIRST, _APART = 0x60000000, 0x1000  # where the first function is, and how far apart they are
+_UNINTERRUPTIBLE, _PREEMPTED = 2, 0x100
+FORMATS = {
+    "sched": [
+        event_format(
+            "sched_switch",
+            _SWITCH,
+            "char prev_comm[16] 8 16 1\npid_t prev_pid 24 4 1\nlong prev_state 32 8 1\nchar next_comm[16] 40 16 1\n"
+            "pid_t next_pid 56 4 1",
+        ),
+        event_format("sched_waking", _WAKING, "char comm[16] 8 16 1\npid_t pid 24 4 1"),
+    ],
+    "ftrace": [event_format("kernel_stack", _STACK, "int size 8 4 1\nunsigned long caller[8] 16 64 0")],
+    "block": [
+        event_format(
+            "block_bio_submit",
+            _SUBMIT,
+            "dev_t dev 8 4 0\nunsigned int nr_sector 12 4 0\nsector_t sector 16 8 0\nu64 ino 24 8 0\n"
+            "unsigned long index 32 8 0\nchar rwbs[10] 40 10 0",
+        ),
+        event_format(
+            "block_rq_complete", _COMPLETE, "dev_t dev 8 4 0\nunsigned int nr_sector 12 4 0\nsector_t sector 16 8 0"
+        ),
+        event_format(
+            "block_buffer_wait",
+            _WAIT,
+            "dev_t dev 8 4 0\nint bit 12 4 1\nsector_t block 16 8 0\nsize_t size 24 8 0\nunsigned long state 32 8 0",
+        ),
+    ],
+    "writeback": [
+        event_format(
+            "writeback_dirty_folio", _DIRTY, "char name[32] 8 32 1\nu64 ino 40 8 0\nunsigned long index 48 8 0"
+        )
+    ],
+}
+
+
+@dataclass
+class Story:
+    """Events of one processor, in the order in which they are told. Times are ns; they must not go back."""
+
+    comms: dict[int, str] = field(default_factory=dict)
+    start_ns: int = 1_000_000_000
+    functions: dict[str, int] = field(default_factory=dict)
+    _events: list[tuple[int, bytes]] = field(default_factory=list)
+    _ring: Ring = field(default_factory=Ring)
+
+    def switch(self, ns: int, out: int, into: int, *, stack: Sequence[str] = (), preempted: bool = False) -> None:
+        """Take a task off the processor: asleep with a stack, or preempted, or just so; and give it to another."""
+        state = _PREEMPTED if preempted else _UNINTERRUPTIBLE if stack else 0
+        body = struct.pack("<16si4xq16si", self._comm(out), out, state, self._comm(into), into)
+        self._add(ns, _SWITCH, out, body)
+        if stack:
+            self._stack(ns, out, stack)
+
+    def wake(self, ns: int, by: int, pid: int, stack: Sequence[str] = ()) -> None:
+        """Wake a task, from where the stack of another one is."""
+        self._add(ns, _WAKING, by, struct.pack("<16si", self._comm(pid), pid))
+        if stack:
+            self._stack(ns, by, stack)
+
+    def submit(
+        self, ns: int, by: int, sector: int, sectors: int, *, inode: int = 0, index: int = 0, rwbs: str = "W"
+    ) -> None:
+        """Hand a bio to the block layer."""
+        body = struct.pack("<IIQQQ10s", DEVICE, sectors, sector, inode, index, rwbs.encode())
+        self._add(ns, _SUBMIT, by, body)
+
+    def complete(self, ns: int, sector: int, sectors: int, by: int = 0) -> None:
+        """Let the disk be done with a request."""
+        self._add(ns, _COMPLETE, by, struct.pack("<IIQ", DEVICE, sectors, sector))
+
+    def dirty(self, ns: int, by: int, inode: int, index: int) -> None:
+        """Dirty a page of a file."""
+        self._add(ns, _DIRTY, by, struct.pack("<32sQQ", b"98:0", inode, index))
+
+    def wait_for_block(self, ns: int, pid: int, block: int) -> None:
+        """Let a task say for which block it will wait."""
+        self._add(ns, _WAIT, pid, struct.pack("<IiQQQ", DEVICE, 2, block, 1024, 0))
+
+    def encode(self) -> bytes:
+        """Return the trace."""
+        pages, entries, at, length, begin = [], [], self.start_ns, 0, 0
+        for ns, record in self._events:
+            entry = self._ring.extend(self.start_ns + ns - at) + self._ring.data(0, record)
+            if length + len(entry) > self._ring.page_bytes - self._ring.data_at:
+                pages.append(self._ring.page(self.start_ns + begin, entries))
+                entries, length = [], 0
+            if not entries:
+                begin = ns
+                entry = self._ring.extend(0) + self._ring.data(0, record)
+            entries.append(entry)
+            length, at = length + len(entry), self.start_ns + ns
+        if entries:
+            pages.append(self._ring.page(self.start_ns + begin, entries))
+        symbols = "".join(f"{address:016x} t {name}\n" for name, address in self.functions.items())
+        comms = "".join(f"{pid} {name}\n" for pid, name in self.comms.items())
+        return TraceWriter(
+            self._ring, formats=FORMATS, cmdlines=comms, kallsyms=symbols, buffers={"": [pages]}
+        ).encode()
+
+    def _add(self, ns: int, number: int, pid: int, body: bytes) -> None:
+        self._events.append((ns, self._ring.record(number, pid, body)))
+
+    def _stack(self, ns: int, pid: int, stack: Sequence[str]) -> None:
+        addresses = [self._address(name) + 4 for name in stack]
+        self._add(ns, _STACK, pid, struct.pack(f"<i4x{len(stack)}Q", len(stack), *addresses))
+
+    def _address(self, name: str) -> int:
+        return self.functions.setdefault(name, _FIRST + _APART * len(self.functions))
+
+    def _comm(self, pid: int) -> bytes:
+        return self.comms.get(pid, "").encode()

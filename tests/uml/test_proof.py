@@ -1,0 +1,50 @@
+"""Without the offender the pause is gone; stopped too late, or without another innocent load, it is not."""
+
+from functools import cache
+
+import pytest
+
+from wblab.data.run import read_run
+from wblab.host.request import ready
+from wblab.host.run import run_experiment
+from wblab.proof.cut import Trial, begin_ns
+from wblab.why.explain import explain
+from wblab.why.recorded import read_recorded
+
+BOUND_NS = 300_000_000
+
+
+@pytest.fixture(scope="module")
+def trial(shared_lab):
+    """Return what asks about the longest pause of mw1 in a preset, which is run once."""
+
+    def make(spec):
+        request = ready(spec, lambda name: shared_lab.kernel)
+        return read_run(run_experiment(request, shared_lab.results).directory)
+
+    @cache
+    def of(preset):
+        run = shared_lab.run(preset, "trace.lead=1s")
+        pauses = explain(run, read_recorded(run), "mw1", BOUND_NS)
+        return Trial(run, max(pauses, key=lambda item: item.pause_ns), make, BOUND_NS)
+
+    return of
+
+
+@pytest.mark.parametrize("preset", ["base", "base-device"])
+def test_without_the_offender_the_pause_is_gone(trial, preset):
+    asked = trial(preset)
+    found = asked.without("l1", begin_ns(asked.run, "l1"))
+    assert (found.verdict, found.pause_ns < BOUND_NS) == ("gone", True)
+
+
+@pytest.mark.parametrize("preset", ["base", "base-device"])
+def test_stopped_as_the_pause_begins_it_is_too_late(trial, preset):
+    asked = trial(preset)
+    assert asked.without("l1", asked.pause.start_ns).verdict != "gone"
+
+
+@pytest.mark.parametrize("preset", ["base", "base-device"])
+def test_without_another_innocent_load_it_is_unchanged(trial, preset):
+    asked = trial(preset)
+    assert asked.without("w1", asked.pause.start_ns - 1_000_000_000).verdict == "unchanged"

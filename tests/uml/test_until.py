@@ -1,0 +1,26 @@
+"""A load that is stopped where it stands: up to that moment the run is the same to the bit."""
+
+import pytest
+
+from wblab.data.difference import first_differences
+
+UNTIL_S = 4
+SHORT = ("load.l1.size=32MiB", "load.l1.wait=1s", "load.l2.size=1MiB", "load.l2.wait=12s", "trace.lead=1s")
+
+
+@pytest.fixture(scope="module")
+def whole(shared_lab):
+    return shared_lab.run("base-device", *SHORT)
+
+
+@pytest.mark.parametrize("load", ["l1", "w1"])
+def test_everything_before_is_identical(shared_lab, whole, load):
+    cut = shared_lab.run("base-device", *SHORT, f"load.{load}.until={UNTIL_S}s", "time_limit=8s")
+    start_s = whole.zero_ns // (5 * 10**9) * 5
+    differences = first_differences(whole, cut)
+    assert start_s + UNTIL_S <= differences[0].at_s < start_s + UNTIL_S + 0.001
+    item = cut.load(load)
+    assert item.end == "halted"
+    assert start_s + UNTIL_S <= item.boundaries_ns[-1] / 1e9 < start_s + UNTIL_S + 0.1
+    others = [other for other in cut.loads if other.load.role != "offender" and other.name != load]
+    assert all(other.boundaries_ns[-1] / 1e9 >= start_s + 8 for other in others)

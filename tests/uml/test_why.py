@@ -1,0 +1,54 @@
+"""The pauses of the base experiments are explained by two witnesses, and by what the disks are known to do."""
+
+from functools import cache
+
+import pytest
+
+from wblab.why.explain import explain
+from wblab.why.recorded import read_recorded
+
+BOUND_NS = 100_000_000
+
+
+@pytest.fixture(scope="module")
+def explained(shared_lab):
+    """Return what explains a preset's pauses: it is run once."""
+
+    @cache
+    def of(preset):
+        run = shared_lab.run(preset)
+        return explain(run, read_recorded(run), bound_ns=BOUND_NS)
+
+    return of
+
+
+def of_kind(found, kind):
+    return sum(item.parts.get(kind, 0) for item in found) / sum(item.pause_ns for item in found)
+
+
+@pytest.mark.parametrize(("preset", "kind"), [("base", "throttled"), ("base-device", "journal writes block")])
+def test_what_stops_the_innocent(explained, preset, kind):
+    found = explained(preset)
+    assert {item.load for item in found} <= {"w1", "mw1"}
+    assert all(sum(item.parts.values()) == item.pause_ns for item in found)
+    assert all(sum(chain.time_ns for chain in item.chains) == item.pause_ns for item in found)
+    assert of_kind(found, "unknown") < 0.01
+    assert of_kind(found, kind) > 0.9
+    assert not any(item.is_acquitted for item in found if item.pause_ns > 5 * BOUND_NS)
+
+
+def test_at_the_limit_it_is_the_offender_who_dirtied_nearly_all(explained):
+    longest = max(explained("base"), key=lambda item: item.pause_ns)
+    (cause,) = (cause for cause in longest.causes if cause.kind == "throttled")
+    assert cause.call == "write"
+    assert cause.dirty["l1"] > 0.95 * sum(cause.dirty.values())
+    assert cause.written["l1"] > 0.95 * sum(cause.written.values())
+
+
+def test_behind_the_journal_it_is_the_offenders_bytes_that_went_first(explained):
+    longest = max(explained("base-device"), key=lambda item: item.pause_ns)
+    cause = longest.causes[0]
+    assert cause.block > 0
+    assert cause.functions[-1] == "out_of_line_wait_on_bit" or "do_get_write_access" in cause.functions
+    assert cause.request.ahead["l1"] > 0.9 * sum(cause.request.ahead.values())
+    assert cause.request.done_ns - cause.request.handed_ns >= cause.longest_ns

@@ -1,0 +1,60 @@
+"""One set of events explains pauses, and what a spec has of its own stays."""
+
+from dataclasses import replace
+
+import pytest
+
+from wblab.core.check import EVENT, check_spec
+from wblab.host.blame import BUFFER, EVENTS, blamed, is_wanted
+from wblab.lab.places import PRESETS
+from wblab.lab.specfile import read_spec
+
+
+def base(*settings):
+    return read_spec(PRESETS / "base.toml", settings)
+
+
+@pytest.mark.parametrize(
+    ("settings", "wanted"),
+    [
+        ((), True),
+        (("clock.mode=real",), False),
+        (("clock.mode=real", "trace.blame=always"), True),
+        (("trace.blame=never",), False),
+        (("trace.events=[]",), False),
+    ],
+)
+def test_what_explains_pauses_is_recorded_in_virtual_time_unless_it_is_asked_for_otherwise(settings, wanted):
+    assert is_wanted(base(*settings)) == wanted
+
+
+def test_what_is_recorded_is_what_a_spec_could_ask_for_itself():
+    spec = base()
+    check_spec(replace(spec, trace=blamed(spec)))
+    assert all(EVENT.fullmatch(event) for event in EVENTS)
+    assert blamed(spec).buffer == BUFFER > spec.trace.buffer
+
+
+def test_a_spec_keeps_its_own_events_filters_and_triggers():
+    spec = base(
+        'trace.events=["raw_syscalls:sys_enter", "sched:sched_switch"]',
+        "trace.triggers={'sched:sched_switch'='stacktrace'}",
+        "trace.buffer=64M",
+    )
+    trace = blamed(spec)
+    assert trace.events[:2] == spec.trace.events
+    assert len(trace.events) == len(set(trace.events))
+    assert "raw_syscalls:sys_enter" not in trace.filters  # all system calls, as it has asked
+    assert "raw_syscalls:sys_exit" in trace.filters
+    assert trace.triggers["sched:sched_switch"] == "stacktrace"
+    assert trace.buffer == spec.trace.buffer
+
+
+def test_a_long_name_of_a_load_is_cut_as_the_kernel_cuts_it():
+    spec = base("load={a-load-with-a-long-name={kind='control', idle='50ms'}}")
+    assert blamed(spec).filters["raw_syscalls:sys_exit"] == 'COMM == "a-load-with-a-l"'
+
+
+def test_more_loads_than_a_filter_has_room_for_are_not_filtered():
+    loads = ", ".join(f"load-number-{number}={{kind='control', idle='50ms'}}" for number in range(41))
+    assert blamed(base(f"load={{{loads}}}")).filters == {}

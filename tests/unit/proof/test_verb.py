@@ -1,0 +1,63 @@
+"""wblab why --prove, as it is called; the runs that it makes are made by hand."""
+
+import json
+
+import pytest
+from support.blametraces import Story
+from support.runs import MS, S, write_run
+
+from wblab.cli import main
+from wblab.data.run import read_run
+
+MW1 = 7  # the pid of all loads that are made by hand
+SPARED = [100 * MS * number for number in range(160)]
+PAUSED = [*SPARED[:71], 15 * S, 15 * S + 100 * MS]  # from 7 s on
+POINT_NS = 6 * S  # l1 stopped before this spares mw1
+
+
+@pytest.fixture
+def path(tmp_path, monkeypatch):
+    story = Story({MW1: "mw1"}, start_ns=10 * S)
+    story.switch(0, MW1, 0, stack=("__schedule", "schedule", "do_nanosleep"))
+    others = {
+        "w1": [10 * S + 50 * MS * number for number in range(200)],
+        "l1": [10 * S + 10 * MS, 15 * S + 10 * MS, 20 * S],
+    }
+
+    def write(name, boundaries):
+        run = write_run(tmp_path / name, {"mw1": [10 * S + time for time in boundaries], **others})
+        (run / "trace.dat").write_bytes(story.encode())
+        return run
+
+    def make(spec):
+        spared = spec.load["l1"].until < POINT_NS
+        return read_run(write(spec.name, SPARED if spared else PAUSED))
+
+    monkeypatch.setattr("wblab.commands.prove.maker", lambda results, kernel: make)
+    monkeypatch.setattr("wblab.proof.cut.first_differences", lambda first, second: [])
+    return str(write("run", PAUSED))
+
+
+def test_verdicts_and_the_point_of_no_return_are_told(path, capsys):
+    assert main(["why", path, "--prove"]) == 0
+    said = capsys.readouterr().out
+    assert "pause 1: mw1 was stopped for 7.900 s from 7.000 s on" in said
+    assert "without w1: unchanged, 7.900 s" in said
+    assert "without l1: gone, 0.000 s" in said
+    (point,) = (line for line in said.splitlines() if "point of no return" in line)
+    assert point.startswith("  point of no return: stopped at 5.9")
+    assert "l1 spares mw1; stopped at 6.0" in point
+
+
+def test_only_the_suspects_that_are_named(path, capsys):
+    assert main(["why", path, "--prove", "--suspect", "l1", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["pause"]["load"], found["pause"]["pause_ns"]) == ("mw1", 7900 * MS)
+    (suspect,) = found["suspects"]
+    assert suspect["saved"]["halted_ns"] < POINT_NS <= suspect["lost"]["halted_ns"]
+    assert [item["verdict"] for item in suspect["curve"]][:: len(suspect["curve"]) - 1] == ["gone", "unchanged"]
+
+
+def test_without_a_pause_there_is_nothing_to_prove(path, capsys):
+    assert main(["why", path, "--prove", "--bound", "10s"]) == 2
+    assert "--prove: there is no pause over 10s" in capsys.readouterr().err

@@ -1,0 +1,67 @@
+"""wblab why, as it is called."""
+
+import json
+
+import pytest
+from support.blametraces import Story
+from support.runs import MS
+
+from wblab.cli import main
+
+from .conftest import MW1
+from .test_explain import COMMS, NAP, NAP_ENDS, SHADOW, SHADOW_ENDS, blocked
+
+
+@pytest.fixture
+def path(told):
+    story = Story(COMMS)
+    story.wait_for_block(0, MW1, 276)
+    for start in (0, 700):
+        blocked(story, start, start + 600, SHADOW, SHADOW_ENDS)
+        blocked(story, start + 600, start + 700, NAP, NAP_ENDS)
+    run, _ = told(story, [0, 700 * MS, 1400 * MS])
+    return str(run.path)
+
+
+def test_pauses_are_told_in_words_with_what_proves_them(path, capsys):
+    assert main(["why", path]) == 0
+    said = capsys.readouterr().out
+    assert "1. mw1 was stopped for 0.600 s, in a round that began at 0.000 s." in said
+    assert "in openat, it waited to change a block that the journal was writing (block 276, inode bitmap or" in said
+    assert "sys_openat > __ext4_new_inode > do_get_write_access" in said
+    assert "0.000000 s CPU0 mw1-7 block_buffer_wait: " in said
+    assert f"wblab timeline {path} --from 0.000s --to 0.700s" in said
+
+
+def test_one_pause_is_told_on_its_own(path, capsys):
+    assert main(["why", path, "--pause", "2"]) == 0
+    said = capsys.readouterr().out
+    assert "2. mw1 was stopped" in said
+    assert "1. mw1" not in said
+
+
+def test_json_has_parts_that_add_up_and_the_events(path, capsys):
+    assert main(["why", path, "--json", "--load", "mw1"]) == 0
+    first, second = json.loads(capsys.readouterr().out)
+    assert sum(first["parts"].values()) == first["pause_ns"] == 600 * MS
+    assert (second["number"], second["unknown_ns"], second["is_acquitted"]) == (2, 0, False)
+    assert any("sched_waking" in event for event in first["causes"][0]["events"])
+
+
+def test_a_run_without_pauses_says_so(path, capsys):
+    assert main(["why", path, "--bound", "2s"]) == 0
+    assert capsys.readouterr().out == "no pause over 2s\n"
+
+
+def test_pauses_tell_their_causes(path, capsys):
+    assert main(["pauses", path, "--causes"]) == 0
+    assert "mw1   journal writes block     1.200  100.0%" in capsys.readouterr().out
+    assert main(["pauses", path, "--causes", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["causes_ns"] == {"mw1": {"journal writes block": 1200 * MS}}
+    assert main(["pauses", path, "--json"]) == 0
+    assert "causes_ns" not in json.loads(capsys.readouterr().out)
+
+
+def test_a_pause_that_is_not_there_is_refused(path, capsys):
+    assert main(["why", path, "--pause", "3"]) == 2
+    assert "--pause 3: there are 2 pauses over 300ms" in capsys.readouterr().err

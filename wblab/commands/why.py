@@ -1,0 +1,100 @@
+"""wblab why: why each pause of a run was."""
+
+import argparse
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from wblab.commands.common import add_bound, add_exp, add_json, add_kernel, add_run, named_run, results, whole
+from wblab.lab.printable import printable
+
+if TYPE_CHECKING:
+    from wblab.data.run import Run
+    from wblab.why.explain import Explanation
+    from wblab.why.recorded import Recorded
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the verb and its options."""
+    parser.description = (
+        "Explain why each pause of a run was: what the load waited for, who held that, and whose bytes went first. "
+        "What two witnesses do not agree on, where a task went to sleep and where it was woken, is said to be unknown."
+    )
+    add_run(parser)
+    add_exp(parser)
+    parser.add_argument("--load", default="", metavar="LOAD", help="only pauses of this load")
+    parser.add_argument(
+        "--pause", type=whole(1), metavar="N", help="only the pause of this number, in the order of time"
+    )
+    parser.add_argument(
+        "--prove",
+        action="store_true",
+        help="run it again without each suspect, and say what becomes of the pause (default: the longest) and until "
+        "when stopping the suspect would have spared the load",
+    )
+    parser.add_argument(
+        "--suspect", action="append", default=[], metavar="LOAD", help="with --prove: without this load; again for more"
+    )
+    add_kernel(parser, "with --prove: the series that the run had")
+    add_bound(parser)
+    add_json(parser)
+    parser.set_defaults(run=_why)
+
+
+def _why(arguments: argparse.Namespace) -> None:
+    from wblab.core.errors import InputError
+    from wblab.core.units import parse_time
+    from wblab.data.run import read_run
+    from wblab.why.explain import explain
+    from wblab.why.recorded import read_recorded
+
+    run = read_run(named_run(arguments))
+    recorded = read_recorded(run)
+    bound_ns = parse_time(arguments.bound)
+    found = explain(run, recorded, arguments.load, bound_ns)
+    if arguments.pause:
+        if arguments.pause > len(found):
+            raise InputError(f"--pause {arguments.pause}: there are {len(found)} pauses over {arguments.bound}")
+        found = [found[arguments.pause - 1]]
+    if arguments.prove:
+        from wblab.commands.prove import maker, prove
+        from wblab.proof.cut import Trial
+
+        if not found:
+            raise InputError(f"--prove: there is no pause over {arguments.bound}")
+        longest = max(found, key=lambda item: item.pause_ns)
+        make = maker(results(arguments), arguments.kernel)
+        prove(Trial(run, longest, make, bound_ns), arguments.suspect, as_json=arguments.json)
+    elif arguments.json:
+        print(json.dumps([_table(run, recorded, item) for item in found], indent=2))
+    else:
+        print("\n".join(map(printable, _lines(run, recorded, found, arguments.bound))))
+
+
+def _lines(run: "Run", recorded: "Recorded", found: "list[Explanation]", bound: str) -> list[str]:
+    from wblab.why.words import sentences, total
+
+    if not found:
+        return [f"no pause over {bound}"]
+    lines: list[str] = []
+    for item in found:
+        lines += [*sentences(item, lambda rank: _event(run, recorded, rank)), ""]
+    first = found[0]
+    close_up = f"wblab timeline {run.path} --from {first.start_ns / 1e9:.3f}s --to {first.end_ns / 1e9:.3f}s"
+    return [*lines, *total(found), f"look at pause {first.number}: {close_up}"]
+
+
+def _table(run: "Run", recorded: "Recorded", item: "Explanation") -> dict[str, Any]:
+    """Return an explanation as a JSON object, with its events in words."""
+    table = asdict(item) | {"unknown_ns": item.unknown_ns, "is_acquitted": item.is_acquitted}
+    for cause in table["causes"]:
+        cause["events"] = [_event(run, recorded, rank) for rank in cause["events"]]
+    return table
+
+
+def _event(run: "Run", recorded: "Recorded", rank: int) -> str:
+    """Return an event as a line; its time counts from the run's zero."""
+    from wblab.core.units import NS_PER_S
+
+    at_s = (int(recorded.sequence.ts_ns[rank]) - run.zero_ns) / NS_PER_S
+    return f"{at_s:.6f} s {recorded.sequence.text(rank).partition(' ')[2]}"

@@ -1,0 +1,40 @@
+"""Which block a task said it would wait for, where the kernel says so (block_buffer_wait)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import tracecmd
+from numpy.typing import NDArray
+from tracecmd.sequence import Sequence
+
+BUFFER_WAIT = "block_buffer_wait"
+NONE = -1
+
+Numbers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Awaited:
+    """Blocks by task and place in the trace."""
+
+    pid: Numbers
+    rank: Numbers
+    block: Numbers
+
+    def before(self, pid: int, rank: int, after_rank: int) -> tuple[int, int]:
+        """Return the block that a task named last between two places, and where it did; NONE where it did not."""
+        first, last = np.searchsorted(self.pid, [pid, pid + 1]).tolist()
+        row = first + int(np.searchsorted(self.rank[first:last], rank)) - 1
+        if row < first or self.rank[row] < after_rank:
+            return NONE, NONE
+        return int(self.block[row]), int(self.rank[row])
+
+
+def read_awaited(trace: tracecmd.TraceFile, sequence: Sequence) -> Awaited:
+    """Return the blocks that tasks named; none where the kernel has no such event."""
+    if BUFFER_WAIT not in trace.names:
+        return Awaited(*[np.zeros(0, np.int64)] * 3)
+    events = trace.events(BUFFER_WAIT)
+    rank, pid = sequence.ranks(events), events.pid.astype(np.int64)
+    order = np.lexsort((rank, pid))
+    return Awaited(pid[order], rank[order], events["block"].astype(np.int64)[order])

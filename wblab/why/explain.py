@@ -1,0 +1,247 @@
+"""A pause explained: what it consists of, who held whom, and whose bytes went first."""
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+
+from wblab.core.spec import Spec
+from wblab.core.units import Bytes
+from wblab.data.pauses import DEFAULT_BOUND_NS
+from wblab.data.run import LoadCycles, Run
+from wblab.why.account import ASLEEP, RUNNABLE, RUNNING, UNTOLD, Account, Chain, Wait, account, chains
+from wblab.why.kinds import KINDS
+from wblab.why.objects import wanted
+from wblab.why.recorded import Recorded
+from wblab.why.requests import NEVER, NOBODY, device_number
+from wblab.why.stacks import Stack
+
+JOURNAL, METADATA = "the journal", "the filesystem"
+_CALL = re.compile(r"(?:(?:__x64_|__se_|__do_|k)?sys_|do_(?=p?(?:read|write)v$))(\w+)")
+_JOURNALS = ("jbd2/", "xfsaild/", "xfs-cil/", "xfs-log/")
+_THROTTLED = "throttled"
+_OWN = (ASLEEP, "task", RUNNING, RUNNABLE)  # from which the time that a load meant to sleep is taken, in this order
+
+
+@dataclass(frozen=True)
+class Request:
+    """The request with whose end a wait ended.
+
+    handed_ns: when the first of its bios was handed to the block layer. ahead: the bytes that the disk was done with
+    between that and its end, by whose they are; it is among them.
+    """
+
+    device: int
+    sector: int
+    size: Bytes
+    handed_ns: int
+    done_ns: int
+    ahead: dict[str, Bytes]
+
+
+@dataclass(frozen=True)
+class Cause:
+    """All waits of one kind in a pause, and the longest of them in detail.
+
+    call: the system call that it was in; functions: from there down to where it slept. block: on the disk, of a wait
+    for one, -1 where it is not known; is_of: what it is a part of, told by the function that wanted it. written, dirty:
+    while it was throttled, what the disk was done with, and what was dirty as that began, by whose it was. events:
+    their places in the trace, which prove it.
+    """
+
+    kind: str
+    what: str
+    time_ns: int
+    waits: int
+    longest_ns: int
+    call: str
+    functions: Stack
+    woken_in: Stack
+    waker: str
+    block: int
+    is_of: str
+    request: Request | None
+    written: dict[str, Bytes]
+    dirty: dict[str, Bytes]
+    events: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """One pause of a load. Times are ns; `start_ns` that of its cycle, from the run's zero.
+
+    parts and chains add up to the pause. is_acquitted: most of it was no wait for writeback, journal, disk or memory,
+    neither of the load nor of who held it: they had no processor, worked, or slept by their own will.
+    """
+
+    load: str
+    number: int
+    start_ns: int
+    end_ns: int
+    pause_ns: int
+    parts: dict[str, int]
+    chains: tuple[Chain, ...]
+    causes: tuple[Cause, ...]
+
+    @property
+    def unknown_ns(self) -> int:
+        """How much of it two witnesses do not explain."""
+        return self.parts.get(UNTOLD, 0)
+
+    @property
+    def is_acquitted(self) -> bool:
+        """Whether writeback and the disk are not to blame for most of it, as far as it is known."""
+        ends = (RUNNING, RUNNABLE, ASLEEP)
+        own = sum(chain.time_ns for chain in self.chains if chain.end in ends or chain.links[-1][1] == "task")
+        return 2 * own > self.pause_ns
+
+
+def explain(run: Run, recorded: Recorded, load: str = "", bound_ns: int = DEFAULT_BOUND_NS) -> list[Explanation]:
+    """Return why each pause over a bound was, of one load or of all that are not offenders, in the order of time."""
+    chosen = [run.load(load)] if load else [item for item in run.loads if item.load.role != "offender"]
+    found = [
+        (int(item.boundaries_ns[row]), item, int(row))
+        for item in chosen
+        for row in np.flatnonzero(item.pauses_ns > bound_ns)
+    ]
+    ordered = sorted(found, key=lambda each: each[0])
+    return [_explained(run, recorded, item, row, number) for number, (_, item, row) in enumerate(ordered, 1)]
+
+
+def _explained(run: Run, recorded: Recorded, item: LoadCycles, row: int, number: int) -> Explanation:
+    start_ns, end_ns = (int(item.boundaries_ns[at]) for at in (row, row + 1))
+    pause_ns = int(item.pauses_ns[row])
+    told, linked = account(recorded, item.pid, start_ns, end_ns), chains(recorded, item.pid, start_ns, end_ns)
+    meant_ns = end_ns - start_ns - pause_ns
+    return Explanation(
+        load=item.name,
+        number=number,
+        start_ns=start_ns - run.zero_ns,
+        end_ns=end_ns - run.zero_ns,
+        pause_ns=pause_ns,
+        parts=_without(told.parts, meant_ns),
+        chains=tuple(_chains_without(linked, meant_ns)),
+        causes=tuple(_causes(run, recorded, item, told)),
+    )
+
+
+def _without(parts: dict[str, int], meant_ns: int) -> dict[str, int]:
+    """Return parts without the time that a load meant to sleep; the longest first."""
+    left = dict(parts)
+    for what in (*_OWN, *left):
+        taken = min(meant_ns, left.get(what, 0))
+        left[what] = left.get(what, 0) - taken
+        meant_ns -= taken
+    return {what: time_ns for what, time_ns in sorted(left.items(), key=lambda each: -each[1]) if time_ns}
+
+
+def _chains_without(found: list[Chain], meant_ns: int) -> list[Chain]:
+    """Return chains without the time that a load meant to sleep; the longest first."""
+    own = {what: number for number, what in enumerate(_OWN)}
+    left = []
+    for chain in sorted(
+        found, key=lambda each: own.get(each.links[0][1], len(own)) if len(each.links) == 1 else len(own)
+    ):
+        taken = min(meant_ns, chain.time_ns)
+        meant_ns -= taken
+        if chain.time_ns > taken:
+            left.append(Chain(chain.links, chain.end, chain.time_ns - taken))
+    return sorted(left, key=lambda each: -each.time_ns)
+
+
+def _causes(run: Run, recorded: Recorded, item: LoadCycles, told: Account) -> list[Cause]:
+    by_kind: dict[str, list[Wait]] = {}
+    for wait in told.waits:
+        if wait.kind != ASLEEP:
+            by_kind.setdefault(wait.kind, []).append(wait)
+    found = [_cause(run, recorded, item, kind, waits) for kind, waits in by_kind.items()]
+    return sorted(found, key=lambda each: -each.time_ns)
+
+
+def _cause(run: Run, recorded: Recorded, item: LoadCycles, kind: str, waits: list[Wait]) -> Cause:
+    longest = max(waits, key=lambda wait: wait.time_ns)
+    last = recorded.ends(longest.row)
+    stack, spans = recorded.sleep_stack(longest.row), recorded.offcpu
+    verdict = recorded.verdict(longest.row)
+    wake_rank = int(spans.wake_rank[last])
+    block, named = recorded.awaited.before(item.pid, int(spans.rank[longest.row]), _last_sleep(recorded, longest.row))
+    events = [named, int(spans.rank[longest.row])]
+    request, written, dirty = None, {}, {}
+    if verdict.context == "request":
+        done = recorded.done.before(wake_rank)
+        request = _request(recorded, done)
+        events.append(int(recorded.done.rank[done]) if request else NOBODY)
+    if kind == _THROTTLED:
+        first, end = int(spans.rank[waits[0].row]), int(spans.wake_rank[recorded.ends(waits[-1].row)])
+        written = _of_disk(run, recorded, item, first, end)
+        dirty = _named(recorded, {(pid, NOBODY): size for pid, size in recorded.dirtied.at(first).items()})
+    return Cause(
+        kind=kind,
+        what=next((each.what for each in KINDS if each.name == kind), "for something unknown"),
+        time_ns=sum(wait.time_ns for wait in waits),
+        waits=len(waits),
+        longest_ns=longest.time_ns,
+        call=_call(stack),
+        functions=_functions(stack),
+        woken_in=recorded.wake_stack(last),
+        waker=recorded.name(int(spans.waker[last])) if verdict.context == "task" else "",
+        block=block,
+        is_of=wanted(stack) if block >= 0 else "",
+        request=request,
+        written=written,
+        dirty=dirty,
+        events=tuple(rank for rank in (*events, wake_rank) if rank >= 0),
+    )
+
+
+def _last_sleep(recorded: Recorded, row: int) -> int:
+    """Return where in the trace a task slept last before a span of `offcpu`; -1 where it had not."""
+    spans = recorded.offcpu
+    return int(spans.rank[row - 1]) if row and spans.pid[row - 1] == spans.pid[row] else NOBODY
+
+
+def _request(recorded: Recorded, row: int) -> Request | None:
+    done = recorded.done
+    if row < 0 or done.first_rank[row] == NEVER:
+        return None
+    device, first, end = (int(column[row]) for column in (done.device, done.first_rank, done.rank))
+    return Request(
+        device=device,
+        sector=int(done.sector[row]),
+        size=Bytes(int(done.size[row])),
+        handed_ns=int(done.first_ns[row]),
+        done_ns=int(done.ts_ns[row]),
+        ahead=_named(recorded, recorded.written.ahead(device, first, end)),
+    )
+
+
+def _of_disk(run: Run, recorded: Recorded, item: LoadCycles, first: int, last: int) -> dict[str, Bytes]:
+    """Return what the load's disk was done with between two places of the trace, by whose it was."""
+    disk = run.disks.get(run.spec.disk_of(item.name)) if isinstance(run.spec, Spec) else None
+    if disk is None:
+        return {}
+    return _named(recorded, recorded.written.ahead(device_number(disk.device), first, last))
+
+
+def _named(recorded: Recorded, sizes: dict[tuple[int, int], Bytes]) -> dict[str, Bytes]:
+    """Return sizes by whose they are: a task's, by its name, or by who handed over what no task dirtied."""
+    found: Counter[str] = Counter()
+    for (owner, submitter), size in sizes.items():
+        by = recorded.name(submitter)
+        found[recorded.name(owner) if owner != NOBODY else JOURNAL if by.startswith(_JOURNALS) else METADATA] += size
+    return {name: Bytes(size) for name, size in found.most_common()}
+
+
+def _call(stack: Stack) -> str:
+    """Return the system call that a stack is of; empty of a kernel thread."""
+    return next((match[1] for name in reversed(stack) if (match := _CALL.fullmatch(name))), "")
+
+
+def _functions(stack: Stack) -> Stack:
+    """Return the functions of a stack from the system call to the sleep, without those of scheduler and tracer."""
+    first = max(
+        (at + 1 for at, name in enumerate(stack) if name in ("schedule", "__schedule", "io_schedule")), default=0
+    )
+    last = next((at + 1 for at, name in enumerate(stack) if _CALL.fullmatch(name)), len(stack))
+    return tuple(reversed(stack[first:last]))

@@ -1,0 +1,105 @@
+"""When each task was off the processor, and how it got back: from sched_switch and sched_waking."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import tracecmd
+from numpy.typing import NDArray
+from tracecmd.sequence import Sequence
+
+from wblab.data.pagecache import Columns
+from wblab.why.stacks import Stacks
+
+SWITCH, WAKING = "sched_switch", "sched_waking"
+_ASLEEP = 0xFF  # include/linux/sched.h: TASK_REPORT; a task that is only preempted has 0x100 in traces, or 0
+_NOBODY = -1
+_OUT, _WAKE, _IN = 0, 1, 2
+
+Numbers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class OffCpu(Columns):
+    """Spans off the processor, by task and in order of time: a row lasts from `ts_ns` to `on_ns`.
+
+    Until `woken_ns` the task was blocked, from then on runnable; one that was preempted was never blocked. `stack` is
+    where it went to sleep, `wake_stack` where the one who woke it was, `waker` who that was: -1 where it is not known.
+    `rank` and `wake_rank` are the places of both events in the trace; -1 where there is none. What had not ended when
+    the trace did ends with it.
+    """
+
+    ts_ns: Numbers
+    pid: Numbers
+    woken_ns: Numbers
+    on_ns: Numbers
+    stack: Numbers
+    wake_stack: Numbers
+    waker: Numbers
+    rank: Numbers
+    wake_rank: Numbers
+
+    def rows(self, pid: int, start_ns: int, end_ns: int) -> range:
+        """Return which spans of a task overlap with a span of time."""
+        first, last = np.searchsorted(self.pid, [pid, pid + 1]).tolist()
+        return range(
+            first + int(np.searchsorted(self.on_ns[first:last], start_ns, side="right")),
+            first + int(np.searchsorted(self.ts_ns[first:last], end_ns)),
+        )
+
+
+def read_offcpu(trace: tracecmd.TraceFile, sequence: Sequence, stacks: Stacks) -> OffCpu:
+    """Return the spans of all tasks but the idle one. Raises TraceError for a damaged trace."""
+    switches, wakings = (trace.events(name) if name in trace.names else None for name in (SWITCH, WAKING))
+    if switches is None:
+        return OffCpu(*(np.zeros(0, np.int64) for _ in range(9)))
+    at, ts = sequence.ranks(switches), switches.ts_ns
+    asleep = (switches["prev_state"].astype(np.int64) & _ASLEEP) != 0
+    parts = [
+        (switches["prev_pid"], at, ts, np.full(len(at), _OUT), asleep, np.full(len(at), _NOBODY)),
+        (switches["next_pid"], at, ts, np.full(len(at), _IN), asleep, np.full(len(at), _NOBODY)),
+    ]
+    if wakings is not None:
+        at = sequence.ranks(wakings)
+        no = np.zeros(len(at), bool)
+        parts.append((wakings["field_pid"], at, wakings.ts_ns, np.full(len(at), _WAKE), no, wakings.pid))
+    pid, rank, ts_ns, what, asleep, waker = (
+        np.concatenate(column).astype(np.int64) for column in zip(*parts, strict=True)
+    )
+    # A task that gives the processor to itself, as some kernels trace it, goes out before it comes in.
+    order = np.lexsort((what, rank, pid))
+    order = order[pid[order] != 0]
+    pid, rank, ts_ns, what, asleep, waker = (column[order] for column in (pid, rank, ts_ns, what, asleep, waker))
+    return _spans(pid, rank, ts_ns, what, asleep != 0, waker, stacks)
+
+
+def _spans(  # noqa: PLR0913, PLR0917 - columns
+    pid: Numbers,
+    rank: Numbers,
+    ts_ns: Numbers,
+    what: Numbers,
+    asleep: NDArray[np.bool_],
+    waker: Numbers,
+    stacks: Stacks,
+) -> OffCpu:
+    """Return the spans from events that are sorted by task and place."""
+    out = np.flatnonzero(what == _OUT)
+    count, end_ns = len(what), int(ts_ns.max(initial=0))
+    following = np.minimum(out + 1, max(0, count - 1))
+    woken = (out + 1 < count) & (pid[following] == pid[out]) & (what[following] == _WAKE) & asleep[out]
+    ins = np.append(np.flatnonzero(what == _IN), count)
+    back = ins[np.searchsorted(ins, out)]
+    inside = np.minimum(back, max(0, count - 1))
+    is_back = (back < count) & (pid[inside] == pid[out])
+    on_ns = np.where(is_back, ts_ns[inside], end_ns)
+    woken_ns = np.where(woken, ts_ns[following], np.where(asleep[out], on_ns, ts_ns[out]))
+    return OffCpu(
+        ts_ns=ts_ns[out],
+        pid=pid[out],
+        woken_ns=np.minimum(woken_ns, on_ns),
+        on_ns=on_ns,
+        stack=np.where(asleep[out], stacks.of(rank[out]), 0),
+        wake_stack=np.where(woken, stacks.of(rank[following]), 0),
+        waker=np.where(woken, waker[following], _NOBODY),
+        rank=rank[out],
+        wake_rank=np.where(woken, rank[following], _NOBODY),
+    )

@@ -1,0 +1,111 @@
+"""All that a run recorded to explain its pauses."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import tracecmd
+from tracecmd import TraceError
+from tracecmd.sequence import Sequence
+
+from wblab.core.errors import InputError
+from wblab.data.pagecache import PageCache, page_cache
+from wblab.data.run import Run
+from wblab.why.awaited import Awaited, read_awaited
+from wblab.why.kinds import UNKNOWN
+from wblab.why.offcpu import SWITCH, OffCpu, read_offcpu
+from wblab.why.requests import Dirtied, Done, Written, read_requests
+from wblab.why.stacks import Stack, Stacks, read_stacks
+from wblab.why.verdict import Verdict, judged
+
+_AT_ONCE_NS = 1_000_000  # what sleeps again in the same place after no longer than this had been woken in vain
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """The columns of a trace that explain pauses, and the names of its tasks by pid: loads have those of the spec."""
+
+    trace: tracecmd.TraceFile
+    sequence: Sequence
+    stacks: Stacks
+    offcpu: OffCpu
+    written: Written
+    done: Done
+    dirtied: Dirtied
+    awaited: Awaited
+    names: Mapping[int, str]
+    loads: frozenset[str]
+    _verdicts: dict[tuple[int, int], Verdict] = field(default_factory=dict, repr=False)
+
+    def name(self, pid: int) -> str:
+        """Return a task's name."""
+        return self.names.get(pid) or tracecmd.trace.UNKNOWN
+
+    def sleep_stack(self, row: int) -> Stack:
+        """Return where a span of `offcpu` began."""
+        return self.stacks.known[int(self.offcpu.stack[row])]
+
+    def wake_stack(self, row: int) -> Stack:
+        """Return where the one was who ended a span of `offcpu`."""
+        return self.stacks.known[int(self.offcpu.wake_stack[row])]
+
+    def verdict(self, row: int) -> Verdict:
+        """Return what both stacks of a span of `offcpu` say.
+
+        A task that was woken in vain and slept again in the same place waited for what ended the last of these sleeps.
+        """
+        last = row
+        while self._is_vain(last):
+            last += 1
+        found = self._pair(int(self.offcpu.stack[row]), int(self.offcpu.wake_stack[last]))
+        return found if last == row else replace(found, vain=last - row)
+
+    def ends(self, row: int) -> int:
+        """Return the span of `offcpu` with which a wait ended that began with this one."""
+        while self._is_vain(row):
+            row += 1
+        return row
+
+    def _is_vain(self, row: int) -> bool:
+        spans, again = self.offcpu, row + 1
+        if again >= len(spans) or spans.pid[again] != spans.pid[row] or spans.stack[again] != spans.stack[row]:
+            return False
+        here = self._pair(int(spans.stack[row]), int(spans.wake_stack[row]))
+        soon = spans.ts_ns[again] - spans.woken_ns[row] <= _AT_ONCE_NS
+        return bool(soon) and here.kind is UNKNOWN and here.said is not UNKNOWN
+
+    def _pair(self, sleep: int, wake: int) -> Verdict:
+        if (sleep, wake) not in self._verdicts:
+            self._verdicts[sleep, wake] = judged(self.stacks.known[sleep], self.stacks.known[wake])
+        return self._verdicts[sleep, wake]
+
+
+def read_recorded(run: Run) -> Recorded:
+    """Return what a run recorded. Raises InputError where it recorded nothing that explains a pause."""
+    cache = page_cache(run)
+    try:
+        return _recorded(run, cache)
+    except TraceError as error:
+        raise InputError(str(error)) from None
+
+
+def _recorded(run: Run, cache: PageCache) -> Recorded:
+    trace = cache.trace
+    if SWITCH not in trace.names:
+        raise InputError(
+            f"{run.path} did not record what explains its pauses: make it again with --set trace.blame=always"
+        )
+    sequence = trace.sequence()
+    stacks = read_stacks(trace, sequence)
+    written, done, dirtied = read_requests(trace, sequence)
+    return Recorded(
+        trace=trace,
+        sequence=sequence,
+        stacks=stacks,
+        offcpu=read_offcpu(trace, sequence, stacks),
+        written=written,
+        done=done,
+        dirtied=dirtied,
+        awaited=read_awaited(trace, sequence),
+        names={**trace.comms, **cache.load_names},
+        loads=frozenset(cache.load_names.values()),
+    )

@@ -1,0 +1,48 @@
+"""Kernel stacks of a trace: each different one once."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import tracecmd
+from numpy.typing import NDArray
+from tracecmd.sequence import Sequence
+
+STACKS = "kernel_stack"
+Stack = tuple[str, ...]  # functions, the innermost first
+
+
+@dataclass(frozen=True)
+class Stacks:
+    """The stacks that events have. `known`: each different one, the first of them empty.
+
+    after: the places of the events with a stack, in their sequence, in order; ids: which one of `known` each has.
+    """
+
+    known: tuple[Stack, ...]
+    after: NDArray[np.int64]
+    ids: NDArray[np.int64]
+
+    def of(self, ranks: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return which stack the events at these places have: 0, the empty one, where none was recorded."""
+        if not len(self.after):
+            return np.zeros(len(ranks), np.int64)
+        at = np.minimum(np.searchsorted(self.after, ranks), len(self.after) - 1)
+        return np.where(self.after[at] == ranks, self.ids[at], 0)
+
+
+def read_stacks(trace: tracecmd.TraceFile, sequence: Sequence) -> Stacks:
+    """Return the stacks of a trace. Raises TraceError for a damaged one."""
+    if STACKS not in trace.names:
+        return Stacks(((),), np.zeros(0, np.int64), np.zeros(0, np.int64))
+    events, functions = trace.events(STACKS), trace.symbols.functions
+    known: dict[Stack, int] = {(): 0}
+    raw: dict[bytes, int] = {}
+    ids = []
+    for row in events["caller"]:
+        key = row.tobytes()
+        if key not in raw:
+            raw[key] = known.setdefault(functions(row), len(known))
+        ids.append(raw[key])
+    after = sequence.ranks_before(events)
+    order = np.argsort(after, kind="stable")
+    return Stacks(tuple(known), after[order], np.array(ids, np.int64)[order])

@@ -1,0 +1,111 @@
+"""Explanations in words that a student understands."""
+
+from collections.abc import Callable, Mapping
+
+from wblab.core.units import NS_PER_S, format_bytes
+from wblab.why.account import RUNNABLE, RUNNING, UNTOLD
+from wblab.why.explain import Cause, Explanation, Request
+from wblab.why.shares import of_all
+
+_MOST_SHARES = 3
+_LITTLE = 0.01  # of a pause: what is less is not told in words
+
+
+def sentences(item: Explanation, event: Callable[[int], str]) -> list[str]:
+    """Return what a pause was, a sentence a line, with what proves it below. event: that of a place, in words."""
+    lines = [
+        f"{item.number}. {item.load} was stopped for {_s(item.pause_ns)}, in a round that began at {_s(item.start_ns)}."
+    ]
+    for cause in item.causes:
+        if cause.time_ns > _LITTLE * item.pause_ns and cause.kind != UNTOLD:
+            lines += [f"   {text}" for text in _cause(item, cause)]
+            lines += [f"       {text}" for text in _proof(cause, event)]
+    lines += [f"   {text}" for text in _chained(item)]
+    lines += [f"   {text}" for text in _rest(item)]
+    return lines
+
+
+def _cause(item: Explanation, cause: Cause) -> list[str]:
+    times = "" if cause.waits == 1 else f" in {cause.waits} goes, {_s(cause.longest_ns)} the longest"
+    where = f" (block {cause.block}{', ' + cause.is_of if cause.is_of else ''})" if cause.block >= 0 else ""
+    by = f", until {cause.waker} let it go on" if cause.waker else ""
+    lines = [f"{_s(cause.time_ns)}{times}, in {cause.call or 'the kernel'}, it waited {cause.what}{where}{by}."]
+    if cause.request:
+        lines.append(_request(item, cause.request))
+    if cause.dirty:
+        lines.append(f"As that began, {_total(cause.dirty)} were dirty or being written: {_shares(cause.dirty)}.")
+    if cause.written:
+        lines.append(f"Meanwhile the disk was done with {_total(cause.written)}: {_shares(cause.written)}.")
+    return lines
+
+
+def _request(item: Explanation, request: Request) -> str:
+    took = _s(request.done_ns - request.handed_ns)
+    head = f"That ended with a request of {format_bytes(request.size)}, which was with the disk for {took}"
+    if not request.ahead:
+        return f"{head}."
+    return f"{head}; in that time the disk was done with {_total(request.ahead)}: {_shares(request.ahead)}."
+
+
+def _proof(cause: Cause, event: Callable[[int], str]) -> list[str]:
+    return [" > ".join(cause.functions), *(event(rank) for rank in cause.events)]
+
+
+def _chained(item: Explanation) -> list[str]:
+    """Return who held whom, where more than one task was in it."""
+    lines = []
+    for chain in item.chains:
+        if len(chain.links) > 1 and chain.time_ns > _LITTLE * item.pause_ns:
+            links = ", which was held by ".join(f"{name} ({what})" for name, what in chain.links)
+            lines.append(f"{_s(chain.time_ns)} of it: {links}; {_ENDS.get(chain.end, chain.end)}.")
+    return lines
+
+
+_ENDS = {
+    "request": "that ended with a request which a disk was done with",
+    "timer": "that ended as its time was over",
+    "running": "that one was at work",
+    "runnable": "that one had no processor",
+    "asleep": "that one slept by its own will",
+    "unknown": "why, the trace does not tell",
+}
+
+
+def _rest(item: Explanation) -> list[str]:
+    lines = []
+    for what, said in (
+        (RUNNING, "it was at work itself"),
+        (RUNNABLE, "it could have run, but another task had the processor"),
+    ):
+        if item.parts.get(what, 0) > _LITTLE * item.pause_ns:
+            lines.append(f"{_s(item.parts[what])} {said}.")
+    if item.is_acquitted:
+        lines.append("Writeback and the disk are not to blame for most of it.")
+    if item.unknown_ns:
+        lines.append(f"{_s(item.unknown_ns)} is unknown: no two witnesses agree.")
+    return lines
+
+
+def _shares(sizes: Mapping[str, int]) -> str:
+    total = sum(sizes.values())
+    shown = [f"{size / total:.1%} of {name}" for name, size in list(sizes.items())[:_MOST_SHARES]]
+    left = len(sizes) - _MOST_SHARES
+    return ", ".join(shown) + (f" and {left} more" if left > 0 else "")
+
+
+def _total(sizes: Mapping[str, int]) -> str:
+    return f"{sum(sizes.values()) / 1e6:.1f} MB"
+
+
+def _s(time_ns: int) -> str:
+    return f"{time_ns / NS_PER_S:.3f} s"
+
+
+def total(found: list[Explanation]) -> list[str]:
+    """Return what all pauses together consist of, in lines."""
+    parts = of_all(found)
+    paused_ns = sum(parts.values())
+    shown = [(what, time_ns / paused_ns) for what, time_ns in parts.items() if time_ns > _LITTLE / 10 * paused_ns]
+    listed = ", ".join(f"{what} {share:.1%}" for what, share in shown)
+    explained = 1 - parts.get(UNTOLD, 0) / paused_ns
+    return [f"{_s(paused_ns)} in {len(found)} pauses, {explained:.1%} of it explained by two witnesses: {listed}"]
