@@ -5,6 +5,14 @@ import os
 from pathlib import Path
 
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_SYNCHRONOUS = 1, 2, 4, 16
+# Options that every filesystem has: flags of the system call, not words for the filesystem (mount(2)).
+MOUNT_FLAGS = {
+    "sync": MS_SYNCHRONOUS,
+    "noatime": 1 << 10,
+    "nodiratime": 1 << 11,
+    "relatime": 1 << 21,
+    "strictatime": 1 << 24,
+}
 IOPRIO_CLASSES = {"none": 0, "realtime": 1, "best-effort": 2, "idle": 3}
 
 _HOSTFS_MAGIC = 0x00C0FFEE  # fs/hostfs/hostfs_kern.c

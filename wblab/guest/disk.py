@@ -14,13 +14,12 @@ from wblab.core.errors import WblabError
 from wblab.core.rundir import DiskRecord
 from wblab.core.spec import Spec
 from wblab.core.stacks import LOOP, part_of
-from wblab.core.syscalls import MS_SYNCHRONOUS, mount, syncfs, umount
+from wblab.core.syscalls import MOUNT_FLAGS, mount, syncfs, umount
 from wblab.guest.cgroups import BLKIO
 from wblab.guest.devices import device, device_number, place
 from wblab.guest.settings import put, set_attributes
 from wblab.guest.stacks import detach, make_disk
 
-_FLAGS = {"sync": MS_SYNCHRONOUS}
 # The ext4 driver would fill inode tables and read block bitmaps in the background, which is no part of the experiment,
 # at times that in Linux 6.1 differ from run to run. An option of the spec comes later, and so wins.
 _EXT = ("noinit_itable", "no_prefetch_block_bitmaps")
@@ -39,9 +38,9 @@ def set_up_disk(spec: Spec, name: str, progress: Callable[[], None]) -> None:
         return
     mount_point = layout.mount_point(name)
     mount_point.mkdir(parents=True)
-    flags = sum(_FLAGS.get(option, 0) for option in disk.mount_options)
+    flags = sum(MOUNT_FLAGS.get(option, 0) for option in disk.mount_options)
     defaults = _EXT if disk.filesystem.startswith("ext") else ()
-    options = ",".join((*defaults, *(option for option in disk.mount_options if option not in _FLAGS)))
+    options = ",".join((*defaults, *(option for option in disk.mount_options if option not in MOUNT_FLAGS)))
     try:
         mount(str(node), mount_point, _driver(disk.filesystem), flags, options)
     except OSError as error:
