@@ -59,10 +59,10 @@ def on_hostfs(path: str) -> bool:
     return status[0] == _HOSTFS_MAGIC
 
 
-def set_ioprio(ioclass: str, level: int) -> None:
-    """Set our own I/O priority, see ioprio_set(2); `ioclass` is a key of IOPRIO_CLASSES, `level` 0 to 7."""
+def set_ioprio(ioclass: str, level: int, thread: int = 0) -> None:
+    """Set the I/O priority of a thread, or our own, see ioprio_set(2); `ioclass` is a key of IOPRIO_CLASSES."""
     value = IOPRIO_CLASSES[ioclass] << _IOPRIO_CLASS_SHIFT | (0 if ioclass in ("none", "idle") else level)
-    checked(libc.syscall(_SYS_IOPRIO_SET, _IOPRIO_WHO_PROCESS, 0, value), "I/O priority")
+    checked(libc.syscall(_SYS_IOPRIO_SET, _IOPRIO_WHO_PROCESS, thread, value), "I/O priority")
 
 
 def lock_memory(address: int, length: int) -> None:

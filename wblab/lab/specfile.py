@@ -79,7 +79,8 @@ def set_key(table: dict[str, Any], key: str, value: object) -> None:
     """Set one key of a spec's table, such as disk.write_bps. Raises InputError where it leads through no table."""
     first, *rest = key.strip().split(".")
     for place, name in enumerate([first, *rest]):
-        if (name == "sysctl" and (not place or first == "phase")) or (name == "files" and first == "cgroup"):
+        above = (first, *rest)[:place]
+        if (name == "sysctl" and (not place or first == "phase")) or (name == "files" and "cgroup" in above):
             rest = [*rest[:place], *filter(None, [".".join(rest[place:])])]  # its own keys have dots: vm.dirty_bytes
             break
     node: Any = table
