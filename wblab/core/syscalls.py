@@ -4,7 +4,7 @@ import ctypes
 import os
 from pathlib import Path
 
-MS_RDONLY, MS_NOSUID, MS_NODEV, MS_SYNCHRONOUS = 1, 2, 4, 16
+MS_RDONLY, MS_NOSUID, MS_NODEV, MS_SYNCHRONOUS, MS_REMOUNT = 1, 2, 4, 16, 32
 IOPRIO_CLASSES = {"none": 0, "realtime": 1, "best-effort": 2, "idle": 3}
 
 _HOSTFS_MAGIC = 0x00C0FFEE  # fs/hostfs/hostfs_kern.c
