@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from wblab.proof.returning import Return
     from wblab.proof.trial import Make, Trial
     from wblab.why.explain import Explanation
+    from wblab.why.recorded import Recorded
 
 _TOLERANCE_NS = 100_000_000
 _Say = Callable[[list[str]], None]
@@ -41,10 +42,19 @@ def maker(results: Path, kernel: str) -> "Make":
     return make
 
 
-def prove(trial: "Trial", named: "Sequence[str]", settings: "Sequence[str]" = (), *, as_json: bool) -> None:
+def prove(  # noqa: PLR0913 - as it is called once
+    trial: "Trial",
+    recorded: "Recorded",
+    event: Callable[[int], str],
+    named: "Sequence[str]",
+    settings: "Sequence[str]" = (),
+    *,
+    as_json: bool,
+) -> None:
     """Print what becomes of a pause without each suspect, or with a remedy, and until when that spares the load.
 
-    named: the suspects; none, all others where there are no settings, which are the remedy. Raises InputError.
+    recorded: by the run, event: one at a place in its trace, in words. named: the suspects; none, all others unless
+    there are settings, which are the remedy. Raises InputError.
     """
     from wblab.proof.change import Stop, read_remedy
     from wblab.proof.trial import begin_ns, loads_start_ns, suspects
@@ -53,10 +63,17 @@ def prove(trial: "Trial", named: "Sequence[str]", settings: "Sequence[str]" = ()
     remedy = read_remedy(settings) if settings else None
     say([f"pause {pause.number}: {pause.load} was stopped for {_s(pause.pause_ns)} from {_s(pause.start_ns)} on"])
     wanted = list(named) or (suspects(run, pause) if remedy is None else [])
-    stopped = [_tried(trial, Stop(suspect), begin_ns(run, suspect), say) for suspect in wanted]
-    helped = [_tried(trial, remedy, loads_start_ns(run) - run.zero_ns, say)] if remedy else []
+    stopped = []
+    for suspect in wanted:
+        found = _tried(trial, Stop(suspect), begin_ns(run, suspect), say)
+        moments = _moments(trial, recorded, event, suspect, found)
+        for moment in moments:
+            say([f"  {moment['text']}", *(f"      {each}" for each in moment["events"])])
+        stopped.append(asdict(found) | {"happened": moments})
+    helped = [asdict(_tried(trial, remedy, loads_start_ns(run) - run.zero_ns, say))] if remedy else []
     if as_json:
-        print(json.dumps(_table(pause, stopped, helped), indent=2))
+        named_pause = {key: getattr(pause, key) for key in ("load", "number", "start_ns", "pause_ns")}
+        print(json.dumps({"pause": named_pause, "suspects": stopped, "remedies": helped}, indent=2))
 
 
 @dataclass(frozen=True)
@@ -88,6 +105,19 @@ def _tried(trial: "Trial", change: "Stop | Remedy", first_ns: int, say: _Say) ->
     return found
 
 
+def _moments(
+    trial: "Trial", recorded: "Recorded", event: Callable[[int], str], suspect: str, found: "Return"
+) -> list[dict[str, Any]]:
+    """Return what happened at a point of no return, with the events that prove it."""
+    from wblab.proof.moment import happened
+
+    if not (found.saved and found.lost):
+        return []
+    between = found.saved.at_ns, found.lost.at_ns
+    told = happened(trial.run, recorded, trial.pause, suspect, between)
+    return [{"text": item.text, "events": list(map(event, item.events))} for item in told]
+
+
 def _printed(lines: list[str]) -> None:
     for line in lines:
         print(printable(line), flush=True)
@@ -111,11 +141,6 @@ def _lines(pause: "Explanation", found: "Return", words: _Words) -> list[str]:
             lines = [f"  {words.came} as the pause begins, {helps} still"]
     lines.append(f"  {words.came + ' at':10}   pause")
     return [*lines, *(f"  {_s(item.at_ns):>10}   {_s(item.pause_ns)}  {item.verdict}" for item in found.curve)]
-
-
-def _table(pause: "Explanation", stopped: "list[Return]", helped: "list[Return]") -> dict[str, Any]:
-    named = {"load": pause.load, "number": pause.number, "start_ns": pause.start_ns, "pause_ns": pause.pause_ns}
-    return {"pause": named, "suspects": list(map(asdict, stopped)), "remedies": list(map(asdict, helped))}
 
 
 def _s(time_ns: int) -> str:

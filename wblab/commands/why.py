@@ -3,6 +3,7 @@
 import argparse
 import json
 from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from wblab.commands.common import add_bound, add_exp, add_json, add_kernel, add_run, named_run, results, whole
@@ -72,7 +73,9 @@ def _why(arguments: argparse.Namespace) -> None:
             raise InputError(f"--prove: there is no pause over {arguments.bound}")
         longest = max(found, key=lambda item: item.pause_ns)
         make = maker(results(arguments), arguments.kernel)
-        prove(Trial(run, longest, make, bound_ns), arguments.suspect, arguments.remedy, as_json=arguments.json)
+        asked = Trial(run, longest, make, bound_ns)
+        told = partial(_event, run, recorded)
+        prove(asked, recorded, told, arguments.suspect, arguments.remedy, as_json=arguments.json)
     elif arguments.json:
         print(json.dumps([_table(run, recorded, item) for item in found], indent=2))
     else:

@@ -19,6 +19,7 @@ POINT_NS, REMEDY_NS = 6 * S, 2 * S  # l1 stopped before this spares mw1; and a r
 def path(tmp_path, monkeypatch):
     story = Story({MW1: "mw1"}, start_ns=10 * S)
     story.switch(0, MW1, 0, stack=("__schedule", "schedule", "do_nanosleep"))
+    story.commit(POINT_NS - MS, MW1, 3)
     others = {
         "w1": [10 * S + 50 * MS * number for number in range(200)],
         "l1": [10 * S + 10 * MS, 15 * S + 10 * MS, 20 * S],
@@ -48,6 +49,8 @@ def test_verdicts_and_the_point_of_no_return_are_told(path, capsys):
     (point,) = (line for line in said.splitlines() if "point of no return" in line)
     assert point.startswith("  point of no return: stopped at 5.9")
     assert "l1 spares mw1; stopped at 6.0" in point
+    at = said.index("  The journal began to commit transaction 3.\n      5.999000 s ")
+    assert "jbd2_start_commit" in said[at:]
 
 
 def test_only_the_suspects_that_are_named(path, capsys):
@@ -56,6 +59,7 @@ def test_only_the_suspects_that_are_named(path, capsys):
     assert (found["pause"]["load"], found["pause"]["pause_ns"]) == ("mw1", 7900 * MS)
     (suspect,) = found["suspects"]
     assert suspect["saved"]["at_ns"] < POINT_NS <= suspect["lost"]["at_ns"]
+    assert [item["text"] for item in suspect["happened"]] == ["The journal began to commit transaction 3."]
     assert [item["verdict"] for item in suspect["curve"]][:: len(suspect["curve"]) - 1] == ["gone", "unchanged"]
 
 
