@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from .tracewriter import Ring, TraceWriter, event_format
 
 DEVICE = 98 << 20  # ubda, 98:0
-_SWITCH, _WAKING, _STACK, _SUBMIT, _COMPLETE, _DIRTY, _WAIT = range(300, 307)
+_SWITCH, _WAKING, _STACK, _SUBMIT, _COMPLETE, _DIRTY, _WAIT, _STATE, _COMMIT = range(300, 309)
 _FIRST, _APART = 0x60000000, 0x1000  # where the first function is, and how far apart they are
 _UNINTERRUPTIBLE, _PREEMPTED = 2, 0x100
 FORMATS = {
@@ -40,8 +40,15 @@ FORMATS = {
     "writeback": [
         event_format(
             "writeback_dirty_folio", _DIRTY, "char name[32] 8 32 1\nu64 ino 40 8 0\nunsigned long index 48 8 0"
-        )
+        ),
+        event_format(
+            "global_dirty_state",
+            _STATE,
+            "unsigned long nr_dirty 8 8 0\nunsigned long nr_writeback 16 8 0\nunsigned long background_thresh 24 8 0\n"
+            "unsigned long dirty_thresh 32 8 0",
+        ),
     ],
+    "jbd2": [event_format("jbd2_start_commit", _COMMIT, "dev_t dev 8 4 0\nint transaction 12 4 1")],
 }
 
 
@@ -83,6 +90,14 @@ class Story:
     def dirty(self, ns: int, by: int, inode: int, index: int) -> None:
         """Dirty a page of a file."""
         self._add(ns, _DIRTY, by, struct.pack("<32sQQ", b"98:0", inode, index))
+
+    def dirty_state(self, ns: int, by: int, dirty: int, written: int, *, thresholds: tuple[int, int]) -> None:
+        """Say what is dirty and what is being written, and both thresholds, in pages."""
+        self._add(ns, _STATE, by, struct.pack("<4Q", dirty, written, *thresholds))
+
+    def commit(self, ns: int, by: int, transaction: int) -> None:
+        """Let the journal begin to commit."""
+        self._add(ns, _COMMIT, by, struct.pack("<Ii", DEVICE, transaction))
 
     def wait_for_block(self, ns: int, pid: int, block: int) -> None:
         """Let a task say for which block it will wait."""

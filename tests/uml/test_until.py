@@ -30,6 +30,7 @@ def test_everything_before_is_identical(shared_lab, whole, load):
 PHASES = {
     "sysctl": ("phase.a.sysctl.vm.dirty_bytes=262144", "phase.a.sysctl.vm.drop_caches=3"),
     "queue": ("phase.a.disk.disk.queue={nr_requests=4, scheduler='bfq'}",),
+    "mount": ("phase.a.disk.disk.mount_options=['nobarrier', 'commit=1']",),
     "class": ("phase.a.load.l1.ioclass=idle", "phase.a.load.w1={ioclass='realtime', iolevel=0}"),
     "group": ("phase.a.cgroup.slow={loads=['l1'], files={'memory.high'='4M', 'cpu.max'='1000 500000'}}",),
 }

@@ -3,6 +3,7 @@
 import argparse
 import json
 from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from wblab.commands.common import add_bound, add_exp, add_json, add_kernel, add_run, named_run, results, whole
@@ -35,6 +36,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--suspect", action="append", default=[], metavar="LOAD", help="with --prove: without this load; again for more"
     )
+    parser.add_argument(
+        "--remedy",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="with --prove: with what a phase can set (sysctl.vm.dirty_bytes=4194304, disk.disk.queue.nr_requests=4, "
+        "load.l1.ioclass=idle), and until when that would have helped; again for more at once",
+    )
     add_kernel(parser, "with --prove: the series that the run had")
     add_bound(parser)
     add_json(parser)
@@ -58,13 +67,15 @@ def _why(arguments: argparse.Namespace) -> None:
         found = [found[arguments.pause - 1]]
     if arguments.prove:
         from wblab.commands.prove import maker, prove
-        from wblab.proof.cut import Trial
+        from wblab.proof.trial import Trial
 
         if not found:
             raise InputError(f"--prove: there is no pause over {arguments.bound}")
         longest = max(found, key=lambda item: item.pause_ns)
         make = maker(results(arguments), arguments.kernel)
-        prove(Trial(run, longest, make, bound_ns), arguments.suspect, as_json=arguments.json)
+        asked = Trial(run, longest, make, bound_ns)
+        told = partial(_event, run, recorded)
+        prove(asked, recorded, told, arguments.suspect, arguments.remedy, as_json=arguments.json)
     elif arguments.json:
         print(json.dumps([_table(run, recorded, item) for item in found], indent=2))
     else:

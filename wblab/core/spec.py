@@ -130,8 +130,9 @@ class Agent:
 
 @dataclass(frozen=True, kw_only=True)
 class Attributes:
-    """Attributes of a disk below /sys/block, as in Disk."""
+    """Attributes of a disk as in Disk; its filesystem is mounted anew with `mount_options`, if there are any."""
 
+    mount_options: tuple[str, ...] = ()
     queue: dict[str, int | str] = field(default_factory=dict)
     bdi: dict[str, int | str] = field(default_factory=dict)
     md: dict[str, int | str] = field(default_factory=dict)

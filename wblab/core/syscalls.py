@@ -4,10 +4,11 @@ import ctypes
 import os
 from pathlib import Path
 
-MS_RDONLY, MS_NOSUID, MS_NODEV, MS_SYNCHRONOUS = 1, 2, 4, 16
+MS_RDONLY, MS_NOSUID, MS_NODEV, MS_SYNCHRONOUS, MS_REMOUNT = 1, 2, 4, 16, 32
 # Options that every filesystem has: flags of the system call, not words for the filesystem (mount(2)).
 MOUNT_FLAGS = {
     "sync": MS_SYNCHRONOUS,
+    "async": 0,
     "noatime": 1 << 10,
     "nodiratime": 1 << 11,
     "relatime": 1 << 21,

@@ -21,6 +21,7 @@ from wblab.core.syscalls import set_ioprio
 from wblab.core.tables import from_table
 from wblab.guest.cgroups import make_cgroups
 from wblab.guest.devices import device
+from wblab.guest.disk import remount
 from wblab.guest.loads import Due, Running, halt
 from wblab.guest.settings import set_attributes, set_sysctls
 from wblab.guest.stacks import begin_faults
@@ -47,6 +48,8 @@ class Phases:
         set_sysctls(phase.sysctl)
         for disk, attributes in phase.disk.items():
             set_attributes(device(self.spec, disk), attributes, f"{key}disk.{disk}")
+            if attributes.mount_options:
+                remount(disk, attributes.mount_options, f"{key}disk.{disk}")
         for load, priority in phase.load.items():
             self._give(load, priority)
         self._group(phase.cgroup, key)

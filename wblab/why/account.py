@@ -8,6 +8,7 @@ from wblab.why.recorded import Recorded
 
 RUNNING, RUNNABLE, ASLEEP, UNTOLD = "running", "runnable", "asleep", "unknown"
 _DEEPEST = 8
+_IDLE = "idle"  # of the kinds, what kernel threads do that wait for work
 
 Link = tuple[str, str]  # a task's name, and what it did: a kind of wait, running or runnable
 
@@ -102,9 +103,12 @@ def _follow(
 
 def _end(recorded: Recorded, wait: Wait) -> str:
     """Return with what a wait ends; empty where another task held it."""
+    verdict = recorded.verdict(wait.row)
+    context = verdict.context
+    if wait.kind == ASLEEP and verdict.kind.name == _IDLE and context == "request":
+        return context  # a worker that had nothing to do before a disk was done with something
     if wait.kind in (ASLEEP, UNKNOWN.name):
         return wait.kind
-    context = recorded.verdict(wait.row).context
     if context == "task":
         return ""
     return context if context in ("request", "timer") else UNTOLD

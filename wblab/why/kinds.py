@@ -61,7 +61,7 @@ KINDS = (
         "journal full",
         "for room in the journal",
         ("__jbd2_log_wait_for_space", "jbd2_log_do_checkpoint"),
-        (*_QUEUE, *_BIT, *_MUTEX),
+        (*_QUEUE, *_BIT, *_MUTEX, *_DONE),
     ),
     Kind("commit", "for the journal to end a commit", ("jbd2_log_wait_commit",), _QUEUE),
     Kind(
@@ -95,6 +95,7 @@ KINDS = (
         ("inode_wait_for_writeback", "__inode_wait_for_writeback", "inode_sleep_on_writeback"),
         (*_BIT, "inode_sync_complete", *_QUEUE),
     ),
+    Kind("flusher", "for the flusher to write all that was dirty", ("wb_wait_for_completion",), _QUEUE),
     Kind(
         "folio locked",
         "for a page that was locked",
@@ -210,6 +211,12 @@ KINDS = (
         "for a lock that another task held",
         ("rwsem_down_read_slowpath", "rwsem_down_write_slowpath", "down_read", "down_write"),
         _SEMAPHORE,
+    ),
+    Kind(
+        "file lock",
+        "for a lock on a file (flock, fcntl) that another task held",
+        ("flock_lock_inode_wait", "posix_lock_inode_wait", "locks_lock_inode_wait", "do_lock_file_wait"),
+        (*_QUEUE, "locks_wake_up_waiter", "__locks_wake_up_blocks"),
     ),
     Kind(
         "sleep",

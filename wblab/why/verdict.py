@@ -15,7 +15,10 @@ _INTERRUPT = frozenset(
     )
 )
 _COMPLETED = frozenset(
-    ("blk_update_request", "blk_mq_end_request", "__blk_mq_end_request", "bio_endio", "__blk_mq_free_request")
+    (
+        *("blk_update_request", "blk_mq_end_request", "__blk_mq_end_request", "bio_endio", "__blk_mq_free_request"),
+        "__rq_qos_done",
+    )
 )
 _TIMERS = frozenset((*TIMER, "hrtimer_wakeup", "delayed_work_timer_fn"))
 
