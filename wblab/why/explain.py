@@ -184,7 +184,7 @@ def _cause(run: Run, recorded: Recorded, item: LoadCycles, kind: str, waits: lis
         time_ns=sum(wait.time_ns for wait in waits),
         waits=len(waits),
         longest_ns=longest.time_ns,
-        call=_call(stack),
+        call=call_of(stack),
         functions=_functions(stack),
         woken_in=recorded.wake_stack(last),
         waker=recorded.name(int(spans.waker[last])) if verdict.context == "task" else "",
@@ -244,7 +244,7 @@ def _whose(name: str, owner: int, by: str) -> str:
     return FLUSHER if by.startswith(_FLUSHERS) else by
 
 
-def _call(stack: Stack) -> str:
+def call_of(stack: Stack) -> str:
     """Return the system call that a stack is of; empty of a kernel thread."""
     return next((match[1] for name in reversed(stack) if (match := _CALL.fullmatch(name))), "")
 
