@@ -8,7 +8,7 @@ from typing import ClassVar
 from .tracewriter import Ring, TraceWriter, event_format
 
 DEVICE = 98 << 20  # ubda, 98:0
-_SWITCH, _WAKING, _STACK, _SUBMIT, _COMPLETE, _DIRTY, _WAIT, _STATE, _COMMIT = range(300, 309)
+_SWITCH, _WAKING, _STACK, _SUBMIT, _COMPLETE, _DIRTY, _WAIT, _QUEUE, _STATE, _COMMIT = range(300, 310)
 _FIRST, _APART = 0x60000000, 0x1000  # where the first function is, and how far apart they are
 _UNINTERRUPTIBLE, _PREEMPTED = 2, 0x100
 FORMATS = {
@@ -28,6 +28,12 @@ FORMATS = {
             _SUBMIT,
             "dev_t dev 8 4 0\nunsigned int nr_sector 12 4 0\nsector_t sector 16 8 0\nu64 ino 24 8 0\n"
             "unsigned long index 32 8 0\nchar rwbs[10] 40 10 0",
+        ),
+        event_format(
+            "block_bio_queue",
+            _QUEUE,
+            "dev_t dev 8 4 0\nsector_t sector 16 8 0\nunsigned int nr_sector 24 4 0\nchar rwbs[8] 28 8 0\n"
+            "char comm[16] 36 16 1",
         ),
         event_format(
             "block_rq_complete", _COMPLETE, "dev_t dev 8 4 0\nunsigned int nr_sector 12 4 0\nsector_t sector 16 8 0"
@@ -85,6 +91,11 @@ class Story:
         """Hand a bio to the block layer."""
         body = struct.pack("<IIQQQ10s", DEVICE, sectors, sector, inode, index, rwbs.encode())
         self._add(ns, _SUBMIT, by, body)
+
+    def queue(self, ns: int, by: int, sector: int, sectors: int, *, rwbs: str = "W") -> None:
+        """Hand a bio to the block layer of a kernel that does not say of which file it is."""
+        body = struct.pack("<I4xQI8s16s", DEVICE, sector, sectors, rwbs.encode(), self._comm(by))
+        self._add(ns, _QUEUE, by, body)
 
     def complete(self, ns: int, sector: int, sectors: int, by: int = 0) -> None:
         """Let the disk be done with a request."""

@@ -25,12 +25,6 @@ def _untestable(*names: str) -> list[Claim]:
             "needs a real host with that disk and an upgrade to do; the mechanism is tested on the device disk",
         ),
         (
-            "live-cause",
-            "the cause is an inode locked (I_SYNC) while its pages are written",
-            "figures 11 to 13, on a live host",
-            "the trace says when pauses end, not which lock a task waits for: that needs stacks of waiting tasks",
-        ),
-        (
             "cpu-limit",
             "a limit on the offender's CPU has no effect",
             MITIGATION,
@@ -52,7 +46,7 @@ CLAIMS: tuple[Claim, ...] = (
     *sync_claims(),
     *_untestable("sync-stalls"),
     *live_claims(),
-    *_untestable("live-figures", "live-cause"),
+    *_untestable("live-figures"),
     *mitigation_claims(),
     *limit_claims(),
     *_untestable("cpu-limit"),

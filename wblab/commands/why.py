@@ -11,8 +11,8 @@ from wblab.lab.printable import printable
 
 if TYPE_CHECKING:
     from wblab.data.run import Run
-    from wblab.why.explain import Explanation
     from wblab.why.recorded import Recorded
+    from wblab.why.told import Told
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -54,13 +54,11 @@ def _why(arguments: argparse.Namespace) -> None:
     from wblab.core.errors import InputError
     from wblab.core.units import parse_time
     from wblab.data.run import read_run
-    from wblab.why.explain import explain
-    from wblab.why.recorded import read_recorded
+    from wblab.why.told import explanations
 
     run = read_run(named_run(arguments))
-    recorded = read_recorded(run)
     bound_ns = parse_time(arguments.bound)
-    found = explain(run, recorded, arguments.load, bound_ns)
+    found = explanations(run, arguments.load, bound_ns)
     if arguments.pause:
         if arguments.pause > len(found):
             raise InputError(f"--pause {arguments.pause}: there are {len(found)} pauses over {arguments.bound}")
@@ -71,35 +69,36 @@ def _why(arguments: argparse.Namespace) -> None:
 
         if not found:
             raise InputError(f"--prove: there is no pause over {arguments.bound}")
-        longest = max(found, key=lambda item: item.pause_ns)
+        longest = max(found, key=lambda item: item.explanation.pause_ns)
         make = maker(results(arguments), arguments.kernel)
-        asked = Trial(run, longest, make, bound_ns)
-        told = partial(_event, run, recorded)
-        prove(asked, recorded, told, arguments.suspect, arguments.remedy, as_json=arguments.json)
+        asked = Trial(run, longest.explanation, make, bound_ns)
+        told = partial(_event, run, longest.recorded)
+        prove(asked, longest.recorded, told, arguments.suspect, arguments.remedy, as_json=arguments.json)
     elif arguments.json:
-        print(json.dumps([_table(run, recorded, item) for item in found], indent=2))
+        print(json.dumps([_table(run, item) for item in found], indent=2))
     else:
-        print("\n".join(map(printable, _lines(run, recorded, found, arguments.bound))))
+        print("\n".join(map(printable, _lines(run, found, arguments.bound))))
 
 
-def _lines(run: "Run", recorded: "Recorded", found: "list[Explanation]", bound: str) -> list[str]:
+def _lines(run: "Run", found: "list[Told]", bound: str) -> list[str]:
     from wblab.why.words import sentences, total
 
     if not found:
         return [f"no pause over {bound}"]
     lines: list[str] = []
     for item in found:
-        lines += [*sentences(item, lambda rank: _event(run, recorded, rank)), ""]
-    first = found[0]
+        lines += [*sentences(item.explanation, partial(_event, run, item.recorded)), ""]
+    first = found[0].explanation
     close_up = f"wblab timeline {run.path} --from {first.start_ns / 1e9:.3f}s --to {first.end_ns / 1e9:.3f}s"
-    return [*lines, *total(found), f"look at pause {first.number}: {close_up}"]
+    return [*lines, *total([item.explanation for item in found]), f"look at pause {first.number}: {close_up}"]
 
 
-def _table(run: "Run", recorded: "Recorded", item: "Explanation") -> dict[str, Any]:
+def _table(run: "Run", told: "Told") -> dict[str, Any]:
     """Return an explanation as a JSON object, with its events in words."""
+    item = told.explanation
     table = asdict(item) | {"unknown_ns": item.unknown_ns, "is_acquitted": item.is_acquitted}
     for cause in table["causes"]:
-        cause["events"] = [_event(run, recorded, rank) for rank in cause["events"]]
+        cause["events"] = [_event(run, told.recorded, rank) for rank in cause["events"]]
     return table
 
 

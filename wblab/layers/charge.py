@@ -80,7 +80,7 @@ class Charge:
         self, wake_rank: int, start_ns: int, end_ns: int, path: Path, seen: frozenset[int]
     ) -> Iterator[Piece]:
         """Charge a sleep that a request ended to its stages; what was before it came, to who handed it over."""
-        row = self.disks.done.before(wake_rank)
+        row = self.disks.done.before(wake_rank, self.recorded.cpu(wake_rank))
         if row < 0:
             yield (*path, UNTOLD), start_ns, end_ns
             return

@@ -99,9 +99,10 @@ class Disks:
 
 def read_disks(trace: tracecmd.TraceFile, sequence: Sequence, done: Done) -> Disks:
     """Return what the disks of a trace did with requests."""
-    if SUBMITTED not in trace.names:
+    submitted = next((name for name in SUBMITTED if name in trace.names), None)
+    if submitted is None:
         return Disks(done, {}, {}, {}, frozenset(), {})
-    bios = trace.events(SUBMITTED)
+    bios = trace.events(submitted)
     ranks = sequence.ranks(bios).tolist()
     return Disks(
         done,
