@@ -12,7 +12,7 @@ from wblab.data.pauses import DEFAULT_BOUND_NS
 from wblab.data.run import LoadCycles, Run
 from wblab.why.account import ASLEEP, RUNNABLE, RUNNING, UNTOLD, Account, Chain, Wait, account, chains
 from wblab.why.kinds import KINDS
-from wblab.why.objects import wanted
+from wblab.why.objects import identified
 from wblab.why.recorded import Recorded
 from wblab.why.requests import NEVER, NOBODY, device_number
 from wblab.why.stacks import Stack
@@ -45,7 +45,7 @@ class Cause:
     """All waits of one kind in a pause, and the longest of them in detail.
 
     call: the system call that it was in; functions: from there down to where it slept. block: on the disk, of a wait
-    for one, -1 where it is not known; is_of: what it is a part of, told by the function that wanted it. written, dirty:
+    for one, -1 where it is not known; is_of: what it is a part of, see `objects.identified`. written, dirty:
     while it was throttled, what the disk was done with, and what was dirty as that began, by whose it was. events:
     their places in the trace, which prove it.
     """
@@ -165,8 +165,9 @@ def _cause(run: Run, recorded: Recorded, item: LoadCycles, kind: str, waits: lis
     stack, spans = recorded.sleep_stack(longest.row), recorded.offcpu
     verdict = recorded.verdict(longest.row)
     wake_rank = int(spans.wake_rank[last])
-    block, named = recorded.awaited.before(item.pid, int(spans.rank[longest.row]), _last_sleep(recorded, longest.row))
-    events = [named, int(spans.rank[longest.row])]
+    named = recorded.awaited.before(item.pid, int(spans.rank[longest.row]), _last_sleep(recorded, longest.row))
+    block, is_of = _object(run, recorded, named, stack) if named >= 0 else (NOBODY, "")
+    events = [int(recorded.awaited.rank[named]) if named >= 0 else NOBODY, int(spans.rank[longest.row])]
     request, written, dirty = None, {}, {}
     if verdict.context == "request":
         done = recorded.done.before(wake_rank)
@@ -187,12 +188,19 @@ def _cause(run: Run, recorded: Recorded, item: LoadCycles, kind: str, waits: lis
         woken_in=recorded.wake_stack(last),
         waker=recorded.name(int(spans.waker[last])) if verdict.context == "task" else "",
         block=block,
-        is_of=wanted(stack) if block >= 0 else "",
+        is_of=is_of,
         request=request,
         written=written,
         dirty=dirty,
         events=tuple(rank for rank in (*events, wake_rank) if rank >= 0),
     )
+
+
+def _object(run: Run, recorded: Recorded, row: int, stack: Stack) -> tuple[int, str]:
+    """Return the block of a row of `awaited`, and what it is to who sleeps with this stack."""
+    block, device = (int(column[row]) for column in (recorded.awaited.block, recorded.awaited.device))
+    names = [name for name, disk in run.disks.items() if device_number(disk.device) == device]
+    return block, identified(block, run.layouts.get(names[0]) if names else None, stack)
 
 
 def _last_sleep(recorded: Recorded, row: int) -> int:
