@@ -1,6 +1,7 @@
 """The notebooks, executed from top to bottom on a run made for them."""
 
 import os
+import re
 import tempfile
 
 import nbformat
@@ -106,3 +107,18 @@ def test_says_how_writes_grow_and_shrink(kernel, monkeypatch, tmp_path):
     assert sum("image/png" in data for data in shown) >= 8
     texts = [data["text/plain"] for data in shown if "text/plain" in data]
     assert any("{'linear': {'line': 0, 'a': 64}, 'mirror': {'mirror': 64, 'b': 0, 'a': 0}}" in text for text in texts)
+
+
+def test_takes_a_pause_apart_and_proves_who_it_was(shared_lab, monkeypatch, tmp_path):
+    run = shared_lab.run("base-device", "trace.lead=1s")
+    monkeypatch.setenv(RUN_VARIABLE, str(run.path))
+    monkeypatch.setenv("WBLAB_EXP", str(tmp_path / "exp"))
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+    notebook = nbformat.read(ROOT / "analysis" / "why.ipynb", as_version=4)
+    (proof,) = (cell for cell in notebook.cells if 'KERNEL = ""' in cell.source)
+    proof.source = proof.source.replace('KERNEL = ""', f"KERNEL = {str(shared_lab.kernel.path)!r}")
+    shown = execute(notebook)
+    assert sum("image/png" in data for data in shown) >= 2
+    tables = [data["text/plain"] for data in shown if "text/plain" in data]
+    assert any("do_get_write_access" in table and "journal_end_buffer_io_sync" in table for table in tables)
+    assert any(re.search(r"^l1 +gone", table, re.MULTILINE) for table in tables)

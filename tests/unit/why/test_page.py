@@ -9,9 +9,12 @@ from support.runs import MS
 
 from wblab.cli import main
 from wblab.plot.causecolours import cause_colour
+from wblab.plot.whybars import causes_axes
 from wblab.why.account import RUNNABLE, RUNNING, UNTOLD
 from wblab.why.explain import explain
+from wblab.why.frames import chains_frame, parts_frame, proof_frame, stacks_frame
 from wblab.why.kinds import KINDS
+from wblab.why.recorded import read_recorded
 
 from .conftest import MW1
 from .test_explain import COMMS, L1, MUTEX, MUTEX_ENDS, NAP, NAP_ENDS, SHADOW, SHADOW_ENDS, blocked
@@ -118,3 +121,25 @@ def test_every_kind_of_wait_has_a_colour_that_is_not_the_unknowns():
     shades = {what: cause_colour(what) for what in (*waits, RUNNING, RUNNABLE)}
     assert len(set(shades.values())) == len(shades)
     assert cause_colour(UNTOLD) not in shades.values()
+
+
+def test_a_picture_has_bars_as_long_as_the_pauses(page):
+    _, found, _ = page
+    ax = causes_axes(found)
+    ends = [
+        max(bar.get_x() + bar.get_width() for bar in ax.patches if round(bar.get_y() + 0.4) == row) for row in (0, 1)
+    ]
+    assert ends == pytest.approx([item.pause_ns / 1e9 for item in found])
+
+
+def test_tables_have_all_of_it(page):
+    run, found, _ = page
+    for item in found:
+        frame = parts_frame(item)
+        assert frame["time (s)"].iloc[:-1].sum() == pytest.approx(item.pause_ns / 1e9)
+        assert frame["time (s)"]["all of it"] == pytest.approx(item.pause_ns / 1e9)
+        assert chains_frame(item)["time (s)"].sum() == pytest.approx(item.pause_ns / 1e9)
+    cause = found[0].causes[0]
+    assert list(stacks_frame(cause)["where it slept"])[:2] == ["out_of_line_wait_on_bit", "do_get_write_access"]
+    assert "do_idle" not in set(stacks_frame(cause)["where it was woken"])  # whoever was interrupted
+    assert proof_frame(run, read_recorded(run), cause)["event"].iloc[0] == "block_buffer_wait"
