@@ -34,6 +34,9 @@ _WORDS = {
 }
 _PROVES = {
     "block_buffer_wait": "says for which block it will wait",
+    "folio_wait_writeback": "says for a page of which file it will wait",
+    "wait_on_page_writeback": "says for a page of which file it will wait",
+    "writeback_single_inode_start": "begins to write the file",
     "sched_switch": "goes to sleep",
     "block_rq_complete": "the disk is done with the request",
     "sched_waking": "is woken",

@@ -36,6 +36,7 @@ def of_cause(item: Explanation, cause: Cause) -> list[str]:
     """Return what one cause of a pause was: what the load waited for, how that ended, and whose bytes were before."""
     times = "" if cause.waits == 1 else f" in {cause.waits} goes, {seconds(cause.longest_ns)} the longest"
     where = f" (block {cause.block}{', ' + cause.is_of if cause.is_of else ''})" if cause.block >= 0 else ""
+    where = where or (f" ({cause.file})" if cause.file else "")
     by = f", until {cause.waker} let it go on" if cause.waker else ""
     lines = [f"{seconds(cause.time_ns)}{times}, in {cause.call or 'the kernel'}, it waited {cause.what}{where}{by}."]
     if cause.request:
