@@ -8,7 +8,8 @@ from typing import ClassVar
 from .tracewriter import Ring, TraceWriter, event_format
 
 DEVICE = 98 << 20  # ubda, 98:0
-_SWITCH, _WAKING, _STACK, _SUBMIT, _COMPLETE, _DIRTY, _WAIT, _QUEUE, _STATE, _COMMIT = range(300, 310)
+_SWITCH, _WAKING, _STACK, _SUBMIT, _COMPLETE, _DIRTY, _WAIT, _WAIT_FOLIO, _WRITE_INODE = range(300, 309)
+_QUEUE, _STATE, _COMMIT = range(309, 312)
 _FIRST, _APART = 0x60000000, 0x1000  # where the first function is, and how far apart they are
 _UNINTERRUPTIBLE, _PREEMPTED = 2, 0x100
 FORMATS = {
@@ -54,6 +55,10 @@ FORMATS = {
             "unsigned long nr_dirty 8 8 0\nunsigned long nr_writeback 16 8 0\nunsigned long background_thresh 24 8 0\n"
             "unsigned long dirty_thresh 32 8 0",
         ),
+        event_format(
+            "folio_wait_writeback", _WAIT_FOLIO, "char name[32] 8 32 1\nino_t ino 40 8 0\nunsigned long index 48 8 0"
+        ),
+        event_format("writeback_single_inode_start", _WRITE_INODE, "char name[32] 8 32 1\nino_t ino 40 8 0"),
     ],
     "jbd2": [event_format("jbd2_start_commit", _COMMIT, "dev_t dev 8 4 0\nint transaction 12 4 1")],
 }
@@ -116,6 +121,14 @@ class Story:
     def wait_for_block(self, ns: int, pid: int, block: int) -> None:
         """Let a task say for which block it will wait."""
         self._add(ns, _WAIT, pid, struct.pack("<IiQQQ", DEVICE, 2, block, 1024, 0))
+
+    def wait_for_page(self, ns: int, pid: int, inode: int, index: int) -> None:
+        """Let a task say for which page of a file it will wait."""
+        self._add(ns, _WAIT_FOLIO, pid, struct.pack("<32sQQ", b"98:0", inode, index))
+
+    def write_inode(self, ns: int, by: int, inode: int) -> None:
+        """Let a flusher begin to write a file."""
+        self._add(ns, _WRITE_INODE, by, struct.pack("<32sQ", b"98:0", inode))
 
     def encode(self) -> bytes:
         """Return the trace."""

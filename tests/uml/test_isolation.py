@@ -145,7 +145,7 @@ def test_a_guest_cannot_plant_names_that_the_host_follows(lab, guest_program, vi
     assert (staged / "load.x.npy").read_text() == "data"
     assert "of the guest" not in (staged / EXPERIMENT).read_text()
     assert (staged / "agent.setuid.log").stat().st_mode & 0o7000 == 0
-    kept = ["agent.setuid.log", "console.log", "experiment.json", "kernel.config", "load.x.npy"]
+    kept = ["agent.setuid.log", "console.log", "experiment.json", "kernel.config", "layouts.json", "load.x.npy"]
     assert sorted(os.listdir(staged)) == kept
 
 

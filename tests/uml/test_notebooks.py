@@ -1,6 +1,7 @@
 """The notebooks, executed from top to bottom on a run made for them."""
 
 import os
+import re
 import tempfile
 
 import nbformat
@@ -18,8 +19,8 @@ from wblab.plot.notebook import RUN_VARIABLE, RUNS_VARIABLE
 FIGURES = {"timeline.ipynb": 2, "throttling.ipynb": 5}
 
 
-def execute(notebook):
-    """Execute a notebook, and return what it shows.
+def execute(notebook, cell_s=60):
+    """Execute a notebook, and return what it shows. cell_s: how long a cell may take.
 
     We speak with its kernel through files: a TCP port that was free may soon be taken. The files are in a directory of
     their own (with a short name, as sockets need), since a kernel that ends removes those of its name. Now and then
@@ -28,7 +29,7 @@ def execute(notebook):
     """
     with tempfile.TemporaryDirectory() as place:
         files = Config({"KernelManager": {"transport": "ipc", "ip": f"{place}/kernel"}})
-        NotebookClient(notebook, timeout=60, kernel_name="python3", config=files).execute()
+        NotebookClient(notebook, timeout=cell_s, kernel_name="python3", config=files).execute()
     outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
     assert not [output for output in outputs if output.output_type == "error"]
     return [output.data for output in outputs if output.output_type in ("execute_result", "display_data")]
@@ -108,3 +109,19 @@ def test_says_how_writes_grow_and_shrink(kernel, monkeypatch, tmp_path):
     assert sum("image/png" in data for data in shown) >= 8
     texts = [data["text/plain"] for data in shown if "text/plain" in data]
     assert any("{'linear': {'line': 0, 'a': 64}, 'mirror': {'mirror': 64, 'b': 0, 'a': 0}}" in text for text in texts)
+
+
+@pytest.mark.timeout(900)
+def test_takes_a_pause_apart_and_proves_who_it_was(shared_lab, monkeypatch, tmp_path):
+    run = shared_lab.run("base-device", "trace.lead=1s")
+    monkeypatch.setenv(RUN_VARIABLE, str(run.path))
+    monkeypatch.setenv("WBLAB_EXP", str(tmp_path / "exp"))
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+    notebook = nbformat.read(ROOT / "analysis" / "why.ipynb", as_version=4)
+    (proof,) = (cell for cell in notebook.cells if 'KERNEL = ""' in cell.source)
+    proof.source = proof.source.replace('KERNEL = ""', f"KERNEL = {str(shared_lab.kernel.path)!r}")
+    shown = execute(notebook, cell_s=600)  # it runs guests
+    assert sum("image/png" in data for data in shown) >= 2
+    tables = [data["text/plain"] for data in shown if "text/plain" in data]
+    assert any("do_get_write_access" in table and "journal_end_buffer_io_sync" in table for table in tables)
+    assert any(re.search(r"^l1 +gone", table, re.MULTILINE) for table in tables)

@@ -1,5 +1,6 @@
 """The pauses of the base experiments are explained by two witnesses, and by what the disks are known to do."""
 
+import re
 from functools import cache
 
 import pytest
@@ -49,6 +50,8 @@ def test_behind_the_journal_it_is_the_offenders_bytes_that_went_first(explained)
     longest = max(explained("base-device"), key=lambda item: item.pause_ns)
     cause = longest.causes[0]
     assert cause.block > 0
+    assert re.match(r"inode (bitmap|table) of group \d+", cause.is_of)
+    assert "though" not in cause.is_of  # the function that wanted it says the same
     assert cause.functions[-1] == "out_of_line_wait_on_bit" or "do_get_write_access" in cause.functions
     assert cause.request.ahead["l1"] > 0.9 * sum(cause.request.ahead.values())
     assert cause.request.done_ns - cause.request.handed_ns >= cause.longest_ns

@@ -6,10 +6,12 @@ from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from wblab.commands.common import add_bound, add_exp, add_json, add_kernel, add_run, named_run, results, whole
+from wblab.commands.common import add_bound, add_exp, add_json, add_kernel, add_run, named_run, results, traced, whole
 from wblab.lab.printable import printable
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from wblab.data.run import Run
     from wblab.why.recorded import Recorded
     from wblab.why.told import Told
@@ -47,6 +49,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_kernel(parser, "with --prove: the series that the run had")
     add_bound(parser)
     add_json(parser)
+    parser.add_argument(
+        "--html",
+        action="store_true",
+        help="write a page into the run, why.html, with bars, chains and what proves each sentence, and the timeline "
+        "that it leads to, timeline.html",
+    )
     parser.set_defaults(run=_why)
 
 
@@ -56,6 +64,8 @@ def _why(arguments: argparse.Namespace) -> None:
     from wblab.data.run import read_run
     from wblab.why.told import explanations
 
+    if arguments.html and (arguments.json or arguments.prove):
+        raise InputError("--html writes a page of explanations: leave --json and --prove out, or call it again")
     run = read_run(named_run(arguments))
     bound_ns = parse_time(arguments.bound)
     found = explanations(run, arguments.load, bound_ns)
@@ -74,10 +84,24 @@ def _why(arguments: argparse.Namespace) -> None:
         asked = Trial(run, longest.explanation, make, bound_ns)
         told = partial(_event, run, longest.recorded)
         prove(asked, longest.recorded, told, arguments.suspect, arguments.remedy, as_json=arguments.json)
+    elif arguments.html:
+        print(printable(str(_write_pages(run, found, arguments.bound))))
     elif arguments.json:
         print(json.dumps([_table(run, item) for item in found], indent=2))
     else:
         print("\n".join(map(printable, _lines(run, found, arguments.bound))))
+
+
+def _write_pages(run: "Run", found: "list[Told]", bound: str) -> "Path":
+    """Write the page of explanations, and the timeline to whose close-ups it leads; return the first."""
+    from wblab.plot.page import page, save_page, write_page
+    from wblab.plot.timeline import timeline
+    from wblab.plot.whypage import TIMELINE, why_page
+
+    path = run.path / "why.html"
+    write_page(path, why_page(run, found, bound))
+    save_page(page(timeline(run, traced(run, "the timeline"))), run, run.path / TIMELINE)
+    return path
 
 
 def _lines(run: "Run", found: "list[Told]", bound: str) -> list[str]:

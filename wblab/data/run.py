@@ -18,8 +18,10 @@ from wblab.core.loads import MAX_CYCLES, Load
 from wblab.core.rundir import DISKS, DiskRecord, load_record, load_times
 from wblab.core.spec import Spec
 from wblab.core.tables import from_table
+from wblab.data.ondisk import read_layouts
 from wblab.lab.formats import EXPERIMENT, LIVE, RUN, read_object
 from wblab.lab.livespec import LiveSpec
+from wblab.lab.ondisk import Layout
 from wblab.lab.printable import printable
 
 Times = NDArray[np.int64]
@@ -111,6 +113,11 @@ class Run:
     def zero_ns(self) -> int:
         """The zero of the run's time axis: the first boundary of any load."""
         return min(int(load.boundaries_ns[0]) for load in self.loads)
+
+    @cached_property
+    def layouts(self) -> dict[str, Layout]:
+        """Where the parts of filesystems lay when they were made, by disk. Raises InputError for a damaged file."""
+        return read_layouts(self.path, self.spec)
 
     def offender_starts_ns(self) -> dict[str, int]:
         """Return when each offender began to write, by its name."""

@@ -13,7 +13,7 @@ import select
 import signal
 import sys
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fcntl import F_DUPFD, fcntl
 from pathlib import Path
 from typing import Any
@@ -21,11 +21,13 @@ from typing import Any
 from wblab.core.errors import WblabError
 from wblab.core.layout import DISK_FDS, LEFT, PROGRAM, SCRATCH_FD
 from wblab.core.syscalls import checked, libc
+from wblab.host.ext import ext_layout
 from wblab.host.mkfs import Mkfs, format_disk
 from wblab.host.processor import claim_processor
 from wblab.host.sandbox import Sandbox
 from wblab.host.scratch import KERNEL, make_scratch, remove_scratch
 from wblab.host.usage import descendants, private_bytes
+from wblab.lab.ondisk import LAYOUTS
 from wblab.machine.lifetime import end_with
 
 _PR_SET_CHILD_SUBREAPER = 36
@@ -75,6 +77,7 @@ def main(order: ConfinedCommand) -> None:
         order.descriptors[str(SCRATCH_FD)] = furnish(order)
         for number, mkfs in zip(DISK_FDS, order.mkfs, strict=False):
             format_disk(Mkfs(**mkfs), order.descriptors[str(number)])
+        note_layouts(order)
         pid = start(order, claim.processor if claim else None)
     except WblabError as error:
         failure = str(error)
@@ -105,6 +108,18 @@ def furnish(order: ConfinedCommand) -> int:
     for name, text in order.texts.items():
         (guest / name).write_text(text)
     return os.open(guest, os.O_RDONLY | os.O_DIRECTORY)
+
+
+def note_layouts(order: ConfinedCommand) -> None:
+    """Say in the run directory where the parts of filesystems lie that have just been made, where that is known."""
+    made = {
+        str(mkfs["key"]): order.descriptors[str(number)]
+        for number, mkfs in zip(DISK_FDS, order.mkfs, strict=False)
+        if str(mkfs["filesystem"]).startswith("ext")
+    }
+    found = {key: asdict(layout) for key, disk_fd in made.items() if (layout := ext_layout(disk_fd))}
+    if found:
+        Path(order.run, LAYOUTS).write_text(json.dumps(found) + "\n")
 
 
 def start(order: ConfinedCommand, processor: int | None) -> int:

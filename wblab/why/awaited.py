@@ -19,22 +19,24 @@ class Awaited:
 
     pid: Numbers
     rank: Numbers
+    device: Numbers
     block: Numbers
 
-    def before(self, pid: int, rank: int, after_rank: int) -> tuple[int, int]:
-        """Return the block that a task named last between two places, and where it did; NONE where it did not."""
+    def before(self, pid: int, rank: int, after_rank: int) -> int:
+        """Return the row of the block that a task named last between two places; NONE where it did not."""
         first, last = np.searchsorted(self.pid, [pid, pid + 1]).tolist()
         row = first + int(np.searchsorted(self.rank[first:last], rank)) - 1
         if row < first or self.rank[row] < after_rank:
-            return NONE, NONE
-        return int(self.block[row]), int(self.rank[row])
+            return NONE
+        return int(row)
 
 
 def read_awaited(trace: tracecmd.TraceFile, sequence: Sequence) -> Awaited:
     """Return the blocks that tasks named; none where the kernel has no such event."""
     if BUFFER_WAIT not in trace.names:
-        return Awaited(*[np.zeros(0, np.int64)] * 3)
+        return Awaited(*[np.zeros(0, np.int64)] * 4)
     events = trace.events(BUFFER_WAIT)
     rank, pid = sequence.ranks(events), events.pid.astype(np.int64)
     order = np.lexsort((rank, pid))
-    return Awaited(pid[order], rank[order], events["block"].astype(np.int64)[order])
+    device, block = (events[name].astype(np.int64) for name in ("dev", "block"))
+    return Awaited(*(column[order] for column in (pid, rank, device, block)))

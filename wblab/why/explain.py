@@ -11,8 +11,9 @@ from wblab.core.units import Bytes
 from wblab.data.pauses import DEFAULT_BOUND_NS
 from wblab.data.run import LoadCycles, Run
 from wblab.why.account import ASLEEP, RUNNABLE, RUNNING, UNTOLD, Account, Chain, Wait, account, chains
+from wblab.why.inodes import Inodes, read_inodes
 from wblab.why.kinds import KINDS
-from wblab.why.objects import wanted
+from wblab.why.objects import identified
 from wblab.why.recorded import Recorded
 from wblab.why.requests import NEVER, NOBODY, device_number
 from wblab.why.requests import UNTOLD as UNTOLD_OWNER
@@ -47,7 +48,8 @@ class Cause:
     """All waits of one kind in a pause, and the longest of them in detail.
 
     call: the system call that it was in; functions: from there down to where it slept. block: on the disk, of a wait
-    for one, -1 where it is not known; is_of: what it is a part of, told by the function that wanted it. written, dirty:
+    for one, -1 where it is not known; is_of: what it is a part of, see `objects.identified`. file: of a
+    wait for one, or for a page of it, its inode and what it is called, where it is known. written, dirty:
     while it was throttled, what the disk was done with, and what was dirty as that began, by whose it was. events:
     their places in the trace, which prove it.
     """
@@ -63,6 +65,7 @@ class Cause:
     waker: str
     block: int
     is_of: str
+    file: str
     request: Request | None
     written: dict[str, Bytes]
     dirty: dict[str, Bytes]
@@ -108,10 +111,13 @@ def explain(run: Run, recorded: Recorded, load: str = "", bound_ns: int = DEFAUL
         for row in np.flatnonzero(item.pauses_ns > bound_ns)
     ]
     ordered = sorted(found, key=lambda each: each[0])
-    return [_explained(run, recorded, item, row, number) for number, (_, item, row) in enumerate(ordered, 1)]
+    inodes = read_inodes(run, recorded)
+    return [_explained(run, recorded, inodes, item, row, number) for number, (_, item, row) in enumerate(ordered, 1)]
 
 
-def _explained(run: Run, recorded: Recorded, item: LoadCycles, row: int, number: int) -> Explanation:
+def _explained(  # noqa: PLR0913, PLR0917
+    run: Run, recorded: Recorded, inodes: Inodes, item: LoadCycles, row: int, number: int
+) -> Explanation:
     start_ns, end_ns = (int(item.boundaries_ns[at]) for at in (row, row + 1))
     pause_ns = int(item.pauses_ns[row])
     told, linked = account(recorded, item.pid, start_ns, end_ns), chains(recorded, item.pid, start_ns, end_ns)
@@ -124,7 +130,7 @@ def _explained(run: Run, recorded: Recorded, item: LoadCycles, row: int, number:
         pause_ns=pause_ns,
         parts=_without(told.parts, meant_ns),
         chains=tuple(_chains_without(linked, meant_ns)),
-        causes=tuple(_causes(run, recorded, item, told)),
+        causes=tuple(_causes(run, recorded, inodes, item, told)),
     )
 
 
@@ -152,23 +158,27 @@ def _chains_without(found: list[Chain], meant_ns: int) -> list[Chain]:
     return sorted(left, key=lambda each: -each.time_ns)
 
 
-def _causes(run: Run, recorded: Recorded, item: LoadCycles, told: Account) -> list[Cause]:
+def _causes(run: Run, recorded: Recorded, inodes: Inodes, item: LoadCycles, told: Account) -> list[Cause]:
     by_kind: dict[str, list[Wait]] = {}
     for wait in told.waits:
         if wait.kind != ASLEEP:
             by_kind.setdefault(wait.kind, []).append(wait)
-    found = [_cause(run, recorded, item, kind, waits) for kind, waits in by_kind.items()]
+    found = [_cause(run, recorded, inodes, item, kind, waits) for kind, waits in by_kind.items()]
     return sorted(found, key=lambda each: -each.time_ns)
 
 
-def _cause(run: Run, recorded: Recorded, item: LoadCycles, kind: str, waits: list[Wait]) -> Cause:
+def _cause(  # noqa: PLR0913, PLR0917
+    run: Run, recorded: Recorded, inodes: Inodes, item: LoadCycles, kind: str, waits: list[Wait]
+) -> Cause:
     longest = max(waits, key=lambda wait: wait.time_ns)
     last = recorded.ends(longest.row)
     stack, spans = recorded.sleep_stack(longest.row), recorded.offcpu
     verdict = recorded.verdict(longest.row)
     wake_rank = int(spans.wake_rank[last])
-    block, named = recorded.awaited.before(item.pid, int(spans.rank[longest.row]), _last_sleep(recorded, longest.row))
-    events = [named, int(spans.rank[longest.row])]
+    named = recorded.awaited.before(item.pid, int(spans.rank[longest.row]), _last_sleep(recorded, longest.row))
+    block, is_of = _object(run, recorded, inodes, named, stack) if named >= 0 else (NOBODY, "")
+    file, told_at = _file(recorded, inodes, item.pid, longest.row)
+    events = [int(recorded.awaited.rank[named]) if named >= 0 else NOBODY, told_at, int(spans.rank[longest.row])]
     request, written, dirty = None, {}, {}
     if verdict.context == "request":
         done = recorded.done.before(wake_rank, recorded.cpu(wake_rank))
@@ -189,12 +199,39 @@ def _cause(run: Run, recorded: Recorded, item: LoadCycles, kind: str, waits: lis
         woken_in=recorded.wake_stack(last),
         waker=recorded.name(int(spans.waker[last])) if verdict.context == "task" else "",
         block=block,
-        is_of=wanted(stack) if block >= 0 else "",
+        is_of=is_of,
+        file=file,
         request=request,
         written=written,
         dirty=dirty,
         events=tuple(rank for rank in (*events, wake_rank) if rank >= 0),
     )
+
+
+def _object(run: Run, recorded: Recorded, inodes: Inodes, row: int, stack: Stack) -> tuple[int, str]:
+    """Return the block of a row of `awaited`, and what it is to who sleeps with this stack."""
+    block, device = (int(column[row]) for column in (recorded.awaited.block, recorded.awaited.device))
+    names = [name for name, disk in run.disks.items() if device_number(disk.device) == device]
+    layout = run.layouts.get(names[0]) if names else None
+    known = [inodes.said((device, inode)) for inode in (layout.inodes(block) if layout else ())]
+    files = [said for said in known if "," in said]
+    return block, identified(block, layout, stack) + (f", among them {' and '.join(files)}" if files else "")
+
+
+def _file(recorded: Recorded, inodes: Inodes, pid: int, row: int) -> tuple[str, int]:
+    """Return the file for which a wait was, and where the trace says so; empty and -1 where it was for none.
+
+    A task says for a page of which file it will wait. Of a wait for an inode, it is the one that the flusher began to
+    write last before it woke the task.
+    """
+    spans, last = recorded.offcpu, recorded.ends(row)
+    if recorded.verdict(row).kind.name == "inode under writeback":
+        of, at = inodes.written, inodes.written.before(int(spans.waker[last]), int(spans.wake_rank[last]))
+    else:
+        of, at = inodes.waited, inodes.waited.before(pid, int(spans.rank[row]), _last_sleep(recorded, row))
+    if at < 0:
+        return "", NOBODY
+    return inodes.said((int(of.device[at]), int(of.inode[at]))), int(of.rank[at])
 
 
 def _last_sleep(recorded: Recorded, row: int) -> int:

@@ -1,5 +1,10 @@
-"""What a block is that a task waits for, as data: told by the function that wanted it. ext2, ext3 and ext4."""
+"""What a block is that a task waits for: by where it lies on the disk, and by the function that wanted it.
 
+ext2, ext3 and ext4. The layout is that of the filesystem when it was made. What lies where nothing was then may be a
+directory, a part of an extent tree or data: that only the function tells.
+"""
+
+from wblab.lab.ondisk import Layout
 from wblab.why.stacks import Stack
 
 # The innermost of these in the stack of a sleep says it (fs/ext4, fs/ext2).
@@ -29,7 +34,7 @@ _OBJECTS = {
     "ext4_orphan_add": "superblock or inode table",
     "ext4_orphan_del": "superblock or inode table",
     "jbd2_journal_commit_transaction": "journal",
-    "jbd2_write_superblock": "journal's superblock",
+    "jbd2_write_superblock": "journal",
     "ext4_commit_super": "superblock",
 }
 
@@ -37,3 +42,20 @@ _OBJECTS = {
 def wanted(stack: Stack) -> str:
     """Return what the block is for which a task slept with this stack; empty where it is not known."""
     return next((_OBJECTS[name] for name in stack if name in _OBJECTS), "")
+
+
+def identified(block: int, layout: Layout | None, stack: Stack) -> str:
+    """Return what a block is; empty where it is not known. Where layout and function contradict each other, both."""
+    by_function, region = wanted(stack), layout.region(block) if layout else None
+    if layout is None or region is None:
+        is_odd = layout is not None and any(word in by_function for word in _FIXED)
+        return f"{by_function}, though it lies where data may be" if is_odd else by_function
+    place = f"{region.what} of group {region.group}" if region.group >= 0 else region.what
+    if numbers := layout.inodes(block):
+        place += f", inodes {numbers[0]} to {numbers[-1]}"
+    agrees = not by_function or any(word.strip() in region.what for word in by_function.split(" or "))
+    return place if agrees else f"{place}, though wanted as {by_function}"
+
+
+# What has a fixed place, so that what lies elsewhere is none of it.
+_FIXED = ("bitmap", "inode table", "superblock")

@@ -136,6 +136,13 @@ def device_number(name: str) -> int:
     return int(major) << _MINOR_BITS | int(minor)
 
 
+def device_numbers(events: tracecmd.Events) -> Numbers:
+    """Return the devices that events name in words, as numbers; -1 where it is none."""
+    texts = events["name"].tolist()
+    numbers = {text: device_number(text) if _DEVICE.fullmatch(text) else NOBODY for text in set(texts)}
+    return np.array([numbers[text] for text in texts], np.int64)
+
+
 def _done(  # noqa: PLR0913, PLR0917 - columns
     ends: tracecmd.Events, end_rank: Numbers, bios: tracecmd.Events, rank: Numbers, bio: Numbers, done: Numbers
 ) -> Done:
@@ -174,9 +181,7 @@ def _dirtied(
     if name not in trace.names:
         return Dirtied(*[np.zeros(0, np.int64)] * 3), np.full(len(rank), NOBODY)
     events = trace.events(name)
-    texts = events["name"].tolist()
-    numbers = {text: device_number(text) if _DEVICE.fullmatch(text) else NOBODY for text in set(texts)}
-    device = np.array([numbers[text] for text in texts], np.int64)
+    device = device_numbers(events)
     inode, pid, at = events["ino"].astype(np.int64), events.pid.astype(np.int64), sequence.ranks(events)
     key, known = _same(pages, (device, inode, events["index"].astype(np.int64)))
     last = _previous(key, rank, known, at)

@@ -43,7 +43,7 @@ class Verdict:
 
 def judged(sleep: Stack, wake: Stack) -> Verdict:
     """Return what the stack of a sleep and that of its wake-up say."""
-    inside = _in_context(wake)
+    inside = in_context(wake)
     asleep, awake = frozenset(sleep), frozenset(inside)
     fitting = [
         kind
@@ -58,7 +58,7 @@ def judged(sleep: Stack, wake: Stack) -> Verdict:
     return Verdict(kind, said, _context(wake, awake))
 
 
-def _in_context(wake: Stack) -> Stack:
+def in_context(wake: Stack) -> Stack:
     """Return the functions of a wake-up without those that an interrupt interrupted."""
     return tuple(takewhile(lambda name: name not in _INTERRUPT and not name.startswith(_VECTORS), wake))
 
@@ -70,4 +70,4 @@ def _context(wake: Stack, awake: frozenset[str]) -> Context:
         return "request"
     if not awake.isdisjoint(_TIMERS):
         return "timer"
-    return "interrupt" if len(_in_context(wake)) < len(wake) else "task"
+    return "interrupt" if len(in_context(wake)) < len(wake) else "task"

@@ -1,0 +1,56 @@
+"""Tables for people: an explained pause as pandas frames, as a notebook shows them. Times in s."""
+
+import pandas as pd
+
+from wblab.core.units import NS_PER_S
+from wblab.data.run import Run
+from wblab.why.explain import Cause, Explanation
+from wblab.why.recorded import Recorded
+from wblab.why.verdict import in_context
+from wblab.why.words import end_of
+
+
+def parts_frame(item: Explanation) -> pd.DataFrame:
+    """Return what a pause consists of, a row each and its sum below."""
+    rows = [(what, time_ns / NS_PER_S, 100 * time_ns / item.pause_ns) for what, time_ns in item.parts.items()]
+    total = ("all of it", sum(item.parts.values()) / NS_PER_S, 100.0)
+    return pd.DataFrame([*rows, total], columns=["what", "time (s)", "share (%)"]).set_index("what").round(6)
+
+
+def chains_frame(item: Explanation) -> pd.DataFrame:
+    """Return who held whom, the longest first, one chain a row."""
+    rows = [
+        (chain.time_ns / NS_PER_S, " <- ".join(f"{name}: {what}" for name, what in chain.links), end_of(chain))
+        for chain in item.chains
+    ]
+    return pd.DataFrame(rows, columns=["time (s)", "who held whom", "in the end"]).round(6)
+
+
+def stacks_frame(cause: Cause) -> pd.DataFrame:
+    """Return the kernel functions of both witnesses of a wait, the innermost first."""
+    columns = (tuple(reversed(cause.functions)), in_context(cause.woken_in))
+    frame = pd.DataFrame([pd.Series(column, dtype=object) for column in columns]).T
+    return frame.fillna("").set_axis(["where it slept", "where it was woken"], axis="columns")
+
+
+def proof_frame(run: Run, recorded: Recorded, cause: Cause) -> pd.DataFrame:
+    """Return the events that prove what a wait was."""
+    told = [recorded.sequence.told(rank) for rank in cause.events]
+    rows = [
+        (
+            (event.ts_ns - run.zero_ns) / NS_PER_S,
+            event.comm,
+            event.name,
+            " ".join(f"{key}={value}".strip() for key, value in event.fields.items()),
+        )
+        for event in told
+    ]
+    return pd.DataFrame(rows, columns=["at (s)", "task", "event", "fields"])
+
+
+def ahead_frame(cause: Cause) -> pd.DataFrame:
+    """Return whose bytes the disk was done with until the request's end with which a wait ended, the most first."""
+    sizes = cause.request.ahead if cause.request else cause.written
+    frame = pd.DataFrame([(name, size / 1e6) for name, size in sizes.items()], columns=["whose", "MB"])
+    frame["share (%)"] = 100 * frame["MB"] / frame["MB"].sum()
+    return frame.set_index("whose").round(2)
