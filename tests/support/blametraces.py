@@ -1,8 +1,9 @@
 """Traces that tell why a task was stopped, one event after the other: a story of tasks, stacks and a disk."""
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from .tracewriter import Ring, TraceWriter, event_format
 
@@ -48,6 +49,8 @@ FORMATS = {
 @dataclass
 class Story:
     """Events of one processor, in the order in which they are told. Times are ns; they must not go back."""
+
+    formats: ClassVar[Mapping[str, list[str]]] = FORMATS
 
     comms: dict[int, str] = field(default_factory=dict)
     start_ns: int = 1_000_000_000
@@ -106,7 +109,7 @@ class Story:
         symbols = "".join(f"{address:016x} t {name}\n" for name, address in self.functions.items())
         comms = "".join(f"{pid} {name}\n" for pid, name in self.comms.items())
         return TraceWriter(
-            self._ring, formats=FORMATS, cmdlines=comms, kallsyms=symbols, buffers={"": [pages]}
+            self._ring, formats=dict(self.formats), cmdlines=comms, kallsyms=symbols, buffers={"": [pages]}
         ).encode()
 
     def _add(self, ns: int, number: int, pid: int, body: bytes) -> None:

@@ -12,6 +12,7 @@ from wblab.data.run import LoadCycles, Run
 from wblab.layers.calls import Call, Name, calls
 from wblab.layers.charge import Charge, Path, Piece
 from wblab.layers.functions import asleep_in, inclusive, once, summed
+from wblab.layers.pairs import Entered, read_entered
 from wblab.layers.phases import read_phases
 from wblab.layers.stages import DEVICE, FLUSH, read_disks
 from wblab.why.recorded import read_recorded
@@ -22,9 +23,10 @@ class LayeredCall:
     """One system call of a load; times are ns.
 
     number: of the load's cycle, from 0. start_ns: from the run's zero. parts: time by what was waited for, kind by
-    kind, down to a state; they sum to `duration_ns`. served: how many requests and flushes it waited for, one after the
-    other, while the device was at them. functions: how long each kernel function of the caller, or what it called, slept.
-    prefixes: their sums by Stephens's prefixes; once: with nothing counted again within a prefix.
+    kind, down to a state; they sum to `duration_ns`. served: how many requests and flushes it waited for while the
+    device was at them, one after the other. functions: how long each kernel function of the caller, or what it called,
+    slept; entered: how long it was in those whose begin and end are events. prefixes: the sums of `functions` by
+    Stephens's prefixes; once: with nothing counted again within a prefix.
     """
 
     load: str
@@ -35,6 +37,7 @@ class LayeredCall:
     parts: Mapping[Path, int]
     served: int
     functions: Mapping[str, int]
+    entered: Mapping[str, int]
     prefixes: Mapping[str, int]
     once: Mapping[str, int]
 
@@ -61,21 +64,17 @@ def layers(run: Run, load: str = "") -> list[LayeredCall]:
     if not chosen:
         raise InputError(f"no load of {run.path} is a syncwrite or commit: make a run with 'wblab run layers'")
     recorded = read_recorded(run)
-    charge = Charge(
-        recorded,
-        read_disks(recorded.trace, recorded.sequence, recorded.done),
-        read_phases(recorded.trace, recorded.sequence),
-    )
-    return [
-        _layered(run, charge, item, call) for item in chosen for call in calls(recorded.trace, recorded.sequence, item)
-    ]
+    trace, sequence = recorded.trace, recorded.sequence
+    charge = Charge(recorded, read_disks(trace, sequence, recorded.done), read_phases(trace, sequence))
+    entered = read_entered(trace, sequence)
+    return [_layered(run, charge, entered, item, call) for item in chosen for call in calls(trace, sequence, item)]
 
 
 def _waits(item: LoadCycles) -> bool:
     return isinstance(item.load, SyncWrite | Commit)
 
 
-def _layered(run: Run, charge: Charge, item: LoadCycles, call: Call) -> LayeredCall:
+def _layered(run: Run, charge: Charge, entered: Mapping[str, Entered], item: LoadCycles, call: Call) -> LayeredCall:
     pieces = list(_pieces(charge.of_task(item.pid, call.start_ns, call.end_ns)))
     parts: Counter[Path] = Counter()
     for path, time_ns in pieces:
@@ -91,6 +90,7 @@ def _layered(run: Run, charge: Charge, item: LoadCycles, call: Call) -> LayeredC
         parts=dict(parts.most_common()),
         served=sum(path[-1] in (DEVICE, FLUSH) for path, _ in pieces),
         functions=functions,
+        entered={name: each.of(item.pid, call.start_ns, call.end_ns) for name, each in entered.items()},
         prefixes=summed(functions),
         once=once(sleeps),
     )
