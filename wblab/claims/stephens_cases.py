@@ -8,9 +8,8 @@ _NO_FILTERS, _NOT_BLAMED = "trace.filters={}", "trace.blame=never"
 _LAYERS = ("ext4:*", "filemap:*", "block:*")
 _ALL = ("trace.events=['all']", _NO_FILTERS, _NOT_BLAMED, _REAL)
 _DIRECT = ("block:block_bio_queue", "block:block_bio_complete")
-# What trace-cmd takes where nobody says anything else is 1408 KiB, which holds 60 ms of a function tracer's events.
-_SMALL, _SIZED = "trace.buffer=256KiB", "trace.buffer=64MiB"
-_SIZED_FROM = "as a pilot says: twice what all events of its longest burst take"
+_SMALL = "trace.buffer=256KiB"
+_SIZED = "trace.buffer=64MiB"  # holds all that a run with the small one, as a pilot, had and lost: 0.8 million events
 
 
 def _on_xfs(*disks: str) -> tuple[str, ...]:

@@ -51,11 +51,16 @@ def test_the_devices_of_the_preset_are_those_that_the_lab_has():
         assert replace(read_disk(name), **own) == disk
 
 
+def late(time_us):
+    """Return what gives a control load that wakes up so late."""
+    return lambda name: {"c1": SimpleNamespace(pauses_ns=np.full(9, time_us * US))}[name]
+
+
 @pytest.fixture
 def timed(monkeypatch):
     """Return what makes a sample of calls, {(load, call): time in us}, and of disks with these latencies in us."""
 
-    def make(times, latencies=()):
+    def make(times, latencies=(), late_us=100):
         found = {key: np.full(8, int(time * US)) for key, time in times.items()}
         monkeypatch.setattr(stephens, "call_us", lambda sample, load, call: sample.times[load, call])
         spec = read_spec(find_spec("sync-latency"))
@@ -63,7 +68,7 @@ def timed(monkeypatch):
             name: replace(disk, latency=int(latency * US))
             for (name, disk), latency in zip(spec.disk.items(), latencies, strict=False)
         }
-        run = SimpleNamespace(spec=replace(spec, disk=disks))
+        run = SimpleNamespace(spec=replace(spec, disk=disks), load=late(late_us))
         return SimpleNamespace(times=times, durations=found, run=run)
 
     monkeypatch.setattr(stephens_latency, "durations", lambda sample: sample.durations)
@@ -96,6 +101,14 @@ OURS = calls({"hdd": 17000, "ssd": 550, "ram": 138}, {"hdd": 79, "ssd": 43, "ram
 )
 def test_durations(timed, name, his, ours):
     assert (outcome(name, timed(HIS)), outcome(name, timed(OURS))) == (his, ours)
+
+
+def test_runs_on_a_busy_machine_are_left_out(timed):
+    claim, busy, quiet = CLAIMS["S4-hdd"], timed(HIS, late_us=9000), timed(OURS)
+    assert claim.check({"sync-real": [busy, quiet]}).effect.middle == pytest.approx(17000 / 79)
+    verdict = claim.check({"sync-real": [busy, busy]})
+    assert verdict.outcome == UNTESTED
+    assert "9.0 ms late" in verdict.why
 
 
 def test_a_share_that_does_not_rise_with_each_device(timed):
@@ -203,6 +216,7 @@ def traced(monkeypatch):
             for name, (pid, begin, end) in (loads or {}).items()
         }
         disks = {"ram": SimpleNamespace(device="1:0")}
+        items["c1"] = late(100)("c1")
         run = SimpleNamespace(trace=Trace(rows or {}), load=items.get, disks=disks, failure=failure, kept=kept)
         return SimpleNamespace(run=run)
 
