@@ -6,6 +6,7 @@ from wblab.claims.daemon import daemon_claims
 from wblab.claims.disks import MITIGATION, limit_claims, live_claims, mitigation_claims, sync_claims
 from wblab.claims.li import li_claims
 from wblab.claims.lockup import base_claims, flush_claim
+from wblab.claims.stephens import stephens_claims
 from wblab.core.errors import InputError, nearest
 
 
@@ -68,6 +69,11 @@ WORKS: dict[str, Work] = {
         "Coly Li's claims", "Coly Li's blog on the kernel (2009 to 2017), and what he reports there", li_claims()
     ),
     "chadd": Work("A. Chadd's claims", "A. Chadd, Writing Disk-IO efficient applications (slides)", chadd_claims()),
+    "stephens": Work(
+        "Stephens's claims",
+        "B. Stephens, I/O Latency in the Linux Storage Stack (Florida State University, 2017)",
+        stephens_claims(),
+    ),
 }
 
 

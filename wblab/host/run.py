@@ -40,7 +40,11 @@ _PARAMETERS_BYTES, _PHASE_BYTES = 8192, 512
 
 
 class RunFailedError(WblabError):
-    """A run that failed: its directory, with console and reason, is kept."""
+    """A run that failed: its directory, with console and reason, is kept, where it is known."""
+
+    def __init__(self, message: str, directory: Path | None = None) -> None:
+        super().__init__(message)
+        self.directory = directory
 
 
 @dataclass(frozen=True)
@@ -83,7 +87,7 @@ def run_experiment(  # noqa: PLR0913 - four of them by name
         write_json(staged / EXPERIMENT, record | _ending("failed", reason))
         if isinstance(error, KeyboardInterrupt):
             raise
-        raise RunFailedError(f"{reason} (see {staged})") from error
+        raise RunFailedError(f"{reason} (see {staged})", staged) from error
     record |= _ending("succeeded", "") | {"wall_s": round(ended.wall_s, 3), "guest_s": ended.guest_s}
     write_json(staged / EXPERIMENT, record)
     return Finished(commit(staged), record)
