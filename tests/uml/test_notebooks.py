@@ -120,7 +120,7 @@ def test_takes_a_pause_apart_and_proves_who_it_was(shared_lab, monkeypatch, tmp_
     notebook = nbformat.read(ROOT / "analysis" / "why.ipynb", as_version=4)
     (proof,) = (cell for cell in notebook.cells if 'KERNEL = ""' in cell.source)
     proof.source = proof.source.replace('KERNEL = ""', f"KERNEL = {str(shared_lab.kernel.path)!r}")
-    shown = execute(notebook, cell_s=600)  # it runs guests
+    shown = execute(notebook, cell_s=240)  # it runs guests
     assert sum("image/png" in data for data in shown) >= 2
     tables = [data["text/plain"] for data in shown if "text/plain" in data]
     assert any("do_get_write_access" in table and "journal_end_buffer_io_sync" in table for table in tables)
