@@ -14,7 +14,7 @@ from wblab.data.blocks import BIOS, REQUESTS
 from wblab.data.pagecache import PageCache, page_cache
 from wblab.data.run import LoadCycles
 from wblab.layers.calls import Name
-from wblab.why.requests import SUBMITTED, device_number
+from wblab.why.requests import device_number, submitted
 
 LAYERS = {
     "FS": ("ext4",),
@@ -29,7 +29,8 @@ _LOST, _OTHERS = "lost events", "interference"
 def queued(sample: Sample, disk: str) -> float:
     """Return how many requests a disk's queue had. Raises ValueError where nothing was asked of the disk."""
     trace, number = page_cache(sample.run).trace, device_number(sample.run.disks[disk].device)
-    if not (trace.events(SUBMITTED)["dev"].astype(np.int64) == number).any():
+    handed = submitted(trace)
+    if handed is None or not (trace.events(handed)["dev"].astype(np.int64) == number).any():
         raise ValueError(f"nothing was asked of {disk}")
     return float(sum((trace.events(event)["dev"].astype(np.int64) == number).sum() for event in (_INSERTED, REQUESTS)))
 

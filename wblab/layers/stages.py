@@ -9,7 +9,7 @@ import numpy as np
 import tracecmd
 from tracecmd.sequence import Sequence
 
-from wblab.why.requests import COMPLETED, NEVER, SUBMITTED, Done
+from wblab.why.requests import COMPLETED, NEVER, Done, submitted
 
 INSERTED, ISSUED = "block_rq_insert", "block_rq_issue"
 HELD, QUEUE, DEVICE, FLUSH, COMPLETION = "held", "queue", "device", "flush", "completion"
@@ -99,10 +99,10 @@ class Disks:
 
 def read_disks(trace: tracecmd.TraceFile, sequence: Sequence, done: Done) -> Disks:
     """Return what the disks of a trace did with requests."""
-    submitted = next((name for name in SUBMITTED if name in trace.names), None)
-    if submitted is None:
+    handed = submitted(trace)
+    if handed is None:
         return Disks(done, {}, {}, {}, frozenset(), {})
-    bios = trace.events(submitted)
+    bios = trace.events(handed)
     ranks = sequence.ranks(bios).tolist()
     return Disks(
         done,

@@ -15,7 +15,7 @@ from wblab.data.names import event_name
 Numbers = NDArray[np.int64]
 
 # The first is the lab's own, which says whose page a bio is of; all kernels have the second.
-SUBMITTED, COMPLETED, DIRTIED = ("block_bio_submit", "block_bio_queue"), "block_rq_complete", "writeback_dirty_folio"
+_SUBMITTED, COMPLETED, DIRTIED = ("block_bio_submit", "block_bio_queue"), "block_rq_complete", "writeback_dirty_folio"
 _SECTOR, _PAGE = 512, 4096
 _SECTORS_OF_PAGE = _PAGE // _SECTOR
 _MINOR_BITS = 20  # include/linux/kdev_t.h
@@ -87,16 +87,21 @@ class Dirtied:
         return {pid: Bytes(count * _PAGE) for pid, count in sorted(found, key=lambda item: -item[1])}
 
 
+def submitted(trace: tracecmd.TraceFile) -> str | None:
+    """Return the event with which bios are handed to the block layer; None where it was not traced."""
+    return next((name for name in _SUBMITTED if name in trace.names), None)
+
+
 def read_requests(trace: tracecmd.TraceFile, sequence: Sequence) -> tuple[Written, Done, Dirtied]:
     """Return what was written, the requests that disks were done with, and what was dirty.
 
     All are empty without the events of requests.
     """
-    submitted = next((name for name in SUBMITTED if name in trace.names), None)
-    if submitted is None or COMPLETED not in trace.names:
+    handed = submitted(trace)
+    if handed is None or COMPLETED not in trace.names:
         nothing = np.zeros(0, np.int64)
         return Written(*[nothing] * 8), Done(*[nothing] * 8), Dirtied(*[nothing] * 3)
-    bios, ends = trace.events(submitted), trace.events(COMPLETED)
+    bios, ends = trace.events(handed), trace.events(COMPLETED)
     bio_rank, end_rank = sequence.ranks(bios), sequence.ranks(ends)
     unit = _unit(bios, ends)
     bio, sector = _pieces(bios, unit)
@@ -188,8 +193,8 @@ def _dirtied(
     of_file = (pages[1] != 0) & (pages[1] != pages[0])
     owner = np.where(of_file, np.append(pid, NOBODY)[last], NOBODY)
     rows = (inode != device) & (device != NOBODY)
-    submitted = _next_row(known, at, key, rank)
-    clean = np.append(done, NEVER)[submitted]
+    came = _next_row(known, at, key, rank)
+    clean = np.append(done, NEVER)[came]
     return Dirtied(at[rows], pid[rows], clean[rows]), owner
 
 
