@@ -20,6 +20,7 @@ VERBS = (
     Verb("timeline", "draw a run", "look"),
     Verb("pauses", "print a run's pauses", "look"),
     Verb("why", "explain a run's pauses", "look"),
+    Verb("layers", "take a run's writes and fsyncs apart", "look"),
     Verb("export", "write a run for another program", "look"),
     Verb("compare", "compare groups of runs", "compare"),
     Verb("verify", "check the thesis's claims", "compare"),

@@ -1,13 +1,15 @@
 """Traces that tell why a task was stopped, one event after the other: a story of tasks, stacks and a disk."""
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from .tracewriter import Ring, TraceWriter, event_format
 
 DEVICE = 98 << 20  # ubda, 98:0
 _SWITCH, _WAKING, _STACK, _SUBMIT, _COMPLETE, _DIRTY, _WAIT, _WAIT_FOLIO, _WRITE_INODE = range(300, 309)
+_QUEUE, _STATE, _COMMIT = range(309, 312)
 _FIRST, _APART = 0x60000000, 0x1000  # where the first function is, and how far apart they are
 _UNINTERRUPTIBLE, _PREEMPTED = 2, 0x100
 FORMATS = {
@@ -29,6 +31,12 @@ FORMATS = {
             "unsigned long index 32 8 0\nchar rwbs[10] 40 10 0",
         ),
         event_format(
+            "block_bio_queue",
+            _QUEUE,
+            "dev_t dev 8 4 0\nsector_t sector 16 8 0\nunsigned int nr_sector 24 4 0\nchar rwbs[8] 28 8 0\n"
+            "char comm[16] 36 16 1",
+        ),
+        event_format(
             "block_rq_complete", _COMPLETE, "dev_t dev 8 4 0\nunsigned int nr_sector 12 4 0\nsector_t sector 16 8 0"
         ),
         event_format(
@@ -42,16 +50,25 @@ FORMATS = {
             "writeback_dirty_folio", _DIRTY, "char name[32] 8 32 1\nu64 ino 40 8 0\nunsigned long index 48 8 0"
         ),
         event_format(
+            "global_dirty_state",
+            _STATE,
+            "unsigned long nr_dirty 8 8 0\nunsigned long nr_writeback 16 8 0\nunsigned long background_thresh 24 8 0\n"
+            "unsigned long dirty_thresh 32 8 0",
+        ),
+        event_format(
             "folio_wait_writeback", _WAIT_FOLIO, "char name[32] 8 32 1\nino_t ino 40 8 0\nunsigned long index 48 8 0"
         ),
         event_format("writeback_single_inode_start", _WRITE_INODE, "char name[32] 8 32 1\nino_t ino 40 8 0"),
     ],
+    "jbd2": [event_format("jbd2_start_commit", _COMMIT, "dev_t dev 8 4 0\nint transaction 12 4 1")],
 }
 
 
 @dataclass
 class Story:
     """Events of one processor, in the order in which they are told. Times are ns; they must not go back."""
+
+    formats: ClassVar[Mapping[str, list[str]]] = FORMATS
 
     comms: dict[int, str] = field(default_factory=dict)
     start_ns: int = 1_000_000_000
@@ -80,6 +97,11 @@ class Story:
         body = struct.pack("<IIQQQ10s", DEVICE, sectors, sector, inode, index, rwbs.encode())
         self._add(ns, _SUBMIT, by, body)
 
+    def queue(self, ns: int, by: int, sector: int, sectors: int, *, rwbs: str = "W") -> None:
+        """Hand a bio to the block layer of a kernel that does not say of which file it is."""
+        body = struct.pack("<I4xQI8s16s", DEVICE, sector, sectors, rwbs.encode(), self._comm(by))
+        self._add(ns, _QUEUE, by, body)
+
     def complete(self, ns: int, sector: int, sectors: int, by: int = 0) -> None:
         """Let the disk be done with a request."""
         self._add(ns, _COMPLETE, by, struct.pack("<IIQ", DEVICE, sectors, sector))
@@ -87,6 +109,14 @@ class Story:
     def dirty(self, ns: int, by: int, inode: int, index: int) -> None:
         """Dirty a page of a file."""
         self._add(ns, _DIRTY, by, struct.pack("<32sQQ", b"98:0", inode, index))
+
+    def dirty_state(self, ns: int, by: int, dirty: int, written: int, *, thresholds: tuple[int, int]) -> None:
+        """Say what is dirty and what is being written, and both thresholds, in pages."""
+        self._add(ns, _STATE, by, struct.pack("<4Q", dirty, written, *thresholds))
+
+    def commit(self, ns: int, by: int, transaction: int) -> None:
+        """Let the journal begin to commit."""
+        self._add(ns, _COMMIT, by, struct.pack("<Ii", DEVICE, transaction))
 
     def wait_for_block(self, ns: int, pid: int, block: int) -> None:
         """Let a task say for which block it will wait."""
@@ -118,7 +148,7 @@ class Story:
         symbols = "".join(f"{address:016x} t {name}\n" for name, address in self.functions.items())
         comms = "".join(f"{pid} {name}\n" for pid, name in self.comms.items())
         return TraceWriter(
-            self._ring, formats=FORMATS, cmdlines=comms, kallsyms=symbols, buffers={"": [pages]}
+            self._ring, formats=dict(self.formats), cmdlines=comms, kallsyms=symbols, buffers={"": [pages]}
         ).encode()
 
     def _add(self, ns: int, number: int, pid: int, body: bytes) -> None:

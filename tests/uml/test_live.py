@@ -16,6 +16,7 @@ from wblab.data.window import around
 from wblab.plot.picture import picture
 from wblab.plot.save import save
 from wblab.plot.timeline import timeline
+from wblab.why.told import explanations
 
 MS, S = 10**6, 10**9
 
@@ -115,6 +116,16 @@ def test_a_pause_is_saved_with_all_that_happened_in_it(live):
     assert {"writeback", "block", "ext4", "jbd2", "sched"} <= systems
     if not live.record["live"]["notes"]:
         assert item.pid in trace.events("sys_enter_openat").pid
+
+
+def test_a_capture_explains_its_pause_as_the_trace_of_a_guest_does(live):
+    told = [item.explanation for item in explanations(live, "mw1", 500 * MS)]
+    paused_ns = sum(item.pause_ns for item in told)
+    assert paused_ns
+    assert sum(item.unknown_ns for item in told) < 0.05 * paused_ns
+    longest = max(told, key=lambda item: item.pause_ns)
+    assert longest.causes[0].time_ns > 0.5 * longest.pause_ns
+    assert any(cause.functions for cause in longest.causes)
 
 
 def test_all_analyses_read_it(live, tmp_path):

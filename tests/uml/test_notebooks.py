@@ -19,11 +19,13 @@ from wblab.plot.notebook import RUN_VARIABLE, RUNS_VARIABLE
 FIGURES = {"timeline.ipynb": 2, "throttling.ipynb": 5}
 
 
-def execute(notebook, cell_s=120):
+def execute(notebook, cell_s=60):
     """Execute a notebook, and return what it shows. cell_s: how long a cell may take.
 
     We speak with its kernel through files: a TCP port that was free may soon be taken. The files are in a directory of
-    their own (with a short name, as sockets need), since a kernel that ends removes those of its name.
+    their own (with a short name, as sockets need), since a kernel that ends removes those of its name. Now and then
+    pyzmq misses that a message has come (pyzmq issue 2173), and finds it when the timeout is over: so that is no longer
+    than the slowest cell takes on a slow machine.
     """
     with tempfile.TemporaryDirectory() as place:
         files = Config({"KernelManager": {"transport": "ipc", "ip": f"{place}/kernel"}})
@@ -118,7 +120,7 @@ def test_takes_a_pause_apart_and_proves_who_it_was(shared_lab, monkeypatch, tmp_
     notebook = nbformat.read(ROOT / "analysis" / "why.ipynb", as_version=4)
     (proof,) = (cell for cell in notebook.cells if 'KERNEL = ""' in cell.source)
     proof.source = proof.source.replace('KERNEL = ""', f"KERNEL = {str(shared_lab.kernel.path)!r}")
-    shown = execute(notebook, cell_s=600)  # it runs guests
+    shown = execute(notebook, cell_s=240)  # it runs guests
     assert sum("image/png" in data for data in shown) >= 2
     tables = [data["text/plain"] for data in shown if "text/plain" in data]
     assert any("do_get_write_access" in table and "journal_end_buffer_io_sync" in table for table in tables)

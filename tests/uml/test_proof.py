@@ -7,7 +7,8 @@ import pytest
 from wblab.data.run import read_run
 from wblab.host.request import ready
 from wblab.host.run import run_experiment
-from wblab.proof.cut import Trial, begin_ns
+from wblab.proof.change import Stop, read_remedy
+from wblab.proof.trial import Trial, begin_ns, loads_start_ns
 from wblab.why.explain import explain
 from wblab.why.recorded import read_recorded
 
@@ -34,17 +35,25 @@ def trial(shared_lab):
 @pytest.mark.parametrize("preset", ["base", "base-device"])
 def test_without_the_offender_the_pause_is_gone(trial, preset):
     asked = trial(preset)
-    found = asked.without("l1", begin_ns(asked.run, "l1"))
+    found = asked.outcome(Stop("l1"), begin_ns(asked.run, "l1"))
     assert (found.verdict, found.pause_ns < BOUND_NS) == ("gone", True)
 
 
 @pytest.mark.parametrize("preset", ["base", "base-device"])
 def test_stopped_as_the_pause_begins_it_is_too_late(trial, preset):
     asked = trial(preset)
-    assert asked.without("l1", asked.pause.start_ns).verdict != "gone"
+    assert asked.outcome(Stop("l1"), asked.pause.start_ns).verdict != "gone"
 
 
 @pytest.mark.parametrize("preset", ["base", "base-device"])
 def test_without_another_innocent_load_it_is_unchanged(trial, preset):
     asked = trial(preset)
-    assert asked.without("w1", asked.pause.start_ns - 1_000_000_000).verdict == "unchanged"
+    assert asked.outcome(Stop("w1"), asked.pause.start_ns - 1_000_000_000).verdict == "unchanged"
+
+
+@pytest.mark.parametrize(("at", "verdict"), [("before", "gone"), ("during", "unchanged")])
+def test_a_remedy_helps_before_the_pause_and_not_once_it_has_begun(trial, at, verdict):
+    """A threshold so low that no request has to stand behind many others."""
+    asked = trial("base-device")
+    at_ns = loads_start_ns(asked.run) - asked.run.zero_ns if at == "before" else asked.pause.start_ns + 100_000_000
+    assert asked.outcome(read_remedy(["sysctl.vm.dirty_bytes=262144"]), at_ns).verdict == verdict

@@ -24,3 +24,30 @@ def test_everything_before_is_identical(shared_lab, whole, load):
     assert start_s + UNTIL_S <= item.boundaries_ns[-1] / 1e9 < start_s + UNTIL_S + 0.1
     others = [other for other in cut.loads if other.load.role != "offender" and other.name != load]
     assert all(other.boundaries_ns[-1] / 1e9 >= start_s + 8 for other in others)
+
+
+# Each would change how the loads go on at once: the cache is empty, the queue short, the offender idle and held back.
+PHASES = {
+    "sysctl": ("phase.a.sysctl.vm.dirty_bytes=262144", "phase.a.sysctl.vm.drop_caches=3"),
+    "queue": ("phase.a.disk.disk.queue={nr_requests=4, scheduler='bfq'}",),
+    "mount": ("phase.a.disk.disk.mount_options=['nobarrier', 'commit=1']",),
+    "class": ("phase.a.load.l1.ioclass=idle", "phase.a.load.w1={ioclass='realtime', iolevel=0}"),
+    "group": ("phase.a.cgroup.slow={loads=['l1'], files={'memory.high'='4M', 'cpu.max'='1000 500000'}}",),
+}
+
+
+@pytest.mark.parametrize("phase", PHASES)
+def test_everything_before_a_phase_is_identical(shared_lab, whole, phase):
+    changed = shared_lab.run("base-device", *SHORT, f"phase.a.at={UNTIL_S}s", *PHASES[phase])
+    start_s = whole.zero_ns // (5 * 10**9) * 5
+    differences = first_differences(whole, changed)
+    assert start_s + UNTIL_S <= differences[0].at_s < start_s + UNTIL_S + 0.001
+    assert "l1" in {item.what.split()[1].rstrip(",") for item in differences}
+
+
+def test_everything_before_another_phase_is_identical(shared_lab):
+    phase = ("phase.a.at=2s", "phase.a.sysctl.vm.drop_caches=3")
+    first = shared_lab.run("base-device", *SHORT, *phase)
+    second = shared_lab.run("base-device", *SHORT, *phase, f"phase.b.at={UNTIL_S}s", *("phase.b.load.l1.ioclass=idle",))
+    start_s = first.zero_ns // (5 * 10**9) * 5
+    assert start_s + UNTIL_S <= first_differences(first, second)[0].at_s < start_s + UNTIL_S + 0.001

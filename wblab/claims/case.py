@@ -8,7 +8,8 @@ class Case:
     """A preset, with some keys changed.
 
     events: traced besides the preset's. opens: also openat, which a run leaves out where the kernel cannot.
-    most_seeds: a case that takes long has no more runs than this.
+    most_seeds: a case that takes long has no more runs than this. loses: its trace may lose events, which fails a run;
+    it is looked at all the same.
     """
 
     preset: str
@@ -17,3 +18,4 @@ class Case:
     events: tuple[str, ...] = ()
     opens: bool = False
     most_seeds: int = 1000
+    loses: bool = False

@@ -23,6 +23,7 @@ from wblab.claims.base import (
 )
 from wblab.claims.lockup import NOTICED_S, check_openat, throttled_share
 from wblab.claims.sample import Sample, Stop, is_throttled, stops
+from wblab.claims.waits import share_text, waits_of
 from wblab.core.units import NS_PER_MS, NS_PER_S
 from wblab.data.window import whole
 
@@ -87,6 +88,20 @@ def check_release(samples: Samples) -> Verdict:
     what = f"share of pauses that end within {AT_ONCE_NS // NS_PER_MS} ms of the release of {MANY} inodes or more"
     said = f"Of moments taken at random {np.mean([chance(sample) for sample in runs]):.0%} do"
     return judge(over_seeds(what, "%", shares), lambda share: share >= 90, "9 of 10 pauses or more", said)
+
+
+def check_cause(samples: Samples) -> Verdict:
+    """Judge whether pauses are waits for an inode that is being written, of w1 and mw1 or of who held them."""
+    told = [waits_of(sample.run, INNOCENT, int(NOTICED_S * NS_PER_S)) for sample in samples["device"]]
+    found = [each for each in told if each]
+    if not found:
+        return Verdict(UNTESTED, f"there is no pause over {NOTICED_S:g} s, or this kernel records no stacks")
+    what = f"share of w1's and mw1's paused time (pauses over {NOTICED_S:g} s) in a wait for an inode being written"
+    effect = over_seeds(what, "%", [each.inode_share for each in found])
+    said = (
+        f"Their pauses consist of: {share_text([each.parts for each in found], sum(each.paused_ns for each in found))}"
+    )
+    return judge(effect, lambda share: share > 50, "more than half, theirs or of who held them", said)
 
 
 def compared(
@@ -161,6 +176,13 @@ def live_claims() -> list[Claim]:
             unasked.on("device"),
         ),
         Claim("live-openat", "mw1 is stuck in openat", source, needs, lambda runs: check_openat(runs, "device")),
+        Claim(
+            "live-cause",
+            "the cause is an inode locked (I_SYNC) while its pages are written",
+            source,
+            needs,
+            check_cause,
+        ),
         Claim("live-release", "a pause always ends just after many inodes were written", source, needs, check_release),
     ]
 

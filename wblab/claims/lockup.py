@@ -6,6 +6,7 @@ import numpy as np
 
 from wblab.claims.base import NOT_REPRODUCED, UNTESTED, Claim, Measure, Samples, Verdict, judge, over_seeds
 from wblab.claims.sample import Sample, in_open_ns, is_throttled, stops
+from wblab.claims.waits import share_text, waits_of
 from wblab.core.units import NS_PER_S
 from wblab.data.run import guest_spec
 
@@ -96,8 +97,23 @@ def throttled_share(sample: Sample, *names: str) -> float:
 
 
 def check_openat(samples: Samples, case: str) -> Verdict:
-    """Judge by openat's own events; without them, by decisions: the kernel takes them in write, never in openat."""
+    """Judge by where mw1 slept; without stacks by openat's own events, and without these by the kernel's decisions.
+
+    The kernel takes those in write, never in openat.
+    """
     runs = samples[case]
+    told = [waits_of(item.run, ("mw1",), int(NOTICED_S * NS_PER_S)) for item in runs]
+    if found := [each for each in told if each]:
+        effect = over_seeds(
+            f"share of mw1's pauses over {NOTICED_S} s that it slept in openat",
+            "%",
+            [each.open_share for each in found],
+        )
+        paused_ns = sum(each.paused_ns for each in found)
+        whole = share_text([each.parts for each in found], paused_ns)
+        opens = share_text([each.opens for each in found], paused_ns)
+        said = f"Its pauses consist of: {whole}; of that in openat: {opens}"
+        return judge(effect, lambda value: value > 50, "more than half of mw1's paused time is in openat", said)
     throttled = [value for item in runs if (value := throttled_share(item, "mw1")) == value]
     if not throttled:
         return Verdict(NOT_REPRODUCED, f"mw1 has no pause over {NOTICED_S} s")

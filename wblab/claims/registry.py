@@ -6,6 +6,7 @@ from wblab.claims.daemon import daemon_claims
 from wblab.claims.disks import MITIGATION, limit_claims, live_claims, mitigation_claims, sync_claims
 from wblab.claims.li import li_claims
 from wblab.claims.lockup import base_claims, flush_claim
+from wblab.claims.stephens import stephens_claims
 from wblab.core.errors import InputError, nearest
 
 
@@ -23,12 +24,6 @@ def _untestable(*names: str) -> list[Claim]:
             "the background threshold and about 100 MB moved to writeback at once",
             "figures 11 to 13, on a live host",
             "needs a real host with that disk and an upgrade to do; the mechanism is tested on the device disk",
-        ),
-        (
-            "live-cause",
-            "the cause is an inode locked (I_SYNC) while its pages are written",
-            "figures 11 to 13, on a live host",
-            "the trace says when pauses end, not which lock a task waits for: that needs stacks of waiting tasks",
         ),
         (
             "cpu-limit",
@@ -52,7 +47,7 @@ CLAIMS: tuple[Claim, ...] = (
     *sync_claims(),
     *_untestable("sync-stalls"),
     *live_claims(),
-    *_untestable("live-figures", "live-cause"),
+    *_untestable("live-figures"),
     *mitigation_claims(),
     *limit_claims(),
     *_untestable("cpu-limit"),
@@ -74,6 +69,11 @@ WORKS: dict[str, Work] = {
         "Coly Li's claims", "Coly Li's blog on the kernel (2009 to 2017), and what he reports there", li_claims()
     ),
     "chadd": Work("A. Chadd's claims", "A. Chadd, Writing Disk-IO efficient applications (slides)", chadd_claims()),
+    "stephens": Work(
+        "Stephens's claims",
+        "B. Stephens, I/O Latency in the Linux Storage Stack (Florida State University, 2017)",
+        stephens_claims(),
+    ),
 }
 
 

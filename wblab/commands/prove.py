@@ -1,7 +1,8 @@
-"""What `wblab why --prove` prints: verdicts on suspects, and points of no return."""
+"""What `wblab why --prove` prints: verdicts on suspects and remedies, and points of no return."""
 
 import json
-from dataclasses import asdict
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,11 +14,14 @@ if TYPE_CHECKING:
 
     from wblab.core.spec import Spec
     from wblab.data.run import Run
-    from wblab.proof.cut import Make, Trial
+    from wblab.proof.change import Remedy, Stop
     from wblab.proof.returning import Return
+    from wblab.proof.trial import Make, Trial
     from wblab.why.explain import Explanation
+    from wblab.why.recorded import Recorded
 
 _TOLERANCE_NS = 100_000_000
+_Say = Callable[[list[str]], None]
 
 
 def maker(results: Path, kernel: str) -> "Make":
@@ -38,25 +42,83 @@ def maker(results: Path, kernel: str) -> "Make":
     return make
 
 
-def prove(trial: "Trial", named: "Sequence[str]", *, as_json: bool) -> None:
-    """Print what becomes of a pause without each suspect; of those without whom it is gone, until when that is so."""
-    from wblab.proof.cut import begin_ns, suspects
-    from wblab.proof.returning import point_of_no_return
+def prove(  # noqa: PLR0913 - as it is called once
+    trial: "Trial",
+    recorded: "Recorded",
+    event: Callable[[int], str],
+    named: "Sequence[str]",
+    settings: "Sequence[str]" = (),
+    *,
+    as_json: bool,
+) -> None:
+    """Print what becomes of a pause without each suspect, or with a remedy, and until when that spares the load.
 
-    found: list[Return] = []
-    pause, say = trial.pause, _silent if as_json else _say
+    recorded: by the run, event: one at a place in its trace, in words. named: the suspects; none, all others unless
+    there are settings, which are the remedy. Raises InputError.
+    """
+    from wblab.proof.change import Stop, read_remedy
+    from wblab.proof.trial import begin_ns, loads_start_ns, suspects
+
+    run, pause, say = trial.run, trial.pause, _silent if as_json else _printed
+    remedy = read_remedy(settings) if settings else None
     say([f"pause {pause.number}: {pause.load} was stopped for {_s(pause.pause_ns)} from {_s(pause.start_ns)} on"])
-    for suspect in named or suspects(trial.run, pause):
-        first = trial.without(suspect, begin_ns(trial.run, suspect))
-        say([f"without {suspect}: {first.verdict}, {_s(first.pause_ns)}"])
-        last_ns = max(pause.start_ns, first.halted_ns + 1)
-        found.append(point_of_no_return(partial(trial.without, suspect), first, last_ns, _TOLERANCE_NS))
-        say(_lines(pause, found[-1]) if first.verdict == "gone" else [])
+    wanted = list(named) or (suspects(run, pause) if remedy is None else [])
+    stopped = []
+    for suspect in wanted:
+        found = _tried(trial, Stop(suspect), begin_ns(run, suspect), say)
+        moments = _moments(trial, recorded, event, suspect, found)
+        for moment in moments:
+            say([f"  {moment['text']}", *(f"      {each}" for each in moment["events"])])
+        stopped.append(asdict(found) | {"happened": moments})
+    helped = [asdict(_tried(trial, remedy, loads_start_ns(run) - run.zero_ns, say))] if remedy else []
     if as_json:
-        print(json.dumps(_table(pause, found), indent=2))
+        named_pause = {key: getattr(pause, key) for key in ("load", "number", "start_ns", "pause_ns")}
+        print(json.dumps({"pause": named_pause, "suspects": stopped, "remedies": helped}, indent=2))
 
 
-def _say(lines: list[str]) -> None:
+@dataclass(frozen=True)
+class _Words:
+    """How a change is spoken of: what it is, that it came, and that it came in time, of a change and a load."""
+
+    what: str
+    came: str
+    helps: str
+
+
+_STOPPED = _Words("without {}", "stopped", "{0} spares {1}")
+_SET = _Words("with {} from the loads' start on", "set", "it helps {1}")
+
+
+def _tried(trial: "Trial", change: "Stop | Remedy", first_ns: int, say: _Say) -> "Return":
+    """Return until when a change spares a load that comes at `first_ns` at the earliest, and say so."""
+    from wblab.proof.change import Stop
+    from wblab.proof.returning import GONE, point_of_no_return, spares
+
+    is_stop = isinstance(change, Stop)
+    words, probe = _STOPPED if is_stop else _SET, partial(trial.outcome, change)
+    first = probe(first_ns)
+    spared = GONE if is_stop else spares(first)
+    say([f"{words.what.format(change.name)}: {first.verdict}, {_s(first.pause_ns)}"])
+    last_ns = max(trial.pause.start_ns, first.at_ns + 1)
+    found = point_of_no_return(probe, first, last_ns, _TOLERANCE_NS, spared)
+    say(_lines(trial.pause, found, words) if first.verdict in spared else [])
+    return found
+
+
+def _moments(
+    trial: "Trial", recorded: "Recorded", event: Callable[[int], str], suspect: str, found: "Return"
+) -> list[dict[str, Any]]:
+    """Return what happened at a point of no return, with the events that prove it."""
+    from wblab.proof.moment import happened
+
+    if not (found.saved and found.lost):
+        return []
+    between = found.saved.at_ns, found.lost.at_ns
+    told = happened(trial.run, recorded, trial.pause, suspect, between)
+    return [{"text": item.text, "events": list(map(event, item.events))} for item in told]
+
+
+def _printed(lines: list[str]) -> None:
     for line in lines:
         print(printable(line), flush=True)
 
@@ -65,23 +127,20 @@ def _silent(lines: list[str]) -> None:
     """Say nothing, as what is found is printed at the end."""
 
 
-def _lines(pause: "Explanation", found: "Return") -> list[str]:
+def _lines(pause: "Explanation", found: "Return", words: _Words) -> list[str]:
     lines = []
-    if found.saved and found.lost:
-        before = _s(pause.start_ns - found.saved.halted_ns)
-        lines = [
-            f"  point of no return: stopped at {_s(found.saved.halted_ns)}, {before} before the pause, "
-            f"{found.saved.suspect} spares {pause.load}; stopped at {_s(found.lost.halted_ns)} it does not"
-        ]
-    elif found.saved:
-        lines = [f"  stopped as the pause begins, {found.saved.suspect} still spares {pause.load}"]
-    lines.append("  stopped at   pause")
-    return [*lines, *(f"  {_s(item.halted_ns):>10}   {_s(item.pause_ns)}  {item.verdict}" for item in found.curve)]
-
-
-def _table(pause: "Explanation", found: "list[Return]") -> dict[str, Any]:
-    named = {"load": pause.load, "number": pause.number, "start_ns": pause.start_ns, "pause_ns": pause.pause_ns}
-    return {"pause": named, "suspects": [asdict(item) for item in found]}
+    if found.saved:
+        helps = words.helps.format(found.saved.changed, pause.load)
+        if found.lost:
+            before = _s(pause.start_ns - found.saved.at_ns)
+            lines = [
+                f"  point of no return: {words.came} at {_s(found.saved.at_ns)}, {before} before the pause, {helps}; "
+                f"{words.came} at {_s(found.lost.at_ns)} it does not"
+            ]
+        else:
+            lines = [f"  {words.came} as the pause begins, {helps} still"]
+    lines.append(f"  {words.came + ' at':10}   pause")
+    return [*lines, *(f"  {_s(item.at_ns):>10}   {_s(item.pause_ns)}  {item.verdict}" for item in found.curve)]
 
 
 def _s(time_ns: int) -> str:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from wblab.claims.base import Claim
 
 
-_WORKS = ("thesis", "li", "chadd")  # of wblab.claims.registry, which takes long to import
+_WORKS = ("thesis", "li", "chadd", "stephens")  # of wblab.claims.registry, which takes long to import
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -3,6 +3,7 @@
 import argparse
 import json
 from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from wblab.commands.common import add_bound, add_exp, add_json, add_kernel, add_run, named_run, results, traced, whole
@@ -12,8 +13,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from wblab.data.run import Run
-    from wblab.why.explain import Explanation
     from wblab.why.recorded import Recorded
+    from wblab.why.told import Told
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,6 +38,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--suspect", action="append", default=[], metavar="LOAD", help="with --prove: without this load; again for more"
     )
+    parser.add_argument(
+        "--remedy",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="with --prove: with what a phase can set (sysctl.vm.dirty_bytes=4194304, disk.disk.queue.nr_requests=4, "
+        "load.l1.ioclass=idle), and until when that would have helped; again for more at once",
+    )
     add_kernel(parser, "with --prove: the series that the run had")
     add_bound(parser)
     add_json(parser)
@@ -53,66 +62,67 @@ def _why(arguments: argparse.Namespace) -> None:
     from wblab.core.errors import InputError
     from wblab.core.units import parse_time
     from wblab.data.run import read_run
-    from wblab.why.explain import explain
-    from wblab.why.recorded import read_recorded
+    from wblab.why.told import explanations
 
     if arguments.html and (arguments.json or arguments.prove):
         raise InputError("--html writes a page of explanations: leave --json and --prove out, or call it again")
     run = read_run(named_run(arguments))
-    recorded = read_recorded(run)
     bound_ns = parse_time(arguments.bound)
-    found = explain(run, recorded, arguments.load, bound_ns)
+    found = explanations(run, arguments.load, bound_ns)
     if arguments.pause:
         if arguments.pause > len(found):
             raise InputError(f"--pause {arguments.pause}: there are {len(found)} pauses over {arguments.bound}")
         found = [found[arguments.pause - 1]]
     if arguments.prove:
         from wblab.commands.prove import maker, prove
-        from wblab.proof.cut import Trial
+        from wblab.proof.trial import Trial
 
         if not found:
             raise InputError(f"--prove: there is no pause over {arguments.bound}")
-        longest = max(found, key=lambda item: item.pause_ns)
+        longest = max(found, key=lambda item: item.explanation.pause_ns)
         make = maker(results(arguments), arguments.kernel)
-        prove(Trial(run, longest, make, bound_ns), arguments.suspect, as_json=arguments.json)
+        asked = Trial(run, longest.explanation, make, bound_ns)
+        told = partial(_event, run, longest.recorded)
+        prove(asked, longest.recorded, told, arguments.suspect, arguments.remedy, as_json=arguments.json)
     elif arguments.html:
-        print(printable(str(_write_pages(run, recorded, found, arguments.bound))))
+        print(printable(str(_write_pages(run, found, arguments.bound))))
     elif arguments.json:
-        print(json.dumps([_table(run, recorded, item) for item in found], indent=2))
+        print(json.dumps([_table(run, item) for item in found], indent=2))
     else:
-        print("\n".join(map(printable, _lines(run, recorded, found, arguments.bound))))
+        print("\n".join(map(printable, _lines(run, found, arguments.bound))))
 
 
-def _write_pages(run: "Run", recorded: "Recorded", found: "list[Explanation]", bound: str) -> "Path":
+def _write_pages(run: "Run", found: "list[Told]", bound: str) -> "Path":
     """Write the page of explanations, and the timeline to whose close-ups it leads; return the first."""
     from wblab.plot.page import page, save_page, write_page
     from wblab.plot.timeline import timeline
     from wblab.plot.whypage import TIMELINE, why_page
 
     path = run.path / "why.html"
-    write_page(path, why_page(run, recorded, found, bound))
+    write_page(path, why_page(run, found, bound))
     save_page(page(timeline(run, traced(run, "the timeline"))), run, run.path / TIMELINE)
     return path
 
 
-def _lines(run: "Run", recorded: "Recorded", found: "list[Explanation]", bound: str) -> list[str]:
+def _lines(run: "Run", found: "list[Told]", bound: str) -> list[str]:
     from wblab.why.words import sentences, total
 
     if not found:
         return [f"no pause over {bound}"]
     lines: list[str] = []
     for item in found:
-        lines += [*sentences(item, lambda rank: _event(run, recorded, rank)), ""]
-    first = found[0]
+        lines += [*sentences(item.explanation, partial(_event, run, item.recorded)), ""]
+    first = found[0].explanation
     close_up = f"wblab timeline {run.path} --from {first.start_ns / 1e9:.3f}s --to {first.end_ns / 1e9:.3f}s"
-    return [*lines, *total(found), f"look at pause {first.number}: {close_up}"]
+    return [*lines, *total([item.explanation for item in found]), f"look at pause {first.number}: {close_up}"]
 
 
-def _table(run: "Run", recorded: "Recorded", item: "Explanation") -> dict[str, Any]:
+def _table(run: "Run", told: "Told") -> dict[str, Any]:
     """Return an explanation as a JSON object, with its events in words."""
+    item = told.explanation
     table = asdict(item) | {"unknown_ns": item.unknown_ns, "is_acquitted": item.is_acquitted}
     for cause in table["causes"]:
-        cause["events"] = [_event(run, recorded, rank) for rank in cause["events"]]
+        cause["events"] = [_event(run, told.recorded, rank) for rank in cause["events"]]
     return table
 
 

@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping
 
 from wblab.core.errors import InputError, nearest
-from wblab.core.parameters import check_argv
-from wblab.core.spec import Disk, Spec, Trace
+from wblab.core.parameters import check_argv, check_iolevel
+from wblab.core.spec import Cgroup, Disk, Spec, Trace
 from wblab.core.stackcheck import check_memory_disks, check_stack
 from wblab.core.stacks import part_of, size_bytes
 from wblab.core.units import format_bytes, format_time
@@ -67,7 +67,7 @@ def check_spec(spec: Spec) -> None:
     check_disks(spec)
     _check_phases(spec)
     _check_order(spec)
-    _check_cgroups(spec)
+    _check_cgroups(spec, spec.cgroup)
     for name, agent in spec.agent.items():
         check_name(name, "agent")
         check_argv(f"agent.{name}.argv", agent.argv)
@@ -208,37 +208,47 @@ def _check_phases(spec: Spec) -> None:
         if not 0 <= phase.at <= spec.time_limit:
             raise InputError(f"phase.{name}.at: {format_time(phase.at)} is past time_limit: lower it")
         _check_sysctls(phase.sysctl, f"phase.{name}.sysctl")
-        for disk in phase.disk:
-            if disk not in spec.disk:
-                known = list(spec.disk)
-                raise InputError(f"phase.{name}.disk: no disk {disk!r}{nearest(disk, known)}: {', '.join(known)}")
+        for key, named, known in (
+            ("disk", list(phase.disk), list(spec.disk)),
+            ("load", list(phase.load), list(spec.load)),
+        ):
+            for each in named:
+                if each not in known:
+                    raise InputError(f"phase.{name}.{key}: no {key} {each!r}{nearest(each, known)}: {', '.join(known)}")
+        for load, priority in phase.load.items():
+            check_iolevel(f"phase.{name}.load.{load}.", priority.iolevel)
+        _check_cgroups(spec, phase.cgroup, f"phase.{name}.")
 
 
-def _check_cgroups(spec: Spec) -> None:
+def _check_cgroups(spec: Spec, groups: Mapping[str, Cgroup], place: str = "") -> None:
+    """Raise InputError for groups that cannot be; `place`: what stands before their keys."""
     owner: dict[str, str] = {}
-    for name, group in spec.cgroup.items():
-        check_name(name, "cgroup")
+    for name, group in groups.items():
+        check_name(name, f"{place}cgroup")
+        key = f"{place}cgroup.{name}"
         for load in group.loads:
             if load not in spec.load:
-                raise InputError(f"cgroup.{name}.loads: no load {load!r}{nearest(load, list(spec.load))}")
+                raise InputError(f"{key}.loads: no load {load!r}{nearest(load, list(spec.load))}")
             if load in owner:
-                raise InputError(f"cgroup.{name}.loads: {load!r} is in cgroup.{owner[load]} already: keep one")
+                raise InputError(f"{key}.loads: {load!r} is in cgroup.{owner[load]} already: keep one")
             owner[load] = name
         if name == ROOT_GROUP and group.loads:
-            raise InputError(f"cgroup.{name}.loads: all loads are there that no other group has: leave it out")
+            raise InputError(f"{key}.loads: all loads are there that no other group has: leave it out")
         for file in group.files:
             match = CGROUP_FILE.fullmatch(file)
             if not match:
-                raise InputError(f"cgroup.{name}.files: {file!r} is no file of a controller such as memory.max")
+                raise InputError(f"{key}.files: {file!r} is no file of a controller such as memory.max")
             if match[1] == "io":
-                _check_no_throttle(spec, f"cgroup.{name}.files: {file!r}")
-            disk_number(str(group.files[file]), dict.fromkeys(spec.disk, ""), f"cgroup.{name}.files.{file}")
+                _check_io(spec, f"{key}.files: {file!r}")
+            disk_number(str(group.files[file]), dict.fromkeys(spec.disk, ""), f"{key}.files.{file}")
 
 
-def _check_no_throttle(spec: Spec, key: str) -> None:
+def _check_io(spec: Spec, key: str) -> None:
     for name, disk in spec.disk.items():
         if disk.model == "throttle":
             raise InputError(f"{key} needs {spec.disk_key(name)}.model = 'device': the throttle has io")
+    if not spec.cgroup and not spec.needs_lab:
+        raise InputError(f"{key} needs a table [cgroup.NAME] from the start: a run without one has no io for groups")
 
 
 def _check_order(spec: Spec) -> None:

@@ -29,6 +29,11 @@ PROGRAM, PARAMETERS, LEFT = "experiment.pyz", "guest.json", "left"
 OWN_PROGRAM = ROOM / PROGRAM
 
 
+def phase_file(number: int) -> str:
+    """Return the name of the file in the scratch directory that says what a phase sets; `number`: in time, from 0."""
+    return f"phase.{number}.json"
+
+
 def disk_device(place: int) -> Path:
     """Return the device that the host made at this place, from 0."""
     return DISK_DEVICE.with_name(f"ubd{chr(ord('a') + place)}")

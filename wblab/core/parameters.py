@@ -46,6 +46,12 @@ def check_wait(key: str, wait: Nanoseconds) -> None:
         raise InputError(f"{key}: {wait} is negative")
 
 
+def check_iolevel(place: str, level: int) -> None:
+    """Raise InputError for a level of I/O priority that ioprio_set(2) does not have; `place` stands before its key."""
+    if not 0 <= level <= 7:
+        raise InputError(f"{place}iolevel: {level} is not between 0 and 7")
+
+
 def check_argv(key: str, argv: tuple[str, ...]) -> None:
     """Raise InputError for what is no program with its arguments."""
     if not argv or not argv[0] or any("\0" in word for word in argv):

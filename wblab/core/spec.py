@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-from wblab.core.loads import Load
+from wblab.core.loads import IoClass, Load
 from wblab.core.tables import ALONE
 from wblab.core.units import Bytes, BytesPerSecond, Nanoseconds
 
@@ -130,20 +130,35 @@ class Agent:
 
 @dataclass(frozen=True, kw_only=True)
 class Attributes:
-    """Attributes of a disk below /sys/block, as in Disk."""
+    """Attributes of a disk as in Disk; its filesystem is mounted anew with `mount_options`, if there are any."""
 
+    mount_options: tuple[str, ...] = ()
     queue: dict[str, int | str] = field(default_factory=dict)
     bdi: dict[str, int | str] = field(default_factory=dict)
     md: dict[str, int | str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
+class Priority:
+    """A load's I/O priority, as in Load."""
+
+    ioclass: IoClass = "none"
+    iolevel: int = 4
+
+
+@dataclass(frozen=True, kw_only=True)
 class Phase:
-    """What is set anew so long after the start of the loads, in the kernel's own words: sysctls, disks' attributes."""
+    """What is set anew so long after the start of the loads, in the kernel's own words: sysctls, disks' attributes.
+
+    load: the I/O priority of running loads. cgroup: groups that are made if they are not there, whose files are set and
+    which loads join; what these took before is not counted in them.
+    """
 
     at: Nanoseconds
     sysctl: dict[str, int | str] = field(default_factory=dict)
     disk: dict[str, Attributes] = field(default_factory=dict)
+    load: dict[str, Priority] = field(default_factory=dict)
+    cgroup: dict[str, Cgroup] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)

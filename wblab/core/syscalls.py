@@ -4,7 +4,16 @@ import ctypes
 import os
 from pathlib import Path
 
-MS_RDONLY, MS_NOSUID, MS_NODEV, MS_SYNCHRONOUS = 1, 2, 4, 16
+MS_RDONLY, MS_NOSUID, MS_NODEV, MS_SYNCHRONOUS, MS_REMOUNT = 1, 2, 4, 16, 32
+# Options that every filesystem has: flags of the system call, not words for the filesystem (mount(2)).
+MOUNT_FLAGS = {
+    "sync": MS_SYNCHRONOUS,
+    "async": 0,
+    "noatime": 1 << 10,
+    "nodiratime": 1 << 11,
+    "relatime": 1 << 21,
+    "strictatime": 1 << 24,
+}
 IOPRIO_CLASSES = {"none": 0, "realtime": 1, "best-effort": 2, "idle": 3}
 
 _HOSTFS_MAGIC = 0x00C0FFEE  # fs/hostfs/hostfs_kern.c
@@ -51,10 +60,10 @@ def on_hostfs(path: str) -> bool:
     return status[0] == _HOSTFS_MAGIC
 
 
-def set_ioprio(ioclass: str, level: int) -> None:
-    """Set our own I/O priority, see ioprio_set(2); `ioclass` is a key of IOPRIO_CLASSES, `level` 0 to 7."""
+def set_ioprio(ioclass: str, level: int, thread: int = 0) -> None:
+    """Set the I/O priority of a thread, or our own, see ioprio_set(2); `ioclass` is a key of IOPRIO_CLASSES."""
     value = IOPRIO_CLASSES[ioclass] << _IOPRIO_CLASS_SHIFT | (0 if ioclass in ("none", "idle") else level)
-    checked(libc.syscall(_SYS_IOPRIO_SET, _IOPRIO_WHO_PROCESS, 0, value), "I/O priority")
+    checked(libc.syscall(_SYS_IOPRIO_SET, _IOPRIO_WHO_PROCESS, thread, value), "I/O priority")
 
 
 def lock_memory(address: int, length: int) -> None:

@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -14,13 +14,12 @@ from wblab.core.errors import WblabError
 from wblab.core.rundir import DiskRecord
 from wblab.core.spec import Spec
 from wblab.core.stacks import LOOP, part_of
-from wblab.core.syscalls import MS_SYNCHRONOUS, mount, syncfs, umount
+from wblab.core.syscalls import MOUNT_FLAGS, MS_REMOUNT, mount, syncfs, umount
 from wblab.guest.cgroups import BLKIO
 from wblab.guest.devices import device, device_number, place
 from wblab.guest.settings import put, set_attributes
 from wblab.guest.stacks import detach, make_disk
 
-_FLAGS = {"sync": MS_SYNCHRONOUS}
 # The ext4 driver would fill inode tables and read block bitmaps in the background, which is no part of the experiment,
 # at times that in Linux 6.1 differ from run to run. An option of the spec comes later, and so wins.
 _EXT = ("noinit_itable", "no_prefetch_block_bitmaps")
@@ -39,13 +38,22 @@ def set_up_disk(spec: Spec, name: str, progress: Callable[[], None]) -> None:
         return
     mount_point = layout.mount_point(name)
     mount_point.mkdir(parents=True)
-    flags = sum(_FLAGS.get(option, 0) for option in disk.mount_options)
     defaults = _EXT if disk.filesystem.startswith("ext") else ()
-    options = ",".join((*defaults, *(option for option in disk.mount_options if option not in _FLAGS)))
+    flags, options = _mount_options((*defaults, *disk.mount_options))
     try:
         mount(str(node), mount_point, _driver(disk.filesystem), flags, options)
     except OSError as error:
         raise WblabError(f"cannot mount {key}, {disk.filesystem}, in the guest: {error.strerror}") from None
+
+
+def remount(name: str, mount_options: Sequence[str], key: str) -> None:
+    """Mount the filesystem of a disk anew with these options; `key` is where the spec has them. Raises WblabError."""
+    flags, options = _mount_options(mount_options)
+    try:
+        mount("none", layout.mount_point(name), "none", MS_REMOUNT | flags, options)
+    except OSError as error:
+        said = ",".join(mount_options)
+        raise WblabError(f"cannot set {key}.mount_options to {said!r} in the guest: {error.strerror}") from None
 
 
 def write_out(spec: Spec) -> dict[str, DiskRecord]:
@@ -85,6 +93,12 @@ def release_disks(spec: Spec) -> None:
             umount(layout.mount_point(name))
         if spec.disk[name].model == LOOP:
             detach(device(spec, name))
+
+
+def _mount_options(options: Sequence[str]) -> tuple[int, str]:
+    """Return mount options as mount(2) takes them: its flags, and all others."""
+    flags = sum(MOUNT_FLAGS.get(option, 0) for option in options)
+    return flags, ",".join(option for option in options if option not in MOUNT_FLAGS)
 
 
 def _is_throttled(spec: Spec, name: str) -> bool:

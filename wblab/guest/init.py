@@ -45,7 +45,7 @@ def main() -> NoReturn:
         spec = from_table(Spec, parameters["spec"], exact=True)
         if spec.needs_lab:
             provide_lab(parameters["python"])
-        run(spec, parameters["tracecmd"], status)
+        run(spec, parameters["tracecmd"], parameters["first_phase_ns"], status)
     except BaseException as error:
         traceback.print_exc()
         reason = str(error) if isinstance(error, WblabError) else f"{type(error).__name__} in the guest: {error}"
@@ -74,8 +74,8 @@ def say(status: int, phase: Phase, **detail: Any) -> None:
     os.write(status, Message(phase, time.monotonic_ns(), detail).line())
 
 
-def run(spec: Spec, tracecmd: str, status: int) -> None:
-    """Run one experiment. Raises WblabError or OSError."""
+def run(spec: Spec, tracecmd: str, first_phase_ns: int, status: int) -> None:
+    """Run one experiment, whose phases are in files of their own. Raises WblabError or OSError."""
     say(status, "settings")
     set_sysctls(spec.sysctl)
     sleep_until(on_grid(spec, time.monotonic_ns()))
@@ -84,7 +84,7 @@ def run(spec: Spec, tracecmd: str, status: int) -> None:
     for disk in spec.disk:
         set_up_disk(spec, disk, lambda: say(status, "disk"))
     lay_out_files(spec, lambda: say(status, "disk"))
-    groups = make_cgroups(spec, cgroups)
+    groups = make_cgroups(spec, spec.cgroup, cgroups)
     recording = None
     if spec.trace.events:
         say(status, "trace")
@@ -98,10 +98,10 @@ def run(spec: Spec, tracecmd: str, status: int) -> None:
     try:
         offenders = [item for item in running if item.name in spec.offenders]
         others = [item for item in running if item.name not in spec.offenders]
-        limit_ns, due = start_ns + spec.time_limit, agenda(spec, start_ns, running)
-        wait_for(offenders, limit_ns, lambda: say(status, "loads"), others=others, agenda=due)
+        due = agenda(spec, start_ns, running, cgroups, first_phase_ns)
+        wait_for(offenders, start_ns + spec.time_limit, lambda: say(status, "loads"), others=others, agenda=due)
         say(status, "stop")
-        stop_loads(running, spec.stops, _SETTLE_S)
+        stop_loads(running, spec.stops, _SETTLE_S, due)
         stop_agents(agents)
         if recording:
             check_lost(recording.stop())

@@ -83,15 +83,15 @@ def wait_for(
     progress: Callable[[], None],
     *,
     others: Sequence[Running] = (),
-    agenda: Sequence[Due] = (),
+    agenda: deque[Due] | None = None,
 ) -> None:
     """Wait until all these loads have ended; `progress` is called about once a second. Raises WblabError.
 
     The deadline is a time of CLOCK_MONOTONIC in ns. A load that failed ends the wait at once, and so does one of
-    `others`, which are not waited for. agenda: what is to be done meanwhile, in the order of its times. If one has an
-    `until`, the deadline is no failure: those that are still at it are halted then.
+    `others`, which are not waited for. agenda: what is to be done meanwhile, in the order of its times; what was done
+    is no longer in it. If one has an `until`, the deadline is no failure: those that are still at it are halted then.
     """
-    left, due = {item.pid: item for item in running}, deque(agenda)
+    left, due = {item.pid: item for item in running}, deque() if agenda is None else agenda
     while left:
         for pid in list(left):
             ended, status = os.waitpid(pid, os.WNOHANG)
@@ -115,16 +115,17 @@ def wait_for(
         progress()
 
 
-def stop_loads(running: list[Running], order: list[str], limit_s: float) -> None:
+def stop_loads(running: list[Running], order: list[str], limit_s: float, agenda: deque[Due] | None = None) -> None:
     """Stop the loads in this order, each waited for before the next; then end those that are halted.
 
-    Raises WblabError.
+    agenda: what is to be done meanwhile, as in wait_for. Raises WblabError.
     """
     by_name = {item.name: item for item in running}
     for name in order:
         if not by_name[name].is_halted:
             os.kill(by_name[name].pid, signal.SIGTERM)
-            wait_for([by_name[name]], time.monotonic_ns() + int(limit_s * NS_PER_S), lambda: None)
+            deadline_ns = time.monotonic_ns() + int(limit_s * NS_PER_S)
+            wait_for([by_name[name]], deadline_ns, lambda: None, agenda=agenda)
     for item in running:
         if item.is_halted:
             end(item.pid)

@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -54,7 +54,7 @@ class Boot:
     run: what it leaves is copied here when it has ended; it never sees this directory.
     scratch: a directory on tmpfs, made for the run, with `kernel` in it for the kernel's own files, and `guest`, which
     the guest sees and leaves its results in.
-    program, parameters: a file and a text, the guest's main program and what it needs to know.
+    program: the guest's main program. texts: what it needs to know, by the names of files.
     sandbox: what the guest's kernel may do beside writing to these two and executing itself.
     mkfs: what makes the filesystem of each disk; none, they have one.
     one_processor: keep the guest on one processor (see wblab.host.processor).
@@ -71,7 +71,7 @@ class Boot:
     sandbox: Sandbox = field(default_factory=Sandbox)
     mkfs: Sequence[Mkfs] = ()
     program: Path | None = None
-    parameters: str = ""
+    texts: Mapping[str, str] = field(default_factory=dict)
     one_processor: bool = False
     lab: Lab | None = None
     samples_fd: int | None = None
@@ -178,7 +178,7 @@ def _start(request: Boot, control_far: socket.socket, status_write: int) -> "sub
             run=str(request.run),
             scratch=str(request.scratch),
             program=str(request.program or ""),
-            parameters=request.parameters,
+            texts=dict(request.texts),
             command=command,
             descriptors={str(number): descriptor for number, descriptor in descriptors.items()},
             sandbox=asdict(sandbox),

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from wblab.core.errors import InputError, nearest
 from wblab.core.spec import DISK, Disk
+from wblab.core.syscalls import MOUNT_FLAGS
 from wblab.host.disk import mkfs_tool
 
 
@@ -58,7 +59,7 @@ MKFS: Mapping[str, Mapping[str, frozenset[str] | None]] = {
 }
 _VALUE = re.compile(r"[A-Za-z0-9_.:^%+-][A-Za-z0-9_.:,=^%+ -]{0,127}")
 
-_GENERIC = "sync"
+_GENERIC = " ".join(MOUNT_FLAGS)
 _EXT = (
     "bsddf minixdf grpid bsdgroups nogrpid sysvgroups resgid resuid sb errors nouid32 debug orlov oldalloc noload "
     "norecovery commit max_batch_time min_batch_time data data_err abort barrier nobarrier i_version dax stripe "

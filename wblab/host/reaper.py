@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from wblab.core.errors import WblabError
-from wblab.core.layout import DISK_FDS, LEFT, PARAMETERS, PROGRAM, SCRATCH_FD
+from wblab.core.layout import DISK_FDS, LEFT, PROGRAM, SCRATCH_FD
 from wblab.core.syscalls import checked, libc
 from wblab.host.ext import ext_layout
 from wblab.host.mkfs import Mkfs, format_disk
@@ -42,7 +42,7 @@ class ConfinedCommand:
 
     control: our end of the socket. run: where the experiment's record is, which the command never sees.
     scratch: the directory to make, with `kernel`, the command's own, and `guest` in it.
-    program, parameters: a file and a text that the command finds in `guest`.
+    program, texts: a file that the command finds in `guest`, and others that are made there, by their names.
     descriptors: number in the command -> number here (a string: a key of JSON); that of `guest` is added here.
     sandbox: the fields of a Sandbox, which holds for the command and all its descendants.
     mkfs: of each disk the fields of a Mkfs, which makes its filesystem before; none, they have one.
@@ -54,7 +54,7 @@ class ConfinedCommand:
     run: str
     scratch: str
     program: str
-    parameters: str
+    texts: dict[str, str]
     command: list[str]
     descriptors: dict[str, int]
     sandbox: dict[str, Any]
@@ -105,7 +105,8 @@ def furnish(order: ConfinedCommand) -> int:
     Path(guest, LEFT).mkdir(mode=0o700)
     if order.program:
         (guest / PROGRAM).write_bytes(Path(order.program).read_bytes())
-    (guest / PARAMETERS).write_text(order.parameters)
+    for name, text in order.texts.items():
+        (guest / name).write_text(text)
     return os.open(guest, os.O_RDONLY | os.O_DIRECTORY)
 
 

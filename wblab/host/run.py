@@ -9,7 +9,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from wblab.core import layout
 from wblab.core.errors import InputError, WblabError
+from wblab.core.loads.base import NEVER
 from wblab.core.rundir import TRACE
 from wblab.core.spec import Spec
 from wblab.core.stacks import images, write_bps
@@ -34,11 +36,15 @@ from wblab.lab.tools import tool_path
 
 _LIMITS = Limits()
 # What the guest must know is made as long as a multiple of this: one digit more of a number is not to move its memory.
-_PARAMETERS_BYTES = 8192
+_PARAMETERS_BYTES, _PHASE_BYTES = 8192, 512
 
 
 class RunFailedError(WblabError):
-    """A run that failed: its directory, with console and reason, is kept."""
+    """A run that failed: its directory, with console and reason, is kept, where it is known."""
+
+    def __init__(self, message: str, directory: Path | None = None) -> None:
+        super().__init__(message)
+        self.directory = directory
 
 
 @dataclass(frozen=True)
@@ -81,7 +87,7 @@ def run_experiment(  # noqa: PLR0913 - four of them by name
         write_json(staged / EXPERIMENT, record | _ending("failed", reason))
         if isinstance(error, KeyboardInterrupt):
             raise
-        raise RunFailedError(f"{reason} (see {staged})") from error
+        raise RunFailedError(f"{reason} (see {staged})", staged) from error
     record |= _ending("succeeded", "") | {"wall_s": round(ended.wall_s, 3), "guest_s": ended.guest_s}
     write_json(staged / EXPERIMENT, record)
     return Finished(commit(staged), record)
@@ -119,7 +125,7 @@ def _boot(  # noqa: PLR0913
             sandbox=sandbox,
             mkfs=mkfs_of(spec),
             program=bundle(interpreter()),
-            parameters=guest_parameters(spec),
+            texts=guest_texts(spec),
             one_processor=spec.clock.mode == "virtual",
             lab=guests_lab,
             samples_fd=samples_fd,
@@ -131,12 +137,31 @@ def _boot(  # noqa: PLR0913
     return ended
 
 
-def guest_parameters(spec: Spec) -> str:
-    """Return what the guest must know, as JSON; not the run's name, which would change its memory a little."""
-    anonymous = replace(spec, name="", kernel="")
-    python = str(lab().python) if spec.needs_lab else ""
-    text = json.dumps({"spec": to_table(anonymous), "tracecmd": str(tool_path("trace-cmd")), "python": python})
-    return text + " " * (-len(text) % _PARAMETERS_BYTES)
+def guest_texts(spec: Spec) -> dict[str, str]:
+    """Return what the guest must know, as JSON, by the files' names.
+
+    Not the run's name, which would change its memory a little; and the phases apart, for the same reason: each in a
+    file that says when the next one begins.
+    """
+    anonymous = replace(spec, name="", kernel="", phase={})
+    phases = sorted(spec.phase.items(), key=lambda item: item[1].at)
+    begins_ns = [*(phase.at for _, phase in phases), NEVER]
+    told = {
+        "spec": to_table(anonymous),
+        "tracecmd": str(tool_path("trace-cmd")),
+        "python": str(lab().python) if spec.needs_lab else "",
+        "first_phase_ns": begins_ns[0],
+    }
+    texts = {layout.PARAMETERS: _padded(told, _PARAMETERS_BYTES)}
+    for number, (name, phase) in enumerate(phases):
+        table = {"name": name, "phase": to_table(phase), "next_ns": begins_ns[number + 1]}
+        texts[layout.phase_file(number)] = _padded(table, _PHASE_BYTES)
+    return texts
+
+
+def _padded(table: dict[str, Any], multiple: int) -> str:
+    text = json.dumps(table)
+    return text + " " * (-len(text) % multiple)
 
 
 def _progress(spec: Spec, report: Report) -> tuple[Callable[[Message], None], Callable[[], None]]:

@@ -37,11 +37,16 @@ def read_spec(path: Path, settings: Sequence[str] = ()) -> Spec:
     """Return the spec in a file, with each `key=value` of `settings` applied. Raises InputError."""
     table = read_table(path)
     for setting in settings:
-        key, equals, text = setting.partition("=")
-        if not equals or not key.strip():
-            raise InputError(f"{setting!r} is not of the form key=value: write for example disk.write_bps=2M")
-        set_key(table, key, _toml_value(text))
+        set_key(table, *read_setting(setting, "disk.write_bps=2M"))
     return from_table(Spec, table, exact=is_record(path))
+
+
+def read_setting(setting: str, example: str) -> tuple[str, Any]:
+    """Return a key of a spec's table and its value, from `key=value`. Raises InputError, with an example."""
+    key, equals, text = setting.partition("=")
+    if not equals or not key.strip():
+        raise InputError(f"{setting!r} is not of the form key=value: write for example {example}")
+    return key.strip(), _toml_value(text)
 
 
 def is_record(path: Path) -> bool:
@@ -79,7 +84,8 @@ def set_key(table: dict[str, Any], key: str, value: object) -> None:
     """Set one key of a spec's table, such as disk.write_bps. Raises InputError where it leads through no table."""
     first, *rest = key.strip().split(".")
     for place, name in enumerate([first, *rest]):
-        if (name == "sysctl" and (not place or first == "phase")) or (name == "files" and first == "cgroup"):
+        above = (first, *rest)[:place]
+        if (name == "sysctl" and (not place or first == "phase")) or (name == "files" and "cgroup" in above):
             rest = [*rest[:place], *filter(None, [".".join(rest[place:])])]  # its own keys have dots: vm.dirty_bytes
             break
     node: Any = table

@@ -93,11 +93,14 @@ def open_pipe() -> tuple[int, int]:
     return reader, writer
 
 
-def put_together(tracecmd: str, files: Sequence[Path], output: Path) -> None:
-    """Make a trace.dat of the pages of each processor, which are removed. Raises WblabError."""
+def put_together(tracecmd: str, files: Sequence[Path], output: Path, symbols: Path = Path(os.devnull)) -> None:
+    """Make a trace.dat of the pages of each processor, which are removed. Raises WblabError.
+
+    symbols: of the kernel, in the form of /proc/kallsyms; none for a trace without stacks.
+    """
     partial = output.with_name(f".{output.name}.partial")
     try:
-        _run(tracecmd, "restore", "-c", "-k", os.devnull, "-o", str(partial))
+        _run(tracecmd, "restore", "-c", "-k", str(symbols), "-o", str(partial))
         _run(tracecmd, "restore", "-i", str(partial), "-o", str(output), *map(str, files))
     finally:
         for path in (partial, *files):

@@ -12,8 +12,9 @@ from wblab.core.spec import Trace
 from wblab.core.units import format_bytes
 from wblab.lab.captures import Capture, capture_files, read_captures
 from wblab.lab.tools import tool_path
-from wblab.live.captures import CaptureBuffer, capture_events
+from wblab.live.captures import STACKS, TOO_MANY, CaptureBuffer, capture_events
 from wblab.live.request import Captures, LiveRequest
+from wblab.live.symbols import kernel_functions
 from wblab.live.tracefile import TraceFile, make_instance
 from wblab.live.watch import Pause
 from wblab.machine.tracefs import Instance
@@ -34,6 +35,7 @@ class Traces:
         self._buffer: CaptureBuffer | None = None
         self._directory = Path()
         self._saved = 0
+        self._functions = ""
         if not request.events and not request.captures:
             return
         if tool_path("trace-cmd") is None:
@@ -55,9 +57,24 @@ class Traces:
     def _capture_instance(self, captures: Captures, filesystem: str, undo: Undo) -> Instance:
         instance = Instance("captures", undo, buffer_bytes=captures.buffer)
         known = [event for event in capture_events(filesystem) if instance.enable(event)]
+        for event in TOO_MANY:
+            instance.enable(event, on=False)
         if not any(event.startswith("syscalls:") for event in known):
             self.notes.append("captures are without system calls: this kernel does not trace them")
+        self._functions = self._with_stacks(instance)
         return instance
+
+    def _with_stacks(self, instance: Instance) -> str:
+        """Turn stacks on, and return the functions to read them with; empty, with a note, where that cannot be."""
+        unexplained = "captures cannot be explained by 'wblab why'"
+        functions = kernel_functions()
+        if not functions:
+            self.notes.append(f"{unexplained}: kernel.kptr_restrict hides where this kernel's functions are")
+        elif not all(instance.trigger(event, text) for event, text in STACKS.items()):
+            self.notes.append(f"{unexplained}: this kernel records no stacks (CONFIG_STACKTRACE)")
+        else:
+            return functions
+        return ""
 
     def start(self, directory: Path) -> None:
         """Trace from now on, into a run's directory. Raises OSError."""
@@ -66,7 +83,8 @@ class Traces:
             self._file = TraceFile(self._instances[0], directory / rundir.TRACE, self._tracecmd)
             self._file.start()
         if self._captures and len(self._instances) > 1:
-            self._buffer = CaptureBuffer(self._instances[1], directory, self._tracecmd, self._captures.around)
+            around_ns = self._captures.around
+            self._buffer = CaptureBuffer(self._instances[1], directory, self._tracecmd, around_ns, self._functions)
             self._buffer.start()
 
     def save(self, pauses: Sequence[Pause], now_ns: int) -> None:

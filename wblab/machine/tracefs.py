@@ -85,12 +85,26 @@ class Instance:
         """Write to one of the instance's files. Raises OSError."""
         (self.path / file).write_text(str(value))
 
-    def enable(self, event: str) -> bool:
-        """Turn on `system:event`, or a whole `system`; return whether the kernel has it. Raises OSError."""
+    def enable(self, event: str, *, on: bool = True) -> bool:
+        """Turn `system:event`, or a whole `system`, on or off; return whether the kernel has it. Raises OSError."""
         file = Path("events", *event.split(":"), "enable")
         if not (self.path / file).exists():
             return False
-        self.put(str(file), 1)
+        self.put(str(file), int(on))
+        return True
+
+    def trigger(self, event: str, text: str) -> bool:
+        """Do what a trigger says (Documentation/trace/events.rst) at `system:event`; return whether the kernel can.
+
+        It is removed with the instance. Raises OSError.
+        """
+        file = Path("events", *event.split(":"), "trigger")
+        try:
+            self.put(str(file), text)
+        except OSError as error:
+            if error.errno in (errno.ENOENT, errno.EINVAL):  # no such event; no such trigger, or field
+                return False
+            raise
         return True
 
     def start(self) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tracecmd.sequence import Told
+from tracecmd.sequence import Told as ToldEvent
 
 from wblab.core.units import NS_PER_S
 from wblab.data.run import Run
@@ -18,6 +18,7 @@ from wblab.why.kinds import KINDS
 from wblab.why.recorded import Recorded
 from wblab.why.shares import of_all
 from wblab.why.stacks import Stack
+from wblab.why.told import Told
 from wblab.why.verdict import in_context
 from wblab.why.words import end_of, heading, of_cause, of_rest, seconds, told
 
@@ -54,10 +55,10 @@ class _Part:
     colour: str
 
 
-def why_page(run: Run, recorded: Recorded, found: Sequence[Explanation], bound: str) -> str:
+def why_page(run: Run, found: Sequence[Told], bound: str) -> str:
     """Return the page of some explained pauses of a run; bound: what they are longer than, in words."""
-    sums = of_all(found)
-    longest = max(found, key=lambda item: item.pause_ns, default=None)
+    sums = of_all([item.explanation for item in found])
+    longest = max(found, key=lambda item: item.explanation.pause_ns, default=None)
     return render(
         "wblab.plot",
         "why.html",
@@ -66,7 +67,7 @@ def why_page(run: Run, recorded: Recorded, found: Sequence[Explanation], bound: 
         bound=bound,
         paused=seconds(sum(sums.values())),
         parts=_parts(sums),
-        pauses=[_pause(run, recorded, item, is_open=item is longest) for item in found],
+        pauses=[_pause(run, item.recorded, item.explanation, is_open=item is longest) for item in found],
     )
 
 
@@ -140,7 +141,7 @@ def _short_chains(item: Explanation) -> str:
     return f"{len(short)} shorter: {seconds(sum(short))} together" if short else ""
 
 
-def _event(run: Run, event: Told) -> dict[str, str]:
+def _event(run: Run, event: ToldEvent) -> dict[str, str]:
     return {
         "time": f"{(event.ts_ns - run.zero_ns) / NS_PER_S:.6f}",
         "task": printable(f"{event.comm}-{event.pid}"),

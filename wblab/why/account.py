@@ -8,6 +8,7 @@ from wblab.why.recorded import Recorded
 
 RUNNING, RUNNABLE, ASLEEP, UNTOLD = "running", "runnable", "asleep", "unknown"
 _DEEPEST = 8
+_IDLE = "idle"  # of the kinds, what kernel threads do that wait for work
 
 Link = tuple[str, str]  # a task's name, and what it did: a kind of wait, running or runnable
 
@@ -49,9 +50,12 @@ class Account:
 
 
 def account(recorded: Recorded, pid: int, start_ns: int, end_ns: int) -> Account:
-    """Return what a task did from `start_ns` to `end_ns`."""
-    spans = recorded.offcpu.rows(pid, start_ns, end_ns)
+    """Return what a task did from `start_ns` to `end_ns`; what the trace does not cover is unknown."""
     parts: dict[str, int] = defaultdict(int)
+    whole_ns = end_ns - start_ns
+    start_ns, end_ns = recorded.covered(start_ns, end_ns)
+    parts[UNTOLD] = whole_ns - (end_ns - start_ns)
+    spans = recorded.offcpu.rows(pid, start_ns, end_ns)
     waits, at_ns = [], start_ns
     for row in spans:
         out_ns, woken_ns, on_ns = (
@@ -73,7 +77,10 @@ def account(recorded: Recorded, pid: int, start_ns: int, end_ns: int) -> Account
 def chains(recorded: Recorded, pid: int, start_ns: int, end_ns: int) -> list[Chain]:
     """Return who held a task in a span of time, link by link; the times add up to the span, the longest first."""
     found: dict[tuple[tuple[Link, ...], str], int] = defaultdict(int)
-    _follow(recorded, pid, (start_ns, end_ns), (), found)
+    first_ns, last_ns = recorded.covered(start_ns, end_ns)
+    _follow(recorded, pid, (first_ns, last_ns), (), found)
+    if uncovered_ns := end_ns - start_ns - (last_ns - first_ns):
+        found[((recorded.name(pid), UNTOLD),), UNTOLD] += uncovered_ns
     return sorted((Chain(*key, time_ns) for key, time_ns in found.items()), key=lambda item: -item.time_ns)
 
 
@@ -102,9 +109,12 @@ def _follow(
 
 def _end(recorded: Recorded, wait: Wait) -> str:
     """Return with what a wait ends; empty where another task held it."""
+    verdict = recorded.verdict(wait.row)
+    context = verdict.context
+    if wait.kind == ASLEEP and verdict.kind.name == _IDLE and context == "request":
+        return context  # a worker that had nothing to do before a disk was done with something
     if wait.kind in (ASLEEP, UNKNOWN.name):
         return wait.kind
-    context = recorded.verdict(wait.row).context
     if context == "task":
         return ""
     return context if context in ("request", "timer") else UNTOLD

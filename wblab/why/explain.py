@@ -16,10 +16,12 @@ from wblab.why.kinds import KINDS
 from wblab.why.objects import identified
 from wblab.why.recorded import Recorded
 from wblab.why.requests import NEVER, NOBODY, device_number
+from wblab.why.requests import UNTOLD as UNTOLD_OWNER
 from wblab.why.stacks import Stack
 
-JOURNAL, METADATA = "the journal", "the filesystem"
+JOURNAL, METADATA, FLUSHER = "the journal", "the filesystem", "whom the flusher wrote for"
 _CALL = re.compile(r"(?:(?:__x64_|__se_|__do_|k)?sys_|do_(?=p?(?:read|write)v$))(\w+)")
+_FLUSHERS = "kworker/"
 _JOURNALS = ("jbd2/", "xfsaild/", "xfs-cil/", "xfs-log/")
 _THROTTLED = "throttled"
 _OWN = (ASLEEP, "task", RUNNING, RUNNABLE)  # from which the time that a load meant to sleep is taken, in this order
@@ -179,7 +181,7 @@ def _cause(  # noqa: PLR0913, PLR0917
     events = [int(recorded.awaited.rank[named]) if named >= 0 else NOBODY, told_at, int(spans.rank[longest.row])]
     request, written, dirty = None, {}, {}
     if verdict.context == "request":
-        done = recorded.done.before(wake_rank)
+        done = recorded.done.before(wake_rank, recorded.cpu(wake_rank))
         request = _request(recorded, done)
         events.append(int(recorded.done.rank[done]) if request else NOBODY)
     if kind == _THROTTLED:
@@ -192,7 +194,7 @@ def _cause(  # noqa: PLR0913, PLR0917
         time_ns=sum(wait.time_ns for wait in waits),
         waits=len(waits),
         longest_ns=longest.time_ns,
-        call=_call(stack),
+        call=call_of(stack),
         functions=_functions(stack),
         woken_in=recorded.wake_stack(last),
         waker=recorded.name(int(spans.waker[last])) if verdict.context == "task" else "",
@@ -265,12 +267,21 @@ def _named(recorded: Recorded, sizes: dict[tuple[int, int], Bytes]) -> dict[str,
     """Return sizes by whose they are: a task's, by its name, or by who handed over what no task dirtied."""
     found: Counter[str] = Counter()
     for (owner, submitter), size in sizes.items():
-        by = recorded.name(submitter)
-        found[recorded.name(owner) if owner != NOBODY else JOURNAL if by.startswith(_JOURNALS) else METADATA] += size
+        found[_whose(recorded.name(owner), owner, recorded.name(submitter))] += size
     return {name: Bytes(size) for name, size in found.most_common()}
 
 
-def _call(stack: Stack) -> str:
+def _whose(name: str, owner: int, by: str) -> str:
+    if owner not in (NOBODY, UNTOLD_OWNER):
+        return name
+    if by.startswith(_JOURNALS):
+        return JOURNAL
+    if owner == NOBODY:
+        return METADATA
+    return FLUSHER if by.startswith(_FLUSHERS) else by
+
+
+def call_of(stack: Stack) -> str:
     """Return the system call that a stack is of; empty of a kernel thread."""
     return next((match[1] for name in reversed(stack) if (match := _CALL.fullmatch(name))), "")
 

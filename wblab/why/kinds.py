@@ -30,7 +30,10 @@ class Kind:
 
 TIMER = ("process_timeout", "call_timer_fn", "run_timer_softirq", "__run_timers")
 _BIT = ("wake_up_bit", "__wake_up_bit", "wake_bit_function", "var_wake_function")
-_FOLIO = ("wake_page_function", "folio_wake_bit", "folio_end_writeback", "folio_unlock", "__folio_end_writeback")
+_FOLIO = (
+    *("wake_page_function", "folio_wake_bit", "folio_end_writeback", "folio_unlock", "__folio_end_writeback"),
+    *("wake_up_page_bit", "end_page_writeback", "unlock_page"),  # before 5.16
+)
 _QUEUE = ("autoremove_wake_function", "__wake_up_common", "__wake_up_common_lock", "__wake_up", "default_wake_function")
 _DONE = ("complete", "complete_all", "swake_up_locked", "complete_with_flags")
 _MUTEX = ("__mutex_unlock_slowpath", "mutex_unlock", "wake_up_q")
@@ -61,7 +64,19 @@ KINDS = (
         "journal full",
         "for room in the journal",
         ("__jbd2_log_wait_for_space", "jbd2_log_do_checkpoint"),
-        (*_QUEUE, *_BIT, *_MUTEX),
+        (*_QUEUE, *_BIT, *_MUTEX, *_DONE),
+    ),
+    Kind(
+        "transaction full",
+        "for room in the transaction that is open",
+        ("add_transaction_credits",),
+        ("sub_reserved_credits", "jbd2_journal_free_reserved", *_QUEUE),
+    ),
+    Kind(
+        "fast commit",
+        "for a fast commit of ext4 to end",
+        ("ext4_fc_wait_committing_inode", "jbd2_fc_begin_commit", "ext4_fc_track_inode", "ext4_fc_del"),
+        (*_BIT, *_QUEUE),
     ),
     Kind("commit", "for the journal to end a commit", ("jbd2_log_wait_commit",), _QUEUE),
     Kind(
@@ -84,9 +99,33 @@ KINDS = (
         ),
     ),
     Kind(
+        "queue frozen",
+        "for a disk's queue, which was stopped to be changed",
+        ("__bio_queue_enter", "blk_queue_enter", "blk_mq_freeze_queue_wait"),
+        _QUEUE,
+    ),
+    Kind(
+        "group throttled",
+        "as its control group had used up its share of the disk",
+        ("ioc_rqos_throttle", "blkcg_maybe_throttle_current", "__blkcg_iolatency_throttle"),
+        ("iocg_wake_fn", "iocg_kick_waitq", "hrtimer_wakeup", *_QUEUE),
+    ),
+    Kind(
+        "array",
+        "for its turn at an array of disks",
+        (
+            *("wait_barrier", "_wait_barrier", "wait_read_barrier", "raise_barrier", "md_write_start"),
+            *("md_flush_request", "raid5_get_active_stripe", "raid5_make_request"),
+        ),
+        _QUEUE,
+    ),
+    Kind(
         "folio under writeback",
         "for a page that was being written",
-        ("folio_wait_writeback", "folio_wait_stable", "__filemap_fdatawait_range"),
+        (
+            *("folio_wait_writeback", "folio_wait_stable", "__filemap_fdatawait_range"),
+            *("wait_on_page_writeback", "wait_for_stable_page"),  # before 5.16
+        ),
         _FOLIO,
     ),
     Kind(
@@ -96,9 +135,18 @@ KINDS = (
         (*_BIT, "inode_sync_complete", *_QUEUE),
     ),
     Kind(
+        "flusher",
+        "for the flusher to write what it had asked for",
+        ("wb_wait_for_completion",),
+        ("finish_writeback_work", *_QUEUE),
+    ),
+    Kind(
         "folio locked",
         "for a page that was locked",
-        ("__folio_lock", "folio_wait_bit_common", "__folio_lock_killable"),
+        (
+            *("__folio_lock", "folio_wait_bit_common", "__folio_lock_killable"),
+            *("__lock_page", "__lock_page_killable", "wait_on_page_bit_common"),  # before 5.16
+        ),
         _FOLIO,
     ),
     Kind(
@@ -162,9 +210,38 @@ KINDS = (
     ),
     Kind("XFS block", "for XFS to read or write a block", ("xfs_buf_iowait",), _DONE),
     Kind(
+        "busy extent",
+        "for space that XFS gives free only after its log",
+        ("xfs_extent_busy_flush", "xfs_extent_busy_wait_all"),
+        _QUEUE,
+    ),
+    Kind(
+        "btrfs transaction",
+        "for a transaction of btrfs to be committed",
+        ("wait_current_trans", "wait_for_commit", "btrfs_commit_transaction", "wait_log_commit", "wait_for_writer"),
+        _QUEUE,
+    ),
+    Kind(
+        "btrfs space",
+        "for btrfs to make room",
+        ("handle_reserve_ticket", "wait_reserve_ticket", "btrfs_async_run_delayed_root", "btrfs_balance_delayed_items"),
+        _QUEUE,
+    ),
+    Kind(
+        "btrfs extent",
+        "for btrfs to write an extent",
+        (
+            *("btrfs_start_ordered_extent", "btrfs_start_ordered_extent_nowriteback", "btrfs_wait_ordered_extents"),
+            *("btrfs_wait_ordered_range", "btrfs_lock_extent_bits", "lock_extent", "wait_extent_bit"),
+        ),
+        (*_QUEUE, *_DONE),
+    ),
+    Kind("checkpoint", "for a checkpoint of F2FS", ("f2fs_issue_checkpoint", "f2fs_wait_on_all_pages"), _QUEUE),
+    Kind("checkpoint", "for a checkpoint of F2FS", ("f2fs_issue_checkpoint",), _DONE),
+    Kind(
         "flush",
         "for the disk to have for good what it was done with",
-        ("blkdev_issue_flush",),
+        ("blkdev_issue_flush", "f2fs_issue_flush", "write_dev_flush", "wait_dev_flush"),
         ("submit_bio_wait_endio", "bio_wait_end_io", "blk_update_request", *_DONE),
     ),
     Kind(
@@ -172,6 +249,8 @@ KINDS = (
         "for a disk to do what was asked of it directly",
         (
             "submit_bio_wait",
+            "dio_await_one",
+            "__blockdev_direct_IO",
             "__iomap_dio_rw",
             "iomap_dio_rw",
             "__blkdev_direct_IO_simple",
@@ -182,9 +261,23 @@ KINDS = (
             "bio_wait_end_io",
             "blkdev_bio_end_io_simple",
             "iomap_dio_bio_end_io",
+            "iomap_dio_done",
+            "dio_bio_end_io",
             "blk_update_request",
             *_DONE,
         ),
+    ),
+    Kind(
+        "direct writes of others",
+        "for direct reads and writes of a file to end",
+        ("inode_dio_wait", "__inode_dio_wait"),
+        (*_BIT, "inode_dio_end", *_QUEUE),
+    ),
+    Kind(
+        "served",
+        "for the program or the server that has its filesystem",
+        ("request_wait_answer", "rpc_wait_bit_killable", "nfs_wait_bit_killable"),
+        (*_BIT, *_QUEUE, "fuse_request_end", "rpc_complete_task"),
     ),
     Kind(
         "reclaim",
@@ -200,6 +293,12 @@ KINDS = (
         (*TIMER, *_QUEUE),
     ),
     Kind(
+        "pool",
+        "for memory that a driver keeps for itself",
+        ("mempool_alloc", "mempool_alloc_noprof"),
+        ("mempool_free", *_QUEUE, *TIMER),
+    ),
+    Kind(
         "lock",
         "for a lock that another task held",
         ("__mutex_lock", "mutex_lock", "__mutex_lock_slowpath", "mutex_lock_io"),
@@ -212,6 +311,44 @@ KINDS = (
         _SEMAPHORE,
     ),
     Kind(
+        "file lock",
+        "for a lock on a file (flock, fcntl) that another task held",
+        ("flock_lock_inode_wait", "posix_lock_inode_wait", "locks_lock_inode_wait", "do_lock_file_wait"),
+        (*_QUEUE, "locks_wake_up_waiter", "__locks_wake_up_blocks"),
+    ),
+    Kind(
+        "lock",
+        "for a lock that another task held",
+        ("percpu_rwsem_wait", "percpu_down_write", "__percpu_down_read"),
+        ("percpu_rwsem_wake_function", "percpu_up_write", "__percpu_up_read", "rcuwait_wake_up", *_QUEUE),
+    ),
+    Kind(
+        "lock",
+        "for a lock that another task held",
+        ("rt_mutex_slowlock", "__rt_mutex_slowlock_locked", "rtlock_slowlock_locked", "rwbase_write_lock"),
+        ("rt_mutex_slowunlock", "rt_mutex_wake_up_q", "wake_up_q", "rwbase_read_unlock"),
+    ),
+    Kind("lock", "for a lock that another task held", ("__down", "__down_common"), ("__up", "up", "wake_up_q")),
+    Kind(
+        "work",
+        "for work that it had given to threads of the kernel",
+        ("__flush_work", "__flush_workqueue", "flush_workqueue", "kthread_flush_work"),
+        ("wq_barrier_func", "kthread_flush_work_fn", *_DONE),
+    ),
+    Kind(
+        "grace period",
+        "for all processors to be done with what they were reading (RCU)",
+        ("__wait_rcu_gp", "synchronize_rcu", "synchronize_rcu_normal", "__synchronize_srcu", "rcu_barrier"),
+        ("wakeme_after_rcu", "rcu_sr_normal_complete", "rcu_barrier_callback", *_DONE),
+    ),
+    Kind(
+        "stopped",
+        "as somebody had stopped it",
+        ("do_signal_stop", "ptrace_stop", "do_freezer_trap", "__refrigerator"),
+        ("prepare_signal", "wake_up_state", "signal_wake_up_state", "ptrace_resume", "__thaw_task", *_SIGNAL),
+        nature="own will",
+    ),
+    Kind(
         "sleep",
         "as it meant to sleep",
         ("do_nanosleep", "hrtimer_nanosleep"),
@@ -222,8 +359,16 @@ KINDS = (
     Kind(
         "idle",
         "for work",
-        ("kjournald2", "worker_thread", "xfsaild", "kswapd", "smpboot_thread_fn", "rescuer_thread"),
-        (*_QUEUE, *TIMER, "kick_pool", "wake_up_process", "insert_work", "__queue_work"),
+        (
+            *("kjournald2", "worker_thread", "xfsaild", "kswapd", "smpboot_thread_fn", "rescuer_thread"),
+            *("kthread_worker_fn", "irq_thread", "md_thread", "transaction_kthread", "cleaner_kthread"),
+            *("io_wq_worker", "io_sq_thread", "dmcrypt_write", "rcu_gp_kthread", "kcompactd", "khugepaged"),
+        ),
+        (
+            *(*_QUEUE, *TIMER, "kick_pool", "wake_up_process", "insert_work", "__queue_work"),
+            *("__irq_wake_thread", "md_wakeup_thread", "kthread_insert_work", "io_wq_enqueue", "swake_up_one"),
+            *("swake_up_locked", "wakeup_softirqd", "wakeup_kswapd"),
+        ),
         nature="own will",
     ),
     Kind(
@@ -244,6 +389,9 @@ KINDS = (
             "do_select",
             "io_cqring_wait",
             "read_events",
+            *("pipe_write", "anon_pipe_write", "futex_do_wait", "do_epoll_wait", "sigsuspend", "wait_woken"),
+            *("__skb_wait_for_more_packets", "inet_csk_accept", "unix_accept", "inotify_read", "poll_schedule_timeout"),
+            "kernel_clone",  # vfork
         ),
         (
             *_QUEUE,
@@ -255,6 +403,7 @@ KINDS = (
             "pollwake",
             "complete_signal",
             "ep_poll_callback",
+            "mm_release",
             "schedule_timeout",
             *TIMER,
         ),

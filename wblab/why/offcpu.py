@@ -24,8 +24,8 @@ class OffCpu(Columns):
 
     Until `woken_ns` the task was blocked, from then on runnable; one that was preempted was never blocked. `stack` is
     where it went to sleep, `wake_stack` where the one who woke it was, `waker` who that was: -1 where it is not known.
-    `rank` and `wake_rank` are the places of both events in the trace; -1 where there is none. What had not ended when
-    the trace did ends with it.
+    `rank` and `wake_rank` are the places of both events in the trace; -1 where there is none. What had begun before the
+    trace begins with it, and what had not ended when the trace did ends with it.
     """
 
     ts_ns: Numbers
@@ -45,6 +45,14 @@ class OffCpu(Columns):
             first + int(np.searchsorted(self.on_ns[first:last], start_ns, side="right")),
             first + int(np.searchsorted(self.ts_ns[first:last], end_ns)),
         )
+
+
+def switched_names(trace: tracecmd.TraceFile) -> dict[int, str]:
+    """Return the names that tasks had as they were last given the processor: the kernel remembers few of its own."""
+    if SWITCH not in trace.names:
+        return {}
+    switches = trace.events(SWITCH)
+    return dict(zip(switches["next_pid"].tolist(), switches["next_comm"].tolist(), strict=True))
 
 
 def read_offcpu(trace: tracecmd.TraceFile, sequence: Sequence, stacks: Stacks) -> OffCpu:
@@ -68,8 +76,21 @@ def read_offcpu(trace: tracecmd.TraceFile, sequence: Sequence, stacks: Stacks) -
     # A task that gives the processor to itself, as some kernels trace it, goes out before it comes in.
     order = np.lexsort((what, rank, pid))
     order = order[pid[order] != 0]
-    pid, rank, ts_ns, what, asleep, waker = (column[order] for column in (pid, rank, ts_ns, what, asleep, waker))
+    columns = tuple(column[order] for column in (pid, rank, ts_ns, what, asleep, waker))
+    pid, rank, ts_ns, what, asleep, waker = _with_begins(columns, int(ts_ns.min(initial=0)))
     return _spans(pid, rank, ts_ns, what, asleep != 0, waker, stacks)
+
+
+def _with_begins(columns: tuple[Numbers, ...], start_ns: int) -> tuple[Numbers, ...]:
+    """Return sorted events with one more for each task that was off the processor before: it has been since the start.
+
+    Where it went to sleep is not known: that event has no place in the trace.
+    """
+    pid, _, _, what, _, _ = columns
+    heads = np.flatnonzero(np.append(True, pid[1:] != pid[:-1])) if len(pid) else np.zeros(0, np.int64)
+    heads = heads[what[heads] != _OUT]
+    begins = (pid[heads], _NOBODY, start_ns, _OUT, 1, _NOBODY)
+    return tuple(np.insert(column, heads, value) for column, value in zip(columns, begins, strict=True))
 
 
 def _spans(  # noqa: PLR0913, PLR0917 - columns
@@ -97,7 +118,7 @@ def _spans(  # noqa: PLR0913, PLR0917 - columns
         pid=pid[out],
         woken_ns=np.minimum(woken_ns, on_ns),
         on_ns=on_ns,
-        stack=np.where(asleep[out], stacks.of(rank[out]), 0),
+        stack=np.where(asleep[out] & (rank[out] >= 0), stacks.of(rank[out]), 0),
         wake_stack=np.where(woken, stacks.of(rank[following]), 0),
         waker=np.where(woken, waker[following], _NOBODY),
         rank=rank[out],

@@ -8,12 +8,14 @@ from tracecmd import TraceError
 from tracecmd.sequence import Sequence
 
 from wblab.core.errors import InputError
+from wblab.data.captures import Capture
 from wblab.data.pagecache import PageCache, page_cache
 from wblab.data.run import Run
+from wblab.lab.livespec import LiveSpec
 from wblab.why.awaited import Awaited, read_awaited
 from wblab.why.kinds import UNKNOWN
-from wblab.why.offcpu import SWITCH, OffCpu, read_offcpu
-from wblab.why.requests import Dirtied, Done, Written, read_requests
+from wblab.why.offcpu import SWITCH, OffCpu, read_offcpu, switched_names
+from wblab.why.requests import NEVER, Dirtied, Done, Written, read_requests
 from wblab.why.stacks import Stack, Stacks, read_stacks
 from wblab.why.verdict import Verdict, judged
 
@@ -22,7 +24,10 @@ _AT_ONCE_NS = 1_000_000  # what sleeps again in the same place after no longer t
 
 @dataclass(frozen=True)
 class Recorded:
-    """The columns of a trace that explain pauses, and the names of its tasks by pid: loads have those of the spec."""
+    """The columns of a trace that explain pauses, and the names of its tasks by pid: loads have those of the spec.
+
+    start_ns, end_ns: what the trace covers. What was before or after is not known.
+    """
 
     trace: tracecmd.TraceFile
     sequence: Sequence
@@ -34,7 +39,18 @@ class Recorded:
     awaited: Awaited
     names: Mapping[int, str]
     loads: frozenset[str]
+    start_ns: int = 0
+    end_ns: int = NEVER
     _verdicts: dict[tuple[int, int], Verdict] = field(default_factory=dict, repr=False)
+
+    def covered(self, start_ns: int, end_ns: int) -> tuple[int, int]:
+        """Return the part of a span that the trace covers; it is empty where it covers nothing."""
+        first_ns = min(max(start_ns, self.start_ns), end_ns)
+        return first_ns, max(first_ns, min(end_ns, self.end_ns))
+
+    def cpu(self, rank: int) -> int:
+        """Return the processor of an event."""
+        return int(self.sequence.walked.cpu[self.sequence.order[rank]])
 
     def name(self, pid: int) -> str:
         """Return a task's name."""
@@ -79,21 +95,28 @@ class Recorded:
         return self._verdicts[sleep, wake]
 
 
-def read_recorded(run: Run) -> Recorded:
-    """Return what a run recorded. Raises InputError where it recorded nothing that explains a pause."""
-    cache = page_cache(run)
+def read_recorded(run: Run, capture: Capture | None = None) -> Recorded:
+    """Return what a run recorded, or one capture of it.
+
+    Raises InputError where nothing was recorded that explains a pause.
+    """
+    cache = page_cache(run, capture.path if capture else None)
     try:
-        return _recorded(run, cache)
+        if SWITCH not in cache.trace.names:
+            raise InputError(
+                f"{cache.trace.path} does not have what explains a pause: make the run again, "
+                + ("with --capture-pauses" if isinstance(run.spec, LiveSpec) else "with --set trace.blame=always")
+            )
+        recorded = _recorded(cache)
     except TraceError as error:
         raise InputError(str(error)) from None
+    if capture is None:
+        return recorded
+    return replace(recorded, start_ns=capture.window.start_ns, end_ns=capture.window.end_ns)
 
 
-def _recorded(run: Run, cache: PageCache) -> Recorded:
+def _recorded(cache: PageCache) -> Recorded:
     trace = cache.trace
-    if SWITCH not in trace.names:
-        raise InputError(
-            f"{run.path} did not record what explains its pauses: make it again with --set trace.blame=always"
-        )
     sequence = trace.sequence()
     stacks = read_stacks(trace, sequence)
     written, done, dirtied = read_requests(trace, sequence)
@@ -106,6 +129,6 @@ def _recorded(run: Run, cache: PageCache) -> Recorded:
         done=done,
         dirtied=dirtied,
         awaited=read_awaited(trace, sequence),
-        names={**trace.comms, **cache.load_names},
+        names={**switched_names(trace), **trace.comms, **cache.load_names},
         loads=frozenset(cache.load_names.values()),
     )

@@ -14,11 +14,12 @@ from wblab.data.names import event_name
 
 Numbers = NDArray[np.int64]
 
-SUBMITTED, COMPLETED, DIRTIED = "block_bio_submit", "block_rq_complete", "writeback_dirty_folio"
+# The first is the lab's own, which says whose page a bio is of; all kernels have the second.
+_SUBMITTED, COMPLETED, DIRTIED = ("block_bio_submit", "block_bio_queue"), "block_rq_complete", "writeback_dirty_folio"
 _SECTOR, _PAGE = 512, 4096
 _SECTORS_OF_PAGE = _PAGE // _SECTOR
 _MINOR_BITS = 20  # include/linux/kdev_t.h
-NOBODY = -1
+NOBODY, UNTOLD = -1, -2
 _MOST_PIECES = 1 << 27  # 512 GiB by pages
 NEVER = int(np.iinfo(np.int64).max)
 _DEVICE = re.compile(r"\d{1,4}:\d{1,8}")
@@ -28,9 +29,10 @@ _DEVICE = re.compile(r"\d{1,4}:\d{1,8}")
 class Written:
     """What disks had to write, page by page or less, in the order in which they were done with it.
 
-    size: bytes. owner: the task that dirtied the page, -1 where that is not known, as of what a filesystem writes for
-    itself; submitter: the task that handed it over. rank, done_rank: the places of these two events in the trace; what
-    was never done has the largest number there. inode: of the page's file; 0 where it is not known.
+    size: bytes. owner: the task that dirtied the page; NOBODY where none did, as of what a filesystem writes for
+    itself, UNTOLD where the kernel does not say of which file a bio is. submitter: the task that handed it over. rank,
+    done_rank: the places of these two events in the trace; what was never done has the largest number there. inode: of
+    the page's file; 0 where it is not known.
     """
 
     rank: Numbers
@@ -61,10 +63,12 @@ class Done:
     size: Numbers
     first_rank: Numbers
     first_ns: Numbers
+    cpu: Numbers
 
-    def before(self, rank: int) -> int:
-        """Return the row of the last request that ended before a place in the trace; -1 where there is none."""
-        return int(np.searchsorted(self.rank, rank)) - 1
+    def before(self, rank: int, cpu: int) -> int:
+        """Return the row of the last request that ended on a processor before a place in the trace; -1 for none."""
+        rows = np.flatnonzero(self.cpu[: np.searchsorted(self.rank, rank)] == cpu)
+        return int(rows[-1]) if len(rows) else -1
 
 
 @dataclass(frozen=True)
@@ -83,15 +87,21 @@ class Dirtied:
         return {pid: Bytes(count * _PAGE) for pid, count in sorted(found, key=lambda item: -item[1])}
 
 
+def submitted(trace: tracecmd.TraceFile) -> str | None:
+    """Return the event with which bios are handed to the block layer; None where it was not traced."""
+    return next((name for name in _SUBMITTED if name in trace.names), None)
+
+
 def read_requests(trace: tracecmd.TraceFile, sequence: Sequence) -> tuple[Written, Done, Dirtied]:
     """Return what was written, the requests that disks were done with, and what was dirty.
 
     All are empty without the events of requests.
     """
-    if not {SUBMITTED, COMPLETED} <= set(trace.names):
+    handed = submitted(trace)
+    if handed is None or COMPLETED not in trace.names:
         nothing = np.zeros(0, np.int64)
-        return Written(*[nothing] * 8), Done(*[nothing] * 7), Dirtied(*[nothing] * 3)
-    bios, ends = trace.events(SUBMITTED), trace.events(COMPLETED)
+        return Written(*[nothing] * 8), Done(*[nothing] * 8), Dirtied(*[nothing] * 3)
+    bios, ends = trace.events(handed), trace.events(COMPLETED)
     bio_rank, end_rank = sequence.ranks(bios), sequence.ranks(ends)
     unit = _unit(bios, ends)
     bio, sector = _pieces(bios, unit)
@@ -103,9 +113,13 @@ def read_requests(trace: tracecmd.TraceFile, sequence: Sequence) -> tuple[Writte
     texts = bios["rwbs"].tolist()
     kept = np.array(["W" in text for text in texts], bool)[bio]
     bio, sector, done = bio[kept], sector[kept], done[kept]
-    inode = bios["ino"].astype(np.int64)[bio]
-    page = bios["index"].astype(np.int64)[bio] + (sector - bios["sector"].astype(np.int64)[bio]) // _SECTORS_OF_PAGE
-    dirtied, owner = _dirtied(trace, sequence, (device[bio], inode, page), bio_rank[bio], done)
+    if "ino" in bios:
+        inode = bios["ino"].astype(np.int64)[bio]
+        page = bios["index"].astype(np.int64)[bio] + (sector - bios["sector"].astype(np.int64)[bio]) // _SECTORS_OF_PAGE
+        dirtied, owner = _dirtied(trace, sequence, (device[bio], inode, page), bio_rank[bio], done)
+    else:
+        inode, owner = np.zeros(len(bio), np.int64), np.full(len(bio), UNTOLD)
+        dirtied = Dirtied(*[np.zeros(0, np.int64)] * 3)
     order = np.argsort(done, kind="stable")
     bio = bio[order]
     written = Written(
@@ -152,6 +166,7 @@ def _done(  # noqa: PLR0913, PLR0917 - columns
         size=ends["nr_sector"].astype(np.int64) * _SECTOR,
         first_rank=np.where(missing, NEVER, rank[first]),
         first_ns=np.where(missing, NEVER, bios.ts_ns[first]),
+        cpu=ends.cpu.astype(np.int64),
     )
 
 
@@ -178,8 +193,8 @@ def _dirtied(
     of_file = (pages[1] != 0) & (pages[1] != pages[0])
     owner = np.where(of_file, np.append(pid, NOBODY)[last], NOBODY)
     rows = (inode != device) & (device != NOBODY)
-    submitted = _next_row(known, at, key, rank)
-    clean = np.append(done, NEVER)[submitted]
+    came = _next_row(known, at, key, rank)
+    clean = np.append(done, NEVER)[came]
     return Dirtied(at[rows], pid[rows], clean[rows]), owner
 
 

@@ -1,6 +1,7 @@
 """What two stacks say of a wait: that of the sleep, and that of the wake-up."""
 
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Literal
 
 from wblab.why.kinds import KINDS, TIMER, UNKNOWN, Kind
@@ -10,12 +11,17 @@ from wblab.why.stacks import Stack
 _INTERRUPT = frozenset(
     (
         *("do_IRQ", "um_timer", "timer_handler", "sigio_handler", "handle_irq_desc", "irq_exit"),
-        *("common_interrupt", "asm_common_interrupt", "asm_sysvec_apic_timer_interrupt"),
-        *("sysvec_apic_timer_interrupt", "asm_sysvec_call_function_single"),
+        *("common_interrupt", "asm_common_interrupt", "asm_exc_nmi"),  # arch/x86/include/asm/idtentry.h
+        *("el1_interrupt", "el0_interrupt", "call_on_irq_stack", "do_irq"),  # arm64, riscv
+        *("handle_softirqs", "__do_softirq", "do_softirq", "irq_exit_rcu", "__irq_exit_rcu"),  # kernel/softirq.c
     )
 )
+_VECTORS = ("sysvec_", "asm_sysvec_")  # of x86: how each begins
 _COMPLETED = frozenset(
-    ("blk_update_request", "blk_mq_end_request", "__blk_mq_end_request", "bio_endio", "__blk_mq_free_request")
+    (
+        *("blk_update_request", "blk_mq_end_request", "__blk_mq_end_request", "bio_endio", "__blk_mq_free_request"),
+        *("blk_mq_free_request", "__rq_qos_done"),
+    )
 )
 _TIMERS = frozenset((*TIMER, "hrtimer_wakeup", "delayed_work_timer_fn"))
 
@@ -54,8 +60,7 @@ def judged(sleep: Stack, wake: Stack) -> Verdict:
 
 def in_context(wake: Stack) -> Stack:
     """Return the functions of a wake-up without those that an interrupt interrupted."""
-    at = next((index for index, name in enumerate(wake) if name in _INTERRUPT), len(wake))
-    return wake[:at]
+    return tuple(takewhile(lambda name: name not in _INTERRUPT and not name.startswith(_VECTORS), wake))
 
 
 def _context(wake: Stack, awake: frozenset[str]) -> Context:

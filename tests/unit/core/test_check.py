@@ -97,6 +97,11 @@ def check(tmp_path, spec_text):
         ("phase={'a/b'={at='1s'}}", "phase: 'a/b' is no usable name"),
         ("phase.a={at='1s', sysctl={'vm.dirty_byte'=5}}", "phase.a.sysctl: unknown key 'vm.dirty_byte'"),
         ("phase.a={at='1s', disk={disc={queue={nr_requests=8}}}}", "phase.a.disk: no disk 'disc' .did you mean 'disk'"),
+        ("phase.a={at='1s', load={mw2={ioclass='idle'}}}", "phase.a.load: no load 'mw2' .did you mean 'mw1'"),
+        ("phase.a={at='1s', load={w1={iolevel=8}}}", "phase.a.load.w1.iolevel: 8 is not between 0 and 7"),
+        ("phase.a={at='1s', cgroup={g={loads=['mw2']}}}", "phase.a.cgroup.g.loads: no load 'mw2' .did you mean 'mw1'"),
+        ("phase.a={at='1s', cgroup={g={files={memory=5}}}}", "phase.a.cgroup.g.files: 'memory' is no file"),
+        ("phase.a={at='1s', cgroup={g={files={'io.max'=''}}}}", "phase.a.cgroup.g.files: 'io.max' needs disk.model = "),
         ("stop_order=['mw2']", "stop_order: no load 'mw2' .did you mean 'mw1'"),
         ("stop_order=['l1']", "stop_order: 'l1' is an offender"),
     ],
@@ -136,6 +141,13 @@ def test_negative_numbers_of_a_record_are_refused(table, key, value):
     offender = {"kind": "load", "file": "f", "wait": 0, "size": 1, "block": 1} | {key: value}
     with pytest.raises(InputError, match=rf"load\.l1\.{key}"):
         check_spec(from_table(Spec, table | {"load": {"l1": offender}}, exact=True))
+
+
+def test_io_for_a_group_of_a_phase_needs_groups_from_the_start(check):
+    settings = ("disk.model=device", "phase.a.at=1s", "phase.a.cgroup.g.files.io.max='{disk} wbps=1000'")
+    with pytest.raises(InputError, match=r"phase\.a\.cgroup\.g\.files: 'io\.max' needs a table \[cgroup\.NAME\] from"):
+        check(*settings)
+    check(*settings, "cgroup.g.loads=['l1']")
 
 
 def test_loads_are_stopped_as_listed_unless_ordered(table):

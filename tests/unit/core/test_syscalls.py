@@ -30,6 +30,8 @@ def test_the_io_priority_is_set():
         for ioclass, level, value in (("idle", 4, 3 << 13), ("best-effort", 7, 2 << 13 | 7)):
             syscalls.set_ioprio(ioclass, level)
             assert syscalls.libc.syscall(ioprio_get, who_process, 0) == value
+        syscalls.set_ioprio("best-effort", 2, os.getpid())
+        assert syscalls.libc.syscall(ioprio_get, who_process, 0) == 2 << 13 | 2
 
     assert os.waitpid(fork_child(task), 0)[1] == 0
 

@@ -3,6 +3,7 @@
 import os
 import time
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from support.waiting import wait_until
@@ -103,8 +104,8 @@ def test_what_a_load_has_begun_is_halted_with_it(begun):
 
 def test_each_load_has_its_time_in_the_agenda_also_where_it_does_not_come(begun):
     spec, running = begun(c1=CONTROL | {"until": "10s"}, l1=OFFENDER)
-    due = agenda(spec, 0, running)
-    assert [item.time_ns for item in due] == [0, 10 * S, 10**15]
+    due = agenda(spec, 0, running, Path())
+    assert [item.time_ns for item in due] == [0, 10 * S, 10**15, 10**15]
     due[1].act()
     assert running[0].is_halted
     halt(running[1])

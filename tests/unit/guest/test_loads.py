@@ -1,5 +1,7 @@
 import os
+import signal
 import time
+from collections import deque
 from dataclasses import replace
 
 import pytest
@@ -134,7 +136,20 @@ def test_an_innocent_load_that_fails_ends_the_wait_at_once_unless_it_may(disk, s
 def test_what_is_due_is_done_at_its_time_while_loads_run(disk, spec):
     running = start_loads(spec(l1=OFFENDER | {"wait": "200ms"}), 0)
     start_ns, done = time.monotonic_ns(), []
-    agenda = [Due(start_ns + ms * 10**6, lambda ms=ms: done.append((ms, time.monotonic_ns()))) for ms in (0, 50, 60000)]
+    agenda = deque(
+        Due(start_ns + ms * 10**6, lambda ms=ms: done.append((ms, time.monotonic_ns()))) for ms in (0, 50, 60000)
+    )
     wait_for(running, start_ns + 20 * S, quiet, agenda=agenda)
     assert [ms for ms, _ in done] == [0, 50]
     assert done[1][1] >= start_ns + 50 * 10**6
+    assert [due.time_ns for due in agenda] == [start_ns + 60 * S]
+
+
+def test_what_is_due_is_also_done_while_loads_are_stopped(disk, spec):
+    running = start_loads(spec(c1=CONTROL, l1=OFFENDER), 0)
+    begun(running[0])
+    os.kill(running[0].pid, signal.SIGSTOP)  # it does not end before it is allowed to
+    agenda = deque([Due(time.monotonic_ns() + 50 * 10**6, lambda: os.kill(running[0].pid, signal.SIGCONT))])
+    stop_loads(running, ["c1"], 20, agenda)
+    assert not agenda
+    assert ending(running[0].stamps).end == "stopped"

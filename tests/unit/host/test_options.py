@@ -128,7 +128,9 @@ def test_a_disk_of_btrfs_is_alone():
         check_options(replace(EXT4, filesystem="btrfs", mount_options=("device=/dev/sda",)))
 
 
-@pytest.mark.parametrize("option", ["sync", "data=journal", "commit=30", "nodelalloc", "barrier=0", "stripe=4"])
+@pytest.mark.parametrize(
+    "option", ["sync", "noatime", "data=journal", "commit=30", "nodelalloc", "barrier=0", "stripe=4"]
+)
 def test_mount_options(option):
     check_options(replace(EXT4, mount_options=(option,)))
 

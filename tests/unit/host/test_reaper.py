@@ -37,7 +37,7 @@ def reaped(tmp_path):
             run, scratch = str(tmp_path / "run"), str(tmp_path / "scratch")
             sandbox = {"runs": ["/"], "reads": ["/"], "keeps": [run], "calls": ""}
             order = ConfinedCommand(
-                far.fileno(), run, scratch, "", "{}", command, {}, sandbox, {}, memory_bytes, processes
+                far.fileno(), run, scratch, "", {}, command, {}, sandbox, {}, memory_bytes, processes
             )
             arguments = [sys.executable, "-I", "-S", "-c", MAIN, str(ROOT), json.dumps(asdict(order))]
             process = subprocess.Popen(

@@ -145,3 +145,9 @@ def test_a_sysctl_of_a_phase_has_a_name_with_dots():
     table = {}
     set_key(table, "phase.cold.sysctl.vm.drop_caches", 3)
     assert table == {"phase": {"cold": {"sysctl": {"vm.drop_caches": 3}}}}
+
+
+def test_a_file_of_a_phases_group_has_a_name_with_dots():
+    table = {}
+    set_key(table, "phase.tight.cgroup.g.files.memory.high", "8M")
+    assert table == {"phase": {"tight": {"cgroup": {"g": {"files": {"memory.high": "8M"}}}}}}

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wblab.proof.cut import Cut, verdict
-from wblab.proof.returning import point_of_no_return
+from wblab.proof.returning import point_of_no_return, spares
+from wblab.proof.trial import Outcome, verdict
 
 PAUSE_NS, BOUND_NS = 10_000, 300
 
@@ -13,10 +13,10 @@ def probing(pause_of):
     """What stops a suspect at a time, and counts how often."""
     asked = []
 
-    def probe(halted_ns):
-        asked.append(halted_ns)
-        after_ns = pause_of(halted_ns)
-        return Cut("l1", halted_ns, after_ns, verdict(PAUSE_NS, after_ns, BOUND_NS), "")
+    def probe(at_ns):
+        asked.append(at_ns)
+        after_ns = pause_of(at_ns)
+        return Outcome("l1", at_ns, after_ns, verdict(PAUSE_NS, after_ns, BOUND_NS), "")
 
     return probe, asked
 
@@ -25,9 +25,9 @@ def probing(pause_of):
 def test_it_lies_between_the_last_that_is_saved_and_the_first_that_is_not(point, tolerance):
     probe, asked = probing(lambda halted: 0 if halted < point else PAUSE_NS)
     found = point_of_no_return(probe, probe(0), 5000, tolerance)
-    assert found.saved.halted_ns < point <= found.lost.halted_ns
-    assert found.lost.halted_ns - found.saved.halted_ns <= tolerance
-    assert [item.halted_ns for item in found.curve] == sorted(asked)
+    assert found.saved.at_ns < point <= found.lost.at_ns
+    assert found.lost.at_ns - found.saved.at_ns <= tolerance
+    assert [item.at_ns for item in found.curve] == sorted(asked)
     assert len(asked) <= 15
 
 
@@ -40,10 +40,24 @@ def test_a_pause_that_stays_without_the_suspect_has_none():
 def test_a_pause_that_is_gone_whenever_the_suspect_stops_has_none():
     probe, _ = probing(lambda halted: 0)
     found = point_of_no_return(probe, probe(0), 5000, 1)
-    assert (found.saved.halted_ns, found.lost) == (5000, None)
+    assert (found.saved.at_ns, found.lost) == (5000, None)
 
 
 def test_verdicts():
     assert [verdict(PAUSE_NS, after, BOUND_NS) for after in (0, 300, 301, 9499, 9500, 10_500, 10_501)] == [
         *("gone", "gone", "shorter", "shorter", "unchanged", "unchanged", "longer")
     ]
+
+
+def test_a_remedy_that_only_shortens_has_a_point_too():
+    probe, _ = probing(lambda at: PAUSE_NS // 2 if at < 3000 else PAUSE_NS)
+    first = probe(0)
+    assert point_of_no_return(probe, first, 5000, 10).saved is None
+    found = point_of_no_return(probe, first, 5000, 10, spares(first))
+    assert found.saved.at_ns < 3000 <= found.lost.at_ns
+
+
+def test_what_was_gone_is_not_spared_where_it_is_only_shorter():
+    probe, _ = probing(lambda at: 0 if at < 1000 else PAUSE_NS // 2)
+    found = point_of_no_return(probe, probe(0), 5000, 10, spares(probe(0)))
+    assert found.saved.at_ns < 1000 <= found.lost.at_ns

@@ -12,13 +12,14 @@ from wblab.data.run import read_run
 MW1 = 7  # the pid of all loads that are made by hand
 SPARED = [100 * MS * number for number in range(160)]
 PAUSED = [*SPARED[:71], 15 * S, 15 * S + 100 * MS]  # from 7 s on
-POINT_NS = 6 * S  # l1 stopped before this spares mw1
+POINT_NS, REMEDY_NS = 6 * S, 2 * S  # l1 stopped before this spares mw1; and a remedy before that
 
 
 @pytest.fixture
 def path(tmp_path, monkeypatch):
     story = Story({MW1: "mw1"}, start_ns=10 * S)
     story.switch(0, MW1, 0, stack=("__schedule", "schedule", "do_nanosleep"))
+    story.commit(POINT_NS - MS, MW1, 3)
     others = {
         "w1": [10 * S + 50 * MS * number for number in range(200)],
         "l1": [10 * S + 10 * MS, 15 * S + 10 * MS, 20 * S],
@@ -30,11 +31,12 @@ def path(tmp_path, monkeypatch):
         return run
 
     def make(spec):
-        spared = spec.load["l1"].until < POINT_NS
+        remedies = [phase.at for phase in spec.phase.values()]
+        spared = spec.load["l1"].until < POINT_NS or (remedies and remedies[0] < REMEDY_NS)
         return read_run(write(spec.name, SPARED if spared else PAUSED))
 
     monkeypatch.setattr("wblab.commands.prove.maker", lambda results, kernel: make)
-    monkeypatch.setattr("wblab.proof.cut.first_differences", lambda first, second: [])
+    monkeypatch.setattr("wblab.proof.trial.first_differences", lambda first, second: [])
     return str(write("run", PAUSED))
 
 
@@ -47,6 +49,8 @@ def test_verdicts_and_the_point_of_no_return_are_told(path, capsys):
     (point,) = (line for line in said.splitlines() if "point of no return" in line)
     assert point.startswith("  point of no return: stopped at 5.9")
     assert "l1 spares mw1; stopped at 6.0" in point
+    at = said.index("  The journal began to commit transaction 3.\n      5.999000 s ")
+    assert "jbd2_start_commit" in said[at:]
 
 
 def test_only_the_suspects_that_are_named(path, capsys):
@@ -54,8 +58,29 @@ def test_only_the_suspects_that_are_named(path, capsys):
     found = json.loads(capsys.readouterr().out)
     assert (found["pause"]["load"], found["pause"]["pause_ns"]) == ("mw1", 7900 * MS)
     (suspect,) = found["suspects"]
-    assert suspect["saved"]["halted_ns"] < POINT_NS <= suspect["lost"]["halted_ns"]
+    assert suspect["saved"]["at_ns"] < POINT_NS <= suspect["lost"]["at_ns"]
+    assert [item["text"] for item in suspect["happened"]] == ["The journal began to commit transaction 3."]
     assert [item["verdict"] for item in suspect["curve"]][:: len(suspect["curve"]) - 1] == ["gone", "unchanged"]
+
+
+def test_a_remedy_has_its_verdict_and_its_point_too(path, capsys):
+    assert main(["why", path, "--prove", "--remedy", "load.l1.ioclass=idle"]) == 0
+    said = capsys.readouterr().out
+    assert "without" not in said
+    assert "with load.l1.ioclass=idle from the loads' start on: gone, 0.000 s" in said
+    (point,) = (line for line in said.splitlines() if "point of no return" in line)
+    assert point.startswith("  point of no return: set at 1.9")
+    assert "before the pause, it helps mw1; set at 2.0" in point
+    assert "  set at       pause\n" in said
+
+
+def test_a_remedy_is_beside_the_suspects_that_are_named(path, capsys):
+    arguments = ("--suspect", "w1", "--remedy", "sysctl.vm.swappiness=1", "--remedy", "load.l1.ioclass=idle")
+    assert main(["why", path, "--prove", *arguments, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [item["lost"]["verdict"] for item in found["suspects"]] == ["unchanged"]
+    (remedy,) = found["remedies"]
+    assert remedy["saved"]["changed"] == "sysctl.vm.swappiness=1, load.l1.ioclass=idle"
 
 
 def test_without_a_pause_there_is_nothing_to_prove(path, capsys):

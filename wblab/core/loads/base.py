@@ -11,7 +11,7 @@ from random import Random
 from typing import ClassVar, Literal
 
 from wblab.core.errors import InputError
-from wblab.core.parameters import check_idle
+from wblab.core.parameters import check_idle, check_iolevel
 from wblab.core.units import Bytes, Nanoseconds
 
 IoClass = Literal["none", "realtime", "best-effort", "idle"]
@@ -100,8 +100,7 @@ class Load:
             raise InputError(f"{path}start: {self.start} is negative")
         if self.until <= 0:
             raise InputError(f"{path}until: {self.until} is not after the loads' start")
-        if not 0 <= self.iolevel <= 7:
-            raise InputError(f"{path}iolevel: {self.iolevel} is not between 0 and 7")
+        check_iolevel(path, self.iolevel)
 
     def idle_ns(self, number: int) -> int:
         """The part of cycle `number`, in ns, that the load spends asleep by its own will."""

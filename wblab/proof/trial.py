@@ -1,4 +1,4 @@
-"""The same run once more, in which one load is stopped where it stands: what becomes of a pause?"""
+"""The same run once more, in which something differs from some moment on: what becomes of a pause?"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -11,6 +11,7 @@ from wblab.core.spec import GRID_NS, Spec
 from wblab.core.units import NS_PER_S, Nanoseconds
 from wblab.data.difference import first_differences
 from wblab.data.run import Run, guest_spec
+from wblab.proof.change import Change
 from wblab.why.explain import Explanation
 
 Verdict = Literal["gone", "shorter", "unchanged", "longer"]
@@ -23,14 +24,15 @@ _EXACT_S = 1e-6
 
 
 @dataclass(frozen=True)
-class Cut:
-    """A run in which a suspect was stopped. Times are ns from the zero of the run that was repeated.
+class Outcome:
+    """A run in which something was changed: a suspect that was stopped, by its name, or a remedy.
 
-    halted_ns: when that was. pause_ns: the longest pause of the load that overlaps with the one in question.
+    at_ns: from when on, from the zero of the run that was repeated. pause_ns: the longest pause of the load that
+    overlaps with the one in question.
     """
 
-    suspect: str
-    halted_ns: int
+    changed: str
+    at_ns: int
     pause_ns: int
     verdict: Verdict
     run: str
@@ -54,7 +56,7 @@ def begin_ns(run: Run, load: str) -> int:
 
 @dataclass(frozen=True)
 class Trial:
-    """What is asked: what becomes of a pause of a run without a suspect? In virtual time only.
+    """What is asked: what becomes of a pause of a run with a change? In virtual time only.
 
     make: makes the run of a spec. bound_ns: a pause that is not longer is gone.
     """
@@ -64,38 +66,33 @@ class Trial:
     make: Make
     bound_ns: int
 
-    def without(self, suspect: str, halted_ns: int) -> Cut:
-        """Return what became of the pause as a suspect was stopped at `halted_ns`, from the run's zero.
+    def outcome(self, change: Change, at_ns: int) -> Outcome:
+        """Return what became of the pause with a change from `at_ns` on, from the run's zero.
 
         Raises InputError for a run in real time, and WblabError where the two runs are not the same to the bit up to
         then: it would prove nothing.
         """
         run, pause, start_ns = self.run, self.pause, loads_start_ns(self.run)
-        until_ns = run.zero_ns + halted_ns - start_ns
+        changed_ns = run.zero_ns + at_ns - start_ns
         end_ns = run.zero_ns + pause.end_ns - start_ns + _MARGIN_NS
-        second = self.make(cut_spec(run, suspect, until_ns, end_ns))
-        differences, halted_s = first_differences(run, second), (start_ns + until_ns) / NS_PER_S
-        if differences and differences[0].at_s < halted_s - _EXACT_S:
+        second = self.make(changed_spec(run, change, changed_ns, end_ns))
+        differences, changed_s = first_differences(run, second), (start_ns + changed_ns) / NS_PER_S
+        if differences and differences[0].at_s < changed_s - _EXACT_S:
             raise WblabError(
-                f"{second.path} proves nothing: it differs at {differences[0].at_s:.6f} s, before {suspect} was "
-                f"stopped at {halted_s:.6f} s: make the run again, with this lab and kernel, and prove that one"
+                f"{second.path} proves nothing: it differs at {differences[0].at_s:.6f} s, before what was changed at "
+                f"{changed_s:.6f} s, {change.name}: make the run again, with this lab and kernel, and prove that one"
             )
         after_ns = _overlapping_ns(second, pause, run.zero_ns)
-        return Cut(suspect, halted_ns, after_ns, verdict(pause.pause_ns, after_ns, self.bound_ns), str(second.path))
+        return Outcome(change.name, at_ns, after_ns, verdict(pause.pause_ns, after_ns, self.bound_ns), str(second.path))
 
 
-def cut_spec(run: Run, suspect: str, until_ns: int, end_ns: int) -> Spec:
-    """Return the spec of a run in which a load is stopped at `until_ns`, and that ends at `end_ns`."""
-    spec = guest_spec(run)
-    if suspect not in spec.load:
-        raise InputError(f"no load {suspect!r}: it has {', '.join(spec.load)}")
-    load = replace(spec.load[suspect], until=Nanoseconds(until_ns))
-    return replace(
-        spec,
-        name=f"{spec.name}_without_{suspect}",
-        load={**spec.load, suspect: load},
-        time_limit=Nanoseconds(min(end_ns, spec.time_limit)),
-    )
+def changed_spec(run: Run, change: Change, at_ns: int, end_ns: int) -> Spec:
+    """Return the spec of a run with a change from `at_ns` on, which ends well at `end_ns`. Raises InputError."""
+    original = guest_spec(run)
+    spec = change.applied(original, at_ns)
+    last_ns = Nanoseconds(min(end_ns, original.time_limit))
+    ended = {name: replace(load, until=min(load.until, last_ns)) for name, load in spec.load.items() if load.ends}
+    return replace(spec, name=f"{original.name}_{change.called}", load={**spec.load, **ended}, time_limit=last_ns)
 
 
 def loads_start_ns(run: Run) -> int:

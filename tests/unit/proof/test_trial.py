@@ -7,7 +7,8 @@ from support.runs import MS, S, write_run
 
 from wblab.core.errors import InputError, WblabError
 from wblab.data.run import read_run
-from wblab.proof.cut import Trial, begin_ns, cut_spec, suspects
+from wblab.proof.change import Stop
+from wblab.proof.trial import Trial, begin_ns, changed_spec, suspects
 from wblab.why.explain import Explanation
 
 START_NS = 10 * S
@@ -41,7 +42,7 @@ def test_the_run_without_a_suspect_has_the_same_spec_but_for_its_end(written):
         made.append(spec)
         return written("b", w1=[*W1[:2], W1[1] + 60 * MS, *W1[2:]])
 
-    found = Trial(run, PAUSE, make, 300 * MS).without("l1", 11 * MS)
+    found = Trial(run, PAUSE, make, 300 * MS).outcome(Stop("l1"), 11 * MS)
     (spec,) = made
     assert spec.load["l1"].until == 31 * MS  # the run's zero is 20 ms after the loads' start
     assert spec.time_limit == 20 * MS + 5 * S + S
@@ -53,7 +54,7 @@ def test_a_pause_that_is_no_more_is_gone(written):
     def make(spec):
         return written("b", w1=[START_NS + 20 * MS + 50 * MS * number for number in range(102)])
 
-    assert Trial(written("a"), PAUSE, make, 300 * MS).without("l1", 11 * MS).verdict == "gone"
+    assert Trial(written("a"), PAUSE, make, 300 * MS).outcome(Stop("l1"), 11 * MS).verdict == "gone"
 
 
 def test_runs_that_differ_before_prove_nothing(written):
@@ -61,21 +62,21 @@ def test_runs_that_differ_before_prove_nothing(written):
         return written("b", w1=[W1[0] + 1, *W1[1:]])
 
     with pytest.raises(
-        WblabError, match=r"proves nothing: it differs at 10\.020000 s, before l1 was stopped at 11\.02"
+        WblabError, match=r"proves nothing: it differs at 10\.020000 s, before what was changed at 11\.02\d+ s, l1: "
     ):
-        Trial(written("a"), PAUSE, make, 300 * MS).without("l1", 1000 * MS)
+        Trial(written("a"), PAUSE, make, 300 * MS).outcome(Stop("l1"), 1000 * MS)
 
 
 def test_a_load_that_is_not_there_is_no_suspect(written):
     with pytest.raises(InputError, match="no load 'l3': it has"):
-        cut_spec(written("a"), "l3", S, S)
+        changed_spec(written("a"), Stop("l3"), S, S)
 
 
 def test_in_real_time_nothing_can_be_proven(written):
     run = written("a")
     real = replace(run, spec=replace(run.spec, clock=replace(run.spec.clock, mode="real")))
     with pytest.raises(InputError, match="real time"):
-        Trial(real, PAUSE, lambda spec: pytest.fail("it was run"), 1).without("l1", S)
+        Trial(real, PAUSE, lambda spec: pytest.fail("it was run"), 1).outcome(Stop("l1"), S)
 
 
 def test_a_load_can_be_stopped_as_soon_as_it_has_begun(written):

@@ -1,0 +1,101 @@
+"""Phases: each is read when it is due, and only then is it known when the next one is."""
+
+import json
+from contextlib import suppress
+
+import pytest
+from support.waiting import wait_until
+
+from wblab.core import layout
+from wblab.core.errors import WblabError
+from wblab.core.loads.base import NEVER
+from wblab.core.spec import Spec
+from wblab.core.tables import from_table
+from wblab.guest import settings
+from wblab.guest.agenda import agenda
+from wblab.guest.loads import start_loads
+from wblab.guest.tree import descendants, end
+from wblab.host.run import guest_texts
+from wblab.machine.ioprio import get_ioprio
+
+S = 10**9
+LOADS = {"p1": {"kind": "command", "argv": ["sleep", "60"], "wait": "1ms"}}
+
+
+@pytest.fixture
+def told(tmp_path, monkeypatch):
+    """Return what tells a guest a spec; its scratch directory and its disk are the test's."""
+    monkeypatch.setattr(layout, "SCRATCH", tmp_path)
+    monkeypatch.setattr(layout, "MOUNTS", tmp_path)
+    (tmp_path / "disk").mkdir()
+
+    def tell(**phases):
+        table = {"name": "x", "memory": "64M", "disk": {"size": "8M", "write_bps": 1}, "load": LOADS, "phase": phases}
+        for name, text in guest_texts(from_table(Spec, table)).items():
+            (tmp_path / name).write_text(text)
+        parameters = json.loads((tmp_path / layout.PARAMETERS).read_text())
+        return from_table(Spec, parameters["spec"], exact=True), parameters["first_phase_ns"]
+
+    return tell
+
+
+@pytest.fixture
+def done(monkeypatch):
+    """Return the sysctls that were set, in the order of their times."""
+    found = []
+    monkeypatch.setattr("wblab.guest.agenda.set_sysctls", lambda sysctls: found.extend(sysctls.items()))
+    return found
+
+
+def test_a_guest_is_not_told_of_phases_before_they_are_due(told, tmp_path):
+    with_one, plain = told(a={"at": "3s", "sysctl": {"vm.swappiness": 1}}), None
+    size = (tmp_path / layout.PARAMETERS).stat().st_size
+    plain = told()
+    assert with_one[0] == plain[0]
+    assert (with_one[1], plain[1]) == (3 * S, NEVER)
+    assert (tmp_path / layout.PARAMETERS).stat().st_size == size
+
+
+def test_phases_are_entered_by_their_times_each_after_the_last(told, done, tmp_path):
+    spec, first_ns = told(
+        late={"at": "7s", "sysctl": {"vm.swappiness": 2}},
+        early={"at": "3s", "sysctl": {"vm.swappiness": 1}},
+        besides={"at": "7s", "sysctl": {"vm.swappiness": 3}},
+    )
+    due = agenda(spec, S, [], tmp_path, first_ns)
+    assert [item.time_ns for item in due] == [S, 4 * S]
+    due.popleft()
+    times_ns = []
+    while due[0].time_ns < S + NEVER:
+        times_ns.append(due[0].time_ns)
+        due.popleft().act()
+    assert times_ns == [4 * S, 8 * S, 8 * S]
+    assert done == [("vm.swappiness", 1), ("vm.swappiness", 2), ("vm.swappiness", 3)]
+
+
+def test_what_cannot_be_set_is_named_with_its_phase(told, tmp_path, monkeypatch):
+    spec, first_ns = told(odd={"at": "3s", "disk": {"disk": {"queue": {"no_such": 1}}}})
+    monkeypatch.setattr(settings, "Path", lambda *parts: tmp_path.joinpath("none", *map(str, parts[1:])))
+    with pytest.raises(WblabError, match=r"cannot set phase\.odd\.disk\.disk\.queue\.no_such to 1"):
+        agenda(spec, 0, [], tmp_path, first_ns)[1].act()
+
+
+def test_a_load_and_what_it_began_get_another_io_class(told, tmp_path):
+    spec, first_ns = told(calm={"at": "3s", "load": {"p1": {"ioclass": "idle"}}})
+    running = start_loads(spec, 0)
+    try:
+        wait_until(lambda: descendants(running[0].pid))
+        agenda(spec, 0, running, tmp_path, first_ns)[1].act()
+        pids = [running[0].pid, *descendants(running[0].pid)]
+        assert len(pids) == 2
+        assert all(get_ioprio(pid) == 3 << 13 for pid in pids)
+    finally:
+        with suppress(ChildProcessError):
+            end(running[0].pid)
+
+
+def test_a_load_that_has_ended_keeps_its_class(told, tmp_path):
+    spec, first_ns = told(calm={"at": "3s", "load": {"p1": {"ioclass": "idle"}}})
+    running = start_loads(spec, 0)
+    end(running[0].pid)
+    agenda(spec, 0, running, tmp_path, first_ns)[1].act()

@@ -1,0 +1,64 @@
+"""wblab layers, as it is called."""
+
+import json
+
+import pytest
+from support.writetraces import FSYNC, WRITE, WriteStory
+
+from wblab.cli import main
+
+from .conftest import S1
+from .test_requests import COMMS, FOLIO, FOLIO_ENDS, slept
+
+
+@pytest.fixture
+def path(told):
+    story = WriteStory(COMMS)
+    story.enter(0, S1, WRITE)
+    story.leave(4000, S1, WRITE)
+    story.enter(5000, S1, FSYNC)
+    story.submit(5000, S1, 1000, 8, inode=13)
+    story.issue(5000, S1, 1000, 8)
+    story.switch(6000, S1, 0, stack=FOLIO)
+    story.complete(10_000, 1000, 8)
+    story.wake(10_000, 0, S1, FOLIO_ENDS)
+    story.switch(10_000, 0, S1)
+    story.leave(10_000, S1, FSYNC)
+    return str(told(story, 20_000).path)
+
+
+def rows(path, capsys):
+    assert main(["layers", path]) == 0
+    return [line.split() for line in capsys.readouterr().out.splitlines()]
+
+
+def test_states_and_what_was_waited_for_are_told_call_by_call(path, capsys):
+    said = rows(path, capsys)
+    assert ["s1", "write", "1", "calls", "4.0", "4.0", "4.0", "4.0", "100.0%", "0"] in said
+    assert ["s1", "fsync", "1", "calls", "5.0", "5.0", "5.0", "5.0", "100.0%", "1"] in said
+    assert ["device", "4.0", "4.0", "4.0", "4.0", "80.0%"] in said
+    assert ["s1", "fsync", "folio", "under", "writeback", ">", "device", "4.0", "4.0", "4.0", "4.0"] in said
+
+
+def test_sums_by_prefix_stand_next_to_shares_of_all_time(path, capsys):
+    said = rows(path, capsys)
+    assert ["s1", "FS", "4.0", "4.0", "0.0", "100.0%", "44.4%", "ext4_sync_file", "4.0"] in said
+
+
+def test_json_has_every_call(path, capsys):
+    assert main(["layers", path, "--load", "s1", "--json"]) == 0
+    write, fsync = json.loads(capsys.readouterr().out)
+    assert (write["call"], write["states"]) == ("write", {"cpu": 4000})
+    assert fsync["parts"] == [
+        {"path": ["folio under writeback", "device"], "time_ns": 4000},
+        {"path": ["cpu"], "time_ns": 1000},
+    ]
+    assert sum(fsync["causes"].values()) == fsync["duration_ns"]
+
+
+def test_a_load_that_does_not_wait_is_refused(told, capsys):
+    story = WriteStory(COMMS)
+    slept(story, 0, 100, FOLIO, FOLIO_ENDS)
+    path = str(told(story, 1000).path)
+    assert main(["layers", path, "--load", "s3"]) == 2
+    assert "no load 's3'" in capsys.readouterr().err

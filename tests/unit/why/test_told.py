@@ -1,0 +1,81 @@
+"""Live runs, explained by their captures."""
+
+import pytest
+from support.blametraces import Story
+from support.runs import MS, write_run_of
+
+from wblab.core.errors import InputError
+from wblab.data.run import Run, read_run
+from wblab.lab.captures import Capture, write_capture
+from wblab.lab.livespec import HostDisk, LiveSpec
+from wblab.lab.specfile import find_spec, read_spec
+from wblab.why.told import explanations
+
+from .conftest import MW1
+from .test_verdict import BUFFER, BUFFER_ENDS, DONE
+
+COMMS = {MW1: "mw1", 8: "dd", 21: "kworker/u8:1-flush-254:0"}
+START_NS = 1_000_000_000
+
+
+def live_run(tmp_path, captured: dict[tuple[int, int], Story], rounds_ms: list[int]) -> Run:
+    """A live run of mw1 with captures of these spans, in ms."""
+    loads = {"mw1": read_spec(find_spec("base")).load["mw1"]}
+    spec = LiveSpec(name="live", memory=8 << 30, disk=HostDisk(filesystem="ext4"), load=loads)
+    path = write_run_of(spec, tmp_path / "run", {"mw1": [START_NS + time * MS for time in rounds_ms]}, kind="live")
+    for number, ((start_ms, end_ms), story) in enumerate(captured.items(), 1):
+        start_ns, end_ns = START_NS + start_ms * MS, START_NS + end_ms * MS
+        write_capture(path, Capture(number, "mw1", start_ns, end_ns, start_ns, end_ns))
+        (path / f"trace.pause-{number}.dat").write_bytes(story.encode())
+    return read_run(path)
+
+
+def behind(start_ms, end_ms):
+    """mw1 waits for a block from one time to another, while the disk does what others handed over."""
+    story = Story(COMMS)
+    story.queue(start_ms * MS, 21, 1000, 72)
+    story.queue(start_ms * MS, 8, 2000, 16)
+    story.queue(start_ms * MS, MW1, 200, 8)
+    story.switch(start_ms * MS, MW1, 0, stack=BUFFER)
+    story.complete((start_ms + 10) * MS, 1000, 72)
+    story.complete((start_ms + 20) * MS, 2000, 16)
+    story.complete(end_ms * MS, 200, 8)
+    story.wake(end_ms * MS, 0, MW1, (*BUFFER_ENDS, *DONE))
+    story.switch(end_ms * MS, 0, MW1)
+    return story
+
+
+def test_a_pause_is_told_by_the_capture_that_has_it(tmp_path):
+    run = live_run(tmp_path, {(0, 1500): behind(100, 1100), (1500, 3000): behind(1600, 2600)}, [0, 1200, 1500, 2700])
+    first, second = explanations(run)
+    assert [item.explanation.number for item in (first, second)] == [1, 2]
+    assert first.recorded is not second.recorded
+    for told in (first, second):
+        assert told.explanation.parts["buffer"] == 1000 * MS
+        assert told.explanation.unknown_ns == 0
+
+
+def test_a_kernel_that_does_not_say_of_which_file_a_bio_is(tmp_path):
+    (told,) = explanations(live_run(tmp_path, {(0, 1500): behind(100, 1100)}, [0, 1200]))
+    (cause,) = told.explanation.causes
+    assert cause.request.ahead == {"whom the flusher wrote for": 72 * 512, "dd": 16 * 512, "mw1": 8 * 512}
+
+
+def test_what_no_capture_has_is_unknown(tmp_path):
+    story = behind(700, 1100)
+    (told,) = explanations(live_run(tmp_path, {(600, 1500): story}, [0, 1200]))
+    assert told.explanation.parts == {"unknown": 600 * MS, "buffer": 400 * MS, "running": 100 * MS}
+    assert sum(chain.time_ns for chain in told.explanation.chains) == told.explanation.pause_ns
+
+
+def test_who_slept_when_the_capture_began_slept_nobody_knows_where(tmp_path):
+    story = Story(COMMS)
+    story.switch(600 * MS, 8, 0, preempted=True)
+    story.switch(1100 * MS, 0, MW1)
+    (told,) = explanations(live_run(tmp_path, {(600, 1500): story}, [0, 1200]))
+    assert told.explanation.parts == {"unknown": 1100 * MS}
+
+
+def test_a_live_run_without_captures_says_how_to_get_them(tmp_path):
+    with pytest.raises(InputError, match="--capture-pauses"):
+        explanations(live_run(tmp_path, {}, [0, 1200]))

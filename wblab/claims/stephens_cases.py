@@ -1,0 +1,61 @@
+"""The runs for Stephens's claims: synchronous writes to three devices, and to devices of three latencies."""
+
+from wblab.claims.case import Case
+
+_SEEDS = 3  # of what differs little from seed to seed
+_REAL = "clock.mode=real"
+_NO_FILTERS, _NOT_BLAMED = "trace.filters={}", "trace.blame=never"
+_LAYERS = ("ext4:*", "filemap:*", "block:*")
+_ALL = ("trace.events=['all']", _NO_FILTERS, _NOT_BLAMED, _REAL)
+_DIRECT = ("block:block_bio_queue", "block:block_bio_complete")
+_SMALL = "trace.buffer=256KiB"
+_SIZED = "trace.buffer=64MiB"  # holds all that a run with the small one, as a pilot, had and lost: 0.8 million events
+
+
+def _on_xfs(*disks: str) -> tuple[str, ...]:
+    keys = ("size=300MiB", "filesystem=xfs", "mkfs_options=[]")
+    return tuple(f"disk.{disk}.{key}" for disk in disks for key in keys)
+
+
+def _one(block: str) -> str:
+    write = f"w1={{kind='syncwrite', disk='ssd', file='w1', block='{block}', idle='5ms', count=60}}"
+    return f"load={{{write}, end={{kind='command', disk='ssd', wait='2s', argv=['true']}}}}"
+
+
+STEPHENS_CASES = {
+    "sync-ext4": Case("sync-devices", "synchronous writes to a hard disk, an SSD and RAM, ext4", most_seeds=_SEEDS),
+    "sync-xfs": Case(
+        "sync-devices", "the same on XFS", ("memory=768MiB", *_on_xfs("hdd", "ssd", "ram")), most_seeds=_SEEDS
+    ),
+    "sync-real": Case("sync-devices", "the same on ext4 by the host's clock", (_REAL,), _DIRECT),
+    "latency-ext4": Case("sync-latency", "synchronous writes to disks of three latencies, ext4", most_seeds=_SEEDS),
+    "latency-xfs": Case("sync-latency", "the same on XFS", _on_xfs("a", "b", "c"), most_seeds=_SEEDS),
+    "layer-events": Case(
+        "sync-devices",
+        "the same with the events of filesystem, page cache and block layer, of all tasks",
+        (f"trace.events={list(_LAYERS)}", _NO_FILTERS, _NOT_BLAMED),
+        most_seeds=_SEEDS,
+    ),
+    "all-4k": Case(
+        "sync-devices",
+        "writes of 4 KiB to the SSD with all events of the kernel, into a buffer of 256 KiB",
+        (*_ALL, _SMALL, _one("4KiB")),
+        most_seeds=_SEEDS,
+        loses=True,
+    ),
+    "all-1m": Case("sync-devices", "the same of 1 MiB", (*_ALL, _SMALL, _one("1MiB")), most_seeds=_SEEDS, loses=True),
+    "all-1m-sized": Case(
+        "sync-devices",
+        "the same into a buffer of 64 MiB",
+        (*_ALL, _SIZED, _one("1MiB")),
+        most_seeds=_SEEDS,
+        loses=True,
+    ),
+    "block-1m": Case(
+        "sync-devices",
+        "the same with the events of the block layer alone, into a buffer of 256 KiB",
+        (*_ALL, _SMALL, "trace.events=['block:*']", _one("1MiB")),
+        most_seeds=_SEEDS,
+        loses=True,
+    ),
+}

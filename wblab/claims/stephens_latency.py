@@ -1,0 +1,127 @@
+"""Stephens's claims on synchronous writes, by how their time grows with the latency of the device.
+
+time of a call = a + n · latency, n: requests and flushes that it waits for one after the other
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from wblab.claims.base import Claim, Samples, Verdict, judge, over_seeds
+from wblab.claims.figures import between
+from wblab.claims.sample import Sample
+from wblab.claims.stephens_calls import NS_PER_US, durations, served
+from wblab.core.spec import Spec
+from wblab.layers.calls import Name
+
+TURN_US = 60e6 / 7200  # of his hard disk
+HIS_HDD_US, HIS_RAM_US = 38_687, 7  # of one fsync of 4 KiB: ext4_sync_file, his tables of means
+_CONFIDENCE = 0.95
+_NEAR = (0.9, 1.1)
+_EXACT = 0.02  # how far a slope may be off a number of requests
+_SOURCE = "durations"
+# Ways to wait, by how the loads of the preset begin, with the call that waits.
+_CALLS: dict[str, Name] = {"fsync": "fsync", "fdatasync": "fdatasync", "dsync": "write", "over": "fdatasync"}
+_WORDS = {
+    "fsync": "fsync of a file that grows",
+    "fdatasync": "fdatasync of it",
+    "dsync": "a write with O_DSYNC to it",
+    "over": "fdatasync of a file that is written over",
+}
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line through times of calls: n requests and flushes in series, with a 95 % interval, and a in us."""
+
+    n: float
+    low: float
+    high: float
+    a_us: float
+
+
+def line(latencies_us: list[float], times_us: list[float]) -> Line:
+    """Return the line through times at these latencies, by least squares. Raises ValueError below three points."""
+    if len(times_us) < 3:
+        raise ValueError("a line through two points has no interval")
+    fit = stats.linregress(latencies_us, times_us)
+    reach = float(stats.t.ppf((1 + _CONFIDENCE) / 2, len(times_us) - 2) * fit.stderr)
+    return Line(float(fit.slope), float(fit.slope) - reach, float(fit.slope) + reach, float(fit.intercept))
+
+
+def points(sample: Sample, way: str) -> tuple[list[float], list[float]]:
+    """Return the latencies of a run's disks, and the median time of the calls to each that wait this way, in us."""
+    assert isinstance(sample.run.spec, Spec)
+    found = durations(sample)
+    pairs = [
+        (disk.latency / NS_PER_US, float(np.median(found[f"{way}-{name}", _CALLS[way]])) / NS_PER_US)
+        for name, disk in sample.run.spec.disk.items()
+    ]
+    return [latency for latency, _ in pairs], [time for _, time in pairs]
+
+
+def line_of(sample: Sample, way: str) -> Line:
+    """Return the line of the calls of one run that wait this way."""
+    return line(*points(sample, way))
+
+
+def counted(sample: Sample, way: str) -> float:
+    """Return how many requests and flushes the trace has for such a call, on the disk where they differ most from n."""
+    assert isinstance(sample.run.spec, Spec)
+    n = line_of(sample, way).n
+    found = [served(sample, f"{way}-{name}", _CALLS[way]) for name in sample.run.spec.disk]
+    return max(found, key=lambda each: abs(each - n))
+
+
+def latency_claims() -> list[Claim]:
+    """Return them."""
+    return [
+        *(_in_series(way, filesystem) for filesystem in ("ext4", "xfs") for way in _CALLS),
+        _turns(),
+        _ratio(),
+    ]
+
+
+def _in_series(way: str, filesystem: str) -> Claim:
+    case = f"latency-{filesystem}"
+
+    def check(samples: Samples) -> Verdict:
+        runs = samples[case]
+        lines = [line_of(sample, way) for sample in runs]
+        effect = over_seeds("requests and flushes in series, by the slope", "requests", [each.n for each in lines])
+        latencies, times = ([each for run in runs for each in points(run, way)[place]] for place in (0, 1))
+        every = line(latencies, times)
+        wanted = {counted(run, way) for run in runs}
+        counts = " or ".join(f"{count:.0f}" for count in sorted(wanted))
+        told = (
+            f"{_WORDS[way]} takes {every.a_us:.0f} µs + {every.n:.3f} (95 %: {every.low:.3f} to {every.high:.3f}) "
+            f"times the latency; the trace has {counts} of them one after the other"
+        )
+        return judge(effect, lambda n: any(abs(n - count) < _EXACT for count in wanted), "as the trace has", told)
+
+    says = f"{_WORDS[way]}: its time is that of the device, so many latencies (ours, from which S4 and S6 follow)"
+    return Claim(f"S4-series-{way}-{filesystem}", says, _SOURCE, (case,), check)
+
+
+def _turns() -> Claim:
+    def check(samples: Samples) -> Verdict:
+        values = [line_of(sample, "fsync").n * TURN_US / HIS_HDD_US for sample in samples["latency-ext4"]]
+        effect = over_seeds("n turns of a disk of 7200 rpm / his 38.7 ms", "×", values)
+        return judge(effect, between(*_NEAR), "as long, within 10 %", "38.7 ms are 4.6 turns of his disk")
+
+    says = "an fsync of 4 KiB takes 38.7 ms on his hard disk (ours: n turns of it)"
+    return Claim("S4-turns", says, _SOURCE, ("latency-ext4",), check)
+
+
+def _ratio() -> Claim:
+    def check(samples: Samples) -> Verdict:
+        values = [
+            (HIS_RAM_US + line_of(sample, "fsync").n * TURN_US) / HIS_RAM_US for sample in samples["latency-ext4"]
+        ]
+        effect = over_seeds("fsync on his hard disk / in RAM, of n turns and his 7 µs of software", "×", values)
+        wanted = "over 5000"
+        return judge(effect, lambda value: value > 5000, wanted, f"His figures are {HIS_HDD_US / HIS_RAM_US:.0f} apart")
+
+    says = "an fsync in RAM is over 5000 times faster than on a hard disk (his software, our requests)"
+    return Claim("S6-turns", says, _SOURCE, ("latency-ext4",), check)

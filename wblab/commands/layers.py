@@ -1,0 +1,109 @@
+"""wblab layers: where the time of each write and each fsync went."""
+
+import argparse
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from wblab.commands.common import add_exp, add_json, add_run, named_run
+from wblab.lab.tables import Table
+
+if TYPE_CHECKING:
+    from wblab.layers.requests import LayeredCall
+    from wblab.layers.summary import Spread, Summary
+
+_NS_PER_US = 1000
+_MOST_PATHS, _MOST_FUNCTIONS = 12, 6
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the verb and its options."""
+    parser.description = (
+        "Take the writes and fsyncs of a run's syncwrite and commit loads apart: on the processor, runnable, or "
+        "asleep, and then by what was waited for, down to the journal, the queue and the device. The states are "
+        "disjoint and sum to each call. Next to them, sums by prefixes of functions, in which time counts again."
+    )
+    add_run(parser)
+    add_exp(parser)
+    parser.add_argument("--load", default="", metavar="LOAD", help="only calls of this load")
+    add_json(parser, "print JSON, with every single call")
+    parser.set_defaults(run=_layers)
+
+
+def _layers(arguments: argparse.Namespace) -> None:
+    from wblab.data.run import read_run
+    from wblab.layers.requests import layers
+    from wblab.layers.summary import summaries
+
+    found = layers(read_run(named_run(arguments)), arguments.load)
+    if arguments.json:
+        print(json.dumps([_json(call) for call in found], indent=2))
+        return
+    told = summaries(found)
+    for table in (_states(told), _paths(told), *_prefixes(told)):
+        table.show()
+        print()
+    print("times are us, states those of all calls; the 99 % and the longest of one state need not be of one call")
+
+
+def _json(call: "LayeredCall") -> dict[str, Any]:
+    parts = [{"path": list(path), "time_ns": time_ns} for path, time_ns in call.parts.items()]
+    return asdict(call) | {"parts": parts, "states": call.states, "causes": call.causes}
+
+
+def _states(told: "list[Summary]") -> Table:
+    """Return the durations and states of calls."""
+    rows: list[tuple[str, ...]] = []
+    for item in told:
+        served = f"{item.served:g}"
+        rows.append((item.load, item.call, f"{item.count} calls", *_spread(item.duration), "100.0%", served))
+        for state, spread in item.states.items():
+            rows.append(("", "", state, *_spread(spread), f"{item.shares[state]:.1%}", ""))
+    heads = ("load", "call", "state", "median", "mean", "99 %", "longest", "share", "served")
+    return Table(rows, heads, frozenset(range(3, len(heads))))
+
+
+def _paths(told: "list[Summary]") -> Table:
+    """Return what was waited for, kind by kind."""
+    rows = [
+        (item.load, item.call, " > ".join(path), *_spread(spread))
+        for item in told
+        for path, spread in list(item.paths.items())[:_MOST_PATHS]
+        if len(path) > 1
+    ]
+    heads = ("load", "call", "it waited for", "median", "mean", "99 %", "longest")
+    return Table(rows, heads, frozenset(range(3, len(heads))))
+
+
+def _prefixes(told: "list[Summary]") -> Iterator[Table]:
+    """Yield for each load the sums by prefix, and what they count again."""
+    from wblab.layers.functions import PREFIXES
+    from wblab.layers.summary import his_shares, true_shares
+
+    for load in dict.fromkeys(item.load for item in told):
+        mine = [item for item in told if item.load == load]
+        his, true = his_shares(mine), true_shares(mine)
+        rows = []
+        for layer, prefixes in PREFIXES.items():
+            summed, once = (
+                sum(getattr(item, name)[layer] * item.count for item in mine) / mine[-1].count
+                for name in ("prefixes", "once")
+            )
+            names = [
+                f"{name} {time_ns / _NS_PER_US:.1f}"
+                for item in mine
+                for name, time_ns in item.functions.items()
+                if name.startswith(prefixes)
+            ]
+            shares = f"{his[layer]:.1%}", f"{true[layer]:.1%}"
+            times = (f"{time / _NS_PER_US:.1f}" for time in (summed, once, summed - once))
+            rows.append((load, layer, *times, *shares, ", ".join(names[:_MOST_FUNCTIONS]) or "-"))
+        heads = ("load", "prefix", "summed", "once", "again", "of the sums", "of the time", "functions, asleep")
+        yield Table(rows, heads, frozenset(range(2, len(heads) - 1)))
+
+
+def _spread(spread: "Spread") -> tuple[str, str, str, str]:
+    times_ns = (spread.median_ns, spread.mean_ns, spread.tail_ns, spread.longest_ns)
+    median, mean, tail, longest = (f"{time_ns / _NS_PER_US:.1f}" for time_ns in times_ns)
+    return median, mean, tail, longest

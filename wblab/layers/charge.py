@@ -1,0 +1,99 @@
+"""A span of a task's time charged to what it was at, or to what whom it waited for was at, to the nanosecond."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from wblab.layers.phases import Phases
+from wblab.layers.stages import Disks
+from wblab.why.kinds import UNKNOWN
+from wblab.why.recorded import Recorded
+
+CPU, RUNNABLE, ASLEEP, UNTOLD = "cpu", "runnable", "asleep", UNKNOWN.name
+JOURNAL, WORKER, TASK = "journal", "worker", "task"  # other tasks at work, or without a processor
+_IDLE = "idle"
+_DEEPEST = 8
+_JOURNALS = ("jbd2/", "xfsaild/", "xfs-cil/", "xfs-log/")
+
+Path = tuple[str, ...]  # what was waited for, kind by kind, and the state at its end
+Piece = tuple[Path, int, int]  # from when to when, in ns
+
+
+@dataclass(frozen=True)
+class Charge:
+    """All that time is charged by."""
+
+    recorded: Recorded
+    disks: Disks
+    phases: Phases
+
+    def of_task(
+        self, pid: int, start_ns: int, end_ns: int, path: Path = (), seen: frozenset[int] = frozenset()
+    ) -> Iterator[Piece]:
+        """Yield what a task's time went to, in pieces that cover the span, one after the other; empty ones too.
+
+        seen: the tasks that wait for this one; none, it is the caller whose time is asked for.
+        """
+        recorded, at = self.recorded, start_ns
+        busy, ready = (CPU, RUNNABLE) if not seen else (_role(recorded.name(pid)),) * 2
+        if seen and (begun := self._begun(pid, start_ns, end_ns)) is not None:
+            at = min(int(recorded.offcpu.woken_ns[begun]), end_ns)
+            yield from self._of_sleep(begun, start_ns, at, path, seen | {pid})
+        for phase, first, last in self.phases.of(pid, at, end_ns):
+            named = (*path, phase) if phase and seen else path
+            at = first
+            for row in recorded.offcpu.rows(pid, first, last):
+                out, woken, on = (
+                    min(max(int(column[row]), at), last)
+                    for column in (recorded.offcpu.ts_ns, recorded.offcpu.woken_ns, recorded.offcpu.on_ns)
+                )
+                yield (*named, busy), at, out
+                if woken > out:
+                    yield from self._of_sleep(row, out, woken, named, seen | {pid})
+                yield (*named, ready), woken, on
+                at = on
+            yield (*named, busy), at, last
+
+    def _begun(self, pid: int, start_ns: int, end_ns: int) -> int | None:
+        """Return the last span in which somebody who is waited for had nothing to do: with its end our work began."""
+        rows = self.recorded.offcpu.rows(pid, start_ns, end_ns)
+        return next((row for row in reversed(rows) if self.recorded.verdict(row).kind.name == _IDLE), None)
+
+    def _of_sleep(self, row: int, start_ns: int, end_ns: int, path: Path, seen: frozenset[int]) -> Iterator[Piece]:
+        """Charge a time of sleep, or a part of it, to what ended it. seen: with the sleeper."""
+        recorded = self.recorded
+        verdict, last = recorded.verdict(row), recorded.ends(row)
+        kind, waker = verdict.kind, int(recorded.offcpu.waker[last])
+        followed = len(seen) > 1 and kind.name == _IDLE
+        below = path if followed else (*path, kind.name if kind.nature == "waits" else ASLEEP)
+        if kind is UNKNOWN or (kind.nature != "waits" and not followed):
+            yield below, start_ns, end_ns
+        elif verdict.context == "request":
+            yield from self._of_request(int(recorded.offcpu.wake_rank[last]), start_ns, end_ns, below, seen)
+        elif verdict.context == "task" and 0 < waker not in seen and len(seen) < _DEEPEST:
+            yield from self.of_task(waker, start_ns, end_ns, below, seen)
+        elif verdict.context == "timer" and below:
+            yield below, start_ns, end_ns
+        else:
+            yield (*below, UNTOLD), start_ns, end_ns
+
+    def _of_request(
+        self, wake_rank: int, start_ns: int, end_ns: int, path: Path, seen: frozenset[int]
+    ) -> Iterator[Piece]:
+        """Charge a sleep that a request ended to its stages; what was before it came, to who handed it over."""
+        row = self.disks.done.before(wake_rank, self.recorded.cpu(wake_rank))
+        if row < 0:
+            yield (*path, UNTOLD), start_ns, end_ns
+            return
+        way, at = self.disks.way(row), start_ns
+        if way.handed_ns is not None and way.handed_ns > start_ns:
+            at = min(way.handed_ns, end_ns)
+            if 0 < way.submitter not in seen and len(seen) < _DEEPEST:
+                yield from self.of_task(way.submitter, start_ns, at, path, seen)
+            else:
+                yield (*path, UNTOLD), start_ns, at
+        for stage, first, last in way.stages(at, end_ns):
+            yield (*path, stage), first, last
+
+
+def _role(name: str) -> str:
+    return JOURNAL if name.startswith(_JOURNALS) else WORKER if name.startswith("kworker/") else TASK

@@ -1,0 +1,90 @@
+"""What a run is made again with: a load that is stopped where it stands, or a remedy."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from wblab.core.errors import InputError, nearest
+from wblab.core.spec import Phase, Spec
+from wblab.core.tables import from_table
+from wblab.core.units import Nanoseconds
+from wblab.lab.specfile import read_setting, set_key
+
+_PHASE = "remedy"
+
+
+class Change(Protocol):
+    """What differs from some moment on."""
+
+    @property
+    def name(self) -> str:
+        """What it is, for messages."""
+
+    @property
+    def called(self) -> str:
+        """What stands behind the name of a run that has it."""
+
+    def applied(self, spec: Spec, at_ns: int) -> Spec:
+        """Return the spec of a run that differs from `at_ns` after the loads' start on. Raises InputError."""
+
+
+@dataclass(frozen=True)
+class Stop:
+    """A load is stopped."""
+
+    load: str
+
+    @property
+    def name(self) -> str:
+        """The load."""
+        return self.load
+
+    @property
+    def called(self) -> str:
+        """What a run is called in which it is stopped."""
+        return f"without_{self.load}"
+
+    def applied(self, spec: Spec, at_ns: int) -> Spec:
+        """Return the spec with the load's `until`. Raises InputError for a load that is not there."""
+        if self.load not in spec.load:
+            raise InputError(
+                f"no load {self.load!r}{nearest(self.load, list(spec.load))}: it has {', '.join(spec.load)}"
+            )
+        load = replace(spec.load[self.load], until=Nanoseconds(at_ns))
+        return replace(spec, load={**spec.load, self.load: load})
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """Something is set anew: `settings` are keys of a phase with their values, as KEY=VALUE."""
+
+    settings: tuple[str, ...]
+    phase: Phase
+
+    @property
+    def name(self) -> str:
+        """The settings."""
+        return ", ".join(self.settings)
+
+    @property
+    def called(self) -> str:
+        """What a run is called in which it is tried."""
+        return "with_remedy"
+
+    def applied(self, spec: Spec, at_ns: int) -> Spec:
+        """Return the spec with a phase more."""
+        name = _PHASE
+        while name in spec.phase:
+            name += "_"
+        return replace(spec, phase={**spec.phase, name: replace(self.phase, at=Nanoseconds(at_ns))})
+
+
+def read_remedy(settings: Sequence[str]) -> Remedy:
+    """Return the remedy of some settings, each KEY=VALUE of a phase. Raises InputError."""
+    table: dict[str, Any] = {"phase": {_PHASE: {"at": 0}}}
+    for setting in settings:
+        key, value = read_setting(setting, "disk.disk.queue.nr_requests=8")
+        if key == "at":
+            raise InputError(f"--remedy {setting}: the times are tried: give what is to be set")
+        set_key(table, f"phase.{_PHASE}.{key}", value)
+    return Remedy(tuple(settings), from_table(Phase, table["phase"][_PHASE], "--remedy", exact=False))
