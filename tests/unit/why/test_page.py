@@ -1,10 +1,15 @@
 """wblab why --html: the page, as a browser and a reader get it."""
 
+import asyncio
 import re
+from functools import partial
 from html.parser import HTMLParser
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
 
 import pytest
 from support.blametraces import Story
+from support.browser import browser
 from support.runs import MS
 
 from wblab.cli import main
@@ -20,6 +25,11 @@ from .conftest import MW1
 from .test_explain import COMMS, L1, MUTEX, MUTEX_ENDS, NAP, NAP_ENDS, SHADOW, SHADOW_ENDS, blocked
 
 EVIL = "<img src=x>"
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *said):
+        pass
 
 
 class Page(HTMLParser):
@@ -102,6 +112,26 @@ def test_it_needs_nothing_else_and_leads_to_close_ups_in_the_timeline(page):
     assert links == ["timeline.html", "timeline.html#0.000-0.980", "timeline.html#0.380-1.820"]
     timeline = (run.path / "timeline.html").read_text()
     assert "location.hash" in timeline
+
+
+def test_the_end_of_its_address_says_which_span_the_timeline_shows(page):
+    run, _, _ = page
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(run.path)))
+    Thread(target=server.serve_forever, daemon=True).start()
+
+    async def look():
+        async with browser(f"http://127.0.0.1:{server.server_port}/timeline.html#0.380-1.820") as opened:
+            await opened.until("String(document.getElementById('timeline')?.layout?.xaxis.range) === '0.38,1.82'")
+            await opened.value("location.hash = '#0.1-0.5'")
+            await opened.until("String(document.getElementById('timeline').layout.xaxis.range) === '0.1,0.5'")
+            await opened.value("location.hash = '#nonsense'")  # which changes nothing
+            assert await opened.value("String(document.getElementById('timeline').layout.xaxis.range)") == "0.1,0.5"
+
+    try:
+        asyncio.run(look())
+    finally:
+        server.shutdown()
+        server.server_close()
 
 
 def test_without_pauses_it_says_so(page, capsys):
