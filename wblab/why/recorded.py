@@ -13,6 +13,7 @@ from wblab.data.pagecache import PageCache, page_cache
 from wblab.data.run import Run
 from wblab.lab.livespec import LiveSpec
 from wblab.why.awaited import Awaited, read_awaited
+from wblab.why.completing import with_completions
 from wblab.why.kinds import UNKNOWN
 from wblab.why.offcpu import SWITCH, OffCpu, read_offcpu, switched_names
 from wblab.why.requests import NEVER, Dirtied, Done, Written, read_requests
@@ -119,12 +120,13 @@ def _recorded(cache: PageCache) -> Recorded:
     trace = cache.trace
     sequence = trace.sequence()
     stacks = read_stacks(trace, sequence)
+    stacks, offcpu = with_completions(trace, sequence, stacks, read_offcpu(trace, sequence, stacks))
     written, done, dirtied = read_requests(trace, sequence)
     return Recorded(
         trace=trace,
         sequence=sequence,
         stacks=stacks,
-        offcpu=read_offcpu(trace, sequence, stacks),
+        offcpu=offcpu,
         written=written,
         done=done,
         dirtied=dirtied,
