@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import tracecmd
 from tracecmd import TraceError
@@ -22,19 +23,49 @@ _AT_ONCE_NS = 1_000_000  # what sleeps again in the same place after no longer t
 
 @dataclass(frozen=True)
 class Recorded:
-    """The columns of a trace that explain pauses, and the names of its tasks by pid: loads have those of the spec."""
+    """The columns of a trace that explain pauses, and the names of its tasks by pid: loads have those of the spec.
+
+    What disks did is read when it is asked for: who only sums up what loads waited for does not need it. That raises
+    InputError for a damaged trace.
+    """
 
     trace: tracecmd.TraceFile
     sequence: Sequence
     stacks: Stacks
     offcpu: OffCpu
-    written: Written
-    done: Done
-    dirtied: Dirtied
-    awaited: Awaited
     names: Mapping[int, str]
     loads: frozenset[str]
     _verdicts: dict[tuple[int, int], Verdict] = field(default_factory=dict, repr=False)
+
+    @property
+    def written(self) -> Written:
+        """The bytes that disks were done with, and whose they were."""
+        return self._requests[0]
+
+    @property
+    def done(self) -> Done:
+        """The requests that disks were done with."""
+        return self._requests[1]
+
+    @property
+    def dirtied(self) -> Dirtied:
+        """The pages of files that became dirty."""
+        return self._requests[2]
+
+    @cached_property
+    def awaited(self) -> Awaited:
+        """The blocks that tasks said they would wait for."""
+        try:
+            return read_awaited(self.trace, self.sequence)
+        except TraceError as error:
+            raise InputError(str(error)) from None
+
+    @cached_property
+    def _requests(self) -> tuple[Written, Done, Dirtied]:
+        try:
+            return read_requests(self.trace, self.sequence)
+        except TraceError as error:
+            raise InputError(str(error)) from None
 
     def name(self, pid: int) -> str:
         """Return a task's name."""
@@ -79,33 +110,35 @@ class Recorded:
         return self._verdicts[sleep, wake]
 
 
-def read_recorded(run: Run) -> Recorded:
-    """Return what a run recorded. Raises InputError where it recorded nothing that explains a pause."""
-    cache = page_cache(run)
+def explains(cache: PageCache) -> bool:
+    """Whether a run recorded what explains its pauses."""
+    return SWITCH in cache.trace.names
+
+
+def read_recorded(run: Run, cache: PageCache | None = None) -> Recorded:
+    """Return what a run recorded; its trace is `cache`, where that was read before.
+
+    Raises InputError where it recorded nothing that explains a pause.
+    """
     try:
-        return _recorded(run, cache)
+        return _recorded(run, cache or page_cache(run))
     except TraceError as error:
         raise InputError(str(error)) from None
 
 
 def _recorded(run: Run, cache: PageCache) -> Recorded:
     trace = cache.trace
-    if SWITCH not in trace.names:
+    if not explains(cache):
         raise InputError(
             f"{run.path} did not record what explains its pauses: make it again with --set trace.blame=always"
         )
     sequence = trace.sequence()
     stacks = read_stacks(trace, sequence)
-    written, done, dirtied = read_requests(trace, sequence)
     return Recorded(
         trace=trace,
         sequence=sequence,
         stacks=stacks,
         offcpu=read_offcpu(trace, sequence, stacks),
-        written=written,
-        done=done,
-        dirtied=dirtied,
-        awaited=read_awaited(trace, sequence),
         names={**trace.comms, **cache.load_names},
         loads=frozenset(cache.load_names.values()),
     )
