@@ -12,6 +12,23 @@ from tracecmd.events import Events
 
 
 @dataclass(frozen=True)
+class Told:
+    """One event in words: ts_ns on the trace's clock, the task on whose CPU it occurred, and its own fields."""
+
+    ts_ns: int
+    cpu: int
+    comm: str
+    pid: int
+    name: str
+    fields: dict[str, str]
+
+    def __str__(self) -> str:
+        """Return the event as a line."""
+        fields = " ".join(f"{name}={value}".strip() for name, value in self.fields.items())
+        return f"{self.ts_ns / 1e9:.9f} CPU{self.cpu} {self.comm}-{self.pid} {self.name}: {fields}"
+
+
+@dataclass(frozen=True)
 class Sequence:
     """The events of a buffer in the order of time; those of one moment by CPU, then as recorded.
 
@@ -68,16 +85,20 @@ class Sequence:
         start = 4 * int(self.walked.entries.places[at])
         return self.walked.data[start : start + int(self.walked.entries.sizes[at])].tobytes()
 
-    def text(self, index: int) -> str:
-        """Return an event as a line: its time in s, CPU, task, name and fields."""
+    def told(self, index: int) -> Told:
+        """Return an event in words."""
         at = int(self.order[index])
         number = next(number for number, where in self.walked.by_type.items() if at in where)
         events = self.events_of(number)
         row = int(np.flatnonzero(events.places == self.walked.entries.places[at])[0])
-        own = [item.name for item in events.format.fields]
-        fields = " ".join(f"{name}={events.field(name)[row]}".strip() for name in own)
-        when = f"{int(events.ts_ns[row]) / 1e9:.9f} CPU{events.cpu[row]}"
-        return f"{when} {events.comm[row]}-{events.pid[row]} {events.name}: {fields}"
+        fields = {item.name: str(events.field(item.name)[row]) for item in events.format.fields}
+        return Told(
+            int(events.ts_ns[row]), int(events.cpu[row]), events.comm[row], int(events.pid[row]), events.name, fields
+        )
+
+    def text(self, index: int) -> str:
+        """Return an event as a line: its time in s, CPU, task, name and fields."""
+        return str(self.told(index))
 
 
 def in_order(walked: Walked, events_of: Callable[[int], Events]) -> Sequence:

@@ -5,10 +5,12 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from wblab.commands.common import add_bound, add_exp, add_json, add_kernel, add_run, named_run, results, whole
+from wblab.commands.common import add_bound, add_exp, add_json, add_kernel, add_run, named_run, results, traced, whole
 from wblab.lab.printable import printable
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from wblab.data.run import Run
     from wblab.why.explain import Explanation
     from wblab.why.recorded import Recorded
@@ -38,6 +40,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_kernel(parser, "with --prove: the series that the run had")
     add_bound(parser)
     add_json(parser)
+    parser.add_argument(
+        "--html",
+        action="store_true",
+        help="write a page into the run, why.html, with bars, chains and what proves each sentence, and the timeline "
+        "that it leads to, timeline.html",
+    )
     parser.set_defaults(run=_why)
 
 
@@ -48,6 +56,8 @@ def _why(arguments: argparse.Namespace) -> None:
     from wblab.why.explain import explain
     from wblab.why.recorded import read_recorded
 
+    if arguments.html and (arguments.json or arguments.prove):
+        raise InputError("--html writes a page of explanations: leave --json and --prove out, or call it again")
     run = read_run(named_run(arguments))
     recorded = read_recorded(run)
     bound_ns = parse_time(arguments.bound)
@@ -65,10 +75,24 @@ def _why(arguments: argparse.Namespace) -> None:
         longest = max(found, key=lambda item: item.pause_ns)
         make = maker(results(arguments), arguments.kernel)
         prove(Trial(run, longest, make, bound_ns), arguments.suspect, as_json=arguments.json)
+    elif arguments.html:
+        print(printable(str(_write_pages(run, recorded, found, arguments.bound))))
     elif arguments.json:
         print(json.dumps([_table(run, recorded, item) for item in found], indent=2))
     else:
         print("\n".join(map(printable, _lines(run, recorded, found, arguments.bound))))
+
+
+def _write_pages(run: "Run", recorded: "Recorded", found: "list[Explanation]", bound: str) -> "Path":
+    """Write the page of explanations, and the timeline to whose close-ups it leads; return the first."""
+    from wblab.plot.page import page, save_page, write_page
+    from wblab.plot.timeline import timeline
+    from wblab.plot.whypage import TIMELINE, why_page
+
+    path = run.path / "why.html"
+    write_page(path, why_page(run, recorded, found, bound))
+    save_page(page(timeline(run, traced(run, "the timeline"))), run, run.path / TIMELINE)
+    return path
 
 
 def _lines(run: "Run", recorded: "Recorded", found: "list[Explanation]", bound: str) -> list[str]:

@@ -68,7 +68,11 @@ def save_page(figure: Any, run: Run, path: Path) -> None:
         raise InputError(f"cannot write a page to {str(path)!r}: its name must end in {PAGE}")
     body = to_html(figure, config=_CONFIG, include_plotlyjs=True, full_html=False, div_id=_ID)
     title = f"{run.name.lstrip('_')}: timeline"
-    text = render("wblab.plot", "timeline.html", title=title, id=_ID, width=_LEAST_WIDTH, figure=body)
+    write_page(path, render("wblab.plot", "timeline.html", title=title, id=_ID, width=_LEAST_WIDTH, figure=body))
+
+
+def write_page(path: Path, text: str) -> None:
+    """Write a page at once. Raises WblabError when it cannot be written."""
     try:
         with replace_file(path) as file:
             file.write(text.encode())

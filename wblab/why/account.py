@@ -55,7 +55,7 @@ def account(recorded: Recorded, pid: int, start_ns: int, end_ns: int) -> Account
     waits, at_ns = [], start_ns
     for row in spans:
         out_ns, woken_ns, on_ns = (
-            min(max(int(column[row]), start_ns), end_ns)
+            min(max(int(column[row]), at_ns), end_ns)  # where events were lost, spans may overlap
             for column in (recorded.offcpu.ts_ns, recorded.offcpu.woken_ns, recorded.offcpu.on_ns)
         )
         parts[RUNNING] += out_ns - at_ns

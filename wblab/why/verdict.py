@@ -37,7 +37,7 @@ class Verdict:
 
 def judged(sleep: Stack, wake: Stack) -> Verdict:
     """Return what the stack of a sleep and that of its wake-up say."""
-    inside = _in_context(wake)
+    inside = in_context(wake)
     asleep, awake = frozenset(sleep), frozenset(inside)
     fitting = [
         kind
@@ -52,7 +52,7 @@ def judged(sleep: Stack, wake: Stack) -> Verdict:
     return Verdict(kind, said, _context(wake, awake))
 
 
-def _in_context(wake: Stack) -> Stack:
+def in_context(wake: Stack) -> Stack:
     """Return the functions of a wake-up without those that an interrupt interrupted."""
     at = next((index for index, name in enumerate(wake) if name in _INTERRUPT), len(wake))
     return wake[:at]
@@ -65,4 +65,4 @@ def _context(wake: Stack, awake: frozenset[str]) -> Context:
         return "request"
     if not awake.isdisjoint(_TIMERS):
         return "timer"
-    return "interrupt" if len(_in_context(wake)) < len(wake) else "task"
+    return "interrupt" if len(in_context(wake)) < len(wake) else "task"

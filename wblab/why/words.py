@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from wblab.core.units import NS_PER_S, format_bytes
-from wblab.why.account import RUNNABLE, RUNNING, UNTOLD
+from wblab.why.account import RUNNABLE, RUNNING, UNTOLD, Chain
 from wblab.why.explain import Cause, Explanation, Request
 from wblab.why.shares import of_all
 
@@ -13,25 +13,33 @@ _LITTLE = 0.01  # of a pause: what is less is not told in words
 
 def sentences(item: Explanation, event: Callable[[int], str]) -> list[str]:
     """Return what a pause was, a sentence a line, with what proves it below. event: that of a place, in words."""
-    lines = [
-        f"{item.number}. {item.load} was stopped for {_s(item.pause_ns)}, in a round that began at {_s(item.start_ns)}."
-    ]
-    for cause in item.causes:
-        if cause.time_ns > _LITTLE * item.pause_ns and cause.kind != UNTOLD:
-            lines += [f"   {text}" for text in _cause(item, cause)]
-            lines += [f"       {text}" for text in _proof(cause, event)]
+    lines = [f"{item.number}. {heading(item)}"]
+    for cause in told(item):
+        lines += [f"   {text}" for text in of_cause(item, cause)]
+        lines += [f"       {text}" for text in _proof(cause, event)]
     lines += [f"   {text}" for text in _chained(item)]
-    lines += [f"   {text}" for text in _rest(item)]
+    lines += [f"   {text}" for text in of_rest(item)]
     return lines
 
 
-def _cause(item: Explanation, cause: Cause) -> list[str]:
-    times = "" if cause.waits == 1 else f" in {cause.waits} goes, {_s(cause.longest_ns)} the longest"
+def heading(item: Explanation) -> str:
+    """Return which pause it is."""
+    return f"{item.load} was stopped for {seconds(item.pause_ns)}, in a round that began at {seconds(item.start_ns)}."
+
+
+def told(item: Explanation) -> list[Cause]:
+    """Return the causes of a pause that are worth a sentence."""
+    return [cause for cause in item.causes if cause.time_ns > _LITTLE * item.pause_ns and cause.kind != UNTOLD]
+
+
+def of_cause(item: Explanation, cause: Cause) -> list[str]:
+    """Return what one cause of a pause was: what the load waited for, how that ended, and whose bytes were before."""
+    times = "" if cause.waits == 1 else f" in {cause.waits} goes, {seconds(cause.longest_ns)} the longest"
     where = f" (block {cause.block}{', ' + cause.is_of if cause.is_of else ''})" if cause.block >= 0 else ""
     by = f", until {cause.waker} let it go on" if cause.waker else ""
-    lines = [f"{_s(cause.time_ns)}{times}, in {cause.call or 'the kernel'}, it waited {cause.what}{where}{by}."]
+    lines = [f"{seconds(cause.time_ns)}{times}, in {cause.call or 'the kernel'}, it waited {cause.what}{where}{by}."]
     if cause.request:
-        lines.append(_request(item, cause.request))
+        lines.append(_request(cause.request))
     if cause.dirty:
         lines.append(f"As that began, {_total(cause.dirty)} were dirty or being written: {_shares(cause.dirty)}.")
     if cause.written:
@@ -39,8 +47,8 @@ def _cause(item: Explanation, cause: Cause) -> list[str]:
     return lines
 
 
-def _request(item: Explanation, request: Request) -> str:
-    took = _s(request.done_ns - request.handed_ns)
+def _request(request: Request) -> str:
+    took = seconds(request.done_ns - request.handed_ns)
     head = f"That ended with a request of {format_bytes(request.size)}, which was with the disk for {took}"
     if not request.ahead:
         return f"{head}."
@@ -57,8 +65,13 @@ def _chained(item: Explanation) -> list[str]:
     for chain in item.chains:
         if len(chain.links) > 1 and chain.time_ns > _LITTLE * item.pause_ns:
             links = ", which was held by ".join(f"{name} ({what})" for name, what in chain.links)
-            lines.append(f"{_s(chain.time_ns)} of it: {links}; {_ENDS.get(chain.end, chain.end)}.")
+            lines.append(f"{seconds(chain.time_ns)} of it: {links}; {end_of(chain)}.")
     return lines
+
+
+def end_of(chain: Chain) -> str:
+    """Return what the last link of a chain waited for, or did."""
+    return _ENDS.get(chain.end, chain.end)
 
 
 _ENDS = {
@@ -71,18 +84,19 @@ _ENDS = {
 }
 
 
-def _rest(item: Explanation) -> list[str]:
+def of_rest(item: Explanation) -> list[str]:
+    """Return what else there is to say of a pause: its own work, an acquittal, and what is unknown."""
     lines = []
     for what, said in (
         (RUNNING, "it was at work itself"),
         (RUNNABLE, "it could have run, but another task had the processor"),
     ):
         if item.parts.get(what, 0) > _LITTLE * item.pause_ns:
-            lines.append(f"{_s(item.parts[what])} {said}.")
+            lines.append(f"{seconds(item.parts[what])} {said}.")
     if item.is_acquitted:
         lines.append("Writeback and the disk are not to blame for most of it.")
     if item.unknown_ns:
-        lines.append(f"{_s(item.unknown_ns)} is unknown: no two witnesses agree.")
+        lines.append(f"{seconds(item.unknown_ns)} is unknown: no two witnesses agree.")
     return lines
 
 
@@ -97,7 +111,8 @@ def _total(sizes: Mapping[str, int]) -> str:
     return f"{sum(sizes.values()) / 1e6:.1f} MB"
 
 
-def _s(time_ns: int) -> str:
+def seconds(time_ns: int) -> str:
+    """Return a time as sentences have it."""
     return f"{time_ns / NS_PER_S:.3f} s"
 
 
@@ -108,4 +123,4 @@ def total(found: list[Explanation]) -> list[str]:
     shown = [(what, time_ns / paused_ns) for what, time_ns in parts.items() if time_ns > _LITTLE / 10 * paused_ns]
     listed = ", ".join(f"{what} {share:.1%}" for what, share in shown)
     explained = 1 - parts.get(UNTOLD, 0) / paused_ns
-    return [f"{_s(paused_ns)} in {len(found)} pauses, {explained:.1%} of it explained by two witnesses: {listed}"]
+    return [f"{seconds(paused_ns)} in {len(found)} pauses, {explained:.1%} of it explained by two witnesses: {listed}"]

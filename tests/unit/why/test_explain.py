@@ -216,6 +216,18 @@ def test_whatever_happened_parts_and_chains_add_up_to_the_nanosecond(told, steps
         assert sum(chain.time_ns for chain in found.chains) == found.pause_ns
 
 
+def test_time_that_two_spans_share_counts_once(told):
+    story = Story(COMMS)
+    story.switch(0, MW1, 0, stack=NAP)
+    story.switch(0, MW1, 0, stack=SHADOW)  # how it got back in between was lost
+    story.switch(500 * MS, 0, MW1)
+    _, recorded = told(story, [0, 1000 * MS])
+    span = (story.start_ns, story.start_ns + 1000 * MS)
+    parts = account(recorded, MW1, *span).parts
+    assert parts == {"unknown": 500 * MS, "running": 500 * MS}
+    assert sum(chain.time_ns for chain in chains(recorded, MW1, *span)) == 1000 * MS
+
+
 def test_a_damaged_trace_is_refused_in_words(told):
     story = Story(COMMS)
     story.switch(0, MW1, 0, stack=NAP)

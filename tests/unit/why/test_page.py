@@ -1,0 +1,120 @@
+"""wblab why --html: the page, as a browser and a reader get it."""
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+from support.blametraces import Story
+from support.runs import MS
+
+from wblab.cli import main
+from wblab.plot.causecolours import cause_colour
+from wblab.why.account import RUNNABLE, RUNNING, UNTOLD
+from wblab.why.explain import explain
+from wblab.why.kinds import KINDS
+
+from .conftest import MW1
+from .test_explain import COMMS, L1, MUTEX, MUTEX_ENDS, NAP, NAP_ENDS, SHADOW, SHADOW_ENDS, blocked
+
+EVIL = "<img src=x>"
+
+
+class Page(HTMLParser):
+    """The elements of a page with their attributes, and its text."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.found, self.text = [], ""
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.found.append((tag, dict(attrs)))
+
+    def handle_data(self, data):
+        self.text += data
+
+    def of(self, tag):
+        return [attributes for name, attributes in self.found if name == tag]
+
+
+@pytest.fixture
+def page(told, capsys):
+    """A run of two pauses: behind the journal, and behind a lock of a task with a hostile name; and its page."""
+    story = Story(COMMS | {L1: EVIL})
+    story.wait_for_block(0, MW1, 276)
+    blocked(story, 0, 600, SHADOW, SHADOW_ENDS)
+    blocked(story, 600, 700, NAP, NAP_ENDS)
+    story.switch(700 * MS, MW1, L1, stack=MUTEX)
+    story.switch(800 * MS, L1, 0, stack=SHADOW)
+    story.wake(1200 * MS, 0, L1, SHADOW_ENDS)
+    story.switch(1200 * MS, 0, L1)
+    story.wake(1300 * MS, L1, MW1, MUTEX_ENDS)
+    story.switch(1400 * MS, L1, MW1)
+    blocked(story, 1400, 1500, NAP, NAP_ENDS)
+    run, recorded = told(story, [0, 700 * MS, 1500 * MS])
+    assert main(["why", str(run.path), "--html"]) == 0
+    path = run.path / "why.html"
+    assert capsys.readouterr().out == f"{path}\n"
+    return run, explain(run, recorded), path.read_text()
+
+
+def test_each_pause_has_a_bar_whose_parts_are_all_of_it(page):
+    _, found, text = page
+    assert re.findall(r'<details class="pause" id="pause-(\d+)"', text) == ["1", "2"]
+    bars = [re.findall(r"width: ([0-9.]+)%", bar) for bar in re.findall(r'<div class="bar">(.*?)</div>', text, re.S)]
+    assert len(bars) == 1 + len(found)
+    assert all(sum(map(float, bar)) == pytest.approx(100, abs=0.01) for bar in bars)
+    assert text.count('<tr class="sum">') == 1 + len(found)
+
+
+def test_what_proves_a_sentence_stands_below_it(page):
+    _, _, text = page
+    shown = Page(text)
+    for words in ("mw1 was stopped for 0.600 s", "block 276", "block_buffer_wait", "is woken", "sched_waking"):
+        assert words in shown.text
+    assert re.search(r'<li class="tells">do_get_write_access</li>', text)
+    assert re.search(r'<li class="tells">journal_end_buffer_io_sync</li>', text)
+    assert re.search(r'<li class=" other">do_idle</li>', text)  # whoever was interrupted is no witness
+
+
+def test_chains_are_told_link_by_link(page):
+    _, _, text = page
+    chain = next(item for item in re.findall(r"<li>(.*?)</li>", text, re.S) if "held by" in item)
+    assert "<b>mw1</b> waited for a lock that another task held" in chain
+    assert "waited to change a block that the journal was writing" in chain
+
+
+def test_a_strangers_words_are_no_markup(page):
+    _, _, text = page
+    shown = Page(text)
+    assert not shown.of("img")
+    assert EVIL in shown.text
+
+
+def test_it_needs_nothing_else_and_leads_to_close_ups_in_the_timeline(page):
+    run, _, text = page
+    shown = Page(text)
+    assert not shown.of("script") + shown.of("link")
+    links = [attributes["href"] for attributes in shown.of("a")]
+    assert links == ["timeline.html", "timeline.html#0.000-0.980", "timeline.html#0.380-1.820"]
+    timeline = (run.path / "timeline.html").read_text()
+    assert "location.hash" in timeline
+
+
+def test_without_pauses_it_says_so(page, capsys):
+    run, _, _ = page
+    assert main(["why", str(run.path), "--html", "--bound", "9s"]) == 0
+    assert "No pause is longer than 9s." in (run.path / "why.html").read_text()
+
+
+def test_html_is_not_json_nor_a_proof(page, capsys):
+    run, _, _ = page
+    assert main(["why", str(run.path), "--html", "--json"]) == 2
+    assert "--html writes a page" in capsys.readouterr().err
+
+
+def test_every_kind_of_wait_has_a_colour_that_is_not_the_unknowns():
+    waits = {kind.name for kind in KINDS if kind.nature == "waits"}
+    shades = {what: cause_colour(what) for what in (*waits, RUNNING, RUNNABLE)}
+    assert len(set(shades.values())) == len(shades)
+    assert cause_colour(UNTOLD) not in shades.values()

@@ -1,0 +1,157 @@
+"""The pauses of a run explained, as a page for whoever begins to learn it: one HTML file that needs no network."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tracecmd.sequence import Told
+
+from wblab.core.units import NS_PER_S
+from wblab.data.run import Run
+from wblab.lab.printable import printable
+from wblab.plot.causecolours import cause_colours
+from wblab.plot.render import render
+from wblab.plot.timeline import title
+from wblab.why.account import ASLEEP, RUNNABLE, RUNNING, UNTOLD, Chain
+from wblab.why.explain import Cause, Explanation
+from wblab.why.kinds import KINDS
+from wblab.why.recorded import Recorded
+from wblab.why.shares import of_all
+from wblab.why.stacks import Stack
+from wblab.why.verdict import in_context
+from wblab.why.words import end_of, heading, of_cause, of_rest, seconds, told
+
+TIMELINE = "timeline.html"  # beside this page; its address may end in a span, as `span` has it
+_LITTLE = 0.01  # of a pause: chains that took less are told together
+_MOST_OWNERS = 5  # of bytes, that are told one by one
+_MARGIN = 0.4  # of a pause, before and after it, in a close-up
+_WORDS = {
+    **{kind.name: f"waited {kind.what}" for kind in reversed(KINDS)},
+    RUNNING: "was at work itself",
+    RUNNABLE: "could have run, but another task had the processor",
+    ASLEEP: "slept by its own will",
+    UNTOLD: "unknown: no two witnesses agree",
+}
+_PROVES = {
+    "block_buffer_wait": "says for which block it will wait",
+    "sched_switch": "goes to sleep",
+    "block_rq_complete": "the disk is done with the request",
+    "sched_waking": "is woken",
+}
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A piece of a bar: `share` is in per cent."""
+
+    what: str
+    words: str
+    time: str
+    share: float
+    colour: str
+
+
+def why_page(run: Run, recorded: Recorded, found: Sequence[Explanation], bound: str) -> str:
+    """Return the page of some explained pauses of a run; bound: what they are longer than, in words."""
+    sums = of_all(found)
+    longest = max(found, key=lambda item: item.pause_ns, default=None)
+    return render(
+        "wblab.plot",
+        "why.html",
+        title=f"{run.name.lstrip('_')}: why did it stop?",
+        subtitle=printable(title(run)),
+        bound=bound,
+        paused=seconds(sum(sums.values())),
+        parts=_parts(sums),
+        pauses=[_pause(run, recorded, item, is_open=item is longest) for item in found],
+    )
+
+
+def span(item: Explanation) -> str:
+    """Return the span of a close-up as the end of an address: two times in s since the loads started."""
+    length_ns = item.end_ns - item.start_ns
+    first_ns, last_ns = max(0, item.start_ns - _MARGIN * length_ns), item.end_ns + _MARGIN * length_ns
+    return f"#{first_ns / NS_PER_S:.3f}-{last_ns / NS_PER_S:.3f}"
+
+
+def _pause(run: Run, recorded: Recorded, item: Explanation, *, is_open: bool) -> dict[str, Any]:
+    return {
+        "number": item.number,
+        "heading": printable(heading(item)),
+        "is_open": is_open,
+        "time": seconds(item.pause_ns),
+        "parts": _parts(item.parts),
+        "causes": [_cause(run, recorded, item, cause) for cause in told(item)],
+        "chains": [_chain(item, chain) for chain in item.chains if chain.time_ns > _LITTLE * item.pause_ns],
+        "short_chains": _short_chains(item),
+        "rest": [printable(line) for line in of_rest(item)],
+        "close_up": TIMELINE + span(item),
+    }
+
+
+def _parts(parts: dict[str, int]) -> list[_Part]:
+    total, colours = sum(parts.values()), cause_colours(parts)
+    return [
+        _Part(what, _WORDS.get(what, what), seconds(time_ns), 100 * time_ns / total, colours[what])
+        for what, time_ns in parts.items()
+    ]
+
+
+def _cause(run: Run, recorded: Recorded, item: Explanation, cause: Cause) -> dict[str, Any]:
+    return {
+        "sentences": [printable(line) for line in of_cause(item, cause)],
+        "shares": [
+            {"what": what, "parts": _owners(sizes)}
+            for what, sizes in (
+                ("what the disk did before that request's end", cause.request.ahead if cause.request else {}),
+                ("what was dirty or being written as it began", cause.dirty),
+                ("what the disk did meanwhile", cause.written),
+            )
+            if sizes
+        ],
+        "events": [_event(run, recorded.sequence.told(rank)) for rank in cause.events],
+        "asleep": _functions(tuple(reversed(cause.functions)), cause.kind),
+        "awake": _functions(cause.woken_in, cause.kind),
+    }
+
+
+def _owners(sizes: dict[str, Any]) -> list[dict[str, Any]]:
+    total, shown = sum(sizes.values()), dict(list(sizes.items())[:_MOST_OWNERS])
+    if left := total - sum(shown.values()):
+        shown[f"{len(sizes) - len(shown)} more"] = left
+    return [
+        {"name": printable(name), "size": f"{size / 1e6:.1f} MB", "share": 100 * size / total}
+        for name, size in shown.items()
+    ]
+
+
+def _chain(item: Explanation, chain: Chain) -> dict[str, Any]:
+    links = [{"name": printable(name), "what": _WORDS.get(what, what)} for name, what in chain.links]
+    share = 100 * chain.time_ns / item.pause_ns
+    return {"time": seconds(chain.time_ns), "share": share, "links": links, "end": end_of(chain)}
+
+
+def _short_chains(item: Explanation) -> str:
+    """Return how many chains are not told one by one, and how long they took together."""
+    short = [chain.time_ns for chain in item.chains if chain.time_ns <= _LITTLE * item.pause_ns]
+    return f"{len(short)} shorter: {seconds(sum(short))} together" if short else ""
+
+
+def _event(run: Run, event: Told) -> dict[str, str]:
+    return {
+        "time": f"{(event.ts_ns - run.zero_ns) / NS_PER_S:.6f}",
+        "task": printable(f"{event.comm}-{event.pid}"),
+        "event": event.name,
+        "fields": printable(" ".join(f"{name}={value}".strip() for name, value in event.fields.items())),
+        "proves": _PROVES.get(event.name, ""),
+    }
+
+
+def _functions(stack: Stack, kind: str) -> list[dict[str, Any]]:
+    """Return a stack's functions, the innermost first: which tell the kind, which are of whoever was interrupted."""
+    telling = {name for each in KINDS if each.name == kind for name in (*each.sleeps, *each.besides, *each.wakes)}
+    inside = len(in_context(stack))
+    return [
+        {"name": printable(name), "tells": name in telling and place < inside, "is_other": place > inside}
+        for place, name in enumerate(stack)
+    ]
