@@ -8,12 +8,13 @@ import numpy as np
 
 from wblab.core.spec import Spec
 from wblab.core.units import Bytes
+from wblab.data.pagecache import PageCache
 from wblab.data.pauses import DEFAULT_BOUND_NS
 from wblab.data.run import LoadCycles, Run
 from wblab.why.account import ASLEEP, RUNNABLE, RUNNING, UNTOLD, Account, Chain, Wait, account, chains
 from wblab.why.kinds import KINDS
 from wblab.why.objects import wanted
-from wblab.why.recorded import Recorded
+from wblab.why.recorded import Recorded, explains, read_recorded
 from wblab.why.requests import NEVER, NOBODY, device_number
 from wblab.why.stacks import Stack
 
@@ -107,6 +108,17 @@ def explain(run: Run, recorded: Recorded, load: str = "", bound_ns: int = DEFAUL
     ]
     ordered = sorted(found, key=lambda each: each[0])
     return [_explained(run, recorded, item, row, number) for number, (_, item, row) in enumerate(ordered, 1)]
+
+
+def explain_all(run: Run, cache: PageCache) -> list[Explanation]:
+    """Return why each pause over the default bound was, of all loads; nothing where that was not recorded.
+
+    Raises InputError for a damaged trace.
+    """
+    if not explains(cache):
+        return []
+    recorded = read_recorded(run, cache)
+    return [found for item in run.loads for found in explain(run, recorded, item.name)]
 
 
 def _explained(run: Run, recorded: Recorded, item: LoadCycles, row: int, number: int) -> Explanation:
