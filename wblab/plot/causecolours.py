@@ -1,35 +1,34 @@
-"""Which colour a part of a pause has: kinds of wait for the same thing have shades of one colour."""
+"""Which colour a cause of a pause has, in every picture and page: kinds of wait for the same thing have shades of one.
+
+Colour-blind readers can tell the first colours of the families from one another, and from those of loads.
+"""
 
 from collections.abc import Iterable
 
-from wblab.plot.colours import OTHERS, SERIES
+from wblab.plot.colours import OTHERS, PAUSE
 from wblab.why.account import ASLEEP, RUNNABLE, RUNNING, UNTOLD
 
-UNKNOWN = "#FFFFFF"  # drawn with a border, so that it is seen as a gap
+UNKNOWN = "#FFFFFF"  # drawn with a border, or hatched, so that it is seen as a gap
 
-_BLUE, _ORANGE, _GREEN, _PINK, _SKY, _RED, _GREY, _ = SERIES
-_FAMILIES = {
-    _RED: ("throttled",),
-    _BLUE: (
-        *("journal writes block", "commit", "transaction locked", "transaction switching", "open handles"),
-        *("journal full", "log space", "log write", "log buffer", "pinned inode"),
+FAMILIES = {
+    PAUSE: ("throttled",),
+    "#3B0A57": (
+        *("journal writes block", "transaction locked", "transaction switching", "open handles"),
+        *("journal full", "log space", "log buffer", "pinned inode"),
     ),
-    _PINK: (
-        *("folio under writeback", "inode under writeback", "folio locked", "buffer", "XFS block"),
-        "XFS block locked",
-    ),
-    _ORANGE: ("request", "write-back throttling", "flush", "direct write"),
-    _SKY: ("reclaim",),
-    _GREEN: ("lock", "task"),
-    _GREY: (RUNNING,),
+    "#C45FE6": ("commit", "log write"),
+    "#E3BE8F": ("folio under writeback", "folio locked"),
+    "#F0E442": ("inode under writeback",),
+    "#5A1A00": ("buffer", "XFS block", "XFS block locked"),
+    "#8A6239": ("request", "write-back throttling", "flush", "direct write"),
+    "#FF9EC6": ("reclaim",),
+    "#7FC845": ("lock", "task"),
+    "#DDDDDD": (RUNNING,),
     OTHERS: (RUNNABLE, ASLEEP),
 }
-_LIGHTEST = 0.8  # of the way to white; the kinds of a family are equally far apart
-_OF = {
-    what: (colour, _LIGHTEST * place / len(kinds))
-    for colour, kinds in _FAMILIES.items()
-    for place, what in enumerate(kinds)
-}
+_OF = {what: (colour, place) for colour, kinds in FAMILIES.items() for place, what in enumerate(kinds)}
+_LIGHTER = 0.12  # of what is left to white, with each further kind of a family
+_MOST_LIGHT = 0.85
 
 
 def cause_colours(parts: Iterable[str]) -> dict[str, str]:
@@ -41,6 +40,7 @@ def cause_colour(what: str) -> str:
     """Return the colour of one part."""
     if what == UNTOLD:
         return UNKNOWN
-    colour, share = _OF.get(what, (OTHERS, 0.0))
+    colour, place = _OF.get(what, (OTHERS, 0))
+    share = min(_MOST_LIGHT, _LIGHTER * place)
     mixed = (round(value + share * (255 - value)) for value in bytes.fromhex(colour[1:]))
     return f"#{bytes(mixed).hex().upper()}"

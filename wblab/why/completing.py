@@ -1,8 +1,8 @@
 """Wake-ups of which no stack was recorded, but which lie within the end of a request on their processor.
 
 Some machines record no stack where the interrupt of a disk finds the processor idle. The kernel says when it begins to
-end a request (block_rq_complete, in blk_update_request) and when it has (block_io_done, from Linux 6.5 on): what is woken
-between the two is woken by that.
+end a request (block_rq_complete, in blk_update_request) and when it has (block_io_done, from Linux 6.5 on): what is
+woken between the two is woken by that.
 """
 
 from dataclasses import replace

@@ -128,13 +128,13 @@ def _explained(  # noqa: PLR0913, PLR0917
         start_ns=start_ns - run.zero_ns,
         end_ns=end_ns - run.zero_ns,
         pause_ns=pause_ns,
-        parts=_without(told.parts, meant_ns),
+        parts=without(told.parts, meant_ns),
         chains=tuple(_chains_without(linked, meant_ns)),
         causes=tuple(_causes(run, recorded, inodes, item, told)),
     )
 
 
-def _without(parts: dict[str, int], meant_ns: int) -> dict[str, int]:
+def without(parts: dict[str, int], meant_ns: int) -> dict[str, int]:
     """Return parts without the time that a load meant to sleep; the longest first."""
     left = dict(parts)
     for what in (*_OWN, *left):
