@@ -57,6 +57,9 @@ def _why(arguments: argparse.Namespace) -> None:
     from wblab.why.explain import explain
     from wblab.why.recorded import read_recorded
 
+    for option in ("suspect", "remedy"):
+        if getattr(arguments, option) and not arguments.prove:
+            raise InputError(f"--{option} {getattr(arguments, option)[0]}: it is for --prove: give that too")
     run = read_run(named_run(arguments))
     recorded = read_recorded(run)
     bound_ns = parse_time(arguments.bound)
