@@ -9,18 +9,22 @@ UNKNOWN = "#FFFFFF"  # drawn with a border, so that it is seen as a gap
 
 _BLUE, _ORANGE, _GREEN, _PINK, _SKY, _RED, _GREY, _ = SERIES
 _FAMILIES = {
-    _RED: ("throttled",),
+    _RED: ("throttled", "group throttled", "flusher"),
     _BLUE: (
         *("journal writes block", "commit", "transaction locked", "transaction switching", "open handles"),
-        *("journal full", "log space", "log write", "log buffer", "pinned inode"),
+        *("transaction full", "journal full", "fast commit", "log space", "log write", "log buffer", "pinned inode"),
+        *("busy extent", "btrfs transaction", "btrfs space", "checkpoint"),
     ),
     _PINK: (
         *("folio under writeback", "inode under writeback", "folio locked", "buffer", "XFS block"),
-        "XFS block locked",
+        *("XFS block locked", "btrfs extent"),
     ),
-    _ORANGE: ("request", "write-back throttling", "flush", "direct write"),
-    _SKY: ("reclaim",),
-    _GREEN: ("lock", "task"),
+    _ORANGE: (
+        *("request", "write-back throttling", "flush", "direct write", "direct writes of others", "queue frozen"),
+        *("array", "served"),
+    ),
+    _SKY: ("reclaim", "pool"),
+    _GREEN: ("lock", "file lock", "task", "work", "grace period"),
     _GREY: (RUNNING,),
     OTHERS: (RUNNABLE, ASLEEP),
 }
