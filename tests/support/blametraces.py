@@ -54,7 +54,7 @@ FORMATS = {
             "global_dirty_state",
             _STATE,
             "unsigned long nr_dirty 8 8 0\nunsigned long nr_writeback 16 8 0\nunsigned long background_thresh 24 8 0\n"
-            "unsigned long dirty_thresh 32 8 0",
+            "unsigned long dirty_thresh 32 8 0\nunsigned long dirty_limit 40 8 0",
         ),
         event_format(
             "folio_wait_writeback", _WAIT_FOLIO, "char name[32] 8 32 1\nino_t ino 40 8 0\nunsigned long index 48 8 0"
@@ -116,8 +116,8 @@ class Story:
         self._add(ns, _DIRTY, by, struct.pack("<32sQQ", b"98:0", inode, index))
 
     def dirty_state(self, ns: int, by: int, dirty: int, written: int, *, thresholds: tuple[int, int]) -> None:
-        """Say what is dirty and what is being written, and both thresholds, in pages."""
-        self._add(ns, _STATE, by, struct.pack("<4Q", dirty, written, *thresholds))
+        """Say what is dirty and what is being written, and both thresholds, in pages; the limit is the second."""
+        self._add(ns, _STATE, by, struct.pack("<5Q", dirty, written, *thresholds, thresholds[1]))
 
     def commit(self, ns: int, by: int, transaction: int) -> None:
         """Let the journal begin to commit."""

@@ -11,18 +11,22 @@ from wblab.why.account import ASLEEP, RUNNABLE, RUNNING, UNTOLD
 UNKNOWN = "#FFFFFF"  # drawn with a border, or hatched, so that it is seen as a gap
 
 FAMILIES = {
-    PAUSE: ("throttled",),
+    PAUSE: ("throttled", "group throttled", "flusher"),
     "#3B0A57": (
         *("journal writes block", "transaction locked", "transaction switching", "open handles"),
-        *("journal full", "log space", "log buffer", "pinned inode"),
+        *("journal full", "log space", "log buffer", "pinned inode", "transaction full", "fast commit"),
+        *("busy extent", "btrfs transaction", "btrfs space", "checkpoint"),
     ),
     "#C45FE6": ("commit", "log write"),
-    "#E3BE8F": ("folio under writeback", "folio locked"),
+    "#E3BE8F": ("folio under writeback", "folio locked", "btrfs extent"),
     "#F0E442": ("inode under writeback",),
     "#5A1A00": ("buffer", "XFS block", "XFS block locked"),
-    "#8A6239": ("request", "write-back throttling", "flush", "direct write"),
-    "#FF9EC6": ("reclaim",),
-    "#7FC845": ("lock", "task"),
+    "#8A6239": (
+        *("request", "write-back throttling", "flush", "direct write", "direct writes of others", "queue frozen"),
+        *("array", "served"),
+    ),
+    "#FF9EC6": ("reclaim", "pool"),
+    "#7FC845": ("lock", "task", "file lock", "work", "grace period"),
     "#DDDDDD": (RUNNING,),
     OTHERS: (RUNNABLE, ASLEEP),
 }
