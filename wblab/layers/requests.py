@@ -8,6 +8,8 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TypeVar
 
+from tracecmd import TraceError
+
 from wblab.core.errors import InputError
 from wblab.core.loads.durable import Commit, SyncWrite
 from wblab.data.run import LoadCycles, Run
@@ -67,7 +69,7 @@ class LayeredCall:
 def layers(run: Run, load: str = "") -> list[LayeredCall]:
     """Return the calls of one load, or of all that write and wait, load by load, in the order of time.
 
-    Raises InputError for a run that did not record what is needed, or has no such load.
+    Raises InputError for a run that did not record what is needed, or whose trace is damaged, or without such a load.
     """
     chosen = [run.load(load)] if load else [item for item in run.loads if _waits(item)]
     for item in chosen:
@@ -75,6 +77,13 @@ def layers(run: Run, load: str = "") -> list[LayeredCall]:
             raise InputError(f"{load!r} is a load of the kind {item.load.kind}: only syncwrite and commit have layers")
     if not chosen:
         raise InputError(f"no load of {run.path} is a syncwrite or commit: make a run with 'wblab run layers'")
+    try:
+        return _taken_apart(run, chosen)
+    except TraceError as error:
+        raise InputError(str(error)) from None
+
+
+def _taken_apart(run: Run, chosen: Iterable[LoadCycles]) -> list[LayeredCall]:
     recorded = read_recorded(run)
     trace, sequence = recorded.trace, recorded.sequence
     charge = Charge(recorded, read_disks(trace, sequence, recorded.done), read_phases(trace, sequence))

@@ -5,6 +5,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.runs import write_run
 from support.writetraces import FSYNC, WRITE, WriteStory
+from tracecmd import TraceError
 
 from wblab.core.errors import InputError
 from wblab.data.run import read_run
@@ -185,6 +186,17 @@ def test_without_system_calls_it_says_what_to_do(told):
     story = WriteStory(COMMS)
     slept(story, 0, 100, FOLIO, FOLIO_ENDS)
     with pytest.raises(InputError, match=r"trace\.blame=always"):
+        layers(told(story, 1000))
+
+
+def test_a_damaged_trace_is_refused_in_a_line(told, monkeypatch):
+    def damaged(*arguments):
+        raise TraceError("the trace is cut short")
+
+    story = WriteStory(COMMS)
+    slept(story, 0, 100, FOLIO, FOLIO_ENDS)
+    monkeypatch.setattr("wblab.layers.requests.read_phases", damaged)
+    with pytest.raises(InputError, match="cut short"):
         layers(told(story, 1000))
 
 
