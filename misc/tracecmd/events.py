@@ -1,7 +1,7 @@
 """The events of one type, as columns."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -109,6 +109,11 @@ class Events(Mapping[str, Column]):
         if item.dynamic or (len(self.sizes) and int(self.sizes.min()) < item.end):
             return varying(self.data, self.places, self.sizes, item, self.order)
         return fixed(self.data, self.places, item, self.order)
+
+    def only(self, rows: NDArray[np.intp]) -> "Events":
+        """Return some of the events: then no other need be read."""
+        sizes, ts_ns = self.sizes[rows], self.ts_ns[rows]
+        return replace(self, places=self.places[rows], sizes=sizes, ts_ns=ts_ns, cpu=self.cpu[rows], _read={})
 
     def field(self, name: str) -> Column:
         """Return a field by its name in the format, whatever the columns are called."""

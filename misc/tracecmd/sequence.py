@@ -90,11 +90,9 @@ class Sequence:
         at = int(self.order[index])
         number = next(number for number, where in self.walked.by_type.items() if at in where)
         events = self.events_of(number)
-        row = int(np.flatnonzero(events.places == self.walked.entries.places[at])[0])
-        fields = {item.name: str(events.field(item.name)[row]) for item in events.format.fields}
-        return Told(
-            int(events.ts_ns[row]), int(events.cpu[row]), events.comm[row], int(events.pid[row]), events.name, fields
-        )
+        event = events.only(np.flatnonzero(events.places == self.walked.entries.places[at]))
+        fields = {item.name: str(event.field(item.name)[0]) for item in event.format.fields}
+        return Told(int(event.ts_ns[0]), int(event.cpu[0]), event.comm[0], int(event.pid[0]), event.name, fields)
 
     def text(self, index: int) -> str:
         """Return an event as a line: its time in s, CPU, task, name and fields."""

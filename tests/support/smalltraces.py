@@ -65,7 +65,13 @@ def small_trace(version=7, compression="none", **changes):
         (99, b"new"),
     ]
     writer = TraceWriter(
-        ring, version, compression, FORMATS, "1 task\n", "mono", given_options, {"": [pages, pages], "i": [pages]}
+        ring,
+        version,
+        compression,
+        FORMATS,
+        "1 task\n",
+        options=given_options,
+        buffers={"": [pages, pages], "i": [pages]},
     )
     for name, value in changes.items():
         setattr(writer, name, value)

@@ -14,10 +14,10 @@ FAMILIES = {
     PAUSE: ("throttled", "group throttled", "flusher"),
     "#3B0A57": (
         *("journal writes block", "transaction locked", "transaction switching", "open handles"),
-        *("journal full", "log space", "log buffer", "pinned inode", "transaction full", "fast commit"),
-        *("busy extent", "btrfs transaction", "btrfs space", "checkpoint"),
+        *("journal full", "log space", "log buffer", "pinned inode"),
     ),
-    "#C45FE6": ("commit", "log write"),
+    "#C45FE6": ("commit", "log write", "fast commit", "btrfs transaction", "checkpoint"),
+    "#7B5EA7": ("transaction full", "busy extent", "btrfs space"),
     "#E3BE8F": ("folio under writeback", "folio locked", "btrfs extent"),
     "#F0E442": ("inode under writeback",),
     "#5A1A00": ("buffer", "XFS block", "XFS block locked"),

@@ -52,6 +52,8 @@ def switched_names(trace: tracecmd.TraceFile) -> dict[int, str]:
     if SWITCH not in trace.names:
         return {}
     switches = trace.events(SWITCH)
+    _, last = np.unique(switches["next_pid"][::-1], return_index=True)
+    switches = switches.only(len(switches) - 1 - last)
     return dict(zip(switches["next_pid"].tolist(), switches["next_comm"].tolist(), strict=True))
 
 
