@@ -9,7 +9,7 @@ from .tracewriter import Ring, TraceWriter, event_format
 
 DEVICE = 98 << 20  # ubda, 98:0
 _SWITCH, _WAKING, _STACK, _SUBMIT, _COMPLETE, _DIRTY, _WAIT, _WAIT_FOLIO, _WRITE_INODE = range(300, 309)
-_QUEUE, _STATE, _COMMIT = range(309, 312)
+_QUEUE, _STATE, _COMMIT, _ENDED = range(309, 313)
 _FIRST, _APART = 0x60000000, 0x1000  # where the first function is, and how far apart they are
 _UNINTERRUPTIBLE, _PREEMPTED = 2, 0x100
 FORMATS = {
@@ -39,6 +39,7 @@ FORMATS = {
         event_format(
             "block_rq_complete", _COMPLETE, "dev_t dev 8 4 0\nunsigned int nr_sector 12 4 0\nsector_t sector 16 8 0"
         ),
+        event_format("block_io_done", _ENDED, "dev_t dev 8 4 0\nsector_t sector 16 8 0"),
         event_format(
             "block_buffer_wait",
             _WAIT,
@@ -105,6 +106,10 @@ class Story:
     def complete(self, ns: int, sector: int, sectors: int, by: int = 0) -> None:
         """Let the disk be done with a request."""
         self._add(ns, _COMPLETE, by, struct.pack("<IIQ", DEVICE, sectors, sector))
+
+    def ended(self, ns: int, sector: int, by: int = 0) -> None:
+        """Let the kernel be done with the end of a request."""
+        self._add(ns, _ENDED, by, struct.pack("<I4xQ", DEVICE, sector))
 
     def dirty(self, ns: int, by: int, inode: int, index: int) -> None:
         """Dirty a page of a file."""

@@ -16,6 +16,7 @@ from wblab.lab.places import ROOT
 from wblab.matrix.plan import find_matrix, read_matrix
 from wblab.plot.notebook import RUN_VARIABLE, RUNS_VARIABLE
 
+NO_CACHE = ("disk.seek_time=0", "disk.cache_bytes=0", "disk.drain_bps=0")
 FIGURES = {"timeline.ipynb": 2, "throttling.ipynb": 5}
 
 
@@ -96,6 +97,20 @@ def test_says_which_way_keeps_a_loop_free(shared_lab, monkeypatch, tmp_path):
     tables = [data["text/plain"] for data in shown if "text/plain" in data]
     assert any("threads" in table and "sendfile" in table for table in tables)
     assert any("threads" in table and "pipe" in table for table in tables)
+
+
+def test_takes_writes_apart(shared_lab, monkeypatch, tmp_path):
+    run = shared_lab.run("layers", "load.s1.count=20", "load.l1.wait=2s", "trace.lead=1s")
+    short = ("load.s1.count=5", "load.l1.wait=1s", "trace.lead=1s", *NO_CACHE)
+    runs = [shared_lab.run("layers", *short, f"disk.latency={time}") for time in ("1ms", "10ms")]
+    monkeypatch.setenv(RUN_VARIABLE, str(run.path))
+    monkeypatch.setenv(RUNS_VARIABLE, os.pathsep.join(str(each.path) for each in runs))
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+    shown = execute(nbformat.read(ROOT / "analysis" / "layers.ipynb", as_version=4))
+    assert sum("image/png" in data for data in shown) >= 3
+    texts = [data["text/plain"] for data in shown if "text/plain" in data]
+    assert any("commit > logging > buffer > flush" in text for text in texts)
+    assert any("again" in text for text in texts)
 
 
 def test_says_how_writes_grow_and_shrink(kernel, monkeypatch, tmp_path):

@@ -55,3 +55,15 @@ def test_programs_of_claims_run_in_the_guest_and_leave_what_they_saw(lab, tmp_pa
     verdicts = {claim["name"]: claim["verdict"] for claim in json.loads(capsys.readouterr().out)["claims"]}
     assert verdicts == dict.fromkeys(claims, "reproduced")
     assert lab.left_behind() == []
+
+
+def test_the_slope_over_latencies_is_what_the_trace_counts(lab, tmp_path, capsys):
+    claims = ["S4-series-fsync-ext4", "S4-series-over-ext4", "S4-turns", "S12-twice"]
+    place = ("--seeds", "1", "--kernel", str(lab.kernel.path), "-o", str(tmp_path / "report"), "--json")
+    assert main(["verify", "--source", "stephens", *claims, *place]) == 0
+    found = {claim["name"]: claim for claim in json.loads(capsys.readouterr().out)["claims"]}
+    verdicts = {name: claim["verdict"] for name, claim in found.items()}
+    assert verdicts == dict.fromkeys(claims, "reproduced") | {"S12-twice": "can't be tested here"}
+    series = [round(found[name]["effect"]["middle"], 2) for name in claims[:2]]
+    assert series == [5, 2]
+    assert lab.left_behind() == []

@@ -5,8 +5,13 @@ from functools import cache
 
 import pytest
 
+from wblab.data.metrics import load_metrics
+from wblab.data.pagecache import page_cache
+from wblab.plot.timeline import timeline
 from wblab.why.explain import explain
+from wblab.why.metrics import cause_metrics
 from wblab.why.recorded import read_recorded
+from wblab.why.told import explain_all
 
 BOUND_NS = 100_000_000
 
@@ -55,3 +60,15 @@ def test_behind_the_journal_it_is_the_offenders_bytes_that_went_first(explained)
     assert cause.functions[-1] == "out_of_line_wait_on_bit" or "do_get_write_access" in cause.functions
     assert cause.request.ahead["l1"] > 0.9 * sum(cause.request.ahead.values())
     assert cause.request.done_ns - cause.request.handed_ns >= cause.longest_ns
+
+
+def test_causes_as_metrics_add_up_and_colour_the_timeline(shared_lab):
+    run = shared_lab.run("base")
+    causes = cause_metrics(run)
+    for name, parts in causes.items():
+        assert sum(parts.values()) == pytest.approx(load_metrics(run.load(name))["paused_s"])
+    assert "l1" not in causes
+    assert causes["mw1"]["paused_throttled_s"] > 0.9 * sum(causes["mw1"].values())
+    cache = page_cache(run)
+    shown = timeline(run, cache, explained=explain_all(run, cache))
+    assert "paused for over 300 ms: throttled" in [meaning.text for meaning in shown.meanings]

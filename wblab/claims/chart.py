@@ -15,6 +15,7 @@ from wblab.plot.colours import load_colours
 from wblab.plot.picture import picture
 from wblab.plot.style import DPI, GRID, WIDTH_IN
 from wblab.plot.timeline import timeline
+from wblab.why.told import explain_all
 
 _ROW_IN = 0.42
 _COLOURS = load_colours({"w1": Write, "mw1": MultiWrite})
@@ -71,8 +72,10 @@ def figures(samples: dict[str, list[Sample]]) -> Iterator[Drawn]:
     for case, what in wanted.items():
         for sample in samples.get(case, [])[:1]:
             run, cache = sample.run, page_cache(sample.run)
-            yield Drawn(case, f"{what} Seed {run.spec.seed}.", run.name, picture(timeline(run, cache)))
+            causes = explain_all(run, cache)
+            whole = timeline(run, cache, explained=causes)
+            yield Drawn(case, f"{what} Seed {run.spec.seed}.", run.name, picture(whole))
             if case in ("ext2", "device"):
                 near = f"The same from close by: the longest pause of its innocent loads, on {case}."
-                close = timeline(run, cache, window=around(run, "longest"))
+                close = timeline(run, cache, window=around(run, "longest"), explained=causes)
                 yield Drawn(f"{case}-close-up", near, run.name, picture(close))

@@ -47,6 +47,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--load", action="append", default=[], metavar="NAME", help="show only this load")
     add("--metric", action="append", default=[], metavar="NAME", help="show only this metric")
+    add(
+        "--causes",
+        action="store_true",
+        help="also how long the innocent were paused by what (wblab why); of a matrix, if it has them",
+    )
     add("--all", action="store_true", help="show every load, metric and group")
     add_resampling_seed(parser)
     add_output(parser, "write a figure or, as HTML, a report (default with --format: comparison.FORMAT)", _FORMATS)
@@ -83,10 +88,20 @@ def _output(arguments: argparse.Namespace) -> Path | None:
 
 
 def _observations(arguments: argparse.Namespace) -> "Observations":
+    from wblab.core.errors import InputError
+    from wblab.data.metrics import is_cause
     from wblab.data.observations import found_observations
+    from wblab.why.metrics import cause_metrics
 
     baseline = dict(_pair(text) for text in arguments.baseline)
-    return found_observations(arguments.runs, results(arguments), arguments.by, baseline)
+    further = cause_metrics if arguments.causes else None
+    found = found_observations(arguments.runs, results(arguments), arguments.by, baseline, further)
+    if arguments.causes and not found.table["metric"].map(is_cause).any():
+        raise InputError(
+            "--causes: no run tells why it was paused: give runs that recorded it (trace.blame), or a matrix with "
+            'metrics = ["causes"] in its file'
+        )
+    return found
 
 
 def _pair(text: str) -> tuple[str, str]:
@@ -100,6 +115,7 @@ def _pair(text: str) -> tuple[str, str]:
 
 def _shown(comparison: "Comparison", arguments: argparse.Namespace) -> "Comparison":
     from wblab.core.errors import InputError, nearest
+    from wblab.data.metrics import is_cause
     from wblab.plot.comparisontext import is_headline
 
     for what in ("load", "metric"):
@@ -112,7 +128,7 @@ def _shown(comparison: "Comparison", arguments: argparse.Namespace) -> "Comparis
         lambda about: (
             about.load in (arguments.load or [about.load])
             and about.metric in (arguments.metric or [about.metric])
-            and bool(chosen or is_headline(about))
+            and bool(chosen or is_headline(about) or (about.sort.role == "innocent" and is_cause(about.metric)))
         )
     )
 

@@ -48,8 +48,9 @@ def _layers(arguments: argparse.Namespace) -> None:
 
 
 def _json(call: "LayeredCall") -> dict[str, Any]:
-    parts = [{"path": list(path), "time_ns": time_ns} for path, time_ns in call.parts.items()]
-    return asdict(call) | {"parts": parts, "states": call.states, "causes": call.causes}
+    pieces = [{"path": list(path), "start_ns": first, "end_ns": last} for path, first, last in call.pieces]
+    told = {"states": call.states, "causes": call.causes, "served": call.served}
+    return asdict(call) | told | {"pieces": pieces}
 
 
 def _states(told: "list[Summary]") -> Table:
@@ -79,17 +80,14 @@ def _paths(told: "list[Summary]") -> Table:
 def _prefixes(told: "list[Summary]") -> Iterator[Table]:
     """Yield for each load the sums by prefix, and what they count again."""
     from wblab.layers.functions import PREFIXES
-    from wblab.layers.summary import his_shares, true_shares
+    from wblab.layers.summary import his_shares, per_write, true_shares
 
     for load in dict.fromkeys(item.load for item in told):
         mine = [item for item in told if item.load == load]
         his, true = his_shares(mine), true_shares(mine)
+        summed, once = per_write(mine, "prefixes"), per_write(mine, "once")
         rows = []
         for layer, prefixes in PREFIXES.items():
-            summed, once = (
-                sum(getattr(item, name)[layer] * item.count for item in mine) / mine[-1].count
-                for name in ("prefixes", "once")
-            )
             names = [
                 f"{name} {time_ns / _NS_PER_US:.1f}"
                 for item in mine
@@ -97,7 +95,7 @@ def _prefixes(told: "list[Summary]") -> Iterator[Table]:
                 if name.startswith(prefixes)
             ]
             shares = f"{his[layer]:.1%}", f"{true[layer]:.1%}"
-            times = (f"{time / _NS_PER_US:.1f}" for time in (summed, once, summed - once))
+            times = (f"{time / _NS_PER_US:.1f}" for time in (summed[layer], once[layer], summed[layer] - once[layer]))
             rows.append((load, layer, *times, *shares, ", ".join(names[:_MOST_FUNCTIONS]) or "-"))
         heads = ("load", "prefix", "summed", "once", "again", "of the sums", "of the time", "functions, asleep")
         yield Table(rows, heads, frozenset(range(2, len(heads) - 1)))

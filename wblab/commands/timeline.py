@@ -28,6 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--around", metavar="LOAD", help="around the longest pause of this load, or 'longest': of all innocent ones"
     )
+    parser.add_argument("--no-causes", action="store_true", help="do not colour pauses by what they were (wblab why)")
     add_removed(parser, "--html", "--format html")
     parser.set_defaults(run=_timeline)
 
@@ -35,12 +36,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _timeline(arguments: argparse.Namespace) -> None:
     from wblab.data.run import read_run
     from wblab.plot.timeline import timeline
+    from wblab.why.told import explain_all
 
     chosen = format_of(arguments, _FORMATS)
     run = read_run(named_run(arguments))
     window = _window(arguments, run)
     output: Path = arguments.output or run.path / f"{_name(run, window)}.{chosen}"
-    shown = timeline(run, traced(run, "the timeline", window), window=window)
+    cache = traced(run, "the timeline", window)
+    causes = explain_all(run, cache) if cache and not arguments.no_causes else []
+    shown = timeline(run, cache, window=window, explained=causes)
     if chosen == "html":
         from wblab.plot.page import page, save_page
 

@@ -97,10 +97,13 @@ def _write_pages(run: "Run", found: "list[Told]", bound: str) -> "Path":
     from wblab.plot.page import page, save_page, write_page
     from wblab.plot.timeline import timeline
     from wblab.plot.whypage import TIMELINE, why_page
+    from wblab.why.told import explain_all
 
     path = run.path / "why.html"
     write_page(path, why_page(run, found, bound))
-    save_page(page(timeline(run, traced(run, "the timeline"))), run, run.path / TIMELINE)
+    cache = traced(run, "the timeline")
+    whole = timeline(run, cache, explained=explain_all(run, cache) if cache else [])
+    save_page(page(whole), run, run.path / TIMELINE)
     return path
 
 

@@ -1,6 +1,7 @@
 """The figures of a run that comparisons are made of: one row for each load and metric."""
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 import pandas as pd
@@ -25,8 +26,23 @@ METRICS = (
     "cycle_rate_hz",
     "throughput_bps",
 )
+# The paused time by cause, of runs that recorded it: cause_metric("throttled"). What is unknown is always among them.
+_CAUSE, UNTOLD_S = "paused_", "paused_unknown_s"
 # For these more is better; of all others less.
 MORE_IS_BETTER = frozenset({"cycle_rate_hz", "throughput_bps"})
+
+# What rooms above this one know of a run besides: metrics by load. See wblab/why/metrics.py.
+Further = Callable[[Run], Mapping[str, Mapping[str, float]]]
+
+
+def cause_metric(what: str) -> str:
+    """Return the metric that says how long a load was paused by a kind of wait, or by what else it did, in s."""
+    return f"{_CAUSE}{re.sub('[^a-z0-9]+', '_', what.lower())}_s"
+
+
+def is_cause(metric: str) -> bool:
+    """Return whether a metric is a part of the paused time."""
+    return metric.startswith(_CAUSE) and metric not in METRICS
 
 
 def load_metrics(item: LoadCycles) -> dict[str, float]:
@@ -58,14 +74,41 @@ def load_metrics(item: LoadCycles) -> dict[str, float]:
     return found
 
 
-def metrics_frame(run: Run) -> pd.DataFrame:
-    """Return a run's metrics as a tidy table: run, load, kind, metric, value."""
-    unplugged_s = unplug_s(run)
+def metrics_frame(run: Run, further: Further | None = None) -> pd.DataFrame:
+    """Return a run's metrics as a tidy table: run, load, kind, metric, value; with further ones behind each load's."""
+    unplugged_s, more = unplug_s(run), further(run) if further else {}
     rows = []
     for item in run.loads:
         found = load_metrics(item) | ({UNPLUG: unplugged_s[item.name]} if item.name in unplugged_s else {})
-        rows += [(run.name, item.name, item.load.kind, metric, found[metric]) for metric in METRICS if metric in found]
+        ordered = {metric: found[metric] for metric in METRICS if metric in found} | dict(more.get(item.name, {}))
+        rows += [(run.name, item.name, item.load.kind, metric, value) for metric, value in ordered.items()]
     return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def together(runs: Iterable[pd.DataFrame]) -> pd.DataFrame:
+    """Return the tables of some runs as one.
+
+    A load whose paused time is told by cause gets 0 s for each cause that only other runs of it have; a run that did
+    not record its causes gets none.
+    """
+    tables = list(runs)
+    causes: dict[str, dict[str, None]] = {}
+    for table in tables:
+        rows = table[table["metric"].map(is_cause)]
+        for load, metric in zip(rows["load"], rows["metric"], strict=True):
+            causes.setdefault(load, {})[metric] = None
+    return pd.concat([part for table in tables for part in (table, *_zeros(table, causes))], ignore_index=True)
+
+
+def _zeros(table: pd.DataFrame, causes: Mapping[str, Iterable[str]]) -> Iterable[pd.DataFrame]:
+    """Yield rows of 0 for the causes that loads of one run do not have, where they have any."""
+    for load, metrics in causes.items():
+        rows = table[table["load"] == load]
+        own = set(rows["metric"])
+        missing = [metric for metric in metrics if metric not in own]
+        if UNTOLD_S in own and missing:
+            zeros = rows.iloc[[0] * len(missing)]
+            yield zeros.assign(metric=missing, value=0.0)
 
 
 def control_stall_s(run: Run) -> float:
@@ -81,7 +124,8 @@ def is_noisy(run: Run, bound_ns: int = CONTROL_BOUND_NS) -> bool:
 def medians(table: pd.DataFrame, by: Iterable[str]) -> pd.DataFrame:
     """Return medians over runs: a row for each combination of `by` and load, a column for each metric."""
     wide = table.pivot_table(index=[*by, "load"], columns="metric", values="value", aggfunc="median")
-    return wide.reindex(columns=[metric for metric in METRICS if metric in wide.columns])
+    known = [metric for metric in METRICS if metric in wide.columns]
+    return wide.reindex(columns=[*known, *(metric for metric in wide.columns if metric not in METRICS)])
 
 
 def with_cell(table: pd.DataFrame, cell: Mapping[str, str | int | float]) -> pd.DataFrame:

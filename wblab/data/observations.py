@@ -14,7 +14,7 @@ from pyarrow.parquet import ParquetFile
 from wblab.core.errors import InputError, nearest
 from wblab.core.files import open_file
 from wblab.core.tables import to_table
-from wblab.data.metrics import is_noisy, metrics_frame, with_cell
+from wblab.data.metrics import Further, is_noisy, metrics_frame, together, with_cell
 from wblab.data.run import Run, find_run, read_run
 from wblab.lab.formats import COLUMNS, NOISY, NOISY_MARK, RUNS, TABLE
 from wblab.lab.printable import printable
@@ -111,10 +111,11 @@ def matrix_runs(path: Path) -> list[Path]:
     return sorted(run for run in (path / RUNS).glob("[!_.]*") if NOISY_MARK not in run.name)
 
 
-def runs_table(paths: Iterable[Path]) -> tuple[pd.DataFrame, tuple[str, ...]]:
+def runs_table(paths: Iterable[Path], further: Further | None = None) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """Return the table of some run directories, with a column for each key of their specs; and what was left out.
 
-    The kernel is the one that ran, whatever the spec calls it. Raises InputError.
+    The kernel is the one that ran, whatever the spec calls it. further: metrics beside those of `METRICS`. Raises
+    InputError.
     """
     runs = [read_run(path) for path in dict.fromkeys(path.resolve() for path in paths)]
     failed = [run.name for run in runs if run.failure]
@@ -126,22 +127,30 @@ def runs_table(paths: Iterable[Path]) -> tuple[pd.DataFrame, tuple[str, ...]]:
     keys = list(dict.fromkeys(key for spec in specs for key in spec))
     frames = [
         with_cell(
-            metrics_frame(run).assign(seed=run.spec.seed, noisy=is_noisy(run)),
+            metrics_frame(run, further).assign(seed=run.spec.seed, noisy=is_noisy(run)),
             {key: spec.get(key, NONE) for key in keys},
         )
         for run, spec in zip(runs, specs, strict=True)
     ]
     notes = (f"failed runs, left out: {', '.join(failed)}",) if failed else ()
-    return pd.concat(frames, ignore_index=True), notes
+    return together(frames), notes
 
 
 def found_observations(
-    names: Sequence[str], results: Path, by: Sequence[str] = (), baseline: Mapping[str, str] | None = None
+    names: Sequence[str],
+    results: Path,
+    by: Sequence[str] = (),
+    baseline: Mapping[str, str] | None = None,
+    further: Further | None = None,
 ) -> Observations:
-    """Return what there is to compare in runs, named as the commands take them, or in one matrix. Raises InputError."""
+    """Return what there is to compare in runs, named as the commands take them, or in one matrix.
+
+    further: metrics of runs beside those of `METRICS`; a matrix has those in its table that it was asked for. Raises
+    InputError.
+    """
     tables = [path for name in names for path in (Path(name), results / name) if is_table(path)]
     if not tables:
-        table, notes = runs_table(find_run(name, results) for name in names)
+        table, notes = runs_table((find_run(name, results) for name in names), further)
         return observations(table, by, baseline, notes)
     if len(names) > 1:
         raise InputError(f"{tables[0]} is the table of a matrix: give it alone, or give runs")

@@ -3,8 +3,10 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby
 from operator import itemgetter
+from typing import TypeVar
 
 from wblab.core.errors import InputError
 from wblab.core.loads.durable import Commit, SyncWrite
@@ -17,16 +19,17 @@ from wblab.layers.phases import read_phases
 from wblab.layers.stages import DEVICE, FLUSH, read_disks
 from wblab.why.recorded import read_recorded
 
+Key = TypeVar("Key")
+
 
 @dataclass(frozen=True)
 class LayeredCall:
-    """One system call of a load; times are ns.
+    """One system call of a load; times are ns, and moments count from the run's zero.
 
-    number: of the load's cycle, from 0. start_ns: from the run's zero. parts: time by what was waited for, kind by
-    kind, down to a state; they sum to `duration_ns`. served: how many requests and flushes it waited for while the
-    device was at them, one after the other. functions: how long each kernel function of the caller, or what it called,
-    slept; entered: how long it was in those whose begin and end are events. prefixes: the sums of `functions` by
-    Stephens's prefixes; once: with nothing counted again within a prefix.
+    number: of the load's cycle, from 0. pieces: what its time went to, one after the other and without gaps: by what
+    was waited for, kind by kind, down to a state, from when to when. functions: how long each kernel function of the
+    caller, or what it called, slept; entered: how long it was in those whose begin and end are events. prefixes: the
+    sums of `functions` by Stephens's prefixes; once: with nothing counted again within a prefix.
     """
 
     load: str
@@ -34,22 +37,31 @@ class LayeredCall:
     call: Name
     start_ns: int
     duration_ns: int
-    parts: Mapping[Path, int]
-    served: int
+    pieces: tuple[Piece, ...]
     functions: Mapping[str, int]
     entered: Mapping[str, int]
     prefixes: Mapping[str, int]
     once: Mapping[str, int]
 
+    @cached_property
+    def parts(self) -> dict[Path, int]:
+        """The time by what was waited for and state, which sums to `duration_ns`; the longest first."""
+        return _summed((path, end_ns - start_ns) for path, start_ns, end_ns in self.pieces)
+
     @property
     def states(self) -> dict[str, int]:
         """Where the time passed at last: disjoint states that sum to `duration_ns`, the longest first."""
-        return _by(self.parts, -1)
+        return _summed((path[-1], time_ns) for path, time_ns in self.parts.items())
 
     @property
     def causes(self) -> dict[str, int]:
         """What the caller itself did or waited for: disjoint too, and of the same sum; the longest first."""
-        return _by(self.parts, 0)
+        return _summed((path[0], time_ns) for path, time_ns in self.parts.items())
+
+    @property
+    def served(self) -> int:
+        """How many requests and flushes it waited for while the device was at them, one after the other."""
+        return sum(path[-1] in (DEVICE, FLUSH) for path, _, _ in self.pieces)
 
 
 def layers(run: Run, load: str = "") -> list[LayeredCall]:
@@ -75,10 +87,6 @@ def _waits(item: LoadCycles) -> bool:
 
 
 def _layered(run: Run, charge: Charge, entered: Mapping[str, Entered], item: LoadCycles, call: Call) -> LayeredCall:
-    pieces = list(_pieces(charge.of_task(item.pid, call.start_ns, call.end_ns)))
-    parts: Counter[Path] = Counter()
-    for path, time_ns in pieces:
-        parts[path] += time_ns
     sleeps = asleep_in(charge.recorded, item.pid, call.start_ns, call.end_ns)
     functions = inclusive(sleeps)
     return LayeredCall(
@@ -87,8 +95,7 @@ def _layered(run: Run, charge: Charge, entered: Mapping[str, Entered], item: Loa
         call=call.name,
         start_ns=call.start_ns - run.zero_ns,
         duration_ns=call.end_ns - call.start_ns,
-        parts=dict(parts.most_common()),
-        served=sum(path[-1] in (DEVICE, FLUSH) for path, _ in pieces),
+        pieces=tuple(_joined(charge.of_task(item.pid, call.start_ns, call.end_ns), run.zero_ns)),
         functions=functions,
         entered={name: each.of(item.pid, call.start_ns, call.end_ns) for name, each in entered.items()},
         prefixes=summed(functions),
@@ -96,15 +103,16 @@ def _layered(run: Run, charge: Charge, entered: Mapping[str, Entered], item: Loa
     )
 
 
-def _pieces(found: Iterable[Piece]) -> Iterator[tuple[Path, int]]:
-    """Yield the pieces that are not empty, and how long they are; neighbours on the same path are one."""
+def _joined(found: Iterable[Piece], zero_ns: int) -> Iterator[Piece]:
+    """Yield the pieces that are not empty; neighbours on the same path are one."""
     filled = (piece for piece in found if piece[2] > piece[1])
-    for path, pieces in groupby(filled, key=itemgetter(0)):
-        yield path, sum(end_ns - start_ns for _, start_ns, end_ns in pieces)
+    for path, group in groupby(filled, key=itemgetter(0)):
+        pieces = list(group)
+        yield path, pieces[0][1] - zero_ns, pieces[-1][2] - zero_ns
 
 
-def _by(parts: Mapping[Path, int], place: int) -> dict[str, int]:
-    found: Counter[str] = Counter()
-    for path, time_ns in parts.items():
-        found[path[place]] += time_ns
+def _summed(times: Iterable[tuple[Key, int]]) -> dict[Key, int]:
+    found: Counter[Key] = Counter()
+    for key, time_ns in times:
+        found[key] += time_ns
     return dict(found.most_common())

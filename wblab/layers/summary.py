@@ -3,12 +3,13 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 import numpy as np
 
 from wblab.layers.calls import Name
 from wblab.layers.charge import Path
+from wblab.layers.functions import PREFIXES
 from wblab.layers.requests import LayeredCall
 
 _TAIL = 0.99
@@ -54,21 +55,23 @@ def summaries(found: Iterable[LayeredCall]) -> list[Summary]:
     return [_summary(*key, calls) for key, calls in groups.items()]
 
 
+def per_write(found: Sequence[Summary], field: Literal["prefixes", "once"]) -> dict[str, float]:
+    """Return a field of LayeredCall by prefix: the mean of a write together with what waits for it, in ns."""
+    writes = max(item.count for item in found)
+    return {layer: sum(getattr(item, field)[layer] * item.count for item in found) / writes for layer in PREFIXES}
+
+
 def his_shares(found: Sequence[Summary]) -> dict[str, float]:
     """Return each prefix's share of the three sums, as Stephens has it, of all calls of some summaries together."""
-    sums = {layer: sum(item.prefixes[layer] * item.count for item in found) for layer in _layers(found)}
+    sums = per_write(found, "prefixes")
     total = sum(sums.values())
     return {layer: value / total if total else 0.0 for layer, value in sums.items()}
 
 
 def true_shares(found: Sequence[Summary]) -> dict[str, float]:
     """Return for how much of all time of the calls something of each prefix was entered, and the caller asleep."""
-    total = sum(item.duration.mean_ns * item.count for item in found)
-    return {layer: sum(item.once[layer] * item.count for item in found) / total for layer in _layers(found)}
-
-
-def _layers(found: Sequence[Summary]) -> list[str]:
-    return list(dict.fromkeys(layer for item in found for layer in item.prefixes))
+    total = sum(item.duration.mean_ns * item.count for item in found) / max(item.count for item in found)
+    return {layer: value / total for layer, value in per_write(found, "once").items()}
 
 
 def _summary(load: str, call: Name, found: list[LayeredCall]) -> Summary:

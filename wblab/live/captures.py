@@ -24,8 +24,12 @@ BLOCKING = (
     *("unlinkat", "mkdir", "mkdirat", "rmdir"),
 )
 SYSTEMS = ("writeback", "block", "sched:sched_switch", "sched:sched_waking", "sched:sched_wakeup_new")
-# Whenever a block of metadata is looked at: nine events of ten on ext4, which tell nothing of a pause.
-TOO_MANY = ("block:block_touch_buffer", "block:block_dirty_buffer")
+# Whenever a block of metadata is looked at, or a page is written to: nine events of ten, which tell nothing of a pause.
+TOO_MANY = (
+    *("block:block_touch_buffer", "block:block_dirty_buffer"),
+    *("ext4:ext4_es_lookup_extent_enter", "ext4:ext4_es_lookup_extent_exit", "ext4:ext4_da_reserve_space"),
+    *("ext4:ext4_es_insert_extent", "ext4:ext4_es_insert_delayed_extent", "ext4:ext4_es_insert_delayed_block"),
+)
 # Where a task goes to sleep, and where the one is who wakes it: the two witnesses of `wblab why`.
 STACKS = {"sched:sched_switch": "stacktrace if prev_state & 255", "sched:sched_waking": "stacktrace"}
 _NO_MORE = b"\n"

@@ -2,6 +2,7 @@
 
 base = "base-device"                  # a preset, a TOML file or a run directory
 seeds = 10                            # 1 to 10, or a list of them
+metrics = ["causes"]                  # what the table of results has besides: the paused time by cause
 [set]                                 # for all cells
 "trace.events" = []
 [axes]
@@ -20,7 +21,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from wblab.core.check import NAME, check_name, check_spec
 from wblab.core.errors import InputError
@@ -28,6 +29,7 @@ from wblab.core.files import parse_toml, read_bytes
 from wblab.core.spec import Spec
 from wblab.core.tables import from_table, to_table
 from wblab.core.units import Nanoseconds
+from wblab.host.blame import is_wanted
 from wblab.lab.formats import COLUMNS
 from wblab.lab.places import MATRICES
 from wblab.lab.specfile import MOST_BYTES, find_spec, is_record, read_table, set_key
@@ -37,6 +39,7 @@ MAX_RUNS = 100_000
 _OWN_KEYS = {"name": "the matrix names its runs", "seed": "give seeds"}
 
 Label = str | int | float
+Further = Literal["causes"]  # metrics that a matrix is asked for
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,12 +48,14 @@ class Settings:
 
     base: the spec that all cells start from. seeds: how many, from 1, or which.
     control_bound: a run whose control load stalls for longer is noisy. repeats: how often a noisy run is made again;
-    in virtual time the host cannot reach the guest, and nothing is repeated.
+    in virtual time the host cannot reach the guest, and nothing is repeated. metrics: what the table has besides; for
+    the paused time by cause, the trace of each run is read.
     """
 
     name: str
     base: str
     seeds: tuple[int, ...]
+    metrics: tuple[Further, ...] = ()
     control_bound: Nanoseconds = Nanoseconds(50_000_000)
     repeats: int = 2
 
@@ -80,6 +85,7 @@ class Matrix:
     cells: tuple[Cell, ...]
     control_bound_ns: int
     repeats: int
+    metrics: tuple[Further, ...] = ()
 
     def runs(self) -> list[tuple[Cell, int]]:
         """Return all that is to run, seed by seed: what was done when it is interrupted is spread over the cells."""
@@ -142,13 +148,15 @@ def expand(table: dict[str, Any], folder: Path, *, built: Sequence[str] = (), se
         _cell(start, f"{number:0{digits}}", dict(zip(axes, combination, strict=True)), is_record(base))
         for number, combination in enumerate(combinations)
     )
-    return Matrix(settings.name, settings.seeds, cells, settings.control_bound, settings.repeats)
+    if "causes" in settings.metrics and not any(is_wanted(cell.spec) for cell in cells):
+        raise InputError("metrics: no run would record why it is paused: give its cells trace.events, and trace.blame")
+    return _matrix(settings, cells)
 
 
 def to_json(matrix: Matrix) -> dict[str, Any]:
     """Return a matrix as matrix.json keeps it: complete, whatever becomes of its file and its base."""
     cells = [{"name": cell.name, "levels": cell.levels, "spec": to_table(cell.spec)} for cell in matrix.cells]
-    own = {"control_bound_ns": matrix.control_bound_ns, "repeats": matrix.repeats}
+    own = {"control_bound_ns": matrix.control_bound_ns, "repeats": matrix.repeats, "metrics": list(matrix.metrics)}
     return {"name": matrix.name, "seeds": list(matrix.seeds), **own, "cells": cells}
 
 
@@ -160,13 +168,17 @@ def from_json(value: Mapping[str, Any]) -> Matrix:
             for cell in value["cells"]
         )
         given = {key: value[key] for key in ("name", "seeds", "repeats")}
-        given |= {"base": "", "control_bound": value["control_bound_ns"]}
+        given |= {"base": "", "control_bound": value["control_bound_ns"], "metrics": value.get("metrics", [])}
         settings = from_table(Settings, given, exact=True)
         _check_settings(settings)
         _check_cells(cells, len(settings.seeds))
-        return Matrix(settings.name, settings.seeds, cells, settings.control_bound, settings.repeats)
+        return _matrix(settings, cells)
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"it holds no matrix of the lab ({type(error).__name__}: {error})") from None
+
+
+def _matrix(settings: Settings, cells: tuple[Cell, ...]) -> Matrix:
+    return Matrix(settings.name, settings.seeds, cells, settings.control_bound, settings.repeats, settings.metrics)
 
 
 def _check_cells(cells: Sequence[Cell], seeds: int) -> None:

@@ -162,21 +162,25 @@ class Store:
         """Return the metrics of all runs that count, or of those whose names have a mark: one row for each metric."""
         import pandas as pd
 
-        from wblab.data.metrics import metrics_frame, with_cell
+        from wblab.data.metrics import metrics_frame, together, with_cell
         from wblab.data.run import read_run
+        from wblab.why.metrics import cause_metrics
 
+        further = cause_metrics if "causes" in self.matrix.metrics else None
         parts = []
         for cell, seed in self.matrix.runs():
             name = run_name(cell, seed)
             for path in sorted(self.runs.glob(f"{name}{mark}*")) if mark else [self.runs / name]:
                 if path.is_dir():
                     parts.append(
-                        with_cell(metrics_frame(read_run(path)), cell.levels | {"cell": cell.name, "seed": seed})
+                        with_cell(
+                            metrics_frame(read_run(path), further), cell.levels | {"cell": cell.name, "seed": seed}
+                        )
                     )
         axes = list(self.matrix.cells[0].levels)
         if not parts:
             return pd.DataFrame(columns=[*axes, "cell", "seed", *COLUMNS])
-        table = pd.concat(parts, ignore_index=True)
+        table = together(parts)
         for axis in axes:  # levels of several types make no column of Parquet
             if len({type(cell.levels[axis]) for cell in self.matrix.cells}) > 1:
                 table[axis] = table[axis].astype(str)

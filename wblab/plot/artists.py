@@ -12,8 +12,9 @@ from wblab.plot.colours import PAUSE
 from wblab.plot.marks import Blocks, Label, Levels, Line, Mark, Points, Rules, Spans, Stack
 from wblab.plot.pane import Axis, Pane
 from wblab.plot.reduction import COLUMNS, visible
-from wblab.plot.style import legend_above, literal, new_axes
+from wblab.plot.style import MARK, legend_above, literal, new_axes
 
+_HATCH = "////"
 _STEPS = (1, 2, 2.5, 5, 10)  # between ticks
 
 Axes = Any  # matplotlib.axes.Axes
@@ -29,6 +30,13 @@ def plot_pane(pane: Pane, zero_ns: int = 0, *, ax: Axes = None) -> Axes:
     if pane.explained:
         legend_above(ax)
     return ax
+
+
+def patch_look(colour: str, is_hatched: bool) -> dict[str, Any]:
+    """Return how Matplotlib fills what has a colour."""
+    if is_hatched:
+        return {"facecolor": colour, "edgecolor": MARK, "hatch": _HATCH}
+    return {"facecolor": colour, "edgecolor": colour}
 
 
 def plot_mark(mark: Mark, zero_ns: int, ax: Axes) -> None:
@@ -78,10 +86,15 @@ def _(mark: Blocks, ax: Axes, seconds: Seconds) -> None:
     blocks = mark.reduced(COLUMNS)
     if not len(blocks.heights_s):
         return
-    edges_s, paused = seconds(blocks.edges_ns), blocks.paused
-    ax.stairs(np.where(paused, 0, blocks.heights_s), edges_s, fill=True, color=mark.colour, linewidth=0)
-    if paused.any():
-        ax.stairs(np.where(paused, blocks.heights_s, 0), edges_s, fill=True, color=PAUSE, linewidth=0)
+    edges_s, paused, explained = seconds(blocks.edges_ns), blocks.paused, blocks.explained
+    low = blocks.heights_s - np.where(explained, blocks.pauses_s, 0)
+    ax.stairs(np.where(paused & ~explained, 0, low), edges_s, fill=True, color=mark.colour, linewidth=0)
+    if (paused & ~explained).any():
+        ax.stairs(np.where(paused & ~explained, low, 0), edges_s, fill=True, color=PAUSE, linewidth=0)
+    for part in blocks.parts:
+        high = low + part.seconds
+        ax.stairs(high, edges_s, baseline=low, fill=True, linewidth=0, **patch_look(part.colour, part.is_hatched))
+        low = high
 
 
 @_draw.register

@@ -1,37 +1,39 @@
-"""Which colour a part of a pause has: kinds of wait for the same thing have shades of one colour."""
+"""Which colour a cause of a pause has, in every picture and page: kinds of wait for the same thing have shades of one.
+
+Colour-blind readers can tell the first colours of the families from one another, and from those of loads.
+"""
 
 from collections.abc import Iterable
 
-from wblab.plot.colours import OTHERS, SERIES
+from wblab.plot.colours import OTHERS, PAUSE
 from wblab.why.account import ASLEEP, RUNNABLE, RUNNING, UNTOLD
 
-UNKNOWN = "#FFFFFF"  # drawn with a border, so that it is seen as a gap
+UNKNOWN = "#FFFFFF"  # drawn with a border, or hatched, so that it is seen as a gap
 
-_BLUE, _ORANGE, _GREEN, _PINK, _SKY, _RED, _GREY, _ = SERIES
-_FAMILIES = {
-    _RED: ("throttled", "group throttled", "flusher"),
-    _BLUE: (
-        *("journal writes block", "commit", "transaction locked", "transaction switching", "open handles"),
-        *("transaction full", "journal full", "fast commit", "log space", "log write", "log buffer", "pinned inode"),
-        *("busy extent", "btrfs transaction", "btrfs space", "checkpoint"),
+FAMILIES = {
+    PAUSE: ("throttled", "group throttled", "flusher"),
+    "#3B0A57": (
+        *("journal writes block", "transaction locked", "transaction switching", "transaction full", "open handles"),
+        *("journal full", "log space", "log buffer", "pinned inode", "busy extent", "btrfs transaction"),
+        *("btrfs space", "checkpoint"),
     ),
-    _PINK: (
-        *("folio under writeback", "inode under writeback", "folio locked", "buffer", "XFS block"),
-        *("XFS block locked", "btrfs extent"),
-    ),
-    _ORANGE: (
+    "#C45FE6": ("commit", "log write", "fast commit"),
+    "#E3BE8F": ("folio under writeback", "folio locked"),
+    "#F0E442": ("inode under writeback",),
+    "#5A1A00": ("buffer", "XFS block", "XFS block locked", "btrfs extent"),
+    "#8A6239": (
         *("request", "write-back throttling", "flush", "direct write", "direct writes of others", "queue frozen"),
         *("array", "served"),
     ),
-    _SKY: ("reclaim", "pool"),
-    _GREEN: ("lock", "file lock", "task", "work", "grace period"),
-    _GREY: (RUNNING,),
+    "#FF9EC6": ("reclaim", "pool"),
+    "#7FC845": ("lock", "file lock", "task", "work", "grace period"),
+    "#DDDDDD": (RUNNING,),
     OTHERS: (RUNNABLE, ASLEEP),
 }
-_LIGHTEST = 0.8  # of the way to white; the kinds of a family are equally far apart
+_LIGHTEST = 0.85  # of the way to white; the kinds of a family are equally far apart
 _OF = {
     what: (colour, _LIGHTEST * place / len(kinds))
-    for colour, kinds in _FAMILIES.items()
+    for colour, kinds in FAMILIES.items()
     for place, what in enumerate(kinds)
 }
 

@@ -10,9 +10,11 @@ from wblab.core.units import NS_PER_MS, NS_PER_S
 from wblab.data.pauses import DEFAULT_BOUND_NS
 from wblab.data.run import LoadCycles
 from wblab.data.window import Window, cycles_in
+from wblab.plot.causes import Causes
 from wblab.plot.colours import CONTROL, PAUSE, load_colours
 from wblab.plot.marks import Blocks, Label, Line, Mark, Side
 from wblab.plot.pane import Axis, Pane
+from wblab.plot.style import MARK
 
 CONTROL_RANGE = (0.95, 1.25)  # of its idle time: a control load's cycles lie in it, unless the host stalls
 INNOCENT, OFFENDING = "innocent", "offender"  # groups of the legend
@@ -33,13 +35,17 @@ def control_panes(loads: Iterable[LoadCycles], window: Window) -> list[Pane]:
     return [control_pane(item, window) for item in loads if item.load.role == "control"]
 
 
-def writing_panes(loads: Iterable[LoadCycles], bound_ns: int, window: Window, *, is_close: bool) -> list[Pane]:
+def writing_panes(
+    loads: Iterable[LoadCycles], bound_ns: int, window: Window, causes: Causes, *, is_close: bool
+) -> list[Pane]:
     """Return a pane for each other load, all with one scale, so that their heights can be compared.
 
     Close by, one that does nothing in the window has none.
     """
     colours = load_colours({item.name: item.load for item in loads})
-    writing = [(item, cycles(item, colours, bound_ns, window)) for item in loads if item.load.role != "control"]
+    writing = [
+        (item, causes.of(cycles(item, colours, bound_ns, window))) for item in loads if item.load.role != "control"
+    ]
     middle_ns = (window.start_ns + window.end_ns) // 2
     heights_s = (blocks.heights_s.max(initial=0) for item, blocks in writing if item.load.has_pauses)
     top_s = max(_LEAST_TOP_S, _HEADROOM * float(max(heights_s, default=0)))
@@ -76,7 +82,8 @@ def load_pane(item: LoadCycles, blocks: Blocks, top_s: float) -> Pane:
         longest = int(blocks.pauses_s.argmax())
         middle_ns = (int(blocks.edges_ns[longest]) + int(blocks.edges_ns[longest + 1])) // 2
         text = f"{blocks.pauses_s[longest]:.1f} s"
-        marks.append(Label(middle_ns, float(blocks.heights_s[longest]), text, PAUSE))
+        colour = MARK if blocks.explained[longest] else PAUSE  # which is that of one cause
+        marks.append(Label(middle_ns, float(blocks.heights_s[longest]), text, colour))
     return Pane(item.name, describe(item), Axis("cycle (s)", 0, top_s, count=4), tuple(marks), 0.85)
 
 

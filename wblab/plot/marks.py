@@ -83,11 +83,27 @@ class Stack:
 
 
 @dataclass(frozen=True)
+class Part:
+    """What pauses of blocks were, one cause: in seconds, of each block how much; 0 of what has no pause."""
+
+    name: str
+    seconds: Values
+    colour: str
+    is_hatched: bool = False
+
+    @property
+    def group(self) -> str:
+        """The group of the legend below all panes that it belongs to."""
+        return f"{PAUSED}: {self.name}"
+
+
+@dataclass(frozen=True)
 class Blocks:
     """Cycles of a load, side by side: as wide and as high as each took; those with a pause over the bound stand out.
 
     Of n cycles, `edges_ns` has n + 1 items, and in seconds `heights_s` n and `pauses_s` n. `counts`: how many cycles
-    each block stands for. group: of the legend below all panes, as `pane.Meaning`.
+    each block stands for. group: of the legend below all panes, as `pane.Meaning`. parts: what the pauses over the
+    bound were, one on the other, where that is known; `told`: the same in words.
     """
 
     name: str
@@ -98,6 +114,13 @@ class Blocks:
     bound_s: float
     colour: str
     group: str
+    parts: tuple[Part, ...] = ()
+    told: Values | None = None
+
+    @property
+    def explained(self) -> NDArray[np.bool_]:
+        """Which blocks have parts."""
+        return np.asarray(sum((part.seconds for part in self.parts), np.zeros(len(self.heights_s))) > 0)
 
     @property
     def paused(self) -> NDArray[np.bool_]:
@@ -122,6 +145,8 @@ class Blocks:
             heights_s=np.maximum.reduceat(self.heights_s, begins),
             pauses_s=np.maximum.reduceat(self.pauses_s, begins),
             counts=np.add.reduceat(self.counts, begins),
+            parts=tuple(replace(part, seconds=part.seconds[begins]) for part in self.parts),
+            told=None if self.told is None else self.told[begins],
         )
 
 

@@ -156,7 +156,8 @@ def _name_offenders(figure: Any, timeline: Timeline) -> None:
 def _explain_colours(figure: Any, timeline: Timeline, place: float) -> None:
     """Add the page's own legend, whose entries switch their colours on all panes, and how to use the page."""
     for meaning in timeline.meanings:
-        square = {"symbol": "square", "size": 12, "color": meaning.colours[0]}
+        border = {"line": {"color": MARK, "width": 1}} if meaning.is_hatched else {}
+        square = {"symbol": "square", "size": 12, "color": meaning.colours[0]} | border
         look = {"mode": "markers", "marker": square, "name": _named(meaning), "legendgroup": meaning.group}
         figure.add_trace(go.Scatter(x=[None], y=[None], yaxis=_y(len(timeline.panes)), **look))
     figure.update_layout(

@@ -49,6 +49,7 @@ class Meaning:
     group: str
     colours: tuple[str, ...]
     text: str
+    is_hatched: bool = False
 
 
 @dataclass(frozen=True)

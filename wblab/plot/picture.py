@@ -9,7 +9,7 @@ from matplotlib.legend_handler import HandlerTuple
 from matplotlib.patches import Patch
 
 from wblab.core.units import NS_PER_S
-from wblab.plot.artists import plot_mark, plot_pane
+from wblab.plot.artists import patch_look, plot_mark, plot_pane
 from wblab.plot.colours import PAUSE
 from wblab.plot.pane import Pane, Timeline
 from wblab.plot.style import DPI, GRID, LEGEND_ROW_IN, MARK, PANE_HEIGHT_IN, WIDTH_IN, legend_rows, literal
@@ -17,6 +17,7 @@ from wblab.plot.style import DPI, GRID, LEGEND_ROW_IN, MARK, PANE_HEIGHT_IN, WID
 Axes = Any  # matplotlib.axes.Axes
 # Margins in inches: fixed, as finding them out takes longer than drawing.
 _LEFT, _RIGHT, _TOP, _BOTTOM, _BETWEEN = 0.95, 0.2, 0.62, 0.75, 0.32
+_LEGEND_LETTERS, _SWATCH_LETTERS = 165, 8  # in a row of the legend below all panes, and what a colour takes of them
 _TITLE_LETTERS, _TITLE_ROW_IN = 155, 0.17  # that fit in one line, and how high another is
 _LABEL_AT = -0.062  # of a pane's width: the labels of all y axes stand in one line
 
@@ -28,7 +29,8 @@ def picture(timeline: Timeline) -> Figure:
     above_in = [LEGEND_ROW_IN * (legend_rows(pane.explained) - 1) for pane in panes]
     lines = [part for line in timeline.title.splitlines() for part in wrap(line, _TITLE_LETTERS)]
     top_in = _TOP + _TITLE_ROW_IN * (len(lines) - 1)
-    height_in = top_in + _BOTTOM + sum(heights_in) + sum(above_in) + _BETWEEN * (len(panes) - 1)
+    bottom_in = _BOTTOM + LEGEND_ROW_IN * (_rows(timeline) - 1)
+    height_in = top_in + bottom_in + sum(heights_in) + sum(above_in) + _BETWEEN * (len(panes) - 1)
     figure = Figure(figsize=(WIDTH_IN, height_in), dpi=DPI)
     FigureCanvasAgg(figure)
     place_in = height_in - top_in
@@ -72,8 +74,18 @@ def _name_offenders(timeline: Timeline, ax: Axes) -> None:
 
 
 def _explain_colours(timeline: Timeline, figure: Figure) -> None:
-    patches: list[Any] = [tuple(Patch(color=colour) for colour in meaning.colours) for meaning in timeline.meanings]
+    patches: list[Any] = [
+        tuple(Patch(linewidth=0, **patch_look(colour, meaning.is_hatched)) for colour in meaning.colours)
+        for meaning in timeline.meanings
+    ]
     labels = [meaning.text for meaning in timeline.meanings]
     handlers = {tuple: HandlerTuple(ndivide=None, pad=0)}
-    look: dict[str, Any] = {"loc": "lower right", "ncols": len(labels), "frameon": False, "fontsize": 9}
+    columns = -(-len(labels) // _rows(timeline))
+    look: dict[str, Any] = {"loc": "lower right", "ncols": columns, "frameon": False, "fontsize": 9}
     figure.legend(patches, labels, handler_map=handlers, **look)
+
+
+def _rows(timeline: Timeline) -> int:
+    """Return how many rows the legend below all panes needs."""
+    letters = sum(len(meaning.text) + _SWATCH_LETTERS for meaning in timeline.meanings)
+    return max(1, -(-letters // _LEGEND_LETTERS))

@@ -1,5 +1,7 @@
 """The timeline of a run: what each load did, beside what the page cache did."""
 
+from collections.abc import Sequence
+
 from wblab.core.spec import Disk, Spec
 from wblab.core.stacks import part_of
 from wblab.core.units import format_bytes, format_time
@@ -9,12 +11,15 @@ from wblab.data.run import Run
 from wblab.data.window import Window, cycles_in, whole
 from wblab.lab.livespec import LiveSpec
 from wblab.plot.cachepanes import cache_panes
+from wblab.plot.causes import Causes, causes_of, colour_of
 from wblab.plot.colours import PAUSE, load_colours
 from wblab.plot.loadpanes import INNOCENT, OFFENDING, control_panes, writing_panes
 from wblab.plot.marks import PAUSED, Rules, Spans
 from wblab.plot.pane import Meaning, Timeline
 from wblab.plot.style import LOST, MARK
 from wblab.plot.writerpanes import writer_panes
+from wblab.why.account import UNTOLD
+from wblab.why.explain import Explanation
 
 MOST_GUIDES = 400  # lines for cycles; more would be a grey wall
 _LABEL_WIDTH = 0.07  # of the axis: what "l1 starts" takes
@@ -23,14 +28,19 @@ _MOST_DISKS = 2  # that a title has room for
 
 
 def timeline(
-    run: Run, cache: PageCache | None = None, bound_ns: int = DEFAULT_BOUND_NS, window: Window | None = None
+    run: Run,
+    cache: PageCache | None = None,
+    bound_ns: int = DEFAULT_BOUND_NS,
+    window: Window | None = None,
+    explained: Sequence[Explanation] = (),
 ) -> Timeline:
     """Return the panes of a run: control loads first, then the page cache if it was traced, then the other loads.
 
-    Pauses over `bound_ns` stand out. With a window, only that span is shown, as a close-up: then cycles of innocent
-    loads are lines on every pane.
+    Pauses over `bound_ns` stand out; those that are explained have the colours of their causes. With a window, only
+    that span is shown, as a close-up: then cycles of innocent loads are lines on every pane.
     """
     shown, is_close = window or whole(run), window is not None
+    causes = causes_of([item for item in explained if _is_in(item, shown, run.zero_ns)], run.zero_ns)
     lost_ns = cache.lost_ns if cache else ()
     colours = load_colours({item.name: item.load for item in run.loads})
     starts_ns = run.offender_starts_ns()
@@ -42,7 +52,7 @@ def timeline(
             *control_panes(run.loads, shown),
             *(cache_panes(cache, shown, colours) if cache else ()),
             *writer_panes(run, cache, shown, colours),
-            *writing_panes(run.loads, bound_ns, shown, is_close=is_close),
+            *writing_panes(run.loads, bound_ns, shown, causes, is_close=is_close),
         ),
         (
             *([Spans(lost_ns, LOST, group=_LOST_GROUP)] if lost_ns else []),
@@ -53,8 +63,18 @@ def timeline(
             {name: time_ns for name, time_ns in starts_ns.items() if shown.start_ns <= time_ns <= shown.end_ns},
             shown.duration_ns,
         ),
-        _meanings(run, colours, bound_ns, is_close=is_close, is_lossy=bool(lost_ns)),
+        _meanings(
+            run,
+            colours,
+            _of_pauses(causes, bound_ns),
+            " (also as lines on every pane)" if is_close else "",
+            bool(lost_ns),
+        ),
     )
+
+
+def _is_in(item: Explanation, window: Window, zero_ns: int) -> bool:
+    return item.end_ns + zero_ns > window.start_ns and item.start_ns + zero_ns < window.end_ns
 
 
 def start_labels(starts: dict[str, int], span: int) -> list[tuple[int, str]]:
@@ -121,15 +141,26 @@ def _guides(run: Run, window: Window, colours: dict[str, str]) -> list[Rules]:
     return guides
 
 
-def _meanings(run: Run, colours: dict[str, str], bound_ns: int, *, is_close: bool, is_lossy: bool) -> list[Meaning]:
+def _meanings(run: Run, colours: dict[str, str], paused: Sequence[Meaning], also: str, lost: bool) -> list[Meaning]:
+    """Return what colours mean. paused: of pauses; also: what else those of innocent loads are."""
+
     def of_loads(role: str) -> tuple[str, ...]:
         return tuple(dict.fromkeys(colours[item.name] for item in run.loads if item.load.role == role))
 
-    also = " (also as lines on every pane)" if is_close else ""
     meanings = [
         Meaning(INNOCENT, of_loads("innocent"), f"cycles of an innocent load{also}"),
         Meaning(OFFENDING, of_loads("offender"), "cycles of an offender"),
-        Meaning(PAUSED, (PAUSE,), f"paused for over {format_time(bound_ns)}"),
-        Meaning(_LOST_GROUP, (LOST,) if is_lossy else (), "events lost"),
+        *paused,
+        Meaning(_LOST_GROUP, (LOST,) if lost else (), "events lost"),
     ]
     return [meaning for meaning in meanings if meaning.colours]
+
+
+def _of_pauses(causes: Causes, bound_ns: int) -> list[Meaning]:
+    """Return what the colours of pauses mean; the first says what they are."""
+    says = f"paused for over {format_time(bound_ns)}"
+    found = [
+        Meaning(f"{PAUSED}: {name}", (colour_of(name),), f"{says}: {name}" if not at else name, name == UNTOLD)
+        for at, name in enumerate(causes.told)
+    ]
+    return found or [Meaning(PAUSED, (PAUSE,), says)]

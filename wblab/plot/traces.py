@@ -4,22 +4,26 @@ from collections.abc import Callable
 from functools import singledispatch
 from html import escape
 from string import Formatter
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
 from wblab.core.units import NS_PER_S
+from wblab.lab.printable import printable
 from wblab.plot.colours import PAUSE
 from wblab.plot.marks import PAUSED, Blocks, Label, Levels, Line, Mark, Points, Rules, Spans, Stack, Times, Values
 from wblab.plot.pane import Pane
 from wblab.plot.reduction import visible
+from wblab.plot.style import MARK
 
 # More than a screen has pixels, so that a span of a run still has its detail; few enough for a file of some MB.
 BLOCK_COLUMNS = 20_000
 _LINE_COLUMNS = 10_000
 _POINT_COLUMNS = 20_000  # of all tasks together
 _SVG_POINTS = 20_000  # in a pane; with more, a browser is slow unless its graphics card draws them
+_TOLD_LETTERS = 110  # of a line of what is said of a pause
 _INSET = 0.005  # of a step
 _PIXELS = 4 / 3  # of a point
 
@@ -127,20 +131,42 @@ def _(mark: Blocks, seconds: Seconds, columns: int) -> list[Any]:
     blocks = mark.reduced(columns)
     if not len(blocks.heights_s):
         return []
-    edges_s, paused = seconds(blocks.edges_ns), blocks.paused
-    normal = np.append(np.where(paused, 0, blocks.heights_s), 0)
+    edges_s, paused, explained = seconds(blocks.edges_ns), blocks.paused, blocks.explained
+    low = blocks.heights_s - np.where(explained, blocks.pauses_s, 0)
+    alike = paused & ~explained
+    normal = np.append(np.where(alike, 0, low), 0)
     traces = [_area(edges_s, normal, mark.colour, mark.group, line={"shape": "hv"}, fill="tozeroy")]
-    if paused.any():
-        left, right, height = (part[paused] for part in (edges_s[:-1], edges_s[1:], blocks.heights_s))
-        gap, ground = np.full(len(height), np.nan), np.zeros(len(height))
-        times_s, heights_s = np.stack([left, left, right, right, left]), np.stack([ground, height, height, ground, gap])
-        traces.append(_area(times_s.T.ravel(), heights_s.T.ravel(), PAUSE, PAUSED, fill="toself"))
+    if alike.any():
+        traces.append(_boxes(edges_s, np.zeros(len(low)), np.where(alike, low, 0), PAUSE, PAUSED))
+    for part in blocks.parts:
+        high = low + part.seconds
+        hatch = {"fillpattern": {"shape": "/", "size": 5, "fgcolor": MARK}} if part.is_hatched else {}
+        traces.append(_boxes(edges_s, low, high, part.colour, part.group, **hatch))
+        low = high
     words = np.where(blocks.counts > 1, "longest ", "").astype(object)
     words[paused] = [f"paused for {pause_s:.2f} s in a " for pause_s in blocks.pauses_s[paused]]
     template = f"{_name(mark.name)}: %{{text}}cycle of %{{y:.3~s}}s, from %{{customdata:.3f}} s"
     look = {"mode": "lines", "line": {"width": 0, "color": mark.colour}, "text": np.repeat(words, 2)}
+    if blocks.told is not None:
+        template += "%{hovertext}"
+        look["hovertext"] = np.repeat(np.array([_told(text) for text in blocks.told], object), 2)
     ends_s, tops_s, starts_s = _both_ends(edges_s), np.repeat(blocks.heights_s, 2), np.repeat(edges_s[:-1], 2)
     return [*traces, _trace(mark.name, ends_s, tops_s, template, starts_s, showlegend=False, **look)]
+
+
+def _boxes(edges_s: Values, low: Values, high: Values, colour: str, group: str, **style: Any) -> Any:
+    """Return blocks, from and to some height, as one area; those that are lower than high."""
+    which = high > low
+    left, right, bottom, top = (part[which] for part in (edges_s[:-1], edges_s[1:], low, high))
+    gap = np.full(len(top), np.nan)
+    times_s, heights_s = np.stack([left, left, right, right, left]), np.stack([bottom, top, top, bottom, gap])
+    return _area(times_s.T.ravel(), heights_s.T.ravel(), colour, group, fill="toself", **style)
+
+
+def _told(text: str) -> str:
+    """Return sentences as lines of what is shown when something is pointed at; before them a new line."""
+    lines = [part for line in text.splitlines() for part in wrap(printable(line), _TOLD_LETTERS)]
+    return "".join(f"<br>  {plain(line)}" for line in lines)
 
 
 def _count(pane: Pane, kind: type) -> int:

@@ -48,10 +48,10 @@ class Cause:
     """All waits of one kind in a pause, and the longest of them in detail.
 
     call: the system call that it was in; functions: from there down to where it slept. block: on the disk, of a wait
-    for one, -1 where it is not known; is_of: what it is a part of, see `objects.identified`. file: of a
-    wait for one, or for a page of it, its inode and what it is called, where it is known. written, dirty:
-    while it was throttled, what the disk was done with, and what was dirty as that began, by whose it was. events:
-    their places in the trace, which prove it.
+    for one, -1 where it is not known; is_of: what it is a part of, see `objects.identified`. file: of a wait for one,
+    or for a page of it, its inode and its name, where it is known. written, dirty: while it was throttled, what
+    the disk was done with, and what was dirty as that began, by whose it was. events: their places in the trace, which
+    prove it.
     """
 
     kind: str
@@ -128,13 +128,13 @@ def _explained(  # noqa: PLR0913, PLR0917
         start_ns=start_ns - run.zero_ns,
         end_ns=end_ns - run.zero_ns,
         pause_ns=pause_ns,
-        parts=_without(told.parts, meant_ns),
+        parts=without(told.parts, meant_ns),
         chains=tuple(_chains_without(linked, meant_ns)),
         causes=tuple(_causes(run, recorded, inodes, item, told)),
     )
 
 
-def _without(parts: dict[str, int], meant_ns: int) -> dict[str, int]:
+def without(parts: dict[str, int], meant_ns: int) -> dict[str, int]:
     """Return parts without the time that a load meant to sleep; the longest first."""
     left = dict(parts)
     for what in (*_OWN, *left):

@@ -33,6 +33,7 @@ _BIT = ("wake_up_bit", "__wake_up_bit", "wake_bit_function", "var_wake_function"
 _FOLIO = (
     *("wake_page_function", "folio_wake_bit", "folio_end_writeback", "folio_unlock", "__folio_end_writeback"),
     *("wake_up_page_bit", "end_page_writeback", "unlock_page"),  # before 5.16
+    "blk_update_request",
 )
 _QUEUE = ("autoremove_wake_function", "__wake_up_common", "__wake_up_common_lock", "__wake_up", "default_wake_function")
 _DONE = ("complete", "complete_all", "swake_up_locked", "complete_with_flags")
@@ -47,7 +48,7 @@ KINDS = (
         "journal writes block",
         "to change a block that the journal was writing",
         ("do_get_write_access",),
-        ("journal_end_buffer_io_sync",),
+        ("journal_end_buffer_io_sync", "blk_update_request"),
         ("out_of_line_wait_on_bit",),
     ),
     Kind(

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import tracecmd
 from tracecmd import TraceError
@@ -13,6 +14,7 @@ from wblab.data.pagecache import PageCache, page_cache
 from wblab.data.run import Run
 from wblab.lab.livespec import LiveSpec
 from wblab.why.awaited import Awaited, read_awaited
+from wblab.why.completing import with_completions
 from wblab.why.kinds import UNKNOWN
 from wblab.why.offcpu import SWITCH, OffCpu, read_offcpu, switched_names
 from wblab.why.requests import NEVER, Dirtied, Done, Written, read_requests
@@ -26,17 +28,14 @@ _AT_ONCE_NS = 1_000_000  # what sleeps again in the same place after no longer t
 class Recorded:
     """The columns of a trace that explain pauses, and the names of its tasks by pid: loads have those of the spec.
 
-    start_ns, end_ns: what the trace covers. What was before or after is not known.
+    start_ns, end_ns: what the trace covers. What was before or after is not known. What disks did is read when it
+    is asked for: who only sums up what loads waited for does not need it. That raises InputError for a damaged trace.
     """
 
     trace: tracecmd.TraceFile
     sequence: Sequence
     stacks: Stacks
     offcpu: OffCpu
-    written: Written
-    done: Done
-    dirtied: Dirtied
-    awaited: Awaited
     names: Mapping[int, str]
     loads: frozenset[str]
     start_ns: int = 0
@@ -51,6 +50,36 @@ class Recorded:
     def cpu(self, rank: int) -> int:
         """Return the processor of an event."""
         return int(self.sequence.walked.cpu[self.sequence.order[rank]])
+
+    @property
+    def written(self) -> Written:
+        """The bytes that disks were done with, and whose they were."""
+        return self._requests[0]
+
+    @property
+    def done(self) -> Done:
+        """The requests that disks were done with."""
+        return self._requests[1]
+
+    @property
+    def dirtied(self) -> Dirtied:
+        """The pages of files that became dirty."""
+        return self._requests[2]
+
+    @cached_property
+    def awaited(self) -> Awaited:
+        """The blocks that tasks said they would wait for."""
+        try:
+            return read_awaited(self.trace, self.sequence)
+        except TraceError as error:
+            raise InputError(str(error)) from None
+
+    @cached_property
+    def _requests(self) -> tuple[Written, Done, Dirtied]:
+        try:
+            return read_requests(self.trace, self.sequence)
+        except TraceError as error:
+            raise InputError(str(error)) from None
 
     def name(self, pid: int) -> str:
         """Return a task's name."""
@@ -95,14 +124,19 @@ class Recorded:
         return self._verdicts[sleep, wake]
 
 
-def read_recorded(run: Run, capture: Capture | None = None) -> Recorded:
-    """Return what a run recorded, or one capture of it.
+def explains(cache: PageCache) -> bool:
+    """Whether a run recorded what explains its pauses."""
+    return SWITCH in cache.trace.names
+
+
+def read_recorded(run: Run, capture: Capture | None = None, cache: PageCache | None = None) -> Recorded:
+    """Return what a run recorded, or one capture of it; its trace is `cache`, where that was read before.
 
     Raises InputError where nothing was recorded that explains a pause.
     """
-    cache = page_cache(run, capture.path if capture else None)
+    cache = cache or page_cache(run, capture.path if capture else None)
     try:
-        if SWITCH not in cache.trace.names:
+        if not explains(cache):
             raise InputError(
                 f"{cache.trace.path} does not have what explains a pause: make the run again, "
                 + ("with --capture-pauses" if isinstance(run.spec, LiveSpec) else "with --set trace.blame=always")
@@ -119,16 +153,12 @@ def _recorded(cache: PageCache) -> Recorded:
     trace = cache.trace
     sequence = trace.sequence()
     stacks = read_stacks(trace, sequence)
-    written, done, dirtied = read_requests(trace, sequence)
+    stacks, offcpu = with_completions(trace, sequence, stacks, read_offcpu(trace, sequence, stacks))
     return Recorded(
         trace=trace,
         sequence=sequence,
         stacks=stacks,
-        offcpu=read_offcpu(trace, sequence, stacks),
-        written=written,
-        done=done,
-        dirtied=dirtied,
-        awaited=read_awaited(trace, sequence),
+        offcpu=offcpu,
         names={**switched_names(trace), **trace.comms, **cache.load_names},
         loads=frozenset(cache.load_names.values()),
     )

@@ -7,8 +7,11 @@ import pytest
 from wblab.claims import runs
 from wblab.claims.cases import CASES, case_spec
 from wblab.core.check import check_spec
+from wblab.host.run import RunFailedError
 from wblab.kernels import Kernel
 from wblab.lab.progress import silent
+
+BY_HOSTS_CLOCK = {"sync-real", "all-4k", "all-1m", "all-1m-sized", "block-1m"}
 
 
 @pytest.fixture
@@ -24,7 +27,8 @@ def shelf(tmp_path):
 def test_cases_are_specs_that_can_run(name):
     spec = case_spec(name, 3, "6.12")
     check_spec(spec)
-    assert (spec.name, spec.seed, spec.kernel, spec.clock.mode) == (name, 3, "6.12", "virtual")
+    clock = "real" if name in BY_HOSTS_CLOCK else "virtual"
+    assert (spec.name, spec.seed, spec.kernel, spec.clock.mode) == (name, 3, "6.12", clock)
     assert spec.trace.events
 
 
@@ -63,3 +67,44 @@ def test_samples_come_back_by_case_in_the_cases_order(shelf):
 @pytest.mark.usefixtures("_seeds_for_samples")
 def test_nothing_to_run(shelf):
     assert runs.make([], Path("x"), 2, silent) == {}
+
+
+class Failed(str):
+    """A run, called as its seed, that failed."""
+
+    failure = ""
+
+
+@pytest.fixture
+def _fails(_seeds_for_samples, monkeypatch, request):
+    """Let all runs fail with this reason."""
+
+    def run(wanted, results, *, report):
+        raise RunFailedError(request.param, Path(str(wanted.spec.seed)))
+
+    def read(path):
+        found = Failed(path.name)
+        found.failure = request.param
+        return found
+
+    monkeypatch.setattr(runs, "run_experiment", run)
+    monkeypatch.setattr(runs, "read_run", read)
+    monkeypatch.setattr("wblab.host.request.check_kernel", lambda spec, kernel: None)  # the model of a device
+
+
+LOST = "the trace lost 12 events: raise trace.buffer or trace fewer events"
+
+
+@pytest.mark.usefixtures("_fails")
+@pytest.mark.parametrize("_fails", [LOST], indirect=True)
+def test_a_case_that_may_lose_events_is_looked_at_all_the_same(shelf):
+    assert runs.make(runs.jobs(["all-4k"], 2, shelf), Path("x"), 2, silent) == {"all-4k": ["1", "2"]}
+    with pytest.raises(RunFailedError, match="lost 12 events"):
+        runs.make(runs.jobs(["ext4"], 1, shelf), Path("x"), 1, silent)
+
+
+@pytest.mark.usefixtures("_fails")
+@pytest.mark.parametrize("_fails", ["the kernel panicked"], indirect=True)
+def test_such_a_case_may_not_fail_otherwise(shelf):
+    with pytest.raises(RunFailedError, match="panicked"):
+        runs.make(runs.jobs(["all-4k"], 1, shelf), Path("x"), 1, silent)

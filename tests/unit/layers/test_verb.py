@@ -49,9 +49,10 @@ def test_json_has_every_call(path, capsys):
     assert main(["layers", path, "--load", "s1", "--json"]) == 0
     write, fsync = json.loads(capsys.readouterr().out)
     assert (write["call"], write["states"]) == ("write", {"cpu": 4000})
-    assert fsync["parts"] == [
-        {"path": ["folio under writeback", "device"], "time_ns": 4000},
-        {"path": ["cpu"], "time_ns": 1000},
+    assert (fsync["states"], fsync["served"]) == ({"device": 4000, "cpu": 1000}, 1)
+    assert fsync["pieces"] == [
+        {"path": ["cpu"], "start_ns": 5000, "end_ns": 6000},
+        {"path": ["folio under writeback", "device"], "start_ns": 6000, "end_ns": 10_000},
     ]
     assert sum(fsync["causes"].values()) == fsync["duration_ns"]
 

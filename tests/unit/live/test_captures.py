@@ -4,7 +4,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wblab.live.captures import BLOCKING, between, capture_events
+from wblab.live.captures import BLOCKING, STACKS, TOO_MANY, between, capture_events
 from wblab.live.pages import has_lost, page_time_ns
 
 
@@ -30,6 +30,13 @@ def test_pages_long_before_the_span_are_left_out():
 def test_a_page_says_that_events_before_it_were_lost():
     assert not has_lost(page(1))
     assert has_lost(page(1, 100 | 1 << 31))
+
+
+def test_what_is_recorded_has_stacks_where_tasks_sleep_and_are_woken():
+    events = set(capture_events("ext4"))
+    assert set(STACKS) == {"sched:sched_switch", "sched:sched_waking"} <= events
+    assert {event.partition(":")[0] for event in TOO_MANY} <= events
+    assert not events & set(TOO_MANY)
 
 
 def test_the_filesystem_has_its_own_events_and_its_journal_s():

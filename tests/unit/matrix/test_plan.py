@@ -111,6 +111,9 @@ def test_axes_that_cannot_be(folder, axes, word):
         ({"set": {"seed": 3}}, "give seeds"),
         ({"repeats": -1}, "repeats"),
         ({"control_bound": "0s"}, "control_bound"),
+        ({"metrics": ["cause"]}, "did you mean 'causes'"),
+        ({"metrics": ["causes"], "set": {"trace.events": []}}, "no run would record why it is paused"),
+        ({"metrics": ["causes"], "set": {"trace.blame": "never"}}, "no run would record why it is paused"),
     ],
 )
 def test_keys_that_cannot_be(make_matrix, keys, word):
@@ -120,6 +123,12 @@ def test_keys_that_cannot_be(make_matrix, keys, word):
 
 def test_a_matrix_survives_its_record(make_matrix):
     matrix = make_matrix({"disk.latency": ["0s"], "o": {"plain": {}, "idle": IDLE}}, seeds=[3], repeats=1)
+    assert from_json(json.loads(json.dumps(to_json(matrix)))) == matrix
+
+
+def test_the_metrics_that_it_asks_for_are_in_its_record(make_matrix):
+    matrix = make_matrix(metrics=["causes"], set={"trace.events": ["block:block_rq_complete"]})
+    assert matrix.metrics == ("causes",)
     assert from_json(json.loads(json.dumps(to_json(matrix)))) == matrix
 
 

@@ -72,6 +72,16 @@ def test_the_tables(make_store, archive):
     assert not list(store.path.glob(".*"))
 
 
+def test_the_table_of_a_matrix_that_asks_for_causes_has_them(make_store, archive, monkeypatch):
+    monkeypatch.setattr("wblab.why.metrics.cause_metrics", lambda run: {"c1": {"paused_unknown_s": 0.25}})
+    for metrics in (["causes"], []):
+        store = make_store(set={"trace.events": ["block:block_rq_complete"]}, metrics=metrics)
+        ((cell, seed),) = store.missing()
+        keep(store, cell, seed, archive(cell, seed))
+        table = pd.read_parquet(Store.open(store.path).write_tables())
+        assert table[table["metric"] == "paused_unknown_s"]["value"].tolist() == [0.25] * len(metrics)
+
+
 def test_the_table_of_nothing(make_store):
     store = make_store(AXES)
     table = pd.read_parquet(store.write_tables())

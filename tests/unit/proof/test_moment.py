@@ -73,7 +73,7 @@ def test_each_sentence_has_its_events(told, story):
 
 def test_the_request_with_which_the_pause_ended_is_recognized(told, story):
     request = Request(DEVICE, 8192, 4096, 10 * S + 141 * MS, 10 * S + 600 * MS, {})
-    cause = Cause("commit", "", 1, 1, 1, "", (), (), "", -1, "", request, {}, {}, ())
+    cause = Cause("commit", "", 1, 1, 1, "", (), (), "", -1, "", "", request, {}, {}, ())
     found = told(story, 138, 200, replace(PAUSE, causes=(cause,)))
     assert texts(found) == [
         "The request with which the pause ended was handed to the disk, which was done with it after 0.459 s.",

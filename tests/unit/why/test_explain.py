@@ -251,4 +251,4 @@ def test_a_damaged_trace_is_refused_in_words(told):
         story.submit(0, L1, sector, 1 << 31)
     story.complete(MS, 0, 8)
     with pytest.raises(InputError, match="damaged, or too long"):
-        told(story, [0, 1100 * MS])
+        _ = told(story, [0, 1100 * MS])[1].written

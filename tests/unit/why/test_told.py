@@ -79,3 +79,17 @@ def test_who_slept_when_the_capture_began_slept_nobody_knows_where(tmp_path):
 def test_a_live_run_without_captures_says_how_to_get_them(tmp_path):
     with pytest.raises(InputError, match="--capture-pauses"):
         explanations(live_run(tmp_path, {}, [0, 1200]))
+
+
+@pytest.mark.parametrize(("ended_ms", "kind"), [(1100, "buffer"), (1000, "unknown")])
+def test_who_is_woken_while_a_request_ends_is_woken_by_that_without_a_stack_too(tmp_path, ended_ms, kind):
+    story = Story(COMMS)
+    story.switch(100 * MS, MW1, 0, stack=BUFFER)
+    story.complete(1000 * MS, 200, 8)
+    if ended_ms == 1000:
+        story.ended(1000 * MS, 200)
+    story.wake(1000 * MS, 0, MW1)
+    story.ended(1100 * MS, 200)
+    story.switch(1100 * MS, 0, MW1)
+    (told,) = explanations(live_run(tmp_path, {(0, 1500): story}, [0, 1200]))
+    assert told.explanation.parts[kind] == 900 * MS

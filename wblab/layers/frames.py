@@ -1,0 +1,49 @@
+"""Calls taken apart, as tables for a notebook; times in µs."""
+
+from collections.abc import Iterable, Sequence
+
+import pandas as pd
+
+from wblab.layers.functions import PREFIXES
+from wblab.layers.requests import LayeredCall
+from wblab.layers.summary import Summary, his_shares, per_write, true_shares
+
+_NS_PER_US = 1000
+
+
+def path_frame(calls: Iterable[LayeredCall]) -> pd.DataFrame:
+    """Return what each call waited for, kind by kind, and for how long; the longest first."""
+    rows = [
+        (call.call, " > ".join(path), time_ns / _NS_PER_US) for call in calls for path, time_ns in call.parts.items()
+    ]
+    return pd.DataFrame(rows, columns=["call", "it waited for", "µs"]).set_index(["call", "it waited for"])
+
+
+def state_frame(found: Iterable[Summary]) -> pd.DataFrame:
+    """Return medians and tails of each state, and its share of all time in %."""
+    rows = [
+        (
+            *(item.load, item.call, state),
+            *(time / _NS_PER_US for time in (spread.median_ns, spread.mean_ns, spread.tail_ns, spread.longest_ns)),
+            100 * item.shares[state],
+        )
+        for item in found
+        for state, spread in item.states.items()
+    ]
+    columns = ["load", "call", "state", "median", "mean", "99 %", "longest", "share (%)"]
+    return pd.DataFrame(rows, columns=columns).set_index(columns[:3])
+
+
+def prefix_frame(found: Sequence[Summary]) -> pd.DataFrame:
+    """Return the sums by prefix of a write and what waits for it, what they count again, and shares in %.
+
+    The loads of all summaries count together.
+    """
+    summed, once = per_write(found, "prefixes"), per_write(found, "once")
+    his, true = his_shares(found), true_shares(found)
+    rows = []
+    for layer in PREFIXES:
+        times = (time_ns / _NS_PER_US for time_ns in (summed[layer], once[layer], summed[layer] - once[layer]))
+        rows.append((layer, *times, 100 * his[layer], 100 * true[layer]))
+    columns = ["prefix", "summed", "once", "again", "of the sums (%)", "of the time (%)"]
+    return pd.DataFrame(rows, columns=columns).set_index("prefix").round(1)

@@ -1,0 +1,103 @@
+"""Writes and fsyncs taken apart: one from close by, many beside each other, and all against the disk's latency."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+
+from wblab.layers.requests import LayeredCall
+from wblab.layers.sweep import fit_line
+from wblab.plot.colours import OTHERS, SERIES
+from wblab.plot.style import GRID, literal
+
+_NS_PER_US = 1000
+_STATES = ("device", "flush", "queue", "held", "journal", "worker", "cpu", "runnable")
+_COLOURS = dict(
+    zip(_STATES, (*SERIES[:2], SERIES[4], SERIES[5], SERIES[2], SERIES[3], SERIES[6], SERIES[7]), strict=True)
+)
+_DARK = (SERIES[0], SERIES[2], SERIES[6], SERIES[7])
+_LETTER = 0.0075  # how much of the width a letter takes
+_BOX = 0.9
+
+
+def plot_call(calls: Sequence[LayeredCall], *, ax: Axes) -> Axes:
+    """Draw calls that follow each other, from the first one's begin in µs: below each what it waited for, link by link.
+
+    The lowest box of a moment is its state, and has that one's colour.
+    """
+    zero_ns = calls[0].start_ns
+    width_ns = max(call.start_ns + call.duration_ns for call in calls) - zero_ns
+    for call in calls:
+        rows = [((call.call, *path), start_ns, end_ns) for path, start_ns, end_ns in call.pieces]
+        whole = {path for path, _, _ in rows}
+        for depth in range(max(map(len, whole))):
+            for path, start_ns, end_ns in _boxes(rows, depth):
+                colour = _COLOURS.get(path[-1], OTHERS) if path in whole else "white"
+                left, wide = (start_ns - zero_ns) / _NS_PER_US, (end_ns - start_ns) / _NS_PER_US
+                ax.barh(depth, wide, _BOX, left, color=colour, edgecolor=GRID, linewidth=0.8)
+                text = _fitting(literal(path[-1]), (end_ns - start_ns) / width_ns)
+                ink = "white" if colour in _DARK else "black"
+                ax.text(left + wide / 2, depth, text, ha="center", va="center", color=ink, fontsize=8)
+    ax.invert_yaxis()
+    ax.set_yticks([])
+    ax.set_xlabel("time since the write began (µs)")
+    ax.spines[["top", "left", "right"]].set_visible(False)
+    return ax
+
+
+def plot_states(calls: Sequence[LayeredCall], *, ax: Axes) -> Axes:
+    """Draw each of many calls as a bar of its states, in µs."""
+    found = [call.states for call in calls]
+    states = sorted({name for each in found for name in each}, key=_rank)
+    bottom = np.zeros(len(calls))
+    for name in states:
+        heights = np.array([each.get(name, 0) for each in found]) / _NS_PER_US
+        ax.bar(range(len(calls)), heights, 1, bottom, color=_COLOURS.get(name, OTHERS), label=literal(name))
+        bottom += heights
+    ax.set_xlabel("call")
+    ax.set_ylabel("time (µs)")
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False, reverse=True)
+    return ax
+
+
+def plot_latency(frame: pd.DataFrame, *, ax: Axes) -> Axes:
+    """Draw the medians of a `latency_frame` by the disk's latency, in µs, a colour a filesystem, with their lines."""
+    for place, (name, part) in enumerate(frame.groupby("filesystem", sort=False)):
+        colour = SERIES[place % len(SERIES)]
+        latency, time = (part[key].to_numpy(np.float64) / _NS_PER_US for key in ("latency_ns", "median_ns"))
+        ax.plot(latency, time, "o", color=colour, alpha=0.7)
+        line = fit_line(latency, time)
+        ends = np.array([latency.min(), latency.max()])
+        label = literal(f"{name}: {line.software_ns:.0f} µs + {line.served:.2f} · latency")
+        ax.plot(ends, line.software_ns + line.served * ends, color=colour, label=label)
+    ax.set_xlabel("latency of the device (µs)")
+    ax.set_ylabel("median of a call (µs)")
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.legend(loc="upper left", frameon=False)
+    return ax
+
+
+def _boxes(rows: Sequence[tuple[tuple[str, ...], int, int]], depth: int) -> list[tuple[tuple[str, ...], int, int]]:
+    """Return the boxes of one depth: neighbours that are the same down to it are one."""
+    found: list[tuple[tuple[str, ...], int, int]] = []
+    for path, start_ns, end_ns in rows:
+        if len(path) <= depth:
+            continue
+        part = path[: depth + 1]
+        if found and found[-1][0] == part and found[-1][2] == start_ns:
+            found[-1] = (part, found[-1][1], end_ns)
+        else:
+            found.append((part, start_ns, end_ns))
+    return found
+
+
+def _fitting(text: str, share: float) -> str:
+    """Return a text on one line, or a line a word, as a box of this share of the width has room for; or nothing."""
+    lines = next((lines for lines in ([text], text.split()) if max(map(len, lines)) * _LETTER < share), [])
+    return "\n".join(lines)
+
+
+def _rank(name: str) -> tuple[int, str]:
+    return (_STATES.index(name) if name in _STATES else len(_STATES), name)

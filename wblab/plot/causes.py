@@ -1,0 +1,72 @@
+"""Pauses of a timeline by cause: how long each was what, in the colours of causes, and in words."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from wblab.core.units import NS_PER_S
+from wblab.plot.causecolours import cause_colour
+from wblab.plot.colours import OTHERS
+from wblab.plot.marks import Blocks, Part
+from wblab.why.account import UNTOLD
+from wblab.why.explain import Explanation
+from wblab.why.shares import of_all
+from wblab.why.words import heading, of_cause, of_rest, told
+
+OTHER = "other"
+_LITTLE = 0.01  # of all that is shown: what is less has no colour of its own
+
+
+@dataclass(frozen=True)
+class Causes:
+    """The explanations of pauses that are shown, by load and by when their rounds begin, on the run's clock.
+
+    names: what has a colour, the most first; told: those of them that are so much that a legend names them.
+    """
+
+    pauses: Mapping[tuple[str, int], Explanation]
+    names: tuple[str, ...]
+    told: tuple[str, ...]
+
+    def of(self, blocks: Blocks) -> Blocks:
+        """Return the cycles of a load with what their pauses consist of, as far as they are explained."""
+        found = [self.pauses.get((blocks.name, start_ns)) for start_ns in blocks.edges_ns[:-1].tolist()]
+        if not any(found):
+            return blocks
+        rows = [self._shares_s(item) if item else {} for item in found]
+        parts = (
+            Part(name, np.array([row.get(name, 0.0) for row in rows]), colour_of(name), is_hatched=name == UNTOLD)
+            for name in self.names
+        )
+        words = np.array([in_words(item) if item else "" for item in found], object)
+        return replace(blocks, parts=tuple(part for part in parts if part.seconds.any()), told=words)
+
+    def _shares_s(self, item: Explanation) -> dict[str, float]:
+        shares = dict.fromkeys(self.names, 0.0)
+        for what, time_ns in item.parts.items():
+            shares[what if what in shares else OTHER] += time_ns / NS_PER_S
+        return shares
+
+
+def causes_of(found: Sequence[Explanation], zero_ns: int) -> Causes:
+    """Return what colours these pauses of a run, whose time counts from `zero_ns`. What is unknown is always told."""
+    sums = of_all(found)
+    least_ns = _LITTLE * sum(sums.values())
+    own = [what for what, time_ns in sums.items() if time_ns >= least_ns and what != UNTOLD]
+    own += [UNTOLD] if UNTOLD in sums else []
+    rest_ns = sum(time_ns for what, time_ns in sums.items() if what not in own)
+    names = (*own, OTHER) if rest_ns else tuple(own)
+    pauses = {(item.load, item.start_ns + zero_ns): item for item in found}
+    return Causes(pauses, names, names if rest_ns >= least_ns else tuple(own))
+
+
+def colour_of(name: str) -> str:
+    """Return the colour of a cause, or of all that have none of their own."""
+    return OTHERS if name == OTHER else cause_colour(name)
+
+
+def in_words(item: Explanation) -> str:
+    """Return what 'wblab why' says of a pause, a sentence a line, without what proves it."""
+    causes = [text for cause in told(item) for text in of_cause(item, cause)]
+    return "\n".join([heading(item), *causes, *of_rest(item)])

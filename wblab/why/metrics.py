@@ -1,0 +1,46 @@
+"""The paused time of loads by cause as metrics of a run, for tables and comparisons."""
+
+import os
+from collections import Counter
+
+import numpy as np
+
+from wblab.core import rundir
+from wblab.core.units import NS_PER_S
+from wblab.data.metrics import UNTOLD_S, cause_metric
+from wblab.data.pagecache import page_cache
+from wblab.data.run import LoadCycles, Run
+from wblab.why.account import account
+from wblab.why.explain import without
+from wblab.why.recorded import Recorded, explains, read_recorded
+
+
+def cause_metrics(run: Run) -> dict[str, dict[str, float]]:
+    """Return for each load that is no offender, in s, how much of all its pauses was what: it adds up to paused_s.
+
+    What is unknown always has a figure. Nothing of a run that did not record what explains its pauses. Raises
+    InputError for a damaged trace.
+    """
+    if not os.path.lexists(run.path / rundir.TRACE):
+        return {}
+    cache = page_cache(run)
+    if not explains(cache):
+        return {}
+    recorded = read_recorded(run, cache=cache)
+    return {item.name: _in_s(parts_of(recorded, item)) for item in run.loads if item.load.role != "offender"}
+
+
+def parts_of(recorded: Recorded, item: LoadCycles) -> dict[str, int]:
+    """Return how much of all pauses of a load was what, in ns; the most first."""
+    total: Counter[str] = Counter()
+    for row in np.flatnonzero(item.pauses_ns).tolist():
+        start_ns, end_ns = (int(item.boundaries_ns[at]) for at in (row, row + 1))
+        told = account(recorded, item.pid, start_ns, end_ns)
+        total.update(without(told.parts, end_ns - start_ns - int(item.pauses_ns[row])))
+    return dict(total.most_common())
+
+
+def _in_s(parts: dict[str, int]) -> dict[str, float]:
+    return {cause_metric(what): time_ns / NS_PER_S for what, time_ns in parts.items()} | (
+        {} if UNTOLD_S in map(cause_metric, parts) else {UNTOLD_S: 0.0}
+    )
