@@ -1,10 +1,12 @@
 """Each write and each fsync of a load is taken apart, to the nanosecond, on disks of different kinds."""
 
 from functools import cache
+from statistics import median
 
 import pytest
 
 from wblab.layers.requests import layers
+from wblab.layers.summary import his_shares, summaries
 
 SHORT = ("load.s1.count=20", "load.l1.wait=2s", "trace.lead=1s")
 RAM = ("disk={size='64MiB', model='ram', mkfs_options=['-b', '4096']}",)
@@ -30,3 +32,36 @@ def test_states_and_causes_sum_to_each_call(taken_apart, disk):
     for call in found:
         assert sum(call.states.values()) == sum(call.causes.values()) == call.duration_ns > 0
         assert "unknown" not in call.states
+
+
+def test_a_disk_in_memory_is_waited_for_by_nobody(taken_apart):
+    states = {state for call in taken_apart("ram") for state in call.states}
+    assert states == {"cpu", "journal"}
+
+
+@pytest.mark.parametrize(("disk", "requests", "cause"), [("ext4", 5, "commit"), ("xfs", 4, "log write")])
+def test_an_fsync_of_a_file_that_grows_waits_for_its_data_and_for_the_log(taken_apart, disk, requests, cause):
+    syncs = [call for call in taken_apart(disk) if call.call == "fsync"]
+    assert median(call.served for call in syncs) == requests
+    for call in syncs:
+        assert {cause, "folio under writeback"} <= set(call.causes)
+        assert call.states["device"] + call.states["flush"] > 0.8 * call.duration_ns
+
+
+def test_around_the_page_cache_the_write_itself_waits(taken_apart):
+    for call in taken_apart("direct"):
+        assert call.call == "write"
+        assert call.causes["direct write"] > call.causes["cpu"]
+
+
+def test_stacks_of_sleeps_say_no_more_than_events_at_begin_and_end(taken_apart):
+    for call in taken_apart("ext4"):
+        if call.call == "fsync":
+            assert 0.9 * call.entered["ext4_sync_file"] < call.functions["ext4_sync_file"]
+            assert call.functions["ext4_sync_file"] <= call.entered["ext4_sync_file"]
+
+
+def test_by_prefix_nearly_all_of_it_is_the_filesystems_though_it_is_the_devices(taken_apart):
+    found = [item for item in summaries(taken_apart("ext4")) if item.call == "fsync"]
+    assert his_shares(found)["FS"] > 0.9
+    assert found[0].shares["device"] + found[0].shares["flush"] > 0.8

@@ -17,6 +17,7 @@ from wblab.lab.distributions import ALL
 from wblab.lab.packages import HEADERS, PROGRAMS
 from wblab.lab.places import MATRICES, ROOT
 from wblab.lab.specfile import find_spec, preset_names, read_spec
+from wblab.why.kinds import KINDS as WAITS
 
 README = ROOT / "README.md"
 DOCS = ROOT / "docs"
@@ -139,6 +140,11 @@ def test_every_kind_of_load_is_explained_with_its_parameters():
         assert words is None or re.findall(r"`(\w+)`", words[1]) == required(cls), kind
     rows = set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE))
     assert rows == KINDS.keys() - {"control"}
+
+
+def test_every_kind_of_wait_is_explained():
+    page = (ROOT / "docs" / "reference" / "waits.md").read_text()
+    assert not {kind.name for kind in WAITS if f"`{kind.name}`" not in page}
 
 
 @pytest.mark.parametrize("distribution", ALL, ids=lambda one: one.name)

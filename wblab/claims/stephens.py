@@ -70,8 +70,8 @@ def in_quiet(claim: Claim) -> Claim:
     """Return a claim that looks only at runs by the host's clock in which the host was not busy with something else."""
 
     def check(samples: Samples) -> Verdict:
-        quiet = {case: [run for run in runs if late_ms(run) <= _MOST_LATE_MS] for case, runs in samples.items()}
-        if all(quiet[case] for case in claim.cases):
+        quiet = {case: [run for run in samples[case] if late_ms(run) <= _MOST_LATE_MS] for case in claim.cases}
+        if all(quiet.values()):
             return claim.check(quiet)
         least = min(late_ms(run) for case in claim.cases for run in samples[case])
         why = f"a load that only sleeps woke up {least:.1f} ms late: make the runs while nothing else runs"

@@ -92,16 +92,16 @@ _SET = _Words("with {} from the loads' start on", "set", "it helps {1}")
 def _tried(trial: "Trial", change: "Stop | Remedy", first_ns: int, say: _Say) -> "Return":
     """Return until when a change spares a load that comes at `first_ns` at the earliest, and say so."""
     from wblab.proof.change import Stop
-    from wblab.proof.returning import GONE, point_of_no_return, spares
+    from wblab.proof.returning import helps, is_gone, point_of_no_return
 
     is_stop = isinstance(change, Stop)
     words, probe = _STOPPED if is_stop else _SET, partial(trial.outcome, change)
     first = probe(first_ns)
-    spared = GONE if is_stop else spares(first)
+    is_spared = is_gone if is_stop else helps(first, trial.pause.pause_ns)
     say([f"{words.what.format(change.name)}: {first.verdict}, {_s(first.pause_ns)}"])
     last_ns = max(trial.pause.start_ns, first.at_ns + 1)
-    found = point_of_no_return(probe, first, last_ns, _TOLERANCE_NS, spared)
-    say(_lines(trial.pause, found, words) if first.verdict in spared else [])
+    found = point_of_no_return(probe, first, last_ns, _TOLERANCE_NS, is_spared)
+    say(_lines(trial.pause, found, words) if is_spared(first) else [])
     return found
 
 

@@ -66,6 +66,9 @@ def _why(arguments: argparse.Namespace) -> None:
 
     if arguments.html and (arguments.json or arguments.prove):
         raise InputError("--html writes a page of explanations: leave --json and --prove out, or call it again")
+    for option in ("suspect", "remedy"):
+        if getattr(arguments, option) and not arguments.prove:
+            raise InputError(f"--{option} {getattr(arguments, option)[0]}: it is for --prove: give that too")
     run = read_run(named_run(arguments))
     bound_ns = parse_time(arguments.bound)
     found = explanations(run, arguments.load, bound_ns)

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from wblab.proof.trial import Outcome, Verdict
+from wblab.proof.trial import Outcome
 
-GONE: frozenset[Verdict] = frozenset(("gone",))
+Spared = Callable[[Outcome], bool]
 
 
 @dataclass(frozen=True)
@@ -20,9 +20,19 @@ class Return:
     curve: tuple[Outcome, ...]
 
 
-def spares(first: Outcome) -> frozenset[Verdict]:
-    """Return what spares a load, by what a change did that came first: a pause that was gone is to stay gone."""
-    return GONE if first.verdict == "gone" else GONE | {"shorter"}
+def is_gone(outcome: Outcome) -> bool:
+    """Whether a change spares a load, in the strict sense."""
+    return outcome.verdict == "gone"
+
+
+def helps(first: Outcome, pause_ns: int) -> Spared:
+    """Return what says whether a change helps that shortens a pause of `pause_ns`, as it did when it came `first`.
+
+    What was gone is to stay gone; what was shorter is to be shorter by at least half as much.
+    """
+    if first.verdict != "shorter":
+        return is_gone
+    return lambda outcome: 2 * outcome.pause_ns <= first.pause_ns + pause_ns
 
 
 def point_of_no_return(
@@ -30,22 +40,22 @@ def point_of_no_return(
     first: Outcome,
     last_ns: int,
     tolerance_ns: int,
-    spared: frozenset[Verdict] = GONE,
+    is_spared: Spared = is_gone,
 ) -> Return:
     """Return the point of no return between a first run, in which the load may be spared, and `last_ns`.
 
     By bisection, as if there were one such point; the curve shows whether that is so.
     """
-    if first.verdict not in spared:
+    if not is_spared(first):
         return Return(None, first, (first,))
     last = probe(last_ns)
     made = [first, last]
-    if last.verdict in spared:
+    if is_spared(last):
         return Return(last, None, (first, last))
     saved, lost = first, last
     while lost.at_ns - saved.at_ns > tolerance_ns:
         made.append(probe((saved.at_ns + lost.at_ns) // 2))
-        if made[-1].verdict in spared:
+        if is_spared(made[-1]):
             saved = made[-1]
         else:
             lost = made[-1]

@@ -95,9 +95,11 @@ def _follow(
     for what in (RUNNING, RUNNABLE):
         if what in told.parts:
             found[(*before, (name, what)), what] += told.parts[what]
+    # A worker that is given something else meanwhile still had nothing to do with this until it was given this.
+    idle = [wait for wait in told.waits if _is_idle(recorded, wait)]
     for wait in told.waits:
         links = (*before, (name, wait.kind))
-        end = _end(recorded, wait)
+        end = _end(recorded, idle[-1] if wait in idle else wait)
         waker = int(recorded.offcpu.waker[recorded.ends(wait.row)])
         if end:
             found[links, end] += wait.time_ns
@@ -109,12 +111,16 @@ def _follow(
 
 def _end(recorded: Recorded, wait: Wait) -> str:
     """Return with what a wait ends; empty where another task held it."""
-    verdict = recorded.verdict(wait.row)
-    context = verdict.context
-    if wait.kind == ASLEEP and verdict.kind.name == _IDLE and context == "request":
-        return context  # a worker that had nothing to do before a disk was done with something
+    context = recorded.verdict(wait.row).context
+    if context == "request" and _is_idle(recorded, wait):
+        return context  # it had nothing to do before a disk was done with something
     if wait.kind in (ASLEEP, UNKNOWN.name):
         return wait.kind
     if context == "task":
         return ""
     return context if context in ("request", "timer") else UNTOLD
+
+
+def _is_idle(recorded: Recorded, wait: Wait) -> bool:
+    """Whether it is a kernel thread that waited for work."""
+    return wait.kind == ASLEEP and recorded.verdict(wait.row).kind.name == _IDLE

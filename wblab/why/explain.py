@@ -49,9 +49,9 @@ class Cause:
 
     call: the system call that it was in; functions: from there down to where it slept. block: on the disk, of a wait
     for one, -1 where it is not known; is_of: what it is a part of, see `objects.identified`. file: of a wait for one,
-    or for a page of it, its inode and its name, where it is known. written, dirty: while it was throttled, what
-    the disk was done with, and what was dirty as that began, by whose it was. events: their places in the trace, which
-    prove it.
+    or for a page of it, its inode and what it is called, where it is known. written, dirty: while it was throttled,
+    what the disk was done with, and what was dirty as that began, by whose it was. events: their places in the trace,
+    which prove it.
     """
 
     kind: str

@@ -382,6 +382,7 @@ KINDS = (
             "pipe_read",
             "anon_pipe_read",
             "do_sigtimedwait",
+            "sys_rt_sigtimedwait",
             "unix_stream_read_generic",
             "eventfd_read",
             "ep_poll",

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wblab.proof.returning import point_of_no_return, spares
+from wblab.proof.returning import helps, point_of_no_return
 from wblab.proof.trial import Outcome, verdict
 
 PAUSE_NS, BOUND_NS = 10_000, 300
@@ -49,15 +49,21 @@ def test_verdicts():
     ]
 
 
-def test_a_remedy_that_only_shortens_has_a_point_too():
-    probe, _ = probing(lambda at: PAUSE_NS // 2 if at < 3000 else PAUSE_NS)
+def test_a_remedy_that_only_shortens_has_a_point_where_it_helps_half_as_much():
+    probe, _ = probing(lambda at: PAUSE_NS // 2 if at < 3000 else PAUSE_NS * 8 // 10)
     first = probe(0)
     assert point_of_no_return(probe, first, 5000, 10).saved is None
-    found = point_of_no_return(probe, first, 5000, 10, spares(first))
-    assert found.saved.at_ns < 3000 <= found.lost.at_ns
+    found = point_of_no_return(probe, first, 5000, 10, helps(first, PAUSE_NS))
+    assert (found.lost.verdict, found.saved.at_ns < 3000 <= found.lost.at_ns) == ("shorter", True)
 
 
 def test_what_was_gone_is_not_spared_where_it_is_only_shorter():
-    probe, _ = probing(lambda at: 0 if at < 1000 else PAUSE_NS // 2)
-    found = point_of_no_return(probe, probe(0), 5000, 10, spares(probe(0)))
+    probe, _ = probing(lambda at: 0 if at < 1000 else PAUSE_NS // 10)
+    found = point_of_no_return(probe, probe(0), 5000, 10, helps(probe(0), PAUSE_NS))
     assert found.saved.at_ns < 1000 <= found.lost.at_ns
+
+
+def test_what_does_not_help_at_first_has_no_point():
+    probe, asked = probing(lambda at: PAUSE_NS * 2)
+    found = point_of_no_return(probe, probe(0), 5000, 10, helps(probe(0), PAUSE_NS))
+    assert (found.saved, found.lost.verdict, len(asked)) == (None, "longer", 2)
