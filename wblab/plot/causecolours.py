@@ -13,26 +13,29 @@ UNKNOWN = "#FFFFFF"  # drawn with a border, or hatched, so that it is seen as a 
 FAMILIES = {
     PAUSE: ("throttled", "group throttled", "flusher"),
     "#3B0A57": (
-        *("journal writes block", "transaction locked", "transaction switching", "open handles"),
-        *("journal full", "log space", "log buffer", "pinned inode"),
+        *("journal writes block", "transaction locked", "transaction switching", "transaction full", "open handles"),
+        *("journal full", "log space", "log buffer", "pinned inode", "busy extent", "btrfs transaction"),
+        *("btrfs space", "checkpoint"),
     ),
-    "#C45FE6": ("commit", "log write", "fast commit", "btrfs transaction", "checkpoint"),
-    "#7B5EA7": ("transaction full", "busy extent", "btrfs space"),
-    "#E3BE8F": ("folio under writeback", "folio locked", "btrfs extent"),
+    "#C45FE6": ("commit", "log write", "fast commit"),
+    "#E3BE8F": ("folio under writeback", "folio locked"),
     "#F0E442": ("inode under writeback",),
-    "#5A1A00": ("buffer", "XFS block", "XFS block locked"),
+    "#5A1A00": ("buffer", "XFS block", "XFS block locked", "btrfs extent"),
     "#8A6239": (
         *("request", "write-back throttling", "flush", "direct write", "direct writes of others", "queue frozen"),
         *("array", "served"),
     ),
     "#FF9EC6": ("reclaim", "pool"),
-    "#7FC845": ("lock", "task", "file lock", "work", "grace period"),
+    "#7FC845": ("lock", "file lock", "task", "work", "grace period"),
     "#DDDDDD": (RUNNING,),
     OTHERS: (RUNNABLE, ASLEEP),
 }
-_OF = {what: (colour, place) for colour, kinds in FAMILIES.items() for place, what in enumerate(kinds)}
-_LIGHTER = 0.12  # of what is left to white, with each further kind of a family
-_MOST_LIGHT = 0.85
+_LIGHTEST = 0.85  # of the way to white; the kinds of a family are equally far apart
+_OF = {
+    what: (colour, _LIGHTEST * place / len(kinds))
+    for colour, kinds in FAMILIES.items()
+    for place, what in enumerate(kinds)
+}
 
 
 def cause_colours(parts: Iterable[str]) -> dict[str, str]:
@@ -44,7 +47,6 @@ def cause_colour(what: str) -> str:
     """Return the colour of one part."""
     if what == UNTOLD:
         return UNKNOWN
-    colour, place = _OF.get(what, (OTHERS, 0))
-    share = min(_MOST_LIGHT, _LIGHTER * place)
+    colour, share = _OF.get(what, (OTHERS, 0.0))
     mixed = (round(value + share * (255 - value)) for value in bytes.fromhex(colour[1:]))
     return f"#{bytes(mixed).hex().upper()}"

@@ -129,7 +129,7 @@ def test_a_window_names_only_the_causes_in_it(run, found):
 
 
 def test_names_of_tasks_in_what_is_said_are_no_markup(run, found):
-    cause = Cause("commit", "for <b>", NS, 1, NS, "fsync", (), (), "<i>\x1b", -1, "", None, {}, {}, ())
+    cause = Cause("commit", "for <b>", NS, 1, NS, "fsync", (), (), "<i>\x1b", -1, "", "", None, {}, {}, ())
     text = said(run, replace(found, causes=(cause,)))
     assert "for &lt;b&gt;, until &lt;i&gt;" in text
     assert "\x1b" not in text
