@@ -112,6 +112,25 @@ def test_a_lock_whose_holder_only_works_is_no_fault_of_the_disk(told):
     assert (found.parts, found.is_acquitted) == ({"lock": 1000 * MS}, True)
 
 
+def test_a_worker_that_had_nothing_to_do_before_the_disk_was_done_is_no_excuse(told):
+    """ext4 and XFS end what a request wrote in a worker, which wakes who waits for it; it may do other things first."""
+    story, idle = Story(COMMS), ("__schedule", "schedule", "worker_thread")
+    story.switch(0, FLUSHER, 0, stack=idle)
+    story.switch(0, MW1, 0, stack=("__schedule", "schedule", "folio_wait_writeback", "sys_fsync"))
+    story.wake(300 * MS, 0, FLUSHER, ("try_to_wake_up", "kick_pool", "delayed_work_timer_fn", *TIMER))
+    story.switch(300 * MS, 0, FLUSHER)
+    story.switch(300 * MS, FLUSHER, 0, stack=idle)
+    story.wake(900 * MS, 0, FLUSHER, ("try_to_wake_up", "kick_pool", "bio_endio", "blk_update_request", *IRQ))
+    story.switch(900 * MS, 0, FLUSHER)
+    story.wake(1000 * MS, FLUSHER, MW1, ("try_to_wake_up", "folio_wake_bit", "folio_end_writeback", "worker_thread"))
+    story.switch(1000 * MS, FLUSHER, MW1)
+    found = one(told, story)
+    (waits, busy) = found.chains
+    assert (waits.links[-1], waits.end, waits.time_ns) == (("kworker/u4:0", "asleep"), "request", 900 * MS)
+    assert (busy.links[-1], busy.end) == (("kworker/u4:0", "running"), "running")
+    assert not found.is_acquitted
+
+
 @pytest.mark.parametrize("wake", [(), TIMER, ("try_to_wake_up", *IRQ)], ids=["none", "another", "unknown"])
 def test_one_witness_is_not_enough(told, wake):
     story = Story(COMMS)
