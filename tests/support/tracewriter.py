@@ -107,10 +107,10 @@ class TraceWriter:
     compression: str = "none"
     formats: dict[str, list[str]] = field(default_factory=dict)
     cmdlines: str = ""
-    kallsyms: str = ""
     clock: str = "mono"
     options: list[tuple[int, bytes]] = field(default_factory=list)
     buffers: dict[str, list[list[bytes]]] = field(default_factory=lambda: {"": [[]]})
+    kallsyms: str = ""
 
     def pack(self, form: str, *values: int | bytes) -> bytes:
         return struct.pack(self.ring.order + form, *values)
