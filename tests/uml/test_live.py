@@ -20,13 +20,15 @@ from wblab.why.told import explanations
 
 MS, S = 10**6, 10**9
 
-# What a live run could leave behind, as text. Zombies do not count: nobody in a guest reaps orphans.
-STATE = """state() {
+# What a live run could leave behind, as text. Zombies do not count: nobody in a guest reaps orphans. The kernel begins
+# a thread of its own with the first trigger that is removed, and keeps it (kernel/trace/trace_events_trigger.c).
+NOT_LEFT = "-e '^Z' -e ' ps' -e kworker -e trigger_data_free"
+STATE = f"""state() {{
   cat /sys/block/ubda/queue/scheduler /proc/mounts /sys/kernel/tracing/set_event /sys/kernel/tracing/tracing_on
   cat /sys/fs/cgroup/cgroup.subtree_control
   ls /sys/kernel/tracing/instances /mnt/disk; find /sys/fs/cgroup -type d
-  ps -A -o stat=,comm= > /tmp/processes; grep -v -e '^Z' -e ' ps' -e kworker /tmp/processes | cut -c 6- | sort
-}
+  ps -A -o stat=,comm= > /tmp/processes; grep -v {NOT_LEFT} /tmp/processes | cut -c 6- | sort
+}}
 """
 OUT = "/run/wblab/scratch/left"
 BIG = "/mnt/disk/big"

@@ -48,8 +48,9 @@ def test_the_record_has_a_number_of_each_disk(run):
     assert [name for name, disk in run.disks.items() if disk.written_ns] == ["mirror", "slow", "memory", "file"]
 
 
-def test_they_repeat_bit_for_bit_and_leave_nothing(run, lab):
-    assert first_differences(run, lab.run(SPEC, EVENTS)) == []
+def test_they_repeat_bit_for_bit_and_leave_nothing(lab):
+    first, second = (lab.run(SPEC, EVENTS) for _ in range(2))  # how deep $WBLAB_SHM lies can be a page of the guest's
+    assert first_differences(first, second) == []
     assert lab.left_behind() == []
 
 
