@@ -10,6 +10,7 @@ from wblab.data.run import read_run
 from wblab.host.pool import side_by_side
 from wblab.host.request import Request, ready
 from wblab.host.run import RunFailedError, run_experiment
+from wblab.host.turns import turn
 from wblab.kernels import Shelf
 from wblab.lab.progress import Report
 
@@ -24,20 +25,24 @@ def jobs(names: Iterable[str], seeds: int, shelf: Shelf, kernel_name: str = "") 
 
 
 def make(wanted: Jobs, results: Path, at_once: int, report: Report) -> dict[str, list[Sample]]:
-    """Run all jobs, `at_once` at a time, and return their samples by case. Raises RunFailedError."""
+    """Run all jobs, `at_once` at a time, and return their samples by case. Raises RunFailedError.
+
+    Those in real time have the machine to themselves.
+    """
 
     def one(job: tuple[str, Request], report: Report) -> Sample:
         name, request = job
-        try:
-            directory = run_experiment(request, results, report=report).directory
-        except RunFailedError as error:
-            if not CASES[name].loses or error.directory is None:
-                raise
-            run = read_run(error.directory)
-            if not events_lost(run):
-                raise
-            return sample_of(run)
-        return sample_of(read_run(directory))
+        with turn(request.spec.clock.mode, lambda: report(None, "waiting for its turn")):
+            try:
+                directory = run_experiment(request, results, report=report).directory
+            except RunFailedError as error:
+                if not CASES[name].loses or error.directory is None:
+                    raise
+                run = read_run(error.directory)
+                if not events_lost(run):
+                    raise
+                return sample_of(run)
+            return sample_of(read_run(directory))
 
     made = side_by_side(wanted, one, at_once, report)
     samples: dict[str, list[Sample]] = {}

@@ -18,10 +18,10 @@ from wblab.host.bundle import program_sha256
 from wblab.host.command import interpreter
 from wblab.host.request import Request, ready
 from wblab.host.run import run_experiment
+from wblab.host.turns import turn
 from wblab.kernels import Kernel, Shelf, built_kernel
 from wblab.lab.progress import silent
 from wblab.matrix.store import pack
-from wblab.matrix.turns import turn
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@ import os
 
 import pytest
 
-from wblab.matrix.turns import turn
+from wblab.host.turns import turn
 
 
 class Busy(Exception):  # noqa: N818
