@@ -8,7 +8,7 @@ from wblab.core.errors import InputError
 from wblab.data.run import Run
 from wblab.why.account import UNTOLD, account
 from wblab.why.explain import call_of
-from wblab.why.told import Told, explanations
+from wblab.why.told import Told, explanations_of
 
 INODE = "inode under writeback"  # a wait for I_SYNC: see wblab.why.kinds
 _MOST_UNKNOWN = 0.5  # of paused time; a kernel that records no stacks has more
@@ -41,7 +41,7 @@ class Waits:
 def waits_of(run: Run, names: Sequence[str], bound_ns: int) -> Waits | None:
     """Return what the pauses of these loads consist of; None without pauses, or where nothing recorded tells it."""
     try:
-        told = [item for name in names for item in explanations(run, name, bound_ns)]
+        told = explanations_of(run, names, bound_ns)
     except InputError:
         return None
     parts: Counter[str] = Counter()

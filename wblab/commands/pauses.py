@@ -67,11 +67,10 @@ def _pauses(arguments: argparse.Namespace) -> None:
 
 
 def _causes(run: "Run", bound_ns: int) -> dict[str, dict[str, int]]:
-    from wblab.why.explain import explain
-    from wblab.why.recorded import read_recorded
     from wblab.why.shares import by_load
+    from wblab.why.told import explanations
 
-    return by_load(explain(run, read_recorded(run), bound_ns=bound_ns))
+    return by_load(told.explanation for told in explanations(run, bound_ns=bound_ns))
 
 
 def causes_table(causes: dict[str, dict[str, int]]) -> Table:

@@ -1,9 +1,10 @@
 """All pauses of a run explained, whatever recorded them: the trace of a guest's run, or the captures of a live one."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from wblab.core.errors import InputError
-from wblab.data.captures import Capture, captures
+from wblab.data.captures import captures
 from wblab.data.pagecache import PageCache
 from wblab.data.pauses import DEFAULT_BOUND_NS
 from wblab.data.run import Run
@@ -26,14 +27,15 @@ def explanations(run: Run, load: str = "", bound_ns: int = DEFAULT_BOUND_NS) -> 
     A pause of a live run is told by the capture that covers the most of it; what none covers is unknown. Raises
     InputError where nothing was recorded that explains a pause.
     """
-    if not isinstance(run.spec, LiveSpec):
-        recorded = read_recorded(run)
-        return [Told(item, recorded) for item in explain(run, recorded, load, bound_ns)]
-    saved = captures(run)
-    if not saved:
-        raise InputError(f"{run.path} has no capture of a pause: make it again as root, with --capture-pauses 200ms")
-    told = [_told(run, capture, load, bound_ns) for capture in saved]
-    return [max(each, key=lambda item: _covered_ns(run, item)) for each in zip(*told, strict=True)]
+    return explanations_of(run, [load], bound_ns)
+
+
+def explanations_of(
+    run: Run, loads: Iterable[str], bound_ns: int = DEFAULT_BOUND_NS, cache: PageCache | None = None
+) -> list[Told]:
+    """Return the same load by load: what was recorded is read once. cache: a guest's trace, where that was read."""
+    recordings = _recordings(run, cache)
+    return [told for load in loads for told in _told(run, recordings, load, bound_ns)]
 
 
 def explain_all(run: Run, cache: PageCache) -> list[Explanation]:
@@ -41,18 +43,23 @@ def explain_all(run: Run, cache: PageCache) -> list[Explanation]:
 
     cache: the run's trace. Raises InputError for a damaged trace.
     """
-    if isinstance(run.spec, LiveSpec):
-        found = [told for item in run.loads for told in explanations(run, item.name)] if captures(run) else []
-        return [told.explanation for told in found]
-    if not explains(cache):
+    if not (captures(run) if isinstance(run.spec, LiveSpec) else explains(cache)):
         return []
-    recorded = read_recorded(run, cache=cache)
-    return [found for item in run.loads for found in explain(run, recorded, item.name)]
+    return [told.explanation for told in explanations_of(run, [item.name for item in run.loads], cache=cache)]
 
 
-def _told(run: Run, capture: Capture, load: str, bound_ns: int) -> list[Told]:
-    recorded = read_recorded(run, capture)
-    return [Told(item, recorded) for item in explain(run, recorded, load, bound_ns)]
+def _recordings(run: Run, cache: PageCache | None) -> list[Recorded]:
+    if not isinstance(run.spec, LiveSpec):
+        return [read_recorded(run, cache=cache)]
+    saved = captures(run)
+    if not saved:
+        raise InputError(f"{run.path} has no capture of a pause: make it again as root, with --capture-pauses 200ms")
+    return [read_recorded(run, capture) for capture in saved]
+
+
+def _told(run: Run, recordings: Iterable[Recorded], load: str, bound_ns: int) -> list[Told]:
+    told = [[Told(item, recorded) for item in explain(run, recorded, load, bound_ns)] for recorded in recordings]
+    return [max(each, key=lambda item: _covered_ns(run, item)) for each in zip(*told, strict=True)]
 
 
 def _covered_ns(run: Run, item: Told) -> int:
