@@ -16,6 +16,7 @@ from typing import Literal
 from wblab.core.child import describe_code
 from wblab.core.errors import WblabError
 from wblab.core.loads import CommandFailed, Cycle, Load
+from wblab.core.loads.repeated import Repeated
 from wblab.core.syscalls import lock_memory
 from wblab.core.units import NS_PER_S
 
@@ -41,6 +42,8 @@ class Stamps:
     def __init__(self, capacity: int) -> None:
         self._memory = mmap.mmap(-1, 8 * (_FIRST + capacity))
         self.slots = memoryview(self._memory).cast("q")
+        address = ctypes.addressof(ctypes.c_char.from_buffer(self._memory))
+        self.count_address, self.times_address = address + 8 * _COUNT, address + 8 * _FIRST
         _lock(self._memory)
 
     def append(self, time_ns: int) -> None:
@@ -91,12 +94,14 @@ class Stopped(Exception):  # noqa: N818 - not an error
     """Raised by SIGINT or SIGTERM: the cycle in progress ends here."""
 
 
-def run_cycles(load: Load, mount: Path, stamps: Stamps, start_ns: int, draws: Random) -> None:
+def run_cycles(  # noqa: PLR0913
+    load: Load, mount: Path, stamps: Stamps, start_ns: int, draws: Random, *, batch: int = 0
+) -> None:
     """Run the load in this process until it ends, is stopped or fails; leave all in `stamps`.
 
     `start_ns` is the CLOCK_MONOTONIC time of its first boundary; `draws` is what the load draws from. A load that is
     stopped notes that moment as its last boundary, so that a pause which was still going on is kept. SIGINT and SIGTERM
-    are ignored from its end on.
+    are ignored from its end on. batch: how many cycles the kernel makes at once, where it can; see Repeated.
     """
     slots, append, now = stamps.slots, stamps.append, time.monotonic_ns
     cycle: Cycle | None = None
@@ -105,11 +110,14 @@ def run_cycles(load: Load, mount: Path, stamps: Stamps, start_ns: int, draws: Ra
         cycle = load.prepare(mount, draws)
         time.sleep(max(0, start_ns - now()) / NS_PER_S)
         append(now())
-        for number in range(load.capacity):
-            dropped = cycle(number)
-            append(now())
-            if dropped:
+        in_kernel = cycle.in_kernel(stamps.count_address, stamps.times_address) if isinstance(cycle, Repeated) else None
+        while (number := slots[_COUNT] - 1) < load.capacity:
+            if batch and number and in_kernel:
+                if not in_kernel(1 + min(number + batch, load.capacity)):
+                    continue
+            elif cycle(number):
                 slots[_DROPPED] += 1
+            append(now())
         _on_stop(signal.SIG_IGN)
         slots[_END] = _ENDS.index("finished" if load.ends else "full")
     except CommandFailed as failed:

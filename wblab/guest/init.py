@@ -45,7 +45,7 @@ def main() -> NoReturn:
         spec = from_table(Spec, parameters["spec"], exact=True)
         if spec.needs_lab:
             provide_lab(parameters["python"])
-        run(spec, parameters["tracecmd"], parameters["first_phase_ns"], status)
+        run(spec, parameters, status)
     except BaseException as error:
         traceback.print_exc()
         reason = str(error) if isinstance(error, WblabError) else f"{type(error).__name__} in the guest: {error}"
@@ -74,7 +74,7 @@ def say(status: int, phase: Phase, **detail: Any) -> None:
     os.write(status, Message(phase, time.monotonic_ns(), detail).line())
 
 
-def run(spec: Spec, tracecmd: str, first_phase_ns: int, status: int) -> None:
+def run(spec: Spec, parameters: dict[str, Any], status: int) -> None:
     """Run one experiment, whose phases are in files of their own. Raises WblabError or OSError."""
     say(status, "settings")
     set_sysctls(spec.sysctl)
@@ -88,17 +88,17 @@ def run(spec: Spec, tracecmd: str, first_phase_ns: int, status: int) -> None:
     recording = None
     if spec.trace.events:
         say(status, "trace")
-        recording = Recording(spec.trace, tracecmd, layout.SCRATCH / rundir.TRACE)
+        recording = Recording(spec.trace, parameters["tracecmd"], layout.SCRATCH / rundir.TRACE)
         recording.start(_SETTLE_S)
     os.environ.pop("LD_LIBRARY_PATH", None)  # programs of users may have libraries of their own, by the same names
     agents = start_agents(spec)
     start_ns = on_grid(spec, time.monotonic_ns() + spec.trace.lead)
     say(status, "loads", start_ns=start_ns)
-    running = start_loads(spec, start_ns, groups)
+    running = start_loads(spec, start_ns, groups, parameters["batch"])
     try:
         offenders = [item for item in running if item.name in spec.offenders]
         others = [item for item in running if item.name not in spec.offenders]
-        due = agenda(spec, start_ns, running, cgroups, first_phase_ns)
+        due = agenda(spec, start_ns, running, cgroups, parameters["first_phase_ns"])
         wait_for(offenders, start_ns + spec.time_limit, lambda: say(status, "loads"), others=others, agenda=due)
         say(status, "stop")
         stop_loads(running, spec.stops, _SETTLE_S, due)

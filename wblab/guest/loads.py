@@ -62,17 +62,19 @@ def lay_out_files(spec: Spec, progress: Callable[[], None]) -> None:
             raise WblabError(f"cannot make the files of the load {name}: {error.strerror}") from None
 
 
-def start_loads(spec: Spec, start_ns: int, groups: Mapping[str, Path] = MappingProxyType({})) -> list[Running]:
+def start_loads(
+    spec: Spec, start_ns: int, groups: Mapping[str, Path] = MappingProxyType({}), batch: int = 0
+) -> list[Running]:
     """Start all loads; their first cycles begin at `start_ns` (CLOCK_MONOTONIC), their own start and phase.
 
-    groups: the `cgroup.procs` of the control group that a load joins, by its name.
+    groups: the `cgroup.procs` of the control group that a load joins, by its name. batch: as of run_cycles.
     """
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})  # waited for in wait_for
     running = []
     for name, load in spec.load.items():
         first_ns = start_ns + load.start + phase_ns(spec.seed, name)
         stamps = stamps_for(load)
-        pid = fork_child(_task(name, spec, stamps, first_ns, groups.get(name)))
+        pid = fork_child(_task(name, spec, stamps, first_ns, groups.get(name), batch))
         running.append(Running(name, load, pid, stamps, name in spec.may_fail))
     return running
 
@@ -150,8 +152,10 @@ def _is_at_work(item: Running) -> bool:
     return left is None and ending(item.stamps).end == "failed"  # which it says from its begin on, until its end
 
 
-def _task(name: str, spec: Spec, stamps: Stamps, first_ns: int, group: Path | None) -> Callable[[], None]:
-    load = spec.load[name]
+def _task(  # noqa: PLR0913, PLR0917
+    name: str, spec: Spec, stamps: Stamps, first_ns: int, group: Path | None, batch: int
+) -> Callable[[], None]:
+    load, draws = spec.load[name], draw_stream(spec.seed, name)
 
     def task() -> None:
         set_process_name(name)
@@ -159,7 +163,7 @@ def _task(name: str, spec: Spec, stamps: Stamps, first_ns: int, group: Path | No
             group.write_text("0")  # the writer itself
         if load.ioclass != "none":
             set_ioprio(load.ioclass, load.iolevel)
-        run_cycles(load, place(spec, spec.disk_of(name)), stamps, first_ns, draw_stream(spec.seed, name))
+        run_cycles(load, place(spec, spec.disk_of(name)), stamps, first_ns, draws, batch=batch)
 
     return task
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from wblab.core import layout
 from wblab.core.errors import InputError, WblabError
-from wblab.core.loads.base import NEVER
+from wblab.core.loads.base import MAX_CYCLES, NEVER
 from wblab.core.rundir import TRACE
 from wblab.core.spec import Spec
 from wblab.core.stacks import images, write_bps
@@ -34,6 +34,7 @@ from wblab.lab.progress import Report, silent
 from wblab.lab.results import commit, stage
 from wblab.lab.tools import tool_path
 
+BATCH = MAX_CYCLES
 _LIMITS = Limits()
 # What the guest must know is made as long as a multiple of this: one digit more of a number is not to move its memory.
 _PARAMETERS_BYTES, _PHASE_BYTES = 8192, 512
@@ -125,7 +126,7 @@ def _boot(  # noqa: PLR0913
             sandbox=sandbox,
             mkfs=mkfs_of(spec),
             program=bundle(interpreter()),
-            texts=guest_texts(spec),
+            texts=guest_texts(spec, BATCH if "cycles" in features(kernel) else 0),
             one_processor=spec.clock.mode == "virtual",
             lab=guests_lab,
             samples_fd=samples_fd,
@@ -137,11 +138,11 @@ def _boot(  # noqa: PLR0913
     return ended
 
 
-def guest_texts(spec: Spec) -> dict[str, str]:
+def guest_texts(spec: Spec, batch: int = 0) -> dict[str, str]:
     """Return what the guest must know, as JSON, by the files' names.
 
     Not the run's name, which would change its memory a little; and the phases apart, for the same reason: each in a
-    file that says when the next one begins.
+    file that says when the next one begins. batch: how many cycles of a load its kernel may make at once.
     """
     anonymous = replace(spec, name="", kernel="", phase={})
     phases = sorted(spec.phase.items(), key=lambda item: item[1].at)
@@ -151,6 +152,7 @@ def guest_texts(spec: Spec) -> dict[str, str]:
         "tracecmd": str(tool_path("trace-cmd")),
         "python": str(lab().python) if spec.needs_lab else "",
         "first_phase_ns": begins_ns[0],
+        "batch": batch if spec.clock.mode == "virtual" else 0,
     }
     texts = {layout.PARAMETERS: _padded(told, _PARAMETERS_BYTES)}
     for number, (name, phase) in enumerate(phases):

@@ -1,12 +1,12 @@
 """The control load."""
 
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
 from wblab.core.loads.base import Cycle, Periodic
-from wblab.core.units import NS_PER_S, format_time
+from wblab.core.loads.repeated import Repeated, Sleeping
+from wblab.core.units import format_time
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,5 +22,4 @@ class Control(Periodic):
         return f"only sleeps, {format_time(self.idle)} at a time: shows stalls of the machine itself"
 
     def prepare(self, mount: Path, draws: Random) -> Cycle:
-        sleep, idle_s = time.sleep, self.idle / NS_PER_S
-        return lambda number: sleep(idle_s)
+        return Repeated(Sleeping(self.idle))

@@ -1,7 +1,7 @@
 """The offender: much, as fast as it is let."""
 
-import os
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -9,6 +9,7 @@ from random import Random
 from wblab.core.errors import InputError
 from wblab.core.loads.base import MAX_CYCLES, Cycle
 from wblab.core.loads.files import OnFile, create
+from wblab.core.loads.repeated import Repeated, Writing
 from wblab.core.parameters import check_block, check_wait
 from wblab.core.units import NS_PER_S, Bytes, Nanoseconds, format_bytes, format_time
 
@@ -54,13 +55,9 @@ class Offender(OnFile):
         return self.wait if number == 0 else 0
 
     def prepare(self, mount: Path, draws: Random) -> Cycle:
-        write, sleep, wait_s = os.write, time.sleep, self.wait / NS_PER_S
-        fd = create(mount / self.file)
-        block = bytes(self.block)
+        return Repeated(Writing(create(mount / self.file), bytearray(self.block)), before=waiting(self.wait))
 
-        def cycle(number: int) -> None:
-            if number == 0 and wait_s:
-                sleep(wait_s)
-            write(fd, block)
 
-        return cycle
+def waiting(wait_ns: int) -> Callable[[], None]:
+    """Return what an offender does before its first write."""
+    return (lambda: time.sleep(wait_ns / NS_PER_S)) if wait_ns else lambda: None

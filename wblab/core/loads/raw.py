@@ -13,7 +13,9 @@ from typing import Literal
 
 from wblab.core.errors import InputError
 from wblab.core.loads.base import MAX_CYCLES, Cycle, Load, Periodic
+from wblab.core.loads.offender import waiting
 from wblab.core.loads.reading import Order, places
+from wblab.core.loads.repeated import Repeated, Writing
 from wblab.core.parameters import check_block, check_direct, check_wait, check_whole_blocks
 from wblab.core.syscalls import on_hostfs
 from wblab.core.units import NS_PER_S, Bytes, Nanoseconds, format_bytes, format_time
@@ -122,12 +124,6 @@ class RawOffender(_Raw):
         return self.wait if number == 0 else 0
 
     def prepare(self, mount: Path, draws: Random) -> Cycle:
-        write, sleep, wait_s = os.pwritev, time.sleep, self.wait / NS_PER_S
-        fd, buffers, offset, block = self._open(mount, os.O_WRONLY), self._buffers(), self.offset, self.block
-
-        def cycle(number: int) -> None:
-            if number == 0 and wait_s:
-                sleep(wait_s)
-            write(fd, buffers, offset + number * block)
-
-        return cycle
+        fd = self._open(mount, os.O_WRONLY)
+        os.lseek(fd, self.offset, os.SEEK_SET)
+        return Repeated(Writing(fd, mmap(-1, self.block)), before=waiting(self.wait))

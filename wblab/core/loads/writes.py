@@ -8,6 +8,7 @@ from random import Random
 
 from wblab.core.loads.base import Cycle, Periodic
 from wblab.core.loads.files import OnFile, create
+from wblab.core.loads.repeated import Repeated, Sleeping, Writing
 from wblab.core.parameters import check_block
 from wblab.core.units import NS_PER_S, Bytes, format_time
 
@@ -38,15 +39,7 @@ class Write(_SmallWrites):
         return f"appends to a file it has open, every {format_time(self.idle)}"
 
     def prepare(self, mount: Path, draws: Random) -> Cycle:
-        write, sleep, idle_s = os.write, time.sleep, self.idle / NS_PER_S
-        fd = create(mount / self.file)
-        block = bytes(self.block)
-
-        def cycle(number: int) -> None:
-            write(fd, block)
-            sleep(idle_s)
-
-        return cycle
+        return Repeated(Writing(create(mount / self.file), bytearray(self.block)), Sleeping(self.idle))
 
 
 @dataclass(frozen=True, kw_only=True)
