@@ -3,18 +3,30 @@
 
 import os
 import sys
-from pathlib import Path
 
 
 def main() -> int:
     """Be whichever of the two this process is."""
     if os.getpid() == 1 and sys.argv[0].endswith(".pyz"):  # a guest's program is an archive; 1 is also a container's
+        from wblab.core.entry import OWN_PROGRAM
+
+        if sys.argv[0] != OWN_PROGRAM:
+            from wblab.guest.first import main as first
+
+            first()
+        import gc
+
+        gc.disable()  # nothing of what is imported is garbage
         from wblab.guest.init import main as guest
 
+        gc.freeze()  # nor will it be: looking at it again would copy its pages for each load
+        gc.enable()
         guest()
     if sys.version_info < (3, 11):  # noqa: UP036 - the user may have an older one
         print("experiment.py: needs Python 3.11 or later: run it with python3.x", file=sys.stderr)
         return 2
+    from pathlib import Path
+
     sys.path.insert(0, str(Path(__file__).resolve().parent))
     from wblab.cli import main as command
 

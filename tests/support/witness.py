@@ -25,7 +25,7 @@ def witness(spec: Spec) -> None:
     if spec.disk["disk"].filesystem != "xfs":  # of which mkfs makes another each time, before xfsprogs 6.18
         os.sync()
         content = [sha256(layout.DISK_DEVICE.read_bytes()).hexdigest()]
-    told = (layout.SCRATCH / name for name in (layout.PROGRAM, layout.PARAMETERS))
+    told = (layout.SCRATCH / name for name in (entry.PROGRAM, layout.PARAMETERS))
     content += [sha256(path.read_bytes()).hexdigest() for path in told]
     seen += map(str, (*chance, *times, *surroundings, *content))
     (layout.SCRATCH / "{LOG}").write_text("\\n".join(seen))

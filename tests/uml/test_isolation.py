@@ -22,9 +22,10 @@ from pathlib import Path
 from wblab.core import layout
 from wblab.core.status import Message
 from wblab.core.syscalls import mount, power_off
-from wblab.guest import mounts
+from wblab.guest import first, mounts
 
 MS_REMOUNT = 32
+first.mount_scratch()
 mounts.mount_all()
 mount("none", "/", "hostfs", MS_REMOUNT)
 os.mkdir("/mnt/host")

@@ -15,8 +15,9 @@ from threading import Thread
 from wblab.core import layout
 from wblab.core.status import Message
 from wblab.core.syscalls import power_off
-from wblab.guest import mounts
+from wblab.guest import first, mounts
 
+first.mount_scratch()
 mounts.mount_all()
 status = os.open(layout.STATUS_DEVICE, os.O_WRONLY | os.O_NOCTTY)
 disk = os.open(layout.DISK_DEVICE, os.O_RDWR | os.O_DIRECT)

@@ -3,7 +3,6 @@
 import os
 import signal
 import sys
-import traceback
 from collections.abc import Callable
 
 
@@ -20,6 +19,8 @@ def fork_child(task: Callable[[], None]) -> int:
         task()
         status = 0
     except BaseException:
+        import traceback  # here: it brings much that a load without an error does not need
+
         traceback.print_exc()
     finally:
         sys.stderr.flush()

@@ -7,14 +7,15 @@ repeatable run needs (the command line feeds the kernel's random numbers) and wh
 
 from pathlib import Path
 
-# Inherited file descriptors of the User Mode Linux process.
-SCRATCH_FD, DISK_FD, STATUS_FD = 11, 12, 13
+from wblab.core import entry
+
+# Inherited file descriptors of the User Mode Linux process, besides entry.SCRATCH_FD.
+DISK_FD, STATUS_FD = 12, 13
 LAB_FD, PACKAGES_FD = 14, 15  # for guests in which programs of the lab run
 SAMPLES_FD = 16  # for guests that are watched
 DISK_FDS = (DISK_FD, *range(17, 24))  # of the disks, in their order
 
-ROOM = Path("/run/wblab")
-SCRATCH = ROOM / "scratch"
+ROOM, SCRATCH = Path(entry.ROOM), Path(entry.SCRATCH)
 LAB, PACKAGES = ROOM / "lab", ROOM / "packages"
 PROGRAMS = ROOM / "bin"
 MOUNTS = Path("/mnt")
@@ -24,9 +25,7 @@ STATUS_DEVICE = Path("/dev/tty1")
 SAMPLES_DEVICE = Path("/dev/tty2")
 
 # In the scratch directory; what commands and agents put into LEFT is kept in the run directory.
-PROGRAM, PARAMETERS, LEFT = "experiment.pyz", "guest.json", "left"
-# The guest's own copy of its program.
-OWN_PROGRAM = ROOM / PROGRAM
+PARAMETERS, LEFT = "guest.json", "left"
 
 
 def phase_file(number: int) -> str:
@@ -42,8 +41,3 @@ def disk_device(place: int) -> Path:
 def mount_point(disk: str) -> Path:
     """Return where the disk of this name is mounted."""
     return MOUNTS / disk
-
-
-def host_path(fd: int) -> str:
-    """Return the path by which the User Mode Linux process reaches an inherited file descriptor."""
-    return f"/proc/self/fd/{fd}"

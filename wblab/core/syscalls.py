@@ -2,7 +2,10 @@
 
 import ctypes
 import os
-from pathlib import Path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # the guest's first stage imports next to nothing
+    from pathlib import Path
 
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_SYNCHRONOUS, MS_REMOUNT = 1, 2, 4, 16, 32
 # Options that every filesystem has: flags of the system call, not words for the filesystem (mount(2)).
@@ -42,13 +45,13 @@ def memory_of(buffer: bytes | bytearray) -> "ctypes.Array[ctypes.c_char]":
     return ctypes.create_string_buffer(buffer, len(buffer))
 
 
-def mount(source: str, target: Path | str, filesystem: str, flags: int = 0, options: str = "") -> None:
+def mount(source: str, target: "Path | str", filesystem: str, flags: int = 0, options: str = "") -> None:
     """Attach a filesystem. The arguments are those of the system call of this name."""
     arguments = (os.fsencode(item) for item in (source, target, filesystem))
     checked(libc.mount(*arguments, ctypes.c_ulong(flags), os.fsencode(options)), f"{filesystem} on {target}")
 
 
-def umount(target: Path | str) -> None:
+def umount(target: "Path | str") -> None:
     """Unmount a filesystem at a place that is no link; see umount2(2)."""
     checked(libc.umount2(os.fsencode(target), _UMOUNT_NOFOLLOW), str(target))
 

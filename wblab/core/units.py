@@ -5,7 +5,6 @@ TB are powers of 1000. A size without a unit is in bytes. A time needs its unit,
 """
 
 import re
-from fractions import Fraction
 from typing import NewType
 
 from wblab.core.errors import InputError
@@ -28,17 +27,18 @@ _BYTES = (
 _RATES = _BYTES | {f"{unit}/s": factor for unit, factor in _BYTES.items()}
 _SUBSECONDS = {"ns": 1, "us": 10**3, "µs": 10**3, "ms": 10**6}
 _NANOSECONDS = _SUBSECONDS | {"s": NS_PER_S, "min": 60 * NS_PER_S, "h": 3600 * NS_PER_S}
-_NUMBER = re.compile(r"\s*(\d{1,18}(?:\.\d{1,18})?)\s*([A-Za-zµ]*(?:/s)?)\s*")
+_NUMBER = re.compile(r"\s*(\d{1,18})(?:\.(\d{1,18}))?\s*([A-Za-zµ]*(?:/s)?)\s*")
 
 
 def _scaled(text: str, factors: dict[str, int], examples: str) -> int:
     match = _NUMBER.fullmatch(text)
-    if match is None or match[2] not in factors:
+    if match is None or match[3] not in factors:
         raise InputError(f"{text!r} is not understood: write for example {examples}")
-    value = Fraction(match[1]) * factors[match[2]]
-    if value.denominator != 1:
+    decimals = match[2] or ""
+    value, rest = divmod(int(match[1] + decimals) * factors[match[3]], int(f"1{'0' * len(decimals)}"))
+    if rest:
         raise InputError(f"{text!r} is not a whole number of the smallest unit: write for example {examples}")
-    return int(value)
+    return value
 
 
 def parse_bytes(value: str | int) -> Bytes:

@@ -2,8 +2,8 @@
 
 import os
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
@@ -63,11 +63,14 @@ def write_out(spec: Spec) -> dict[str, DiskRecord]:
     disk that fails, and of one that is a part of another, it is not known.
     """
     stamps = {name: Stamps(1) for name in spec.disk}
-    writers = [
-        fork_child(partial(_write_out, place(spec, name), stamps[name]))
+    tasks = [
+        partial(_write_out, place(spec, name), stamps[name])
         for name in spec.disk
         if not part_of(spec, name) and (spec.clock.mode == "virtual" or not _is_throttled(spec, name))
     ]
+    writers = [fork_child(task) for task in tasks[:-1]]
+    for task in tasks[-1:]:  # a process less
+        task()
     for writer in writers:
         os.waitpid(writer, 0)
     times_ns = {name: next(iter(stamp.times_ns()), 0) for name, stamp in stamps.items()}
@@ -75,12 +78,20 @@ def write_out(spec: Spec) -> dict[str, DiskRecord]:
 
 
 def _write_out(where: Path, stamps: Stamps) -> None:
-    with suppress(OSError):
-        if where.is_dir():
-            syncfs(os.open(where, os.O_RDONLY | os.O_DIRECTORY))
-        else:
-            os.fsync(os.open(where, os.O_RDONLY))
+    write = syncfs if where.is_dir() else os.fsync
+    with suppress(OSError), _opened(where) as fd:
+        write(fd)
         stamps.append(time.monotonic_ns())
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[int]:
+    """Yield a descriptor to read a file or a directory by. Raises OSError."""
+    fd = os.open(path, os.O_RDONLY)
+    try:
+        yield fd
+    finally:
+        os.close(fd)
 
 
 def release_disks(spec: Spec) -> None:

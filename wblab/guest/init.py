@@ -1,11 +1,8 @@
-"""PID 1: the experiment, from the first mount to power off."""
+"""PID 1, once it is in the guest's own memory: the experiment, up to power off."""
 
 import json
 import os
-import shutil
-import sys
 import time
-import traceback
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
@@ -14,7 +11,7 @@ from wblab.core import layout, rundir
 from wblab.core.errors import WblabError
 from wblab.core.spec import GRID_NS, Spec
 from wblab.core.status import Message, Phase
-from wblab.core.syscalls import on_hostfs, power_off
+from wblab.core.syscalls import power_off
 from wblab.core.tables import from_table
 from wblab.core.units import NS_PER_S
 from wblab.guest.agenda import agenda
@@ -31,13 +28,9 @@ _SETTLE_S = 60.0  # guest time for what should take an instant: a trace that sta
 
 def main() -> NoReturn:
     """Run the experiment and power off, whatever happens."""
-    if not on_hostfs("/"):  # before anything is mounted, or the machine powered off, that is no guest of ours
-        sys.exit("wblab: this is no guest: its root is not a hostfs; use wblab run")
     status = None
     try:
-        if sys.argv[0] != str(layout.OWN_PROGRAM):
-            mount_all()
-            start_again()
+        mount_all()
         os.environ.pop("PYTHONPATH", None)  # not for the children: a program may have a Python of its own
         status = os.open(layout.STATUS_DEVICE, os.O_WRONLY | os.O_NOCTTY)
         say(status, "mounts")
@@ -47,6 +40,8 @@ def main() -> NoReturn:
             provide_lab(parameters["python"])
         run(spec, parameters, status)
     except BaseException as error:
+        import traceback  # here: it brings much that a run without an error does not need
+
         traceback.print_exc()
         reason = str(error) if isinstance(error, WblabError) else f"{type(error).__name__} in the guest: {error}"
         if status is not None:
@@ -56,17 +51,6 @@ def main() -> NoReturn:
             say(status, "power off")
         power_off()
     raise AssertionError("the guest is still on")
-
-
-def start_again() -> NoReturn:
-    """Run the program anew, from a copy in the guest's own memory.
-
-    Who owns the program on the host, and which inode it is, are numbers that Python makes objects of: an owner above
-    256 takes memory that root does not take, and so a page more or less, and with that other thresholds.
-    """
-    shutil.copyfile(layout.SCRATCH / layout.PROGRAM, layout.OWN_PROGRAM)
-    options = sys.orig_argv[: sys.orig_argv.index(sys.argv[0])]
-    os.execve(options[0], [*options, str(layout.OWN_PROGRAM)], os.environ | {"PYTHONPATH": str(layout.OWN_PROGRAM)})
 
 
 def say(status: int, phase: Phase, **detail: Any) -> None:

@@ -5,7 +5,7 @@ import re
 import sys
 from pathlib import Path
 
-from wblab.core import layout
+from wblab.core import entry, layout
 from wblab.core.errors import InputError
 from wblab.core.spec import Spec
 from wblab.core.stacks import RAM, images
@@ -35,7 +35,7 @@ def kernel_arguments(spec: Spec, *, watched: bool = False) -> list[str]:
         "con=null",
         "con0=null,fd:1",
         _console(layout.STATUS_DEVICE, layout.STATUS_FD),
-        *(f"ubd{place}={layout.host_path(fd)}" for place, fd in enumerate(layout.DISK_FDS[: len(made)])),
+        *(f"ubd{place}={entry.host_path(fd)}" for place, fd in enumerate(layout.DISK_FDS[: len(made)])),
     ]
     if watched:
         arguments.append(_console(layout.SAMPLES_DEVICE, layout.SAMPLES_FD))
@@ -50,7 +50,7 @@ def kernel_arguments(spec: Spec, *, watched: bool = False) -> list[str]:
             f"tt_syscall_ns={spec.clock.syscall_cost}",
             f"um_seed={stream(spec.seed, 'kernel').getrandbits(64)}",
         ]
-    program = f"{layout.host_path(layout.SCRATCH_FD)}/{layout.PROGRAM}"  # it holds the standard library as well
+    program = f"{entry.host_path(entry.SCRATCH_FD)}/{entry.PROGRAM}"  # it holds the standard library as well
     environment = [f"{name}={value}" for name, value in {"PYTHONPATH": program, **ENVIRONMENT}.items()]
     return [*arguments, f"init={interpreter()}", *environment, "--", "-S", "-s", "-B", program]
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from fcntl import F_DUPFD, fcntl
 from pathlib import Path
 
+from wblab.core.entry import host_path
 from wblab.core.errors import WblabError
-from wblab.core.layout import DISK_FD, host_path
+from wblab.core.layout import DISK_FD
 from wblab.host.imprint import imprint
 from wblab.host.sandbox import DISTRIBUTION, Sandbox
 from wblab.host.sandbox.elf import loader

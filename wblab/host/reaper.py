@@ -18,8 +18,9 @@ from fcntl import F_DUPFD, fcntl
 from pathlib import Path
 from typing import Any
 
+from wblab.core.entry import PROGRAM, SCRATCH_FD
 from wblab.core.errors import WblabError
-from wblab.core.layout import DISK_FDS, LEFT, PROGRAM, SCRATCH_FD
+from wblab.core.layout import DISK_FDS, LEFT
 from wblab.core.syscalls import checked, libc
 from wblab.host.ext import ext_layout
 from wblab.host.mkfs import Mkfs, format_disk

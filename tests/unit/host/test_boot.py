@@ -10,7 +10,7 @@ import psutil
 import pytest
 from support.waiting import LIMIT_S, patience_s, wait_until
 
-from wblab.core import layout
+from wblab.core import entry, layout
 from wblab.core.errors import WblabError
 from wblab.host import boot as module
 from wblab.host.boot import boot
@@ -83,7 +83,7 @@ print([number for number in range(200) if is_open(number)])
     with open("/dev/null") as other:
         os.set_inheritable(other.fileno(), True)
         one.boot()
-    assert one.console.splitlines()[-1] == str([0, 1, 2, layout.SCRATCH_FD, layout.DISK_FD, layout.STATUS_FD])
+    assert one.console.splitlines()[-1] == str([0, 1, 2, entry.SCRATCH_FD, layout.DISK_FD, layout.STATUS_FD])
 
 
 def test_nothing_of_the_hosts_environment_reaches_the_guest(guest, monkeypatch):
