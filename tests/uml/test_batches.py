@@ -1,0 +1,80 @@
+"""A kernel that makes a load's system calls at once makes the same ones, at the same times, as the load by itself.
+
+What Python does meanwhile takes memory, a page more or less, and with that moves the dirty thresholds a little. So
+these guests have room, and thresholds in bytes. No stacks are recorded: without frame pointers, what lies about on one
+from before is taken for a part of it.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import tracecmd
+from support.guestlab import Lab
+
+import wblab.host.run
+from wblab.core.rundir import TRACE
+from wblab.data.run import Run
+from wblab.kernels import features
+from wblab.lab.places import PRESETS
+
+PLAIN = 0  # each system call by the load
+ALL = wblab.host.run.BATCH
+EVENTS = {"sys_enter": ("id",), "sys_exit": ("id", "ret"), "sched_switch": ("prev_pid", "prev_state", "next_pid")}
+ROOM = (
+    *("memory=420MiB", "sysctl.vm.dirty_background_ratio=0", "sysctl.vm.dirty_ratio=0"),
+    *("sysctl.vm.dirty_background_bytes=6000000", "sysctl.vm.dirty_bytes=12000000"),
+    *("trace.buffer=96MiB", 'trace.blame="never"', 'trace.events=["raw_syscalls", "sched:sched_switch"]'),
+)
+QUICK = ("base-device", "two-disks", "stick")
+OTHERS = sorted({path.stem for path in PRESETS.glob("*.toml")} - {"base", *QUICK})
+
+Batched = Callable[[str, int], Run]
+
+
+@pytest.fixture
+def run(shared_lab: Lab, monkeypatch: pytest.MonkeyPatch) -> Batched:
+    if "cycles" not in features(shared_lab.kernel):
+        pytest.skip("this kernel has no um_cycles (7.x only)")
+
+    def one(preset: str, batch: int) -> Run:
+        monkeypatch.setattr(wblab.host.run, "BATCH", batch)
+        return shared_lab.run(preset, *ROOM)
+
+    return one
+
+
+def columns(run: Run) -> dict[str, Any]:
+    """Return all boundaries and events, but for addresses in a load's memory."""
+    found = {f"boundaries of {load.name}": load.boundaries_ns for load in run.loads}
+    with tracecmd.open(run.path / TRACE) as trace:
+        for name, fields in EVENTS.items():
+            events = trace.events(name)
+            found |= {f"times of {name}": events.ts_ns, f"tasks of {name}": events.pid}
+            found |= {f"{field} of {name}": events[field] for field in fields}
+    return found
+
+
+def assert_same(one: Run, other: Run) -> None:
+    was, is_now = columns(one), columns(other)
+    assert was.keys() == is_now.keys()
+    assert [key for key in was if not np.array_equal(was[key], is_now[key])] == []
+    assert len(was["times of sys_enter"]) > 1000
+
+
+def test_batches_of_any_size(run):
+    plain = run("base", PLAIN)
+    for batch in (1, 2, 100, ALL):
+        assert_same(plain, run("base", batch))
+
+
+@pytest.mark.parametrize("preset", QUICK)
+def test_presets(run, preset):
+    assert_same(run(preset, PLAIN), run(preset, ALL))
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("preset", OTHERS)
+def test_all_other_presets(run, preset):
+    assert_same(run(preset, PLAIN), run(preset, ALL))
