@@ -18,6 +18,7 @@ from support.guestlab import Lab
 from support.processes import alive, descendants
 from support.quickruns import SECONDS
 
+from wblab.host.reaper import NAME
 from wblab.lab.formats import EXPERIMENT
 from wblab.lab.results import STAGED
 
@@ -39,7 +40,7 @@ class Kill:
         processes = descendants(command)
         found = {
             "command": [command],
-            "reaper": [pid for pid in processes if is_reaper(pid)],
+            "reaper": [pid for pid, name in processes.items() if name == NAME],
             "guest": [pid for pid, name in processes.items() if name == "linux"],
         }
         if self.whom == "group":
@@ -49,12 +50,6 @@ class Kill:
             with suppress(ProcessLookupError):
                 os.kill(pid, self.number)
         return [command, *processes]
-
-
-def is_reaper(pid: int) -> bool:
-    with suppress(OSError):
-        return b"wblab.host.reaper" in Path(f"/proc/{pid}/cmdline").read_bytes()
-    return False
 
 
 def kills(count: int, seed: int) -> list[Kill]:

@@ -1,12 +1,9 @@
 """Boot a guest, watch it over its status channel, and see to its end."""
 
-import json
 import os
 import select
 import shlex
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
@@ -24,21 +21,16 @@ from wblab.host.lab import Lab
 from wblab.host.limits import Limits, check_files, check_said, check_wall
 from wblab.host.mkfs import Mkfs
 from wblab.host.reaper import ConfinedCommand
+from wblab.host.reaping import Reaper, start_reaper
 from wblab.host.sandbox import Sandbox
 from wblab.host.sandbox.elf import loader
 from wblab.host.scratch import KERNEL, reclaim
 from wblab.host.silence import Silence
 from wblab.host.usage import descendants, waited_ns
 from wblab.lab.formats import CONSOLE
-from wblab.lab.places import ROOT, SHARE
+from wblab.lab.places import SHARE
 from wblab.lab.printable import printable
 
-_REAPER = """
-import json, sys
-sys.path.append(sys.argv[1])
-from wblab.host.reaper import ConfinedCommand, main
-main(ConfinedCommand(**json.loads(sys.argv[2])))
-"""
 _END = b"x"
 _BUS_ERROR = "Kernel mode signal 7"  # SIGBUS: a page of the guest's memory file could not be had
 _ENDING_LIMIT_S = 20.0  # host time from the guest's word that it powers off to its end
@@ -141,7 +133,7 @@ def boot(request: Boot, heard: Callable[[Message], None], look: Callable[[], Non
     return Ended(last, time.monotonic() - started)
 
 
-def _end(reaper: "subprocess.Popen[bytes]", control: socket.socket, limit_s: float) -> tuple[int, str]:
+def _end(reaper: Reaper, control: socket.socket, limit_s: float) -> tuple[int, str]:
     """Return the guest's wait status, and why the reaper did not start it, or ended it; one that lingers is ended."""
     assert reaper.stdout is not None
     if not select.select([reaper.stdout], [], [], limit_s)[0]:
@@ -150,7 +142,7 @@ def _end(reaper: "subprocess.Popen[bytes]", control: socket.socket, limit_s: flo
     return int(status or -1), reason
 
 
-def _start(request: Boot, control_far: socket.socket, status_write: int) -> "subprocess.Popen[bytes]":
+def _start(request: Boot, control_far: socket.socket, status_write: int) -> Reaper:
     """Start the reaper, which starts the guest with the file descriptors where it expects them."""
     command = [str(request.linux), *request.arguments]
     own = request.kernels_own
@@ -187,14 +179,7 @@ def _start(request: Boot, control_far: socket.socket, status_write: int) -> "sub
             processes=request.limits.processes,
             one_processor=request.one_processor,
         )
-        return subprocess.Popen(
-            [sys.executable, "-I", "-S", "-c", _REAPER, str(ROOT), json.dumps(asdict(order))],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=console,
-            env={"HOME": str(own), "TMPDIR": str(own), "PATH": os.defpath},
-            pass_fds=[order.control, *descriptors.values()],
-        )
+        return start_reaper(order, console, own)
 
 
 def _watch(

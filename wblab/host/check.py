@@ -43,7 +43,8 @@ def check_kernel(spec: Spec, kernel: Kernel) -> None:
     needed: tuple[str, ...] = ("tt_syscall_ns", "um_seed") if spec.clock.mode == "virtual" else ()
     needed += tuple(model_parameters(list(images(spec).values())))
     sure = _IN_ALL if kernel.patches else ()
-    missing = [parameter for parameter in needed if parameter not in sure and not kernel.has(parameter)]
+    asked = [parameter for parameter in needed if parameter not in sure]
+    missing = [parameter for parameter in asked if parameter not in kernel.held(asked)]
     if missing:
         raise InputError(
             f"the kernel {kernel.path} does not know {', '.join(missing)}: "

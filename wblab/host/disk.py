@@ -1,4 +1,4 @@
-"""A disk under test, as the host makes it: a file in RAM, filled with 0xFF, and what makes its filesystem."""
+"""A disk under test, as the host makes it: a file in RAM, and what makes its filesystem."""
 
 import os
 import uuid
@@ -9,7 +9,7 @@ from random import Random
 
 from wblab.core.errors import WblabError
 from wblab.core.spec import DISK, Disk, Spec
-from wblab.core.stacks import images, size_bytes, top
+from wblab.core.stacks import images, is_copied, size_bytes, top
 from wblab.core.streams import stream
 from wblab.core.units import Bytes
 from wblab.host.imprint import CHANCE_BYTES, TIME_S
@@ -27,14 +27,16 @@ def mkfs_tool(disk: Disk) -> str:
 
 
 @contextmanager
-def made_disk(size_bytes: int) -> Iterator[int]:
+def made_disk(size_bytes: int, *, filled: bool = False) -> Iterator[int]:
     """Yield a file descriptor of a disk without a filesystem. Raises WblabError.
 
-    The file is a memfd: tmpfs without a name, so that it is gone with the last process that uses it.
+    The file is a memfd: tmpfs without a name, so that it is gone with the last process that uses it. It is a hole until
+    wblab.host.mkfs.format_disk has made the filesystem. filled: with 0xFF, which a guest that copies it tells from what
+    mkfs has written.
     """
     fd = os.memfd_create("wblab-disk")
     try:
-        _fill(fd, size_bytes)
+        _make(fd, size_bytes, filled)
         yield fd
     finally:
         os.close(fd)
@@ -44,7 +46,7 @@ def made_disk(size_bytes: int) -> Iterator[int]:
 def made_disks(disks: Iterable[Disk]) -> Iterator[list[int]]:
     """Yield file descriptors of several of them."""
     with ExitStack() as stack:
-        yield [stack.enter_context(made_disk(disk.size)) for disk in disks]
+        yield [stack.enter_context(made_disk(disk.size, filled=is_copied(disk))) for disk in disks]
 
 
 def mkfs_of(spec: Spec) -> list[Mkfs]:
@@ -81,10 +83,10 @@ def _command(disk: Disk, bits: Random) -> list[str]:
     return [tool, *own.get(disk.filesystem, ext), *disk.mkfs_options, DISK_PATH]
 
 
-def _fill(fd: int, size: int) -> None:
-    """Fill the file with 0xFF: every page of it exists before the run, none is allocated during it."""
+def _make(fd: int, size: int, filled: bool) -> None:
     try:
-        for offset in range(0, size, len(_CHUNK)):
+        os.ftruncate(fd, size)
+        for offset in range(0, size if filled else 0, len(_CHUNK)):
             os.pwrite(fd, _CHUNK[: size - offset], offset)
     except OSError as error:
         raise WblabError(f"cannot make the disk in memory: {error.strerror}") from None

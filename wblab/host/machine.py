@@ -4,11 +4,18 @@ import os
 import platform
 import re
 import subprocess
-from functools import cache
 from pathlib import Path
 
 from wblab.host.sandbox import landlock_version
+from wblab.kernels import facts
 from wblab.lab.tools import tool_path
+
+# Programs that decide a run, how they are asked for their versions, and a word of the line that says it.
+_TOOLS = (
+    *(("trace-cmd", "--version", "version"), ("mke2fs", "-V", "mke2fs"), ("mkfs.xfs", "-V", "version")),
+    *(("mkfs.btrfs", "-V", "btrfs"), ("mkfs.f2fs", "-V", "mkfs.f2fs"), ("mkfs.vfat", "--help", "mkfs.fat")),
+    ("mkfs.exfat", "-V", "version"),
+)
 
 
 def shared_memory() -> Path:
@@ -60,21 +67,21 @@ def describe_host() -> dict[str, object]:
     }
 
 
-@cache
 def tool_versions() -> dict[str, str]:
     """Return what trace-cmd and the makers of filesystems say of their versions; a missing tool is left out."""
-    versions = {}
-    asked = (
-        *(("trace-cmd", "--version", "version"), ("mke2fs", "-V", "mke2fs"), ("mkfs.xfs", "-V", "version")),
-        *(("mkfs.btrfs", "-V", "btrfs"), ("mkfs.f2fs", "-V", "mkfs.f2fs"), ("mkfs.vfat", "--help", "mkfs.fat")),
-        ("mkfs.exfat", "-V", "version"),
-    )
-    for name, option, word in asked:
-        if path := tool_path(name):
-            done = subprocess.run([path, option], capture_output=True, text=True, check=False)
-            lines = [line for line in (done.stdout + done.stderr).splitlines() if word in line]
-            versions[name] = lines[0].strip() if lines else "unknown"
-    return versions
+    paths = {name: path for name, _, _ in _TOOLS if (path := tool_path(name))}
+
+    def find() -> tuple[dict[str, str], list[str]]:
+        said = {name: _version([paths[name], option], word) for name, option, word in _TOOLS if name in paths}
+        return said, list(paths.values())
+
+    return dict(facts.fact(f"versions of {paths}", find))
+
+
+def _version(command: list[str], word: str) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    lines = [line for line in (done.stdout + done.stderr).splitlines() if word in line]
+    return lines[0].strip() if lines else "unknown"
 
 
 def _cpu() -> str:

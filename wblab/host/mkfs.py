@@ -42,12 +42,19 @@ class Mkfs:
 
 
 def format_disk(mkfs: Mkfs, disk_fd: int) -> None:
-    """Make the filesystem. The tool can write to this disk only. Raises WblabError with what it said.
+    """Make the filesystem, and every page of the disk: none is allocated during the run. Raises WblabError.
 
-    It is started by a fork, so this is for a process without other threads.
+    The tool can write to this disk only. It is started by a fork, so this is for a process without other threads.
     """
-    if not mkfs.command:
-        return
+    if mkfs.command:
+        _make(mkfs, disk_fd)
+    try:
+        os.posix_fallocate(disk_fd, 0, mkfs.size_bytes)
+    except OSError as error:
+        raise WblabError(f"cannot make the disk in memory: {error.strerror}") from None
+
+
+def _make(mkfs: Mkfs, disk_fd: int) -> None:
     said = os.memfd_create("wblab-mkfs")
     try:
         pid = os.fork()
@@ -63,7 +70,6 @@ def format_disk(mkfs: Mkfs, disk_fd: int) -> None:
     finally:
         os.close(said)
     imprint(mkfs.filesystem, disk_fd, bytes.fromhex(mkfs.chance))
-    os.posix_fallocate(disk_fd, 0, mkfs.size_bytes)  # mke2fs punches holes where it writes zeros
 
 
 def _become(mkfs: Mkfs, disk_fd: int, said: int) -> None:

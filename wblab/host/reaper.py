@@ -1,4 +1,4 @@
-"""Runs a command, confined, and leaves nothing of it behind: a process that is given a ConfinedCommand as JSON.
+"""Runs a command, confined, and leaves nothing of it behind: a process of its own that is given a ConfinedCommand.
 
 The command lives no longer than the other end of the control socket: when that closes (its holder died) or brings
 a byte (its holder wants an end), or when it takes too much memory, the command's process group and all its descendants
@@ -12,6 +12,7 @@ import os
 import select
 import signal
 import sys
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from fcntl import F_DUPFD, fcntl
@@ -21,7 +22,7 @@ from typing import Any
 from wblab.core.entry import PROGRAM, SCRATCH_FD
 from wblab.core.errors import WblabError
 from wblab.core.layout import DISK_FDS, LEFT
-from wblab.core.syscalls import checked, libc
+from wblab.core.syscalls import checked, libc, set_process_name
 from wblab.host.ext import ext_layout
 from wblab.host.mkfs import Mkfs, format_disk
 from wblab.host.processor import claim_processor
@@ -30,6 +31,8 @@ from wblab.host.scratch import KERNEL, make_scratch, remove_scratch
 from wblab.host.usage import descendants, private_bytes
 from wblab.lab.ondisk import LAYOUTS
 from wblab.machine.lifetime import end_with
+
+NAME = "wblab-reaper"  # as ps(1) shows it
 
 _PR_SET_CHILD_SUBREAPER = 36
 _NOT_STARTED = 127 << 8  # the wait status of exit code 127, as of a shell that finds no command
@@ -67,6 +70,7 @@ class ConfinedCommand:
 
 def main(order: ConfinedCommand) -> None:
     """Run, watch, reap, clean."""
+    set_process_name(NAME)
     os.setsid()  # the terminal's signals are for our parent, which then tells us
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
@@ -151,8 +155,13 @@ def place(descriptors: dict[int, int]) -> None:
     copies = {number: fcntl(descriptor, F_DUPFD, _OUT_OF_THE_WAY) for number, descriptor in descriptors.items()}
     for number, copy in copies.items():
         os.dup2(copy, number)
-    for path in Path("/proc/self/fd").iterdir():
-        if (number := int(path.name)) > 2 and number not in descriptors:
+    close_all_but({0, 1, 2, *descriptors})
+
+
+def close_all_but(kept: Collection[int]) -> None:
+    """Close all file descriptors but some."""
+    for number in map(int, os.listdir("/proc/self/fd")):
+        if number not in kept:
             with suppress(OSError):  # that of the listing itself
                 os.close(number)
 

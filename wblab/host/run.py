@@ -217,7 +217,7 @@ def _record(request: Request) -> dict[str, Any]:
     }
 
 
-def _describe_program() -> dict[str, object]:
+def _describe_program() -> dict[str, Any]:
     python = interpreter()
     return describe_python(python, bundle(python)) | {"program_sha256": program_sha256(python)}
 

@@ -4,6 +4,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -110,7 +111,7 @@ def load(folder: Path = LINUX_UML) -> Catalog:
     """Read `folder`/kernels.toml. Raises InputError that names the file and what is wrong with it."""
     path = folder / "kernels.toml"
     try:
-        table = tomllib.loads(path.read_text())
+        table = _parsed(path.read_text())
         series = tuple(_series(entry) for entry in table["series"])
         catalog = Catalog(
             folder=folder,
@@ -130,6 +131,11 @@ def load(folder: Path = LINUX_UML) -> Catalog:
     except (OSError, TypeError, tomllib.TOMLDecodeError) as error:
         raise InputError(f"{path}: {error}") from None
     return catalog
+
+
+@cache  # each run asks several times
+def _parsed(text: str) -> dict[str, Any]:
+    return tomllib.loads(text)
 
 
 def _pins_file(folder: Path) -> Path:

@@ -11,7 +11,9 @@ from wblab.kernels.kernel import Kernel
 @cache
 def features(kernel: Kernel) -> tuple[str, ...]:
     """Return what a kernel can do, of the features that linux-uml/kernels.toml knows."""
-    return tuple(name for name, text in catalog.load().features.items() if kernel.has(text))
+    known = catalog.load().features
+    held = kernel.held(known.values())
+    return tuple(name for name, text in known.items() if text in held)
 
 
 @dataclass(frozen=True)
@@ -34,9 +36,10 @@ def sort_events(kernel: Kernel, events: Collection[str]) -> SortedEvents:
     """
     known = catalog.load()
     systems = known.events.keys() & {_system(event) for event in events}
-    lacking = {system for system in systems if not _has(kernel, known.features[known.events[system]])}
+    lacking = {system for system in systems if known.events[system] not in features(kernel)}
     left_out = tuple(event for event in events if _system(event) in lacking)
-    unknown = tuple(event for event in events if event not in left_out and not _is_known(kernel, event))
+    held = kernel.held({name for event in events for name in _names(event)})
+    unknown = tuple(event for event in events if event not in left_out and not held.issuperset(_names(event)))
     return SortedEvents(tuple(event for event in events if event not in left_out + unknown), left_out, unknown)
 
 
@@ -44,10 +47,6 @@ def _system(event: str) -> str:
     return event.partition(":")[0]
 
 
-def _is_known(kernel: Kernel, event: str) -> bool:
-    return all("*" in part or _has(kernel, f"\0{part}\0") for part in event.split(":"))
-
-
-@cache  # a matrix asks for the same few strings with each of its cells
-def _has(kernel: Kernel, text: str) -> bool:
-    return kernel.has(text)
+def _names(event: str) -> list[str]:
+    """Return the strings that a kernel with an event holds: the names of system and event, but for patterns."""
+    return [f"\0{part}\0" for part in event.split(":") if "*" not in part]

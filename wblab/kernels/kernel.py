@@ -5,12 +5,14 @@ import hashlib
 import mmap
 import re
 import zlib
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from wblab.core.errors import InputError
-from wblab.kernels import cache
+from wblab.kernels import cache, facts
 
 
 @dataclass(frozen=True)
@@ -34,22 +36,35 @@ class Kernel:
         """Return what an experiment records: all but the paths."""
         return {key: value for key, value in asdict(self).items() if key not in ("path", "config")}
 
-    def has(self, text: str) -> bool:
-        """Whether the executable holds a string, such as the name of a parameter that only some kernels know."""
+    def held(self, texts: Iterable[str]) -> set[str]:
+        """Return which strings the executable holds, such as names of parameters that only some kernels know.
+
+        To look for one takes some 10 ms, and so what was found is kept.
+        """
+        about, wanted = f"strings {self.path.absolute()}", set(texts)
+        known: dict[str, bool] = facts.recall(about) or {}
+        if missing := wanted - known.keys():
+            known = facts.keep(about, lambda: (known | self._look_for(missing), [self.path]))
+        return {text for text in wanted if known[text]}
+
+    def _look_for(self, texts: Iterable[str]) -> dict[str, bool]:
         with self.path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as image:
-            return image.find(text.encode()) >= 0
+            return {text: image.find(text.encode()) >= 0 for text in texts}
 
 
 def load(folder: Path) -> Kernel | None:
     """Return the kernel that the lab has built in `folder` of the cache, or None where there is none.
 
-    An executable that is not what was built is none: it is read for that, which takes some 20 ms. Raises WblabError
-    where others may write to the cache.
+    An executable that is not what was built is none: it is read for that, unless that was done and it has not changed
+    since. Raises WblabError where others may write to the cache.
     """
     cache.check_own()
     identity = cache.read_json(folder / "identity.json")
     known = {field.name for field in fields(Kernel)}
-    if not identity or sha256(folder / "linux") != identity.get("linux_sha256"):
+    digest = ""
+    with suppress(OSError):
+        digest = facts.sha256(folder / "linux")
+    if not identity or not digest or digest != identity.get("linux_sha256"):
         return None
     values = {key: value for key, value in identity.items() if key in known}
     values["patches"] = tuple(patch["name"] for patch in identity["patches"])
@@ -59,6 +74,8 @@ def load(folder: Path) -> Kernel | None:
 def inspect(path: Path) -> Kernel:
     """Return what an executable of the user tells about itself. Raises InputError where it is no UML kernel."""
     path = path.resolve()
+    if path.name == "linux" and path.parent.parent == cache.home() / "builds" and (loaded := load(path.parent)):
+        return loaded
     try:
         image = path.read_bytes()
     except OSError as error:
@@ -66,8 +83,6 @@ def inspect(path: Path) -> Kernel:
     banner = re.search(rb"Linux version (\d+\.\d+\S*) \([^)]*\) \(([^,\n]*)", image)
     if not image.startswith(b"\x7fELF") or not banner or b"umid=" not in image:
         raise InputError(f"{path} is no User Mode Linux executable: build one with ARCH=um, or name a kernel tree")
-    if path.name == "linux" and path.parent.parent == cache.home() / "builds" and (loaded := load(path.parent)):
-        return loaded
     digest = hashlib.sha256(image).hexdigest()
     config = _embedded_config(image)
     config_path = None

@@ -13,7 +13,9 @@ from support.waiting import LIMIT_S, patience_s, wait_until
 from wblab.core import entry, layout
 from wblab.core.errors import WblabError
 from wblab.host import boot as module
+from wblab.host import reaping
 from wblab.host.boot import boot
+from wblab.host.reaper import ConfinedCommand
 from wblab.lab.places import ROOT
 
 GOOD_END = 'say("power off", 2_500_000_000)'
@@ -35,11 +37,18 @@ while len(open(f"{NOTES}/pids").readlines()) < 7:
 """
 
 
+@pytest.fixture(params=["forked", "of its own"])
+def reaper(request, monkeypatch):
+    """How the reaper is started: a fork of this process, or a program of its own. What tests import has threads."""
+    monkeypatch.setattr(reaping, "has_one_thread", lambda: request.param == "forked")
+    return request.param
+
+
 def nothing_left(guest, alive):
     return not guest.request.scratch.exists() and not any(alive(pid) for pid in guest.pids())
 
 
-def test_a_guest_that_comes_to_its_end(guest):
+def test_a_guest_that_comes_to_its_end(guest, reaper):
     one = guest(f"print(sys.argv[1:]); say('mounts', 5); say('loads', 9, start_ns=7)\n{GOOD_END}")
     ended = one.boot()
     assert [message.phase for message in one.heard] == ["mounts", "loads", "power off"]
@@ -71,7 +80,7 @@ def test_what_the_guest_leaves_in_its_directory_is_kept(guest):
     assert sorted(path.name for path in one.request.run.iterdir()) == ["console.log", "trace.dat"]
 
 
-def test_a_guest_has_its_descriptors_and_no_other(guest):
+def test_a_guest_has_its_descriptors_and_no_other(guest, reaper):
     one = guest(f"""
 def is_open(number):
     try:
@@ -86,14 +95,53 @@ print([number for number in range(200) if is_open(number)])
     assert one.console.splitlines()[-1] == str([0, 1, 2, entry.SCRATCH_FD, layout.DISK_FD, layout.STATUS_FD])
 
 
-def test_nothing_of_the_hosts_environment_reaches_the_guest(guest, monkeypatch):
+def test_nothing_of_the_hosts_environment_reaches_the_guest(guest, reaper, monkeypatch):
     monkeypatch.setenv("WBLAB_TEST_SECRET", "1")
     one = guest(f"print(sorted(os.environ)); {GOOD_END}")
     one.boot()
     assert "WBLAB_TEST_SECRET" not in one.console
 
 
-def test_booting_leaks_no_descriptor(guest):
+def test_a_reaper_is_in_a_session_of_its_own_with_nothing_but_what_it_needs(guest, reaper):
+    one = guest("say('disk', os.getppid())\nsys.stdin.read()\n" + GOOD_END)
+    handler = signal.signal(signal.SIGUSR1, lambda *_: None)
+    before = signal.getsignal(signal.SIGTERM), signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    said = {}
+
+    def look(message):
+        pid = message.guest_ns
+        if message.phase == "disk":
+            fields = [line.split(":\t") for line in Path(f"/proc/{pid}/status").read_text().splitlines()]
+            said.update({field[0]: field[1] for field in fields})
+            said["copied"] = Path(f"/proc/{pid}/cmdline").read_bytes() == Path("/proc/self/cmdline").read_bytes()
+            said["session"] = os.getsid(pid) == pid
+            said["open"] = [os.readlink(file) for file in sorted(Path(f"/proc/{pid}/fd").iterdir())]
+
+    with open("/dev/null") as other:
+        os.set_inheritable(other.fileno(), True)
+        boot(one.request, look)
+    signal.signal(signal.SIGUSR1, handler)
+    assert said["copied"] == (reaper == "forked")
+    assert said["session"]
+    assert said["Name"] == "wblab-reaper"
+    ignored = sum(1 << number - 1 for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM))
+    assert int(said["SigIgn"], 16) & ignored == ignored
+    assert int(said["SigCgt"], 16) & 1 << signal.SIGUSR1 - 1 == 0
+    assert int(said["SigBlk"], 16) == 0
+    assert said["open"].count("/dev/null") == 1
+    assert len(said["open"]) <= 8
+    assert before == (signal.getsignal(signal.SIGTERM), signal.pthread_sigmask(signal.SIG_BLOCK, ()))
+
+
+def test_an_error_of_the_reaper_is_in_the_console(guest, reaper, monkeypatch):
+    one = guest(GOOD_END)
+    monkeypatch.setattr(module, "ConfinedCommand", lambda **order: ConfinedCommand(**order | {"mkfs": [{"no": 1}]}))
+    assert one.reason().startswith("the guest ended with the process that watched it before its first word")
+    assert "Traceback" in one.console
+    assert not one.request.scratch.exists()
+
+
+def test_booting_leaks_no_descriptor(guest, reaper):
     one = guest(GOOD_END)
     before = os.listdir("/proc/self/fd")
     one.boot()
@@ -217,7 +265,7 @@ def test_a_kernel_that_cannot_be_executed(guest, tmp_path, linux, mode, why):
     assert not one.request.scratch.exists()
 
 
-def test_an_interrupt_ends_the_guest(guest, alive):
+def test_an_interrupt_ends_the_guest(guest, reaper, alive):
     def interrupt(message):
         raise KeyboardInterrupt
 
@@ -244,8 +292,10 @@ def test_a_reaper_that_is_killed_is_a_failure(guest, alive):
 
 # The tests may run in the background of a shell, which ignores SIGINT there.
 HOLDER = """
-import signal, sys
+import signal, sys, threading
 from pathlib import Path
+if sys.argv[6] == "of its own":
+    threading.Thread(target=threading.Event().wait, daemon=True).start()
 signal.signal(signal.SIGINT, signal.default_int_handler)
 sys.path.insert(0, sys.argv[1])
 from wblab.host.boot import Boot, boot
@@ -265,12 +315,12 @@ TOLD = {"outcome": "failed", "reason": "interrupted", "seed": 7}  # by a command
     [({"outcome": "unfinished", "reason": "", "seed": 7}, KILLED), (TOLD, TOLD), (None, None)],
     ids=["unfinished", "told", "no record"],
 )
-def test_a_holder_that_is_killed_takes_the_guest_with_it(guest, alive, record, expected):
+def test_a_holder_that_is_killed_takes_the_guest_with_it(guest, reaper, alive, record, expected):
     one = guest(f"{FAMILY}\nsay('disk')\nwhile True: time.sleep(60)")
     path = one.request.run / "experiment.json"
     if record:
         path.write_text(json.dumps(record))
-    arguments = [ROOT, one.request.linux, one.request.run, one.request.scratch, one.notes]
+    arguments = [ROOT, one.request.linux, one.request.run, one.request.scratch, one.notes, reaper]
     with subprocess.Popen([sys.executable, "-c", HOLDER, *map(str, arguments)], stdout=subprocess.PIPE) as holder:
         assert holder.stdout.readline() == b"disk\n"
         assert all(alive(pid) for pid in one.pids())
@@ -279,9 +329,9 @@ def test_a_holder_that_is_killed_takes_the_guest_with_it(guest, alive, record, e
     assert (json.loads(path.read_text()) if path.exists() else None) == expected
 
 
-def test_ctrl_c_in_the_terminal_does_not_reach_the_guest_itself(guest, alive):
+def test_ctrl_c_in_the_terminal_does_not_reach_the_guest_itself(guest, reaper, alive):
     one = guest("note('guest'); signal.signal(signal.SIGINT, signal.SIG_DFL); say('disk')\nwhile True: time.sleep(60)")
-    arguments = [ROOT, one.request.linux, one.request.run, one.request.scratch, one.notes]
+    arguments = [ROOT, one.request.linux, one.request.run, one.request.scratch, one.notes, reaper]
     command = [sys.executable, "-c", HOLDER, *map(str, arguments)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, process_group=0) as holder:
         assert holder.stdout.readline() == b"disk\n"

@@ -14,7 +14,8 @@ from wblab.core.check import MIN_DISK
 from wblab.core.child import fork_child
 from wblab.core.errors import WblabError
 from wblab.core.spec import Disk
-from wblab.host.disk import made_disk, mkfs_for, mkfs_of, mkfs_tool
+from wblab.host.disk import made_disk, made_disks, mkfs_for, mkfs_of, mkfs_tool
+from wblab.host.mkfs import Mkfs, format_disk
 from wblab.lab.places import PRESETS
 from wblab.lab.specfile import read_spec
 from wblab.lab.tools import tool_path
@@ -119,10 +120,34 @@ def test_mkfs_options_count():
     assert "a label" in text
 
 
-def test_what_the_filesystem_does_not_use_is_filled():
-    with formatted(Disk(size=16 * MIB, filesystem="ext2", write_bps=1), 1) as fd:
-        assert os.pread(fd, 4096, 15 * MIB) == b"\xff" * 4096
+@pytest.mark.parametrize("filesystem", ["ext2", "none"])
+def test_what_the_filesystem_does_not_use_is_zero_and_exists(filesystem):
+    mkfs = mkfs_for(Disk(size=16 * MIB, filesystem="ext2", write_bps=1), *streams(1))
+    with made_disk(16 * MIB) as fd:
+        format_disk(mkfs if filesystem == "ext2" else Mkfs((), 16 * MIB), fd)
+        assert os.pread(fd, 4096, 15 * MIB) == bytes(4096)
         assert os.fstat(fd).st_blocks * 512 == 16 * MIB
+
+
+@pytest.mark.parametrize(("filesystem", "size"), [item for item in FILESYSTEMS if "btrfs" not in str(item)])
+def test_what_mkfs_writes_does_not_depend_on_what_was_there(filesystem, size):
+    made = []
+    for filled in (False, True):
+        with made_disk(size, filled=filled) as fd:
+            format_disk(mkfs_for(Disk(size=size, filesystem=filesystem, write_bps=1), *streams(1)), fd)
+            made.append(os.pread(fd, size, 0))
+    zeros, ones = (int.from_bytes(content, "little") for content in made)
+    assert made[0] != made[1]
+    assert zeros & ones == zeros  # nothing but zeros became something else
+    differing = (zeros ^ ones).to_bytes(size, "little")
+    assert set(differing) == {0, 0xFF}
+
+
+def test_the_image_of_a_disk_that_the_guest_copies_is_filled():
+    loop = Disk(size=8 * MIB, model="loop", on=("disk",))
+    with made_disks([BASE.disk["disk"], loop]) as (disk, copied):
+        assert os.pread(disk, 4096, 0) == bytes(4096)
+        assert os.pread(copied, 4096, 0) == b"\xff" * 4096
 
 
 def test_the_disk_has_no_name_and_is_gone_at_the_end():
