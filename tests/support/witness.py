@@ -12,6 +12,9 @@ try:  # not hashlib: that has OpenSSL read its configuration, where it may
     from _sha2 import sha256
 except ImportError:  # before Python 3.12
     from _sha256 import sha256
+import sys
+
+from wblab.core import entry
 
 def witness(spec: Spec) -> None:
     """Write down all that programs of the guest may see and that could be the host's."""

@@ -31,11 +31,12 @@ _SIZES_BYTES = {
 _WITHOUT = ",".join(f"-{name}" for name in (*_FEATURES, *_PREFERENCES))
 _SIZES = "".join(f":glibc.cpu.x86_{name}={size}" for name, size in _SIZES_BYTES.items())
 
+# Libraries are found here before /etc/ld.so.cache is looked at, which each package with a library changes.
+LIBRARIES = ("/usr/lib/x86_64-linux-gnu", "/usr/lib64")
+
 ENVIRONMENT = {
     "PYTHONHASHSEED": "0",
-    # Libraries are found here before /etc/ld.so.cache is looked at, which each package with a library changes. Only for
-    # what the lab itself runs: commands and agents do not get it.
-    "LD_LIBRARY_PATH": "/usr/lib/x86_64-linux-gnu:/usr/lib64",
+    "LD_LIBRARY_PATH": ":".join(LIBRARIES),  # only for what the lab itself runs: commands and agents do not get it
     # No locale and no time zone, whose files some machines have and some have not.
     "LC_ALL": "C",
     "TZ": "UTC0",

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from wblab.core.errors import WblabError
-from wblab.host.environment import ENVIRONMENT
+from wblab.host.environment import ENVIRONMENT, LIBRARIES
 from wblab.kernels import facts
 
 # The executable, and the libraries that the guest's program maps (proc(5), /proc/PID/maps).
@@ -21,7 +21,7 @@ print(json.dumps([sys.version.split()[0], sorted(path for path in mapped if ".so
 
 
 # What else decides which libraries these are: where the loader looks for them, see ld.so(8).
-_LOADERS = (*ENVIRONMENT["LD_LIBRARY_PATH"].split(":"), "/etc/ld.so.cache", "/etc/ld.so.preload")
+_LOADERS = (*LIBRARIES, "/etc/ld.so.cache", "/etc/ld.so.preload")
 
 
 def describe_python(interpreter: str, program: Path) -> dict[str, Any]:
