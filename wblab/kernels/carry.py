@@ -99,5 +99,6 @@ def _keep(found: Packed, folder: Path) -> None:
         shutil.rmtree(folder, ignore_errors=True)  # one that is not complete
         staged.rename(folder)
     except OSError as error:
-        shutil.rmtree(staged, ignore_errors=True)
         raise WblabError(f"cannot keep the kernel in {folder}: {error.strerror}") from None
+    finally:
+        shutil.rmtree(staged, ignore_errors=True)  # there only where it failed, or was interrupted

@@ -172,6 +172,22 @@ def test_what_one_that_was_killed_left_is_cleared(tmp_path: Path, elsewhere) -> 
     assert not left.exists()
 
 
+@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError(28, "No space left on device")])
+def test_one_that_is_interrupted_leaves_nothing(
+    tmp_path: Path, elsewhere, monkeypatch: pytest.MonkeyPatch, error: BaseException
+) -> None:
+    path = pack(tmp_path)
+    home = elsewhere()
+
+    def chmod(path: Path, mode: int) -> None:
+        raise error
+
+    monkeypatch.setattr(Path, "chmod", chmod)
+    with pytest.raises((KeyboardInterrupt, WblabError), match=r"No space left|^$"):
+        carry.add(path, silent)
+    assert [entry.name for entry in (home / "builds").iterdir() if entry.is_dir()] == []
+
+
 def _add(path: Path, results: "multiprocessing.Queue[str]") -> None:
     results.put(carry.add(path, lambda _: None).kernel.build_id)
 
