@@ -10,8 +10,9 @@ from pathlib import Path
 
 from wblab.core.errors import InputError, WblabError
 from wblab.kernels import cache, config, kernel, make, patches, source, tree
+from wblab.kernels.identity import Identity, Named
 from wblab.kernels.kernel import Kernel
-from wblab.kernels.recipe import Recipe
+from wblab.kernels.recipe import METHOD, Recipe
 from wblab.kernels.source import Source
 from wblab.lab.progress import Report
 
@@ -35,7 +36,7 @@ class Build:
     @property
     def result(self) -> Path:
         """The folder of the finished build: linux, config, build.log, identity.json."""
-        return cache.home() / "builds" / self.key[:16]
+        return result(self.key)
 
     @property
     def work(self) -> Path:
@@ -101,22 +102,29 @@ class Build:
         staged.mkdir()
         shutil.copy2(made.objects / "linux", staged / "linux")
         shutil.copy2(made.objects / ".config", staged / "config")
-        identity = {
-            "series": tree.version(made.tree),
-            "release": made.release(),
-            "source": self.source.description,
-            "source_identity": self.source.identity,
-            "patches": [{"name": patch.name, "sha256": patch.sha256} for patch in self.recipe.patches],
-            "config_sha256": kernel.sha256(staged / "config"),
-            "compiler": self.compiler,
-            "build_id": self.key,
-            "linux_sha256": kernel.sha256(staged / "linux"),
-            "build_s": round(build_s, 1),
-        }
-        (staged / "identity.json").write_text(json.dumps(identity, indent=2) + "\n")
+        identity = Identity(
+            series=tree.version(made.tree),
+            release=made.release(),
+            source=self.source.description,
+            source_identity=self.source.identity,
+            method=METHOD,
+            options=config.allconfig(self.recipe.options),
+            patches=tuple(Named(patch.name, patch.sha256) for patch in self.recipe.patches),
+            compiler=self.compiler,
+            build_id=self.key,
+            config_sha256=kernel.sha256(staged / "config"),
+            linux_sha256=kernel.sha256(staged / "linux"),
+        )
+        values = identity.values() | {"build_s": round(build_s, 1)}
+        (staged / "identity.json").write_text(json.dumps(values, indent=2) + "\n")
         made.log.rename(staged / "build.log")
         shutil.rmtree(self.result, ignore_errors=True)  # one that is not complete: a complete one is not built again
         staged.rename(self.result)
+
+
+def result(key: str) -> Path:
+    """Return the folder in the cache of the build with this id."""
+    return cache.home() / "builds" / key[:16]
 
 
 def _check_path() -> None:

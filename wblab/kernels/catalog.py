@@ -78,13 +78,14 @@ class Catalog:
         """Return the patches for a series, in order; those of its variants come last."""
         plain, *variants = name.split(VARIANT)
         own = sorted((self.folder / "patches" / plain).glob("*.patch"))
-        return (*own, *(self._variant(variant, plain) for variant in variants))
+        return (*own, *(self.variant(variant, plain) for variant in variants))
 
     def variants(self, name: str) -> list[str]:
         """Return the names of the variants that a series can have."""
         return sorted(path.parent.name for path in (self.folder / "variants").glob(f"*/{name}.patch"))
 
-    def _variant(self, variant: str, name: str) -> Path:
+    def variant(self, variant: str, name: str) -> Path:
+        """Return the patch of a series' variant."""
         return self.folder / "variants" / variant / f"{name}.patch"
 
     def fragments(self) -> tuple[Path, ...]:

@@ -1,6 +1,5 @@
 """A built kernel: the executable, and what is known about it."""
 
-import gzip
 import hashlib
 import mmap
 import re
@@ -13,6 +12,8 @@ from typing import Any
 
 from wblab.core.errors import InputError
 from wblab.kernels import cache, facts
+
+MOST_CONFIG_BYTES = 1 << 20  # the lab's has 34 KB
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,15 @@ class Kernel:
             return {text: image.find(text.encode()) >= 0 for text in texts}
 
 
+@dataclass(frozen=True)
+class Image:
+    """What the bytes of a kernel tell about it."""
+
+    release: str
+    compiler: str
+    config: bytes | None  # None: it does not carry it
+
+
 def load(folder: Path) -> Kernel | None:
     """Return the kernel that the lab has built in `folder` of the cache, or None where there is none.
 
@@ -77,31 +87,37 @@ def inspect(path: Path) -> Kernel:
     if path.name == "linux" and path.parent.parent == cache.home() / "builds" and (loaded := load(path.parent)):
         return loaded
     try:
-        image = path.read_bytes()
+        content = path.read_bytes()
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from None
-    banner = re.search(rb"Linux version (\d+\.\d+\S*) \([^)]*\) \(([^,\n]*)", image)
-    if not image.startswith(b"\x7fELF") or not banner or b"umid=" not in image:
+    image = read_image(content)
+    if image is None:
         raise InputError(f"{path} is no User Mode Linux executable: build one with ARCH=um, or name a kernel tree")
-    digest = hashlib.sha256(image).hexdigest()
-    config = _embedded_config(image)
+    digest = hashlib.sha256(content).hexdigest()
     config_path = None
-    if config is not None:
+    if image.config is not None:
         config_path = cache.room("executables") / f"{digest[:16]}.config"
         if not config_path.exists():
-            config_path.write_bytes(config)
-    release = banner[1].decode()
+            config_path.write_bytes(image.config)
     return Kernel(
         path=path,
         config=config_path,
-        series=".".join(re.findall(r"\d+", release)[:2]),
-        release=release,
-        config_sha256=hashlib.sha256(config).hexdigest() if config is not None else "",
+        series=".".join(re.findall(r"\d+", image.release)[:2]),
+        release=image.release,
+        config_sha256=hashlib.sha256(image.config).hexdigest() if image.config is not None else "",
         patches=(),
         build_id=digest,
         source=f"executable {path}",
-        compiler=banner[2].decode(),
+        compiler=image.compiler,
     )
+
+
+def read_image(content: bytes) -> Image | None:
+    """Return what the bytes of an executable tell, or None where they are no User Mode Linux."""
+    banner = re.search(rb"Linux version (\d+\.\d+\S*) \([^)]*\) \(([^,\n]*)", content)
+    if not content.startswith(b"\x7fELF") or not banner or b"umid=" not in content:
+        return None
+    return Image(banner[1].decode(errors="replace"), banner[2].decode(errors="replace"), _embedded_config(content))
 
 
 def sha256(path: Path) -> str:
@@ -127,7 +143,9 @@ def _embedded_config(image: bytes) -> bytes | None:
     start, end = image.find(b"IKCFG_ST"), image.find(b"IKCFG_ED")
     if start < 0 or end < start:
         return None
+    unpacking = zlib.decompressobj(zlib.MAX_WBITS | 16)  # gzip
     try:
-        return gzip.decompress(image[start + 8 : end])
-    except (OSError, EOFError, zlib.error):
+        config = unpacking.decompress(image[start + 8 : end], MOST_CONFIG_BYTES)
+    except zlib.error:
         return None
+    return config if unpacking.eof else None

@@ -1,13 +1,14 @@
 """What the lab adds to a kernel's source: patches and configuration."""
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from wblab.kernels import config, patches
 from wblab.kernels.catalog import Catalog
 from wblab.kernels.patches import Patch
 
-_METHOD = 1  # part of every key: count up when the same inputs are built differently
+METHOD = 1  # part of every key: count up when the same inputs are built differently
 
 
 @dataclass(frozen=True)
@@ -22,12 +23,22 @@ class Recipe:
     @property
     def digest(self) -> str:
         """A digest of patches and options. The reasons beside the options are not part of it."""
-        parts = [f"{patch.name}\0{patch.sha256}" for patch in self.patches]
-        return hashlib.sha256("\0".join([str(_METHOD), config.allconfig(self.options), *parts]).encode()).hexdigest()
+        return digest(METHOD, config.allconfig(self.options), ((patch.name, patch.sha256) for patch in self.patches))
 
     def key(self, identity: str, compiler: str) -> str:
         """Return the build id of this recipe with a source and a compiler."""
-        return hashlib.sha256(f"{self.digest}\0{identity}\0{compiler}".encode()).hexdigest()
+        return build_id(self.digest, identity, compiler)
+
+
+def digest(method: int, options: str, patches: Iterable[tuple[str, str]]) -> str:
+    """Return the digest of a recipe: of options as kconfig reads them, and of patches by names and SHA-256."""
+    parts = [f"{name}\0{sha256}" for name, sha256 in patches]
+    return hashlib.sha256("\0".join([str(method), options, *parts]).encode()).hexdigest()
+
+
+def build_id(recipe_digest: str, source_identity: str, compiler: str) -> str:
+    """Return the id of the build of a source by a recipe with a compiler."""
+    return hashlib.sha256(f"{recipe_digest}\0{source_identity}\0{compiler}".encode()).hexdigest()
 
 
 def recipe(version: str, catalog: Catalog) -> Recipe:

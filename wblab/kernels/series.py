@@ -5,9 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from wblab.core.errors import WblabError
-from wblab.kernels import cache, kernel, make, pins, places
-from wblab.kernels.build import Build, Say
-from wblab.kernels.catalog import Catalog, Series
+from wblab.kernels import cache, kernel, make, patches, pins, places
+from wblab.kernels.build import Build, Say, result
+from wblab.kernels.catalog import VARIANT, Catalog, Series
+from wblab.kernels.identity import Identity
 from wblab.kernels.kernel import Kernel
 from wblab.kernels.pins import Pin
 from wblab.kernels.recipe import recipe
@@ -75,6 +76,32 @@ def move_pin(series: Series, known: Catalog, report: Report, say: Say) -> Catalo
     return moved
 
 
+def adopt(identity: Identity, known: Catalog) -> str | None:
+    """Make a build that is in the cache the one of its series, and return what that is called, such as 7.3+hz-1000.
+
+    None, and nothing is noted, where this checkout would build another: with other patches, options or another source.
+    """
+    name = _name(identity, known)
+    if name is None:
+        return None
+    _keep_note(_note(known.find(name), known), result(identity.build_id), None)
+    return name
+
+
+def _name(identity: Identity, known: Catalog) -> str | None:
+    """Return what the checkout calls the kernel of an identity, whose own id is right."""
+    pin = known.pins.get(identity.series)
+    if pin is None or not known.knows(identity.series) or VARIANT in identity.series:
+        return None
+    plain = identity.series
+    variants = {patches.read(known.variant(name, plain)).sha256: name for name in known.variants(plain)}
+    further = identity.patches[len(known.patches(plain)) :]
+    if not all(patch.sha256 in variants for patch in further):
+        return None
+    name = VARIANT.join([plain, *(variants[patch.sha256] for patch in further)])
+    return name if recipe(name, known).key(pin.identity, identity.compiler) == identity.build_id else None
+
+
 def _build(pin: Pin, series: Series, known: Catalog) -> Build:
     return Build(places.source_of(pin, series), recipe(series.name, known), make.compiler())
 
@@ -82,9 +109,13 @@ def _build(pin: Pin, series: Series, known: Catalog) -> Build:
 def _run(build_: Build, note: Path, report: Report, say: Say, instead_of: str | None = None) -> Kernel:
     """Build, and note the result where `current` looks."""
     built = build_.run(report, say)
-    cache.room("current")
-    cache.write_json(note, {"build": build_.result.name, "instead_of": instead_of})
+    _keep_note(note, build_.result, instead_of)
     return replace(built, instead_of=instead_of)
+
+
+def _keep_note(note: Path, folder: Path, instead_of: str | None) -> None:
+    cache.room("current")
+    cache.write_json(note, {"build": folder.name, "instead_of": instead_of})
 
 
 def _note(series: Series, known: Catalog) -> Path:

@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -99,6 +100,9 @@ def test_bad_input_is_one_line(words, message, capsys):
         ("run --seed 3 base-ext2 --set a=b", {"spec": "base-ext2", "settings": ["a=b"]}),
         ("run --seed 3", {"spec": "base", "seed": 3}),
         ("monitor --speed 2 latest --json", {"run_name": "latest", "speed": 2.0}),
+        ("kernel pack k.tar.xz", {"kernel": None, "file": Path("k.tar.xz")}),
+        ("kernel pack 7.3 --json k", {"kernel": "7.3", "file": Path("k"), "json": True}),
+        (f"kernel add k --sha256 {'A' * 64}", {"file": Path("k"), "sha256": "a" * 64}),
         ("kernel info 7.3 --json", {"kernel": "7.3", "json": True}),
         ("pauses --json -- -odd", {"run_name": "-odd"}),
     ],

@@ -1,9 +1,12 @@
 import hashlib
+import os
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+from wblab.kernels import apt, catalog
 
 MAKEFILE = "# SPDX-License-Identifier: GPL-2.0\nVERSION = 7\nPATCHLEVEL = 3\nSUBLEVEL = 0\nEXTRAVERSION = -rc7\n"
 
@@ -17,6 +20,22 @@ Say hello to the moon.
 -{ return 0; }
 +{ return 1; }
  /* end */
+"""
+
+MAKE = """\
+#!/bin/sh
+for word; do
+    case $word in O=*) objects=${word#O=} ;; KCONFIG_ALLCONFIG=*) config=${word#*=} ;; esac
+done
+case $* in
+*allnoconfig) cp "$config" "$objects/.config"; echo run >> "$(dirname "$0")/runs" ;;
+*)
+    echo "  CC      init/main.o"
+    [ -e "$(dirname "$0")/broken" ] && { echo "init/main.c:1:1: error: no"; exit 2; }
+    mkdir -p "$objects/include/config"
+    echo 7.3.0 > "$objects/include/config/kernel.release"
+    cat "$2/hello.c" > "$objects/linux" ;;
+esac
 """
 
 
@@ -115,4 +134,19 @@ def lab(tmp_path: Path, site: Site) -> Path:
             for name in ("7.3", "7.2")
         )
     )
+    return folder
+
+
+@pytest.fixture
+def tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lab: Path) -> Path:
+    """Programs that pretend, in a folder that PATH has first; the catalog is the small one."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for tool in ("make", "gcc", "ld", "flex", "bison", "bc", "xz"):
+        (folder / tool).write_text(MAKE if tool == "make" else f"#!/bin/sh\necho {tool} 1.0\n")
+        (folder / tool).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    read = catalog.load
+    monkeypatch.setattr(catalog, "load", lambda: read(lab))
+    monkeypatch.setattr(apt, "find", lambda name, *_: f"apt offers no {name}")
     return folder

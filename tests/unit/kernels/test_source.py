@@ -28,6 +28,39 @@ def test_an_archive_is_unpacked_once(tree: Path, tmp_path: Path) -> None:
     assert given.is_here
 
 
+def test_what_no_build_reads_is_not_unpacked(tree: Path, tmp_path: Path) -> None:
+    read = [
+        *(
+            "Documentation/Kconfig",
+            "arch/Kconfig",
+            "arch/um/kernel/a.c",
+            "arch/x86/um/sub/a.c",
+            "arch/arm/crypto/Kconfig",
+        ),
+        *(
+            "tools/include/a.h",
+            "drivers/gpu/drm/amd/amdgpu/Kconfig",
+            "include/a/Documentation/a.h",
+            "fs/arch/arm/a/a.c",
+        ),
+    ]
+    never_read = [
+        *(
+            "Documentation/a.rst",
+            "Documentation/admin-guide/a.rst",
+            "arch/arm/crypto/a.S",
+            "arch/sh/boot/dts/sub/a.dts",
+        ),
+        *("tools/testing/a/a.c", "tools/perf/a.c", "drivers/gpu/drm/amd/include/a/a.h"),
+    ]
+    for name in read + never_read:
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        (tree / name).touch()
+    unpacked = source.unpack(source.given(tarball(tree, tmp_path / "linux-7.3.tar")), silent)
+    assert [name for name in read if not (unpacked / name).exists()] == []
+    assert [name for name in never_read if (unpacked / name).exists()] == []
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root: others cannot give files away")
 def test_what_root_unpacks_is_root_s_and_nobody_else_s_to_write(tree: Path, tmp_path: Path) -> None:
     os.chown(tree / "hello.c", 54321, 54321)

@@ -32,14 +32,19 @@ def add_kernel_argument(parser: argparse.ArgumentParser) -> None:
 
 
 def _info(arguments: argparse.Namespace) -> None:
+    print_kernel(built(arguments.kernel), as_json=arguments.json)
+
+
+def built(wanted: str | None) -> "Kernel":
+    """Return the kernel that was named. Raises WblabError where it is not built."""
     from wblab.kernels import catalog
     from wblab.kernels.wanted import find_kernel
 
-    kernel = find_kernel(arguments.kernel)
+    kernel = find_kernel(wanted)
     if kernel is None:
-        wanted = arguments.kernel or catalog.load().default
-        raise WblabError(f"kernel {wanted} is not built: run {shlex.join(['wblab', 'kernel', 'build', wanted])!r}")
-    print_kernel(kernel, as_json=arguments.json)
+        named = wanted or catalog.load().default
+        raise WblabError(f"kernel {named} is not built: run {shlex.join(['wblab', 'kernel', 'build', named])!r}")
+    return kernel
 
 
 def print_kernel(kernel: "Kernel", *, as_json: bool) -> None:

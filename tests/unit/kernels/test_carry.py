@@ -1,0 +1,438 @@
+"""Kernels taken from machine to machine: packed, added, and what hostile archives get."""
+
+import gzip
+import io
+import json
+import lzma
+import multiprocessing
+import os
+import shutil
+import tarfile
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from wblab.core.errors import InputError, WblabError
+from wblab.kernels import build_kernel, cache, carry, find_kernel, packed
+from wblab.kernels.packed import Packed
+
+# What `make linux` gives: as much of a User Mode Linux as the lab looks at.
+LINUX = r"""
+make_linux() {
+    printf '\177ELF umid= Linux version 7.3.0 (wblab@localhost) (gcc 1.0, ld 1.0) #1'
+    printf IKCFG_ST; gzip -nc "$objects/.config"; printf IKCFG_ED; cat "$2/hello.c"
+}
+"""
+
+
+@pytest.fixture(autouse=True)
+def kernels(tools: Path) -> None:
+    script = (tools / "make").read_text()
+    real = script.replace('cat "$2/hello.c" >', 'make_linux "$@" >').replace("#!/bin/sh\n", f"#!/bin/sh\n{LINUX}")
+    assert real != script
+    (tools / "make").write_text(real)
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Return what goes to another machine: its cache is empty."""
+
+    def go(name: str = "elsewhere") -> Path:
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / name))
+        return tmp_path / name / "wblab"
+
+    return go
+
+
+def silent(text: str) -> None:
+    raise AssertionError(text)
+
+
+def pack(tmp_path: Path, wanted: str | None = None, name: str = "kernel.tar.xz") -> Path:
+    carry.pack(build_kernel(wanted), tmp_path / name)
+    return tmp_path / name
+
+
+def read(path: Path) -> Packed:
+    return packed.from_file(path.read_bytes())
+
+
+def test_a_kernel_is_not_built_again_where_it_was_added(tmp_path: Path, tools: Path, elsewhere) -> None:
+    built = build_kernel()
+    digest = carry.pack(built, tmp_path / "k")
+    assert digest == sha256((tmp_path / "k").read_bytes()).hexdigest()
+    elsewhere()
+    assert find_kernel() is None
+    added = carry.add(tmp_path / "k", silent, digest=digest.upper())
+    assert added.name == "7.3"
+    assert added.kernel.path != built.path
+    assert added.kernel.describe() == built.describe()
+    assert os.access(added.kernel.path, os.X_OK)
+    assert {path.name for path in added.kernel.path.parent.iterdir()} == {"linux", "config", "identity.json"}
+    assert build_kernel() == find_kernel("7.3") == added.kernel
+    assert len((tools / "runs").read_text().splitlines()) == 1
+    assert carry.add(tmp_path / "k", silent) == added  # again
+
+
+def test_another_compiler_here_does_not_matter(tmp_path: Path, tools: Path, elsewhere) -> None:
+    path = pack(tmp_path)
+    elsewhere()
+    (tools / "gcc").write_text("#!/bin/sh\necho gcc 2.0\n")
+    added = carry.add(path, silent)
+    assert build_kernel() == added.kernel
+
+
+def test_the_same_kernel_gives_the_same_file(tmp_path: Path, elsewhere) -> None:
+    first = pack(tmp_path).read_bytes()
+    elsewhere()  # built once more, with another duration and log
+    assert pack(tmp_path, name="second").read_bytes() == first
+    elsewhere("third")
+    added = carry.add(tmp_path / "second", silent)
+    carry.pack(added.kernel, tmp_path / "third.tar.xz")
+    assert (tmp_path / "third.tar.xz").read_bytes() == first
+
+
+def test_variants_keep_their_names(tmp_path: Path, lab: Path, elsewhere) -> None:
+    for name, line in (("one", "/* one */"), ("two", "/* two */")):
+        (lab / "variants" / name).mkdir(parents=True)
+        text = f"--- a/{name}.c\n+++ b/{name}.c\n@@ -0,0 +1 @@\n+{line}\n"
+        (lab / "variants" / name / "7.3.patch").write_text(text)
+    path = pack(tmp_path, "7.3+two+one")
+    elsewhere()
+    assert carry.add(path, silent).name == "7.3+two+one"
+    assert find_kernel("7.3+two+one")
+    assert find_kernel("7.3") is None
+
+
+@pytest.mark.parametrize("change", ["patch", "option", "pin", "series"])
+def test_a_kernel_of_another_checkout_is_run_by_its_path_only(
+    tmp_path: Path, lab: Path, site, elsewhere, change: str
+) -> None:
+    path = pack(tmp_path)
+    elsewhere()
+    if change == "patch":
+        (lab / "patches/7.3/0001-hello.patch").unlink()
+    elif change == "option":
+        (lab / "config/base.config").write_text("CONFIG_64BIT=n  # no\n")
+    elif change == "pin":
+        site.pins.write_text(site.pins.read_text().replace("7.3.1", "7.3.2").replace('sha256 = "', 'sha256 = "0'))
+    else:
+        toml = (lab / "kernels.toml").read_text().replace('default = "7.3"', 'default = "7.2"')
+        (lab / "kernels.toml").write_text(toml.replace('name = "7.3"', 'name = "7.4"'))
+    added = carry.add(path, silent)
+    assert added.name is None
+    assert find_kernel() is None
+    assert find_kernel(str(added.kernel.path)) == added.kernel
+
+
+def test_a_kernel_of_a_user_s_tree_does_not_become_the_series(tmp_path: Path, tree: Path, elsewhere) -> None:
+    path = pack(tmp_path, str(tree))
+    elsewhere()
+    assert carry.add(path, silent).name is None
+    assert find_kernel() is None
+
+
+def test_a_wrong_digest_is_refused(tmp_path: Path, elsewhere) -> None:
+    path = pack(tmp_path)
+    home = elsewhere()
+    with pytest.raises(InputError, match=r"its SHA-256 is [0-9a-f]{64}, not the one that was asked for"):
+        carry.add(path, silent, digest="0" * 64)
+    assert not home.exists()
+
+
+def test_other_bytes_for_a_kernel_that_is_here_are_refused(tmp_path: Path, elsewhere) -> None:
+    found = read(pack(tmp_path))
+    other = linux(found, found.linux + b"other")
+    with pytest.raises(InputError, match="holds other bytes for a kernel that is here already"):
+        carry.add(write(tmp_path / "other", tar_of(other)), silent)
+    assert find_kernel()
+
+
+def test_what_is_damaged_here_is_replaced(tmp_path: Path) -> None:
+    path = pack(tmp_path)
+    built = find_kernel()
+    assert built
+    built.path.write_bytes(b"damaged")
+    assert find_kernel() is None
+    assert carry.add(path, silent).kernel == built == find_kernel()
+
+
+def test_what_one_that_was_killed_left_is_cleared(tmp_path: Path, elsewhere) -> None:
+    path = pack(tmp_path)
+    built = find_kernel()
+    assert built
+    builds = elsewhere() / "builds"
+    cache.room("builds")
+    left = builds / f"{built.build_id[:16]}.part"
+    left.mkdir()
+    (left / "linux").write_text("half")
+    carry.add(path, silent)
+    assert not left.exists()
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError(28, "No space left on device")])
+def test_one_that_is_interrupted_leaves_nothing(
+    tmp_path: Path, elsewhere, monkeypatch: pytest.MonkeyPatch, error: BaseException
+) -> None:
+    path = pack(tmp_path)
+    home = elsewhere()
+
+    def chmod(path: Path, mode: int) -> None:
+        raise error
+
+    monkeypatch.setattr(Path, "chmod", chmod)
+    with pytest.raises((KeyboardInterrupt, WblabError), match=r"No space left|^$"):
+        carry.add(path, silent)
+    assert [entry.name for entry in (home / "builds").iterdir() if entry.is_dir()] == []
+
+
+def _add(path: Path, results: "multiprocessing.Queue[str]") -> None:
+    results.put(carry.add(path, lambda _: None).kernel.build_id)
+
+
+def test_several_add_the_same_at_once(tmp_path: Path, elsewhere) -> None:
+    path = pack(tmp_path)
+    home = elsewhere()
+    results: multiprocessing.Queue[str] = multiprocessing.Queue()
+    others = [multiprocessing.Process(target=_add, args=(path, results)) for _ in range(4)]
+    for other in others:
+        other.start()
+    assert len({results.get(timeout=60) for _ in others}) == 1
+    for other in others:
+        other.join()
+    assert find_kernel()
+    assert [entry.name for entry in (home / "builds").iterdir() if entry.is_dir()] == [find_kernel().build_id[:16]]
+
+
+def test_what_the_lab_has_not_built_is_not_packed(tmp_path: Path) -> None:
+    built = build_kernel()
+    mine = tmp_path / "mine"
+    shutil.copy(built.path, mine)
+    own = find_kernel(str(mine))
+    assert own
+    with pytest.raises(InputError, match=f"{mine} was not built by the lab"):
+        carry.pack(own, tmp_path / "k")
+    assert not (tmp_path / "k").exists()
+
+
+def test_a_file_that_exists_is_not_overwritten(tmp_path: Path) -> None:
+    path = pack(tmp_path)
+    with pytest.raises(InputError, match="exists: give another name"):
+        carry.pack(build_kernel(), path)
+    with pytest.raises(InputError, match="cannot write"):
+        carry.pack(build_kernel(), tmp_path / "nowhere/k")
+
+
+def test_a_build_of_an_earlier_lab_says_what_to_do(tmp_path: Path) -> None:
+    built = build_kernel()
+    described = built.path.parent / "identity.json"
+    values = json.loads(described.read_text())
+    del values["options"]
+    described.write_text(json.dumps(values))
+    with pytest.raises(
+        WblabError, match=r"no 'options' .*of an earlier version of the lab: remove the folder and build"
+    ):
+        carry.pack(built, tmp_path / "k")
+
+
+# What strangers may send
+
+
+def tar_of(found: Packed) -> bytes:
+    return lzma.decompress(packed.to_file(found))
+
+
+def write(path: Path, tar: bytes) -> Path:
+    path.write_bytes(lzma.compress(tar, preset=0))
+    return path
+
+
+def linux(found: Packed, content: bytes) -> Packed:
+    digest = sha256(content).hexdigest()
+    return replace(found, linux=content, identity=replace(found.identity, linux_sha256=digest))
+
+
+def member(name: str, content: bytes = b"", **fields) -> tuple[tarfile.TarInfo, bytes]:
+    info = tarfile.TarInfo(name)
+    info.size = len(content)
+    for key, value in fields.items():
+        setattr(info, key, value)
+    return info, content
+
+
+def archive(*members: tuple[tarfile.TarInfo, bytes], form: int = tarfile.USTAR_FORMAT) -> bytes:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=form) as made:
+        for info, content in members:
+            made.addfile(info, io.BytesIO(content))
+    return buffer.getvalue()
+
+
+def usual(found: Packed) -> list[tuple[tarfile.TarInfo, bytes]]:
+    return [
+        member(f"wblab-kernel-1/{name}", content, mode=packed.mode(name)) for name, content in found.files().items()
+    ]
+
+
+def renamed(found: Packed, name: str, **fields) -> bytes:
+    """The archive, but its first file has another name, or is another kind of thing."""
+    first, *rest = usual(found)
+    return archive(member(name, b"" if "type" in fields else first[1], **fields), *rest)
+
+
+def changed(found: Packed, **values) -> bytes:
+    """The archive, with an identity.json that says something else."""
+    first, *rest = usual(found)
+    described = json.loads(first[1]) | values
+    text = (json.dumps(described, indent=2) + "\n").encode()
+    return archive(member("wblab-kernel-1/identity.json", text, mode=0o644), *rest)
+
+
+IDENTITY = "wblab-kernel-1/identity.json"
+HOSTILE = {
+    "empty": (lambda found: b"", "holds no 'identity.json'"),
+    "no tar": (lambda found: b"x" * 5000, "holds no 'identity.json'"),
+    "absolute": (lambda found: renamed(found, "/etc/passwd"), "holds '/etc/passwd', where"),
+    "parent": (lambda found: renamed(found, "../../.bashrc"), r"holds '\.\./\.\./\.bashrc', where"),
+    "escapes": (lambda found: renamed(found, "\x1b]0;x\x07"), r"holds '\\x1b\]0;x\\x07', where"),
+    "no ASCII": (lambda found: renamed(found, "\u202ex"), "holds no 'identity.json'"),
+    "long name": (lambda found: archive(member("x" * 500), form=tarfile.GNU_FORMAT), "LongLink"),
+    "pax": (lambda found: archive(member("\u00e4" * 500), form=tarfile.PAX_FORMAT), "PaxHeader"),
+    "symbolic link": (
+        lambda found: renamed(found, IDENTITY, type=tarfile.SYMTYPE, linkname="/etc/passwd"),
+        "where the file",
+    ),
+    "hard link": (lambda found: renamed(found, IDENTITY, type=tarfile.LNKTYPE, linkname="/etc/shadow"), "the file"),
+    "device": (lambda found: renamed(found, IDENTITY, type=tarfile.CHRTYPE, devmajor=1, devminor=3), "the file"),
+    "FIFO": (lambda found: renamed(found, IDENTITY, type=tarfile.FIFOTYPE), "where the file"),
+    "folder": (lambda found: renamed(found, IDENTITY, type=tarfile.DIRTYPE), "where the file"),
+    "sparse": (lambda found: renamed(found, IDENTITY, type=tarfile.GNUTYPE_SPARSE), "the file"),
+    "repeated": (lambda found: archive(*usual(found), usual(found)[2]), "it holds more"),
+    "further": (lambda found: archive(*usual(found), member("wblab-kernel-1/x")), "it holds more"),
+    "missing": (lambda found: archive(*usual(found)[:2]), "holds no 'linux'"),
+    "another order": (lambda found: archive(*reversed(usual(found))), "holds 'wblab-kernel-1/linux', where"),
+    "set-user-ID": (
+        lambda found: archive(*usual(found)[:2], member("wblab-kernel-1/linux", found.linux, mode=0o4755)),
+        "modes or times",
+    ),
+    "owner": (lambda found: archive(*usual(found)[:2], member("wblab-kernel-1/linux", found.linux, uid=7)), "owners"),
+    "newer format": (lambda found: renamed(found, "wblab-kernel-2/identity.json"), "wblab-kernel-2"),
+    "too large": (
+        lambda found: archive(member(IDENTITY, b" " * (65 << 10), mode=0o644)),
+        "its 'identity.json' is cut off, or has more than 64",
+    ),
+    "negative": (
+        lambda found: member(IDENTITY, size=-512)[0].tobuf(tarfile.GNU_FORMAT) + bytes(5120),
+        "its 'identity.json' is cut off",
+    ),
+    "cut off": (lambda found: archive(*usual(found)).partition(b"umid=")[0], "its 'linux' is cut off"),
+    "bomb": (lambda found: bytes(140 << 20), "cut off, or holds more than"),
+    "other linux": (lambda found: tar_of(replace(found, linux=found.linux + b"x")), "digest of its 'linux'"),
+    "other config": (lambda found: tar_of(replace(found, config=b"CONFIG_X=y\n")), "digest of its 'config'"),
+    "no kernel": (lambda found: tar_of(linux(found, b"#!/bin/sh\n")), "its 'linux' is no User Mode Linux"),
+    "another release": (
+        lambda found: tar_of(linux(found, found.linux.replace(b"version 7.3.0", b"version 7.9.0"))),
+        "another release or configuration",
+    ),
+    "another configuration": (
+        lambda found: tar_of(
+            linux(found, found.linux.split(b"IKCFG_ST")[0] + b"IKCFG_ST" + gzip.compress(b"X") + b"IKCFG_ED")
+        ),
+        "another release or configuration",
+    ),
+    "no JSON": (
+        lambda found: archive(member(IDENTITY, b"x", mode=0o644), *usual(found)[1:]),
+        "taken as a packed kernel",
+    ),
+    "deep JSON": (
+        lambda found: archive(member(IDENTITY, b"[" * 60000, mode=0o644), *usual(found)[1:]),
+        "nested too deeply",
+    ),
+    "an array": (lambda found: archive(member(IDENTITY, b"[]", mode=0o644), *usual(found)[1:]), "holds no object"),
+    "further key": (lambda found: changed(found, path="/bin/sh"), "it holds more"),
+    "text for patches": (lambda found: changed(found, patches="x"), "no 'patches'"),
+    "patch without name": (lambda found: changed(found, patches=[{}]), "no 'name'"),
+    "number for text": (lambda found: changed(found, release=7), "no 'release'"),
+    "true for a method": (lambda found: changed(found, method=True), "no 'method'"),
+    "escape in text": (lambda found: changed(found, source="\x1b[2J"), "no 'source' that is a line of text"),
+    "no digest": (lambda found: changed(found, build_id="../../x"), "'build_id' that is no SHA-256"),
+    "id of another": (lambda found: changed(found, build_id="0" * 64), "its build id is not that of"),
+    "other patches": (lambda found: changed(found, patches=[]), "its build id is not that of"),
+    "other options": (lambda found: changed(found, options="CONFIG_X=y\n"), "its build id is not that of"),
+    "other compiler": (lambda found: changed(found, compiler="gcc 9"), "its build id is not that of"),
+    "other source": (lambda found: changed(found, source_identity="sha256:1"), "its build id is not that of"),
+}
+
+
+@pytest.fixture(scope="module")
+def made() -> dict[str, Packed]:
+    """One packed kernel for all attacks."""
+    return {}
+
+
+@pytest.mark.parametrize("attack", HOSTILE)
+def test_a_hostile_archive_gets_one_line_and_writes_nothing(
+    tmp_path: Path, made: dict[str, Packed], elsewhere, attack: str
+) -> None:
+    if not made:
+        made["kernel"] = read(pack(tmp_path))
+    change, words = HOSTILE[attack]
+    home = elsewhere()
+    path = write(tmp_path / "hostile", change(made["kernel"]))
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(InputError, match=words) as raised:
+        carry.add(path, silent)
+    assert str(raised.value).isprintable()
+    assert not home.exists()
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "cut off"),
+        (b"x" * 100, "not compressed with xz"),
+        (lzma.compress(b"")[:20], "cut off"),
+        (lzma.compress(b"") + b"more", "something follows"),
+        (lzma.compress(b"", format=lzma.FORMAT_ALONE), "not compressed with xz"),
+        (lzma.compress(b"", preset=9), "holds no 'identity.json'|not compressed with xz"),
+        (gzip.compress(b""), "not compressed with xz"),
+    ],
+)
+def test_what_is_no_archive_at_all_is_refused(tmp_path: Path, elsewhere, content: bytes, words: str) -> None:
+    (tmp_path / "k").write_bytes(content)
+    home = elsewhere()
+    with pytest.raises(InputError, match=words):
+        carry.add(tmp_path / "k", silent)
+    assert not home.exists()
+
+
+def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    for path, words in (
+        (tmp_path / "fifo", "no regular file"),
+        (tmp_path, "irectory|no regular"),
+        (tmp_path / "n", "No such"),
+    ):
+        with pytest.raises(InputError, match=words):
+            carry.add(path, silent)
+
+
+def test_the_file_of_a_reader_s_kernel_may_not_be_too_long(tmp_path: Path) -> None:
+    with (tmp_path / "k").open("wb") as file:
+        file.truncate(packed.MOST_BYTES + 1)
+    with pytest.raises(InputError, match="longer than 64"):
+        carry.add(tmp_path / "k", silent)
+
+
+def test_nulls_between_parts_cannot_be_smuggled_in(tmp_path: Path, elsewhere) -> None:
+    """Options that hold a patch's name and digest have the same hash as that patch."""
+    found = read(pack(tmp_path))
+    patch = found.identity.patches[0]
+    options = f"{found.identity.options}\0{patch.name}\0{patch.sha256}"
+    replace(found.identity, patches=(), options=options).check()  # the same id
+    elsewhere()
+    with pytest.raises(InputError, match="no 'options' that is a line of text"):
+        carry.add(write(tmp_path / "h", changed(found, patches=[], options=options)), silent)

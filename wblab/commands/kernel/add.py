@@ -1,0 +1,48 @@
+"""wblab kernel add."""
+
+import argparse
+import json
+import shlex
+import sys
+from pathlib import Path
+
+from wblab.commands.common import add_json
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the verb and its options."""
+    parser.description = (
+        "Take a kernel that 'wblab kernel pack' has packed into the cache, and print where it is. If this checkout "
+        "would build the same, of the same source, patches and options, it is not built here any more. A kernel is a "
+        "program: runs execute it as you, confined as every guest is. That it was made of what it says, only its maker "
+        "can promise: take kernels of those whom you trust, and give the digest that they have told you."
+    )
+    parser.add_argument("file", type=Path, metavar="FILE", help="a packed kernel")
+    parser.add_argument("--sha256", type=_digest, metavar="DIGEST", help="refuse a file that has another SHA-256")
+    add_json(parser)
+    parser.set_defaults(run=_add)
+
+
+def _digest(text: str) -> str:
+    if len(text) != 64 or set(text.lower()) - set("0123456789abcdef"):
+        raise argparse.ArgumentTypeError(f"{text!r} is no SHA-256: 64 digits of 0-9 and a-f")
+    return text.lower()
+
+
+def _add(arguments: argparse.Namespace) -> None:
+    from wblab.commands.kernel.info import values
+    from wblab.kernels import carry
+
+    added = carry.add(arguments.file, _say, digest=arguments.sha256)
+    path = added.kernel.path
+    if added.name is None:
+        option = shlex.join(["--kernel", str(path)])
+        _say(f"this checkout would build another kernel {added.kernel.series}: give {option} to run this one")
+    if arguments.json:
+        print(json.dumps(values(added.kernel) | {"name": added.name}, indent=2))
+    else:
+        print(f"Linux {added.kernel.release}{f', {added.name}' if added.name else ''}: {path}")
+
+
+def _say(text: str) -> None:
+    print(f"wblab: {text}", file=sys.stderr)
