@@ -1,6 +1,8 @@
 """The wblab command: names the verbs, loads the one that was called, prints errors and chooses the exit code."""
 
 import argparse
+import atexit
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -57,6 +59,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # what the locale cannot write is no reason to fail
             stream.reconfigure(errors="backslashreplace")
+    atexit.register(gc.freeze)  # Python would look for garbage in all that it is about to drop
     try:
         with interruptible():
             arguments = build_parser().parse_args(argv)

@@ -19,7 +19,7 @@ from wblab.core.status import PHASES, Message
 from wblab.core.tables import to_table
 from wblab.core.units import NS_PER_S
 from wblab.host.boot import Boot, Ended, boot
-from wblab.host.bundle import bundle, program_sha256
+from wblab.host.bundle import bundle
 from wblab.host.command import interpreter, kernel_arguments
 from wblab.host.disk import made_disks, mkfs_of
 from wblab.host.guestpython import describe_python
@@ -28,7 +28,7 @@ from wblab.host.lab import lab
 from wblab.host.limits import Limits
 from wblab.host.machine import describe_host, shared_memory
 from wblab.host.request import Request
-from wblab.kernels import Kernel, features
+from wblab.kernels import Kernel, facts, features
 from wblab.lab.formats import CONFIG, EXPERIMENT, RUN, UML, now, write_json
 from wblab.lab.progress import Report, silent
 from wblab.lab.results import commit, stage
@@ -78,11 +78,21 @@ def run_experiment(  # noqa: PLR0913 - four of them by name
         raise InputError(f"cannot make a run directory in {str(results)!r}: {reason}") from None
     try:
         write_json(staged / EXPERIMENT, record)
-        record["guest"] = _describe_program()
+        program = bundle(interpreter())
+        record["guest"] = _describe_program(program)
         write_json(staged / EXPERIMENT, record)
         if kernel.config:
             shutil.copyfile(kernel.config, staged / CONFIG)
-        ended = _boot(request.traced, kernel, staged, report, limits=limits, readable=readable, samples_fd=samples_fd)
+        ended = _boot(
+            request.traced,
+            kernel,
+            staged,
+            report,
+            program=program,
+            limits=limits,
+            readable=readable,
+            samples_fd=samples_fd,
+        )
     except (WblabError, OSError, KeyboardInterrupt) as error:
         reason = "interrupted" if isinstance(error, KeyboardInterrupt) else str(error)
         write_json(staged / EXPERIMENT, record | _ending("failed", reason))
@@ -100,6 +110,7 @@ def _boot(  # noqa: PLR0913
     staged: Path,
     report: Report,
     *,
+    program: Path,
     limits: Limits,
     readable: Sequence[str],
     samples_fd: int | None,
@@ -125,7 +136,7 @@ def _boot(  # noqa: PLR0913
             limits=limits,
             sandbox=sandbox,
             mkfs=mkfs_of(spec),
-            program=bundle(interpreter()),
+            program=program,
             texts=guest_texts(spec, BATCH if "cycles" in features(kernel) else 0),
             one_processor=spec.clock.mode == "virtual",
             lab=guests_lab,
@@ -217,9 +228,8 @@ def _record(request: Request) -> dict[str, Any]:
     }
 
 
-def _describe_program() -> dict[str, Any]:
-    python = interpreter()
-    return describe_python(python, bundle(python)) | {"program_sha256": program_sha256(python)}
+def _describe_program(program: Path) -> dict[str, Any]:
+    return describe_python(interpreter(), program) | {"program_sha256": facts.sha256(program)}
 
 
 def _ending(outcome: str, reason: str) -> dict[str, Any]:

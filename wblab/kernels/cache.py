@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from threading import get_ident
 from typing import Any
 
 from wblab.core.errors import WblabError
@@ -55,7 +56,7 @@ def read_json(path: Path) -> dict[str, Any] | None:
 
 def write_json(path: Path, value: Mapping[str, Any]) -> None:
     """Replace `path` at once: a reader sees the old object or the new one."""
-    staged = path.with_name(f".{path.name}.{os.getpid()}")
+    staged = path.with_name(f".{path.name}.{os.getpid()}-{get_ident()}")  # runs side by side
     staged.write_text(json.dumps(value, indent=2) + "\n")
     staged.replace(path)
 

@@ -1,6 +1,7 @@
 import json
 import os
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -126,6 +127,17 @@ def test_a_cache_that_others_may_write_to_is_not_believed(file: Path, settled: N
     cache_home.chmod(0o777)
     with pytest.raises(WblabError, match="others may write to"):
         facts.recall("content")
+
+
+def test_many_may_find_the_same_out_at_once(file: Path, settled: None, cache_home: Path) -> None:
+    def ask(_: int) -> str | None:
+        facts.keep("content", lambda: ("old" * 10000, [file]))
+        known: str | None = facts.recall("content")
+        return known
+
+    with ThreadPoolExecutor(8) as pool:
+        assert set(pool.map(ask, range(200))) == {"old" * 10000}
+    assert len(list((cache_home / "facts").iterdir())) == 1
 
 
 def test_without_room_it_is_found_out_again(file: Path, settled: None, monkeypatch: pytest.MonkeyPatch) -> None:
