@@ -4,6 +4,7 @@ import pandas as pd
 import pytest
 
 from wblab.core.errors import WblabError
+from wblab.matrix.cluster import Cluster
 from wblab.matrix.run import Runner, Tally, time_left
 from wblab.matrix.work import Order, Result
 
@@ -74,7 +75,8 @@ def start(archive):
 
         client = Client(of_order, **keys)
         words = []
-        tally = Runner(store, client, lambda share, text: words.append((share, text)), patience_s=0).run()
+        cluster = Cluster(client, patience_s=0)
+        tally = Runner(store, cluster, lambda share, text: words.append((share, text))).run()
         return tally, client, words
 
     return run

@@ -200,7 +200,7 @@ def test_archives(tmp_path):
 
 
 def test_planning_and_keeping_need_no_dask():
-    code = "import sys, wblab.cli, wblab.matrix.work, wblab.matrix.run; wblab.cli.build_parser()"
+    code = "import sys, wblab.cli, wblab.matrix.forked, wblab.matrix.run; wblab.cli.build_parser()"
     late = ("dask", "distributed", "pandas", "numpy", "pyarrow")
     check = f"{code}; sys.exit(any(name in sys.modules for name in {late}))"
     subprocess.run([sys.executable, "-c", check], check=True)
