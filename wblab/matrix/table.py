@@ -43,10 +43,11 @@ def results_table(matrix: Matrix, parts: Sequence[Part]) -> "pa.Table":
     kinds |= {"cell": str, "seed": int} | dict.fromkeys(COLUMNS[:-1], str) | {COLUMNS[-1]: float}
     columns: list[list[Label]] = [[] for _ in kinds]
     for (cell, seed, run, _), rows in zip(parts, with_zeros(part[-1] for part in parts), strict=True):
-        for row in rows:
-            values = (*cell.levels.values(), cell.name, seed, run, *row)
-            for column, kind, value in zip(columns, kinds.values(), values, strict=True):
-                column.append(kind(value))
+        front = (*cell.levels.values(), cell.name, seed, run)
+        for column, kind, value in zip(columns, kinds.values(), front, strict=False):
+            column.extend([kind(value)] * len(rows))
+        for column, values in zip(columns[len(front) :], zip(*rows, strict=True), strict=False):
+            column.extend(values)
     return pa.Table.from_arrays([*map(_column, columns, kinds.values())], names=[*kinds])
 
 
