@@ -16,6 +16,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, Pipe, wait
 from pathlib import Path
+from types import FrameType
 
 from wblab.core.child import describe_exit
 from wblab.core.errors import WblabError
@@ -90,10 +91,7 @@ class Forked:
 
 @contextmanager
 def forked(count: int, room: Path) -> Iterator[Forked]:
-    """Fork workers, and end them with the block, which is to start no thread before. They work in `room`, which goes.
-
-    SIGTERM must raise KeyboardInterrupt here (wblab.lab.interruption): that is how a worker's run is ended.
-    """
+    """Fork workers, and end them with the block; they work in `room`, which goes then. No thread is to run yet."""
     workers: list[_Worker] = []
     try:
         for _ in range(count):
@@ -125,6 +123,7 @@ def _serve(connection: Connection, room: Path, parent: int) -> None:
     try:
         end_with(parent)
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's Ctrl-C is for the parent, which tells us
+        signal.signal(signal.SIGTERM, _interrupt)
         _close_all_but(connection.fileno())
         os.environ["OPENBLAS_NUM_THREADS"] = "1"  # NumPy then starts none: of one thread, a fork watches the guest
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _INTERRUPTS)
@@ -139,6 +138,11 @@ def _serve(connection: Connection, room: Path, parent: int) -> None:
         pass
     finally:
         os._exit(1)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # once: nothing is to interrupt how the guest is ended
+    raise KeyboardInterrupt
 
 
 def _close_all_but(own: int) -> None:
