@@ -20,6 +20,7 @@ from types import FrameType
 
 from wblab.core.child import describe_exit
 from wblab.core.errors import WblabError
+from wblab.host.reaper import close_all_but
 from wblab.machine.lifetime import end_with
 from wblab.matrix.work import Order, Result, run_in, unforeseen
 
@@ -124,7 +125,7 @@ def _serve(connection: Connection, room: Path, parent: int) -> None:
         end_with(parent)
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's Ctrl-C is for the parent, which tells us
         signal.signal(signal.SIGTERM, _interrupt)
-        _close_all_but(connection.fileno())
+        close_all_but({0, 1, 2, connection.fileno()})  # not the parent's lock, nor what leads to others
         os.environ["OPENBLAS_NUM_THREADS"] = "1"  # NumPy then starts none: of one thread, a fork watches the guest
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _INTERRUPTS)
         while True:
@@ -143,14 +144,6 @@ def _serve(connection: Connection, room: Path, parent: int) -> None:
 def _interrupt(number: int, frame: FrameType | None) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)  # once: nothing is to interrupt how the guest is ended
     raise KeyboardInterrupt
-
-
-def _close_all_but(own: int) -> None:
-    """Close what the parent has open, such as its lock and its connections to others, but for standard streams."""
-    for number in map(int, os.listdir("/proc/self/fd")):
-        if number > 2 and number != own:
-            with suppress(OSError):  # that of the listing itself
-                os.close(number)
 
 
 def _end(workers: list[_Worker]) -> None:
