@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from support.processes import alive
 from support.waiting import wait_until
 
 from wblab.host.usage import descendants
@@ -150,6 +151,24 @@ def test_interrupted_and_resumed(lab, write_matrix, start):
     assert done.items() <= after.items()
     assert set(pd.read_parquet(directory / "table.parquet")["run"]) == set(after)
     assert lab.left_behind() == []
+
+
+def test_killed_and_resumed(lab, write_matrix, start):
+    process = start(write_matrix(SCHEDULERS), "--jobs", "2")
+    wait_until(lambda: runs(lab) and list(lab.results.glob("*/.work-*/**/console.log")))
+    everything = descendants(process.pid)
+    process.kill()
+    process.communicate()
+    wait_until(lambda: not any(map(alive, everything)))
+    wait_until(lambda: lab.left_behind() == [])
+    (directory,) = lab.results.iterdir()
+    done = {path.name: path.stat().st_ino for path in (directory / "runs").iterdir() if path.name in ALL}
+    assert 1 <= len(done) < 4
+    code, _, errors = finished(start("--resume", directory))
+    assert (code, errors) == (0, "")
+    assert done.items() <= {path.name: path.stat().st_ino for path in (directory / "runs").iterdir()}.items()
+    assert runs(lab) == set(pd.read_parquet(directory / "table.parquet")["run"]) == ALL
+    assert {path.name for path in directory.iterdir()} == {"matrix.json", "runs", "table.parquet"}
 
 
 def test_a_cell_that_fails_is_reported(lab, write_matrix, start):

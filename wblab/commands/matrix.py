@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from wblab.matrix.plan import Matrix
     from wblab.matrix.run import Tally
     from wblab.matrix.store import Store
+    from wblab.matrix.workers import Workers
 
 _SHOWN = 20  # failures that are listed
 
@@ -54,6 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _matrix(arguments: argparse.Namespace) -> None:
     from wblab.commands.run import print_notes
+    from wblab.host.machine import processors
     from wblab.kernels import built_kernels
     from wblab.matrix.begin import orders, requests
     from wblab.matrix.cluster import check_workers, remote
@@ -68,7 +70,7 @@ def _matrix(arguments: argparse.Namespace) -> None:
             check_workers(client, orders(matrix, kernels))
         store = store or Store.create(results(arguments), matrix, kernels)
         stack.enter_context(store.held())
-        tally = _run(store, client, arguments.jobs)
+        tally = _run(store, client, arguments.jobs or processors())
     _print(store, tally, arguments.json)
 
 
@@ -97,14 +99,22 @@ def _planned(arguments: argparse.Namespace, shelf: "Shelf") -> "tuple[Store | No
     return None, matrix, described(matrix, shelf)
 
 
-def _run(store: "Store", client: "Client | None", workers: int | None) -> "Tally":
+def _run(store: "Store", client: "Client | None", at_once: int) -> "Tally":
     """Run what is missing, with progress; if that ends early, say how to go on."""
     from wblab.lab.progress import bar
+    from wblab.matrix.cluster import Cluster
+    from wblab.matrix.forked import forked
     from wblab.matrix.run import run_missing
+    from wblab.matrix.work import warm
 
     try:
-        with bar(store.matrix.name) as report:
-            return run_missing(store, client, workers, report)
+        with ExitStack() as stack:
+            if client is not None:
+                workers: Workers = Cluster(client)
+            else:
+                warm(store.kernels)
+                workers = stack.enter_context(forked(min(at_once, len(store.missing())), store.room()))
+            return run_missing(store, workers, stack.enter_context(bar(store.matrix.name)))  # it has a thread
     except (WblabError, KeyboardInterrupt):
         print(printable(f"wblab: to go on: wblab matrix --resume {store.path}"), file=sys.stderr)
         raise

@@ -1,16 +1,21 @@
 """The figures of a run that comparisons are made of: one row for each load and metric."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from wblab.core.units import NS_PER_S
 from wblab.data.disks import unplug_s
 from wblab.data.pauses import CONTROL_BOUND_NS, control_stall_ns, load_pauses
 from wblab.data.run import LoadCycles, Run
 from wblab.lab.formats import COLUMNS
+
+if TYPE_CHECKING:  # a matrix needs figures, no frames, and pandas takes longer to import than a guest to boot
+    import pandas as pd
+
+Row = tuple[str, str, str, float]  # load, its kind, metric, value
 
 QUANTILES = {"cycle_p50_s": 0.5, "cycle_p90_s": 0.9, "cycle_p99_s": 0.99, "cycle_p999_s": 0.999}
 UNPLUG = "unplug_s"  # of a run, not of a load alone: see disks.unplug_s
@@ -74,41 +79,46 @@ def load_metrics(item: LoadCycles) -> dict[str, float]:
     return found
 
 
-def metrics_frame(run: Run, further: Further | None = None) -> pd.DataFrame:
-    """Return a run's metrics as a tidy table: run, load, kind, metric, value; with further ones behind each load's."""
+def metric_rows(run: Run, further: Further | None = None) -> list[Row]:
+    """Return a run's metrics, load by load; with further ones behind each load's."""
     unplugged_s, more = unplug_s(run), further(run) if further else {}
     rows = []
     for item in run.loads:
         found = load_metrics(item) | ({UNPLUG: unplugged_s[item.name]} if item.name in unplugged_s else {})
         ordered = {metric: found[metric] for metric in METRICS if metric in found} | dict(more.get(item.name, {}))
-        rows += [(run.name, item.name, item.load.kind, metric, value) for metric, value in ordered.items()]
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+        rows += [(item.name, item.load.kind, metric, value) for metric, value in ordered.items()]
+    return rows
 
 
-def together(runs: Iterable[pd.DataFrame]) -> pd.DataFrame:
-    """Return the tables of some runs as one.
+def metrics_frame(run: Run, rows: Sequence[Row] | None = None) -> "pd.DataFrame":
+    """Return a run's metrics, or these rows of it, as a tidy table: run, load, kind, metric, value."""
+    import pandas as pd
+
+    found = metric_rows(run) if rows is None else rows
+    return pd.DataFrame([(run.name, *row) for row in found], columns=list(COLUMNS))
+
+
+def with_zeros(runs: Iterable[Sequence[Row]]) -> list[list[Row]]:
+    """Return the rows of several runs that are to be one table.
 
     A load whose paused time is told by cause gets 0 s for each cause that only other runs of it have; a run that did
     not record its causes gets none.
     """
-    tables = list(runs)
+    given = [list(rows) for rows in runs]
     causes: dict[str, dict[str, None]] = {}
-    for table in tables:
-        rows = table[table["metric"].map(is_cause)]
-        for load, metric in zip(rows["load"], rows["metric"], strict=True):
-            causes.setdefault(load, {})[metric] = None
-    return pd.concat([part for table in tables for part in (table, *_zeros(table, causes))], ignore_index=True)
+    for rows in given:
+        for load, _, metric, _ in rows:
+            if is_cause(metric):
+                causes.setdefault(load, {})[metric] = None
+    return [[*rows, *_zeros(rows, causes)] for rows in given]
 
 
-def _zeros(table: pd.DataFrame, causes: Mapping[str, Iterable[str]]) -> Iterable[pd.DataFrame]:
+def _zeros(rows: Sequence[Row], causes: Mapping[str, Iterable[str]]) -> Iterable[Row]:
     """Yield rows of 0 for the causes that loads of one run do not have, where they have any."""
+    kinds, own = {row[0]: row[1] for row in rows}, {(row[0], row[2]) for row in rows}
     for load, metrics in causes.items():
-        rows = table[table["load"] == load]
-        own = set(rows["metric"])
-        missing = [metric for metric in metrics if metric not in own]
-        if UNTOLD_S in own and missing:
-            zeros = rows.iloc[[0] * len(missing)]
-            yield zeros.assign(metric=missing, value=0.0)
+        if (load, UNTOLD_S) in own:
+            yield from ((load, kinds[load], metric, 0.0) for metric in metrics if (load, metric) not in own)
 
 
 def control_stall_s(run: Run) -> float:
@@ -121,14 +131,14 @@ def is_noisy(run: Run, bound_ns: int = CONTROL_BOUND_NS) -> bool:
     return control_stall_ns(run) > bound_ns
 
 
-def medians(table: pd.DataFrame, by: Iterable[str]) -> pd.DataFrame:
+def medians(table: "pd.DataFrame", by: Iterable[str]) -> "pd.DataFrame":
     """Return medians over runs: a row for each combination of `by` and load, a column for each metric."""
     wide = table.pivot_table(index=[*by, "load"], columns="metric", values="value", aggfunc="median")
     known = [metric for metric in METRICS if metric in wide.columns]
     return wide.reindex(columns=[*known, *(metric for metric in wide.columns if metric not in METRICS)])
 
 
-def with_cell(table: pd.DataFrame, cell: Mapping[str, str | int | float]) -> pd.DataFrame:
+def with_cell(table: "pd.DataFrame", cell: Mapping[str, str | int | float]) -> "pd.DataFrame":
     """Return a table with columns in front that say which cell of a matrix it is of."""
     result = table.copy()
     for place, (name, value) in enumerate(cell.items()):

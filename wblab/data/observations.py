@@ -14,7 +14,7 @@ from pyarrow.parquet import ParquetFile
 from wblab.core.errors import InputError, nearest
 from wblab.core.files import open_file
 from wblab.core.tables import to_table
-from wblab.data.metrics import Further, is_noisy, metrics_frame, together, with_cell
+from wblab.data.metrics import Further, is_noisy, metric_rows, metrics_frame, with_cell, with_zeros
 from wblab.data.run import Run, find_run, read_run
 from wblab.lab.formats import COLUMNS, NOISY, NOISY_MARK, RUNS, TABLE
 from wblab.lab.printable import printable
@@ -125,15 +125,16 @@ def runs_table(paths: Iterable[Path], further: Further | None = None) -> tuple[p
     specs = [_keys(run) for run in runs]
     _tell_builds_apart(runs, specs)
     keys = list(dict.fromkeys(key for spec in specs for key in spec))
+    rows = with_zeros(metric_rows(run, further) for run in runs)
     frames = [
         with_cell(
-            metrics_frame(run, further).assign(seed=run.spec.seed, noisy=is_noisy(run)),
+            metrics_frame(run, own).assign(seed=run.spec.seed, noisy=is_noisy(run)),
             {key: spec.get(key, NONE) for key in keys},
         )
-        for run, spec in zip(runs, specs, strict=True)
+        for run, spec, own in zip(runs, specs, rows, strict=True)
     ]
     notes = (f"failed runs, left out: {', '.join(failed)}",) if failed else ()
-    return together(frames), notes
+    return pd.concat(frames, ignore_index=True), notes
 
 
 def found_observations(

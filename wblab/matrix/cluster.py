@@ -1,67 +1,19 @@
-"""Where runs are made: workers in this process, or those of a dask scheduler at an address."""
+"""The workers of a dask.distributed cluster, which runs somewhere: found by the address of its scheduler."""
 
 import logging
-import shutil
-import signal
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from wblab.core.errors import InputError, WblabError
 from wblab.matrix import work
 
 if TYPE_CHECKING:
-    from distributed import Client
+    from distributed import Client, Future
 
 _CONNECT_S, _FIRST_WORKER_S = 10, 10
-
-
-@contextmanager
-def local(workers: int, room: Path) -> Iterator["Client"]:
-    """Start workers in threads of this process, and end them with the block. They work in `room`.
-
-    Whoever reaches a dask scheduler or worker runs code as its user: these listen nowhere, and hand each other objects
-    in memory. A run is a process of its own in any case.
-    """
-    _quiet()
-    from distributed import Client, Security, SpecCluster
-
-    scheduler, worker = _unreachable()
-    inside = {"protocol": "inproc://", "security": Security(require_encryption=False), "dashboard": False}
-    own = {"nthreads": 1, "memory_limit": 0, "local_directory": str(room), "silence_logs": logging.CRITICAL}
-    # Ctrl-C in a terminal is for us: threads that are started now and later, and their children, never get it.
-    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    cluster = client = None
-    try:
-        cluster = SpecCluster(
-            scheduler={"cls": scheduler, "options": inside},
-            workers={number: {"cls": worker, "options": inside | own} for number in range(workers)},
-            silence_logs=logging.CRITICAL,
-        )
-        client = Client(cluster)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-        yield client
-    finally:
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        with suppress(Exception):  # what we were after has been done, or has failed with a reason of its own
-            for end in (client, cluster):
-                if end is not None:
-                    end.close()
-        shutil.rmtree(room, ignore_errors=True)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-
-
-def _unreachable() -> tuple[type, type]:
-    """Return dask's scheduler and worker without the web server that each starts, also where no dashboard is wanted."""
-    from distributed import Scheduler, Worker
-
-    def start_http_server(self: object, *arguments: Any, **options: Any) -> None:
-        """Start none."""
-
-    without = {"start_http_server": start_http_server}
-    return type("LocalScheduler", (Scheduler,), without), type("LocalWorker", (Worker,), without)
+_PATIENCE_S = 60.0
 
 
 @contextmanager
@@ -103,13 +55,14 @@ def check_workers(client: "Client", orders: Sequence[work.Order]) -> None:
             raise InputError(f"the worker {address} cannot run this: {answer}")
 
 
-class Watch:
-    """Whether the cluster is still there, and how many runs it can make at once."""
+class Cluster:
+    """The workers of a cluster, as `Workers` has it. They may come and go; `patience_s` is for when all are gone."""
 
-    def __init__(self, client: "Client", patience_s: float) -> None:
+    def __init__(self, client: "Client", patience_s: float = _PATIENCE_S) -> None:
         self._client = client
         self._patience_s = patience_s
-        self._seen = time.monotonic()
+        self._seen_s = time.monotonic()
+        self._keys: dict[Future[work.Result], str] = {}
 
     def slots(self) -> int:
         """Return how many runs go on at once. Raises WblabError when the scheduler or all workers are gone."""
@@ -119,12 +72,46 @@ class Watch:
             slots = int(sum(self._client.nthreads().values()))
         except OSError as error:
             raise WblabError(f"the scheduler is gone: {error}") from None
-        now = time.monotonic()
+        now_s = time.monotonic()
         if slots:
-            self._seen = now
-        elif now - self._seen > self._patience_s:
+            self._seen_s = now_s
+        elif now_s - self._seen_s > self._patience_s:
             raise WblabError(f"all workers are gone, and none came back for {self._patience_s:g} s")
         return slots
+
+    def give(self, key: str, order: work.Order) -> None:
+        """Hand an order to the scheduler."""
+        self._keys[self._client.submit(work.run, order, key=key, pure=False)] = key
+
+    def ended(self, timeout_s: float) -> list[tuple[str, work.Result]]:
+        """Return what has ended. Raises WblabError when the scheduler is gone."""
+        from distributed import wait
+
+        if not self._keys:
+            time.sleep(timeout_s)
+            return []
+        with suppress(TimeoutError):
+            wait(list(self._keys), timeout=timeout_s, return_when="FIRST_COMPLETED")
+        return [(self._keys.pop(future), self._result(future)) for future in list(self._keys) if future.done()]
+
+    def cancel(self) -> None:
+        """Have the scheduler drop what has not ended."""
+        if self._keys:
+            with suppress(Exception):  # the cluster may be gone
+                self._client.cancel(list(self._keys), force=True)
+
+    def _result(self, future: "Future[work.Result]") -> work.Result:
+        from distributed import CancelledError
+
+        try:
+            return future.result()
+        except CancelledError:
+            self.slots()  # says so if the cluster is gone
+            return work.Result(failure="the scheduler dropped it")
+        except Exception as error:  # whatever the worker or dask raises
+            return work.unforeseen(error)
+        finally:
+            future.release()
 
 
 def _quiet() -> None:

@@ -1,28 +1,21 @@
-"""Run what is missing of a matrix on a cluster, and keep what comes back."""
+"""Run what is missing of a matrix, and keep what comes back."""
 
 import secrets
 import time
 from collections import deque
-from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from wblab.core.errors import WblabError
 from wblab.core.tables import to_table
 from wblab.core.units import NS_PER_S
-from wblab.host.machine import processors
 from wblab.lab.progress import Report
 from wblab.matrix import work
-from wblab.matrix.cluster import Watch, local
 from wblab.matrix.plan import Cell
 from wblab.matrix.store import Store
-
-if TYPE_CHECKING:
-    from distributed import Client, Future
+from wblab.matrix.workers import Workers
 
 _TICK_S = 1.0
-_PATIENCE_S = 60.0
 _AHEAD = 3  # runs that are handed out for each that can go on at once: no worker waits, and little is lost with us
 
 
@@ -76,81 +69,59 @@ def time_left(seconds: float) -> str:
 class Runner:
     """Hands out the missing runs of a store and takes in their results; `tally` says how far it got."""
 
-    def __init__(self, store: Store, client: "Client", report: Report, patience_s: float = _PATIENCE_S) -> None:
+    def __init__(self, store: Store, workers: Workers, report: Report) -> None:
         self._store = store
-        self._client = client
+        self._workers = workers
         self._report = report
-        self._watch = Watch(client, patience_s)
         # A run in real time has its machine to itself: those come last, when no other would have to wait for them.
         missing = sorted(store.missing(), key=lambda run: run[0].spec.clock.mode == "real")
         self._waiting = deque(Attempt(cell, seed) for cell, seed in missing)
-        self._out: dict[Future[work.Result], Attempt] = {}
+        self._out: dict[str, Attempt] = {}
         self._token = secrets.token_hex(4)
         self._started = time.monotonic()
         self.tally = Tally(len(self._waiting))
 
     def run(self) -> Tally:
-        """Run all; raises WblabError when the cluster is lost. What is done stays done, whatever happens."""
-        from distributed import wait
-
+        """Run all; raises WblabError when the workers are lost. What is done stays done, whatever happens."""
         try:
             while self._waiting or self._out:
-                self._hand_out(self._watch.slots())
+                self._hand_out(self._workers.slots())
                 self._report(self.tally.ended / self.tally.total, self.tally.words(time.monotonic() - self._started))
-                if not self._out:
-                    time.sleep(_TICK_S)
-                    continue
-                with suppress(TimeoutError):
-                    wait(list(self._out), timeout=_TICK_S, return_when="FIRST_COMPLETED")
-                for future in [future for future in self._out if future.done()]:
-                    self._take_in(future)
+                for key, result in self._workers.ended(_TICK_S):
+                    self._take_in(self._out.pop(key), result)
         finally:
-            if self._out:
-                with suppress(Exception):  # the cluster may be gone
-                    self._client.cancel(list(self._out), force=True)
+            self._workers.cancel()
         return self.tally
 
     def _hand_out(self, slots: int) -> None:
         while self._waiting and len(self._out) < _AHEAD * slots:
             attempt = self._waiting.popleft()
-            spec = attempt.cell.with_seed(attempt.seed)
+            spec, matrix = attempt.cell.with_seed(attempt.seed), self._store.matrix
             build_id = str(self._store.kernels[spec.kernel]["build_id"])
-            order = work.Order(to_table(spec), build_id, work.own_program())
             key = f"wblab-{self._token}-{spec.name}-{attempt.number}"
-            self._out[self._client.submit(work.run, order, key=key, pure=False)] = attempt
+            self._out[key] = attempt
+            self._workers.give(key, work.Order(to_table(spec), build_id, work.own_program(), matrix.metrics))
 
-    def _take_in(self, future: "Future[work.Result]") -> None:
-        from distributed import CancelledError
-
-        attempt = self._out.pop(future)
-        try:
-            result = future.result()
-        except CancelledError:
-            self._watch.slots()  # says so if the cluster is gone
-            result = work.Result(b"", "the scheduler dropped it")
-        except Exception as error:  # whatever the worker or dask raises: it is the reason
-            result = work.Result(b"", f"{type(error).__name__}: {' '.join(str(error).split())[:300]}")
-        finally:
-            future.release()
+    def _take_in(self, attempt: Attempt, result: work.Result) -> None:
         failure = result.failure or self._keep(attempt, result)
         if result.failure:
-            self._store.failed(attempt.cell, attempt.seed, result.failure, result.archive)
+            self._store.failed(attempt.cell, attempt.seed, result.failure, result.left)
         if failure:
             self.tally.failures.append((attempt, failure))
 
     def _keep(self, attempt: Attempt, result: work.Result) -> str:
         """Keep a run; return why it does not count. A noisy one is made again a few times."""
         try:
-            unpacked = self._store.keep(attempt.cell, attempt.seed, result.archive)
+            kept = self._store.keep(attempt.cell, attempt.seed, result.left)
         except WblabError as error:
             self._store.failed(attempt.cell, attempt.seed, str(error))
             return str(error)
-        stall_s = self._stall_s(attempt, unpacked)
+        stall_s = self._stall_s(attempt, kept)
         if stall_s is None:
-            self._store.done(attempt.cell, attempt.seed, unpacked)
+            self._store.done(attempt.cell, attempt.seed, kept, rows=result.rows)
             self.tally.done += 1
             return ""
-        self._store.done(attempt.cell, attempt.seed, unpacked, noisy=True)
+        self._store.done(attempt.cell, attempt.seed, kept, noisy=True, rows=result.rows)
         if attempt.number <= self._store.matrix.repeats:
             self.tally.repeated += 1
             self._waiting.append(Attempt(attempt.cell, attempt.seed, attempt.number + 1))
@@ -158,30 +129,20 @@ class Runner:
         times = "once" if attempt.number == 1 else f"{attempt.number} times"
         return f"noisy {times}: its control load stalled for {stall_s * 1000:.0f} ms"
 
-    def _stall_s(self, attempt: Attempt, unpacked: Path) -> float | None:
+    def _stall_s(self, attempt: Attempt, kept: Path) -> float | None:
         """Return for how long the control load stalled if that was too long, which only real time can show."""
         if attempt.cell.spec.clock.mode != "real":
             return None
         from wblab.data.metrics import control_stall_s
         from wblab.data.run import read_run
 
-        stall_s = control_stall_s(read_run(unpacked))
+        stall_s = control_stall_s(read_run(kept))
         return stall_s if stall_s * NS_PER_S > self._store.matrix.control_bound_ns else None
 
 
-def run_missing(store: Store, client: "Client | None", workers: int | None, report: Report) -> Tally:
-    """Run what is missing of a store; its tables are written whatever happens. Raises WblabError.
-
-    client: a cluster; None: so many workers of this machine, or one for each of its processors.
-    """
-    missing = len(store.missing())
+def run_missing(store: Store, workers: Workers, report: Report) -> Tally:
+    """Run what is missing of a store; its tables are written whatever happens. Raises WblabError."""
     try:
-        if not missing:
-            return Tally(0)
-        with ExitStack() as stack:
-            report(None, "starting the workers")
-            if client is None:
-                client = stack.enter_context(local(min(workers or processors(), missing), store.room()))
-            return Runner(store, client, report).run()
+        return Runner(store, workers, report).run()
     finally:
         store.write_tables()

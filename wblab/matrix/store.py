@@ -27,7 +27,6 @@ from wblab.core.errors import InputError, WblabError
 from wblab.core.files import replace_file
 from wblab.core.tables import to_table
 from wblab.lab.formats import (
-    COLUMNS,
     EXPERIMENT,
     MATRIX,
     NOISY,
@@ -42,9 +41,10 @@ from wblab.lab.formats import (
 )
 from wblab.lab.results import STAGED, commit, stage
 from wblab.matrix.plan import Cell, Matrix, from_json, run_name, to_json
+from wblab.matrix.table import Part, results_table, run_rows
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from wblab.data.metrics import Row
 
 _PARTIAL, _WORK = ".partial-", ".work-"
 
@@ -56,6 +56,7 @@ class Store:
         self.path = path
         self.matrix = matrix
         self.kernels = dict(kernels)
+        self._rows: dict[str, list[Row]] = {}  # of runs whose metrics are known, by their directories' names
 
     @classmethod
     def create(cls, results: Path, matrix: Matrix, kernels: Mapping[str, Mapping[str, Any]]) -> "Store":
@@ -111,11 +112,14 @@ class Store:
         there = set(os.listdir(self.runs))
         return [(cell, seed) for cell, seed in self.matrix.runs() if run_name(cell, seed) not in there]
 
-    def keep(self, cell: Cell, seed: int, archive: bytes) -> Path:
-        """Unpack a run that succeeded, without a name yet. Raises WblabError for an archive that is none."""
+    def keep(self, cell: Cell, seed: int, left: Path | bytes) -> Path:
+        """Take in what a run that succeeded left, without a name yet: a directory, or an archive of one.
+
+        Raises WblabError where it is none.
+        """
         partial = self._partial()
         try:
-            unpack(archive, partial)
+            _fill(partial, left)
             record = RUN.read(partial / EXPERIMENT)
             if record.get("spec") != to_table(cell.with_seed(seed)):
                 raise WblabError("the worker ran another spec than it was given: has it another version of the lab?")
@@ -127,15 +131,18 @@ class Store:
             raise
         return partial
 
-    def done(self, cell: Cell, seed: int, unpacked: Path, *, noisy: bool = False) -> Path:
-        """Give an unpacked run its name, as one that counts or as a noisy one."""
-        return _rename(unpacked, self.runs / (run_name(cell, seed) + (NOISY_MARK if noisy else "")))
+    def done(self, cell: Cell, seed: int, kept: Path, *, noisy: bool = False, rows: "list[Row] | None" = None) -> Path:
+        """Give a run that was kept its name, as one that counts or as a noisy one. rows: its metrics, if known."""
+        path = _rename(kept, self.runs / (run_name(cell, seed) + (NOISY_MARK if noisy else "")))
+        if rows is not None:
+            self._rows[path.name] = rows
+        return path
 
-    def failed(self, cell: Cell, seed: int, reason: str, archive: bytes = b"") -> Path:
+    def failed(self, cell: Cell, seed: int, reason: str, left: Path | bytes = b"") -> Path:
         """Keep what there is of a run that failed: at least a record with the reason."""
         partial = self._partial()
         try:
-            unpack(archive, partial)
+            _fill(partial, left)
         except WblabError as error:
             reason = f"{reason} (and {error})"
         if not (partial / EXPERIMENT).is_file():
@@ -151,40 +158,23 @@ class Store:
         return self.path / TABLE
 
     def _write(self, name: str, mark: str) -> None:
-        table = self.table(mark)
+        from pyarrow.parquet import write_table
+
+        table = results_table(self.matrix, list(self._parts(mark)))
         try:
             with replace_file(self.path / name) as file:
-                table.to_parquet(file, index=False)
+                write_table(table, file)
         except OSError as error:
             raise WblabError(f"cannot write {self.path / name}: {error.strerror or error}") from None
 
-    def table(self, mark: str = "") -> "pd.DataFrame":
-        """Return the metrics of all runs that count, or of those whose names have a mark: one row for each metric."""
-        import pandas as pd
-
-        from wblab.data.metrics import metrics_frame, together, with_cell
-        from wblab.data.run import read_run
-        from wblab.why.metrics import cause_metrics
-
-        further = cause_metrics if "causes" in self.matrix.metrics else None
-        parts = []
+    def _parts(self, mark: str) -> Iterator[Part]:
+        """Yield the metrics of all runs that count, or of those whose names have a mark."""
         for cell, seed in self.matrix.runs():
             name = run_name(cell, seed)
             for path in sorted(self.runs.glob(f"{name}{mark}*")) if mark else [self.runs / name]:
                 if path.is_dir():
-                    parts.append(
-                        with_cell(
-                            metrics_frame(read_run(path), further), cell.levels | {"cell": cell.name, "seed": seed}
-                        )
-                    )
-        axes = list(self.matrix.cells[0].levels)
-        if not parts:
-            return pd.DataFrame(columns=[*axes, "cell", "seed", *COLUMNS])
-        table = together(parts)
-        for axis in axes:  # levels of several types make no column of Parquet
-            if len({type(cell.levels[axis]) for cell in self.matrix.cells}) > 1:
-                table[axis] = table[axis].astype(str)
-        return table
+                    rows = self._rows.get(path.name)
+                    yield cell, seed, path.name, run_rows(path, self.matrix.metrics) if rows is None else rows
 
     def room(self) -> Path:
         """Return a new directory for workers to work in."""
@@ -218,6 +208,14 @@ def unpack(archive: bytes, directory: Path) -> None:
                     shutil.copyfileobj(content, file)
     except (tarfile.TarError, OSError, EOFError) as error:
         raise WblabError(f"what the worker sent cannot be unpacked: {error}") from None
+
+
+def _fill(directory: Path, left: Path | bytes) -> None:
+    """Put what a run left into an empty directory: that itself, of this filesystem, or what is in an archive."""
+    if isinstance(left, bytes):
+        unpack(left, directory)
+    else:
+        os.rename(left, directory)
 
 
 def _kernels(value: object, matrix: Matrix) -> dict[str, dict[str, Any]]:

@@ -5,32 +5,44 @@ Orders and results are plain values: a worker needs the lab and the kernel, but 
 
 import shutil
 import tempfile
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wblab.core.errors import InputError, WblabError
 from wblab.core.spec import Spec
 from wblab.core.tables import from_table
 from wblab.host.bundle import program_sha256
 from wblab.host.command import interpreter
+from wblab.host.machine import describe_host
 from wblab.host.request import Request, ready
-from wblab.host.run import run_experiment
+from wblab.host.run import RunFailedError, run_experiment
 from wblab.host.turns import turn
 from wblab.kernels import Kernel, Shelf, built_kernel
-from wblab.lab.progress import silent
+from wblab.lab.progress import Report, silent
+from wblab.matrix.plan import Further
 from wblab.matrix.store import pack
+from wblab.matrix.table import run_rows
+
+if TYPE_CHECKING:
+    from wblab.data.metrics import Row
+
+_LONGEST_REASON = 300
 
 
 @dataclass(frozen=True)
 class Order:
-    """One run to make: the whole spec, as a table, and which build of its kernel and program the caller has."""
+    """One run to make: the whole spec, as a table, and which build of its kernel and program the caller has.
+
+    metrics: what the table has of it besides.
+    """
 
     spec: dict[str, Any]
     build_id: str
     program: str
+    metrics: tuple[Further, ...] = ()
 
     def unpacked(self) -> Spec:
         """Return the spec."""
@@ -39,10 +51,15 @@ class Order:
 
 @dataclass(frozen=True)
 class Result:
-    """What became of an order: the run directory as an archive, and the reason if it failed."""
+    """What became of an order.
 
-    archive: bytes
+    left: the run directory; as an archive where it was made elsewhere; an empty one, nothing was left.
+    failure: the reason if it failed. rows: its metrics, where they could be told.
+    """
+
+    left: Path | bytes = b""
     failure: str = ""
+    rows: "list[Row] | None" = None
 
 
 @cache
@@ -92,38 +109,64 @@ def why_not(orders: list[Order], shelf: Shelf = own_kernel) -> str:
     return ""
 
 
+def warm(names: Iterable[str]) -> None:
+    """Find out what all runs on these kernels need to know: forks of this process then know it. Raises InputError."""
+    own_program()
+    describe_host()
+    for name in names:
+        own_kernel(name)
+
+
 def run(order: Order) -> Result:
-    """Run an order on a dask worker, in a directory of the worker's. Never raises for a run that fails."""
+    """Run an order on a dask worker, in a directory of the worker's, of which nothing is left.
+
+    Never raises for a run that fails.
+    """
     from distributed import get_worker
 
     worker = get_worker()
     key = worker.get_current_task()
 
-    def cancelled() -> bool:
-        task = worker.state.tasks.get(key)
-        return task is None or task.state == "cancelled"
-
-    return run_in(Path(worker.local_directory), order, cancelled)
-
-
-def run_in(
-    room: Path, order: Order, cancelled: Callable[[], bool] = lambda: False, shelf: Shelf = own_kernel
-) -> Result:
-    """Run an order in a directory of its own in `room`, of which nothing is left. `cancelled` is asked on the way."""
-
     def report(share: float | None, text: str) -> None:
         silent(share, text)
-        if cancelled():
+        task = worker.state.tasks.get(key)
+        if task is None or task.state == "cancelled":
             raise WblabError("cancelled")
 
-    place = Path(tempfile.mkdtemp(prefix="wblab-", dir=room))
+    place = Path(tempfile.mkdtemp(prefix="wblab-", dir=worker.local_directory))
+    try:
+        result = run_in(place, order, report, own_kernel)
+        return replace(result, left=pack(result.left)) if isinstance(result.left, Path) else result
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def run_in(room: Path, order: Order, report: Report = silent, shelf: Shelf = own_kernel) -> Result:
+    """Run an order in a new directory of `room`, which stays. What `report` raises ends the run.
+
+    Never raises for a run that fails.
+    """
     try:
         request = accepted(order, shelf)
         with turn(request.spec.clock.mode, lambda: report(None, "waiting for its turn")):
-            finished = run_experiment(request, place, report=report)
-        return Result(pack(finished.directory))
+            directory = run_experiment(request, room, report=report).directory
+            return Result(
+                directory, rows=_rows(directory, order)
+            )  # still its turn: a run in real time has no neighbour
+    except RunFailedError as error:
+        return Result(error.directory or b"", str(error).replace(f" (see {error.directory})", ""))
     except WblabError as error:
-        staged = next(place.glob("_*"), None)
-        return Result(pack(staged) if staged else b"", str(error).replace(f" (see {staged})", ""))
-    finally:
-        shutil.rmtree(place, ignore_errors=True)
+        return Result(failure=str(error))
+
+
+def _rows(directory: Path, order: Order) -> "list[Row] | None":
+    """Return the metrics of a run; None for a run that cannot be read, of which the table's writer will tell."""
+    try:
+        return run_rows(directory, order.metrics)
+    except WblabError:
+        return None
+
+
+def unforeseen(error: Exception) -> Result:
+    """Return the result of an order whose worker stumbled over something: that is the reason."""
+    return Result(failure=f"{type(error).__name__}: {' '.join(str(error).split())[:_LONGEST_REASON]}")

@@ -51,3 +51,9 @@ def archive(tmp_path):
         return pack(pretend_run(tmp_path / f"pretended-{next(number)}", cell.with_seed(seed), **keys))
 
     return make
+
+
+@pytest.fixture
+def pretended():
+    """Write a run that nobody made, into a directory."""
+    return pretend_run

@@ -1,65 +1,13 @@
-"""Workers of this machine: they work, and nobody else reaches them."""
+"""Workers of a cluster are reached as its user's configuration says, or not at all."""
 
-import os
 import shutil
 import subprocess
-import sys
-from pathlib import Path
 
 import dask
 import pytest
 
 from wblab.core.errors import InputError
-from wblab.matrix.cluster import local, remote
-
-INTRUDER = """
-import sys
-from distributed import Client
-Client(sys.argv[1], timeout="3s").submit(print, "inside").result(timeout=3)
-"""
-
-
-@pytest.fixture
-def client(tmp_path):
-    with local(2, tmp_path / "room") as client:
-        yield client
-
-
-def sockets() -> set[str]:
-    """Return the sockets of this process that have an address, a name or a peer that is no other part of it."""
-    inodes = set()
-    for path in Path("/proc/self/fd").glob("*"):
-        try:
-            inodes.add(os.readlink(path).removeprefix("socket:[").rstrip("]"))
-        except OSError:
-            continue
-    tables = {name: Path("/proc/net", name).read_text().splitlines()[1:] for name in ("tcp", "tcp6", "udp", "udp6")}
-    found = {line.strip() for lines in tables.values() for line in lines if line.split()[9] in inodes}
-    named = (line.split() for line in Path("/proc/net/unix").read_text().splitlines()[1:])
-    return found | {words[7] for words in named if words[6] in inodes and len(words) > 7}
-
-
-def test_they_are_in_this_process_and_open_no_socket(tmp_path):
-    before = sockets()
-    with local(2, tmp_path / "room") as client:
-        assert list(client.run(os.getpid).values()) == [os.getpid()] * 2
-        assert sockets() == before
-    assert not (tmp_path / "room").exists()
-
-
-def test_an_intruder_cannot_connect(client):
-    addresses = [client.scheduler_info()["address"], *client.nthreads()]
-    assert len(addresses) == 3
-    for address in addresses:
-        done = subprocess.run([sys.executable, "-c", INTRUDER, address], capture_output=True, text=True, check=False)
-        assert done.returncode != 0
-        assert "inside" not in done.stdout
-        assert "Error: " in done.stderr
-
-
-def test_a_configuration_that_demands_certificates_changes_nothing(tmp_path):
-    with dask.config.set({"distributed.comm.require-encryption": True}), local(1, tmp_path / "room") as client:
-        assert client.submit(abs, -1).result() == 1
+from wblab.matrix.cluster import remote
 
 
 def test_tls_without_certificates_is_one_line():

@@ -10,7 +10,6 @@ import pytest
 
 from wblab.core.errors import InputError, WblabError
 from wblab.data.run import read_run
-from wblab.lab.formats import RUNS
 from wblab.matrix.store import Store, pack, unpack
 
 AXES = {"disk.scheduler": ["none", "bfq"]}
@@ -82,6 +81,36 @@ def test_the_table_of_a_matrix_that_asks_for_causes_has_them(make_store, archive
         assert table[table["metric"] == "paused_unknown_s"]["value"].tolist() == [0.25] * len(metrics)
 
 
+def test_a_run_whose_metrics_are_known_is_not_read_again(make_store, archive, monkeypatch):
+    store = make_store(AXES)
+    rows = [("l1", "dirty", "paused_s", 0.5), ("c1", "control", "paused_s", 0.0)]
+    for cell, seed in store.missing():
+        keep(store, cell, seed, archive(cell, seed), rows=rows)
+    monkeypatch.setattr("wblab.matrix.store.run_rows", lambda path, metrics: pytest.fail(f"{path} was read"))
+    table = pd.read_parquet(store.write_tables())
+    assert list(zip(table["run"], table["value"], strict=True)) == [
+        ("0-none-s1", 0.5), ("0-none-s1", 0.0), ("1-bfq-s1", 0.5), ("1-bfq-s1", 0.0),
+    ]  # fmt: skip
+
+
+def test_a_directory_is_taken_in_as_an_archive_is(make_store, pretended, tmp_path):
+    store = make_store()
+    ((cell, seed),) = store.missing()
+    path = keep(store, cell, seed, pretended(tmp_path / "left", cell.with_seed(seed)))
+    assert path.stat().st_mode & 0o777 == 0o755
+    assert read_run(path).spec.seed == 1
+    assert not (tmp_path / "left").exists()
+
+
+def test_levels_of_one_type_keep_it(make_store, archive):
+    store = make_store({"disk.write_bps": [1048576, 2097152]})
+    for cell, seed in store.missing():
+        keep(store, cell, seed, archive(cell, seed))
+    table = pd.read_parquet(store.write_tables())
+    assert sorted(set(table["disk.write_bps"])) == [1048576, 2097152]
+    assert table.dtypes[["seed", "value"]].tolist() == ["int64", "float64"]
+
+
 def test_the_table_of_nothing(make_store):
     store = make_store(AXES)
     table = pd.read_parquet(store.write_tables())
@@ -102,7 +131,8 @@ def test_noise_of_seed_1_is_not_that_of_seed_10(make_store, archive):
     (cell, _), _ = store.missing()
     for seed in (1, 10):
         keep(store, cell, seed, archive(cell, seed, stall_ms=90), noisy=True)
-    table = store.table(".noisy")
+    store.write_tables()
+    table = pd.read_parquet(store.path / "noisy.parquet")
     assert sorted(set(zip(table["seed"], table["run"], strict=True))) == [(1, "0-s1.noisy"), (10, "0-s10.noisy")]
 
 
@@ -170,7 +200,17 @@ def test_archives(tmp_path):
 
 
 def test_planning_and_keeping_need_no_dask():
-    code = "import sys, wblab.cli, wblab.matrix.work, wblab.matrix.run; wblab.cli.build_parser()"
-    check = f"{code}; sys.exit(any(name in sys.modules for name in ('dask', 'distributed', 'pandas', 'numpy')))"
+    code = "import sys, wblab.cli, wblab.matrix.forked, wblab.matrix.run; wblab.cli.build_parser()"
+    late = ("dask", "distributed", "pandas", "numpy", "pyarrow")
+    check = f"{code}; sys.exit(any(name in sys.modules for name in {late}))"
     subprocess.run([sys.executable, "-c", check], check=True)
-    assert RUNS == "runs"
+
+
+def test_metrics_and_tables_need_no_pandas(make_store, archive):
+    store = make_store()
+    ((cell, seed),) = store.missing()
+    keep(store, cell, seed, archive(cell, seed))
+    code = "import sys; from pathlib import Path; from wblab.matrix.store import Store"
+    check = f"{code}; Store.open(Path(sys.argv[1])).write_tables(); sys.exit('pandas' in sys.modules)"
+    subprocess.run([sys.executable, "-c", check, store.path], check=True)
+    assert len(pd.read_parquet(store.path / "table.parquet"))

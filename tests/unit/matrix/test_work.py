@@ -1,11 +1,13 @@
-import os
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 from wblab.core.errors import WblabError
 from wblab.core.tables import to_table
-from wblab.host.run import Finished
+from wblab.data.metrics import metric_rows
+from wblab.data.run import read_run
+from wblab.host.run import Finished, RunFailedError
 from wblab.kernels import Kernel
 from wblab.matrix import work
 
@@ -34,43 +36,68 @@ def pretend(monkeypatch, run):
     monkeypatch.setattr(work, "run_experiment", run)
 
 
-def test_a_run_comes_back_as_an_archive_and_leaves_nothing(tmp_path, kernel, shelf, order, monkeypatch):
-    def run(request, place, *, report):
-        assert (request.spec.seed, request.kernel) == (5, kernel)
+def test_a_run_comes_back_as_a_directory_with_its_metrics(tmp_path, pretended, shelf, order, monkeypatch):
+    def run(request, room, *, report):
+        assert (request.spec.seed, request.kernel.build_id) == (5, BUILD)
         report(None, "on the way")
-        (place / "x").mkdir()
-        (place / "x" / "experiment.json").write_text("{}")
-        return Finished(place / "x", {})
-
-    pretend(monkeypatch, run)
-    room = tmp_path / "room"
-    room.mkdir()
-    result = work.run_in(room, order, shelf=shelf)
-    assert result.failure == ""
-    assert b"experiment.json" in result.archive
-    assert os.listdir(room) == []
-
-
-def test_a_failed_run_comes_back_with_its_reason(tmp_path, shelf, order, monkeypatch):
-    def run(request, place, *, report):
-        staged = place / "_x"
-        staged.mkdir()
-        (staged / "console.log").write_text("last words")
-        raise WblabError(f"it broke (see {staged})")
+        return Finished(pretended(room / "x", request.spec), {})
 
     pretend(monkeypatch, run)
     result = work.run_in(tmp_path, order, shelf=shelf)
-    assert result.failure == "it broke"
-    assert b"last words" in result.archive
+    assert (result.left, result.failure) == (tmp_path / "x", "")
+    assert result.rows == metric_rows(read_run(tmp_path / "x"))
+
+
+def test_metrics_that_cannot_be_told_do_not_make_a_run_fail(tmp_path, shelf, order, monkeypatch):
+    def run(request, room, *, report):
+        (room / "x").mkdir()
+        return Finished(room / "x", {})
+
+    pretend(monkeypatch, run)
+    assert work.run_in(tmp_path, order, shelf=shelf) == work.Result(tmp_path / "x", "", None)
+
+
+def test_a_failed_run_comes_back_with_its_reason(tmp_path, shelf, order, monkeypatch):
+    def run(request, room, *, report):
+        staged = room / "_x"
+        staged.mkdir()
+        raise RunFailedError(f"it broke (see {staged})", staged)
+
+    pretend(monkeypatch, run)
+    assert work.run_in(tmp_path, order, shelf=shelf) == work.Result(tmp_path / "_x", "it broke")
+
+
+def test_a_dask_worker_sends_an_archive_and_keeps_nothing(tmp_path, pretended, kernel, order, monkeypatch):
+    def run(request, room, *, report):
+        report(None, "on the way")
+        return Finished(pretended(room / "x", request.spec), {})
+
+    pretend(monkeypatch, run)
+    monkeypatch.setattr(work, "own_kernel", {"": kernel}.__getitem__)
+    task = SimpleNamespace(state="executing")
+    worker = SimpleNamespace(
+        local_directory=str(tmp_path), get_current_task=lambda: "key", state=SimpleNamespace(tasks={"key": task})
+    )
+    monkeypatch.setattr("distributed.get_worker", lambda: worker)
+    result = work.run(order)
+    assert b"experiment.json" in result.left
+    assert result.rows
+    task.state = "cancelled"
+    assert work.run(order) == work.Result(b"", "cancelled")
+    assert not list(tmp_path.glob("wblab-*"))
+
+
+def cancelled(share, text):
+    raise WblabError("cancelled")
 
 
 def test_a_run_that_is_cancelled_ends_at_its_next_word(tmp_path, shelf, order, monkeypatch):
-    def run(request, place, *, report):
+    def run(request, room, *, report):
         report(0.5, "on the way")
         pytest.fail("it went on")
 
     pretend(monkeypatch, run)
-    assert work.run_in(tmp_path, order, lambda: True, shelf) == work.Result(b"", "cancelled")
+    assert work.run_in(tmp_path, order, cancelled, shelf) == work.Result(b"", "cancelled")
 
 
 def test_a_run_in_real_time_waits_until_it_is_alone(tmp_path, shelf, make_matrix, monkeypatch):
@@ -79,7 +106,7 @@ def test_a_run_in_real_time_waits_until_it_is_alone(tmp_path, shelf, make_matrix
     order = work.Order(to_table(cell.with_seed(5)), BUILD, work.own_program())
     monkeypatch.setenv("WBLAB_SHM", str(tmp_path))
     with work.turn("virtual", lambda: None):
-        assert work.run_in(tmp_path, order, lambda: True, shelf) == work.Result(b"", "cancelled")
+        assert work.run_in(tmp_path, order, cancelled, shelf) == work.Result(b"", "cancelled")
 
 
 def test_another_build_of_the_kernel_is_refused(tmp_path, shelf, order, monkeypatch):

@@ -7,7 +7,7 @@ from support.blametraces import Story
 from support.runs import MS, write_run
 
 from wblab.cli import main
-from wblab.data.metrics import load_metrics, metrics_frame, together
+from wblab.data.metrics import load_metrics, metric_rows, with_zeros
 from wblab.data.run import read_run
 from wblab.lab.formats import EXPERIMENT
 from wblab.why.explain import explain
@@ -64,19 +64,21 @@ def test_what_is_unknown_has_a_figure_even_if_it_is_0(make):
 def test_a_run_that_did_not_record_its_causes_has_none(make, tmp_path):
     bare = read_run(write_run(tmp_path / "bare", {"mw1": [0, 700 * MS]}))
     assert cause_metrics(bare) == {}
-    told = metrics_frame(read_run(make("told", [[(THROTTLED, TIMER, 600)]])), cause_metrics)
-    table = together([metrics_frame(bare, cause_metrics), told])
-    assert set(table[table["metric"] == "paused_throttled_s"]["run"]) == {"told"}
-    assert list(told["metric"])[-2:] == ["paused_throttled_s", "paused_unknown_s"]
+    told = metric_rows(read_run(make("told", [[(THROTTLED, TIMER, 600)]])), cause_metrics)
+    without, with_causes = with_zeros([metric_rows(bare, cause_metrics), told])
+    assert with_causes == told
+    assert "paused_throttled_s" not in {metric for _, _, metric, _ in without}
+    assert [metric for _, _, metric, _ in told][-2:] == ["paused_throttled_s", "paused_unknown_s"]
 
 
 def test_a_cause_that_only_another_run_has_is_0(make):
     waits = {"one": (THROTTLED, TIMER, 600), "other": (SHADOW, SHADOW_ENDS, 400)}
-    table = together([metrics_frame(read_run(make(name, [[wait]])), cause_metrics) for name, wait in waits.items()])
-    found = table[table["metric"] == "paused_throttled_s"].set_index("run")["value"].to_dict()
-    assert found == {"one": 0.6, "other": 0}
-    assert not table.duplicated(["run", "load", "metric"]).any()
-    assert set(table["kind"]) == {"multiwrite"}
+    runs = with_zeros(metric_rows(read_run(make(name, [[wait]])), cause_metrics) for name, wait in waits.items())
+    found = [{metric: value for _, _, metric, value in rows}["paused_throttled_s"] for rows in runs]
+    assert found == [0.6, 0]
+    for rows in runs:
+        assert len({(load, metric) for load, _, metric, _ in rows}) == len(rows)
+        assert {kind for _, kind, _, _ in rows} == {"multiwrite"}
 
 
 def test_groups_are_compared_by_cause_if_that_is_asked_for(make, capsys):

@@ -1,0 +1,45 @@
+"""The table of results, from rows that nobody measured."""
+
+from dataclasses import replace
+
+import pytest
+
+from wblab.matrix.table import results_table
+
+
+@pytest.fixture
+def table(make_matrix):
+    """Return the table of a matrix with these levels, as pandas reads it; of each run the rows are given."""
+
+    def make(levels, rows):
+        matrix = make_matrix()
+        cells = tuple(replace(matrix.cells[0], name=f"c{n}", levels={"axis": level}) for n, level in enumerate(levels))
+        parts = [(cell, 1, f"{cell.name}-s1", own) for cell, own in zip(cells, rows, strict=True)]
+        return results_table(replace(matrix, cells=cells), parts).to_pandas()
+
+    return make
+
+
+def test_a_row_of_each_metric_behind_its_cell_and_run(table):
+    found = table([1.5, 2.5], [[("w1", "write", "paused_s", 0.25), ("w1", "write", "longest_pause_s", 0.125)], []])
+    assert list(found.columns) == ["axis", "cell", "seed", "run", "load", "kind", "metric", "value"]
+    assert found.to_numpy().tolist() == [
+        [1.5, "c0", 1, "c0-s1", "w1", "write", "paused_s", 0.25],
+        [1.5, "c0", 1, "c0-s1", "w1", "write", "longest_pause_s", 0.125],
+    ]
+
+
+def test_a_cause_that_only_another_run_has_is_0(table):
+    unknown = ("w1", "write", "paused_unknown_s", 0.5)
+    found = table(["a", "b"], [[unknown, ("w1", "write", "paused_throttled_s", 2.0)], [unknown]])
+    told = found[found["metric"] == "paused_throttled_s"]
+    assert dict(zip(told["axis"], told["value"], strict=True)) == {"a": 2.0, "b": 0.0}
+
+
+@pytest.mark.parametrize(
+    ("levels", "kept"),
+    [([1, 2], [1, 2]), ([1, 2.5], ["1", "2.5"]), ([1, "2"], ["1", "2"]), ([1, 1 << 63], ["1", str(1 << 63)])],
+)
+def test_levels_that_make_no_column_are_texts(table, levels, kept):
+    found = table(levels, [[("w1", "write", "paused_s", 0.0)]] * 2)
+    assert found["axis"].tolist() == kept

@@ -1,0 +1,71 @@
+"""The table of a matrix's results: a row for each axis' level, seed, run, load and metric.
+
+It is written without pandas, which takes longer to import than a guest to boot.
+"""
+
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from wblab.lab.formats import COLUMNS
+from wblab.matrix.plan import Cell, Further, Label, Matrix
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from wblab.data.metrics import Row
+
+_MOST_INT64 = (1 << 63) - 1
+
+Part = tuple[Cell, int, str, "list[Row]"]  # cell, seed and name of a run, and its metrics
+
+
+def run_rows(directory: Path, further: Collection[Further]) -> "list[Row]":
+    """Return the metrics of the run in a directory. Raises InputError for a damaged one."""
+    from wblab.data.metrics import metric_rows
+    from wblab.data.run import read_run
+
+    run = read_run(directory)
+    if "causes" not in further:
+        return metric_rows(run)
+    from wblab.why.metrics import cause_metrics
+
+    return metric_rows(run, cause_metrics)
+
+
+def results_table(matrix: Matrix, parts: Sequence[Part]) -> "pa.Table":
+    """Return the table of these runs of a matrix."""
+    import pyarrow as pa
+
+    from wblab.data.metrics import with_zeros
+
+    kinds = {axis: _kind([cell.levels[axis] for cell in matrix.cells]) for axis in matrix.cells[0].levels}
+    kinds |= {"cell": str, "seed": int} | dict.fromkeys(COLUMNS[:-1], str) | {COLUMNS[-1]: float}
+    columns: list[list[Label]] = [[] for _ in kinds]
+    for (cell, seed, run, _), rows in zip(parts, with_zeros(part[-1] for part in parts), strict=True):
+        front = (*cell.levels.values(), cell.name, seed, run)
+        for column, kind, value in zip(columns, kinds.values(), front, strict=False):
+            column.extend([kind(value)] * len(rows))
+        for column, values in zip(columns[len(front) :], zip(*rows, strict=True), strict=False):
+            column.extend(values)
+    return pa.Table.from_arrays([*map(_column, columns, kinds.values())], names=[*kinds])
+
+
+def _kind(levels: Sequence[Label]) -> type[Label]:
+    """Return what an axis' column holds: texts where its levels are of several types, or too large for int64."""
+    kinds = {type(level) for level in levels}
+    large = any(isinstance(level, int) and level > _MOST_INT64 for level in levels)
+    return kinds.pop() if len(kinds) == 1 and not large else str
+
+
+def _column(values: Sequence[Label], kind: type[Label]) -> "pa.Array":
+    """Return values of one kind as a column. pyarrow.array imports pandas, to find out whether it is given a series."""
+    import numpy as np
+    import pyarrow as pa
+
+    if kind is str:
+        texts = pa.lib.StringBuilder()
+        texts.append_values(values)
+        return texts.finish()
+    numbers = np.array(values, np.int64 if kind is int else np.float64)
+    return pa.Array.from_buffers(pa.from_numpy_dtype(numbers.dtype), len(values), [None, pa.py_buffer(numbers)])
