@@ -193,17 +193,14 @@ class TraceFile:
         return self.formats[self.formats.keys_by_id[number]]
 
     @cached_property
-    def _tasks(self) -> tuple[NDArray[np.int64], NDArray[np.object_]]:
-        """The pids of `comms`, sorted, and their names, with that of unknown tasks at the end."""
-        pids = sorted(self.comms)
-        return np.array(pids, np.int64), np.array([*map(self.comms.__getitem__, pids), UNKNOWN], object)
+    def _tasks(self) -> NDArray[np.object_]:
+        """The names of tasks by pid, up to the largest of `comms` and one unknown task after it."""
+        names = np.full(max(self.comms) + 2, UNKNOWN, object)
+        names[list(self.comms)] = list(self.comms.values())
+        return names
 
     def _names_of(self, pids: NDArray[np.int32]) -> NDArray[np.object_]:
-        known, names = self._tasks
-        begin = np.flatnonzero(np.append(True, pids[1:] != pids[:-1])[: len(pids)])  # a task has many in a row
-        values = pids[begin]
-        at = np.searchsorted(known[:-1], values)
-        return np.repeat(names[np.where(known[at] == values, at, -1)], np.diff(begin, append=len(pids)))
+        return self._tasks.take(pids.view(np.uint32), mode="clip")  # any other task: the last, which is unknown
 
     def _check_open(self) -> None:
         if not self._close.alive:
