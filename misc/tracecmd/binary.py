@@ -7,6 +7,7 @@ from tracecmd.errors import TraceError
 
 _LONGEST_STRING_BYTES = 4096
 _CHUNK_BYTES = 256
+_WINDOW_BYTES = 1 << 16
 _PIECE_BYTES = 1 << 20  # stays in the processor's cache
 
 
@@ -22,7 +23,7 @@ class Source:
     @classmethod
     def of_file(cls, descriptor: int, order: str, what: str) -> "Source":
         """Return the bytes of an open file, which may be long: it is not read as a whole."""
-        return cls(lambda size, at: os.pread(descriptor, size, at), os.fstat(descriptor).st_size, order, what)
+        return cls(_Ahead(descriptor).read, os.fstat(descriptor).st_size, order, what)
 
     @classmethod
     def of_bytes(cls, data: bytes, order: str, what: str) -> "Source":
@@ -45,6 +46,22 @@ class Source:
         for start in range(0, len(target), _PIECE_BYTES):
             piece = target[start : start + _PIECE_BYTES]
             piece[:] = self.read(at + start, len(piece))
+
+
+class _Ahead:
+    """Reads a file a window at a time: what is asked for is mostly a few bytes after the last."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._window, self._at = b"", 0
+
+    def read(self, size_bytes: int, at: int) -> bytes:
+        start = at - self._at
+        if not 0 <= start <= start + size_bytes <= len(self._window):
+            if size_bytes >= _WINDOW_BYTES:
+                return os.pread(self._descriptor, size_bytes, at)
+            self._window, self._at, start = os.pread(self._descriptor, _WINDOW_BYTES, at), at, 0
+        return self._window[start : start + size_bytes]
 
 
 class Cursor:

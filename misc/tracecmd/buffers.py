@@ -1,5 +1,6 @@
 """One buffer of a trace, walked: its events in memory, their times, and the spans in which events were lost."""
 
+import bisect
 import itertools
 from dataclasses import dataclass
 
@@ -34,7 +35,7 @@ class Lost:
 class Walked:
     """A buffer: its pages as bytes, and of each event its place, size, time and CPU, one CPU after the other.
 
-    `by_type` holds, for each event type, the indices of its events.
+    `by_type` holds, for each event type, the indices of its events in the order of their times.
     """
 
     data: Bytes
@@ -54,19 +55,14 @@ def walk_buffer(contents: Contents, buffer: BufferData, header: dict[str, Field]
         raise TraceError(f"{what} has the option time_shift (a guest traced with its host): it is not supported")
     layout = ring.Layout.of(header, contents.order, buffer.page_bytes)
     data, starts = _pages(contents, buffer)
-    spans = list(itertools.pairwise(starts))
-    walks = [ring.walk(data[start:end], layout) for start, end in spans]
-    entries = ring.joined(
-        [
-            ring.Entries(found.places + start // 4, found.sizes, found.times)
-            for (found, _), (start, _) in zip(walks, spans, strict=True)
-        ]
-    )
+    entries, losses = ring.walk(data, layout)
+    begins = np.searchsorted(entries.places, np.array(starts) // 4)  # of each CPU, and the end
     numbers_of_cpus = np.array([cpu.cpu for cpu in buffer.cpus], np.int64).astype(np.int32)
-    cpu = np.repeat(numbers_of_cpus, np.array([len(found.places) for found, _ in walks], np.int64))
+    cpu = np.repeat(numbers_of_cpus, np.diff(begins))
     ts_ns = converted(entries.times, contents.options)
-    lost = _lost(buffer, walks, contents.options, layout)
-    return Walked(data, entries, ts_ns, cpu, _by_type(data, entries, contents.order), lost)
+    by_type = _by_type(data, entries, ts_ns, contents.order)
+    lost = _lost(buffer, entries, losses, starts, contents.options)
+    return Walked(data, entries, ts_ns, cpu, by_type, lost)
 
 
 def converted(times: NDArray[np.uint64], said: options.Options) -> NDArray[np.int64]:
@@ -104,22 +100,28 @@ def _pages(contents: Contents, buffer: BufferData) -> tuple[Bytes, list[int]]:
     return pages, starts
 
 
-def _by_type(data: Bytes, entries: ring.Entries, order: str) -> dict[int, NDArray[np.int64]]:
+def _by_type(data: Bytes, entries: ring.Entries, ts_ns: NDArray[np.int64], order: str) -> dict[int, NDArray[np.int64]]:
     if (entries.sizes < _TYPE_BYTES).any():
         raise TraceError("the trace is damaged: an event without a type")
     types = numbers(data, entries.places, 0, np.dtype(f"{order}u{_TYPE_BYTES}"))
-    return dict(grouped(types))
+    if not (ts_ns[1:] < ts_ns[:-1]).any():
+        return dict(grouped(types))
+    by_time = np.argsort(ts_ns, kind="stable")  # several CPUs, one after the other
+    return {number: by_time[which] for number, which in grouped(types[by_time])}
 
 
 def _lost(
-    buffer: BufferData, walks: list[tuple[ring.Entries, list[ring.Loss]]], said: options.Options, layout: ring.Layout
+    buffer: BufferData, entries: ring.Entries, losses: list[ring.Loss], starts: list[int], said: options.Options
 ) -> tuple[Lost, ...]:
-    begins = [found.times[0] for found, _ in walks if len(found.times)]
+    """Return the spans of losses. Where nothing is left from before one on its CPU, it begins with the first event."""
+    begins = np.searchsorted(entries.places, np.array(starts) // 4)
+    firsts = [entries.times[at] for at, end in itertools.pairwise(begins) if at < end]
     found_lost = []
-    for cpu, (found, losses) in zip(buffer.cpus, walks, strict=True):
-        for loss in losses:
-            before = int(np.searchsorted(found.places, loss.page * layout.page_bytes // 4))
-            start = found.times[before - 1] if before else min([*begins, np.uint64(loss.time)])
-            start_ns, end_ns = converted(np.array([start, loss.time], np.uint64), said).tolist()
-            found_lost.append(Lost(buffer.name, cpu.cpu, start_ns, end_ns, loss.count))
+    for loss in losses:
+        place = loss.page * buffer.page_bytes
+        cpu = bisect.bisect_right(starts, place) - 1
+        before = int(np.searchsorted(entries.places, place // 4))
+        start = entries.times[before - 1] if before > begins[cpu] else min([*firsts, np.uint64(loss.time)])
+        start_ns, end_ns = converted(np.array([start, loss.time], np.uint64), said).tolist()
+        found_lost.append(Lost(buffer.name, buffer.cpus[cpu].cpu, start_ns, end_ns, loss.count))
     return tuple(found_lost)

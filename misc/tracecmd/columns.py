@@ -58,7 +58,8 @@ def varying(data: Bytes, places: Places, sizes: NDArray[np.int32], field: Field,
             continue
         item = number_type(field.item_bytes, field.signed, order)
         if item is not None and length % item.itemsize == 0:
-            values = rows.view(item).astype(item.newbyteorder("=")) if length else np.zeros((len(which), 0), item)
+            values = rows.view(item) if length else np.zeros((len(which), 0), item)
+            values = values.astype(item.newbyteorder("="))
         else:
             values = rows  # of items that only the kernel knows: their bytes
         for place, row in zip(which.tolist(), values, strict=True):
@@ -76,19 +77,17 @@ def texts(rows: Bytes, known: dict[bytes, str] | None = None) -> NDArray[np.obje
         wide = np.zeros((count, -(-width // 8) * 8), np.uint8)
         wide[:, :width] = rows
     words = wide.view(np.uint64)  # which are compared eight bytes at a time
-    differs = np.zeros(count, bool)
-    differs[0] = True
+    differs = np.ones(count, bool)
+    differs[1:] = False
     for part in words.T:
         differs[1:] |= part[1:] != part[:-1]
     changes = np.flatnonzero(differs)
     known = {} if known is None else known
-    decoded = np.empty(len(changes), object)
-    for i, row in enumerate(wide[changes]):
-        raw = row.tobytes()
-        if raw not in known:
-            known[raw] = raw.partition(b"\0")[0].decode("utf-8", "backslashreplace")
-        decoded[i] = known[raw]
-    return np.repeat(decoded, np.diff(np.append(changes, count)))
+    found = wide[changes].view(f"S{wide.shape[1]}")[:, 0].tolist()  # without the NULs at their ends
+    for raw in set(found).difference(known):
+        known[raw] = raw.partition(b"\0")[0].decode("utf-8", "backslashreplace")
+    decoded = np.array([*map(known.__getitem__, found), None], object)[:-1]
+    return np.repeat(decoded, np.diff(changes, append=count))
 
 
 def grouped(keys: NDArray[Any]) -> list[tuple[int, Places]]:

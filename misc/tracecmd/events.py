@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 Column = NDArray[Any]
 _AT_ONCE = 4096  # records that are copied together, to stay in the processor's cache
 TASK = ("ts_ns", "cpu", "pid", "comm")
+_LARGEST_COUNT = 1 << 24  # more than a page holds
 # A stack's length is in the event, not in its format (kernel/trace/trace_entries.h).
 _COUNTED = {("ftrace", "kernel_stack", "caller"): "size"}
 
@@ -102,10 +103,9 @@ class Events(Mapping[str, Column]):
     def _value(self, item: Field) -> Column:
         counted = _COUNTED.get((self.format.system, self.name, item.name), "")
         if counted in self._fields and self._fields[counted].is_number:
-            rows = varying(self.data, self.places, self.sizes, _to_the_end(item), self.order)
-            pairs = zip(rows, self[counted].tolist(), strict=True)
-            rows[:] = [*(row[:count] for row, count in pairs), None][:-1]
-            return rows
+            count = np.clip(self[counted], 0, _LARGEST_COUNT).astype(np.int64)
+            ends = np.minimum(self.sizes, item.offset + count * max(1, item.item_bytes)).astype(np.int32)
+            return varying(self.data, self.places, ends, _to_the_end(item), self.order)
         if item.dynamic or (len(self.sizes) and int(self.sizes.min()) < item.end):
             return varying(self.data, self.places, self.sizes, item, self.order)
         return fixed(self.data, self.places, item, self.order)

@@ -3,7 +3,7 @@
 import re
 import string
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from tracecmd.errors import TraceError
 
@@ -12,6 +12,9 @@ _FIELD = re.compile(
     r"field:(?P<declaration>[^;:]*);\s*offset:(?P<offset>\d{1,9});\s*size:(?P<size>\d{1,9});"
     r"(?:\s*signed:(?P<signed>[01]);)?"
 )
+_NAME = re.compile(r"^name:\s*(\S+)", re.MULTILINE)
+_ID = re.compile(r"^ID:\s*(\d{1,9})$", re.MULTILINE)
+_PRINT_FORMAT = "print fmt:"
 _WORD = string.ascii_letters + string.digits + "_"
 _DYNAMIC = re.compile(r"__(?P<how>data|rel)_loc\s+(?P<item>.*?)\s*\[\s*\]\s*$", re.DOTALL)
 _LONG = {"long", "unsigned long", "long int", "unsigned long int", "size_t", "ssize_t", "uintptr_t", "cpumask_t"}
@@ -69,6 +72,11 @@ class EventFormat:
     fields: tuple[Field, ...]
     print_format: str
 
+    @property
+    def key(self) -> str:
+        """What a trace calls it: "system:name"."""
+        return f"{self.system}:{self.name}"
+
     @cached_property
     def by_name(self) -> dict[str, Field]:
         """All fields."""
@@ -83,21 +91,32 @@ class EventFormat:
         return max(ends, default=0)
 
 
-def parse_format(system: str, text: str, long_bytes: int) -> EventFormat:
-    """Return the format that a text describes; `long_bytes` is the size of the kernel's long. Raises TraceError."""
-    head, _, print_format = text.partition("print fmt:")
-    name = re.search(r"^name:\s*(\S+)", head, re.MULTILINE)
-    number = re.search(r"^ID:\s*(\d{1,9})$", head, re.MULTILINE)
+def identified(system: str, text: str) -> tuple[str, int]:
+    """Return the name and the number of the event that a text describes. Raises TraceError."""
+    end = text.find(_PRINT_FORMAT) if _PRINT_FORMAT in text else len(text)
+    name, number = _NAME.search(text, 0, end), _ID.search(text, 0, end)
     if name is None or number is None:
         raise TraceError(f"the format of an event of {system!r} is damaged: it has no name or no ID")
+    return name[1], int(number[1])
+
+
+def parse_format(system: str, text: str, long_bytes: int) -> EventFormat:
+    """Return the format that a text describes; `long_bytes` is the size of the kernel's long. Raises TraceError."""
+    name, number = identified(system, text)
+    head, _, print_format = text.partition(_PRINT_FORMAT)
     described = head.partition("format:")[2]
     first, _, own = described.partition("\n\n")
     if "field:" not in first:
-        raise TraceError(f"the format of {system}:{name[1]} is damaged: it has no fields")
-    common, fields = _fields(first, long_bytes), _fields(own, long_bytes)
+        raise TraceError(f"the format of {system}:{name} is damaged: it has no fields")
+    common, fields = _common(first, long_bytes), _fields(own, long_bytes)
     if not any(item.name == "common_pid" and item.is_number and item.size == 4 for item in common):
-        raise TraceError(f"the format of {system}:{name[1]} is damaged: it does not say which task ran")
-    return EventFormat(system, name[1], int(number[1]), common, fields, print_format.strip())
+        raise TraceError(f"the format of {system}:{name} is damaged: it does not say which task ran")
+    return EventFormat(system, name, number, common, fields, print_format.strip())
+
+
+@lru_cache(maxsize=8)  # one for each kernel: all its events have the same
+def _common(text: str, long_bytes: int) -> tuple[Field, ...]:
+    return _fields(text, long_bytes)
 
 
 def parse_fields(text: str, long_bytes: int) -> dict[str, Field]:

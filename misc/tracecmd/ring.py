@@ -4,7 +4,6 @@ An entry begins with a word of 32 bits: 5 bits of type and length, 27 bits of ti
 pages are one array of such words, and places in it are counted in words.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,8 +27,7 @@ _FEW_PAGES = 24
 
 Words = NDArray[np.uint32]
 Places = NDArray[np.int64]
-# Data entries that one step found: their pages, their ranks within these, places, sizes, times.
-_Found = tuple[Places, Places, Places, NDArray[np.signedinteger], NDArray[np.uint64]]
+Times = NDArray[np.uint64]
 
 
 @dataclass(frozen=True)
@@ -78,31 +76,18 @@ def walk(data: NDArray[np.uint8], layout: Layout, batch_pages: int = _BATCH_PAGE
     times, used = _headers(data, layout)
     losses = _losses(data, layout, times, used)
     words = data.view(f"{layout.order}u4")
-    page_words = layout.page_bytes // 4
-    first = np.arange(len(times), dtype=np.int64) * page_words + layout.data_offset // 4
+    first = np.arange(len(times), dtype=np.int64) * (layout.page_bytes // 4) + layout.data_offset // 4
     last = first + (used & (_LOST_COUNTED - 1)).astype(np.int64) // 4
-    parts = [
-        _walk_batch(
-            words, layout.order, first[at : at + batch_pages], last[at : at + batch_pages], times[at : at + batch_pages]
-        )
-        for at in range(0, len(times), batch_pages)
-    ]
-    return joined(parts), losses
+    parts = [Entries(np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0, np.uint64))]
+    for at in range(0, len(times), batch_pages):
+        pages = slice(at, at + batch_pages)
+        places = _places(words, layout.order, first[pages], last[pages])
+        parts.append(_entries(words, layout.order, places, first[pages], times[pages]))
+    together = [np.concatenate([getattr(part, name) for part in parts]) for name in ("places", "sizes", "times")]
+    return Entries(*together), losses
 
 
-def joined(parts: Sequence[Entries]) -> Entries:
-    """Return entries one after the other."""
-    parts = parts or [Entries(np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0, np.uint64))]
-    if len(parts) == 1:
-        return parts[0]
-    return Entries(
-        np.concatenate([part.places for part in parts]),
-        np.concatenate([part.sizes for part in parts]),
-        np.concatenate([part.times for part in parts]),
-    )
-
-
-def _headers(data: NDArray[np.uint8], layout: Layout) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+def _headers(data: NDArray[np.uint8], layout: Layout) -> tuple[Times, Times]:
     """Return each page's time and its word of used bytes and flags."""
     pages = data.reshape(-1, layout.page_bytes)
     order = layout.order
@@ -115,7 +100,7 @@ def _headers(data: NDArray[np.uint8], layout: Layout) -> tuple[NDArray[np.uint64
     return times, used
 
 
-def _losses(data: NDArray[np.uint8], layout: Layout, times: NDArray[np.uint64], used: NDArray[np.uint64]) -> list[Loss]:
+def _losses(data: NDArray[np.uint8], layout: Layout, times: Times, used: Times) -> list[Loss]:
     found = []
     for page in np.flatnonzero(used & np.uint64(_LOST)):
         count = -1
@@ -128,158 +113,130 @@ def _losses(data: NDArray[np.uint8], layout: Layout, times: NDArray[np.uint64], 
     return found
 
 
-def _walk_batch(words: Words, order: str, first: Places, last: Places, times: NDArray[np.uint64]) -> Entries:
-    """Walk pages side by side: one step takes the next entry of every page."""
-    active = np.flatnonzero(first < last)
-    place, end, time = first[active], last[active], times[active].copy()
-    count = np.zeros(len(first), np.int64)  # entries of each page so far
-    steps: list[_Found] = []
-    while len(active) > _FEW_PAGES:
-        step = _Step.at(words[place], order, place, end, time)
-        is_data = step.kind <= _LONGEST_DATA
-        all_data = bool(is_data.all())
-        if len(long := np.flatnonzero(step.kind == _LONG_DATA)):
-            _take_long(words, step, long)
-        if not all_data:
-            _take_rest(words, step, np.flatnonzero(~is_data))
-        time = step.time + step.delta
-        place = place + step.length
+def _places(words: Words, order: str, first: Places, last: Places) -> Places:
+    """Return where the entries of some pages begin, whatever they hold, in the order of the pages.
+
+    Pages are walked side by side: one step takes the next entry of each.
+    """
+    place, end = first[first < last], last[first < last]
+    steps = []
+    while len(place) > _FEW_PAGES:
+        steps.append(place)
+        place = place + _lengths(words, order, place, end)
         if (place > end).any():
             raise TraceError("the trace is damaged: an entry reaches beyond the end of its page")
-        if all_data:
-            steps.append((active, count[active], step.data, step.sizes, time))
-            count[active] += 1
-        else:
-            pages = active[is_data]
-            steps.append((pages, count[pages], step.data[is_data], step.sizes[is_data], time[is_data]))
-            count[pages] += 1
         going = place < end
         if not going.all():
-            active, place, end, time = active[going], place[going], end[going], time[going]
-    rest = [_walk_page(words, order, int(place[i]), int(end[i]), int(time[i])) for i in range(len(active))]
-    for page, found in zip(active, rest, strict=True):
-        if len(found.places):
-            ranks = count[page] + np.arange(len(found.places))
-            steps.append((np.full(len(ranks), page), ranks, found.places, found.sizes, found.times))
-            count[page] += len(ranks)
-    return _in_page_order(steps, count)
+            place, end = place[going], end[going]
+    steps += [_rest_of_page(words, order, *page) for page in zip(place.tolist(), end.tolist(), strict=True)]
+    return np.sort(np.concatenate([*steps, np.zeros(0, np.int64)]))
 
 
-def _in_page_order(steps: list[_Found], count: Places) -> Entries:
-    total = int(count.sum())
-    begin = np.cumsum(count) - count
-    entries = Entries(np.empty(total, np.int64), np.empty(total, np.int32), np.empty(total, np.uint64))
-    for pages, ranks, data, sizes, times in steps:
-        to = begin[pages] + ranks
-        entries.places[to] = data
-        entries.sizes[to] = sizes
-        entries.times[to] = times
-    return entries
+def _lengths(words: Words, order: str, place: Places, end: Places) -> Places:
+    """Return how many words each entry has, its head included."""
+    kind, delta = _heads(words, order, place)
+    length: Places = np.add(kind, 1, dtype=np.int64)
+    rest = np.flatnonzero(_is_special(kind))
+    if len(rest):
+        length[rest] = _special_lengths(words, kind[rest], delta[rest], place[rest], end[rest])
+    return length
 
 
-@dataclass
-class _Step:
-    """The next entry of each of some pages."""
-
-    place: Places
-    end: Places
-    kind: Places
-    delta: NDArray[np.uint64]
-    time: NDArray[np.uint64]
-    length: Places  # of the entry with its head, in words
-    data: Places
-    sizes: Places
-
-    @classmethod
-    def at(cls, head: Words, order: str, place: Places, end: Places, time: NDArray[np.uint64]) -> "_Step":
-        """Return the step as it is where all are short data entries. Bit fields lie as the bytes do."""
-        if order == "<":
-            kind, delta = (head & 31).astype(np.int64), (head >> 5).astype(np.uint64)
-        else:
-            kind, delta = (head >> _TIME_BITS).astype(np.int64), (head & _TIME_MASK).astype(np.uint64)
-        return cls(place, end, kind, delta, time, kind + 1, place + 1, 4 * kind)
-
-
-def _take_long(words: Words, step: "_Step", which: Places) -> None:
-    """Take long data entries, whose second word is the length of the data and of itself."""
-    extra = _second_words(words, step, which)
-    if (extra < 4).any():
-        raise TraceError("the trace is damaged: an entry has less than no data")
-    sizes = (extra - 1) & ~3  # without the word itself, in whole words
-    step.sizes[which] = sizes
-    step.length[which] = (sizes >> 2) + 2
-    step.data[which] += 1
-
-
-def _take_rest(words: Words, step: "_Step", which: Places) -> None:
-    """Take entries that hold no data: correct what a step holds of them."""
-    null = (step.kind[which] == _PADDING) & (step.delta[which] == 0)
-    ends = which[null]
-    step.length[ends] = step.end[ends] - step.place[ends]  # nothing follows on this page
-    which = which[~null]
-    kind, word = step.kind[which], _second_words(words, step, which)
-    at, extra = which[kind == _PADDING], word[kind == _PADDING]
-    step.length[at] = 1 + (extra + 3) // 4  # a discarded entry; its time counts, as in libtraceevent
-    at, extra = which[kind == _TIME_EXTEND], word[kind == _TIME_EXTEND].astype(np.uint64)
-    step.length[at] = 2
-    step.delta[at] += extra << np.uint64(_TIME_BITS)
-    at, extra = which[kind == _TIME_STAMP], word[kind == _TIME_STAMP].astype(np.uint64)
-    step.length[at] = 2
-    high = step.time[at] & np.uint64(_STAMP_HIGH)
-    stamp = (extra << np.uint64(_TIME_BITS)) + step.delta[at] | high
-    stamp[(high != 0) & (stamp < step.time[at])] += np.uint64(1 << _STAMP_BITS)
-    step.time = step.time.copy()  # the times of the step before are the same array
-    step.time[at], step.delta[at] = stamp, 0
-
-
-def _second_words(words: Words, step: "_Step", which: Places) -> Places:
-    if (step.place[which] + 2 > step.end[which]).any():
+def _special_lengths(words: Words, kind: Words, delta: Words, place: Places, end: Places) -> Places:
+    is_tail = (kind == _PADDING) & (delta == 0)  # nothing follows on this page
+    if (~is_tail & (place + 2 > end)).any():
         raise TraceError("the trace is damaged: an entry is cut off by the end of its page")
-    return words[step.place[which] + 1].astype(np.int64)
+    second = words[np.where(is_tail, place, place + 1)].astype(np.int64)
+    is_long = kind == _LONG_DATA  # the second word is the length of the data and of itself
+    if (is_long & (second < 4)).any():
+        raise TraceError("the trace is damaged: an entry has less than no data")
+    length = np.where(is_long | (kind == _PADDING), 1 + (second + 3) // 4, 2)
+    return np.where(is_tail, end - place, length)
 
 
-def _special(kind: int, delta: int, word: int, time: int) -> tuple[int, int, int, int, int]:
-    """Return length and place of data in words, its bytes, the time to add, and the time that is set (or -1)."""
-    if kind == _LONG_DATA:  # the word is the length of the data and of itself
-        if word < 4:
-            raise TraceError("the trace is damaged: an entry has less than no data")
-        size = -(-(word - 4) // 4) * 4
-        return 2 + size // 4, 2, size, delta, -1
-    if kind == _PADDING:  # a discarded entry of so many bytes; its time counts, as in libtraceevent
-        return 1 + -(-word // 4), 1, 0, delta, -1
-    whole = (word << _TIME_BITS) + delta
-    if kind == _TIME_EXTEND:
-        return 2, 1, 0, whole, -1
-    time %= 1 << 64
-    stamp = whole | (time & _STAMP_HIGH)
-    if time & _STAMP_HIGH and stamp < time:
-        stamp += 1 << _STAMP_BITS
-    return 2, 1, 0, 0, stamp % (1 << 64)
-
-
-def _walk_page(words: Words, order: str, place: int, end: int, time: int) -> Entries:
+def _rest_of_page(words: Words, order: str, place: int, end: int) -> Places:
     """Walk one page, or the rest of one, entry by entry."""
     page = words[place:end].tolist()
-    places, sizes, times = [], [], []
-    at, size_words = 0, end - place
-    little = order == "<"
+    found, at, size_words = [], 0, end - place
     while at < size_words:
+        found.append(place + at)
         head = page[at]
-        kind, delta = (head & 31, head >> 5) if little else (head >> _TIME_BITS, head & _TIME_MASK)
+        kind, delta = (head & 31, head >> 5) if order == "<" else (head >> _TIME_BITS, head & _TIME_MASK)
         if 0 < kind <= _LONGEST_DATA:
-            length, payload, size, stamp = kind + 1, 1, 4 * kind, -1
+            at += kind + 1
         elif kind == _PADDING and delta == 0:
             break
         elif at + 2 > size_words:
             raise TraceError("the trace is damaged: an entry is cut off by the end of its page")
+        elif kind == _LONG_DATA and page[at + 1] < 4:
+            raise TraceError("the trace is damaged: an entry has less than no data")
         else:
-            length, payload, size, delta, stamp = _special(kind, delta, page[at + 1], time)
-        time = time + delta if stamp < 0 else stamp
-        if at + length > size_words:
+            at += 1 + (page[at + 1] + 3) // 4 if kind in (_LONG_DATA, _PADDING) else 2
+        if at > size_words:
             raise TraceError("the trace is damaged: an entry reaches beyond the end of its page")
-        if kind <= _LONGEST_DATA:
-            places.append(place + at + payload)
-            sizes.append(size)
-            times.append(time % (1 << 64))
-        at += length
-    return Entries(np.array(places, np.int64), np.array(sizes, np.int32), np.array(times, np.uint64))
+    return np.array(found, np.int64)
+
+
+def _heads(words: Words, order: str, places: Places) -> tuple[Words, Words]:
+    """Return each entry's kind, which is its length where it is short, and time since the one before."""
+    head = words[places].astype(np.uint32, copy=False)
+    if order == "<":  # bit fields lie as the bytes do
+        return head & np.uint32(31), head >> np.uint32(5)
+    return head >> np.uint32(_TIME_BITS), head & np.uint32(_TIME_MASK)
+
+
+def _is_special(kind: Words) -> NDArray[np.bool]:
+    """Return which entries are more than a head and short data."""
+    return kind - 1 >= _LONGEST_DATA  # 0, too: it runs over
+
+
+def _entries(words: Words, order: str, places: Places, first: Places, times: Times) -> Entries:
+    """Return the data entries of some pages out of all entries; `times` are those of the pages."""
+    kind, delta = _heads(words, order, places)
+    rest = np.flatnonzero(_is_special(kind))
+    elapsed, data, sizes = delta.astype(np.uint64), places + 1, (4 * kind).astype(np.int32)
+    stamps, stamp = rest[:0], elapsed[:0]
+    if len(rest):
+        is_tail = (kind[rest] == _PADDING) & (delta[rest] == 0)
+        second = words[np.where(is_tail, places[rest], places[rest] + 1)].astype(np.int64)
+        special = kind[rest]
+        at, word = rest[special == _LONG_DATA], second[special == _LONG_DATA]
+        data[at] += 1
+        sizes[at] = (word - 1) & ~3  # without the word itself, in whole words
+        whole = (second.astype(np.uint64) << np.uint64(_TIME_BITS)) + elapsed[rest]
+        elapsed[rest[special == _TIME_EXTEND]] = whole[special == _TIME_EXTEND]
+        stamps, stamp = rest[special == _TIME_STAMP], whole[special == _TIME_STAMP]
+        elapsed[stamps] = 0
+    found = _times(elapsed, np.searchsorted(places, first), times, stamps, stamp)
+    if (is_data := kind <= _LONGEST_DATA).all():
+        return Entries(data, sizes, found)
+    return Entries(data[is_data], sizes[is_data], found[is_data])
+
+
+def _times(elapsed: Times, pages: Places, times: Times, stamps: Places, stamp: Times) -> Times:
+    """Return when each entry was: its page's time, or that of the last stamp on it, and what has elapsed since.
+
+    `pages` and `stamps` are the indices of entries with which pages, and absolute times, begin.
+    """
+    total: Times = np.cumsum(elapsed, dtype=np.uint64)
+    begin = np.concatenate([pages, stamps])
+    order = np.argsort(begin, kind="stable")  # a page begins before a stamp that is its first entry
+    begin, lengths = begin[order], np.diff(begin[order], append=len(elapsed))
+    start = np.concatenate([times, stamp])[order]
+    before = np.concatenate([np.zeros(1, np.uint64), total])[begin]
+    found: Times = np.repeat(start - before, lengths) + total
+    # What each stamp follows is among both: a page's time where it is the first entry, else the time of an entry.
+    if len(stamps) and max(start.max(), found.max()) >> np.uint64(_STAMP_BITS):
+        _complete(start, before, np.flatnonzero(order >= len(pages)))
+        found = np.repeat(start - before, lengths) + total
+    return found
+
+
+def _complete(start: Times, before: Times, stamps: Places) -> None:
+    """Give stamps the bits that they lack, one after the other: from the time that each follows (rb_fix_abs_ts())."""
+    for i in stamps.tolist():
+        so_far = (int(start[i - 1]) + int(before[i]) - int(before[i - 1])) % (1 << 64)
+        stamp = int(start[i]) | so_far & _STAMP_HIGH
+        if so_far & _STAMP_HIGH and stamp < so_far:
+            stamp += 1 << _STAMP_BITS
+        start[i] = stamp % (1 << 64)

@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 
 from tracecmd import options, ring
 from tracecmd.buffers import Lost, Walked, walk_buffer
+from tracecmd.catalogue import Catalogue
 from tracecmd.container import Contents, read_contents
 from tracecmd.errors import TraceError
 from tracecmd.events import Events
-from tracecmd.formats import EventFormat, parse_fields, parse_format
+from tracecmd.formats import EventFormat, parse_fields
 from tracecmd.sequence import Sequence as EventSequence
 from tracecmd.sequence import in_order
 from tracecmd.symbols import Symbols
@@ -32,7 +33,6 @@ _UNPACKED_ALWAYS_BYTES = 64 << 20
 _NS_CLOCKS = {"local", "global", "perf", "mono", "mono_raw", "boot", "tai", "tsc2nsec"}
 UNKNOWN = "<...>"  # the name of a task that the kernel no longer knew; trace-cmd writes the same
 _PID_LIMIT = 1 << 22  # include/linux/threads.h: PID_MAX_LIMIT
-_PID_SMALL = 1 << 15
 _COMM = re.compile(r"^ *([0-9]{1,9}) (.*)$", re.MULTILINE)
 
 
@@ -109,10 +109,9 @@ class TraceFile:
         )
 
     @cached_property
-    def formats(self) -> dict[str, EventFormat]:
+    def formats(self) -> Catalogue:
         """The formats of all events that the traced kernel knew, as "system:name"."""
-        found = [parse_format(system, text, self._long_bytes) for system, text in self._contents.event_formats]
-        return {f"{item.system}:{item.name}": item for item in found}
+        return Catalogue(self._contents.event_formats, self._long_bytes)
 
     @cached_property
     def comms(self) -> dict[int, str]:
@@ -143,12 +142,8 @@ class TraceFile:
 
     def counts(self, buffer: str = "") -> dict[str, int]:
         """Return how often each event occurs in a buffer; one whose name two systems use has its system before it."""
-        found = {}
-        for number, where in self._walk(buffer).by_type.items():
-            if number not in self._keys:
-                raise TraceError(f"{self.path} is damaged: an event of type {number}, which has no format")
-            found[self._short(self._keys[number])] = len(where)
-        return found
+        by_type = self._walk(buffer).by_type
+        return {self.formats.short(self._occurring(number).key): len(where) for number, where in by_type.items()}
 
     @cached_property
     def lost(self) -> tuple[Lost, ...]:
@@ -165,10 +160,6 @@ class TraceFile:
         format_ = self._format(name)
         walked = self._walk(buffer)
         where = walked.by_type.get(format_.id, np.zeros(0, np.int64))
-        ts_ns = walked.ts_ns[where]
-        if len(where) and (ts_ns[1:] < ts_ns[:-1]).any():  # several CPUs, one after the other
-            order = np.argsort(ts_ns, kind="stable")
-            where, ts_ns = where[order], ts_ns[order]
         entries = walked.entries
         return Events(
             format_,
@@ -176,7 +167,7 @@ class TraceFile:
             self._contents.order,
             entries.places[where],
             entries.sizes[where],
-            ts_ns,
+            walked.ts_ns[where],
             walked.cpu[where],
             self._names_of,
             tuple(columns),
@@ -185,42 +176,31 @@ class TraceFile:
     def sequence(self, buffer: str = "") -> EventSequence:
         """Return all events of a buffer, one after the other."""
         self.counts(buffer)  # every type that occurs has a format
-        return in_order(self._walk(buffer), lambda number: self.events(self._keys[number], buffer=buffer))
+        return in_order(self._walk(buffer), lambda number: self.events(self._occurring(number).key, buffer=buffer))
 
     def _format(self, name: str) -> EventFormat:
-        found = [item for key, item in self.formats.items() if name in (key, item.name)]
+        found = self.formats.called(name)
         if len(found) == 1:
-            return found[0]
+            return self.formats[found[0]]
         if found:
-            raise KeyError(
-                f"several systems have an event {name!r}: say {' or '.join(f'{f.system}:{name}' for f in found)}"
-            )
+            raise KeyError(f"several systems have an event {name!r}: say {' or '.join(found)}")
         raise KeyError(f"no event {name!r} in {self.path}: its kernel did not have it, or trace-cmd did not record it")
 
-    @cached_property
-    def _keys(self) -> dict[int, str]:
-        """The formats' keys by the number of their events."""
-        return {item.id: key for key, item in self.formats.items()}
-
-    def _short(self, key: str) -> str:
-        return key if self._ambiguous.get(key.partition(":")[2], 0) > 1 else key.partition(":")[2]
+    def _occurring(self, number: int) -> EventFormat:
+        """Return the format of a type that occurs."""
+        if number not in self.formats.keys_by_id:
+            raise TraceError(f"{self.path} is damaged: an event of type {number}, which has no format")
+        return self.formats[self.formats.keys_by_id[number]]
 
     @cached_property
-    def _ambiguous(self) -> dict[str, int]:
-        found: dict[str, int] = {}
-        for item in self.formats.values():
-            found[item.name] = found.get(item.name, 0) + 1
-        return found
+    def _tasks(self) -> NDArray[np.object_]:
+        """The names of tasks by pid, up to the largest of `comms` and one unknown task after it."""
+        names = np.full(max(self.comms) + 2, UNKNOWN, object)
+        names[list(self.comms)] = list(self.comms.values())
+        return names
 
     def _names_of(self, pids: NDArray[np.int32]) -> NDArray[np.object_]:
-        largest = int(pids.max(initial=0))
-        if largest > max(_PID_SMALL, 8 * len(pids)) or pids.min(initial=0) < 0:  # no table that is mostly empty
-            return np.array([self.comms.get(pid, UNKNOWN) for pid in pids.tolist()], object)
-        names = np.full(largest + 1, UNKNOWN, object)
-        for pid, name in self.comms.items():
-            if pid <= largest:
-                names[pid] = name
-        return names[pids]
+        return self._tasks.take(pids.view(np.uint32), mode="clip")  # any other task: the last, which is unknown
 
     def _check_open(self) -> None:
         if not self._close.alive:

@@ -93,7 +93,7 @@ def in_open_ns(sample: Sample, stop: Stop) -> int:
 def sample_of(run: Run) -> Sample:
     """Return the columns of a run. Raises InputError where its trace is missing or damaged."""
     cache = page_cache(run)
-    known = {item.name for item in cache.trace.formats.values()}
+    known = {key.partition(":")[2] for key in cache.trace.formats}
     opens = Calls()
     if {"sys_enter_openat", "sys_exit_openat"} <= known:
         enter, leave = cache.trace.events("sys_enter_openat"), cache.trace.events("sys_exit_openat")

@@ -19,7 +19,7 @@ EVENTS = {
 
 def event_name(trace: tracecmd.TraceFile, name: str) -> str | None:
     """Return what the traced kernel calls an event; None where it has no such event."""
-    known = {item.name for item in trace.formats.values()}
+    known = {key.partition(":")[2] for key in trace.formats}
     return next((each for each in EVENTS.get(name, (name,)) if each in known), None)
 
 

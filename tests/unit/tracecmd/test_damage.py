@@ -47,7 +47,16 @@ def with_common_pid(declaration, size=4):
 )
 def test_formats_that_are_refused(tmp_path, fields, number):
     with pytest.raises(TraceError, match="damaged"):
-        assert opened(tmp_path, with_probe(fields, number=number)).formats
+        dict(opened(tmp_path, with_probe(fields, number=number)).formats)
+
+
+def test_a_damaged_format_hinders_its_own_events_only(tmp_path):
+    damaged = event_format("probe", 303, "u32 d[ 8 4 0")
+    trace = opened(tmp_path, small_trace(formats={**FORMATS, "more": [damaged]}))
+    assert len(trace.events("other")) == trace.counts()["other"]
+    assert "more:probe" in trace.formats
+    with pytest.raises(TraceError, match="damaged"):
+        trace.events("more:probe")
 
 
 @pytest.mark.parametrize(
