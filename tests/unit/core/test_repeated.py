@@ -1,0 +1,61 @@
+import ctypes
+import os
+import time
+from errno import ENOSYS
+
+import pytest
+
+from wblab.core.loads.repeated import KernelCycles, Repeated, Sleeping, Words, Writing
+
+MS = 1_000_000
+
+
+@pytest.fixture
+def fd(tmp_path):
+    fd = os.open(tmp_path / "file", os.O_RDWR | os.O_CREAT)
+    yield fd
+    os.close(fd)
+
+
+def test_each_cycle_makes_its_calls_and_the_first_one_more(fd):
+    said = []
+    cycle = Repeated(Writing(fd, bytearray(b"abc")), before=lambda: said.append("before"))
+    for number in range(3):
+        cycle(number)
+    assert os.pread(fd, 100, 0) == b"abcabcabc"
+    assert said == ["before"]
+
+
+def test_it_sleeps(fd):
+    begin = time.monotonic_ns()
+    Repeated(Sleeping(2 * MS))(0)
+    assert time.monotonic_ns() - begin >= 2 * MS
+
+
+def test_a_write_is_the_same_for_the_kernel(fd):
+    block = bytearray(b"hello")
+    ((number, (where, address, length)),) = Writing(fd, block).words
+    assert (number, where, length) == (1, fd, 5)
+    assert ctypes.string_at(address, length) == b"hello"
+
+
+def test_a_sleep_is_a_deadline_and_a_wait_for_it():
+    sleeping = Sleeping(7 * MS)
+    deadline, sleep = sleeping.words
+    assert deadline.number == 2**64 - 1
+    assert deadline.arguments[1] == 7 * MS
+    assert sleep == Words(230, (time.CLOCK_MONOTONIC, 1, deadline.arguments[0], 0))
+
+
+def test_what_the_kernel_gets_is_laid_out_as_it_reads_it():
+    cycles = KernelCycles([Words(1, (3, 4, 5)), Words(74, (3,))], count=1000, times=2000)
+    words = list(cycles._memory)
+    assert words[:5] == [0, 2, 0, 1000, 2000]  # next, length, limit, count, times
+    assert words[5:12] == [1, 3, 4, 5, 0, 0, 0]
+    assert words[12:] == [74, 3, 0, 0, 0, 0, 0]
+
+
+def test_another_kernel_says_that_it_does_not_know_it(fd):
+    cycles = Repeated(Writing(fd, bytearray(1))).in_kernel(0, 0)
+    with pytest.raises(OSError, match=os.strerror(ENOSYS)):
+        cycles(2)
