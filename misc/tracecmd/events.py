@@ -138,14 +138,14 @@ class Events(Mapping[str, Column]):
         """Read all columns now: those of fixed size in one pass over the records, which is faster."""
         names = dict.fromkeys("common_pid" if name in ("pid", "comm") else name for name in self.columns)
         wanted = [self._fields[name] for name in names if name not in self._read and name in self._fields]
-        least_bytes = self.format.least_bytes
+        shortest_bytes = int(self.sizes.min()) if len(self) else 0
         numbers = [item for item in wanted if item.is_number]
-        words = [item for item in wanted if item.is_text and not item.dynamic and item.end <= least_bytes]
+        words = [item for item in wanted if item.is_text and not item.dynamic and item.end <= shortest_bytes]
         types = [number_type(item.size, item.signed, self.order) for item in numbers]
         found: list[Column] = [np.empty(len(self), number_type(item.size, item.signed)) for item in numbers]
         said: list[Column] = [np.empty(len(self), object) for _ in words]
         known: dict[bytes, str] = {}
-        whole = np.dtype(f"V{max(1, least_bytes)}")
+        whole = np.dtype(f"V{max([1, *(item.end for item in numbers + words)])}")
         for start in range(0, len(self), _AT_ONCE):
             part = slice(start, start + _AT_ONCE)
             records = items(self.data, 0, whole)[self.places[part]]
