@@ -6,7 +6,7 @@ from pathlib import Path
 
 from wblab.claims.cases import CASES, case_spec
 from wblab.claims.losses import events_lost
-from wblab.claims.sample import Sample, sample_of
+from wblab.claims.sample import Sample
 from wblab.data.run import Run, read_run
 from wblab.host.pool import side_by_side
 from wblab.host.request import Request, ready
@@ -42,7 +42,7 @@ def make(
     def one(job: tuple[str, Request], report: Report) -> Sample:
         name, request = job
         with turn(request.spec.clock.mode, lambda: report(None, "waiting for its turn")):
-            sample = sample_of(_run(name, request, results, report))
+            sample = Sample(_run(name, request, results, report))
             if request.spec.seed == 1:
                 with drawing:
                     draw(name, sample)

@@ -55,7 +55,7 @@ def _seeds_for_samples(monkeypatch):
 
     monkeypatch.setattr(runs, "run_experiment", run)
     monkeypatch.setattr(runs, "read_run", lambda path: path.name)
-    monkeypatch.setattr(runs, "sample_of", lambda run: run)
+    monkeypatch.setattr(runs, "Sample", lambda run: run)
     monkeypatch.setattr("wblab.host.request.check_run", lambda spec: None)
 
 
