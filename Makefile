@@ -56,8 +56,8 @@ soak: kernel ## Run the long versions of tests: thousands of hostile inputs, kil
 golden: kernel ## Note what the base run gives here; others are compared with it
 	@$(WBLAB) golden --update
 
-bench: kernel ## Measure how long things take, and where the time goes
-	$(VENV)/bin/pytest -m bench -s
+bench: kernel ## Measure what things take; each beside what was measured before (exp/bench.jsonl)
+	@$(VENV)/bin/pytest -m bench -q -s --timeout=1800
 
 notebooks: setup ## Open the notebooks in a browser (JupyterLab)
 	@$(STEP) "what notebooks need" $(PIP) --editable '.[notebooks]'

@@ -1,14 +1,14 @@
 """How long it takes to draw a run of over a million events, after the imports."""
 
 import pytest
-from support.timing import REPEATS, seconds, show
+from support.benchlog import report
+from support.timing import REPEATS, spent
 
 from wblab.data.pagecache import page_cache
 from wblab.data.run import read_run
 from wblab.data.window import around
 from wblab.host.request import ready
 from wblab.host.run import run_experiment
-from wblab.kernels import find_kernel
 from wblab.lab.specfile import find_spec, read_spec
 from wblab.plot.picture import picture
 from wblab.plot.save import save
@@ -20,9 +20,7 @@ MILLION = 1_000_000
 
 
 @pytest.fixture(scope="module")
-def directory(tmp_path_factory):
-    kernel = find_kernel(None)
-    assert kernel, "no kernel is built: run 'make kernel'"
+def directory(kernel, tmp_path_factory):
     spec = read_spec(find_spec("base"), [f"trace.events={EVENTS}", "trace.buffer=32M"])
     return run_experiment(ready(spec, lambda name: kernel), tmp_path_factory.mktemp("exp")).directory
 
@@ -36,8 +34,11 @@ def test_drawing(directory, tmp_path):
         window = window_of(run) if window_of else None
         save(picture(timeline(run, page_cache(run), window=window)), run.name, tmp_path / f"timeline{suffix}")
 
-    print(f"\nthe timeline of a run with {events} events, {REPEATS} times: median (least to most)")
-    show("read the trace", [seconds(lambda: page_cache(read_run(directory))) for _ in range(REPEATS)])
-    show("read and draw, PNG", [seconds(draw) for _ in range(REPEATS)])
-    show("read and draw, SVG", [seconds(lambda: draw(suffix=".svg")) for _ in range(REPEATS)])
-    show("a close-up", [seconds(lambda: draw(lambda run: around(run, "longest"))) for _ in range(REPEATS)])
+    tasks = {
+        "read the trace": lambda: page_cache(read_run(directory)),
+        "read and draw, PNG": draw,
+        "read and draw, SVG": lambda: draw(suffix=".svg"),
+        "a close-up": lambda: draw(lambda run: around(run, "longest")),
+    }
+    for name, task in tasks.items():
+        report(f"drawing: {name}", [spent(task) for _ in range(REPEATS)])

@@ -7,6 +7,8 @@ import sys
 import time
 
 import pytest
+from support.benchlog import report
+from support.timing import Spent, piece_s
 
 from wblab.lab.places import ROOT
 
@@ -72,13 +74,15 @@ def test_cost(crowd, tmp_path, source):
         start_s = time.monotonic()
         time.sleep(DURATION_S)
         spent_s = sum(times(daemon.pid)) - before_s
-        share = spent_s / (time.monotonic() - start_s)
+        wall_s = time.monotonic() - start_s
         memory = [line.split(":")[1].strip() for line in status(daemon.pid) if line.startswith(("VmRSS", "RssAnon"))]
     finally:
         daemon.terminate()
         daemon.communicate()
     count = sum(name.isdigit() for name in os.listdir("/proc"))
-    print(f"\n{source}: {count} processes, {share:.2%} of a core, {memory[0]} resident, {memory[1]} of it its own")
+    report(f"mitigate: {DURATION_S} s with {source}", [Spent(wall_s, spent_s, piece_s())])
+    share = spent_s / wall_s
+    print(f"\n  {count} processes, {share:.2%} of a core, {memory[0]} resident, {memory[1]} of it its own")
 
 
 def times(pid):

@@ -1,69 +1,62 @@
-"""How long the base experiment takes, from the command's start to its end, and where the time goes."""
+"""What a run takes, as a whole command and part by part, and what `wblab --help` takes."""
 
+import itertools
+import json
+import os
 import statistics
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
-from support.timing import REPEATS, seconds, show
+from support.benchlog import report
+from support.timing import REPEATS, Spent, cpu_s, piece_s, spent
 
-from wblab.core.status import Message
-from wblab.host import run as host_run
-from wblab.host.request import ready
-from wblab.kernels import find_kernel
 from wblab.lab.places import ROOT
-from wblab.lab.specfile import find_spec, read_spec
 
 pytestmark = pytest.mark.bench
+WBLAB = [sys.executable, "-m", "wblab"]
+RUNS = {
+    "base": ["base"],
+    "base-device": ["base-device"],
+    "base-ext2": ["base-ext2"],
+    "base on xfs": ["base", "--set", "disk.filesystem=xfs"],
+    "two-disks": ["two-disks"],
+}
 
 
-def test_whole_command(tmp_path):
-    command = [sys.executable, str(ROOT / "experiment.py"), "--exp", str(tmp_path)]
-    empty = [seconds(lambda: subprocess.run([sys.executable, "-c", "pass"], check=True)) for _ in range(REPEATS)]
-    whole = [seconds(lambda: subprocess.run(command, check=True, stdout=subprocess.DEVNULL)) for _ in range(REPEATS)]
-    print(f"\n./experiment.py, {REPEATS} runs: median (least to most)")
-    show("the command, start to exit", whole)
-    print(f"  {'as a multiple of an empty Python':44} {statistics.median(whole) / statistics.median(empty):6.0f} x")
+def call(command):
+    subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
 
 
-def test_where_the_time_goes(tmp_path, monkeypatch):
-    kernel = find_kernel(None)
-    assert kernel, "no kernel is built: run 'make kernel'"
-    spec = read_spec(find_spec("base"))
-    steps: dict[str, list[float]] = {}
-    for _ in range(REPEATS):
-        for name, value in one_run(spec, kernel, tmp_path, monkeypatch).items():
-            steps.setdefault(name, []).append(value)
-    whole_s = sum(statistics.median(values) for values in steps.values())
-    print("\nwhere the time goes")
-    for name, values in steps.items():
-        show(name, values, whole_s)
+@pytest.mark.parametrize("name", RUNS)
+def test_whole_command(tmp_path, on_kernel, name):
+    command = [*WBLAB, "run", *RUNS[name], *on_kernel, "--exp", str(tmp_path)]
+    call(command)  # what is cached is cached then
+    report(f"run: {name}", [spent(lambda: call(command)) for _ in range(REPEATS)])
 
 
-def one_run(spec, kernel, results: Path, monkeypatch) -> dict[str, float]:
-    """Return the seconds of host time between the words that the guest sends."""
-    times = {"start": time.perf_counter()}
+def test_where_the_time_goes(tmp_path, on_kernel):
+    runs = [one_run("--exp", str(tmp_path), *on_kernel) for _ in range(REPEATS + 1)][1:]
+    for part in runs[0]:
+        report(f"base: {part}", [run[part] for run in runs])
 
-    def progress(spec, report):
-        times["boot"] = time.perf_counter()
 
-        def heard(message: Message) -> None:
-            times.setdefault(message.phase, time.perf_counter())
-
-        return heard
-
-    monkeypatch.setattr(host_run, "_progress", progress)
-    host_run.run_experiment(ready(spec, lambda name: kernel), results)
-    times["end"] = time.perf_counter()
-    spans = {
-        "the disk: fill and mkfs": ("start", "boot"),
-        "the kernel's boot and Python's start": ("boot", "mounts"),
-        "settings and mount": ("mounts", "trace"),
-        "trace-cmd's start": ("trace", "loads"),
-        "the loads": ("loads", "stop"),
-        "trace-cmd's end": ("stop", "write"),
-        "results, unmount, power off, clean up": ("write", "end"),
+def one_run(*options) -> dict[str, Spent]:
+    """Return what each part of a run takes, in their order."""
+    before_s, start_s, start_cpu_s = piece_s(), time.perf_counter(), cpu_s()
+    command = [sys.executable, "-m", "support.phases", "run", "base", *options]
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "tests")}
+    done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True, env=environment)
+    wall_s, used_s = time.perf_counter() - start_s, cpu_s() - start_cpu_s
+    mean_s = statistics.mean([before_s, piece_s()])
+    marks = json.loads(done.stdout.splitlines()[-1])
+    marks.append({"wall_s": marks[0]["wall_s"] + wall_s, "cpu_s": used_s})
+    return {
+        mark["part"]: Spent(after["wall_s"] - mark["wall_s"], after["cpu_s"] - mark["cpu_s"], mean_s)
+        for mark, after in itertools.pairwise(marks)
     }
-    return {name: times[last] - times[first] for name, (first, last) in spans.items()}
+
+
+def test_help():
+    report("wblab --help", [spent(lambda: call([*WBLAB, "--help"])) for _ in range(REPEATS)])

@@ -44,7 +44,7 @@ def first_stall_share(sample: Sample) -> float:
     stopped = np.flatnonzero(item.pauses_ns > STALL_S * NS_PER_S)
     if not len(stopped):
         return float("inf")
-    state = sample.state
+    state = sample.traced.state
     at = max(int(np.searchsorted(state.ts_ns, item.starts_ns[stopped[0]], side="right")) - 1, 0)
     return 100 * float(state.dirty[at] / state.background[at])
 

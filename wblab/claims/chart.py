@@ -20,6 +20,14 @@ from wblab.why.told import explain_all
 _ROW_IN = 0.42
 _COLOURS = load_colours({"w1": Write, "mw1": MultiWrite})
 _OFF = {"w1": -0.12, "mw1": 0.12}
+_SHOWN = {
+    "ext2": "The base experiment as the thesis ran it, on ext2.",
+    "ext4": "The base experiment on ext4 with its journal.",
+    "sync": "Mounted sync.",
+    "device": "On the device disk.",
+    "device-bfq-idle": "On the device disk, with BFQ and the offenders in the idle class.",
+}
+_CLOSE = ("ext2", "device")
 
 
 def plot_longest_pauses(samples: dict[str, list[Sample]], *, ax: Axes) -> Axes:
@@ -52,30 +60,27 @@ class Drawn:
     figure: Figure
 
 
-def figures(samples: dict[str, list[Sample]]) -> Iterator[Drawn]:
-    """Draw the figures of a report one after the other: of the cases that have the loads that they show."""
+def longest_pauses(samples: dict[str, list[Sample]]) -> Drawn | None:
+    """Draw all runs' longest pauses, of the cases that have the loads that it shows; None where no case has."""
     samples = {case: runs for case, runs in samples.items() if _COLOURS.keys() <= runs[0].run.spec.load.keys()}
     if not samples:
-        return
+        return None
     figure = Figure(figsize=(WIDTH_IN, 1.2 + _ROW_IN * len(samples)), dpi=DPI, layout="constrained")
     FigureCanvasAgg(figure)
     plot_longest_pauses(samples, ax=figure.add_subplot())
     what = "The longest pause of each run of w1, which appends to an open file, and mw1, which opens new ones."
-    yield Drawn("longest-pauses", what, "Longest pauses", figure)
-    wanted = {
-        "ext2": "The base experiment as the thesis ran it, on ext2.",
-        "ext4": "The base experiment on ext4 with its journal.",
-        "sync": "Mounted sync.",
-        "device": "On the device disk.",
-        "device-bfq-idle": "On the device disk, with BFQ and the offenders in the idle class.",
-    }
-    for case, what in wanted.items():
-        for sample in samples.get(case, [])[:1]:
-            run, cache = sample.run, page_cache(sample.run)
-            causes = explain_all(run, cache)
-            whole = timeline(run, cache, explained=causes)
-            yield Drawn(case, f"{what} Seed {run.spec.seed}.", run.name, picture(whole))
-            if case in ("ext2", "device"):
-                near = f"The same from close by: the longest pause of its innocent loads, on {case}."
-                close = timeline(run, cache, window=around(run, "longest"), explained=causes)
-                yield Drawn(f"{case}-close-up", near, run.name, picture(close))
+    return Drawn("longest-pauses", what, "Longest pauses", figure)
+
+
+def timelines(case: str, sample: Sample) -> Iterator[Drawn]:
+    """Draw a run one figure after the other, where the report shows runs of its case."""
+    if case not in _SHOWN:
+        return
+    run, cache = sample.run, page_cache(sample.run)
+    causes = explain_all(run, cache)
+    whole = timeline(run, cache, explained=causes)
+    yield Drawn(case, f"{_SHOWN[case]} Seed {run.spec.seed}.", run.name, picture(whole))
+    if case in _CLOSE:
+        near = f"The same from close by: the longest pause of its innocent loads, on {case}."
+        close = timeline(run, cache, window=around(run, "longest"), explained=causes)
+        yield Drawn(f"{case}-close-up", near, run.name, picture(close))

@@ -61,7 +61,7 @@ def cycle_s(sample: Sample) -> float:
 
 def follows_release(sample: Sample, time_ns: int) -> bool:
     """Return whether writing of many inodes ended just before a moment."""
-    first, last = np.searchsorted(sample.released_ns, (time_ns - AT_ONCE_NS, time_ns + 1))
+    first, last = np.searchsorted(sample.traced.released_ns, (time_ns - AT_ONCE_NS, time_ns + 1))
     return bool(last - first >= MANY)
 
 

@@ -23,7 +23,7 @@ _LONG_NS = NS_PER_S
 
 def fill_time_s(sample: Sample) -> float:
     """Return how long after l1's start dirty pages, with those under writeback, reach the limit; infinite if never."""
-    state, start_ns = sample.state, sample.run.offender_starts_ns()["l1"]
+    state, start_ns = sample.traced.state, sample.run.offender_starts_ns()["l1"]
     full = (state.dirty + state.writeback >= _FULL * state.limit) & (state.ts_ns >= start_ns)
     return float(state.ts_ns[full.argmax()] - start_ns) / NS_PER_S if full.any() else float("inf")
 
@@ -33,7 +33,7 @@ def limit_falls_s(sample: Sample) -> float:
 
     Of each second since the loads started the median counts, as the thresholds tremble; infinite if it does not fall.
     """
-    state = sample.state
+    state = sample.traced.state
     after = state.where(state.ts_ns >= sample.run.offender_starts_ns()["l1"])
     second, room = (after.ts_ns - sample.run.zero_ns) // NS_PER_S, after.limit - after.threshold
     seconds = np.unique(second)
@@ -53,7 +53,7 @@ def last_hard_stop_s(sample: Sample) -> float:
 
     It goes on if fewer than 50 decisions with a rate follow.
     """
-    decisions = sample.throttling
+    decisions = sample.traced.throttling
     stopped = np.flatnonzero((decisions.task_rate == 0) & (decisions.pause_ns > 0))
     if not len(stopped) or len(decisions) - 1 - stopped[-1] < 50:
         return float("inf")
@@ -70,13 +70,13 @@ def pause_after_l2_s(sample: Sample) -> float:
 def flush_share(sample: Sample) -> float:
     """Return the longest pause of w1 and mw1 over the flush time: background threshold over throughput."""
     spec = guest_spec(sample.run)
-    bound_s = float(np.median(sample.state.background)) / spec.disk[spec.first_disk].write_bps
+    bound_s = float(np.median(sample.traced.state.background)) / spec.disk[spec.first_disk].write_bps
     return sample.longest_s("w1", "mw1") / bound_s
 
 
 def threshold_moves(sample: Sample) -> float:
     """Return how far the dirty or the background threshold moves at most, as a share of its first value."""
-    state = sample.state
+    state = sample.traced.state
     return max(float(np.ptp(column) / column[0]) for column in (state.threshold, state.background))
 
 
@@ -121,7 +121,7 @@ def check_openat(samples: Samples, case: str) -> Verdict:
         f"In {np.median(throttled):.0%} of that time the kernel asked mw1 to sleep (balance_dirty_pages), "
         "which it does in write"
     )
-    if all(item.opens.traced for item in runs):
+    if all(item.traced.opens.traced for item in runs):
         shares = [value for item in runs if (value := openat_share(item)) == value]
         effect = over_seeds(f"share of mw1's pauses over {NOTICED_S} s spent in openat", "%", [100 * x for x in shares])
         return judge(effect, lambda value: value > 50, "more than half of mw1's paused time is in openat", said)
@@ -165,7 +165,7 @@ def base_claims(case: str, on: str) -> list[Claim]:
             Measure(
                 "dirty limit / dirty threshold at first",
                 "%",
-                lambda sample: 100 * float(sample.state.limit[0] / sample.state.threshold[0]),
+                lambda sample: 100 * float(sample.traced.state.limit[0] / sample.traced.state.threshold[0]),
                 _in(ABOUT_135),
                 "130 to 140 %",
                 "It starts above the threshold because the kernel computed it in boot, before memory was in use",

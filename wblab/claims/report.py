@@ -2,12 +2,14 @@
 
 import base64
 import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 
 from wblab.claims.base import MOST, Effect
 from wblab.claims.cases import CASES
-from wblab.claims.chart import Drawn, figures
+from wblab.claims.chart import Drawn, longest_pauses
 from wblab.claims.registry import WORKS
 from wblab.claims.result import Result, figure_text
 from wblab.claims.sample import Sample
@@ -20,25 +22,43 @@ from wblab.plot.save import save
 _CLASSES = {"reproduced": "yes", "not reproduced": "no", "can't be tested here": "open"}
 
 
-def write_report(result: Result, directory: Path, form: str = "png") -> Path:
-    """Write the page, its figures once more as files, and verdicts.json; return the page. Raises WblabError.
+@dataclass(frozen=True)
+class Shown:
+    """A figure as the page holds it: a PNG in base64, and what it shows."""
 
-    form: of the figures' files: png, svg or pdf.
+    what: str
+    png: str
+
+
+def keep(drawn: Drawn, directory: Path, form: str) -> Shown:
+    """Write a figure into a directory, as png, svg or pdf, and return what the page holds of it. Raises WblabError."""
+    path = directory / f"{drawn.name}.{form}"
+    save(drawn.figure, drawn.title, path)
+    return Shown(drawn.what, base64.b64encode(path.read_bytes() if form == "png" else _png(drawn)).decode())
+
+
+def write_report(
+    result: Result, directory: Path, form: str = "png", shown: Mapping[str, Sequence[Shown]] | None = None
+) -> Path:
+    """Write the page, the figure of all runs as a file, and verdicts.json; return the page. Raises WblabError.
+
+    form: of the figure's file: png, svg or pdf. shown: figures of single runs, by case.
     """
+    shown = shown or {}
     try:
-        drawn = list(figures(result.samples))
-        for one in drawn:
-            save(one.figure, one.title, directory / f"{one.name}.{form}")
+        overall = longest_pauses(result.samples)
+        figures = [keep(overall, directory, form)] if overall else []
+        figures += [one for case in result.samples for one in shown.get(case, ())]
         write_json(directory / VERDICTS, result.to_json(directory))
         page = directory / REPORT
         with replace_file(page) as file:
-            file.write(_page(result, drawn).encode())
+            file.write(_page(result, figures).encode())
     except OSError as error:
         raise WblabError(f"cannot write the report into {directory}: {error.strerror}") from None
     return page
 
 
-def _page(result: Result, drawn: list[Drawn]) -> str:
+def _page(result: Result, figures: list[Shown]) -> str:
     return render(
         "wblab.claims",
         REPORT,
@@ -56,18 +76,17 @@ def _page(result: Result, drawn: list[Drawn]) -> str:
             }
             for claim, verdict in result.verdicts
         ],
-        figures=[{"what": one.what, "png": _png(one)} for one in drawn],
+        figures=figures,
         cases=[_case(name, samples) for name, samples in result.samples.items()],
         build=str(result.kernel.get("build_id", ""))[:16],
         verdicts=VERDICTS,
     )
 
 
-def _png(drawn: Drawn) -> str:
-    """Return a figure as the page holds it: a PNG in base64."""
+def _png(drawn: Drawn) -> bytes:
     file = BytesIO()
     drawn.figure.savefig(file, format="png")
-    return base64.b64encode(file.getvalue()).decode()
+    return file.getvalue()
 
 
 def _case(name: str, samples: list[Sample]) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -26,14 +27,25 @@ class Calls:
 
 
 @dataclass(frozen=True)
-class Sample:
-    """One run. `released_ns`: when the filesystem was done with writing an inode (sb_clear_inode_writeback)."""
+class Traced:
+    """What claims need of a trace. released_ns: when the filesystem had written an inode (sb_clear_inode_writeback)."""
 
-    run: Run
     state: DirtyState
     throttling: Throttling
     opens: Calls = field(default_factory=Calls)
     released_ns: Times = field(default_factory=lambda: _NONE)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One run."""
+
+    run: Run
+
+    @cached_property
+    def traced(self) -> Traced:
+        """Its trace, which most claims never ask for. Raises InputError where that is missing or damaged."""
+        return read_traced(self.run)
 
     def seconds(self, time_ns: float) -> float:
         """Return a time of the guest's clock in s since the loads started."""
@@ -49,7 +61,7 @@ class Sample:
 
     def decisions(self, item: LoadCycles) -> Throttling:
         """Return the kernel's decisions on one load."""
-        return self.throttling.where(self.throttling.pid == item.pid)
+        return self.traced.throttling.where(self.traced.throttling.pid == item.pid)
 
 
 @dataclass(frozen=True)
@@ -84,21 +96,21 @@ def is_throttled(sample: Sample, stop: Stop) -> bool:
 
 def in_open_ns(sample: Sample, stop: Stop) -> int:
     """Return how much of a pause the load spent in openat, in ns."""
-    calls = sample.opens
+    calls = sample.traced.opens
     own = (calls.pid == stop.item.pid) & (calls.starts_ns < stop.end_ns) & (calls.ends_ns > stop.start_ns)
     starts, ends = np.maximum(calls.starts_ns[own], stop.start_ns), np.minimum(calls.ends_ns[own], stop.end_ns)
     return int((ends - starts).sum())
 
 
-def sample_of(run: Run) -> Sample:
-    """Return the columns of a run. Raises InputError where its trace is missing or damaged."""
+def read_traced(run: Run) -> Traced:
+    """Return the columns of a run's trace. Raises InputError where its trace is missing or damaged."""
     cache = page_cache(run)
     known = {key.partition(":")[2] for key in cache.trace.formats}
     opens = Calls()
     if {"sys_enter_openat", "sys_exit_openat"} <= known:
         enter, leave = cache.trace.events("sys_enter_openat"), cache.trace.events("sys_exit_openat")
         opens = pair_calls((enter.pid, enter.ts_ns), (leave.pid, leave.ts_ns))
-    return Sample(run, cache.dirty_state, cache.throttling, opens, cache.times_ns("sb_clear_inode_writeback"))
+    return Traced(cache.dirty_state, cache.throttling, opens, cache.times_ns("sb_clear_inode_writeback"))
 
 
 Marks = tuple[NDArray[np.signedinteger[Any]], Times]  # task and time of events

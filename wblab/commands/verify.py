@@ -16,6 +16,7 @@ from wblab.lab.tables import Table
 
 if TYPE_CHECKING:
     from wblab.claims.base import Claim
+    from wblab.claims.sample import Sample
 
 
 _WORKS = ("thesis", "li", "chadd", "stephens")  # of wblab.claims.registry, which takes long to import
@@ -46,8 +47,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _verify(arguments: argparse.Namespace) -> None:
+    from wblab.claims.chart import timelines
     from wblab.claims.registry import chosen
-    from wblab.claims.report import write_report
+    from wblab.claims.report import Shown, keep, write_report
     from wblab.claims.result import Result, judged, summary, table
     from wblab.claims.runs import jobs, make
     from wblab.commands.run import print_notes
@@ -68,11 +70,16 @@ def _verify(arguments: argparse.Namespace) -> None:
     prefix = "verify" if arguments.source == _WORKS[0] else f"verify-{arguments.source}"
     directory = _directory(arguments.output, results(arguments), f"{prefix}-{kernel.series}")
     started = time.monotonic()
+    shown: dict[str, list[Shown]] = {}
+
+    def draw(case: str, sample: "Sample") -> None:
+        shown[case] = [keep(drawn, directory, arguments.format) for drawn in timelines(case, sample)]
+
     with bar("verify") as report:
-        samples = make(wanted, directory / RUNS, arguments.jobs or processors(), report)
+        samples = make(wanted, directory / RUNS, arguments.jobs or processors(), report, draw)
     verdicts = judged(claims, samples)
     result = Result(kernel.describe(), arguments.seeds, time.monotonic() - started, verdicts, samples, arguments.source)
-    page = write_report(result, directory, arguments.format)
+    page = write_report(result, directory, arguments.format, shown)
     if arguments.json:
         print(json.dumps({"report": str(page)} | result.to_json(directory), indent=2))
     else:

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from wblab.claims.sample import Calls, Sample
+from wblab.claims.sample import Calls, Sample, Traced
 from wblab.data.pagecache import DirtyState, Throttling
 from wblab.data.run import LoadCycles, Run
 from wblab.lab.specfile import find_spec, read_spec
@@ -61,13 +61,14 @@ def sample():
             for name, load in spec.load.items()
         )
         run = Run(Path(f"/runs/{preset}"), {"outcome": "succeeded"}, spec, loads)
-        return Sample(
-            run,
+        found = Sample(run)
+        vars(found)["traced"] = Traced(
             states() if state is None else state,
             decisions("mw1", [], []) if throttling is None else throttling,
             opens or Calls(traced=True),
             np.array([int(time * S) for time in released_s], np.int64),
         )
+        return found
 
     return make
 

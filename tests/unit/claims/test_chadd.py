@@ -3,6 +3,7 @@
 import json
 from collections import namedtuple
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ from wblab.data.run import LoadCycles, Run
 
 S = 10**9
 CLAIMS = {claim.name: claim for claim in chadd_claims()}
-Made = namedtuple("Made", "run state longest_s moved")
+Made = namedtuple("Made", "run traced longest_s moved")
 
 
 @pytest.fixture(autouse=True)
@@ -42,7 +43,7 @@ def made(case, pauses_s=(0.0,), *, cycles=400, dropped=0, moved=(0, 0), dirty=50
         loads.append(LoadCycles(each, load, 9, "stopped", "", times, dropped if each == name else 0))
     run = Run(None, {}, spec, tuple(loads))
     state = namedtuple("State", "ts_ns dirty background")(np.array([0]), np.array([dirty]), np.array([100]))
-    return Made(run, state, lambda load: run.load(load).pauses_ns.max() / S, Moved(*moved))
+    return Made(run, SimpleNamespace(state=state), lambda load: run.load(load).pauses_ns.max() / S, Moved(*moved))
 
 
 def outcome(name, *samples):

@@ -11,7 +11,7 @@ from wblab.claims.base import LEAST_PAIRS, UNTESTED, judge, over_seeds, ratio
 from wblab.claims.cases import CASES
 from wblab.claims.chart import Drawn
 from wblab.claims.registry import CLAIMS, chosen
-from wblab.claims.report import write_report
+from wblab.claims.report import keep, write_report
 from wblab.claims.result import Result, figure_text, judged, summary, table
 from wblab.claims.sample import pair_calls
 from wblab.core.errors import InputError
@@ -106,10 +106,10 @@ def test_the_table_counts(result):
 
 
 @pytest.mark.parametrize(("form", "begins"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")])
-def test_the_page_is_in_one_piece_with_its_figures_beside_it(result, tmp_path, monkeypatch, form, begins):
+def test_the_page_is_in_one_piece_with_its_figures_beside_it(result, tmp_path, form, begins):
     drawn = Drawn("a", "a <figure>", "of two runs", Figure())
-    monkeypatch.setattr("wblab.claims.report.figures", lambda samples: [drawn])
-    page = write_report(result, tmp_path, form).read_text()
+    shown = {case: [keep(drawn, tmp_path, form)] for case in result.samples}
+    page = write_report(result, tmp_path, form, shown).read_text()
     assert "a &lt;figure&gt;" in page
     assert 'src="data:image/png;base64,iVBOR' in page
     assert "http" not in page

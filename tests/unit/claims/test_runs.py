@@ -1,5 +1,7 @@
 """Which runs are made, and whose samples they are: nothing is booted. How they end: tests/unit/host/test_pool.py."""
 
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -53,7 +55,7 @@ def _seeds_for_samples(monkeypatch):
 
     monkeypatch.setattr(runs, "run_experiment", run)
     monkeypatch.setattr(runs, "read_run", lambda path: path.name)
-    monkeypatch.setattr(runs, "sample_of", lambda run: run)
+    monkeypatch.setattr(runs, "Sample", lambda run: run)
     monkeypatch.setattr("wblab.host.request.check_run", lambda spec: None)
 
 
@@ -67,6 +69,20 @@ def test_samples_come_back_by_case_in_the_cases_order(shelf):
 @pytest.mark.usefixtures("_seeds_for_samples")
 def test_nothing_to_run(shelf):
     assert runs.make([], Path("x"), 2, silent) == {}
+
+
+@pytest.mark.usefixtures("_seeds_for_samples")
+def test_the_first_run_of_each_case_is_drawn_when_it_is_there(shelf):
+    drawn, busy = [], threading.Lock()
+
+    def draw(case, sample):
+        assert busy.acquire(blocking=False), "two are drawn at a time"
+        time.sleep(0.01)
+        drawn.append((case, sample))
+        busy.release()
+
+    runs.make(runs.jobs(["ext2", "ext4", "ext4-bfq", "sync"], 3, shelf), Path("x"), 4, silent, draw)
+    assert sorted(drawn) == [("ext2", "1"), ("ext4", "1"), ("ext4-bfq", "1"), ("sync", "1")]
 
 
 class Failed(str):

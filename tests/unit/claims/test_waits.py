@@ -6,7 +6,7 @@ from support.runs import MS, write_run
 
 from wblab.claims.base import NOT_REPRODUCED, REPRODUCED, UNTESTED
 from wblab.claims.registry import CLAIMS
-from wblab.claims.sample import sample_of
+from wblab.claims.sample import Sample
 from wblab.claims.waits import waits_of
 from wblab.data.run import read_run
 
@@ -40,7 +40,7 @@ def told(tmp_path):
         ends = [story.start_ns, story.start_ns + ROUND_NS]
         path = write_run(tmp_path / "run", {"mw1": ends, "w1": [story.start_ns, story.start_ns + 50 * MS]})
         (path / "trace.dat").write_bytes(story.encode())
-        return sample_of(read_run(path))
+        return Sample(read_run(path))
 
     return tell
 

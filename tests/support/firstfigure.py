@@ -1,0 +1,30 @@
+"""Runs a notebook to its first figure, as a Jupyter kernel does, and says what that took."""
+
+import json
+import sys
+import time
+
+import nbformat
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import RichOutput, capture_output
+
+
+def is_figure(output: RichOutput) -> bool:
+    return "image/png" in output.data
+
+
+def first_figure(path: str) -> dict[str, float]:
+    """Return what it takes to run the cells up to the first that shows a figure. Raises what a cell raises."""
+    shell = InteractiveShell.instance()
+    cells = [cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+    start_s, start_cpu_s = time.perf_counter(), time.process_time()
+    for source in cells:
+        with capture_output() as shown:
+            shell.run_cell(source).raise_error()
+        if any(map(is_figure, shown.outputs)):
+            return {"wall_s": time.perf_counter() - start_s, "cpu_s": time.process_time() - start_cpu_s}
+    raise ValueError(f"{path} shows no figure")
+
+
+if __name__ == "__main__":
+    print(json.dumps(first_figure(sys.argv[1])))
