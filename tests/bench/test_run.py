@@ -20,7 +20,7 @@ RUNS = {
     "base": ["base"],
     "base-device": ["base-device"],
     "base-ext2": ["base-ext2"],
-    "base on xfs": ["base", "--set", "disk.filesystem=xfs"],
+    "base on xfs": ["base", "--set", "disk.filesystem=xfs", "--set", "disk.size=300MiB"],
     "two-disks": ["two-disks"],
 }
 

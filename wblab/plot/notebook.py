@@ -4,13 +4,15 @@ import os
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wblab.core.errors import InputError
-from wblab.data.observations import Observations, found_observations, matrix_runs
 from wblab.data.run import Run, find_run, read_run
 from wblab.lab.formats import TABLE
 from wblab.lab.places import RESULTS
+
+if TYPE_CHECKING:
+    from wblab.data.observations import Observations
 
 RUN_VARIABLE = "WBLAB_RUN"
 RUNS_VARIABLE = "WBLAB_RUNS"  # with a colon between them
@@ -24,12 +26,14 @@ def chosen_run(name: str = "") -> Run:
     return read_run(find_run(name or os.environ.get(RUN_VARIABLE) or "latest", RESULTS))
 
 
-def chosen_observations(*names: str) -> Observations:
+def chosen_observations(*names: str) -> "Observations":
     """Return what there is to compare in the runs, or the matrix, of these names.
 
     Without any, in those of $WBLAB_RUNS, or the latest matrix, or else all runs of the kind of the latest.
     Raises InputError.
     """
+    from wblab.data.observations import found_observations  # with pandas, which takes longer than drawing one run
+
     names = names or tuple(filter(None, os.environ.get(RUNS_VARIABLE, "").split(os.pathsep)))
     if not names:
         tables = sorted(RESULTS.glob(f"*/{TABLE}"), key=lambda path: path.stat().st_mtime_ns)
@@ -43,6 +47,8 @@ def chosen_runs(matrix: str) -> list[Run]:
 
     Of a matrix, those that count. Raises InputError.
     """
+    from wblab.data.observations import matrix_runs
+
     names = [name for name in os.environ.get(RUNS_VARIABLE, "").split(os.pathsep) if name]
     if not names:
         matrices = sorted(RESULTS.glob(f"[0-9]*_{matrix}/{TABLE}"), key=lambda path: path.stat().st_mtime_ns)
