@@ -38,6 +38,7 @@ PERMITTED = (
     r"this machine has no disk: .*",
     r"the disk has no node in /dev",
     r"a daemon is at work here",
+    r"the kernel that \$WBLAB_KERNEL names has no um_cycles",
     # programs
     r"no glibc",
     r"no Chromium is installed",

@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from wblab.core.errors import WblabError
 from wblab.kernels import cache
 
 _SETTLED_NS = 2 * 10**9  # no filesystem's clock ticks more slowly (FAT: 2 s)
@@ -29,11 +30,11 @@ def fact(about: str, find: Find) -> Any:
 
 def recall(about: str) -> Any:
     """Return what is known and still holds; None without that. Raises WblabError where others may write there."""
-    cache.check_own()
-    kept = cache.read_json(_place(about))
     try:
+        cache.check_own()
+        kept = cache.read_json(_place(about))
         return kept["known"] if kept and all(_status(path) == was for path, was in kept["files"].items()) else None
-    except (OSError, KeyError, AttributeError):  # a file is gone
+    except (OSError, KeyError, AttributeError):  # a file is gone, or the cache is not for us to read
         return None
 
 
@@ -41,7 +42,7 @@ def keep(about: str, find: Find) -> Any:
     """Find something out and keep it, where all files that it follows from were left alone before and meanwhile."""
     settled_ns = time.time_ns() - _SETTLED_NS
     known, files = find()
-    with suppress(OSError):  # a file is gone, or there is no room: found out again the next time
+    with suppress(OSError, WblabError):  # a file is gone, or no room: found out again the next time
         kept = {os.path.abspath(path): _status(path) for path in files}
         if all(changed_ns < settled_ns for *_, changed_ns in kept.values()):
             cache.room("facts")

@@ -181,7 +181,7 @@ def walked_plainly(data, ring):
                 length = 1 + (second + 3) // 4
             elif kind in (EXTEND, STAMP):
                 length, delta = 2, second << 27 | delta
-            if at + length > end or size < 0:
+            if at + length > end or (kind == 0 and second < 4):  # the length counts itself
                 return None
             if kind == STAMP:
                 high = time >> 59 << 59
