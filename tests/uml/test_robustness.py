@@ -59,7 +59,12 @@ def test_guest_hangs_at_power_off(lab, guest_program):
 
 
 def test_exception_in_the_guest_is_the_reason(lab, guest_program):
-    guest_program("import wblab.guest.init as init\ninit.set_sysctls = lambda sysctls: 1 / 0\ninit.main()\n")
+    guest_program(
+        "from wblab.guest import first, init\n"
+        "init.set_sysctls = lambda sysctls: 1 / 0\n"
+        "first.mount_scratch()\n"
+        "init.main()\n"
+    )
     assert "ZeroDivisionError" in fails(lab)
 
 

@@ -40,12 +40,12 @@ def main() -> NoReturn:
             provide_lab(parameters["python"])
         run(spec, parameters, status)
     except BaseException as error:
-        import traceback  # here: it brings much that a run without an error does not need
-
-        traceback.print_exc()
         reason = str(error) if isinstance(error, WblabError) else f"{type(error).__name__} in the guest: {error}"
         if status is not None:
             say(status, "failed", reason=reason)
+        import traceback  # here: it brings much that a run without an error does not need
+
+        traceback.print_exc()
     finally:
         if status is not None:
             say(status, "power off")
