@@ -14,10 +14,11 @@ from wblab.lab.places import ROOT
 
 HANG = "while True: pass"
 HANG_AT_POWER_OFF = """
-import wblab.guest.init as init
+from wblab.guest import first, init
 def spin():
     while True: pass
 init.power_off = spin
+first.mount_scratch()
 init.main()
 """
 PANIC = "import os; os._exit(3)"  # the kernel panics when PID 1 ends
