@@ -8,9 +8,12 @@ import os
 import re
 import struct
 import subprocess
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from support.processes import descendants
 
 from wblab.data.difference import first_differences
 from wblab.data.run import read_run
@@ -145,3 +148,18 @@ def test_a_run_s_bytes_do_not_depend_on_how_programs_are_held(shared_lab, monkey
     monkeypatch.setattr(run, "features", lambda kernel: [name for name in features(kernel) if name != "seccomp"])
     given(monkeypatch, "seccomp=off")
     assert first_differences(first, shared_lab.run("base", *SHORT)) == []
+
+
+def test_what_no_program_has_accessed_it_cannot_execute_either(lab):
+    """What can be executed can be read on processors without protection keys: there the kernel would not see reads."""
+    guest: set[str] = set()  # permissions of what a program maps of the guest's memory, which it shares with the kernel
+    with lab.start("base", *(f"--set={setting}" for setting in SHORT)) as process:
+        while process.poll() is None:
+            for pid, name in descendants(process.pid).items():
+                with suppress(OSError):
+                    maps = Path(f"/proc/{pid}/maps").read_text() if "userspace" in name else ""
+                    guest |= {line.split()[1] for line in maps.splitlines()}
+            time.sleep(0.02)
+    assert process.returncode == 0
+    assert "r-xs" in guest
+    assert "--xs" not in guest
