@@ -45,6 +45,13 @@ def with_work(pid: int) -> int:
     return found
 
 
+def count(results: Path, pattern: str) -> int:
+    """Return how many paths there are; again where one was renamed meanwhile."""
+    while True:
+        with suppress(FileNotFoundError):
+            return len(list(results.glob(pattern)))
+
+
 def watch(workers: int, results: Path) -> Seen:
     """Run the mitigation matrix with as many seeds as there are workers."""
     counts = ("--jobs", str(workers), "--seeds", str(workers))
@@ -53,10 +60,10 @@ def watch(workers: int, results: Path) -> Seen:
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL) as process:
         while process.poll() is None:
             now_s = time.monotonic()
-            if not seen.start_s and list(results.glob("*/.work-*/*/console.log")):
+            if not seen.start_s and count(results, "*/.work-*/*/console.log"):
                 seen.start_s = now_s - begun_s
             if seen.start_s:
-                seen.looks.append((now_s, len(list(results.glob("*/runs/[!_.]*")))))
+                seen.looks.append((now_s, count(results, "*/runs/[!_.]*")))
                 # While one looks, a guest may hand over to its process, and be seen asleep on both sides.
                 seen.ready.append(min(workers, max(with_work(process.pid) for _ in range(LOOKS))))
             time.sleep(LOOK_S if seen.start_s else LOOK_S / 10)
@@ -80,12 +87,12 @@ def idle_share(seen: Seen, workers: int) -> float:
 
 
 def test_runs_per_hour(tmp_path):
-    counts = [count for count in COUNTS if count <= 2 * processors()]
+    counts = [workers for workers in COUNTS if workers <= 2 * processors()]
     print("\nthe mitigation matrix, a seed for each worker")
     one = 0.0
-    for count in counts:
-        seen = watch(count, tmp_path / str(count))
-        rate, idle = rate_per_hour(seen), idle_share(seen, count)
+    for workers in counts:
+        seen = watch(workers, tmp_path / str(workers))
+        rate, idle = rate_per_hour(seen), idle_share(seen, workers)
         one = one or rate
-        print(f"  {count:3} at once {rate:8.0f} runs/h  ({rate / one:.2f} x one)   idle {idle:4.0%}", end="")
+        print(f"  {workers:3} at once {rate:8.0f} runs/h  ({rate / one:.2f} x one)   idle {idle:4.0%}", end="")
         print(f"   to the first run {seen.start_s:.1f} s, the whole command {seen.end_s:.1f} s")
