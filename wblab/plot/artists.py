@@ -25,9 +25,9 @@ Seconds = Callable[[Any], Any]  # of times in ns
 def plot_pane(pane: Pane, zero_ns: int = 0, *, ax: Axes = None) -> Axes:
     """Draw a pane's marks and its y axis; times count from `zero_ns`, in seconds."""
     ax = new_axes() if ax is None else ax
+    _scale(pane.axis, ax)
     for mark in pane.marks:
         plot_mark(mark, zero_ns, ax)
-    _scale(pane.axis, ax)
     if pane.explained:
         legend_above(ax)
     return ax
@@ -102,7 +102,7 @@ def _stairs(ax: Axes, edges: Any, low: Any, high: Any, **look: Any) -> None:
     """Fill steps, as `Axes.stairs` does, which however looks at each of their corners apart for where they lie."""
     ax.update_datalim([(edges[0], np.min(low)), (edges[-1], np.max(high))])
     ax.add_artist(StepPatch(high, edges, baseline=low, fill=True, linewidth=0, **look))
-    ax.autoscale_view()
+    ax.autoscale(None)
 
 
 @_draw.register

@@ -25,7 +25,7 @@ _GRID_WIDTH, _GRID_ORDER = 0.5, 0.5  # in points; below all marks
 
 
 class _TimeGrid(LineCollection):
-    """The lines of the time axis, on panes that do not show it: ticks, with words nobody sees, take longer to draw."""
+    """The lines of the time axis, also on panes that do not show it: its ticks would take longer than all marks."""
 
     def draw(self, renderer: Any) -> None:
         ax: Axes = self.axes
@@ -50,13 +50,12 @@ def picture(timeline: Timeline) -> Figure:
     for pane, pane_in, room_in in zip(panes, heights_in, above_in, strict=True):
         place_in -= pane_in + room_in
         box = (_LEFT / WIDTH_IN, place_in / height_in, 1 - (_LEFT + _RIGHT) / WIDTH_IN, pane_in / height_in)
-        rows.append(figure.add_axes(box, sharex=rows[0] if rows else None))
+        # With limits from the start, no mark has them found out.
+        rows.append(figure.add_axes(box, sharex=rows[0] if rows else None, xlim=timeline.shown_s))
         place_in -= _BETWEEN
         _add_pane(timeline, pane, rows[-1])
     for ax in rows[:-1]:
         ax.xaxis.set_visible(False)
-        ax.add_artist(_TimeGrid([], colors=GRID, linewidths=_GRID_WIDTH, zorder=_GRID_ORDER))
-    rows[-1].set_xlim(*timeline.shown_s)
     rows[-1].set_xlabel("time since the loads started (s)")
     _name_offenders(timeline, rows[0])
     _explain_colours(timeline, figure)
@@ -71,7 +70,8 @@ def _add_pane(timeline: Timeline, pane: Pane, ax: Axes) -> None:
     name = ax.set_title(literal(pane.name), loc="left", y=1, fontsize=10, fontweight="bold", pad=3)
     place = {"xycoords": name, "textcoords": "offset points", "va": "bottom"}
     ax.annotate(literal(pane.what), (1, 0), (6, 0), color=MARK, fontsize=9, **place)
-    ax.grid(color=GRID, linewidth=_GRID_WIDTH)
+    ax.grid(axis="y", color=GRID, linewidth=_GRID_WIDTH)
+    ax.add_artist(_TimeGrid([], colors=GRID, linewidths=_GRID_WIDTH, zorder=_GRID_ORDER))
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)
     ax.yaxis.set_label_coords(_LABEL_AT, 0.5)

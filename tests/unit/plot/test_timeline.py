@@ -80,14 +80,13 @@ def test_panes_share_the_time_axis_and_loads_their_scale(run):
 @pytest.mark.parametrize("shown_s", [(0, 8), (0.5, 3)])
 def test_every_pane_has_the_lines_of_the_time_axis(run, shown_s):
     figure = draw(run)
-    *others, last = figure.axes
-    last.set_xlim(*shown_s)
+    figure.axes[-1].set_xlim(*shown_s)
     figure.canvas.draw()
-    ticks_s = [line.get_xdata()[0] for line in last.get_xgridlines() if shown_s[0] <= line.get_xdata()[0] <= shown_s[1]]
+    ticks_s = figure.axes[-1].get_xticks()
     assert len(ticks_s) > 2
-    for ax in others:
+    for ax in figure.axes:
         (grid,) = (item for item in ax.collections if isinstance(item, LineCollection) and item.get_zorder() < 1)
-        assert [at for at in rules_at(grid) if shown_s[0] <= at <= shown_s[1]] == pytest.approx(ticks_s)
+        assert rules_at(grid) == pytest.approx(ticks_s)
         assert to_rgb(GRID) == pytest.approx(grid.get_color()[0][:3])
 
 
