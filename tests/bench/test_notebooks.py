@@ -9,6 +9,7 @@ import pytest
 from support.benchlog import report
 from support.timing import REPEATS, Spent, piece_s
 
+from wblab.data.flush import BACKGROUND, LIMIT
 from wblab.host.request import ready
 from wblab.host.run import run_experiment
 from wblab.lab.places import ROOT
@@ -18,6 +19,8 @@ from wblab.plot.notebook import RUN_VARIABLE, RUNS_VARIABLE
 
 pytestmark = pytest.mark.bench
 _SHORT = ("trace.events=[]", "load.l1.size=24MiB", "load.l1.wait=2s")
+_BYTES = ("sysctl.vm.dirty_ratio=0", "sysctl.vm.dirty_background_ratio=0")
+_LIMITS = [(f"sysctl.{BACKGROUND}={mib << 20}", f"sysctl.{LIMIT}={mib << 21}") for mib in (1, 2)]
 # The runs that a notebook reads; "" reads those of the matrix of its own name, a seed each.
 RUNS = {
     "timeline": [("base",)],
@@ -25,7 +28,11 @@ RUNS = {
     "why": [("base-device", "trace.lead=1s")],
     "layers": [("layers", "load.s1.count=12", "load.l1.wait=1s", "trace.lead=1s")],
     "compare": [("base", *_SHORT, f"disk.write_bps={rate}") for rate in ("1MiB/s", "2MiB/s")],
-    "flush-time": [("base-device", *_SHORT, f"disk.write_bps={rate}") for rate in ("2MiB/s", "4MiB/s")],
+    "flush-time": [
+        ("base-device", *_SHORT, *_BYTES, *limits, f"disk.write_bps={rate}")
+        for limits in _LIMITS
+        for rate in ("2MiB/s", "4MiB/s")
+    ],
     "paradigms": [("loop", *_SHORT, f"load.s1.paradigm={way}") for way in ("sync", "threads")],
     "blocks": [],
 }

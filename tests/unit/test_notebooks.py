@@ -20,11 +20,8 @@ def test_stored_without_output(path):
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
 def test_logic_is_in_the_package(path):
-    source = "\n".join(
-        cell.source.replace("%matplotlib inline", "")
-        for cell in nbformat.read(path, as_version=4).cells
-        if cell.cell_type == "code"
-    )
+    cells = [cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+    source = "\n".join(line for cell in cells for line in cell.splitlines() if not line.startswith("%"))
     kinds = (ast.FunctionDef, ast.ClassDef, ast.For, ast.While)
     assert not [node for node in ast.walk(ast.parse(source)) if isinstance(node, kinds)]
 

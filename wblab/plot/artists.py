@@ -5,7 +5,8 @@ from functools import singledispatch
 from typing import Any
 
 import numpy as np
-from matplotlib.ticker import FixedLocator, LogLocator, MaxNLocator, NullFormatter, NullLocator
+from matplotlib.patches import StepPatch
+from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
 
 from wblab.core.units import NS_PER_S
 from wblab.plot.colours import PAUSE
@@ -24,9 +25,9 @@ Seconds = Callable[[Any], Any]  # of times in ns
 def plot_pane(pane: Pane, zero_ns: int = 0, *, ax: Axes = None) -> Axes:
     """Draw a pane's marks and its y axis; times count from `zero_ns`, in seconds."""
     ax = new_axes() if ax is None else ax
+    _scale(pane.axis, ax)
     for mark in pane.marks:
         plot_mark(mark, zero_ns, ax)
-    _scale(pane.axis, ax)
     if pane.explained:
         legend_above(ax)
     return ax
@@ -88,13 +89,20 @@ def _(mark: Blocks, ax: Axes, seconds: Seconds) -> None:
         return
     edges_s, paused, explained = seconds(blocks.edges_ns), blocks.paused, blocks.explained
     low = blocks.heights_s - np.where(explained, blocks.pauses_s, 0)
-    ax.stairs(np.where(paused & ~explained, 0, low), edges_s, fill=True, color=mark.colour, linewidth=0)
+    _stairs(ax, edges_s, 0, np.where(paused & ~explained, 0, low), color=mark.colour)
     if (paused & ~explained).any():
-        ax.stairs(np.where(paused & ~explained, low, 0), edges_s, fill=True, color=PAUSE, linewidth=0)
+        _stairs(ax, edges_s, 0, np.where(paused & ~explained, low, 0), color=PAUSE)
     for part in blocks.parts:
         high = low + part.seconds
-        ax.stairs(high, edges_s, baseline=low, fill=True, linewidth=0, **patch_look(part.colour, part.is_hatched))
+        _stairs(ax, edges_s, low, high, **patch_look(part.colour, part.is_hatched))
         low = high
+
+
+def _stairs(ax: Axes, edges: Any, low: Any, high: Any, **look: Any) -> None:
+    """Fill steps, as `Axes.stairs` does, which however looks at each of their corners apart for where they lie."""
+    ax.update_datalim([(edges[0], np.min(low)), (edges[-1], np.max(high))])
+    ax.add_artist(StepPatch(high, edges, baseline=low, fill=True, linewidth=0, **look))
+    ax.autoscale(None)
 
 
 @_draw.register
@@ -126,13 +134,11 @@ def _(mark: Spans, ax: Axes, seconds: Seconds) -> None:
 def _scale(axis: Axis, ax: Axes) -> None:
     if axis.is_log:
         ax.set_yscale("log")
-        ax.yaxis.set_minor_formatter(NullFormatter())
     ax.set_ylim(axis.low, axis.high)
     if axis.ticks is not None:
         ax.yaxis.set_major_locator(FixedLocator(list(axis.ticks)))
         ax.yaxis.set_minor_locator(NullLocator())
         ax.yaxis.set_ticklabels([literal(text) for text in axis.ticks.values()])
     else:
-        linear = MaxNLocator(axis.count, steps=_STEPS)
-        ax.yaxis.set_major_locator(LogLocator(numticks=axis.count) if axis.is_log else linear)
+        ax.yaxis.set_major_locator(MaxNLocator(axis.count, steps=_STEPS))
     ax.set_ylabel(axis.unit)

@@ -1,15 +1,17 @@
 """Writes and fsyncs taken apart: one from close by, many beside each other, and all against the disk's latency."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 from matplotlib.axes import Axes
 
 from wblab.layers.requests import LayeredCall
-from wblab.layers.sweep import fit_line
 from wblab.plot.colours import OTHERS, SERIES
 from wblab.plot.style import GRID, literal
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _NS_PER_US = 1000
 _STATES = ("device", "flush", "queue", "held", "journal", "worker", "cpu", "runnable")
@@ -62,8 +64,10 @@ def plot_states(calls: Sequence[LayeredCall], *, ax: Axes) -> Axes:
     return ax
 
 
-def plot_latency(frame: pd.DataFrame, *, ax: Axes) -> Axes:
+def plot_latency(frame: "pd.DataFrame", *, ax: Axes) -> Axes:
     """Draw the medians of a `latency_frame` by the disk's latency, in µs, a colour a filesystem, with their lines."""
+    from wblab.layers.sweep import fit_line  # with pandas, which the other figures do not need
+
     for place, (name, part) in enumerate(frame.groupby("filesystem", sort=False)):
         colour = SERIES[place % len(SERIES)]
         latency, time = (part[key].to_numpy(np.float64) / _NS_PER_US for key in ("latency_ns", "median_ns"))

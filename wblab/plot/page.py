@@ -192,7 +192,6 @@ def _value_axis(axis: Axis) -> dict[str, Any]:
     drawn |= {"ticks": "outside", "ticklen": 4, "range": (axis.low, axis.high), "nticks": axis.count}
     if axis.is_log:
         drawn |= {"type": "log", "range": tuple(float(np.log10(end)) for end in (axis.low, axis.high))}
-        drawn |= {"dtick": 1, "exponentformat": "SI"}
     if axis.ticks is not None:
         drawn |= {"tickvals": list(axis.ticks), "ticktext": list(axis.ticks.values()), "tickmode": "array"}
     return drawn

@@ -15,7 +15,8 @@ _LETTER = 0.008  # of the time axis: how wide a letter of words on it is
 class Axis:
     """The y axis of a pane: what it counts, from where to where.
 
-    ticks: where its ticks are, with their words; else there are about `count` of them, where the eye likes them.
+    ticks: where its ticks are, with their words; else there are about `count` of them, where the eye likes them. A
+    logarithmic axis has its ticks given.
     """
 
     unit: str

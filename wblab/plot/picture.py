@@ -4,6 +4,7 @@ from textwrap import wrap
 from typing import Any
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.legend_handler import HandlerTuple
 from matplotlib.patches import Patch
@@ -20,6 +21,17 @@ _LEFT, _RIGHT, _TOP, _BOTTOM, _BETWEEN = 0.95, 0.2, 0.62, 0.75, 0.32
 _LEGEND_LETTERS, _SWATCH_LETTERS = 165, 8  # in a row of the legend below all panes, and what a colour takes of them
 _TITLE_LETTERS, _TITLE_ROW_IN = 155, 0.17  # that fit in one line, and how high another is
 _LABEL_AT = -0.062  # of a pane's width: the labels of all y axes stand in one line
+_GRID_WIDTH, _GRID_ORDER = 0.5, 0.5  # in points; below all marks
+
+
+class _TimeGrid(LineCollection):
+    """The lines of the time axis, also on panes that do not show it: its ticks would take longer than all marks."""
+
+    def draw(self, renderer: Any) -> None:
+        ax: Axes = self.axes
+        self.set_transform(ax.get_xaxis_transform())
+        self.set_segments([[(at, 0), (at, 1)] for at in ax.xaxis.get_majorticklocs()])
+        super().draw(renderer)
 
 
 def picture(timeline: Timeline) -> Figure:
@@ -38,12 +50,12 @@ def picture(timeline: Timeline) -> Figure:
     for pane, pane_in, room_in in zip(panes, heights_in, above_in, strict=True):
         place_in -= pane_in + room_in
         box = (_LEFT / WIDTH_IN, place_in / height_in, 1 - (_LEFT + _RIGHT) / WIDTH_IN, pane_in / height_in)
-        rows.append(figure.add_axes(box, sharex=rows[0] if rows else None))
+        # With limits from the start, no mark has them found out.
+        rows.append(figure.add_axes(box, sharex=rows[0] if rows else None, xlim=timeline.shown_s))
         place_in -= _BETWEEN
         _add_pane(timeline, pane, rows[-1])
     for ax in rows[:-1]:
-        ax.tick_params(labelbottom=False)
-    rows[-1].set_xlim(*timeline.shown_s)
+        ax.xaxis.set_visible(False)
     rows[-1].set_xlabel("time since the loads started (s)")
     _name_offenders(timeline, rows[0])
     _explain_colours(timeline, figure)
@@ -54,10 +66,12 @@ def picture(timeline: Timeline) -> Figure:
 
 def _add_pane(timeline: Timeline, pane: Pane, ax: Axes) -> None:
     plot_pane(pane, timeline.run.zero_ns, ax=ax)
-    name = ax.set_title(literal(pane.name), loc="left", fontsize=10, fontweight="bold", pad=3)
+    # With a height given, Matplotlib does not look for what the title might lie on: that takes longer than the rest.
+    name = ax.set_title(literal(pane.name), loc="left", y=1, fontsize=10, fontweight="bold", pad=3)
     place = {"xycoords": name, "textcoords": "offset points", "va": "bottom"}
     ax.annotate(literal(pane.what), (1, 0), (6, 0), color=MARK, fontsize=9, **place)
-    ax.grid(color=GRID, linewidth=0.5)
+    ax.grid(axis="y", color=GRID, linewidth=_GRID_WIDTH)
+    ax.add_artist(_TimeGrid([], colors=GRID, linewidths=_GRID_WIDTH, zorder=_GRID_ORDER))
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)
     ax.yaxis.set_label_coords(_LABEL_AT, 0.5)

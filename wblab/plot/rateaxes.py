@@ -9,7 +9,8 @@ from wblab.plot.marks import Levels
 from wblab.plot.pane import Axis
 
 SPAN = 1.5  # below and above the lines
-_MIB, _KIB = 1 << 20, 1 << 10
+_GIB, _MIB, _KIB = 1 << 30, 1 << 20, 1 << 10
+_TWOS, _TENS = [2.0**power for power in range(63)], [10.0**power for power in range(-9, 19)]
 _MOST_TICKS = 5
 _WIDTH, _FIRST_WIDTH = 1.0, 2.6
 
@@ -25,12 +26,15 @@ def shown(per_s: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def count_axis(unit: str, lines: Sequence[Levels]) -> Axis:
-    """Return an axis on which at least one power of ten is; an empty one without lines."""
+    """Return an axis on which at least one power of ten is; an empty one without lines.
+
+    Its numbers are written out: as powers, Matplotlib would set them as formulas, which takes a tenth of a second.
+    """
     if not lines:
         return Axis(unit, 0, 1, ticks={})
     low, high = _span(lines)
-    power = float(10.0 ** np.floor(np.log10(high)))
-    return Axis(unit, min(low, power), high, is_log=True)
+    low = min(low, max(power for power in _TENS if power <= high))
+    return Axis(unit, low, high, is_log=True, ticks={tick: _count_text(tick) for tick in _ticks(_TENS, low, high)})
 
 
 def rate_axis(lines: Sequence[Levels]) -> Axis:
@@ -41,9 +45,13 @@ def rate_axis(lines: Sequence[Levels]) -> Axis:
 
 def rate_ticks(low: float, high: float) -> dict[float, str]:
     """Return ticks at powers of two, with words for bytes/s."""
-    powers = range(int(np.ceil(np.log2(low))), int(np.log2(high)) + 1)
-    ticks = [1 << power for power in powers][:: max(1, -(-len(powers) // _MOST_TICKS))]
-    return {tick: _rate_text(tick) for tick in ticks}
+    return {tick: _rate_text(tick) for tick in _ticks(_TWOS, low, high)}
+
+
+def _ticks(powers: Sequence[float], low: float, high: float) -> list[float]:
+    """Return a few of these powers, from the lowest on the axis on."""
+    on_axis = [power for power in powers if low <= power <= high]
+    return on_axis[:: max(1, -(-len(on_axis) // _MOST_TICKS))]
 
 
 def _span(lines: Sequence[Levels]) -> tuple[float, float]:
@@ -51,5 +59,11 @@ def _span(lines: Sequence[Levels]) -> tuple[float, float]:
     return float(np.nanmin(values)) / SPAN, float(np.nanmax(values)) * SPAN
 
 
+def _count_text(value: float) -> str:
+    return f"{value:,.0f}" if value >= 1 else f"{value:g}"
+
+
 def _rate_text(value: float) -> str:
+    if value >= _GIB:
+        return f"{value / _GIB:g} GiB/s"
     return f"{value / _MIB:g} MiB/s" if value >= _MIB else f"{value / _KIB:g} KiB/s"

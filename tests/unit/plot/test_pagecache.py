@@ -5,6 +5,7 @@ from support.pictured import MIB, S, dirty_state, throttling
 from wblab.data.rates import Rates
 from wblab.plot.artists import plot_pane
 from wblab.plot.cachepanes import dirty_state_pane, event_rates_pane, pauses_asked_pane, rate_limits_pane
+from wblab.plot.rateaxes import rate_ticks
 from wblab.plot.style import legend_rows
 
 LOADS = {"l1": "grey", "mw1": "skyblue"}
@@ -70,6 +71,29 @@ def test_event_rates_on_a_logarithmic_scale_without_a_line_where_there_are_none(
     ax = plot_pane(event_rates_pane(Rates(edges, {"a": np.array([10.0, 0.0, 1000.0])})))
     assert ax.get_yscale() == "log"
     assert lines(ax)["a"].get_ydata() == pytest.approx([10, np.nan, 1000, 1000], nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("least", "most", "words"),
+    [
+        (10, 1000, ["10", "100", "1,000"]),
+        (0.2, 3, ["1"]),
+        (2, 9, ["10"]),
+        (0.2, 0.5, ["0.1"]),
+        (1, 10**7, ["1", "100", "10,000", "1,000,000"]),
+    ],
+)
+def test_counts_are_written_out(least, most, words):
+    edges = np.arange(3, dtype=np.int64) * S
+    ax = plot_pane(event_rates_pane(Rates(edges, {"a": np.array([float(least), most])})))
+    assert [label.get_text() for label in ax.get_yticklabels()] == words
+    assert [f"{tick:,g}" for tick in ax.get_yticks()] == [f"{float(word.replace(',', '')):,g}" for word in words]
+    assert ax.get_ylim()[0] <= min(ax.get_yticks())
+
+
+def test_rates_are_powers_of_two_in_words():
+    assert list(rate_ticks(3000, 20000).values()) == ["4 KiB/s", "8 KiB/s", "16 KiB/s"]
+    assert list(rate_ticks(1 << 18, 1 << 34).values()) == ["256 KiB/s", "4 MiB/s", "64 MiB/s", "1 GiB/s", "16 GiB/s"]
 
 
 def test_long_names_need_a_second_row():

@@ -14,7 +14,7 @@ from wblab.plot.colours import INNOCENT, OFFENDERS, PAUSE
 from wblab.plot.loadpanes import control_pane
 from wblab.plot.picture import picture
 from wblab.plot.save import FORMATS, save
-from wblab.plot.style import LOST
+from wblab.plot.style import GRID, LOST
 from wblab.plot.timeline import start_labels, timeline, title
 
 MS = 1_000_000
@@ -28,7 +28,11 @@ def rules(ax, *, dashed):
     """Where vertical lines across a pane are: the dashed ones, or the others."""
     found = [item for item in ax.collections if isinstance(item, LineCollection)]
     chosen = [item for item in found if (item.get_linestyle()[0][1] is not None) == dashed]
-    return sorted({float(segment[0][0]) for item in chosen for segment in item.get_segments()})
+    return sorted({at for item in chosen for at in rules_at(item)})
+
+
+def rules_at(lines):
+    return [float(segment[0][0]) for segment in lines.get_segments()]
 
 
 def panes(figure):
@@ -71,6 +75,19 @@ def test_panes_share_the_time_axis_and_loads_their_scale(run):
     shown = panes(draw(run))
     assert {ax.get_xlim() for ax in shown.values()} == {(0, 8)}
     assert len({ax.get_ylim() for name, ax in shown.items() if name != "c1"}) == 1
+
+
+@pytest.mark.parametrize("shown_s", [(0, 8), (0.5, 3)])
+def test_every_pane_has_the_lines_of_the_time_axis(run, shown_s):
+    figure = draw(run)
+    figure.axes[-1].set_xlim(*shown_s)
+    figure.canvas.draw()
+    ticks_s = figure.axes[-1].get_xticks()
+    assert len(ticks_s) > 2
+    for ax in figure.axes:
+        (grid,) = (item for item in ax.collections if isinstance(item, LineCollection) and item.get_zorder() < 1)
+        assert rules_at(grid) == pytest.approx(ticks_s)
+        assert to_rgb(GRID) == pytest.approx(grid.get_color()[0][:3])
 
 
 def test_control_pane_spans_its_idle_time(run):
