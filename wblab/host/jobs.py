@@ -44,7 +44,8 @@ Working: TypeAlias = Forked[Job, Done[Made] | Failed]
 def working(one: Callable[[Job], Made], at_once: int) -> AbstractContextManager[Working[Job, Made]]:
     """Have workers that make what `one` makes of a job, `at_once` jobs at a time; they end with the block.
 
-    They are forks of this process: no thread is to run yet, that of a progress bar neither.
+    They are forks of this process: no thread of Python's is to run yet, that of a progress bar neither. (NumPy's end
+    before a fork, and come back where they are needed.)
     """
 
     def work(job: Job) -> Done[Made] | Failed:
