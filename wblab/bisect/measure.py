@@ -10,9 +10,9 @@ from wblab.bisect.search import short
 from wblab.core.errors import WblabError
 from wblab.core.spec import Spec
 from wblab.data.metrics import is_noisy
-from wblab.data.run import Run, read_run
-from wblab.host.pool import side_by_side
-from wblab.host.request import suited
+from wblab.data.run import read_run
+from wblab.host.jobs import Working, all_of
+from wblab.host.request import Request, suited
 from wblab.host.run import run_experiment
 from wblab.kernels import Kernel
 from wblab.lab.progress import Report
@@ -22,16 +22,12 @@ _ATTEMPTS = 3  # at a noisy run in real time
 
 @dataclass
 class Measurements:
-    """Builds with `build`, and runs `spec`, `at_once` runs at a time.
-
-    runs: a directory that holds <commit>-s<seed>, a run directory each; one that is there is not made again.
-    """
+    """Builds with `build`, and has `workers` make runs of `spec`, see `made_run`."""
 
     build: Callable[[str, Report], Kernel]
     spec: Spec
     metric: Metric
-    runs: Path
-    at_once: int
+    workers: Working[Request, Path]
     kernels: dict[str, Kernel] = field(default_factory=dict)
     found: dict[tuple[str, int], float] = field(default_factory=dict)
 
@@ -45,27 +41,36 @@ class Measurements:
         """Return the metric of the runs with the seeds 1 to `seeds`, in their order. Raises WblabError."""
         wanted = range(1, seeds + 1)
         missing = [seed for seed in wanted if (commit, seed) not in self.found]
-
-        def one(seed: int, report: Report) -> float:
-            return self.metric.of(self._run(commit, seed, report))
-
-        values = side_by_side(missing, one, self.at_once, report) if missing else []
-        self.found |= {(commit, seed): value for seed, value in zip(missing, values, strict=True)}
+        made = all_of(self.workers, {_name(commit, seed): self._request(commit, seed) for seed in missing}, report)
+        for seed in missing:
+            self.found[commit, seed] = self.metric.of(read_run(made[_name(commit, seed)]))
         return [self.found[commit, seed] for seed in wanted]
 
-    def _run(self, commit: str, seed: int, report: Report) -> Run:
-        """Return the run of a commit with a seed; in real time a noisy one is made again."""
-        kernel, name = self.kernels[commit], f"{short(commit)}-s{seed}"
-        place = self.runs / name
-        # The kernel by its path, so that the run can be repeated from its record; and for 'wblab compare', all runs of
-        # a commit have one name.
-        spec = replace(self.spec, name=short(commit), seed=seed, kernel=str(kernel.path))
-        request = suited(spec, kernel)
-        for number in range(1, _ATTEMPTS + 1):
-            if not place.is_dir():
-                run_experiment(request, self.runs, report=report).directory.rename(place)
-            run = read_run(place)
-            if spec.clock.mode != "real" or not is_noisy(run):
-                return run
-            place.rename(place.with_name(f"{name}.noisy-{number}"))
-        raise WblabError(f"seed {seed} was noisy {_ATTEMPTS} times: its control load stalled")
+    def _request(self, commit: str, seed: int) -> Request:
+        """Return the run of a commit with a seed.
+
+        The kernel by its path, so that it can be repeated from its record; and for 'wblab compare', all runs of a
+        commit have one name.
+        """
+        kernel = self.kernels[commit]
+        return suited(replace(self.spec, name=short(commit), seed=seed, kernel=str(kernel.path)), kernel)
+
+
+def made_run(request: Request, runs: Path) -> Path:
+    """Return <commit>-s<seed> in `runs`, the directory of a run, which is made now unless it is there.
+
+    In real time a noisy one is made again. Raises WblabError.
+    """
+    spec = request.spec
+    place = runs / _name(spec.name, spec.seed)
+    for number in range(1, _ATTEMPTS + 1):
+        if not place.is_dir():
+            run_experiment(request, runs).directory.rename(place)
+        if spec.clock.mode != "real" or not is_noisy(read_run(place)):
+            return place
+        place.rename(place.with_name(f"{place.name}.noisy-{number}"))
+    raise WblabError(f"seed {spec.seed} was noisy {_ATTEMPTS} times: its control load stalled")
+
+
+def _name(commit: str, seed: int) -> str:
+    return f"{short(commit)}-s{seed}"

@@ -13,14 +13,16 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from wblab.bisect.measure import Measurements
+from wblab.bisect.measure import Measurements, made_run
 from wblab.bisect.repository import Commit, Worktree, find_commit, history, parents, worktree
 from wblab.bisect.result import Found, Question, no_difference, trial_json, trial_line
 from wblab.bisect.search import Ends, Search, Trial, short
 from wblab.bisect.session import GitSession
 from wblab.core.errors import InputError, WblabError
 from wblab.core.files import replace_file
+from wblab.host.jobs import working
 from wblab.host.machine import processors
+from wblab.host.request import Request
 from wblab.kernels import Kernel, build_tree
 from wblab.lab.formats import BISECTION, BISECTION_LOG, BISECTION_RECORD, RUNS, write_json
 from wblab.lab.progress import Report, bar
@@ -70,13 +72,17 @@ def bisect(question: Question, directory: Path, say: Say) -> Found:
         say(trial_line(trial, commit, question.metric))
 
     write({})
+
+    def one(request: Request) -> Path:
+        return made_run(request, directory / RUNS)
+
+    # In real time, two runs at once would measure each other.
+    at_once = processors() if question.spec.clock.mode == "virtual" else 1
     with ExitStack() as stack:
+        workers = stack.enter_context(working(one, at_once))
         with bar("bisect") as report:
             made = stack.enter_context(worktree(question.tree, question.good.hash, report))
-        # In real time, two runs at once would measure each other.
-        at_once = processors() if question.spec.clock.mode == "virtual" else 1
-        build = _builder(question.tree, made)
-        lab = Measurements(build, question.spec, question.metric, directory / RUNS, at_once)
+        lab = Measurements(_builder(question.tree, made), question.spec, question.metric, workers)
         search = Search(lab, question.most, bar, tell)
         ends = search.ends(question.good.hash, question.bad.hash)
         if not ends.differ:

@@ -1,7 +1,6 @@
 """What a verification found: the verdicts with where they come from, as JSON and as a table."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from textwrap import shorten
@@ -52,11 +51,6 @@ class Result:
                 for case, samples in self.samples.items()
             },
         }
-
-
-def judged(claims: Sequence[Claim], samples: dict[str, list[Sample]]) -> tuple[tuple[Claim, Verdict], ...]:
-    """Return each claim with its verdict."""
-    return tuple((claim, claim.check(samples)) for claim in claims)
 
 
 def figure_text(effect: Effect | None) -> str:

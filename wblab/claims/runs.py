@@ -1,69 +1,160 @@
-"""Makes the runs that claims need, several at a time."""
+"""Makes the runs that claims need, several at a time, and judges claims while other runs are made.
 
-import threading
-from collections.abc import Callable, Iterable
+Who makes a run also draws it, and who judges claims reads the traces: what comes back from a worker is small.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from wblab.claims.base import Claim, Verdict
 from wblab.claims.cases import CASES, case_spec
 from wblab.claims.losses import events_lost
 from wblab.claims.sample import Sample
-from wblab.data.run import Run, read_run
-from wblab.host.pool import side_by_side
+from wblab.data.run import read_run
+from wblab.host.jobs import all_of, working
 from wblab.host.request import Request, ready
 from wblab.host.run import RunFailedError, run_experiment
 from wblab.host.turns import turn
 from wblab.kernels import Shelf
-from wblab.lab.progress import Report
+from wblab.lab.progress import bar
+
+if TYPE_CHECKING:
+    from wblab.claims.report import Shown
 
 Jobs = list[tuple[str, Request]]
+Draw = Callable[[str, Sample], "list[Shown]"]  # of a case, and a run of it
+
+
+@dataclass(frozen=True)
+class Found:
+    """A verdict for each claim, in their order; all runs and the figures of single ones, by case in the cases' order.
+
+    The runs of a case are in the order of their seeds.
+    """
+
+    verdicts: tuple[tuple[Claim, Verdict], ...]
+    samples: dict[str, list[Sample]]
+    shown: "dict[str, list[Shown]]"
+
+
+@dataclass(frozen=True)
+class _Making:
+    """A run to make; the first of its case is drawn."""
+
+    case: str
+    request: Request
+
+
+@dataclass(frozen=True)
+class _Made:
+    """A run that was made, and its figures."""
+
+    case: str
+    seed: int
+    directory: Path
+    shown: "list[Shown]"
+
+
+@dataclass(frozen=True)
+class _Judging:
+    """Claims to judge, by their places, and all runs of their cases."""
+
+    places: list[int]
+    runs: dict[str, list[Path]]
+
+
+_Verdicts = dict[int, Verdict]  # by the places of their claims
 
 
 def jobs(names: Iterable[str], seeds: int, shelf: Shelf, kernel_name: str = "") -> Jobs:
-    """Return the runs of these cases, the longest first. Raises InputError for one that cannot run here."""
-    wanted = [(name, seed) for name in names for seed in range(1, min(seeds, CASES[name].most_seeds) + 1)]
-    wanted.sort(key=lambda job: job[0] != "sync")
-    return [(name, ready(case_spec(name, seed, kernel_name), shelf)) for name, seed in wanted]
+    """Return the runs of these cases. Raises InputError for one that cannot run here.
 
-
-def make(
-    wanted: Jobs,
-    results: Path,
-    at_once: int,
-    report: Report,
-    draw: Callable[[str, Sample], None] = lambda case, sample: None,
-) -> dict[str, list[Sample]]:
-    """Run all jobs, `at_once` at a time, and return their samples by case. Raises RunFailedError.
-
-    Those in real time have the machine to themselves. draw: is called with the first run of each case, as soon as that
-    is there and never twice at a time: while it draws, the processors that it leaves free have guests.
+    The longest come first, and last those in real time, each of which has the machine to itself.
     """
-    drawing = threading.Lock()
-
-    def one(job: tuple[str, Request], report: Report) -> Sample:
-        name, request = job
-        with turn(request.spec.clock.mode, lambda: report(None, "waiting for its turn")):
-            sample = Sample(_run(name, request, results, report))
-            if request.spec.seed == 1:
-                with drawing:
-                    draw(name, sample)
-            return sample
-
-    made = side_by_side(wanted, one, at_once, report)
-    samples: dict[str, list[Sample]] = {}
-    for (name, _), sample in zip(wanted, made, strict=True):
-        samples.setdefault(name, []).append(sample)
-    return {name: samples[name] for name in CASES if name in samples}
+    wanted = [(name, seed) for name in names for seed in range(1, min(seeds, CASES[name].most_seeds) + 1)]
+    found = [(name, ready(case_spec(name, seed, kernel_name), shelf)) for name, seed in wanted]
+    return sorted(found, key=lambda job: (job[1].spec.clock.mode == "real", job[0] != "sync"))
 
 
-def _run(name: str, request: Request, results: Path, report: Report) -> Run:
-    """Return a run of a case, made now; one that lost events is as good, where they are many. Raises RunFailedError."""
+def examine(
+    claims: Sequence[Claim], wanted: Jobs, results: Path, at_once: int, draw: Draw = lambda case, sample: []
+) -> Found:
+    """Make the runs that claims need, `at_once` at a time, and judge the claims. Raises RunFailedError.
+
+    draw: returns figures of the first run of each case. No thread is to run yet.
+    """
+    runs: dict[str, dict[int, _Made]] = {name: {} for name in CASES if name in dict(wanted)}
+    lacking = Counter(name for name, _ in wanted)
+    unjudged = _by_first_case(claims)
+    verdicts = {place: claim.check({}) for place, claim in enumerate(claims) if not claim.cases}
+
+    def one(job: _Making | _Judging) -> _Made | _Verdicts:
+        return _make(job, results, draw) if isinstance(job, _Making) else _judge(job, claims)
+
+    def then(result: _Made | _Verdicts) -> Mapping[str, _Judging]:
+        if not isinstance(result, _Made):
+            verdicts.update(result)
+            return {}
+        runs[result.case][result.seed] = result
+        lacking[result.case] -= 1
+        following = {}
+        for first, places in list(unjudged.items()):
+            cases = dict.fromkeys(case for place in places for case in claims[place].cases)
+            if not any(lacking[case] for case in cases):
+                directories = {case: [runs[case][seed].directory for seed in sorted(runs[case])] for case in cases}
+                following[f"claims on {first}"] = _Judging(unjudged.pop(first), directories)
+        return following
+
+    makings = {f"{name}, seed {request.spec.seed}": _Making(name, request) for name, request in wanted}
+    with working(one, min(at_once, len(makings))) as workers, bar("verify") as report:
+        all_of(workers, makings, report, then)
+    return Found(
+        tuple((claim, verdicts[place]) for place, claim in enumerate(claims)),
+        {name: [_sample(made[seed].directory) for seed in sorted(made)] for name, made in runs.items()},
+        {name: made[1].shown for name, made in runs.items()},
+    )
+
+
+def _by_first_case(claims: Sequence[Claim]) -> dict[str, list[int]]:
+    """Return the places of claims that are judged together: where they look at the same traces, these are read once."""
+    found: dict[str, list[int]] = {}
+    for place, claim in enumerate(claims):
+        if claim.cases:
+            found.setdefault(claim.cases[0], []).append(place)
+    return found
+
+
+def _make(job: _Making, results: Path, draw: Draw) -> _Made:
+    with turn(job.request.spec.clock.mode, _wait):
+        directory, seed = _run(job, results), job.request.spec.seed
+        return _Made(job.case, seed, directory, draw(job.case, _sample(directory)) if seed == 1 else [])
+
+
+def _judge(job: _Judging, claims: Sequence[Claim]) -> _Verdicts:
+    with turn("virtual", _wait):  # no neighbour of a run in real time
+        samples = {case: list(map(_sample, runs)) for case, runs in job.runs.items()}
+        return {place: claims[place].check(samples) for place in job.places}
+
+
+def _wait() -> None:
+    """Go on waiting for a turn: who ends us interrupts us."""
+
+
+def _sample(directory: Path) -> Sample:
+    return Sample(read_run(directory))
+
+
+def _run(job: _Making, results: Path) -> Path:
+    """Make a run, and return its directory; one that lost events is as good, where they are many.
+
+    Raises RunFailedError.
+    """
     try:
-        directory = run_experiment(request, results, report=report).directory
+        return run_experiment(job.request, results).directory
     except RunFailedError as error:
-        if not CASES[name].loses or error.directory is None:
+        if not CASES[job.case].loses or error.directory is None or not events_lost(read_run(error.directory)):
             raise
-        run = read_run(error.directory)
-        if not events_lost(run):
-            raise
-        return run
-    return read_run(directory)
+        return error.directory

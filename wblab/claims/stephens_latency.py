@@ -6,7 +6,6 @@ time of a call = a + n · latency, n: requests and flushes that it waits for one
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
 
 from wblab.claims.base import Claim, Samples, Verdict, judge, over_seeds
 from wblab.claims.figures import between
@@ -45,6 +44,8 @@ def line(latencies_us: list[float], times_us: list[float]) -> Line:
     """Return the line through times at these latencies, by least squares. Raises ValueError below three points."""
     if len(times_us) < 3:
         raise ValueError("a line through two points has no interval")
+    from scipy import stats  # here: it takes longer to import than all that other works' claims need
+
     fit = stats.linregress(latencies_us, times_us)
     reach = float(stats.t.ppf((1 + _CONFIDENCE) / 2, len(times_us) - 2) * fit.stderr)
     return Line(float(fit.slope), float(fit.slope) - reach, float(fit.slope) + reach, float(fit.intercept))

@@ -44,7 +44,6 @@ def _twin(arguments: argparse.Namespace) -> None:
     from wblab.data.run import find_run, read_run
     from wblab.kernels import built_kernels, full_name
     from wblab.lab.disks import read_disk
-    from wblab.lab.progress import bar
     from wblab.twin.machine import machine_of, this_machine, with_disk
     from wblab.twin.match import matches
     from wblab.twin.result import Result
@@ -62,8 +61,7 @@ def _twin(arguments: argparse.Namespace) -> None:
     twin = twin_of(machine, "twin")
     requests = runs_of(twin, full_name(arguments.kernel), arguments.seeds, built_kernels(arguments.kernel))
     print_notes(requests)
-    with bar(twin.spec.name) as report:
-        runs = make(requests, directory, report)
+    runs = make(requests, directory, twin.spec.name)
     found = Result(machine, twin, live, runs, matches(live, runs))
     for note in twin.notes:
         print(printable(f"wblab: {note}"), file=sys.stderr)

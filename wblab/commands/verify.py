@@ -50,12 +50,11 @@ def _verify(arguments: argparse.Namespace) -> None:
     from wblab.claims.chart import timelines
     from wblab.claims.registry import chosen
     from wblab.claims.report import Shown, keep, write_report
-    from wblab.claims.result import Result, judged, summary, table
-    from wblab.claims.runs import jobs, make
+    from wblab.claims.result import Result, summary, table
+    from wblab.claims.runs import examine, jobs
     from wblab.commands.run import print_notes
     from wblab.host.machine import processors
     from wblab.kernels import built_kernels, full_name
-    from wblab.lab.progress import bar
 
     claims = chosen(arguments.claims, arguments.source)
     if arguments.list:
@@ -70,16 +69,14 @@ def _verify(arguments: argparse.Namespace) -> None:
     prefix = "verify" if arguments.source == _WORKS[0] else f"verify-{arguments.source}"
     directory = _directory(arguments.output, results(arguments), f"{prefix}-{kernel.series}")
     started = time.monotonic()
-    shown: dict[str, list[Shown]] = {}
 
-    def draw(case: str, sample: "Sample") -> None:
-        shown[case] = [keep(drawn, directory, arguments.format) for drawn in timelines(case, sample)]
+    def draw(case: str, sample: "Sample") -> list[Shown]:
+        return [keep(drawn, directory, arguments.format) for drawn in timelines(case, sample)]
 
-    with bar("verify") as report:
-        samples = make(wanted, directory / RUNS, arguments.jobs or processors(), report, draw)
-    verdicts = judged(claims, samples)
-    result = Result(kernel.describe(), arguments.seeds, time.monotonic() - started, verdicts, samples, arguments.source)
-    page = write_report(result, directory, arguments.format, shown)
+    found = examine(claims, wanted, directory / RUNS, arguments.jobs or processors(), draw)
+    wall_s = time.monotonic() - started
+    result = Result(kernel.describe(), arguments.seeds, wall_s, found.verdicts, found.samples, arguments.source)
+    page = write_report(result, directory, arguments.format, found.shown)
     if arguments.json:
         print(json.dumps({"report": str(page)} | result.to_json(directory), indent=2))
     else:

@@ -1,15 +1,18 @@
 """How requests go down: what each disk was asked for, as bios above and as requests below."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from wblab.core.units import NS_PER_MS
 from wblab.data.names import event_name
 from wblab.data.pagecache import Bytes, Columns, Names, PageCache
 from wblab.data.run import Times
+
+if TYPE_CHECKING:  # claims need columns, no frames, see wblab.data.metrics
+    import pandas as pd
 
 BIOS, REQUESTS = "block_bio_queue", "block_rq_issue"
 REMAPPED, SPLIT = "block_bio_remap", "block_split"
@@ -86,8 +89,10 @@ def steps(cache: PageCache) -> dict[tuple[str, str], Asked]:
     return {place: each for place, each in found.items() if len(each)}
 
 
-def steps_frame(cache: PageCache) -> pd.DataFrame:
+def steps_frame(cache: PageCache) -> "pd.DataFrame":
     """Return a row for each step of `steps`: how many writes took it, and of how many KiB they were."""
+    import pandas as pd
+
     rows = [
         {
             "disk": disk,
@@ -109,8 +114,10 @@ def splits(cache: PageCache) -> dict[str, int]:
     return {disk: int((names == disk).sum()) for disk in disks_from_above(cache)}
 
 
-def size_classes(cache: PageCache) -> pd.DataFrame:
+def size_classes(cache: PageCache) -> "pd.DataFrame":
     """Return how many writes took each step (rows, as `steps`), by size: up to so many KiB (columns)."""
+    import pandas as pd
+
     counts = {}
     for place, found in steps(cache).items():
         exponents = np.ceil(np.log2(found.size / _KIB)).astype(int).clip(min=0)
@@ -126,12 +133,14 @@ def fullest(found: Asked, size: int) -> int:
     return int(stretches[np.argmax(np.bincount(rows, found.size))]) * size
 
 
-def held(cache: PageCache, mirror: str) -> pd.DataFrame:
+def held(cache: PageCache, mirror: str) -> "pd.DataFrame":
     """Return for each write to a RAID1 when it came, where it goes (bytes), and how long until it went on below (ms).
 
     What is in between is its barrier: raid1_write_request() in drivers/md/raid1.c. Raises InputError for a trace
     without bios or remaps.
     """
+    import pandas as pd
+
     bios = asked(cache, BIOS).of(mirror)
     bios = bios.where(bios.write)
     remaps = cache.events(REMAPPED)

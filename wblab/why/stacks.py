@@ -1,6 +1,7 @@
 """Kernel stacks of a trace: each different one once."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import tracecmd
@@ -34,7 +35,7 @@ def read_stacks(trace: tracecmd.TraceFile, sequence: Sequence) -> Stacks:
     """Return the stacks of a trace. Raises TraceError for a damaged one."""
     if STACKS not in trace.names:
         return Stacks(((),), np.zeros(0, np.int64), np.zeros(0, np.int64))
-    events, functions = trace.events(STACKS), trace.symbols.functions
+    events, functions = trace.events(STACKS), _symbols(trace.text("kallsyms")).functions
     known: dict[Stack, int] = {(): 0}
     raw: dict[bytes, int] = {}
     ids = []
@@ -46,3 +47,9 @@ def read_stacks(trace: tracecmd.TraceFile, sequence: Sequence) -> Stacks:
     after = sequence.ranks_before(events)
     order = np.argsort(after, kind="stable")
     return Stacks(tuple(known), after[order], np.array(ids, np.int64)[order])
+
+
+@lru_cache(maxsize=1)
+def _symbols(text: str) -> tracecmd.Symbols:
+    """Return what a trace has as its `symbols`: the same for many runs of a kernel, and long to read."""
+    return tracecmd.Symbols(text)

@@ -12,7 +12,7 @@ from wblab.claims.cases import CASES
 from wblab.claims.chart import Drawn
 from wblab.claims.registry import CLAIMS, chosen
 from wblab.claims.report import keep, write_report
-from wblab.claims.result import Result, figure_text, judged, summary, table
+from wblab.claims.result import Result, figure_text, summary, table
 from wblab.claims.sample import pair_calls
 from wblab.core.errors import InputError
 
@@ -22,7 +22,8 @@ NAMES = ["pauses-mw1-ext2", "limit-falls-ext2", "daemon-cpu"]
 @pytest.fixture
 def result(sample, made):
     samples = {"ext2": [sample({"mw1": {10: 3.0}}, state=made.states(falls_s=1000))] * 2}
-    return Result({"release": "7.3.0", "build_id": "f00"}, 2, 12.3, judged(chosen(NAMES), samples), samples)
+    verdicts = tuple((claim, claim.check(samples)) for claim in chosen(NAMES))
+    return Result({"release": "7.3.0", "build_id": "f00"}, 2, 12.3, verdicts, samples)
 
 
 def test_claims_have_names_of_their_own_and_cases_that_exist():

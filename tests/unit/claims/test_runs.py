@@ -1,17 +1,18 @@
-"""Which runs are made, and whose samples they are: nothing is booted. How they end: tests/unit/host/test_pool.py."""
+"""Which runs are made, and whose samples they are: nothing is booted. How they end: tests/unit/host/test_jobs.py."""
 
-import threading
-import time
+import os
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from wblab.claims import runs
+from wblab.claims.base import REPRODUCED, Claim, Verdict, untested
 from wblab.claims.cases import CASES, case_spec
 from wblab.core.check import check_spec
+from wblab.core.errors import InputError
 from wblab.host.run import RunFailedError
 from wblab.kernels import Kernel
-from wblab.lab.progress import silent
 
 BY_HOSTS_CLOCK = {"sync-real", "all-4k", "all-1m", "all-1m-sized", "block-1m"}
 
@@ -46,65 +47,97 @@ def test_a_case_that_takes_long_has_fewer_seeds_and_comes_first(shelf, monkeypat
     assert [request.spec.seed for name, request in wanted if name == "ext2"] == [1, 2, 3, 4, 5]
 
 
-@pytest.fixture
-def _seeds_for_samples(monkeypatch):
-    """Let nothing boot: a run's directory is called as its seed, and so is its sample."""
+def test_runs_in_real_time_come_last(shelf, monkeypatch):
+    monkeypatch.setattr("wblab.host.request.check_kernel", lambda spec, kernel: None)  # the model of a device
+    monkeypatch.setattr("wblab.host.request.check_run", lambda spec: None)
+    assert [name for name, _ in runs.jobs(["sync-real", "ext2"], 1, shelf)] == ["ext2", "sync-real"]
 
-    def run(request, results, *, report):
-        return type("Finished", (), {"directory": Path(str(request.spec.seed))})
+
+@dataclass(frozen=True)
+class FakeRun:
+    """A run: its directory is called as its case and seed."""
+
+    path: Path
+    failure: str = ""
+
+
+@pytest.fixture
+def _nothing_boots(monkeypatch):
+    def run(request, results):
+        return type("Finished", (), {"directory": results / f"{request.spec.name}-{request.spec.seed}"})
 
     monkeypatch.setattr(runs, "run_experiment", run)
-    monkeypatch.setattr(runs, "read_run", lambda path: path.name)
-    monkeypatch.setattr(runs, "Sample", lambda run: run)
+    monkeypatch.setattr(runs, "read_run", FakeRun)
     monkeypatch.setattr("wblab.host.request.check_run", lambda spec: None)
 
 
-@pytest.mark.usefixtures("_seeds_for_samples")
-def test_samples_come_back_by_case_in_the_cases_order(shelf):
-    made = runs.make(runs.jobs(["ext4", "ext2"], 3, shelf), Path("x"), 2, silent)
-    assert made == {"ext2": ["1", "2", "3"], "ext4": ["1", "2", "3"]}
-    assert list(made) == ["ext2", "ext4"]
+def names_of(samples):
+    return {case: [sample.run.path.name for sample in some] for case, some in samples.items()}
 
 
-@pytest.mark.usefixtures("_seeds_for_samples")
+def claim(name, *cases):
+    """Return a claim whose verdict says on which runs it was judged, and by which process."""
+    return Claim(name, name, "here", cases, lambda samples: Verdict(REPRODUCED, repr((names_of(samples), os.getpid()))))
+
+
+@pytest.mark.usefixtures("_nothing_boots")
+def test_claims_are_judged_elsewhere_on_all_runs_of_their_cases(shelf):
+    claims = [claim("both", "ext4", "ext2"), claim("none"), claim("one", "ext2"), claim("two", "ext2")]
+    claims[1] = Claim("none", "", "", (), untested("nobody can"))
+    found = runs.examine(claims, runs.jobs(["ext4", "ext2"], 3, shelf), Path("x"), 2)
+    assert [each.name for each, _ in found.verdicts] == ["both", "none", "one", "two"]
+    verdicts = {each.name: verdict for each, verdict in found.verdicts}
+    assert verdicts.pop("none").why == "nobody can"
+    told = {name: eval(verdict.why) for name, verdict in verdicts.items()}
+    ext2, ext4 = ([f"{case}-{seed}" for seed in (1, 2, 3)] for case in ("ext2", "ext4"))
+    assert {name: seen for name, (seen, _) in told.items()} == {
+        "both": {"ext4": ext4, "ext2": ext2},
+        "one": {"ext2": ext2},
+        "two": {"ext2": ext2},
+    }
+    assert os.getpid() not in {pid for _, pid in told.values()}
+    assert names_of(found.samples) == {"ext2": ext2, "ext4": ext4}
+    assert list(found.samples) == ["ext2", "ext4"]
+
+
+@pytest.mark.usefixtures("_nothing_boots")
 def test_nothing_to_run(shelf):
-    assert runs.make([], Path("x"), 2, silent) == {}
+    found = runs.examine([Claim("none", "", "", (), untested("nobody can"))], [], Path("x"), 2)
+    assert [verdict.why for _, verdict in found.verdicts] == ["nobody can"]
+    assert (found.samples, found.shown) == ({}, {})
 
 
-@pytest.mark.usefixtures("_seeds_for_samples")
-def test_the_first_run_of_each_case_is_drawn_when_it_is_there(shelf):
-    drawn, busy = [], threading.Lock()
-
+@pytest.mark.usefixtures("_nothing_boots")
+def test_the_first_run_of_each_case_is_drawn_by_who_made_it(shelf):
     def draw(case, sample):
-        assert busy.acquire(blocking=False), "two are drawn at a time"
-        time.sleep(0.01)
-        drawn.append((case, sample))
-        busy.release()
+        return [(case, sample.run.path.name, os.getpid())]
 
-    runs.make(runs.jobs(["ext2", "ext4", "ext4-bfq", "sync"], 3, shelf), Path("x"), 4, silent, draw)
-    assert sorted(drawn) == [("ext2", "1"), ("ext4", "1"), ("ext4-bfq", "1"), ("sync", "1")]
+    found = runs.examine([claim("x", "ext2")], runs.jobs(["ext2", "sync"], 3, shelf), Path("x"), 2, draw)
+    assert {case: [name for _, name, _ in shown] for case, shown in found.shown.items()} == {
+        "ext2": ["ext2-1"],
+        "sync": ["sync-1"],
+    }
+    assert os.getpid() not in {pid for shown in found.shown.values() for *_, pid in shown}
 
 
-class Failed(str):
-    """A run, called as its seed, that failed."""
+@pytest.mark.usefixtures("_nothing_boots")
+def test_a_claim_that_cannot_be_judged_is_the_users_to_hear_of(shelf):
+    def check(samples):
+        raise InputError("its trace is damaged")
 
-    failure = ""
+    with pytest.raises(InputError, match="damaged"):
+        runs.examine([Claim("x", "", "", ("ext2",), check)], runs.jobs(["ext2"], 2, shelf), Path("x"), 2)
 
 
 @pytest.fixture
-def _fails(_seeds_for_samples, monkeypatch, request):
+def _fails(_nothing_boots, monkeypatch, request):
     """Let all runs fail with this reason."""
 
-    def run(wanted, results, *, report):
-        raise RunFailedError(request.param, Path(str(wanted.spec.seed)))
-
-    def read(path):
-        found = Failed(path.name)
-        found.failure = request.param
-        return found
+    def run(wanted, results):
+        raise RunFailedError(request.param, results / f"{wanted.spec.name}-{wanted.spec.seed}")
 
     monkeypatch.setattr(runs, "run_experiment", run)
-    monkeypatch.setattr(runs, "read_run", read)
+    monkeypatch.setattr(runs, "read_run", lambda path: FakeRun(path, request.param))
     monkeypatch.setattr("wblab.host.request.check_kernel", lambda spec, kernel: None)  # the model of a device
 
 
@@ -114,13 +147,14 @@ LOST = "the trace lost 12 events: raise trace.buffer or trace fewer events"
 @pytest.mark.usefixtures("_fails")
 @pytest.mark.parametrize("_fails", [LOST], indirect=True)
 def test_a_case_that_may_lose_events_is_looked_at_all_the_same(shelf):
-    assert runs.make(runs.jobs(["all-4k"], 2, shelf), Path("x"), 2, silent) == {"all-4k": ["1", "2"]}
+    found = runs.examine([], runs.jobs(["all-4k"], 2, shelf), Path("x"), 2)
+    assert names_of(found.samples) == {"all-4k": ["all-4k-1", "all-4k-2"]}
     with pytest.raises(RunFailedError, match="lost 12 events"):
-        runs.make(runs.jobs(["ext4"], 1, shelf), Path("x"), 1, silent)
+        runs.examine([], runs.jobs(["ext4"], 1, shelf), Path("x"), 1)
 
 
 @pytest.mark.usefixtures("_fails")
 @pytest.mark.parametrize("_fails", ["the kernel panicked"], indirect=True)
 def test_such_a_case_may_not_fail_otherwise(shelf):
     with pytest.raises(RunFailedError, match="panicked"):
-        runs.make(runs.jobs(["all-4k"], 1, shelf), Path("x"), 1, silent)
+        runs.examine([], runs.jobs(["all-4k"], 1, shelf), Path("x"), 1)

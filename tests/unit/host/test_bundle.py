@@ -10,7 +10,7 @@ from wblab.core.errors import WblabError
 from wblab.host import bundle as module
 from wblab.host.bundle import bundle, sources_sha256
 from wblab.host.command import interpreter
-from wblab.host.pool import side_by_side
+from wblab.host.jobs import all_of, working
 from wblab.lab.places import PROGRAM, ROOT
 
 
@@ -164,4 +164,6 @@ import encodings.idna, json.tool  # what the guest's program does not need is wh
 
 def test_runs_side_by_side_may_make_it_at_once(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert len(set(side_by_side(range(4), lambda job, report: bundle(interpreter()), 4))) == 1
+    with working(lambda job: bundle(interpreter()), 4) as workers:
+        made = all_of(workers, {str(number): number for number in range(4)})
+    assert len(set(made.values())) == 1
