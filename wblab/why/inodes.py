@@ -65,8 +65,8 @@ def read_inodes(run: Run, recorded: Recorded) -> Inodes:
     found: dict[Inode, set[str]] = {}
     if name in trace.names:
         events = trace.events(name)
-        columns = device_numbers(events), events["ino"].astype(np.int64), events.pid.astype(np.int64)
-        for device, inode, pid in set(zip(*(column.tolist() for column in columns), strict=True)):
+        rows = np.stack([device_numbers(events), events["ino"].astype(np.int64), events.pid.astype(np.int64)])
+        for device, inode, pid in np.unique(rows, axis=1).T.tolist():
             if inode != device:  # pages of a device itself are its filesystem's
                 found.setdefault((device, inode), set()).add(recorded.name(pid))
     writers = {inode: tuple(sorted(names)) for inode, names in found.items()}
