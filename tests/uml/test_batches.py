@@ -27,9 +27,9 @@ ROOM = (
     *("memory=420MiB", "sysctl.vm.dirty_background_ratio=0", "sysctl.vm.dirty_ratio=0"),
     *("sysctl.vm.dirty_background_bytes=6000000", "sysctl.vm.dirty_bytes=12000000"),
     *("trace.buffer=96MiB", 'trace.blame="never"', 'trace.events=["raw_syscalls", "sched:sched_switch"]'),
+    *("trace.filters={}", "trace.triggers={}"),
 )
-QUICK = ("base-device", "two-disks", "stick")
-OTHERS = sorted({path.stem for path in PRESETS.glob("*.toml")} - {"base", *QUICK})
+OTHERS = sorted({path.stem for path in PRESETS.glob("*.toml")} - {"base"})
 
 Batched = Callable[[str, int], Run]
 
@@ -62,7 +62,7 @@ def assert_same(one: Run, other: Run) -> None:
     was, is_now = columns(one), columns(other)
     assert was.keys() == is_now.keys()
     assert [key for key in was if not np.array_equal(was[key], is_now[key])] == []
-    assert len(was["times of sys_enter"]) > 1000
+    assert len(was["times of sys_enter"]) > 100  # the shortest preset makes 172
 
 
 def test_batches_of_any_size(run):
@@ -71,12 +71,6 @@ def test_batches_of_any_size(run):
         assert_same(plain, run("base", batch))
 
 
-@pytest.mark.parametrize("preset", QUICK)
-def test_presets(run, preset):
-    assert_same(run(preset, PLAIN), run(preset, ALL))
-
-
-@pytest.mark.soak
 @pytest.mark.parametrize("preset", OTHERS)
 def test_all_other_presets(run, preset):
     assert_same(run(preset, PLAIN), run(preset, ALL))
