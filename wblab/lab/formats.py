@@ -64,6 +64,7 @@ CAPTURE = Format("a run directory", 1, ("capture",), silent=True)
 MATRIX = Format("a matrix directory", 1, ("matrix",), most_bytes=512 << 20)  # 100,000 cells, each with its spec
 BISECTION = Format("the directory of a bisection", 1, ("bisect",))
 VERIFICATION = Format("the directory of a verification", 1, ("verify",))
+ANALYSIS = Format("the analysis of an exploration", 1, ("analysis",))
 COMPARISON = Format("what 'wblab compare --json' printed", 1, ("compare",))
 
 
