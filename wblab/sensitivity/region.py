@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wblab.sensitivity.levels import joined
-from wblab.sensitivity.observed import Codes, Factor, Observed, Response, Values
+from wblab.sensitivity.observed import Factor, Observed, Response, Values
 from wblab.sensitivity.tail import in_tail, wilson
 
 Marks = NDArray[np.bool_]
@@ -72,24 +72,17 @@ def best_region(
     choosing, judging = places[: len(places) // 2], places[len(places) // 2 :]
     if len(choosing) < 2 * _LEAST_ROWS:
         return None
-    few = [
-        joined(factor, column)
-        for factor, column in zip(observed.factors, observed.codes.T, strict=True)
-        if not factor.is_dummy
-    ]
-    conditions = _chosen(few, response, choosing)
-    if not conditions:
+    chosen = _chosen(observed, response, choosing)
+    if not chosen:
         return None
-    marks = np.ones(len(response.values), np.bool_)
-    for (factor, codes), levels in conditions:
-        marks &= np.isin(codes, [factor.levels.index(level) for level in levels])
+    marks = np.logical_and.reduce([within for _, within in chosen])
     inside = judging[marks[judging]]
     if not len(inside):
         return None
     hits = int(in_tail(response.values[judging], response.more_is_better)[1][marks[judging]].sum())
     low, high = wilson(hits, len(inside), _CONFIDENCE)
     return Region(
-        conditions=tuple(Condition(factor.name, levels) for (factor, _), levels in conditions),
+        conditions=tuple(_condition(observed, place, within) for place, within in chosen),
         chosen_rows=int(marks[choosing].sum()),
         rows=len(inside),
         total=len(judging),
@@ -111,30 +104,39 @@ def front(one: Response, two: Response) -> NDArray[np.int64]:
     return best
 
 
-_Few = tuple[Factor, Codes]
-
-
-def _chosen(few: Sequence[_Few], response: Response, rows: NDArray[np.int64]) -> list[tuple[_Few, tuple[str, ...]]]:
-    """Return the conditions that these rows choose."""
-    found: list[tuple[_Few, tuple[str, ...]]] = []
+def _chosen(observed: Observed, response: Response, rows: NDArray[np.int64]) -> list[tuple[int, Marks]]:
+    """Return the conditions that these rows choose: the place of a factor, and which of all rows fulfil it."""
+    candidates = [
+        (place, np.isin(codes, levels))
+        for place, factor in enumerate(observed.factors)
+        if not factor.is_dummy
+        for few, codes in [joined(factor, observed.codes[:, place])]
+        for levels in _choices(few)
+    ]
+    found: list[tuple[int, Marks]] = []
     worst = _p90(response, rows)
     while len(found) < _MOST_CONDITIONS:
-        used = {factor.name for (factor, _), _ in found}
+        used = {place for place, _ in found}
         choices = [
-            (_p90(response, kept), -len(kept), one, levels, kept)
-            for one in few
-            if one[0].name not in used
-            for levels in _choices(one[0])
-            if len(kept := rows[np.isin(one[1][rows], levels)]) >= _LEAST_ROWS
+            (_p90(response, kept), -len(kept), number)
+            for number, (place, within) in enumerate(candidates)
+            if place not in used and len(kept := rows[within[rows]]) >= _LEAST_ROWS
         ]
         if not choices:
             break
-        p90, _, one, levels, kept = min(choices, key=lambda choice: choice[:2])
+        p90, _, number = min(choices)
         if worst - p90 <= _LEAST_GAIN * abs(worst):
             break
-        found.append((one, tuple(one[0].levels[level] for level in levels)))
-        worst, rows = p90, kept
+        found.append(candidates[number])
+        worst, rows = p90, rows[candidates[number][1][rows]]
     return found
+
+
+def _condition(observed: Observed, place: int, within: Marks) -> Condition:
+    """Return a condition by the levels of the factor itself, which neighbours were joined of."""
+    factor = observed.factors[place]
+    levels = np.unique(observed.codes[within, place]).tolist()
+    return Condition(factor.name, tuple(factor.levels[level] for level in levels))
 
 
 def _choices(factor: Factor) -> Iterator[tuple[int, ...]]:

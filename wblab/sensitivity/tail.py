@@ -190,4 +190,4 @@ def wilson(hits: ArrayLike, rows: ArrayLike, confidence: float) -> tuple[Values,
     share = np.asarray(hits, np.float64) / count
     middle = (share + z**2 / (2 * count)) / (1 + z**2 / count)
     arm = z / (1 + z**2 / count) * np.sqrt(share * (1 - share) / count + z**2 / (4 * count**2))
-    return middle - arm, middle + arm
+    return np.maximum(middle - arm, 0), np.minimum(middle + arm, 1)
