@@ -17,7 +17,8 @@ from wblab.core.units import NS_PER_S
 from wblab.guest.agenda import agenda
 from wblab.guest.agents import provide_lab, start_agents, stop_agents
 from wblab.guest.cgroups import make_cgroups, mount_cgroups
-from wblab.guest.disk import release_disks, set_up_disk, write_out
+from wblab.guest.disk import lift_throttles, set_up_disk, unmount_disks, write_out
+from wblab.guest.extents import map_files
 from wblab.guest.loads import Running, lay_out_files, start_loads, stop_loads, wait_for
 from wblab.guest.mounts import mount_all
 from wblab.guest.settings import set_sysctls
@@ -98,7 +99,10 @@ def run(spec: Spec, parameters: dict[str, Any], status: int) -> None:
         say(status, "write")
         write_loads(layout.SCRATCH, running)
     rundir.write_disks(layout.SCRATCH, write_out(spec))
-    release_disks(spec)
+    lift_throttles(spec)
+    if files := map_files(spec):
+        rundir.write_extents(layout.SCRATCH, files)
+    unmount_disks(spec)
 
 
 def on_grid(spec: Spec, time_ns: int) -> int:

@@ -36,6 +36,7 @@ class Chunks(OnFile):
     kind = "chunks"
     role = "offender"
     sleeps_first = True
+    maps_files = True
     wait: Nanoseconds
     size: Bytes
     order: str = "0123"
