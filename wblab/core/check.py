@@ -30,6 +30,7 @@ MIN_DISK = {
     "exfat": 4 << 20,
     "none": 1 << 20,
 }
+MOST_SPARSE_BYTES = 64 << 30
 MAX_KERNEL = 2**32 - 1  # tt_syscall_ns and all but the rates of the device's model are 32 bits wide
 MAX_DEPTH = 64  # UBD_QUEUE_DEPTH in the kernel
 MODEL_KEYS = (
@@ -116,6 +117,7 @@ def check_disks(spec: Spec) -> None:
         _check_model(disk, spec.disk_key(name))
         check_stack(spec, name)
         _check_size(disk, size_bytes(spec, name), spec.disk_key(name))
+        _check_sparse(spec, name)
     check_memory_disks(spec)
     for name, load in spec.load.items():
         if load.disk and load.disk not in spec.disk:
@@ -137,6 +139,22 @@ def _check_size(disk: Disk, size: int, key: str) -> None:
         raise InputError(f"{key}.size: {size} bytes is not a multiple of 4096")
     if disk.is_hardware and disk.write_bps <= 0:
         raise InputError(f"{key}.write_bps: a disk that writes nothing never ends: give for example 1MiB/s")
+
+
+def _check_sparse(spec: Spec, name: str) -> None:
+    """Raise InputError for a disk that cannot take less memory than its size."""
+    disk, key = spec.disk[name], spec.disk_key(name)
+    if not disk.memory:
+        return
+    if disk.memory > disk.size:
+        raise InputError(f"{key}.memory: {format_bytes(disk.memory)} are more than the disk has: leave it out")
+    if disk.size > MOST_SPARSE_BYTES:
+        raise InputError(
+            f"{key}.size: {format_bytes(disk.size)} is too large: give at most {format_bytes(MOST_SPARSE_BYTES)}"
+        )
+    if disk.filesystem == "btrfs" or part_of(spec, name):
+        what = "btrfs" if disk.filesystem == "btrfs" else "a part of another disk"
+        raise InputError(f"{key}.memory: {what} takes memory for all its size: leave it out")
 
 
 def _check_target(spec: Spec, name: str) -> None:

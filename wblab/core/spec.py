@@ -36,6 +36,7 @@ class Clock:
 class Disk:
     """A disk under test and its filesystem.
 
+    memory: how much memory it may take, which it takes as it is written; 0: all its size, taken before the guest boots.
     filesystem: `none`, loads of the raw kinds have the device itself, or another disk is made of it.
     model: `throttle` caps writes through blkio, above the scheduler; `device` is a server below it that takes
     `latency` + bytes / `write_bps` for a request. All others are no hardware: the kernel makes them of other disks, or
@@ -55,6 +56,7 @@ class Disk:
     """
 
     size: Bytes = Bytes(0)
+    memory: Bytes = Bytes(0)
     filesystem: Filesystem = "ext4"
     mkfs_options: tuple[str, ...] = ()
     mount_options: tuple[str, ...] = ()
@@ -84,6 +86,11 @@ class Disk:
     def is_hardware(self) -> bool:
         """Whether it is a device that the host makes."""
         return self.model in ("throttle", "device")
+
+    @property
+    def memory_bytes(self) -> Bytes:
+        """How much memory of the host it may take."""
+        return self.memory or self.size
 
 
 @dataclass(frozen=True, kw_only=True)
