@@ -4,6 +4,7 @@ import json
 import os
 import time
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -39,7 +40,12 @@ def main() -> NoReturn:
         spec = from_table(Spec, parameters["spec"], exact=True)
         if spec.needs_lab:
             provide_lab(parameters["python"])
-        run(spec, parameters, status)
+        if "age" in parameters:
+            from wblab.guest.aging import age_disks  # here: a run would take time and memory for it
+
+            age_disks(spec, partial(say, status, "disk"))
+        else:
+            run(spec, parameters, status)
     except BaseException as error:
         reason = str(error) if isinstance(error, WblabError) else f"{type(error).__name__} in the guest: {error}"
         if status is not None:
