@@ -105,15 +105,14 @@ def _run(store: "Store", client: "Client | None", at_once: int) -> "Tally":
     from wblab.matrix.cluster import Cluster
     from wblab.matrix.forked import forked
     from wblab.matrix.run import run_missing
-    from wblab.matrix.work import warm
 
     try:
         with ExitStack() as stack:
             if client is not None:
                 workers: Workers = Cluster(client)
             else:
-                warm(store.kernels)
-                workers = stack.enter_context(forked(min(at_once, len(store.missing())), store.room()))
+                count = min(at_once, len(store.missing()))
+                workers = stack.enter_context(forked(count, store.room(), store.kernels))
             return run_missing(store, workers, stack.enter_context(bar(store.matrix.name)))  # it has a thread
     except (WblabError, KeyboardInterrupt):
         print(printable(f"wblab: to go on: wblab matrix --resume {store.path}"), file=sys.stderr)
