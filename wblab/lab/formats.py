@@ -23,6 +23,7 @@ BISECTION_RECORD, BISECTION_LOG = "bisect.json", "git-bisect.log"
 DESIGN = "design.json"  # beside the others in the directory of an exploration
 # The directory of a verification.
 REPORT, VERDICTS = "report.html", "verdicts.json"
+MADE_OF = "made-of"  # of a square of the atlas: which it was made of, in short
 PAGE = ".html"  # how the name of a page ends; of a picture, see wblab/plot/picture.py
 
 UML, LIVE = "uml", "live"  # runs in a guest, and on a machine itself
