@@ -65,7 +65,7 @@ class LoadCycles:
 
     @cached_property
     def idle_ns(self) -> Times:
-        """How long the load meant to sleep in each cycle; an offender only in its first."""
+        """How long the load meant to sleep in each cycle; an offender before its first work, too."""
         idle = np.full(len(self.durations_ns), self.load.idle_ns(1), dtype=np.int64)
         idle[:1] = self.load.idle_ns(0)
         return idle
@@ -128,7 +128,7 @@ class Run:
     def offender_starts_ns(self) -> dict[str, int]:
         """Return when each offender began to write, by its name."""
         return {
-            item.name: int(item.boundaries_ns[0]) + item.load.idle_ns(0)
+            item.name: int(item.boundaries_ns[0]) + item.load.idle_ns(0) - item.load.idle_ns(1)
             for item in self.loads
             if item.load.role == "offender"
         }

@@ -20,6 +20,7 @@ SHARE = _PACKAGED if INSTALLED else ROOT
 PROGRAM = SHARE / "experiment.py"  # what guests run
 PRESETS = SHARE / "experiments"
 MATRICES = PRESETS / "matrices"
+EXPLORATIONS = PRESETS / "explorations"
 DISKS = PRESETS / "disks"
 LINUX_UML = SHARE / "linux-uml"
 

@@ -11,7 +11,7 @@ from wblab.core.tables import to_table
 from wblab.core.units import NS_PER_S
 from wblab.lab.progress import Report
 from wblab.matrix import work
-from wblab.matrix.plan import Cell
+from wblab.matrix.cells import Cell
 from wblab.matrix.store import Store
 from wblab.matrix.workers import Workers
 

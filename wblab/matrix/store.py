@@ -21,6 +21,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from wblab.core.errors import InputError, WblabError
@@ -40,7 +41,8 @@ from wblab.lab.formats import (
     write_json,
 )
 from wblab.lab.results import STAGED, commit, stage
-from wblab.matrix.plan import Cell, Matrix, from_json, run_name, to_json
+from wblab.matrix.cells import Cell, run_name
+from wblab.matrix.plan import Matrix, from_json, to_json
 from wblab.matrix.table import Part, results_table, run_rows
 
 if TYPE_CHECKING:
@@ -59,12 +61,20 @@ class Store:
         self._rows: dict[str, list[Row]] = {}  # of runs whose metrics are known, by their directories' names
 
     @classmethod
-    def create(cls, results: Path, matrix: Matrix, kernels: Mapping[str, Mapping[str, Any]]) -> "Store":
-        """Make a new matrix directory. Raises InputError where there can be none."""
+    def create(
+        cls,
+        results: Path,
+        matrix: Matrix,
+        kernels: Mapping[str, Mapping[str, Any]],
+        beside: Mapping[str, bytes] = MappingProxyType({}),
+    ) -> "Store":
+        """Make a new matrix directory, with further files by their names. Raises InputError where there can be none."""
         content = MATRIX.head() | {"start": now(), "kernels": dict(kernels)}
         try:
             staged = stage(results, matrix.name)
             (staged / RUNS).mkdir()
+            for name, text in beside.items():
+                (staged / name).write_bytes(text)
             write_json(staged / PLAN, content | to_json(matrix))
             return cls(commit(staged), matrix, kernels)
         except OSError as error:
