@@ -53,7 +53,8 @@ def is_headline(about: About) -> bool:
     Of the innocent these are pauses; of an offender its throughput or time, and when its disk could be unplugged.
     """
     if about.sort.role == "offender":
-        return about.metric in (UNPLUG, "throughput_bps" if about.sort.has_pauses else "mean_cycle_s")
+        own = ("dspan_bytes",) if about.sort.maps_files else ()
+        return about.metric in (UNPLUG, "throughput_bps" if about.sort.has_pauses else "mean_cycle_s", *own)
     if about.metric == "cycle_rate_hz":
         return about.sort.waits_for_disk
     return about.sort.role == "innocent" and about.metric in _HEADLINES
