@@ -67,6 +67,7 @@ MATRIX = Format("a matrix directory", 1, ("matrix",), most_bytes=512 << 20)  # 1
 EXPLORATION = Format("the directory of an exploration", 1, ("explore",), most_bytes=256 << 20)
 BISECTION = Format("the directory of a bisection", 1, ("bisect",))
 VERIFICATION = Format("the directory of a verification", 1, ("verify",))
+ANALYSIS = Format("the analysis of an exploration", 1, ("analysis",))
 COMPARISON = Format("what 'wblab compare --json' printed", 1, ("compare",))
 
 
