@@ -12,6 +12,8 @@ from wblab.core.errors import InputError, WblabError
 from wblab.lab.printable import printable
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from distributed import Client
 
     from wblab.kernels import Shelf
@@ -38,6 +40,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PATH",
         help="a path that its cells name and may run; again for more",
     )
+    add_where(parser)
+    add_json(parser, "print directory, numbers and failures as JSON")
+    add_removed(parser, "--workers", "--jobs N")
+    add_removed(parser, "--scheduler", "--cluster ADDRESS")  # of live it is the disk's
+    parser.set_defaults(run=_matrix)
+
+
+def add_where(parser: argparse.ArgumentParser) -> None:
+    """Add --jobs and --cluster: where runs are made."""
     where = parser.add_mutually_exclusive_group()
     add_jobs(where)
     where.add_argument(
@@ -47,10 +58,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "as you, here and on the workers: use tls:// with certificates (dask's configuration, distributed.comm.tls), "
         "or tcp:// on a network that you trust",
     )
-    add_json(parser, "print directory, numbers and failures as JSON")
-    add_removed(parser, "--workers", "--jobs N")
-    add_removed(parser, "--scheduler", "--cluster ADDRESS")  # of live it is the disk's
-    parser.set_defaults(run=_matrix)
 
 
 def _matrix(arguments: argparse.Namespace) -> None:
@@ -70,8 +77,14 @@ def _matrix(arguments: argparse.Namespace) -> None:
             check_workers(client, orders(matrix, kernels))
         store = store or Store.create(results(arguments), matrix, kernels)
         stack.enter_context(store.held())
-        tally = _run(store, client, arguments.jobs or processors())
+        tally = run_store(store, client, arguments.jobs or processors())
     _print(store, tally, arguments.json)
+
+
+def resumed(arguments: argparse.Namespace) -> Path:
+    """Return the directory that --resume names: a path, or one of the results."""
+    given: Path = arguments.resume
+    return next((path for path in (given, results(arguments) / given) if path.is_dir()), given)
 
 
 def _planned(arguments: argparse.Namespace, shelf: "Shelf") -> "tuple[Store | None, Matrix, Kernels]":
@@ -86,10 +99,7 @@ def _planned(arguments: argparse.Namespace, shelf: "Shelf") -> "tuple[Store | No
     if arguments.resume:
         if arguments.seeds is not None:
             raise InputError("--seeds: a matrix is resumed with the seeds that it was begun with")
-        path = next(
-            (p for p in (arguments.resume, results(arguments) / arguments.resume) if p.is_dir()), arguments.resume
-        )
-        store = Store.open(path)
+        store = Store.open(resumed(arguments))
         check_kernels(store, shelf)
         return store, store.matrix, store.kernels
     if (arguments.seeds or 0) > MAX_RUNS:
@@ -99,8 +109,13 @@ def _planned(arguments: argparse.Namespace, shelf: "Shelf") -> "tuple[Store | No
     return None, matrix, described(matrix, shelf)
 
 
-def _run(store: "Store", client: "Client | None", at_once: int) -> "Tally":
-    """Run what is missing, with progress; if that ends early, say how to go on."""
+def run_store(
+    store: "Store", client: "Client | None", at_once: int, wanted: "Collection[str] | None" = None, verb: str = "matrix"
+) -> "Tally":
+    """Run what is missing, or of that the wanted runs, with progress; if that ends early, say how to go on.
+
+    verb: what goes on with it.
+    """
     from wblab.lab.progress import bar
     from wblab.matrix.cluster import Cluster
     from wblab.matrix.forked import forked
@@ -113,10 +128,10 @@ def _run(store: "Store", client: "Client | None", at_once: int) -> "Tally":
                 workers: Workers = Cluster(client)
             else:
                 warm(store.kernels)
-                workers = stack.enter_context(forked(min(at_once, len(store.missing())), store.room()))
-            return run_missing(store, workers, stack.enter_context(bar(store.matrix.name)))  # it has a thread
+                workers = stack.enter_context(forked(min(at_once, len(store.missing(wanted))), store.room()))
+            return run_missing(store, workers, stack.enter_context(bar(store.matrix.name)), wanted)  # it has a thread
     except (WblabError, KeyboardInterrupt):
-        print(printable(f"wblab: to go on: wblab matrix --resume {store.path}"), file=sys.stderr)
+        print(printable(f"wblab: to go on: wblab {verb} --resume {store.path}"), file=sys.stderr)
         raise
 
 
