@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wblab.commands.common import add_exp, add_jobs, add_json, add_removed, add_seeds, results
+from wblab.commands.common import add_exp, add_json, add_removed, add_seeds, add_where, results
 from wblab.core.errors import InputError, WblabError
 from wblab.lab.printable import printable
 
@@ -45,19 +45,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_removed(parser, "--workers", "--jobs N")
     add_removed(parser, "--scheduler", "--cluster ADDRESS")  # of live it is the disk's
     parser.set_defaults(run=_matrix)
-
-
-def add_where(parser: argparse.ArgumentParser) -> None:
-    """Add --jobs and --cluster: where runs are made."""
-    where = parser.add_mutually_exclusive_group()
-    add_jobs(where)
-    where.add_argument(
-        "--cluster",
-        metavar="ADDRESS",
-        help="a dask.distributed cluster, by its scheduler: its workers make the runs. Whoever reaches it can run code "
-        "as you, here and on the workers: use tls:// with certificates (dask's configuration, distributed.comm.tls), "
-        "or tcp:// on a network that you trust",
-    )
 
 
 def _matrix(arguments: argparse.Namespace) -> None:

@@ -22,6 +22,8 @@ COLUMNS = ("run", "load", "kind", "metric", "value")  # of the table, beside the
 BISECTION_RECORD, BISECTION_LOG = "bisect.json", "git-bisect.log"
 # The directory of a verification.
 REPORT, VERDICTS = "report.html", "verdicts.json"
+# The directory of a trial is that of a matrix, with a report; and what was tried, as it was then.
+TRIED = "trial.toml"
 PAGE = ".html"  # how the name of a page ends; of a picture, see wblab/plot/picture.py
 
 UML, LIVE = "uml", "live"  # runs in a guest, and on a machine itself
@@ -64,6 +66,7 @@ CAPTURE = Format("a run directory", 1, ("capture",), silent=True)
 MATRIX = Format("a matrix directory", 1, ("matrix",), most_bytes=512 << 20)  # 100,000 cells, each with its spec
 BISECTION = Format("the directory of a bisection", 1, ("bisect",))
 VERIFICATION = Format("the directory of a verification", 1, ("verify",))
+TRIAL = Format("the directory of a trial", 1, ("trial",))
 COMPARISON = Format("what 'wblab compare --json' printed", 1, ("compare",))
 
 

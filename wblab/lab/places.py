@@ -21,6 +21,7 @@ PROGRAM = SHARE / "experiment.py"  # what guests run
 PRESETS = SHARE / "experiments"
 MATRICES = PRESETS / "matrices"
 DISKS = PRESETS / "disks"
+TRIALS = PRESETS / "trials"
 LINUX_UML = SHARE / "linux-uml"
 
 _CHOSEN = os.environ.get("WBLAB_EXP")
