@@ -99,8 +99,7 @@ def _planned(arguments: argparse.Namespace, shelf: "Shelf") -> "tuple[Store | No
         wisdom = _chosen(arguments)
         kernel = full_name(arguments.kernel) if arguments.kernel else ""
         return None, wisdom, trial_matrix(wisdom, arguments.seeds or MOST_SEEDS, kernel)
-    given = (arguments.numbers, arguments.file, arguments.seeds, arguments.kernel)
-    if any(given):
+    if any((arguments.numbers, arguments.file, arguments.seeds)):  # a path of a kernel is given again: it may be run
         raise InputError("--resume: a trial is resumed as it was begun: leave out all else that says what to try")
     store = Store.open(resumed(arguments))
     check_kernels(store, shelf)
