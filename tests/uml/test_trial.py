@@ -13,6 +13,7 @@ memory = "16GiB"
 write_bps = "100MB/s"
 [ground.short]
 base = "base-device"
+title = "short"
 about = "short runs"
 disk = "disk"
 set = ["trace.blame=\\"never\\"", "trace.events=[\\"writeback:balance_dirty_pages\\", \\"writeback:writeback_start\\"]",

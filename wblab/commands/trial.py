@@ -126,7 +126,7 @@ def _run_rounds(store: "Store", wisdom: "Wisdom", client: "Client | None", at_on
     """Run a few seeds of all, then more of what they leave open; return which runs failed, and why."""
     from wblab.commands.matrix import run_store
     from wblab.trial.judged import judged
-    from wblab.trial.measured import measured
+    from wblab.trial.measured import is_refusal, measured
     from wblab.trial.rounds import first_runs, further_runs, rounds
 
     cells = store.matrix.cells
@@ -144,7 +144,7 @@ def _run_rounds(store: "Store", wisdom: "Wisdom", client: "Client | None", at_on
             continue
         tally = run_store(store, client, at_once, wanted, "trial")
         failed |= {item.cell.with_seed(item.seed).name: reason for item, reason in tally.failures}
-    return [f"{name}: {reason}" for name, reason in failed.items()]
+    return [f"{name}: {reason}" for name, reason in failed.items() if not is_refusal(reason)]
 
 
 def _judged(store: "Store", wisdom: "Wisdom") -> "Result":

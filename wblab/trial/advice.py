@@ -42,11 +42,13 @@ class Machine:
 class Ground:
     """Where all is tried: a preset, with changes, and whose loads are what.
 
-    disk: the one that the offender writes to; limits of a single disk are for it. loads: by their roles. set: as
-    `wblab run --set` takes it. only: numbers of the recommendations that are tried here; all, where none is named.
+    title: in a few words. disk: the one that the offender writes to; limits of a single disk are for it. loads: by
+    their roles. set: as `wblab run --set` takes it. only: numbers of the recommendations that are tried here; all,
+    where none is named.
     """
 
     base: str
+    title: str
     about: str
     disk: str
     loads: dict[str, tuple[str, ...]]
@@ -69,6 +71,11 @@ class Value:
     queue: dict[str, int | str] = field(default_factory=dict)
     set: tuple[str, ...] = ()
     grounds: tuple[str, ...] = ()
+
+    @property
+    def is_setting(self) -> bool:
+        """Whether it sets anything on a machine; else it is what the kernel does of itself."""
+        return bool(self.sysctl or self.bdi or self.mount or self.queue)
 
 
 @dataclass(frozen=True, kw_only=True)

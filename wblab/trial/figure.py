@@ -10,13 +10,12 @@ from matplotlib.lines import Line2D
 from wblab.plot.style import DPI, GRID, NEUTRAL
 from wblab.trial.advice import Wisdom
 from wblab.trial.judged import Tried
-from wblab.trial.verdict import HARM_PERCENT, HARMS, judge
 
-_WIDTH_IN, _ROW_IN, _HEAD_IN = 15.0, 0.27, 1.9
+_WIDTH_IN, _ROW_IN, _HEAD_IN = 16.5, 0.27, 1.9
 _LESS, _MORE = "#00684C", "#A84300"  # of the pages of comparisons
 _MARKS = {"by seconds": "o", "by memory": "s", "as it is": "D"}
 _OFF = {"by seconds": -0.16, "by memory": 0.16, "as it is": 0.0}
-_LONGEST_NAME = 46
+_LONGEST_NAME = 62
 _DECADES = (0.01, 100.0)
 
 
@@ -30,13 +29,14 @@ class Drawn:
 
 def drawn(tried: Sequence[Tried], wisdom: Wisdom) -> Drawn:
     """Draw a column for each ground, a row for each value; on the left of the line the innocent are better off."""
-    keys = [key for key in wisdom.values() if any(item.key == key and item.others for item in tried)]
+    tried = [item for item in tried if item.others is not None and item.value.is_setting]
+    keys = [key for key in wisdom.values() if any(item.key == key for item in tried)]
     grounds = [name for name in wisdom.ground if any(item.ground == name for item in tried)]
     picture = Picture(figsize=(_WIDTH_IN, _HEAD_IN + _ROW_IN * len(keys)), dpi=DPI, layout="constrained")
     axes = picture.subplots(1, len(grounds), sharey=True, sharex=True, squeeze=False)[0]
     for ground, ax in zip(grounds, axes, strict=True):
         _draw([item for item in tried if item.ground == ground], keys, ax)
-        ax.set_title(ground, fontsize=11)
+        ax.set_title(f"{ground}\n{wisdom.ground[ground].title}", fontsize=9)
     axes[0].set_yticks(range(len(keys)), [_name(key, wisdom) for key in keys], fontsize=8.5)
     axes[0].set_ylim(len(keys) - 0.5, -0.5)
     picture.supxlabel("the longest stop of those who write little, as a multiple of that with the kernel's defaults")
@@ -70,14 +70,7 @@ def _draw(items: Sequence[Tried], keys: Sequence[str], ax: Any) -> None:
 
 
 def _colour(item: Tried) -> str:
-    """Return green where it is shown to be shorter than by a tenth more, and by more than noise; red where longer."""
-    figure = item.others
-    if figure is None or not figure.is_shown:
-        return NEUTRAL
-    if judge(None, figure) == HARMS:
-        return _MORE
-    high = figure.interval.high
-    return _LESS if high is not None and high < 1 / (HARM_PERCENT / 100) else NEUTRAL
+    return _LESS if item.helps_others else _MORE if item.harms_others else NEUTRAL
 
 
 def _name(key: str, wisdom: Wisdom) -> str:

@@ -1,5 +1,6 @@
 """All that was tried, and what became of it: each value on each ground, beside the default."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -10,7 +11,17 @@ from wblab.trial.asked import ASKED
 from wblab.trial.measured import RISING, TRACED, Measured
 from wblab.trial.plan import ADVICE, GROUND, SCALING
 from wblab.trial.scale import background_bytes
-from wblab.trial.verdict import HARM_PERCENT, NOTICED_S, Figure, Outcome, bound_figure, corrected, judge, ratio_figure
+from wblab.trial.verdict import (
+    HARM_PERCENT,
+    NOTICED_S,
+    RELIEF_PERCENT,
+    Figure,
+    Outcome,
+    bound_figure,
+    corrected,
+    judge,
+    ratio_figure,
+)
 
 _OTHERS: tuple[Role, Metric] = ("innocent", "longest_pause_s")
 _COST: tuple[Role, Metric] = ("offender", "throughput_bps")
@@ -35,7 +46,8 @@ class Kept:
 class Tried:
     """A value on one ground, scaled in one way, and how it compares with the default.
 
-    others: the innocents' longest stop, as a ratio. cost: the offender's rate, as a ratio.
+    others: the innocents' longest stop, as a ratio, beside HARM_PERCENT; relief: the same beside RELIEF_PERCENT. cost:
+    the offender's rate, as a ratio. refused: what of it the kernel does not take there.
     """
 
     key: str
@@ -43,8 +55,10 @@ class Tried:
     value: Value
     cell: Cell
     others: Figure | None
+    relief: Figure | None
     cost: Figure | None
     kept: tuple[Kept, ...]
+    refused: str = ""
 
     @property
     def ground(self) -> str:
@@ -64,7 +78,12 @@ class Tried:
     @property
     def harms_others(self) -> bool:
         """Whether it stops the innocent for longer."""
-        return judge(None, self.others) == "harms"
+        return self.value.is_setting and judge(None, self.others) == "harms"
+
+    @property
+    def helps_others(self) -> bool:
+        """Whether the innocent are stopped for less."""
+        return self.value.is_setting and judge(self.relief) == "holds"
 
 
 def judged(found: Measured, cells: Sequence[Cell]) -> list[Tried]:
@@ -96,9 +115,14 @@ def _tried(found: Measured, cells: Sequence[Cell]) -> Iterator[Tried]:
         if default is None:
             continue
         others = _ratio(found, cell, default, _OTHERS, HARM_PERCENT)
+        relief = _ratio(found, cell, default, _OTHERS, RELIEF_PERCENT)
         cost = _ratio(found, cell, default, _COST, _UNCHANGED)
-        kept = tuple(_kept(found, cells, cell, default, advice, promise) for promise in _promises(found, cell))
-        yield Tried(key, advice, value, cell, others, cost, kept)
+        kept = tuple(
+            _kept(found, cells, cell, default, advice, promise)
+            for promise in _promises(found, cell)
+            if not _is_short(promise, found, default)
+        )
+        yield Tried(key, advice, value, cell, others, relief, cost, kept, found.refused.get(cell.name, ""))
 
 
 def _promises(found: Measured, cell: Cell) -> list[Promise]:
@@ -113,6 +137,13 @@ def _promises(found: Measured, cell: Cell) -> list[Promise]:
         and (not promise.on or name in promise.on)
         and (not promise.of or value.name in promise.of)
     ]
+
+
+def _is_short(promise: Promise, found: Measured, default: Cell) -> bool:
+    """Return whether a promise is to shorten what nobody notices with the default already."""
+    if not 0 < promise.percent < _UNCHANGED or not promise.metric.endswith("_s"):
+        return False
+    return max(found.values(default, promise.role, promise.metric).values(), default=math.inf) <= NOTICED_S
 
 
 def _kept(  # noqa: PLR0913, PLR0917 - what a promise is about
@@ -157,14 +188,14 @@ def _harm(found: Measured, cell: Cell, default: Cell, of: tuple[Role, Metric]) -
 
 def _claims(item: Tried) -> list[Figure | None]:
     """Return all figures of which something could be claimed."""
-    return [item.others, item.cost, *(figure for kept in item.kept for figure in (kept.figure, kept.harm))]
+    return [item.others, item.relief, item.cost, *(figure for kept in item.kept for figure in (kept.figure, kept.harm))]
 
 
 def _settled(item: Tried, figures: Sequence[Figure | None]) -> Tried:
     """Return what was tried with its corrected figures, in the order of `_claims`, and the outcomes that follow."""
-    others, cost, *rest = figures
+    others, relief, cost, *rest = figures
     kept = []
     for one, figure, harm in zip(item.kept, rest[::2], rest[1::2], strict=True):
-        beside = () if one.promise.against else (harm, others)
+        beside = (harm, others) if item.value.is_setting else ()
         kept.append(replace(one, figure=figure, harm=harm, outcome=judge(figure, *beside)))
-    return replace(item, others=others, cost=cost, kept=tuple(kept))
+    return replace(item, others=others, relief=relief, cost=cost, kept=tuple(kept))

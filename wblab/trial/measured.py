@@ -1,7 +1,9 @@
 """What the runs of a trial measured, by cell and seed."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import errno
+import os
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
@@ -15,6 +17,8 @@ from wblab.data.metrics import MORE_IS_BETTER, UNPLUG
 from wblab.data.observations import read_table
 from wblab.data.pagecache import page_cache
 from wblab.data.run import read_run
+from wblab.lab.formats import EXPERIMENT, RUN
+from wblab.lab.results import STAGED
 from wblab.matrix.plan import Cell, run_name
 from wblab.matrix.store import Store
 from wblab.trial.advice import Metric, Role, Wisdom
@@ -23,6 +27,7 @@ from wblab.why.recorded import read_recorded
 
 RISING = MORE_IS_BETTER | {"copied_bps"}  # metrics of which more is better
 TRACED: frozenset[Metric] = frozenset({"asked_sleep_s", "longest_sleep_s", "periodic_writebacks"})
+_CANNOT_SET = "cannot set "  # wblab/guest/settings.py
 _THROTTLED = "balance_dirty_pages"
 _STARTED = "writeback_start"  # a round of the flusher's work begins (fs/fs-writeback.c: wb_writeback)
 
@@ -31,11 +36,15 @@ Figures = Mapping[tuple[str, str], float]  # of one run, by load and metric
 
 @dataclass(frozen=True)
 class Measured:
-    """The figures of all runs that there are, by cell and seed; and where their directories are."""
+    """The figures of all runs that there are, by cell and seed; and where their directories are.
+
+    refused: by cell, what the kernel did not take there.
+    """
 
     wisdom: Wisdom
     runs: Path
     figures: Mapping[str, Mapping[int, Figures]]
+    refused: Mapping[str, str] = field(default_factory=dict)
 
     def values(self, cell: Cell, role: Role, metric: Metric) -> dict[int, float]:
         """Return a metric of those who have a role on the cell's ground, by seed: of several, of who is worst off."""
@@ -56,7 +65,23 @@ def measured(store: Store, wisdom: Wisdom) -> Measured:
     columns = (table[name].tolist() for name in ("cell", "seed", "load", "metric", "value"))
     for cell, seed, load, metric, value in zip(*columns, strict=True):
         figures.setdefault(str(cell), {}).setdefault(int(seed), {})[load, metric] = float(value)
-    return Measured(wisdom, store.runs, figures)
+    return Measured(wisdom, store.runs, figures, _refused(store, figures))
+
+
+def is_refusal(reason: str) -> bool:
+    """Whether a run failed since the kernel does not take what was to be set, which is a finding and no failure."""
+    return reason.startswith(_CANNOT_SET) and reason.endswith(os.strerror(errno.EINVAL))
+
+
+def _refused(store: Store, measured: Collection[str]) -> dict[str, str]:
+    found = {}
+    for cell in store.matrix.cells:
+        path = store.runs / f"{STAGED}{run_name(cell, 1)}" / EXPERIMENT
+        if cell.name not in measured and path.is_file():
+            reason = str(RUN.read(path).get("reason", ""))
+            if is_refusal(reason):
+                found[cell.name] = reason.removeprefix(_CANNOT_SET).split(" in the guest")[0]
+    return found
 
 
 def _figure(figures: Figures, spec: Spec, loads: Sequence[str], metric: Metric) -> float | None:

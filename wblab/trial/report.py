@@ -22,11 +22,13 @@ from wblab.trial.words import (
     Row,
     cost_text,
     figure_text,
-    harmed_text,
     kernel_text,
+    others_text,
     place_text,
+    range_text,
     rows,
     threshold_text,
+    worst_text,
 )
 
 PICTURE = "trial.png"
@@ -106,7 +108,6 @@ def _item(advice: Advice, value: Value, key: str, found: Sequence[Row], result: 
     """Return what the page has of a value."""
     own = [row for row in found if row.key == key]
     everywhere = [item for item in result.tried if item.key == key]
-    harmed = [item for item in everywhere if item.harms_others]
     return {
         "key": key,
         "advice": advice,
@@ -116,14 +117,13 @@ def _item(advice: Advice, value: Value, key: str, found: Sequence[Row], result: 
                 "says": row.promise.says,
                 "outcome": row.outcome,
                 "counts": row.counts,
-                "figure": figure_text(row.worst.kept.figure, row.promise.metric) if row.worst else "",
+                "figure": worst_text(row),
                 "wanted": threshold_text(row.worst.kept.figure, row.promise.metric) if row.worst else "",
-                "place": row.worst.place if row.worst else "",
             }
             for row in own
         ],
-        "harmed": harmed_text(harmed),
-        "cost": cost_text(everywhere),
+        "others": others_text(everywhere) if value.is_setting else "",
+        "cost": cost_text(everywhere) if value.is_setting else "",
         "kernel": kernel_text(result.answers.get(key), key, result.wisdom),
         "places": [_place(item) for item in everywhere],
     }
@@ -132,6 +132,7 @@ def _item(advice: Advice, value: Value, key: str, found: Sequence[Row], result: 
 def _place(item: Tried) -> dict[str, Any]:
     return {
         "place": place_text(item),
+        "refused": item.refused,
         "others": figure_text(item.others),
         "cost": figure_text(item.cost),
         "kept": [
@@ -171,16 +172,9 @@ def _side(advice: Advice, result: Result) -> dict[str, Any]:
             for item in result.tried
             if item.advice is advice and item.ground == ground and item.others is not None
         ]
-        cells[ground] = _range(ratios)
+        cells[ground] = range_text(ratios)
     names = "; ".join(value.name for value in advice.value)
     return {"number": advice.number, "who": advice.who, "values": names, "cells": cells}
-
-
-def _range(ratios: Sequence[float]) -> str:
-    if not ratios:
-        return "-"
-    low, high = f"{min(ratios):.2f}", f"{max(ratios):.2f}"
-    return f"×{low}" if low == high else f"×{low} to ×{high}"
 
 
 def _row_json(row: Row, wisdom: Wisdom) -> dict[str, Any]:
@@ -205,6 +199,8 @@ def _tried_json(item: Tried) -> dict[str, Any]:
         "others": _figure_json(item.others),
         "cost": _figure_json(item.cost),
         "harms_others": item.harms_others,
+        "helps_others": item.helps_others,
+        "refused": item.refused,
         "promises": [_kept_json(kept) for kept in item.kept],
     }
 

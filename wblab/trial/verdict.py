@@ -20,6 +20,7 @@ UNKNOWN: Outcome = "unknown"
 # Nobody notices a wait of less (J. Nielsen, "Response Times: The 3 Important Limits", 1993): it counts as this long.
 NOTICED_S = 0.1
 HARM_PERCENT = 110  # what takes longer by less than a tenth is no harm
+RELIEF_PERCENT = 90  # and what is shorter by less, no relief
 LOOKS = 3  # how often a difference is looked at, at most: each time it could err
 ERROR = 0.05  # of all differences that are claimed, no more than this share is to be false
 _ROUNDING = 1e-9

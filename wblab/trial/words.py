@@ -47,11 +47,6 @@ class Row:
         found = [one.kept.outcome for one in self.looked]
         return f"{found.count(HOLDS)} of {len(found)}"
 
-    @property
-    def harmed(self) -> tuple[Tried, ...]:
-        """Where the value stops the innocent for longer than the default does."""
-        return tuple(item for item in self.everywhere if item.harms_others)
-
 
 def rows(tried: Sequence[Tried], wisdom: Wisdom) -> list[Row]:
     """Return a row for each value and promise."""
@@ -64,6 +59,15 @@ def rows(tried: Sequence[Tried], wisdom: Wisdom) -> list[Row]:
                 outcome = overall([one.kept.outcome for one in looked])
                 found.append(Row(key, promise, outcome, max(looked, key=_badness), looked, everywhere))
     return found
+
+
+def worst_text(row: Row) -> str:
+    """Return the figure that decides a promise, and where it was found."""
+    if row.worst is None:
+        return _NONE
+    if row.worst.tried.refused:
+        return f"the kernel refuses {row.worst.tried.refused} on {row.worst.place}"
+    return f"{figure_text(row.worst.kept.figure, row.promise.metric)} on {row.worst.place}"
 
 
 def place_text(item: Tried) -> str:
@@ -95,17 +99,31 @@ def threshold_text(figure: Figure | None, metric: str = "") -> str:
 
 def cost_text(items: Sequence[Tried]) -> str:
     """Return what becomes of the offender's rate on all grounds: the least and the greatest ratio."""
-    ratios = [item.cost.interval.estimate for item in items if item.cost is not None]
+    return range_text([item.cost.interval.estimate for item in items if item.cost is not None])
+
+
+def others_text(items: Sequence[Tried]) -> str:
+    """Return where the innocent are stopped for less, and where for longer, with the ratios of their longest stops."""
+    better = _grounds_text([item for item in items if item.helps_others])
+    worse = _grounds_text([item for item in items if item.harms_others])
+    said = [f"{word} on {where}" for word, where in (("shorter", better), ("longer", worse)) if where]
+    return "; ".join(said) or "no difference shown"
+
+
+def _grounds_text(items: Sequence[Tried]) -> str:
+    ratios: dict[str, list[float]] = {}
+    for item in items:
+        if item.others is not None:
+            ratios.setdefault(item.ground, []).append(item.others.interval.estimate)
+    return ", ".join(f"{ground} ({range_text(found)})" for ground, found in ratios.items())
+
+
+def range_text(ratios: Sequence[float]) -> str:
+    """Return ratios from the least to the greatest: ×0.41 to ×0.64."""
     if not ratios:
         return _NONE
     low, high = _short(min(ratios)), _short(max(ratios))
     return f"×{low}" if low == high else f"×{low} to ×{high}"
-
-
-def harmed_text(items: Sequence[Tried]) -> str:
-    """Return where the innocent are stopped for longer, and how much; the worst first."""
-    worst = sorted(items, key=lambda item: -item.others.interval.estimate if item.others else 0.0)
-    return "; ".join(f"{place_text(item)}: {figure_text(item.others)}" for item in worst)
 
 
 def kernel_text(answer: Answer | None, key: str, wisdom: Wisdom) -> str:
@@ -118,9 +136,7 @@ def terminal_table(found: Sequence[Row], wisdom: Wisdom) -> Table:
     lines = []
     for row in found:
         advice, value = wisdom.values()[row.key]
-        worst = row.worst
-        figure = f"{figure_text(worst.kept.figure, row.promise.metric)} on {worst.place}" if worst else _NONE
-        lines.append((row.key, advice.who, value.name, row.outcome, row.counts, figure, row.promise.says))
+        lines.append((row.key, advice.who, value.name, row.outcome, row.counts, worst_text(row), row.promise.says))
     return Table(lines, ("", "who", "what is set", "verdict", "holds in", "the worst place", "what is promised"))
 
 

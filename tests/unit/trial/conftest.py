@@ -13,6 +13,7 @@ memory = "16GiB"
 write_bps = "100MB/s"
 [ground.small]
 base = "{folder}/small.toml"
+title = "small"
 about = "a small one"
 disk = "disk"
 set = ["trace.events=[]"]

@@ -1,6 +1,7 @@
 """What becomes of values on a ground, how many seeds that takes, and the report."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,9 +9,10 @@ import pytest
 from wblab.matrix.plan import run_name
 from wblab.trial.asked import Answer
 from wblab.trial.judged import judged
+from wblab.trial.measured import is_refusal
 from wblab.trial.report import Result, write_report
 from wblab.trial.rounds import first_runs, further_runs, rounds
-from wblab.trial.words import rows
+from wblab.trial.words import others_text, rows, worst_text
 
 DEFAULT = ("default", "as it is")
 
@@ -84,3 +86,26 @@ def test_nothing_was_measured(pretend, matrix, wisdom):
     found = pretend(PAUSES)
     empty = type(found)(wisdom, found.runs, {})
     assert [kept.outcome for item in judged(empty, matrix.cells) for kept in item.kept] == ["unknown"] * 6
+
+
+def test_what_nobody_notices_cannot_be_shortened(pretend, matrix):
+    short = judged(pretend({DEFAULT: [0.05] * 5}), matrix.cells)
+    assert [kept.promise.says for item in short if item.key == "1" for kept in item.kept] == ["never over 1 s"] * 2
+
+
+def test_who_is_better_off_and_who_is_worse(tried):
+    assert {(item.key, item.way) for item in tried if item.helps_others} == {("1", "by seconds")}
+    assert {(item.key, item.way) for item in tried if item.harms_others} == {("2a", "by memory")}
+    assert others_text([item for item in tried if item.key == "1"]) == "shorter on small (×0.25)"
+
+
+def test_what_the_kernel_refuses_is_a_finding(pretend, matrix, wisdom):
+    assert is_refusal("cannot set disk.bdi.max_bytes to 9 in the guest: Invalid argument")
+    assert not is_refusal("cannot set disk.bdi.max_bytes to 9 in the guest: No such file or directory")
+    found = pretend(PAUSES)
+    cells = [cell.name for cell in matrix.cells if cell.levels["advice"] == "1"]
+    figures = {name: figures for name, figures in found.figures.items() if name not in cells}
+    refused = replace(found, figures=figures, refused=dict.fromkeys(cells, "vm.dirty_bytes to 9"))
+    row = rows(judged(refused, matrix.cells), wisdom)[0]
+    assert (row.outcome, row.counts) == ("unknown", "0 of 2")
+    assert worst_text(row) == "the kernel refuses vm.dirty_bytes to 9 on small, by seconds"
