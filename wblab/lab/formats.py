@@ -67,6 +67,7 @@ MATRIX = Format("a matrix directory", 1, ("matrix",), most_bytes=512 << 20)  # 1
 BISECTION = Format("the directory of a bisection", 1, ("bisect",))
 VERIFICATION = Format("the directory of a verification", 1, ("verify",))
 TRIAL = Format("the directory of a trial", 1, ("trial",))
+ANALYSIS = Format("the analysis of an exploration", 1, ("analysis",))
 COMPARISON = Format("what 'wblab compare --json' printed", 1, ("compare",))
 
 

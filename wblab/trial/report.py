@@ -9,6 +9,7 @@ from typing import Any
 from wblab.core.errors import WblabError
 from wblab.core.files import replace_file
 from wblab.core.units import format_bytes
+from wblab.data.discoveries import RATE
 from wblab.lab.formats import REPORT, RUNS, TRIAL, VERDICTS, write_json
 from wblab.matrix.plan import Cell, run_name
 from wblab.plot.render import render
@@ -17,7 +18,7 @@ from wblab.trial.advice import Advice, Value, Wisdom
 from wblab.trial.asked import Answer
 from wblab.trial.figure import drawn
 from wblab.trial.judged import Kept, Tried
-from wblab.trial.verdict import ERROR, Figure
+from wblab.trial.verdict import Figure
 from wblab.trial.words import (
     Row,
     cost_text,
@@ -89,7 +90,7 @@ def _page(result: Result, png: str, what: str) -> str:
         release=str(result.kernel.get("release", "")),
         runs=result.runs,
         seeds=result.seeds,
-        false_share=f"{ERROR:.0%}",
+        false_share=f"{RATE:.0%}",
         counts={name: sum(row.outcome == name for row in found) for name in _CLASSES},
         classes=_CLASSES,
         items=[_item(advice, value, key, found, result) for key, (advice, value) in wisdom.values().items()],

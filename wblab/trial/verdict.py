@@ -7,9 +7,9 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import false_discovery_control, ttest_1samp
 
-from wblab.data.statistics import Interval, interval
+from wblab.data import discoveries
+from wblab.data.statistics import DEFAULT, Interval, interval
 
 Outcome = Literal["holds", "does not hold", "harms", "unknown"]
 HOLDS: Outcome = "holds"
@@ -22,7 +22,6 @@ NOTICED_S = 0.1
 HARM_PERCENT = 110  # what takes longer by less than a tenth is no harm
 RELIEF_PERCENT = 90  # and what is shorter by less, no relief
 LOOKS = 3  # how often a difference is looked at, at most: each time it could err
-ERROR = 0.05  # of all differences that are claimed, no more than this share is to be false
 _ROUNDING = 1e-9
 
 
@@ -30,8 +29,8 @@ _ROUNDING = 1e-9
 class Figure:
     """A figure with its 95 % interval over seeds, beside a threshold.
 
-    absolute: in its own unit; else a ratio to what was before. rising: more is better. p: of Student's test that the
-    truth is the threshold, of one look; q: corrected for all that were looked at. broken: how many runs missed it.
+    absolute: in its own unit; else a ratio to what was before. rising: more is better. p: the least doubt at which the
+    interval excludes the threshold; q: corrected for all that were looked at. broken: how many runs missed it.
     """
 
     interval: Interval
@@ -50,7 +49,7 @@ class Figure:
     @property
     def is_shown(self) -> bool:
         """Whether the runs show on which side of the threshold the truth is."""
-        return self.interval.known and self.q <= ERROR
+        return self.interval.known and self.q <= discoveries.RATE
 
     @property
     def is_open(self) -> bool:
@@ -90,13 +89,10 @@ def bound_figure(values: Mapping[int, float], bound: float) -> Figure | None:
 def corrected(figures: Sequence[Figure]) -> list[Figure]:
     """Return figures whose q is corrected together for how many were looked at, and how often.
 
-    Y. Benjamini and Y. Hochberg, "Controlling the False Discovery Rate", 1995. Each p counts LOOKS times (Bonferroni),
-    as more seeds are run where the first ones do not decide.
+    Each p counts LOOKS times (Bonferroni), as more seeds are run where the first ones do not decide.
     """
-    if not figures:
-        return []
-    qs = false_discovery_control([min(1.0, LOOKS * figure.p) for figure in figures])
-    return [replace(figure, q=float(q)) for figure, q in zip(figures, qs, strict=True)]
+    qs = discoveries.corrected([min(1.0, LOOKS * figure.p) for figure in figures])
+    return [replace(figure, q=q) for figure, q in zip(figures, qs.tolist(), strict=True)]
 
 
 def judge(kept: Figure | None, *others: Figure | None) -> Outcome:
@@ -130,10 +126,10 @@ def _broken(values: NDArray[np.float64], threshold: float, rising: bool) -> int:
 
 
 def _p(values: NDArray[np.float64], threshold: float) -> float:
-    """Return the p value of Student's test that the mean is the threshold.
+    """Return the least doubt at which the interval excludes the threshold.
 
     Where all runs gave the same they show no chance at all: it is decided.
     """
-    if len(values) < 2:
-        return 1.0
-    return 0.0 if float(np.ptp(values)) <= _ROUNDING else float(ttest_1samp(values, threshold).pvalue)
+    found = interval([values - threshold], [1.0], scale=1.0)
+    p = found.p(DEFAULT.confidence)
+    return p if p is not None else 0.0 if found.known else 1.0

@@ -1,0 +1,68 @@
+"""What an exploration observed: for each run the level of every factor, and what it measured."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Values = NDArray[np.float64]
+Codes = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Factor:
+    """What was varied. levels: what they are called, in their order; of a range, those of its bins ("1–2 MiB").
+
+    ordered: its levels lie on a scale. is_dummy: it changes nothing in a run, and shows what chance alone gives.
+    """
+
+    name: str
+    levels: tuple[str, ...]
+    ordered: bool
+    is_dummy: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Response:
+    """What each run measured. unit: s, bytes, bytes/s, or nothing. values: of each row; NaN where the run failed.
+
+    log: its logarithm is worth a look, whatever its range is.
+    """
+
+    name: str
+    unit: str
+    values: Values
+    more_is_better: bool = False
+    log: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Observed:
+    """The rows of an exploration, each one run.
+
+    u: (rows, factors), in [0, 1), the sample that the levels were made of. codes: (rows, factors), which of its
+    factor's levels a row has. responses: by name. Raises ValueError where these do not fit together.
+    """
+
+    factors: tuple[Factor, ...]
+    u: Values
+    codes: Codes
+    responses: Mapping[str, Response]
+
+    def __post_init__(self) -> None:
+        shape = self.codes.shape
+        if len(shape) != 2 or shape[1] != len(self.factors) or self.u.shape != shape:
+            raise ValueError(f"{len(self.factors)} factors, u of {self.u.shape} and codes of {shape} do not fit")
+        if not np.issubdtype(self.codes.dtype, np.integer):
+            raise ValueError("codes are indices of levels: whole numbers")
+        if len({factor.name for factor in self.factors}) != len(self.factors):
+            raise ValueError("two factors have one name")
+        if ((self.u < 0) | (self.u >= 1)).any() or np.isnan(self.u).any():
+            raise ValueError("u is not in [0, 1)")
+        for factor, column in zip(self.factors, self.codes.T, strict=True):
+            if len(column) and not 0 <= column.min() <= column.max() < len(factor.levels):
+                raise ValueError(f"{factor.name}: a code is of none of its {len(factor.levels)} levels")
+        for name, response in self.responses.items():
+            if response.values.shape != shape[:1]:
+                raise ValueError(f"{name}: {response.values.shape} values of {shape[0]} rows")
