@@ -71,7 +71,7 @@ def add_jobs(parser: Parser) -> None:
 
 
 def add_workers(parser: argparse.ArgumentParser) -> None:
-    """Add --kernel, --jobs and --cluster: what may be run, and where."""
+    """Add --kernel, for cells that name a path, --jobs and --cluster: what may be run, and where."""
     parser.add_argument(
         "--kernel",
         action="append",
@@ -79,6 +79,11 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
         metavar="PATH",
         help="a path that its cells name and may run; again for more",
     )
+    add_where(parser)
+
+
+def add_where(parser: argparse.ArgumentParser) -> None:
+    """Add --jobs and --cluster: where runs are made."""
     where = parser.add_mutually_exclusive_group()
     add_jobs(where)
     where.add_argument(

@@ -5,12 +5,12 @@ F(i + 1) - F(i) is in holes of 2^i blocks, F being a lognormal distribution; bet
 """
 
 from math import erf, log, sqrt
-from random import Random
+
+from wblab.core.streams import constant_stream
 
 UNTOUCHED = 6  # the layout in which nothing is done
 _MU_SIGMA = {1: (log(2), 1.0), 2: (1.9095, 0.775), 3: (2.4423, 0.55), 4: (2.7881, 0.325), 5: (log(21), 0.1)}
 _CLASSES = 30
-_SEED = 1
 
 
 def holes(layout: int, blocks: int) -> list[int]:
@@ -21,7 +21,7 @@ def holes(layout: int, blocks: int) -> list[int]:
     shares = [_below(layout, number + 1) - _below(layout, number) for number in range(_CLASSES)]
     free = blocks / (1 + sum(share / 2**number for number, share in enumerate(shares)))
     found = [2**number for number, share in enumerate(shares) for _ in range(int(free * share / 2**number))]
-    Random(_SEED).shuffle(found)
+    constant_stream("free space").shuffle(found)
     return found
 
 

@@ -33,6 +33,9 @@ class Sampling:
     resamples: int = 400
 
 
+DEFAULT = Sampling()
+
+
 @dataclass(frozen=True)
 class Effect:
     """What a factor, or two beyond both, account for: a share of the response's variance, 1 is all.
@@ -73,7 +76,7 @@ def variance(
     codes: Codes,
     values: Values,
     random: np.random.Generator,
-    sampling: Sampling = Sampling(),
+    sampling: Sampling = DEFAULT,
 ) -> Variance:
     """Return what the values (rows,), all finite, depend on. codes: (rows, factors), indices of levels.
 

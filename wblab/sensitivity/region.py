@@ -130,7 +130,7 @@ def _chosen(few: Sequence[_Few], response: Response, rows: NDArray[np.int64]) ->
         if not choices:
             break
         p90, _, one, levels, kept = min(choices, key=lambda choice: choice[:2])
-        if worst - p90 < _LEAST_GAIN * abs(worst):
+        if worst - p90 <= _LEAST_GAIN * abs(worst):
             break
         found.append((one, tuple(one[0].levels[level] for level in levels)))
         worst, rows = p90, kept

@@ -10,9 +10,9 @@ from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import fisher_exact
+from scipy.stats import chi2_contingency, fisher_exact
 
-from wblab.data.discoveries import RATE, corrected, joint_confidence
+from wblab.data.discoveries import RATE, corrected
 from wblab.sensitivity.levels import joined
 from wblab.sensitivity.observed import Codes, Factor, Values
 
@@ -27,8 +27,8 @@ _NEAR = 0.9  # Chopper: a cell has a tail where its worst row reaches so much of
 class LevelTail:
     """How many of a level's rows lie in the tail. low, high: an interval of the share (Wilson).
 
-    q: how likely rows of all levels, shuffled, differ as much from the others' share, corrected for how many levels
-    were looked at. leads: 1 where it is claimed that the level leads into the tail, -1 out of it, 0 neither.
+    q: how likely rows of all levels, shuffled, differ as much from the others' share, corrected for how many factors
+    and levels were looked at. leads: 1 where it is claimed that the level leads into the tail, -1 out of it, else 0.
     """
 
     factor: str
@@ -110,20 +110,15 @@ def tail_map(factors: Sequence[Factor], codes: Codes, values: Values, more_is_be
         for place, level in enumerate(factor.levels)
         if (own := column == place).any()
     ]
-    p = [
-        np.nan
-        if rows == total
-        else fisher_exact([[hits, rows - hits], [inside - hits, total - rows - inside + hits]])[1]
-        for *_, rows, hits in counted
-    ]
-    confidence = joint_confidence(p)
+    q = _corrected(counted, total, inside)
+    confidence = 1 - RATE * max(1, int((q <= RATE).sum())) / len(q)
     lows, highs = wilson([hits for *_, hits in counted], [rows for *_, rows, _ in counted], confidence)
     levels = [
         LevelTail(
-            *row, low=float(low), high=float(high), q=float(q),
-            leads=int(np.sign(row[3] * total - inside * row[2])) if q <= RATE else 0,
+            *row, low=float(low), high=float(high), q=float(doubt),
+            leads=int(np.sign(row[3] * total - inside * row[2])) if doubt <= RATE else 0,
         )
-        for row, low, high, q in zip(counted, lows, highs, corrected(p), strict=True)
+        for row, low, high, doubt in zip(counted, lows, highs, q, strict=True)
     ]  # fmt: skip
     return TailMap(threshold, total, inside, tuple(levels), confidence)
 
@@ -152,6 +147,37 @@ def pair_map(
         tuple(map(tuple, inside)),
         tuple(tuple(number > 0 for number in row) for row in reached),
     )
+
+
+def _corrected(counted: Sequence[tuple[str, str, int, int]], total: int, inside: int) -> Values:
+    """Return p values of levels (factor, level, rows, rows in the tail), corrected.
+
+    First a factor has to be found, among all factors; then its levels, at the rate that is left (Y. Benjamini and
+    M. Bogomolov, "Selective inference on multiple families of hypotheses", Journal of the Royal Statistical Society B
+    76, 2014). So the many clear levels of one factor make nothing easier for those of a factor that does nothing.
+    """
+    of_factor: dict[str, list[tuple[int, int]]] = {}
+    for factor, _, rows, hits in counted:
+        of_factor.setdefault(factor, []).append((rows, hits))
+    p = [
+        chi2_contingency([[hits, rows - hits] for rows, hits in levels], correction=False).pvalue
+        if len(levels) > 1 and inside < total
+        else np.nan
+        for levels in of_factor.values()
+    ]
+    factors = corrected(p)
+    rate = (factors <= RATE).sum() / max(1, (~np.isnan(factors)).sum())
+    found = []
+    for levels, doubt in zip(of_factor.values(), factors, strict=True):
+        if np.isnan(doubt) or not rate:
+            found += [doubt] * len(levels)
+            continue
+        own = [
+            fisher_exact([[hits, rows - hits], [inside - hits, total - rows - inside + hits]]).pvalue
+            for rows, hits in levels
+        ]
+        found += np.minimum(1, np.maximum(doubt, corrected(own) / rate)).tolist()
+    return np.array(found, np.float64)
 
 
 def wilson(hits: ArrayLike, rows: ArrayLike, confidence: float) -> tuple[Values, Values]:
