@@ -26,6 +26,8 @@ VERBS = (
     Verb("export", "write a run for another program", "look"),
     Verb("compare", "compare groups of runs", "compare"),
     Verb("verify", "check the thesis's claims", "compare"),
+    Verb("atlas", "which claims hold on which kernel and filesystem", "compare"),
+    Verb("trial", "try recommendations: do they keep what they promise?", "compare"),
     Verb("twin", "repeat a live run in a guest", "compare"),
     Verb("live", "run the loads on this machine, and a command beside them", "live"),
     Verb("load", "run one load on this machine", "live"),

@@ -70,6 +70,31 @@ def add_jobs(parser: Parser) -> None:
     parser.add_argument("--jobs", type=whole(1, _MOST_JOBS), metavar="N", help=about)
 
 
+def add_workers(parser: argparse.ArgumentParser) -> None:
+    """Add --kernel, for cells that name a path, --jobs and --cluster: what may be run, and where."""
+    parser.add_argument(
+        "--kernel",
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="a path that its cells name and may run; again for more",
+    )
+    add_where(parser)
+
+
+def add_where(parser: argparse.ArgumentParser) -> None:
+    """Add --jobs and --cluster: where runs are made."""
+    where = parser.add_mutually_exclusive_group()
+    add_jobs(where)
+    where.add_argument(
+        "--cluster",
+        metavar="ADDRESS",
+        help="a dask.distributed cluster, by its scheduler: its workers make the runs. Whoever reaches it can run code "
+        "as you, here and on the workers: use tls:// with certificates (dask's configuration, distributed.comm.tls), "
+        "or tcp:// on a network that you trust",
+    )
+
+
 def add_resampling_seed(parser: Parser) -> None:
     """Add --resampling-seed: chance in the analysis of runs, not in the runs."""
     about = "of the chance in the intervals, which are made by resampling (default: 0)"

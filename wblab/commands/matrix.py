@@ -2,26 +2,18 @@
 
 import argparse
 import json
-import sys
-from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wblab.commands.common import add_exp, add_jobs, add_json, add_removed, add_seeds, results
+from wblab.commands.common import add_exp, add_json, add_removed, add_seeds, add_workers
 from wblab.core.errors import InputError, WblabError
 from wblab.lab.printable import printable
 
 if TYPE_CHECKING:
-    from distributed import Client
-
+    from wblab.commands.runs import Planned
     from wblab.kernels import Shelf
-    from wblab.matrix.begin import Kernels
-    from wblab.matrix.plan import Matrix
     from wblab.matrix.run import Tally
     from wblab.matrix.store import Store
-    from wblab.matrix.workers import Workers
-
-_SHOWN = 20  # failures that are listed
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,22 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--resume", type=Path, metavar="DIR", help="run what is missing in the directory of a matrix")
     add_seeds(parser, "run every cell with the seeds 1 to N (default: the matrix's)")
     add_exp(parser, "its directory goes")
-    parser.add_argument(
-        "--kernel",
-        action="append",
-        default=[],
-        metavar="PATH",
-        help="a path that its cells name and may run; again for more",
-    )
-    where = parser.add_mutually_exclusive_group()
-    add_jobs(where)
-    where.add_argument(
-        "--cluster",
-        metavar="ADDRESS",
-        help="a dask.distributed cluster, by its scheduler: its workers make the runs. Whoever reaches it can run code "
-        "as you, here and on the workers: use tls:// with certificates (dask's configuration, distributed.comm.tls), "
-        "or tcp:// on a network that you trust",
-    )
+    add_workers(parser)
     add_json(parser, "print directory, numbers and failures as JSON")
     add_removed(parser, "--workers", "--jobs N")
     add_removed(parser, "--scheduler", "--cluster ADDRESS")  # of live it is the disk's
@@ -54,28 +31,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _matrix(arguments: argparse.Namespace) -> None:
-    from wblab.commands.run import print_notes
-    from wblab.host.machine import processors
+    from wblab.commands.runs import begun, run_store
     from wblab.kernels import built_kernels
-    from wblab.matrix.begin import orders, requests
-    from wblab.matrix.cluster import check_workers, remote
-    from wblab.matrix.store import Store
 
-    shelf, here = built_kernels(*arguments.kernel), not arguments.cluster
-    store, matrix, kernels = _planned(arguments, shelf)
-    print_notes(requests(matrix, shelf, here=here), here=here)
-    with ExitStack() as stack:
-        client = None if here else stack.enter_context(remote(arguments.cluster))
-        if client is not None:
-            check_workers(client, orders(matrix, kernels))
-        store = store or Store.create(results(arguments), matrix, kernels)
-        stack.enter_context(store.held())
-        tally = _run(store, client, arguments.jobs or processors())
+    shelf = built_kernels(*arguments.kernel)
+    with begun(arguments, shelf, _planned(arguments, shelf), "wblab matrix --resume") as (store, client):
+        tally = run_store(store, client, arguments.jobs)
     _print(store, tally, arguments.json)
 
 
-def _planned(arguments: argparse.Namespace, shelf: "Shelf") -> "tuple[Store | None, Matrix, Kernels]":
-    """Return what is to run, with the kernels by what the cells call them; and its directory if there is one."""
+def _planned(arguments: argparse.Namespace, shelf: "Shelf") -> "Planned":
+    from wblab.commands.runs import Planned, named
     from wblab.kernels import list_kernels
     from wblab.matrix.begin import check_kernels, described
     from wblab.matrix.plan import MAX_RUNS, find_matrix, read_matrix
@@ -86,53 +52,27 @@ def _planned(arguments: argparse.Namespace, shelf: "Shelf") -> "tuple[Store | No
     if arguments.resume:
         if arguments.seeds is not None:
             raise InputError("--seeds: a matrix is resumed with the seeds that it was begun with")
-        path = next(
-            (p for p in (arguments.resume, results(arguments) / arguments.resume) if p.is_dir()), arguments.resume
-        )
-        store = Store.open(path)
+        store = Store.open(named(arguments))
         check_kernels(store, shelf)
-        return store, store.matrix, store.kernels
+        return Planned(store.matrix, store.kernels, store)
     if (arguments.seeds or 0) > MAX_RUNS:
         raise InputError(f"--seeds: {arguments.seeds} is not between 1 and {MAX_RUNS}")
     built = [listed.series for listed in list_kernels() if listed.kernel]
     matrix = read_matrix(find_matrix(arguments.spec), built=built, seeds=range(1, (arguments.seeds or 0) + 1))
-    return None, matrix, described(matrix, shelf)
-
-
-def _run(store: "Store", client: "Client | None", at_once: int) -> "Tally":
-    """Run what is missing, with progress; if that ends early, say how to go on."""
-    from wblab.lab.progress import bar
-    from wblab.matrix.cluster import Cluster
-    from wblab.matrix.forked import forked
-    from wblab.matrix.run import run_missing
-    from wblab.matrix.work import warm
-
-    try:
-        with ExitStack() as stack:
-            if client is not None:
-                workers: Workers = Cluster(client)
-            else:
-                warm(store.kernels)
-                workers = stack.enter_context(forked(min(at_once, len(store.missing())), store.room()))
-            return run_missing(store, workers, stack.enter_context(bar(store.matrix.name)))  # it has a thread
-    except (WblabError, KeyboardInterrupt):
-        print(printable(f"wblab: to go on: wblab matrix --resume {store.path}"), file=sys.stderr)
-        raise
+    return Planned(matrix, described(matrix, shelf))
 
 
 def _print(store: "Store", tally: "Tally", as_json: bool) -> None:
-    total = len(store.matrix.runs())
-    failures = [{"cell": str(item.cell), "seed": item.seed, "reason": reason} for item, reason in tally.failures]
+    from wblab.commands.runs import failed, print_failures
+
+    total, failures = len(store.matrix.runs()), failed(tally)
     if as_json:
         counts = {"runs": total, "done": total - len(failures), "made_now": tally.done, "repeated": tally.repeated}
         print(json.dumps({"directory": str(store.path), **counts, "failures": failures}, indent=2))
     else:
         print(printable(str(store.path)))
     if failures:
-        for failure in failures[:_SHOWN]:
-            print(printable("failed: {cell}, seed {seed}: {reason}".format(**failure)), file=sys.stderr)
-        if len(failures) > _SHOWN:
-            print(printable(f"and {len(failures) - _SHOWN} more, in {store.runs}/_*"), file=sys.stderr)
+        print_failures(store, failures)
         raise WblabError(
             f"{len(failures)} of {total} runs failed: to try them again, wblab matrix --resume {store.path}"
         )

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from wblab.data.difference import Difference
     from wblab.data.run import Run
     from wblab.host.request import Request
+    from wblab.kernels import Shelf
 
 _SHOWN = 3
 
@@ -45,12 +46,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _rerun(arguments: argparse.Namespace) -> None:
-    from wblab.data.difference import first_differences
     from wblab.data.run import find_run, read_run
     from wblab.host.request import ready
     from wblab.kernels import built_kernels
     from wblab.repeat.explain import traced_fully
-    from wblab.repeat.inputs import excuses
 
     directory, shelf = results(arguments), built_kernels(arguments.kernel)
     first = read_run(named_run(arguments))
@@ -64,10 +63,26 @@ def _rerun(arguments: argparse.Namespace) -> None:
         first, second = (_made(ready(spec, shelf), directory) for _ in range(2))
     else:
         second = _made(ready(_spec(first, arguments.kernel), shelf), directory)
+    _say(first, second, as_json=arguments.json)
+
+
+def repeat(path: Path, results: Path, shelf: "Shelf", *, as_json: bool) -> None:
+    """Repeat the run in a directory, and say whether it was the same. Raises DifferentError where it was not."""
+    from wblab.data.run import read_run
+    from wblab.host.request import ready
+
+    first = read_run(path)
+    _say(first, _made(ready(_spec(first, ""), shelf), results), as_json=as_json)
+
+
+def _say(first: "Run", second: "Run", *, as_json: bool) -> None:
+    from wblab.data.difference import first_differences
+    from wblab.repeat.inputs import excuses
+
     for excuse in excuses(first, second):
         print(printable(f"wblab: {excuse}"), file=sys.stderr)
     differences = first_differences(first, second)
-    if arguments.json:
+    if as_json:
         both = {"first": str(first.path), "second": str(second.path)}
         print(json.dumps(both | {"differences": [asdict(item) for item in differences]}, indent=2))
     else:

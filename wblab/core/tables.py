@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
-from functools import partial
+from functools import cache, partial
 from types import UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -35,7 +35,7 @@ def from_table(cls: type[T], table: object, path: str = "", *, exact: bool = Fal
         raise InputError(f"{path or 'the experiment'} must be a table, not {table!r}")
     if cls is Load:
         cls, table = _load_class(table, path)
-    hints = get_type_hints(cls)
+    hints = _hints(cls)  # type: ignore[arg-type]
     known = {field.name: field for field in fields(cls)}  # type: ignore[arg-type]
     for key in table:
         if key not in known:
@@ -61,6 +61,11 @@ def to_table(value: object) -> Any:
     if isinstance(value, tuple | list):
         return [to_table(item) for item in value]
     return value
+
+
+@cache
+def _hints(cls: type) -> dict[str, Any]:
+    return get_type_hints(cls)
 
 
 def _load_class(table: Table, path: str) -> tuple[Any, Table]:

@@ -15,9 +15,10 @@ from wblab.core.check import check_disks, check_name
 from wblab.core.errors import InputError, WblabError, nearest
 from wblab.core.files import read_bytes
 from wblab.core.loads import MAX_CYCLES, Load
-from wblab.core.rundir import DISKS, DiskRecord, load_record, load_times
+from wblab.core.rundir import DISKS, DiskRecord, FileRecord, load_record, load_times
 from wblab.core.spec import Spec
 from wblab.core.tables import from_table
+from wblab.data.extents import read_extents
 from wblab.data.ondisk import read_layouts
 from wblab.lab.formats import EXPERIMENT, LIVE, RUN, read_object
 from wblab.lab.livespec import LiveSpec
@@ -64,7 +65,7 @@ class LoadCycles:
 
     @cached_property
     def idle_ns(self) -> Times:
-        """How long the load meant to sleep in each cycle; an offender only in its first."""
+        """How long the load meant to sleep in each cycle; an offender before its first work, too."""
         idle = np.full(len(self.durations_ns), self.load.idle_ns(1), dtype=np.int64)
         idle[:1] = self.load.idle_ns(0)
         return idle
@@ -119,10 +120,15 @@ class Run:
         """Where the parts of filesystems lay when they were made, by disk. Raises InputError for a damaged file."""
         return read_layouts(self.path, self.spec)
 
+    @cached_property
+    def files(self) -> dict[str, dict[str, FileRecord]]:
+        """Where files lay in the end, by load and name. Raises InputError for what is damaged."""
+        return read_extents(self.path, self.spec)
+
     def offender_starts_ns(self) -> dict[str, int]:
         """Return when each offender began to write, by its name."""
         return {
-            item.name: int(item.boundaries_ns[0]) + item.load.idle_ns(0)
+            item.name: int(item.boundaries_ns[0]) + item.load.idle_ns(0) - item.load.idle_ns(1)
             for item in self.loads
             if item.load.role == "offender"
         }

@@ -20,8 +20,12 @@ PLAN, TABLE, NOISY = "matrix.json", "table.parquet", "noisy.parquet"
 NOISY_MARK = ".noisy"  # in the name of a matrix's run
 COLUMNS = ("run", "load", "kind", "metric", "value")  # of the table, beside the axes, cell and seed
 BISECTION_RECORD, BISECTION_LOG = "bisect.json", "git-bisect.log"
+DESIGN = "design.json"  # beside the others in the directory of an exploration
 # The directory of a verification.
 REPORT, VERDICTS = "report.html", "verdicts.json"
+MADE_OF = "made-of"  # of a square of the atlas: which it was made of, in short
+# The directory of a trial is that of a matrix, with a report; and what was tried, as it was then.
+TRIED = "trial.toml"
 PAGE = ".html"  # how the name of a page ends; of a picture, see wblab/plot/picture.py
 
 UML, LIVE = "uml", "live"  # runs in a guest, and on a machine itself
@@ -62,8 +66,10 @@ class Format:
 RUN = Format("a run directory", 1, (UML, LIVE))
 CAPTURE = Format("a run directory", 1, ("capture",), silent=True)
 MATRIX = Format("a matrix directory", 1, ("matrix",), most_bytes=512 << 20)  # 100,000 cells, each with its spec
+EXPLORATION = Format("the directory of an exploration", 1, ("explore",), most_bytes=256 << 20)
 BISECTION = Format("the directory of a bisection", 1, ("bisect",))
 VERIFICATION = Format("the directory of a verification", 1, ("verify",))
+TRIAL = Format("the directory of a trial", 1, ("trial",))
 ANALYSIS = Format("the analysis of an exploration", 1, ("analysis",))
 COMPARISON = Format("what 'wblab compare --json' printed", 1, ("compare",))
 

@@ -20,7 +20,9 @@ SHARE = _PACKAGED if INSTALLED else ROOT
 PROGRAM = SHARE / "experiment.py"  # what guests run
 PRESETS = SHARE / "experiments"
 MATRICES = PRESETS / "matrices"
+EXPLORATIONS = PRESETS / "explorations"
 DISKS = PRESETS / "disks"
+TRIALS = PRESETS / "trials"
 LINUX_UML = SHARE / "linux-uml"
 
 _CHOSEN = os.environ.get("WBLAB_EXP")

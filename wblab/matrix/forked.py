@@ -1,18 +1,21 @@
 """Workers on this machine that make a matrix's runs."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from wblab.host.forked import Forked
 from wblab.host.forked import forked as forked_for
-from wblab.matrix.work import Order, Result, run_in, unforeseen
+from wblab.matrix.work import Order, Result, run_in, unforeseen, warm
 
 
 @contextmanager
-def forked(count: int, room: Path) -> Iterator[Forked[Order, Result]]:
-    """Fork workers, and end them with the block; they work in `room`, which goes then. No thread is to run yet."""
+def forked(count: int, room: Path, kernels: Iterable[str]) -> Iterator[Forked[Order, Result]]:
+    """Fork workers that run these kernels, and end them with the block; they work in `room`, which goes then.
+
+    No thread is to run yet. Raises InputError for a kernel that is not there.
+    """
 
     def work(order: Order) -> Result:
         try:
@@ -21,6 +24,7 @@ def forked(count: int, room: Path) -> Iterator[Forked[Order, Result]]:
             return unforeseen(error)
 
     try:
+        warm(kernels)
         with forked_for(count, work, lambda reason: Result(failure=reason)) as workers:
             yield workers
     finally:

@@ -12,33 +12,29 @@ plain = {}
 idle = { "load.l1.ioclass" = "idle", "load.l2.ioclass" = "idle" }
 """
 
-import copy
 import itertools
-import json
 import math
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from wblab.core.check import NAME, check_name, check_spec
+from wblab.core.check import check_name, check_spec
 from wblab.core.errors import InputError
 from wblab.core.files import parse_toml, read_bytes
 from wblab.core.spec import Spec
 from wblab.core.tables import from_table, to_table
 from wblab.core.units import Nanoseconds
 from wblab.host.blame import is_wanted
-from wblab.lab.formats import COLUMNS
 from wblab.lab.places import MATRICES
-from wblab.lab.specfile import MOST_BYTES, find_spec, is_record, read_table, set_key
+from wblab.lab.specfile import MOST_BYTES, is_record
+from wblab.matrix.cells import Cell, Label, check_keys, find_base, label, make_cell, start_table
 
 BUILT = "built"  # `kernel = "built"`: every series that is built on this machine
 MAX_RUNS = 100_000
-_OWN_KEYS = {"name": "the matrix names its runs", "seed": "give seeds"}
 
-Label = str | int | float
 Further = Literal["causes"]  # metrics that a matrix is asked for
 
 
@@ -61,22 +57,6 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Cell:
-    """One combination of levels, by axis; `spec` is complete but for the seed."""
-
-    name: str
-    levels: dict[str, Label]
-    spec: Spec
-
-    def with_seed(self, seed: int) -> Spec:
-        """Return what one run of the cell runs; it is named after both."""
-        return replace(self.spec, seed=seed, name=run_name(self, seed))
-
-    def __str__(self) -> str:
-        return ", ".join(f"{axis} {level}" for axis, level in self.levels.items()) or self.name
-
-
-@dataclass(frozen=True)
 class Matrix:
     """All cells, and the seeds that each is run with."""
 
@@ -90,11 +70,6 @@ class Matrix:
     def runs(self) -> list[tuple[Cell, int]]:
         """Return all that is to run, seed by seed: what was done when it is interrupted is spread over the cells."""
         return [(cell, seed) for seed in self.seeds for cell in self.cells]
-
-
-def run_name(cell: Cell, seed: int) -> str:
-    """Return the name of a run."""
-    return f"{cell.name}-s{seed}"
 
 
 def matrix_names() -> list[str]:
@@ -132,22 +107,18 @@ def expand(table: dict[str, Any], folder: Path, *, built: Sequence[str] = (), se
     """Return the matrix in a table; its base may be a path from `folder`. Raises InputError."""
     given = dict(table)
     axes = _axes(given.pop("axes", {}), built)
-    given["seeds"] = list(seeds) or _seeds(given.get("seeds", 1))
+    given["seeds"] = list(seeds) or seeds_of(given.get("seeds", 1))
     common = given.pop("set", {})
     settings = from_table(Settings, given)
     _check_settings(settings)
-    _check_keys(axes, common)
-    base = find_spec(str(folder / settings.base) if os.path.isfile(folder / settings.base) else settings.base)
-    start = read_table(base)
-    start |= {"seed": 1}
-    for key, value in common.items():
-        set_key(start, key, copy.deepcopy(value))
+    check_keys(axes, common)
+    base = find_base(settings.base, folder)
+    start, exact = start_table(base, common), is_record(base)
     combinations = list(itertools.product(*(levels.items() for levels in axes.values())))
     digits = len(str(len(combinations) - 1))
-    cells = tuple(
-        _cell(start, f"{number:0{digits}}", dict(zip(axes, combination, strict=True)), is_record(base))
-        for number, combination in enumerate(combinations)
-    )
+    names = (_name(f"{number:0{digits}}", combination) for number, combination in enumerate(combinations))
+    chosen = (dict(zip(axes, combination, strict=True)) for combination in combinations)
+    cells = tuple(make_cell(start, *cell, exact=exact) for cell in zip(names, chosen, strict=True))
     if "causes" in settings.metrics and not any(is_wanted(cell.spec) for cell in cells):
         raise InputError("metrics: no run would record why it is paused: give its cells trace.events, and trace.blame")
     return _matrix(settings, cells)
@@ -198,7 +169,7 @@ def _is_label(value: object) -> bool:
     return isinstance(value, Label) and not isinstance(value, bool)
 
 
-def _seeds(value: object) -> object:
+def seeds_of(value: object) -> object:
     """Return the seeds as a list where a number says how many; anything else is for the table's check."""
     if isinstance(value, int) and not isinstance(value, bool):
         if not 0 < value <= MAX_RUNS:
@@ -217,7 +188,7 @@ def _axes(value: object, built: Sequence[str]) -> dict[str, dict[Label, dict[str
         if isinstance(levels, Mapping):
             axes[axis] = dict(_named_levels(axis, levels))
         elif isinstance(levels, list):
-            axes[axis] = {_label(level): {axis: level} for level in levels}
+            axes[axis] = {label(level): {axis: level} for level in levels}
         else:
             raise InputError(f"axes.{axis} must be a list of values or a table of named levels, not {levels!r}")
         if not levels:
@@ -239,15 +210,6 @@ def _named_levels(axis: str, levels: Mapping[str, Any]) -> list[tuple[str, dict[
     return [(name, dict(settings)) for name, settings in levels.items()]
 
 
-def _label(value: object) -> Label:
-    """Return how a level is called in the table of results."""
-    if isinstance(value, str | int | float) and not isinstance(value, bool):
-        return value
-    if isinstance(value, list):
-        return " ".join(map(str, value)) or "none"
-    return json.dumps(value)
-
-
 def _check_settings(settings: Settings) -> None:
     check_name(settings.name, "name")
     if not settings.seeds:
@@ -263,39 +225,7 @@ def _check_settings(settings: Settings) -> None:
         raise InputError("control_bound: must be longer than 0")
 
 
-def _check_keys(axes: Mapping[str, Mapping[Label, Mapping[str, Any]]], common: object) -> None:
-    """Raise InputError unless every key is set in one place, and may be."""
-    if not isinstance(common, Mapping):
-        raise InputError(f"set must be a table, not {common!r}")
-    owner = dict.fromkeys(common, "[set]")
-    for axis, levels in axes.items():
-        for key in {key for level in levels.values() for key in level}:
-            if key in owner and owner[key] != "[set]":
-                raise InputError(f"axes: both {owner[key]} and {axis} set {key!r}: keep one")
-            owner[key] = axis
-    for key, reason in _OWN_KEYS.items():
-        if key in owner:
-            raise InputError(f"{owner[key]}: {key!r} cannot be set: {reason}")
-    for column in ("cell", "seed", *COLUMNS):
-        if column in axes:
-            raise InputError(f"axes: {column!r} is a column of the results already: call this axis otherwise")
-
-
-def _cell(start: dict[str, Any], number: str, chosen: Mapping[str, tuple[Label, dict[str, Any]]], exact: bool) -> Cell:
-    table = copy.deepcopy(start)
-    words = [re.sub(r"[^A-Za-z0-9.]+", "-", str(label)).strip("-.") for label, _ in chosen.values()]
-    table["name"] = name = "-".join([number, *filter(None, words)])[:40].rstrip("-.")
-    assert NAME.fullmatch(name)
-    levels = {axis: label for axis, (label, _) in chosen.items()}
-    where = ", ".join(f"{axis} = {label}" for axis, label in levels.items())
-    try:
-        for _, settings in chosen.values():
-            for key, value in settings.items():
-                set_key(table, key, copy.deepcopy(value))
-        spec = from_table(Spec, table, exact=exact)
-        if os.sep in spec.kernel:  # workers and a later --resume run elsewhere
-            spec = replace(spec, kernel=os.path.abspath(os.path.expanduser(spec.kernel)))
-        check_spec(spec)
-    except InputError as error:
-        raise InputError(f"{error} (in the cell {where})" if where else str(error)) from None
-    return Cell(name, levels, spec)
+def _name(number: str, chosen: Sequence[tuple[Label, dict[str, Any]]]) -> str:
+    """Return what a cell is called: its number, and its levels as far as they go into a file's name."""
+    words = [re.sub(r"[^A-Za-z0-9.]+", "-", str(label)).strip("-.") for label, _ in chosen]
+    return "-".join([number, *filter(None, words)])[:40].rstrip("-.")

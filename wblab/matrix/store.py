@@ -18,9 +18,10 @@ import os
 import shutil
 import tarfile
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from wblab.core.errors import InputError, WblabError
@@ -40,7 +41,8 @@ from wblab.lab.formats import (
     write_json,
 )
 from wblab.lab.results import STAGED, commit, stage
-from wblab.matrix.plan import Cell, Matrix, from_json, run_name, to_json
+from wblab.matrix.cells import Cell, run_name
+from wblab.matrix.plan import Matrix, from_json, to_json
 from wblab.matrix.table import Part, results_table, run_rows
 
 if TYPE_CHECKING:
@@ -59,12 +61,20 @@ class Store:
         self._rows: dict[str, list[Row]] = {}  # of runs whose metrics are known, by their directories' names
 
     @classmethod
-    def create(cls, results: Path, matrix: Matrix, kernels: Mapping[str, Mapping[str, Any]]) -> "Store":
-        """Make a new matrix directory. Raises InputError where there can be none."""
+    def create(
+        cls,
+        results: Path,
+        matrix: Matrix,
+        kernels: Mapping[str, Mapping[str, Any]],
+        beside: Mapping[str, bytes] = MappingProxyType({}),
+    ) -> "Store":
+        """Make a new matrix directory, with further files by their names. Raises InputError where there can be none."""
         content = MATRIX.head() | {"start": now(), "kernels": dict(kernels)}
         try:
             staged = stage(results, matrix.name)
             (staged / RUNS).mkdir()
+            for name, text in beside.items():
+                (staged / name).write_bytes(text)
             write_json(staged / PLAN, content | to_json(matrix))
             return cls(commit(staged), matrix, kernels)
         except OSError as error:
@@ -107,10 +117,12 @@ class Store:
         """Where the run directories are."""
         return self.path / RUNS
 
-    def missing(self) -> list[tuple[Cell, int]]:
-        """Return what is not done, in the order in which it is to run."""
-        there = set(os.listdir(self.runs))
-        return [(cell, seed) for cell, seed in self.matrix.runs() if run_name(cell, seed) not in there]
+    def missing(self, wanted: Collection[str] | None = None) -> list[tuple[Cell, int]]:
+        """Return what is not done, in the order in which it is to run; of the runs of these names, where some are."""
+        there, runs = set(os.listdir(self.runs)), self.matrix.runs()
+        names = {run_name(cell, seed) for cell, seed in runs} if wanted is None else set(wanted)
+        names -= there
+        return [(cell, seed) for cell, seed in runs if run_name(cell, seed) in names]
 
     def keep(self, cell: Cell, seed: int, left: Path | bytes) -> Path:
         """Take in what a run that succeeded left, without a name yet: a directory, or an archive of one.

@@ -4,10 +4,10 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
-from zlib import crc32
 
 import numpy as np
 
+from wblab.data.statistics import generator
 from wblab.lab.formats import ANALYSIS
 from wblab.sensitivity.anova import DEFAULT, Effect, Sampling, Variance, variance
 from wblab.sensitivity.observed import Codes, Factor, Observed, Response, Values
@@ -113,7 +113,7 @@ def _finding(observed: Observed, response: Response, seed: int, sampling: Sampli
     more = response.more_is_better
     scales = _scales(response, values)
     views = tuple(
-        View(scale, variance(observed.factors, codes, scaled, _random(seed, response.name, scale), sampling))
+        View(scale, variance(observed.factors, codes, scaled, generator(seed, response.name, scale), sampling))
         for scale, scaled in scales.items()
     )
     costs = [other for other in observed.responses.values() if other.more_is_better != more]
@@ -127,12 +127,12 @@ def _finding(observed: Observed, response: Response, seed: int, sampling: Sampli
         failed=len(known) - len(values),
         views=views,
         witnesses=witnesses(
-            observed.factors, u, first, int(_random(seed, response.name, "SALib").integers(2**31)), more
+            observed.factors, u, first, int(generator(seed, response.name, "SALib").integers(2**31)), more
         ),
         tail=tail_map(observed.factors, codes, values, more),
         best=tail_map(observed.factors, codes, values, not more),
         maps=tuple(_maps(observed.factors, codes, values, more, last)) if "tail" in scales else (),
-        region=best_region(observed, response, costs, _random(seed, response.name, "region")),
+        region=best_region(observed, response, costs, generator(seed, response.name, "region")),
         fronts=tuple(Front(cost.name, tuple(front(response, cost).tolist())) for cost in costs),
         notes=tuple(_notes(response, values, len(known), scales)),
     )
@@ -186,10 +186,6 @@ def _notes(response: Response, values: Values, rows: int, scales: Mapping[Scale,
     if scales and "tail" not in scales:
         notes.append("most rows measured the worst that occurs, so there is no tail")
     return notes
-
-
-def _random(seed: int, *what: str) -> np.random.Generator:
-    return np.random.default_rng([seed, *(crc32(text.encode()) for text in what)])
 
 
 def _known(value: Any) -> Any:

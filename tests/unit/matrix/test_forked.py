@@ -28,7 +28,7 @@ def endless(room, order):
     (room / order.program).touch()
     time.sleep(1000)
 forked.run_in = endless
-with interruptible(), forked.forked(2, Path(sys.argv[1])) as workers:
+with interruptible(), forked.forked(2, Path(sys.argv[1]), ()) as workers:
     for number in range(2):
         workers.give(str(number), Order({}, "", str(number)))
     print(*(worker.pid for worker in workers._workers), flush=True)
@@ -45,7 +45,7 @@ def read(room, order):
     import wblab.data.run, wblab.why.metrics
     return Result(b"", str(len(os.listdir("/proc/self/task"))))
 forked.run_in = read
-with forked.forked(1, Path(sys.argv[1])) as workers:
+with forked.forked(1, Path(sys.argv[1]), ()) as workers:
     workers.give("a", Order({}, "", ""))
     print(workers.ended(60)[0][1].failure)
 """
@@ -67,7 +67,7 @@ def start(monkeypatch, room):
 
     def run(count, answer):
         monkeypatch.setattr(module, "run_in", lambda room, order: answer(room, order.program))
-        return forked(count, room)
+        return forked(count, room, ())
 
     return run
 

@@ -9,14 +9,17 @@ from random import Random
 from wblab.core.errors import InputError
 from wblab.core.loads.base import MAX_CYCLES, Cycle
 from wblab.core.loads.files import OnFile, create
-from wblab.core.loads.repeated import Repeated, Writing
+from wblab.core.loads.repeated import Call, Repeated, Sleeping, Writing
 from wblab.core.parameters import check_block, check_wait
 from wblab.core.units import NS_PER_S, Bytes, Nanoseconds, format_bytes, format_time
 
 
 @dataclass(frozen=True, kw_only=True)
 class Offender(OnFile):
-    """Waits once, in its first cycle, then writes `size` in blocks as fast as it is let."""
+    """Waits once, in its first cycle, then writes `size` in blocks: as fast as it is let, or with a sleep behind each.
+
+    idle: that sleep. Without one it writes as fast as it is let; with one, `block` / `idle` at most.
+    """
 
     kind = "load"
     role = "offender"
@@ -24,11 +27,13 @@ class Offender(OnFile):
     wait: Nanoseconds
     size: Bytes
     block: Bytes
+    idle: Nanoseconds = Nanoseconds(0)
 
     @property
     def description(self) -> str:
         size, block = format_bytes(self.size), format_bytes(self.block)
-        return f"from {format_time(self.wait)} on, writes {size} in blocks of {block}"
+        pace = f", one every {format_time(self.idle)}" if self.idle else ""
+        return f"from {format_time(self.wait)} on, writes {size} in blocks of {block}{pace}"
 
     @property
     def capacity(self) -> int:
@@ -46,16 +51,20 @@ class Offender(OnFile):
         super().check(path)
         check_block(f"{path}block", self.block)
         check_wait(f"{path}wait", self.wait)
+        check_wait(f"{path}idle", self.idle)
         if self.size <= 0:
             raise InputError(f"{path}size: an offender must write something")
         if self.capacity > MAX_CYCLES:
             raise InputError(f"{path}block: {self.capacity} writes are more than {MAX_CYCLES}: raise block")
 
     def idle_ns(self, number: int) -> int:
-        return self.wait if number == 0 else 0
+        return self.idle + (self.wait if number == 0 else 0)
 
     def prepare(self, mount: Path, draws: Random) -> Cycle:
-        return Repeated(Writing(create(mount / self.file), bytearray(self.block)), before=waiting(self.wait))
+        calls: list[Call] = [Writing(create(mount / self.file), bytearray(self.block))]
+        if self.idle:
+            calls.append(Sleeping(self.idle))
+        return Repeated(*calls, before=waiting(self.wait))
 
 
 def waiting(wait_ns: int) -> Callable[[], None]:

@@ -1,0 +1,130 @@
+"""A factor of a design: what a number between 0 and 1 stands for, of a range or of levels."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Literal
+
+from wblab.core.errors import InputError
+from wblab.core.units import parse_bytes, parse_rate, parse_time
+from wblab.matrix.cells import Label
+
+Scale = Literal["linear", "log"]
+Unit = Literal["", "bytes", "bytes/s", "ns"]
+
+BINS = 8  # of a range, for tables of its levels, with as many runs in each: level floor(u * BINS)
+
+_PARSERS: dict[Unit, Callable[[str], int]] = {"bytes": parse_bytes, "bytes/s": parse_rate, "ns": parse_time}
+_BYTES = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "B")]
+_SHOWN: dict[Unit, list[tuple[int, str]]] = {
+    "": [(1, "")],
+    "bytes": _BYTES,
+    "bytes/s": [(power, f"{word}/s") for power, word in _BYTES],
+    "ns": [(10**9, "s"), (10**6, "ms"), (10**3, "us"), (1, "ns")],
+}
+
+
+@dataclass(frozen=True)
+class Level:
+    """One value of a factor: what a table calls it, what it sets, and its number where it has one."""
+
+    label: Label
+    settings: dict[str, Any]
+    number: float | int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Range:
+    """A factor of numbers from `low` to `high`, both included, in `unit`, on multiples of `step` from `low` on.
+
+    key: of the spec, which it sets; empty, it stands in derived keys alone. Of whole numbers `step` is at least 1; of
+    others 0, and every number is taken.
+    """
+
+    name: str
+    key: str
+    low: float
+    high: float
+    scale: Scale = "linear"
+    unit: Unit = ""
+    step: float = 0
+
+    ordered = True
+
+    def level(self, u: float) -> Level:
+        """Return the value at `u`, 0 <= u < 1."""
+        number = self.number(u)
+        return Level(number, {self.key: written(number, self.unit)} if self.key else {}, number)
+
+    def number(self, u: float) -> float:
+        """Return the number at `u`, of whole numbers an integer."""
+        if self.scale == "log":
+            number = self.low * (self.high / self.low) ** u
+            if self.step:
+                number = self.low + round((number - self.low) / self.step) * self.step
+        elif self.step:
+            number = self.low + math.floor(u * (math.floor((self.high - self.low) / self.step) + 1)) * self.step
+        else:
+            number = self.low + u * (self.high - self.low)
+        return int(number) if self.step and float(self.step).is_integer() else number
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What its bins are called, from the lowest; few values are a bin each."""
+        count = math.floor((self.high - self.low) / self.step) + 1 if self.step else math.inf
+        if self.scale == "linear" and count <= 2 * BINS:
+            return tuple(shown(self.number(place / count), self.unit) for place in range(int(count)))
+        edges = [self.number(place / BINS) for place in range(BINS)] + [self.high]
+        return tuple(f"{shown(low, self.unit)} – {shown(high, self.unit)}" for low, high in pairwise(edges))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Levels:
+    """A factor of single levels, each as likely; ordered: whether their order means more and more of something."""
+
+    name: str
+    levels: tuple[Level, ...]
+    ordered: bool = False
+
+    def level(self, u: float) -> Level:
+        """Return the level at `u`, 0 <= u < 1."""
+        return self.levels[int(u * len(self.levels))]
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What its levels are called."""
+        return tuple(str(level.label) for level in self.levels)
+
+
+Factor = Range | Levels
+
+
+def measure(value: object, where: str) -> tuple[float | int, Unit]:
+    """Return a number with its unit, from a number or a text such as '4KiB', '2MiB/s' or '5s'. Raises InputError."""
+    if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+        return value, ""
+    if isinstance(value, str):
+        for unit, parse in _PARSERS.items():
+            try:
+                return parse(value), unit
+            except InputError:
+                continue
+    raise InputError(f"{where}: {value!r} is no number, size, rate or time: write for example 64, 4KiB, 2MiB/s or 5s")
+
+
+def written(number: float | int, unit: Unit) -> Any:
+    """Return a number as a spec takes it: a time needs its unit."""
+    return f"{number}ns" if unit == "ns" else number
+
+
+def shown(number: float, unit: Unit) -> str:
+    """Return a number as people read it, with three digits."""
+    for power, word in _SHOWN[unit]:
+        if abs(number) >= power:
+            return f"{_three(number / power)} {word}".rstrip()
+    return _three(number)
+
+
+def _three(number: float) -> str:
+    return f"{float(f'{number:.3g}'):g}"

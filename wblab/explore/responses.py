@@ -1,0 +1,89 @@
+"""What a design looks at: one number of a run, made of a metric of one load or of several.
+
+A response names a metric of wblab.data.metrics; whose: a role (`innocent`, `offender`) or a list of loads; and which of
+several: the largest, the smallest, their mean or sum. A row that is run with several seeds has the median of them.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from wblab.core.errors import InputError, nearest
+from wblab.core.spec import Spec
+from wblab.core.tables import from_table
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+
+Take = Literal["max", "min", "mean", "sum"]
+ROLES = ("innocent", "offender")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Response:
+    """One number of a run. of: a role, or names of loads, separated by commas."""
+
+    name: str
+    metric: str
+    of: str = "innocent"
+    take: Take = "max"
+
+    def loads(self, spec: Spec) -> list[str]:
+        """Return the loads whose metric it is."""
+        if self.of in ROLES:
+            return [name for name, load in spec.load.items() if load.role == self.of]
+        return [name.strip() for name in self.of.split(",")]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as a design's record has it."""
+        return asdict(self)
+
+
+DEFAULT = (
+    Response(name="longest_pause", metric="longest_pause_s"),
+    Response(name="p999", metric="cycle_p999_s"),
+    Response(name="wait_time", metric="wait_time_s"),
+    Response(name="throughput", metric="throughput_bps", of="offender", take="min"),
+)
+
+
+def read_responses(table: object) -> tuple[Response, ...]:
+    """Return the responses in a design's table, by their names; without any, DEFAULT. Raises InputError."""
+    if not isinstance(table, Mapping):
+        raise InputError(f"responses must be a table, not {table!r}")
+    if not table:
+        return DEFAULT
+    found = []
+    for name, given in table.items():
+        if not isinstance(given, Mapping):
+            raise InputError(f"responses.{name} must be a table, not {given!r}")
+        of = given.get("of", "innocent")
+        own = dict(given) | {"name": name, "of": ", ".join(map(str, of)) if isinstance(of, list) else of}
+        found.append(from_table(Response, own, f"responses.{name}"))
+    return tuple(found)
+
+
+def check_responses(responses: Sequence[Response], spec: Spec, metrics: Sequence[str]) -> None:
+    """Raise InputError for a response of a load that a spec has not, or of a metric that is none."""
+    for response in responses:
+        where = f"responses.{response.name}"
+        for load in response.loads(spec):
+            if load not in spec.load:
+                known = [*ROLES, *spec.load]
+                raise InputError(f"{where}.of: no load {load!r}{nearest(load, known)}: {', '.join(known)}")
+        if response.metric not in metrics:
+            known = list(metrics)
+            raise InputError(
+                f"{where}.metric: no metric {response.metric!r}{nearest(response.metric, known)}: {', '.join(known)}"
+            )
+
+
+def values(response: Response, spec: Spec, table: "pd.DataFrame", cells: Sequence[str]) -> "np.ndarray[Any, Any]":
+    """Return a response of each cell, shape (cells,), from a matrix's table; NaN where no run has it."""
+    import numpy as np
+
+    chosen = table[(table["metric"] == response.metric) & table["load"].isin(response.loads(spec))]
+    runs = chosen.groupby(["cell", "seed"], observed=True)["value"].agg(response.take)
+    rows = runs.groupby("cell", observed=True).median().reindex(list(cells))
+    return rows.to_numpy(np.float64)

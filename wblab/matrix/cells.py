@@ -1,0 +1,110 @@
+"""One combination of levels: a spec that is complete but for its seed."""
+
+import copy
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from wblab.core.check import check_name, check_spec
+from wblab.core.errors import InputError
+from wblab.core.spec import Spec
+from wblab.core.tables import from_table
+from wblab.lab.formats import COLUMNS
+from wblab.lab.specfile import find_spec, read_table, set_key
+
+Label = str | int | float
+_OWN_KEYS = {"name": "the matrix names its runs", "seed": "give seeds"}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One combination of levels, by axis; `spec` is complete but for the seed."""
+
+    name: str
+    levels: dict[str, Label]
+    spec: Spec
+
+    def with_seed(self, seed: int) -> Spec:
+        """Return what one run of the cell runs; it is named after both."""
+        return replace(self.spec, seed=seed, name=run_name(self, seed))
+
+    def __str__(self) -> str:
+        return ", ".join(f"{axis} {level}" for axis, level in self.levels.items()) or self.name
+
+
+def run_name(cell: Cell, seed: int) -> str:
+    """Return the name of a run."""
+    return f"{cell.name}-s{seed}"
+
+
+def find_base(text: str, folder: Path) -> Path:
+    """Return the file of the spec that all cells start from; it may be a path from `folder`. Raises InputError."""
+    return find_spec(str(folder / text) if os.path.isfile(folder / text) else text)
+
+
+def start_table(base: Path, common: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the table of a spec's file, with what is set for all cells. Raises InputError."""
+    start = read_table(base) | {"seed": 1}
+    for key, value in common.items():
+        set_key(start, key, copy.deepcopy(value))
+    return start
+
+
+def make_cell(
+    start: Mapping[str, Any],
+    name: str,
+    chosen: Mapping[str, tuple[Label, Mapping[str, Any]]],
+    further: Mapping[str, Any] = MappingProxyType({}),
+    *,
+    exact: bool,
+) -> Cell:
+    """Return a cell: a spec's table with what the level of each axis sets. Raises InputError, and says in which cell.
+
+    further: what is set besides. exact: numbers of the table are in the fields' own units, as a run's record has them.
+    """
+    table = copy.deepcopy(dict(start)) | {"name": name}
+    check_name(name, "cell")
+    levels = {axis: label for axis, (label, _) in chosen.items()}
+    where = ", ".join(f"{axis} = {label}" for axis, label in levels.items())
+    try:
+        for settings in (*(settings for _, settings in chosen.values()), further):
+            for key, value in settings.items():
+                set_key(table, key, copy.deepcopy(value))
+        spec = from_table(Spec, table, exact=exact)
+        if os.sep in spec.kernel:  # workers and a later --resume run elsewhere
+            spec = replace(spec, kernel=os.path.abspath(os.path.expanduser(spec.kernel)))
+        check_spec(spec)
+    except InputError as error:
+        raise InputError(f"{error} (in the cell {where})" if where else str(error)) from None
+    return Cell(name, levels, spec)
+
+
+def check_keys(axes: Mapping[str, Mapping[Label, Mapping[str, Any]]], common: object) -> None:
+    """Raise InputError unless every key is set in one place, and may be; axes: what each level of each axis sets."""
+    if not isinstance(common, Mapping):
+        raise InputError(f"set must be a table, not {common!r}")
+    owner = dict.fromkeys(common, "[set]")
+    for axis, levels in axes.items():
+        for key in {key for level in levels.values() for key in level}:
+            if key in owner and owner[key] != "[set]":
+                raise InputError(f"axes: both {owner[key]} and {axis} set {key!r}: keep one")
+            owner[key] = axis
+    for key, reason in _OWN_KEYS.items():
+        if key in owner:
+            raise InputError(f"{owner[key]}: {key!r} cannot be set: {reason}")
+    for column in ("cell", "seed", *COLUMNS):
+        if column in axes:
+            raise InputError(f"axes: {column!r} is a column of the results already: call this axis otherwise")
+
+
+def label(value: object) -> Label:
+    """Return how a level is called in the table of results."""
+    if isinstance(value, str | int | float) and not isinstance(value, bool):
+        return value
+    if isinstance(value, list):
+        return " ".join(map(str, value)) or "none"
+    return json.dumps(value)
