@@ -18,6 +18,7 @@ VERBS = (
     Verb("run", "run an experiment", "run"),
     Verb("rerun", "repeat a run, and compare", "run"),
     Verb("matrix", "run many experiments", "run"),
+    Verb("explore", "find which settings matter, by a sample of them", "run"),
     Verb("golden", "does this machine see what others saw?", "run"),
     Verb("timeline", "draw a run", "look"),
     Verb("pauses", "print a run's pauses", "look"),

@@ -20,7 +20,8 @@ PLAN, TABLE, NOISY = "matrix.json", "table.parquet", "noisy.parquet"
 NOISY_MARK = ".noisy"  # in the name of a matrix's run
 COLUMNS = ("run", "load", "kind", "metric", "value")  # of the table, beside the axes, cell and seed
 BISECTION_RECORD, BISECTION_LOG = "bisect.json", "git-bisect.log"
-DESIGN = "design.json"  # beside the others in the directory of an exploration
+# The directory of an exploration is that of a matrix, with these in it.
+DESIGN, ANALYSED, EXPLORED = "design.json", "analysis.json", "exploration.html"
 # The directory of a verification.
 REPORT, VERDICTS = "report.html", "verdicts.json"
 MADE_OF = "made-of"  # of a square of the atlas: which it was made of, in short

@@ -84,7 +84,8 @@ class Analysis:
         for finding in content["findings"]:
             for view in finding["views"]:
                 for effect in (*view["variance"]["mains"], *view["variance"]["pairs"]):
-                    effect["found"] = effect["q"] is not None and Effect(**effect).found
+                    known = effect["q"] is not None and effect["low"] is not None
+                    effect["found"] = known and Effect(**effect).found
         return content
 
 

@@ -194,7 +194,8 @@ def _measure(plan: _Plan, weights: Values, values: Values, left: Values) -> _Mea
     found: list[Split] = [*mains, *pairs]
     samples = max(weights.shape[1], values.shape[1])
     whole = total - (weights * values).sum(axis=0) ** 2 / weights.sum(axis=0)
-    scale = plan.growth[:, None] / whole
+    with np.errstate(divide="ignore"):  # a sample in which all rows are alike has no variance to share
+        scale = np.where(whole > 0, plan.growth[:, None] / whole, np.nan)
     excess, between, f, ways = (
         np.array([np.broadcast_to(getattr(split, name), samples) for split in found])
         for name in ("excess", "between", "f", "ways")
