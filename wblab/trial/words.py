@@ -10,7 +10,6 @@ from wblab.trial.judged import Kept, Tried
 from wblab.trial.verdict import FAILS, HARMS, HOLDS, UNKNOWN, Figure, Outcome, overall
 
 _WORST = (HARMS, FAILS, UNKNOWN, HOLDS)
-_UNITS = {"s": "s", "bps": "B/s"}
 _NONE = "-"
 
 
@@ -76,25 +75,30 @@ def place_text(item: Tried) -> str:
 
 
 def figure_text(figure: Figure | None, metric: str = "") -> str:
-    """Return a figure with its interval: ×0.43 (0.40 to 0.46), or 1.3 s (1.2 to 1.4)."""
+    """Return a figure with its interval: ×0.43 (0.40 to 0.46), or 1.30 s (1.20 to 1.40)."""
     if figure is None:
         return _NONE
-    found, unit = figure.interval, _UNITS.get(metric.rpartition("_")[2], "")
-    middle = _short(found.estimate)
-    middle = f"{middle} {unit}".rstrip() if figure.absolute else f"×{middle}"
-    if found.low is None or found.high is None or found.without_spread:
-        return middle
-    low, high = _short(found.low), _short(found.high)
-    return middle if low == high else f"{middle} ({low} to {high})"
+    found = figure.interval
+    ends = [] if found.low is None or found.high is None or found.without_spread else [found.low, found.high]
+    before, (middle, *outer), unit = _numbers([found.estimate, *ends], figure, metric)
+    text = f"{before}{middle}{unit}"
+    return text if len(set(outer)) < 2 else f"{text} ({outer[0]} to {outer[1]})"
 
 
 def threshold_text(figure: Figure | None, metric: str = "") -> str:
-    """Return what was to be kept: at most 1 s, at least ×1.05."""
+    """Return what was to be kept: at most 1.00 s, at least ×1.05."""
     if figure is None:
         return _NONE
-    unit = f" {_UNITS.get(metric.rpartition('_')[2], '')}".rstrip()
-    number = f"{_short(figure.threshold)}{unit}" if figure.absolute else f"×{_short(figure.threshold)}"
-    return f"at {'least' if figure.rising else 'most'} {number}"
+    before, (number,), unit = _numbers([figure.threshold], figure, metric)
+    return f"at {'least' if figure.rising else 'most'} {before}{number}{unit}"
+
+
+def _numbers(values: Sequence[float], figure: Figure, metric: str) -> tuple[str, list[str], str]:
+    """Return values as text, and what stands before and behind each: a ratio's sign, or a unit that fits the largest."""
+    before, factor, unit = "" if figure.absolute else "×", 1.0, ""
+    if figure.absolute and metric.endswith("_s"):
+        factor, unit = (1e3, " ms") if max(map(abs, values)) < 1 else (1.0, " s")
+    return before, [_short(factor * value) for value in values], unit
 
 
 def cost_text(items: Sequence[Tried]) -> str:
