@@ -94,7 +94,7 @@ def threshold_text(figure: Figure | None, metric: str = "") -> str:
 
 
 def _numbers(values: Sequence[float], figure: Figure, metric: str) -> tuple[str, list[str], str]:
-    """Return values as text, and what stands before and behind each: a ratio's sign, or a unit that fits the largest."""
+    """Return values as text, and what stands before and behind each: the sign of a ratio, or a unit that fits all."""
     before, factor, unit = "" if figure.absolute else "×", 1.0, ""
     if figure.absolute and metric.endswith("_s"):
         factor, unit = (1e3, " ms") if max(map(abs, values)) < 1 else (1.0, " s")
