@@ -28,17 +28,13 @@ class Looked:
 
 @dataclass(frozen=True)
 class Row:
-    """A promise of a value, with all places where it was looked at, and what the value does besides.
-
-    worst: the place that decides. everywhere: the value on all grounds, also on those that the promise is not about.
-    """
+    """A promise of a value, with all places where it was looked at. worst: the one that decides."""
 
     key: str
     promise: Promise
     outcome: Outcome
-    worst: Looked | None
+    worst: Looked
     looked: tuple[Looked, ...]
-    everywhere: tuple[Tried, ...]
 
     @property
     def counts(self) -> str:
@@ -51,19 +47,17 @@ def rows(tried: Sequence[Tried], wisdom: Wisdom) -> list[Row]:
     """Return a row for each value and promise."""
     found = []
     for key, (advice, _) in wisdom.values().items():
-        everywhere = tuple(item for item in tried if item.key == key)
+        everywhere = [item for item in tried if item.key == key]
         for promise in advice.promise:
             looked = tuple(Looked(item, kept) for item in everywhere for kept in item.kept if kept.promise is promise)
             if looked:
                 outcome = overall([one.kept.outcome for one in looked])
-                found.append(Row(key, promise, outcome, max(looked, key=_badness), looked, everywhere))
+                found.append(Row(key, promise, outcome, max(looked, key=_badness), looked))
     return found
 
 
 def worst_text(row: Row) -> str:
     """Return the figure that decides a promise, and where it was found."""
-    if row.worst is None:
-        return _NONE
     if row.worst.tried.refused:
         return f"the kernel refuses {row.worst.tried.refused} on {row.worst.place}"
     return f"{figure_text(row.worst.kept.figure, row.promise.metric)} on {row.worst.place}"

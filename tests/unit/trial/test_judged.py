@@ -10,7 +10,8 @@ from wblab.matrix.plan import run_name
 from wblab.trial.asked import Answer
 from wblab.trial.judged import judged
 from wblab.trial.measured import is_refusal
-from wblab.trial.report import Result, write_report
+from wblab.trial.report import write_report
+from wblab.trial.result import Result
 from wblab.trial.rounds import first_runs, further_runs, rounds
 from wblab.trial.words import others_text, rows, worst_text
 
