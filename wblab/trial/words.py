@@ -7,7 +7,7 @@ from wblab.lab.tables import Table
 from wblab.trial.advice import Promise, Wisdom
 from wblab.trial.asked import Answer
 from wblab.trial.judged import Kept, Tried
-from wblab.trial.verdict import FAILS, HARMS, HOLDS, UNKNOWN, Figure, Outcome, overall
+from wblab.trial.verdict import FAILS, HARMS, HOLDS, UNKNOWN, Figure, Outcome, is_worse, overall
 
 _WORST = (HARMS, FAILS, UNKNOWN, HOLDS)
 _NONE = "-"
@@ -60,7 +60,10 @@ def worst_text(row: Row) -> str:
     """Return the figure that decides a promise, and where it was found."""
     if row.worst.tried.refused:
         return f"the kernel refuses {row.worst.tried.refused} on {row.worst.place}"
-    return f"{figure_text(row.worst.kept.figure, row.promise.metric)} on {row.worst.place}"
+    if row.outcome == HARMS and not is_worse(row.worst.kept.harm):
+        return f"others' longest stop {figure_text(row.worst.tried.others)} on {row.worst.place}"
+    figure = row.worst.kept.harm if row.outcome == HARMS else row.worst.kept.figure
+    return f"{figure_text(figure, row.promise.metric)} on {row.worst.place}"
 
 
 def place_text(item: Tried) -> str:
@@ -146,6 +149,8 @@ def asked_lines(answers: Mapping[str, Answer], wisdom: Wisdom) -> list[str]:
 
 def _badness(one: Looked) -> tuple[int, float]:
     figure = one.kept.figure
+    if one.kept.outcome == HARMS:
+        figure = one.kept.harm if is_worse(one.kept.harm) else one.tried.others
     rank = len(_WORST) - _WORST.index(one.kept.outcome)
     if figure is None:
         return rank, 0.0

@@ -69,6 +69,13 @@ def test_more_seeds_where_they_can_decide(tried, matrix):
     assert len(more) == 10
 
 
+def test_the_figure_that_decides(tried, wisdom):
+    texts = [worst_text(row) for row in rows(tried, wisdom)]
+    assert texts[1].endswith(" on small, by memory")
+    assert texts[1].split(" ")[1] == "s"
+    assert texts[2].startswith("others' longest stop ×1.99")
+
+
 def test_the_report_is_one_page(tried, wisdom, tmp_path):
     answers = {"1": Answer(("vm.dirty_bytes",), {"vm.dirty_bytes": 0, "vm.dirty_background_bytes": 314572800}, 1, 1)}
     result = Result(wisdom, tuple(tried), answers, {"release": "7.3.0"}, 32, 5)
