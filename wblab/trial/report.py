@@ -141,4 +141,4 @@ def _side(advice: Advice, result: Result) -> dict[str, Any]:
         ]
         cells[ground] = range_text(ratios)
     names = "; ".join(value.name for value in advice.value)
-    return {"number": advice.number, "who": advice.who, "values": names, "cells": cells}
+    return {"number": advice.number, "who": advice.who, "set": names, "cells": cells}

@@ -84,7 +84,9 @@ def test_the_report_is_one_page(tried, wisdom, tmp_path):
     assert "vm.dirty_bytes = 629145600 is refused" in page
     assert 'src="data:image/png;base64,' in page
     assert 'src="http' not in page
-    assert "Side by side" in page
+    assert "<td>1 A</td><td>600 MiB</td>" in page  # side by side with what it contradicts
+    assert "<td>2 B</td><td>more; WBT</td>" in page
+    assert "built-in method" not in page
     assert (tmp_path / "trial.png").stat().st_size > 10_000
     said = json.loads((tmp_path / "verdicts.json").read_text())
     assert [promise["verdict"] for promise in said["promises"]] == ["unknown", "does not hold", "harms"]
