@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from wblab.kernels import Shelf
     from wblab.matrix.store import Store
     from wblab.trial.advice import Wisdom
-    from wblab.trial.report import Result
+    from wblab.trial.result import Result
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -130,7 +130,7 @@ def _judged(store: "Store", wisdom: "Wisdom") -> "Result":
     from wblab.trial.judged import judged
     from wblab.trial.measured import measured
     from wblab.trial.plan import ADVICE, GROUND
-    from wblab.trial.report import Result, count_runs
+    from wblab.trial.result import Result, count_runs
 
     cells, there = store.matrix.cells, set(os.listdir(store.runs))
     answers = {

@@ -19,6 +19,7 @@ from wblab.trial.verdict import (
     Outcome,
     bound_figure,
     corrected,
+    is_worse,
     judge,
     ratio_figure,
 )
@@ -78,7 +79,7 @@ class Tried:
     @property
     def harms_others(self) -> bool:
         """Whether it stops the innocent for longer."""
-        return self.value.is_setting and judge(None, self.others) == "harms"
+        return self.value.is_setting and is_worse(self.others)
 
     @property
     def helps_others(self) -> bool:

@@ -101,7 +101,7 @@ def judge(kept: Figure | None, *others: Figure | None) -> Outcome:
     Who makes these worse harms, whatever else he keeps. That something never takes longer than a bound is refuted by
     one run, which can be repeated; that it holds needs runs enough, as all else.
     """
-    if any(figure is not None and figure.is_shown and not figure.keeps for figure in others):
+    if any(map(is_worse, others)):
         return HARMS
     if kept is None:
         return UNKNOWN
@@ -110,6 +110,11 @@ def judge(kept: Figure | None, *others: Figure | None) -> Outcome:
     if not kept.is_shown:
         return UNKNOWN
     return HOLDS if kept.keeps else FAILS
+
+
+def is_worse(figure: Figure | None) -> bool:
+    """Whether the runs show that a threshold is not kept."""
+    return figure is not None and figure.is_shown and not figure.keeps
 
 
 def overall(outcomes: Sequence[Outcome]) -> Outcome:

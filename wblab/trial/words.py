@@ -7,10 +7,9 @@ from wblab.lab.tables import Table
 from wblab.trial.advice import Promise, Wisdom
 from wblab.trial.asked import Answer
 from wblab.trial.judged import Kept, Tried
-from wblab.trial.verdict import FAILS, HARMS, HOLDS, UNKNOWN, Figure, Outcome, overall
+from wblab.trial.verdict import FAILS, HARMS, HOLDS, UNKNOWN, Figure, Outcome, is_worse, overall
 
 _WORST = (HARMS, FAILS, UNKNOWN, HOLDS)
-_UNITS = {"s": "s", "bps": "B/s"}
 _NONE = "-"
 
 
@@ -29,17 +28,13 @@ class Looked:
 
 @dataclass(frozen=True)
 class Row:
-    """A promise of a value, with all places where it was looked at, and what the value does besides.
-
-    worst: the place that decides. everywhere: the value on all grounds, also on those that the promise is not about.
-    """
+    """A promise of a value, with all places where it was looked at. worst: the one that decides."""
 
     key: str
     promise: Promise
     outcome: Outcome
-    worst: Looked | None
+    worst: Looked
     looked: tuple[Looked, ...]
-    everywhere: tuple[Tried, ...]
 
     @property
     def counts(self) -> str:
@@ -52,22 +47,23 @@ def rows(tried: Sequence[Tried], wisdom: Wisdom) -> list[Row]:
     """Return a row for each value and promise."""
     found = []
     for key, (advice, _) in wisdom.values().items():
-        everywhere = tuple(item for item in tried if item.key == key)
+        everywhere = [item for item in tried if item.key == key]
         for promise in advice.promise:
             looked = tuple(Looked(item, kept) for item in everywhere for kept in item.kept if kept.promise is promise)
             if looked:
                 outcome = overall([one.kept.outcome for one in looked])
-                found.append(Row(key, promise, outcome, max(looked, key=_badness), looked, everywhere))
+                found.append(Row(key, promise, outcome, max(looked, key=_badness), looked))
     return found
 
 
 def worst_text(row: Row) -> str:
     """Return the figure that decides a promise, and where it was found."""
-    if row.worst is None:
-        return _NONE
     if row.worst.tried.refused:
         return f"the kernel refuses {row.worst.tried.refused} on {row.worst.place}"
-    return f"{figure_text(row.worst.kept.figure, row.promise.metric)} on {row.worst.place}"
+    if row.outcome == HARMS and not is_worse(row.worst.kept.harm):
+        return f"others' longest stop {figure_text(row.worst.tried.others)} on {row.worst.place}"
+    figure = row.worst.kept.harm if row.outcome == HARMS else row.worst.kept.figure
+    return f"{figure_text(figure, row.promise.metric)} on {row.worst.place}"
 
 
 def place_text(item: Tried) -> str:
@@ -76,25 +72,30 @@ def place_text(item: Tried) -> str:
 
 
 def figure_text(figure: Figure | None, metric: str = "") -> str:
-    """Return a figure with its interval: ×0.43 (0.40 to 0.46), or 1.3 s (1.2 to 1.4)."""
+    """Return a figure with its interval: ×0.43 (0.40 to 0.46), or 1.30 s (1.20 to 1.40)."""
     if figure is None:
         return _NONE
-    found, unit = figure.interval, _UNITS.get(metric.rpartition("_")[2], "")
-    middle = _short(found.estimate)
-    middle = f"{middle} {unit}".rstrip() if figure.absolute else f"×{middle}"
-    if found.low is None or found.high is None or found.without_spread:
-        return middle
-    low, high = _short(found.low), _short(found.high)
-    return middle if low == high else f"{middle} ({low} to {high})"
+    found = figure.interval
+    ends = [] if found.low is None or found.high is None or found.without_spread else [found.low, found.high]
+    before, (middle, *outer), unit = _numbers([found.estimate, *ends], figure, metric)
+    text = f"{before}{middle}{unit}"
+    return text if len(set(outer)) < 2 else f"{text} ({outer[0]} to {outer[1]})"
 
 
 def threshold_text(figure: Figure | None, metric: str = "") -> str:
-    """Return what was to be kept: at most 1 s, at least ×1.05."""
+    """Return what was to be kept: at most 1.00 s, at least ×1.05."""
     if figure is None:
         return _NONE
-    unit = f" {_UNITS.get(metric.rpartition('_')[2], '')}".rstrip()
-    number = f"{_short(figure.threshold)}{unit}" if figure.absolute else f"×{_short(figure.threshold)}"
-    return f"at {'least' if figure.rising else 'most'} {number}"
+    before, (number,), unit = _numbers([figure.threshold], figure, metric)
+    return f"at {'least' if figure.rising else 'most'} {before}{number}{unit}"
+
+
+def _numbers(values: Sequence[float], figure: Figure, metric: str) -> tuple[str, list[str], str]:
+    """Return values as text, and what stands before and behind each: the sign of a ratio, or a unit that fits all."""
+    before, factor, unit = "" if figure.absolute else "×", 1.0, ""
+    if figure.absolute and metric.endswith("_s"):
+        factor, unit = (1e3, " ms") if max(map(abs, values)) < 1 else (1.0, " s")
+    return before, [_short(factor * value) for value in values], unit
 
 
 def cost_text(items: Sequence[Tried]) -> str:
@@ -148,6 +149,8 @@ def asked_lines(answers: Mapping[str, Answer], wisdom: Wisdom) -> list[str]:
 
 def _badness(one: Looked) -> tuple[int, float]:
     figure = one.kept.figure
+    if one.kept.outcome == HARMS:
+        figure = one.kept.harm if is_worse(one.kept.harm) else one.tried.others
     rank = len(_WORST) - _WORST.index(one.kept.outcome)
     if figure is None:
         return rank, 0.0

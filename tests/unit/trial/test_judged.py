@@ -10,7 +10,8 @@ from wblab.matrix.cells import run_name
 from wblab.trial.asked import Answer
 from wblab.trial.judged import judged
 from wblab.trial.measured import is_refusal
-from wblab.trial.report import Result, write_report
+from wblab.trial.report import write_report
+from wblab.trial.result import Result
 from wblab.trial.rounds import first_runs, further_runs, rounds
 from wblab.trial.words import others_text, rows, worst_text
 
@@ -68,6 +69,13 @@ def test_more_seeds_where_they_can_decide(tried, matrix):
     assert len(more) == 10
 
 
+def test_the_figure_that_decides(tried, wisdom):
+    texts = [worst_text(row) for row in rows(tried, wisdom)]
+    assert texts[1].endswith(" on small, by memory")
+    assert texts[1].split(" ")[1] == "s"
+    assert texts[2].startswith("others' longest stop ×1.99")
+
+
 def test_the_report_is_one_page(tried, wisdom, tmp_path):
     answers = {"1": Answer(("vm.dirty_bytes",), {"vm.dirty_bytes": 0, "vm.dirty_background_bytes": 314572800}, 1, 1)}
     result = Result(wisdom, tuple(tried), answers, {"release": "7.3.0"}, 32, 5)
@@ -76,7 +84,9 @@ def test_the_report_is_one_page(tried, wisdom, tmp_path):
     assert "vm.dirty_bytes = 629145600 is refused" in page
     assert 'src="data:image/png;base64,' in page
     assert 'src="http' not in page
-    assert "Side by side" in page
+    assert "<td>1 A</td><td>600 MiB</td>" in page  # side by side with what it contradicts
+    assert "<td>2 B</td><td>more; WBT</td>" in page
+    assert "built-in method" not in page
     assert (tmp_path / "trial.png").stat().st_size > 10_000
     said = json.loads((tmp_path / "verdicts.json").read_text())
     assert [promise["verdict"] for promise in said["promises"]] == ["unknown", "does not hold", "harms"]
