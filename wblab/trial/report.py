@@ -10,7 +10,7 @@ from wblab.core.files import replace_file
 from wblab.core.units import format_bytes
 from wblab.data.discoveries import RATE
 from wblab.lab.formats import REPORT, RUNS, VERDICTS, write_json
-from wblab.matrix.plan import run_name
+from wblab.matrix.cells import run_name
 from wblab.plot.render import render
 from wblab.plot.save import save
 from wblab.trial.advice import Advice, Value
