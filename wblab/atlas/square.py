@@ -12,6 +12,7 @@ from wblab.claims.runs import Jobs
 from wblab.core.check import MIN_DISK
 from wblab.core.errors import InputError
 from wblab.core.spec import Disk, Filesystem, Spec
+from wblab.core.stacks import images, top
 from wblab.core.syscalls import MOUNT_FLAGS
 from wblab.core.tables import to_table
 from wblab.core.units import Bytes
@@ -57,11 +58,15 @@ class Plan:
 
 
 def on_filesystem(spec: Spec, filesystem: Filesystem) -> Spec:
-    """Return a spec with this filesystem on each disk that has one; the disk is made larger where it must be.
+    """Return a spec with this filesystem on each disk that has one; what it lies on is made larger where it must be.
 
     Options of another filesystem go; those that every one has, such as sync, stay.
     """
-    return replace(spec, disk={name: _on(disk, filesystem) for name, disk in spec.disk.items()})
+    disks = {name: _on(disk, filesystem) for name, disk in spec.disk.items()}
+    for name in images(spec):
+        if disks[above := top(spec, name)] != spec.disk[above]:
+            disks[name] = replace(disks[name], size=max(disks[name].size, Bytes(MIN_DISK[filesystem])))
+    return replace(spec, disk=disks)
 
 
 def planned(square: Square, seeds: int, shelf: Shelf) -> Plan:
@@ -86,8 +91,7 @@ def _on(disk: Disk, filesystem: Filesystem) -> Disk:
     if disk.filesystem in ("none", filesystem):
         return disk
     common = tuple(option for option in disk.mount_options if option in MOUNT_FLAGS)
-    size = disk.size if not disk.is_hardware else max(disk.size, MIN_DISK[filesystem])
-    return replace(disk, filesystem=filesystem, size=Bytes(size), mkfs_options=(), mount_options=common)
+    return replace(disk, filesystem=filesystem, mkfs_options=(), mount_options=common)
 
 
 def _judging() -> str:

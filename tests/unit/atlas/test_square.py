@@ -37,6 +37,13 @@ def test_disks_without_one_and_what_every_filesystem_is_mounted_with_stay():
     assert sync.disk["disk"].mount_options == ("sync",)
 
 
+def test_what_a_disk_lies_on_is_made_large_enough():
+    spec = on_filesystem(case_spec("linear-ext4", 1), "xfs")
+    assert spec.disk["line"].filesystem == "xfs"
+    assert spec.disk["a"].size >= 300 << 20
+    check_spec(spec)
+
+
 def test_all_cases_are_runs_or_have_a_reason():
     for filesystem in FILESYSTEMS:
         for work, found in WORKS.items():
