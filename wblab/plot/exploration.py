@@ -20,7 +20,7 @@ from wblab.plot.explorationmaps import (
 )
 from wblab.plot.explorationtext import SCALES, shown_effects
 from wblab.plot.style import CURVE, DPI, GRID, MARK, NEUTRAL, WIDTH_IN, literal, new_axes
-from wblab.sensitivity.analysis import Analysis, Finding, View, floor
+from wblab.sensitivity.analysis import Analysis, Finding, View, floor, spans_decades
 from wblab.sensitivity.observed import Factor, Observed, Response
 
 _UNKNOWN = "#BBBBBB"
@@ -30,7 +30,7 @@ _MOST_PANELS = 6
 def plot_effects(view: View, names: Sequence[tuple[str, ...]], factors: Sequence[Factor], *, ax: Any = None) -> Any:
     """Draw the share of variance of each effect, with its interval: filled where it is found, grey where it is not.
 
-    The dummy is hatched; a line shows how far chance alone carries it.
+    The dummy is hatched; a line is the noise floor.
     """
     ax = ax or new_axes(len(names) / 5)
     effects = {effect.factors: effect for effect in (*view.variance.mains, *view.variance.pairs)}
@@ -90,7 +90,8 @@ def distribution_figure(observed: Observed, finding: Finding) -> Figure:
     log = _is_log(finding)
     plot_distribution(response, finding.tail.threshold if finding.tail else None, log=log, ax=axes[0])
     for ax, front in zip(axes[1:], finding.fronts, strict=False):
-        plot_front(response, observed.responses[front.against], front.rows, logs=(log, False), ax=ax)
+        other = observed.responses[front.against]
+        plot_front(response, other, front.rows, logs=(log, spans_decades(other.values)), ax=ax)
     return figure
 
 

@@ -208,7 +208,7 @@ def looks(finding: Finding) -> str:
 
 def _looks(finding: Finding, factors: Sequence[Factor]) -> str:
     limit = floor(finding.views[0].variance, factors)
-    dummy = "" if math.isnan(limit) else f"; the dummy, which does nothing, reaches up to {percent(limit)}"
+    dummy = "" if math.isnan(limit) else f"; the noise floor, of the dummy that does nothing, is {percent(limit)}"
     return f"{looks(finding)}{dummy}."
 
 

@@ -90,12 +90,19 @@ class Analysis:
 
 
 def floor(found: Variance, factors: Sequence[Factor]) -> float:
-    """Return the share that chance gives a factor that does nothing: the upper end of the dummy's interval, at least 0.
+    """Return the noise floor: the share of the dummy, or what chance gives it one time in twenty, if that is more.
 
     NaN without a dummy.
     """
-    dummies = [factor.name for factor in factors if factor.is_dummy]
-    return max([0.0, *(effect.high for effect in found.mains if effect.factors[0] in dummies)]) if dummies else math.nan
+    dummies = {factor.name for factor in factors if factor.is_dummy}
+    shares = [max(effect.share, effect.chance) for effect in found.mains if dummies & set(effect.factors)]
+    return max(shares, default=math.nan)
+
+
+def spans_decades(values: Values) -> bool:
+    """Return whether the largest value is more than a hundred times the smallest above 0."""
+    positive = values[values > 0]
+    return bool(len(positive)) and bool(positive.max() > _DECADES * positive.min())
 
 
 def analyse(observed: Observed, names: Sequence[str] = (), seed: int = 0, sampling: Sampling = DEFAULT) -> Analysis:
@@ -145,10 +152,9 @@ def _scales(response: Response, values: Values) -> dict[Scale, Values]:
         return {}
     scales: dict[Scale, Values] = {"raw": values}
     positive = values[values > 0]
-    if values.min() >= 0 and 2 * len(positive) > len(values):
-        wide = response.log or positive.max() > _DECADES * positive.min()
-        if wide and np.ptp(positive):
-            scales = {"log2": np.log2(np.maximum(values, positive.min())), **scales}
+    has_logarithms = values.min() >= 0 and 2 * len(positive) > len(values) and np.ptp(positive) > 0
+    if has_logarithms and (response.log or spans_decades(values)):
+        scales = {"log2": np.log2(np.maximum(values, positive.min())), **scales}
     marks = in_tail(values, response.more_is_better)[1]
     return scales | ({"tail": marks.astype(np.float64)} if marks.any() else {})
 
@@ -159,21 +165,24 @@ def _maps(
     """Return the maps of those pairs of factors that together account for most of the tail."""
     if tail is None:
         return []
-    alone = {effect.factors[0]: effect.share for effect in tail.mains}
+    alone = {effect.factors[0]: _found_share(effect) for effect in tail.mains}
     places = {factor.name: place for place, factor in enumerate(factors)}
 
     def both(effect: Effect) -> float:
-        shares = (*(alone[name] for name in effect.factors), effect.share)
-        return sum(share for share in shares if share > 0)
+        return _found_share(effect) + sum(alone[name] for name in effect.factors)
 
     ranked = sorted(tail.pairs, key=both, reverse=True)
     dummies = {factor.name for factor in factors if factor.is_dummy}
-    chosen = [effect for effect in ranked if not dummies & set(effect.factors)][:_MOST_MAPS]
+    chosen = [effect for effect in ranked if both(effect) and not dummies & set(effect.factors)][:_MOST_MAPS]
     found = []
     for effect in chosen:
         one, two = ((factors[places[name]], codes[:, places[name]]) for name in effect.factors)
         found.append(pair_map(one, two, values, more_is_better))
     return found
+
+
+def _found_share(effect: Effect) -> float:
+    return effect.share if effect.found else 0.0
 
 
 def _notes(response: Response, values: Values, rows: int, scales: Mapping[Scale, Values]) -> list[str]:

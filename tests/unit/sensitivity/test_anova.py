@@ -84,6 +84,19 @@ def test_of_nothing_nothing_is_found_but_one_time_in_twenty():
     assert sum(claims) <= 8  # 3 of 60; more than 8 are one time in 400
 
 
+def test_rows_whose_spread_differs_are_no_pairs():
+    """What is noisy at one level alone: shuffled rows would find pairs there two to four times too often."""
+    p, claims = [], 0
+    for seed in range(30):
+        made = design(512, {"loud": (8, True), "names": (8, False), "dummy": (6, False)}, seed)
+        values = np.random.default_rng(seed).normal(size=512) * np.where(made[2][:, 0] == 7, 20, 1)
+        found = analysed(made, values, seed, Sampling(199, 20))
+        p += [effect.p for effect in found.pairs]
+        claims += any(effect.found for effect in found.pairs)
+    assert np.mean(np.array(p) <= 0.05) <= 0.1
+    assert claims <= 5
+
+
 def test_a_small_share_of_many_levels_is_covered():
     effects, hits, count = level_effects(24, 0.02), 0, 100
     for seed in range(count):
