@@ -6,6 +6,7 @@ averaged over all combinations of the other axes in which both occur, so that wh
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from itertools import combinations, product
 from typing import Any, Literal
 
@@ -13,6 +14,7 @@ import numpy as np
 
 from wblab.core.loads import KINDS, Load, Role
 from wblab.data.contrasts import Cells, Contrast, Levels, Side, contrast, sides, values_of
+from wblab.data.discoveries import joint_confidence
 from wblab.data.metrics import METRICS, MORE_IS_BETTER
 from wblab.data.observations import Observations
 from wblab.data.statistics import DEFAULT, LEAST_RUNS, Interval, Resampling
@@ -88,15 +90,32 @@ class Comparison:
     """All differences between groups of runs: for each load the tails first, the means last.
 
     axes: those that were compared, with their levels. groups: their names, the first is the baseline.
-    notes: what a reader must know, in sentences.
+    alone: the differences, with each interval as if nobody looked at another. notes: what a reader must know.
     """
 
     axes: dict[str, Levels]
     groups: tuple[str, ...]
     distributions: tuple[Distribution, ...]
-    differences: tuple[Difference, ...]
+    alone: tuple[Difference, ...]
     notes: tuple[str, ...]
     resampling: Resampling
+
+    @cached_property
+    def confidence(self) -> float:
+        """The confidence of each interval of a difference: the more stand side by side, the more is asked of each.
+
+        So that of all differences that are claimed no more are false than of one alone. Those without spread leave
+        nothing to chance, and do not count.
+        """
+        present = self.resampling.confidence
+        found = [item.interval.p(present) for item in self.alone]
+        return joint_confidence([p for p in found if p is not None], 1 - present)
+
+    @cached_property
+    def differences(self) -> tuple[Difference, ...]:
+        """The differences, with intervals that stand side by side."""
+        present = self.resampling.confidence
+        return tuple(replace(item, found=item.found.at(self.confidence, present)) for item in self.alone)
 
     def of(self, sort: Sort) -> list[Difference]:
         """Return the differences of one sort."""
@@ -107,16 +126,16 @@ class Comparison:
         return replace(
             self,
             distributions=tuple(item for item in self.distributions if keep(item.about)),
-            differences=tuple(item for item in self.differences if keep(item.about)),
+            alone=tuple(item for item in self.alone if keep(item.about)),
         )
 
     def without(self, sort: Sort) -> "Comparison":
         """Return the comparison without the differences of one sort."""
-        return replace(self, differences=tuple(item for item in self.differences if item.sort != sort))
+        return replace(self, alone=tuple(item for item in self.alone if item.sort != sort))
 
     @property
     def intervals(self) -> int:
-        """How many intervals of differences there are: of so many, some exclude zero by chance."""
+        """How many intervals of differences stand side by side."""
         return sum(item.interval.known for item in self.differences)
 
     def to_json(self) -> dict[str, Any]:
@@ -127,6 +146,7 @@ class Comparison:
             "groups": list(self.groups),
             "resampling": asdict(self.resampling),
             "intervals": self.intervals,
+            "confidence": self.confidence,
             "notes": list(self.notes),
             "distributions": [
                 asdict(item.about)
@@ -138,7 +158,8 @@ class Comparison:
                 | {"sort": item.sort, "name": item.name, "axes": list(item.axes)}
                 | asdict(item.found)
                 | {"relative": item.relative, "claim": item.interval.claim, "gain": item.gain}
-                for item in self.differences
+                | {"alone": asdict(alone.interval), "p": alone.interval.p(self.resampling.confidence)}
+                for item, alone in zip(self.differences, self.alone, strict=True)
             ],
         }
 

@@ -4,8 +4,8 @@ A contrast of one side is the mean of a group.
 """
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -44,6 +44,11 @@ class Contrast:
     delta: float | None
     by_seed: bool
     strata: int
+
+    def at(self, confidence: float, present: float) -> "Contrast":
+        """Return the contrast with intervals of another confidence than the present one."""
+        ratio = self.ratio and _mapped(_mapped(self.ratio, math.log).at(confidence, present), math.exp)
+        return replace(self, interval=self.interval.at(confidence, present), ratio=ratio)
 
 
 def sides(*changes: tuple[int, str, str]) -> list[Side]:
@@ -117,8 +122,13 @@ def _ratio(flat: Sequence[tuple[float, Runs]], common: Sequence[int], resampling
     else:
         found = interval([values_of(runs) for _, runs in shares], [share for share, _ in shares], resampling)
     ratio = means[0] / means[1]
-    ends = [None if end is None else ratio * math.exp(end - found.estimate) for end in (found.low, found.high)]
-    return Interval(ratio, ends[0], ends[1], found.runs)
+    return _mapped(found, lambda end: ratio * math.exp(end - found.estimate))
+
+
+def _mapped(found: Interval, scale: Callable[[float], float]) -> Interval:
+    """Return an interval on another scale."""
+    low, high = (None if end is None else scale(end) for end in (found.low, found.high))
+    return replace(found, estimate=scale(found.estimate), low=low, high=high)
 
 
 def _strata(groups: Sequence[Cells], parts: Sequence[Side]) -> list[list[Runs]]:

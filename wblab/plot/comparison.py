@@ -16,6 +16,7 @@ from wblab.core.loads import KINDS, Write
 from wblab.data.comparison import Comparison, Distribution, Sort
 from wblab.data.statistics import Interval
 from wblab.plot.colours import load_colours
+from wblab.plot.comparisontext import percentage
 from wblab.plot.style import DPI, GRID, MARK, NEUTRAL, WIDTH_IN, literal, new_axes
 
 TITLES = {
@@ -128,9 +129,11 @@ def headline(comparison: Comparison) -> str:
     runs = sorted(set(most.values()))
     count = f"{runs[0]}" if len(runs) == 1 else f"{runs[0]} to {runs[-1]}"
     groups = len(comparison.groups)
+    alone, confidence = comparison.resampling.confidence, comparison.confidence
+    widened = f", of differences {percentage(confidence)}" if confidence != alone else ""
     return (
         f"{', '.join(comparison.axes)}: {groups} groups of {count} runs, against {comparison.groups[0]}; "
-        f"intervals of {comparison.resampling.confidence:.0%}"
+        f"intervals of {percentage(alone)}{widened}"
     )
 
 

@@ -122,6 +122,11 @@ def _verdict(item: Difference) -> str:
     return f"{'more' if item.interval.claim > 0 else 'less'}: {'better' if item.gain > 0 else 'worse'}"
 
 
+def percentage(share: float) -> str:
+    """Return a share in per cent, with as many digits as it takes to tell it from 100: 95%, 99.86%."""
+    return f"{100 * share:.2f}".rstrip("0").rstrip(".") + "%"
+
+
 def differences_frame(comparison: Comparison, sorts: Sequence[Sort] = ()) -> pd.DataFrame:
     """Return differences as a table for a notebook: those of the headlines, without sorts those that answer first."""
     chosen = sorts or chosen_sorts(comparison)
@@ -147,7 +152,7 @@ def terminal_tables(comparison: Comparison, sorts: Sequence[Sort], width: int = 
 def _table(comparison: Comparison, sort: Sort, width: int) -> Table:
     title = f"{sort}s: {_ABOUT[sort]}"
     table = Table(title=title, title_justify="left", title_style="bold", header_style="bold", box=None, pad_edge=False)
-    percent = f"{comparison.resampling.confidence:.0%}"
+    percent = percentage(comparison.confidence)
     extra, share = width >= WIDE, width >= MIDDLE
     table.add_column("load", no_wrap=True)
     table.add_column("metric", no_wrap=True)
@@ -181,15 +186,22 @@ def _table(comparison: Comparison, sort: Sort, width: int) -> Table:
 
 def footnotes(comparison: Comparison, *, lists_all: bool = False) -> list[str]:
     """Return what a reader must know: what was left out, what the table does not list, how many intervals there are."""
-    count, confidence = comparison.intervals, comparison.resampling.confidence
-    chance = count * (1 - confidence)
     hidden = [item for item in comparison.of("interaction") if not item.interval.claim]
     notes = list(comparison.notes)
     if hidden and not lists_all:
         notes.append(f"{len(hidden)} interactions whose intervals span zero are not listed")
-    if count:
-        notes.append(
-            f"{count} intervals of {confidence:.0%}, each by itself: if nothing differed at all, about {chance:.0f} of "
-            "them would exclude zero by chance"
-        )
+    if comparison.intervals:
+        notes.append(_looks(comparison))
     return notes
+
+
+def _looks(comparison: Comparison) -> str:
+    """Return how many intervals stand side by side, and what that asks of each."""
+    count, alone = comparison.intervals, percentage(comparison.resampling.confidence)
+    if comparison.confidence == comparison.resampling.confidence:
+        return f"{count} interval{'' if count == 1 else 's'} of {alone}"
+    rate = percentage(1 - comparison.resampling.confidence)
+    return (
+        f"{count} intervals of {alone}, widened to {percentage(comparison.confidence)} as so many stand side by side: "
+        f"of the differences that are claimed, {rate} or fewer are to be expected false"
+    )

@@ -9,6 +9,7 @@ import pytest
 from wblab.data.comparison import compare, short_names
 from wblab.data.contrasts import contrast, sides
 from wblab.data.observations import observations
+from wblab.data.statistics import Resampling
 
 
 def rows(value, seeds=range(1, 11), metric="longest_pause_s", load="mw1", kind="multiwrite", **levels):
@@ -216,6 +217,56 @@ def test_only_some_loads():
     result = compare(observations(table))
     assert result.only(lambda about: about.load == "w1").intervals == 0
     assert result.only(lambda about: about.load == "mw1") == result
+
+
+def many(groups, differs, chance, seeds=range(1, 11)):
+    """Return a table of so many groups beside the baseline, of which the first `differs` lie 3 standard errors off."""
+    random = np.random.default_rng(chance)
+    table = rows(lambda s: random.normal(10, 0.01), seeds, group="none")
+    for group in range(groups):
+        mean = 10 + 1.5 * (group < differs)
+        table += rows(lambda s, mean=mean: mean + random.normal(0, 1), seeds, group=f"g{group:02}")
+    return pd.DataFrame(table)
+
+
+def test_of_many_differences_no_more_are_claimed_falsely_than_of_one():
+    false, found, alone = [], [], []
+    for chance in range(40):
+        result = compare(observations(many(30, 5, chance)), Resampling(seed=chance, count=1000))
+        claims = [item.interval.claim != 0 for item in result.differences]
+        alone.append(sum(item.interval.claim != 0 for item in result.alone[5:]) / 25)
+        false.append(sum(claims[5:]) / max(1, sum(claims)))
+        found.append(sum(claims[:5]) / 5)
+    assert np.mean(alone) >= 0.03  # each by itself: one of twenty or thirty
+    assert np.mean(false) <= 0.05
+    assert np.mean(found) >= 0.6
+
+
+def test_intervals_are_as_wide_as_there_are_many_of_them():
+    result = compare(observations(many(30, 5, 1)))
+    assert result.confidence > 0.95
+    for wide, narrow in zip(result.differences, result.alone, strict=True):
+        assert wide.interval.low < narrow.interval.low < narrow.interval.high < wide.interval.high
+        assert wide.found.ratio.low < narrow.found.ratio.low < wide.found.ratio.estimate
+        assert wide.interval.estimate == narrow.interval.estimate
+
+
+def test_one_look_is_as_it_was_and_fewer_looks_ask_less():
+    table = many(1, 1, 1)
+    result = compare(observations(table))
+    assert (result.confidence, result.differences) == (0.95, result.alone)
+    second = table.assign(metric="wait_time_s", value=table["value"].sample(frac=1, random_state=1).to_numpy())
+    both = compare(observations(pd.concat([table, second], ignore_index=True)))
+    assert both.only(lambda about: about.metric == "longest_pause_s").confidence == 0.95
+
+
+def test_what_has_no_spread_is_no_look():
+    table = pd.DataFrame(rows(lambda s: 1.0, group="a") + rows(lambda s: 2.0, group="b") + rows(lambda s: s, group="c"))
+    result = compare(observations(table))
+    assert result.confidence == 0.95
+    content = result.to_json()
+    assert [item["p"] is None for item in content["differences"]] == [True, False]
+    assert content["differences"][1]["alone"] == content["differences"][1]["interval"]
 
 
 def test_short_names():

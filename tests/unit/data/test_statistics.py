@@ -87,6 +87,35 @@ def test_more_confidence_is_wider():
     assert wide.low < narrow.low < narrow.high < wide.high
 
 
+def test_a_p_value_is_where_an_interval_begins_to_exclude_zero():
+    random = np.random.default_rng(5)
+    for number in range(50):
+        runs = int(random.integers(3, 12))
+        found = interval([random.lognormal(0.5, 0.7, runs), random.lognormal(0, 0.7, runs)], [1, -1])
+        p = found.p(0.95)
+        assert (p <= 0.05) == bool(found.claim), number
+        assert found.at(1 - 1.01 * p, 0.95).claim != 0
+        assert found.at(1 - 0.99 * p, 0.95).claim == 0
+    assert interval([[1.0, 1.0, 1.0]], [1]).p(0.95) is None
+    assert interval([[1.0, 2.0]], [1]).p(0.95) is None
+
+
+@pytest.mark.parametrize("runs", [3, 10])
+def test_an_interval_widened_covers_as_often_as_it_then_says(runs):
+    random = np.random.default_rng(7)
+    hits = 0
+    for number in range(TRIALS):
+        alone = interval([random.normal(1, 1, runs), random.normal(0, 1, runs)], [1, -1], Resampling(number, 0.8, 1000))
+        wide = alone.at(0.99, 0.8)
+        hits += wide.low <= 1 <= wide.high
+    assert hits / TRIALS >= 0.97
+
+
+def test_the_present_confidence_changes_nothing():
+    found = interval([[1.0, 2.0, 4.0, 3.0, 2.5]], [1])
+    assert found.at(0.95, 0.95) is found
+
+
 @pytest.mark.parametrize(("cells", "weights"), [([], []), ([[1.0]], [1, -1]), ([[]], [1]), ([[[1.0]]], [1])])
 def test_what_is_no_contrast(cells, weights):
     with pytest.raises(ValueError, match="as many weights"):

@@ -10,8 +10,16 @@ import pytest
 from wblab.core.errors import InputError, WblabError
 from wblab.data.comparison import About, compare
 from wblab.data.observations import observations
-from wblab.plot.comparison import comparison_figure, plot_effects, plot_groups, svg
-from wblab.plot.comparisontext import footnotes, is_headline, line, metric_name, terminal_tables, values_text
+from wblab.plot.comparison import comparison_figure, headline, plot_effects, plot_groups, svg
+from wblab.plot.comparisontext import (
+    footnotes,
+    is_headline,
+    line,
+    metric_name,
+    percentage,
+    terminal_tables,
+    values_text,
+)
 from wblab.plot.report import report
 from wblab.plot.save import save
 
@@ -149,6 +157,17 @@ def test_tables_and_how_many_intervals(groups, factorial):
     assert widths == [9, 7, 6]
     assert footnotes(groups)[-1].startswith("16 intervals of 95%")
     assert any("interactions whose intervals span zero" in note for note in footnotes(factorial))
+
+
+def test_what_many_looks_ask_of_each_is_said(groups):
+    one = groups.only(lambda about: (about.load, about.metric) == ("mw1", "longest_pause_s"))
+    assert footnotes(one) == ["1 interval of 95%"]
+    assert headline(one).endswith("intervals of 95%")
+    said = percentage(groups.confidence)
+    assert f"16 intervals of 95%, widened to {said} as so many stand side by side" in footnotes(groups)[-1]
+    assert headline(groups).endswith(f"intervals of 95%, of differences {said}")
+    assert f"{said} interval" in [column.header for column in terminal_tables(groups, ["group"])[0].columns]
+    assert [percentage(share) for share in (0.95, 0.05, 0.9986, 1.0)] == ["95%", "5%", "99.86%", "100%"]
 
 
 class _Page(HTMLParser):
