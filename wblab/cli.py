@@ -27,6 +27,7 @@ VERBS = (
     Verb("compare", "compare groups of runs", "compare"),
     Verb("verify", "check the thesis's claims", "compare"),
     Verb("twin", "repeat a live run in a guest", "compare"),
+    Verb("advise", "what to set on this machine", "live"),
     Verb("live", "run the loads on this machine, and a command beside them", "live"),
     Verb("load", "run one load on this machine", "live"),
     Verb("monitor", "watch writeback on a page", "live"),

@@ -79,6 +79,11 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
         metavar="PATH",
         help="a path that its cells name and may run; again for more",
     )
+    add_where(parser)
+
+
+def add_where(parser: argparse.ArgumentParser) -> None:
+    """Add --jobs and --cluster: where many runs are made."""
     where = parser.add_mutually_exclusive_group()
     add_jobs(where)
     where.add_argument(

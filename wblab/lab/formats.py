@@ -20,6 +20,7 @@ PLAN, TABLE, NOISY = "matrix.json", "table.parquet", "noisy.parquet"
 NOISY_MARK = ".noisy"  # in the name of a matrix's run
 COLUMNS = ("run", "load", "kind", "metric", "value")  # of the table, beside the axes, cell and seed
 BISECTION_RECORD, BISECTION_LOG = "bisect.json", "git-bisect.log"
+ADVICE_FILE = "advice.json"  # beside the others in the directory of an advice
 DESIGN = "design.json"  # beside the others in the directory of an exploration
 # The directory of a verification.
 REPORT, VERDICTS = "report.html", "verdicts.json"
@@ -64,6 +65,7 @@ RUN = Format("a run directory", 1, (UML, LIVE))
 CAPTURE = Format("a run directory", 1, ("capture",), silent=True)
 MATRIX = Format("a matrix directory", 1, ("matrix",), most_bytes=512 << 20)  # 100,000 cells, each with its spec
 EXPLORATION = Format("the directory of an exploration", 1, ("explore",), most_bytes=256 << 20)
+ADVICE = Format("the directory of an advice", 1, ("advise",))
 BISECTION = Format("the directory of a bisection", 1, ("bisect",))
 VERIFICATION = Format("the directory of a verification", 1, ("verify",))
 COMPARISON = Format("what 'wblab compare --json' printed", 1, ("compare",))

@@ -22,6 +22,7 @@ PRESETS = SHARE / "experiments"
 MATRICES = PRESETS / "matrices"
 EXPLORATIONS = PRESETS / "explorations"
 DISKS = PRESETS / "disks"
+REMEDIES = PRESETS / "remedies"
 LINUX_UML = SHARE / "linux-uml"
 
 _CHOSEN = os.environ.get("WBLAB_EXP")
