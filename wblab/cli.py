@@ -30,6 +30,7 @@ VERBS = (
     Verb("atlas", "which claims hold on which kernel and filesystem", "compare"),
     Verb("trial", "try recommendations: do they keep what they promise?", "compare"),
     Verb("twin", "repeat a live run in a guest", "compare"),
+    Verb("advise", "what to set on this machine", "live"),
     Verb("live", "run the loads on this machine, and a command beside them", "live"),
     Verb("load", "run one load on this machine", "live"),
     Verb("monitor", "watch writeback on a page", "live"),

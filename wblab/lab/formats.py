@@ -22,6 +22,7 @@ COLUMNS = ("run", "load", "kind", "metric", "value")  # of the table, beside the
 BISECTION_RECORD, BISECTION_LOG = "bisect.json", "git-bisect.log"
 # The directory of an exploration is that of a matrix, with these in it.
 DESIGN, ANALYSED, EXPLORED = "design.json", "analysis.json", "exploration.html"
+ADVICE_FILE = "advice.json"  # beside the others in the directory of an advice
 # The directory of a verification.
 REPORT, VERDICTS = "report.html", "verdicts.json"
 MADE_OF = "made-of"  # of a square of the atlas: which it was made of, in short
@@ -68,6 +69,7 @@ RUN = Format("a run directory", 1, (UML, LIVE))
 CAPTURE = Format("a run directory", 1, ("capture",), silent=True)
 MATRIX = Format("a matrix directory", 1, ("matrix",), most_bytes=512 << 20)  # 100,000 cells, each with its spec
 EXPLORATION = Format("the directory of an exploration", 1, ("explore",), most_bytes=256 << 20)
+ADVICE = Format("the directory of an advice", 1, ("advise",))
 BISECTION = Format("the directory of a bisection", 1, ("bisect",))
 VERIFICATION = Format("the directory of a verification", 1, ("verify",))
 TRIAL = Format("the directory of a trial", 1, ("trial",))

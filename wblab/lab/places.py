@@ -23,6 +23,7 @@ MATRICES = PRESETS / "matrices"
 EXPLORATIONS = PRESETS / "explorations"
 DISKS = PRESETS / "disks"
 TRIALS = PRESETS / "trials"
+REMEDIES = PRESETS / "remedies"
 LINUX_UML = SHARE / "linux-uml"
 
 _CHOSEN = os.environ.get("WBLAB_EXP")

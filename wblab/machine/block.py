@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from wblab.machine.changes import Scheduler, WayBack
+from wblab.machine.changes import SCHEDULED, Scheduler, WayBack
 
 NUMBERS = Path("/sys/dev/block")
 
@@ -49,5 +49,7 @@ def scheduler(disk: Path) -> str:
 
 def set_scheduler(disk: Path, name: str, way_back: WayBack) -> None:
     """Give a disk another I/O scheduler. Raises OSError."""
-    way_back.note(Scheduler(disk=str(disk), old=scheduler(disk)))
+    queue = disk / "queue"
+    had = {each: path.read_text().strip() for each in SCHEDULED if (path := queue / each).exists()}
+    way_back.note(Scheduler(disk=str(disk), old=scheduler(disk), **had))
     (disk / "queue" / "scheduler").write_text(name)

@@ -25,6 +25,7 @@ from wblab.machine.processes import identify
 _BUSY_LIMIT_S = 5.0
 _HANGING_LIMIT_S = 60.0
 _POLL_S = 0.02
+SCHEDULED = ("nr_requests", "wbt_lat_usec")  # attributes of a queue that a new scheduler sets anew
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,16 +91,23 @@ class Setting:
 class Scheduler:
     """The I/O scheduler of a disk, a directory below /sys.
 
-    The new one is not compared with: the kernel knows some by two names, and shows only one of them.
+    The new one is not compared with: the kernel knows some by two names, and shows only one of them. nr_requests,
+    wbt_lat_usec: what the queue had with the old one; empty, nothing. Each scheduler begins with a queue of its own.
     """
 
     kind: ClassVar[str] = "scheduler"
     disk: str
     old: str
+    nr_requests: str = ""
+    wbt_lat_usec: str = ""
 
     def undo(self) -> None:
         """Raises OSError."""
-        Path(self.disk, "queue", "scheduler").write_text(self.old)
+        queue = Path(self.disk, "queue")
+        (queue / "scheduler").write_text(self.old)
+        for name in SCHEDULED:
+            if (had := getattr(self, name)) and (queue / name).read_text().strip() != had:
+                (queue / name).write_text(had)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from wblab.core.errors import InputError, WblabError
@@ -11,6 +11,7 @@ from wblab.machine.cgroup import cgroup_root
 from wblab.machine.changes import Change, from_row, to_row, undo_all
 from wblab.mitigate.possible import is_possible
 
+Possible = Callable[[Change, Path | None], bool]
 _MOST_BYTES = 64 << 20
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
@@ -22,9 +23,13 @@ class Journal:
     lives on a tmpfs, and what it tells of does not outlive the machine's run either; after a boot it is void.
     """
 
-    def __init__(self, path: Path) -> None:
-        """Read what another daemon left. `ignored` says in words what of it no daemon can have left."""
+    def __init__(self, path: Path, possible: Possible = is_possible, who: str = "a daemon") -> None:
+        """Read what another left, who is called `who`. `ignored` says in words what of it that cannot have left.
+
+        possible: whether it can have made a change; with where cgroup v2 is mounted.
+        """
         self._path = path
+        self._possible, self._who = possible, who
         self._boot = _BOOT.read_text().strip()
         self.ignored = ""
         self.changes: list[Change] = self._read()
@@ -57,9 +62,9 @@ class Journal:
         if boot != self._boot:
             return []
         root = cgroup_root()
-        changes = [change for row in rows if (change := _change(row, root))]
+        changes = [change for row in rows if (change := self._change(row, root))]
         if strange := len(rows) - len(changes):
-            self.ignored = f"{strange} entries of the journal {self._path}, which are no changes of a daemon"
+            self.ignored = f"{strange} entries of the journal {self._path}, which are no changes of {self._who}"
         return changes
 
     def _set_aside(self, reason: str) -> None:
@@ -70,6 +75,14 @@ class Journal:
         except OSError as error:
             raise WblabError(f"cannot set the journal {self._path} aside: {error.strerror}: remove it") from None
         self.ignored = f"the journal, now {aside}: {reason}"
+
+    def _change(self, row: object, root: Path | None) -> Change | None:
+        """Return the change that a row of the file tells of; None if it tells of none that can have been made."""
+        try:
+            change = from_row(row)
+        except InputError:
+            return None
+        return change if self._possible(change, root) else None
 
     def _write(self, changes: list[Change]) -> None:
         rows = [to_row(change) for change in changes]
@@ -82,12 +95,3 @@ class Journal:
         except OSError as error:
             raise WblabError(f"cannot write the journal {self._path}: {error.strerror}: nothing is changed") from None
         self.changes = changes
-
-
-def _change(row: object, root: Path | None) -> Change | None:
-    """Return the change that a row of the file tells of; None if it tells of none that a daemon can have made."""
-    try:
-        change = from_row(row)
-    except InputError:
-        return None
-    return change if is_possible(change, root) else None

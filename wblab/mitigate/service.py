@@ -1,17 +1,13 @@
 """Starting the daemon and putting things back: one at a time, and never without a way back."""
 
-import errno
-import fcntl
 import os
 import signal
-import stat
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from wblab.core.errors import WblabError
-from wblab.machine.trust import distrust
+from wblab.machine.alone import alone
 from wblab.mitigate.accounting import Accounting, ProcAccounting, TaskstatsAccounting
 from wblab.mitigate.config import Config
 from wblab.mitigate.journal import Journal
@@ -85,27 +81,6 @@ def _require_root() -> None:
         raise WblabError("the daemon needs root to change processes: use sudo, or --dry-run to only watch")
 
 
-@contextmanager
-def _alone(directory: Path) -> Iterator[None]:
+def _alone(directory: Path) -> AbstractContextManager[None]:
     """Be the only daemon, in a directory that is root's alone. Raises WblabError if there is one."""
-    os.umask(0o077)
-    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        if reason := distrust(directory):
-            raise PermissionError(errno.EPERM, reason)
-        descriptor = os.open(directory / _LOCK, flags, 0o600)
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise FileExistsError(errno.EEXIST, f"its {_LOCK} is no regular file")
-    except OSError as error:
-        raise WblabError(f"cannot use the directory {directory}: {error.strerror}: set state to another") from None
-    with open(descriptor, "r+", errors="replace") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            pid = lock.read(20).strip()
-            raise WblabError(f"a daemon is running already, with pid {pid}: stop it first: kill {pid}") from None
-        lock.truncate(0)
-        lock.write(str(os.getpid()))
-        lock.flush()
-        yield
+    return alone(directory, _LOCK, "a daemon", "set state to another")

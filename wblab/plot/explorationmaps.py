@@ -8,6 +8,7 @@ from matplotlib.colors import LogNorm
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator
 from numpy.typing import NDArray
 
+from wblab.data.statistics import generator
 from wblab.plot.colours import CONTROL, PAUSE
 from wblab.plot.explorationtext import quantity, scale_of
 from wblab.plot.style import CURVE, GRID, MARK, NEUTRAL, literal, new_axes
@@ -27,7 +28,7 @@ def plot_levels(observed: Observed, response: Response, factor: str, *, log: boo
     levels = observed.factors[place].levels
     known = np.isfinite(response.values) & ((response.values > 0) | (not log))
     codes, values = observed.codes[known, place], response.values[known]
-    spread = 0.8 * (np.random.default_rng(0).random(len(values)) - 0.5)  # where a point lies across means nothing
+    spread = 0.8 * (generator(0, "spread").random(len(values)) - 0.5)  # where a point lies across means nothing
     ax.plot(codes + spread, values, ".", color=CURVE, markersize=2.5, alpha=0.25, zorder=1, rasterized=True)
     share = 0.1 if response.more_is_better else 0.9
     for level in np.unique(codes).tolist():

@@ -2,7 +2,7 @@
 
 import os
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
@@ -21,8 +21,27 @@ from wblab.machine.writeback import memory_bytes, thresholds
 _BLOCK_BYTES, _SYNC_BYTES, _MOST_BYTES = 1 << 20, 8 << 20, 512 << 20
 _MEASURE_S = 5.0
 # The offender of a machine that nothing was run on writes so many times the dirty threshold, as the base experiment's.
-_TIMES_THRESHOLD = 3
-_WAIT_NS = 5 * NS_PER_S
+TIMES_THRESHOLD = 3
+WHOLE = 1_000_000  # 100 * BDI_RATIO_SCALE: a share of the threshold that is no limit
+WAIT_NS = 5 * NS_PER_S
+
+
+@dataclass(frozen=True, kw_only=True)
+class Queue:
+    """A disk's queue below /sys: how many requests, how large one may be, and the latency that WBT aims at (0: off)."""
+
+    requests: int
+    request_bytes: int
+    wbt_lat_usec: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Group:
+    """What a control group (version 2) holds the offender to; 0 where it does not: bytes, bytes/s, against 100."""
+
+    memory_high: int = 0
+    io_max_bps: int = 0
+    io_weight: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +49,9 @@ class Machine:
     """background_bytes, dirty_bytes: the thresholds. write_bps: what the disk takes when it is asked to.
 
     offender_bytes: what the offender wrote, or would. innocent: the loads beside it. disk: the model of its disk, where
-    that was measured (wblab disk measure).
+    that was measured (wblab disk measure). Where they are known, as they are set and not as by default: timers, the
+    settings vm.dirty* that are times; queue; own_limit, what may be dirty for the disk, strictly, in millionths of the
+    threshold; group, the offender's.
     """
 
     memory_bytes: int
@@ -45,6 +66,10 @@ class Machine:
     iolevel: int = 4
     innocent: dict[str, Load]
     disk: Disk | None = None
+    timers: dict[str, int] = field(default_factory=dict)
+    queue: Queue | None = None
+    own_limit: int = WHOLE
+    group: Group | None = None
 
     @property
     def flush_s(self) -> float:
@@ -118,8 +143,8 @@ def this_machine(directory: Path, disk: Disk | None = None) -> Machine:
         write_bps=sustained_bps(disk) if disk else measured_bps(directory),
         filesystem=place.filesystem,
         scheduler=place.schedulers(),
-        offender_bytes=_TIMES_THRESHOLD * limits["dirty"],
-        wait_ns=_WAIT_NS,
+        offender_bytes=TIMES_THRESHOLD * limits["dirty"],
+        wait_ns=WAIT_NS,
         innocent=INNOCENT,
         disk=disk,
     )

@@ -10,7 +10,8 @@ from typing import Any, get_args
 
 from wblab.core.spec import Filesystem, Scheduler, Spec
 from wblab.core.tables import from_table, to_table
-from wblab.twin.machine import Machine
+from wblab.core.units import NS_PER_S
+from wblab.twin.machine import WHOLE, Group, Machine, Queue
 
 GUEST_BYTES = 150 << 20  # as the base experiment's
 _LEAST_BACKGROUND_BYTES = 4 << 20  # with less, single pages and the filesystem's own would count
@@ -22,6 +23,11 @@ _MOST_WRITES = 1 << 20
 _MOST_TIMES_DIRTY = 20  # more of the same shows nothing new, and the guest's disk is memory
 _SPARE = {"xfs": 320 << 20, "btrfs": 256 << 20}  # of the filesystem's own
 _SPARE_BYTES = 64 << 20
+_PAGE_BYTES, _MOST_REQUEST_BYTES = 4 << 10, 64 << 10  # of the guest's disk
+_LEAST_REQUESTS, _MOST_REQUESTS = 4, 2048  # BLKDEV_MIN_RQ, MAX_SCHED_RQ
+_MOST_WITHOUT_SCHEDULER = 64  # UBD_QUEUE_DEPTH
+_LIMIT_NS, _TIMES_LONGER = 900 * NS_PER_S, 10
+_BULK = "bulk"
 
 
 @dataclass(frozen=True)
@@ -33,10 +39,15 @@ class Twin:
     notes: tuple[str, ...]
 
 
-def twin_of(machine: Machine, name: str) -> Twin:
-    """Return a machine's twin."""
+def factor_of(machine: Machine) -> float:
+    """Return by what factor a machine's twin is smaller."""
     factor = min(machine.memory_bytes / GUEST_BYTES, machine.background_bytes / _LEAST_BACKGROUND_BYTES)
-    factor = max(1.0, min(factor, machine.write_bps / _LEAST_BPS), machine.memory_bytes / _MOST_GUEST_BYTES)
+    return max(1.0, min(factor, machine.write_bps / _LEAST_BPS), machine.memory_bytes / _MOST_GUEST_BYTES)
+
+
+def twin_of(machine: Machine, name: str, factor: float | None = None) -> Twin:
+    """Return a machine's twin; by default as much smaller as `factor_of` says."""
+    factor = factor or factor_of(machine)
     notes = []
     filesystem, scheduler = machine.filesystem, machine.scheduler
     if filesystem not in get_args(Filesystem) or filesystem == "none":
@@ -49,18 +60,23 @@ def twin_of(machine: Machine, name: str) -> Twin:
     if written < machine.offender_bytes:
         notes.append(f"the offender writes {_MOST_TIMES_DIRTY} times the dirty threshold, and not all that it wrote")
     offender = max(int(written / factor), _BLOCK_BYTES)
+    besides = sum(size for load in machine.innocent.values() for size in load.files.values())
     table: dict[str, Any] = {
         "name": name,
         "memory": _pages(machine.memory_bytes / factor),
         "disk": {
-            "size": _pages(offender + _BLOCK_BYTES + _SPARE.get(filesystem, _SPARE_BYTES)),
+            "size": _pages(offender + _BLOCK_BYTES + besides + _SPARE.get(filesystem, _SPARE_BYTES)),
             "filesystem": filesystem,
             "model": "device",
             **_device(machine, factor),
             "scheduler": scheduler,
-            "queue": {"wbt_lat_usec": 0},
+            "queue": guest_queue(machine.queue, scheduler, factor) if machine.queue else {"wbt_lat_usec": 0},
+            "bdi": {"max_ratio_fine": machine.own_limit, "strict_limit": 1} if machine.own_limit < WHOLE else {},
         },
-        "sysctl": {
+        "time_limit": max(_LIMIT_NS, machine.wait_ns + _TIMES_LONGER * NS_PER_S * written // machine.write_bps),
+        "cgroup": _group(machine.group, scheduler, factor) if machine.group else {},
+        "sysctl": machine.timers
+        | {
             "vm.dirty_background_bytes": _pages(machine.background_bytes / factor),
             "vm.dirty_bytes": _pages(machine.dirty_bytes / factor),
         },
@@ -89,6 +105,34 @@ def _device(machine: Machine, factor: float) -> dict[str, Any]:
     table: dict[str, Any] = {key: -(-int(getattr(disk, key)) // factor) for key in scaled}
     kept = ("latency", "seek_time", "depth", "stall_time", "stalls")
     return {key: int(value) for key, value in table.items()} | {key: getattr(disk, key) for key in kept}
+
+
+def guest_queue(queue: Queue, scheduler: str, factor: float) -> dict[str, int]:
+    """Return the attributes of the guest's queue: as many requests, each smaller, so that all take as long as there.
+
+    Where a request would be smaller than a page, or larger than the guest's disk takes, there are fewer or more.
+    """
+    holds = queue.requests * queue.request_bytes / factor
+    request = int(queue.request_bytes / factor) // _PAGE_BYTES * _PAGE_BYTES
+    request = min(max(request, _PAGE_BYTES), _MOST_REQUEST_BYTES)
+    most = _MOST_WITHOUT_SCHEDULER if scheduler == "none" else _MOST_REQUESTS
+    return {
+        "nr_requests": min(max(round(holds / request), _LEAST_REQUESTS), most),
+        "max_sectors_kb": request >> 10,
+        "wbt_lat_usec": queue.wbt_lat_usec,
+    }
+
+
+def _group(group: Group, scheduler: str, factor: float) -> dict[str, Any]:
+    """Return the offender's control group. That it has memory.max gives it writeback of its own, in the kernel."""
+    files: dict[str, Any] = {"memory.max": "max"}
+    if group.memory_high:
+        files["memory.high"] = _pages(group.memory_high / factor)
+    if group.io_max_bps:
+        files["io.max"] = f"{{disk}} wbps={int(group.io_max_bps / factor)}"
+    if group.io_weight:
+        files["io.bfq.weight" if scheduler == "bfq" else "io.weight"] = str(group.io_weight)
+    return {_BULK: {"loads": ["offender"], "files": files}}
 
 
 def _pages(size: float) -> int:

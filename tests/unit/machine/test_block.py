@@ -37,6 +37,16 @@ def test_a_scheduler_is_put_back_at_the_end(disk):
     assert (file.read_text(), undo.failures) == ("bfq", ())
 
 
+def test_the_queue_that_a_scheduler_brings_is_put_back_with_it(disk):
+    queue = (place := disk("none [bfq]")) / "queue"
+    (queue / "nr_requests").write_text("64\n")
+    (queue / "wbt_lat_usec").write_text("0\n")
+    with Undo() as undo:
+        set_scheduler(place, "none", undo)
+        (queue / "nr_requests").write_text("256\n")  # as the kernel does
+    assert [(queue / name).read_text() for name in ("scheduler", "nr_requests", "wbt_lat_usec")] == ["bfq", "64", "0\n"]
+
+
 @pytest.fixture
 def devices(tmp_path):
     """Return a function that makes devices as /sys has them: which holders each disk or partition has."""

@@ -1,0 +1,58 @@
+"""A made-up machine that advice is given for: its twin's figures, where its settings are, and what is set there."""
+
+from wblab.advise.plan import Candidate
+from wblab.advise.record import Advice
+from wblab.advise.settings import Wanted
+from wblab.advise.site import Site
+from wblab.live.request import INNOCENT
+from wblab.twin.machine import Machine, Queue
+
+GIB, MIB = 1 << 30, 1 << 20
+
+MACHINE = Machine(
+    memory_bytes=8 * GIB,
+    background_bytes=800 * MIB,
+    dirty_bytes=1600 * MIB,
+    write_bps=100 * MIB,
+    filesystem="ext4",
+    scheduler="mq-deadline",
+    offender_bytes=3 * 1600 * MIB,
+    wait_ns=5 * 10**9,
+    innocent=INNOCENT,
+    timers={"vm.dirty_expire_centisecs": 3000, "vm.dirty_writeback_centisecs": 500},
+    queue=Queue(requests=256, request_bytes=1280 << 10, wbt_lat_usec=0),
+)
+SITE = Site(
+    directory="/srv",
+    filesystem="ext4",
+    device="sda",
+    disks=("sda",),
+    bdi="8:0",
+    known_by={"sda": 'ENV{ID_SERIAL}=="WDC_1"'},
+    schedulers=("bfq", "mq-deadline", "none"),
+    controllers=("io", "memory"),
+    abilities=("own limit", "wbt"),
+)
+FILES = {
+    "block/sda/queue/scheduler": "none [mq-deadline] bfq",
+    "block/sda/queue/nr_requests": "256",
+    "block/sda/queue/max_sectors_kb": "1280",
+    "block/sda/queue/wbt_lat_usec": "0",
+    "class/bdi/8:0/max_ratio_fine": "1000000",
+    "class/bdi/8:0/strict_limit": "0",
+    "vm/dirty_bytes": "0",
+    "vm/dirty_ratio": "20",
+    "vm/dirty_background_bytes": "0",
+    "vm/dirty_background_ratio": "10",
+    "vm/dirty_expire_centisecs": "3000",
+    "vm/dirty_writeback_centisecs": "500",
+}
+
+
+def advice_for(*wanted: Wanted, name: str = "it", before: dict[str, str] | None = None, **changes: object) -> Advice:
+    """Return an advice for the machine, in which one remedy was tried."""
+    tried = Candidate(name=name, about="does it", cell="1-it", wanted=wanted)
+    now = Candidate(name="now", about="as it is set", cell="0-now")
+    given: dict[str, object] = {"made": "2026-11-23T00:00:00+0000", "site": SITE, "factor": 50, "about": ("a", "b")}
+    given |= {"candidates": (now, tried), "left_out": {}, "before": before or {}}
+    return Advice(**given | changes)  # type: ignore[arg-type]

@@ -1,0 +1,55 @@
+"""wblab advise with real guests: a machine that is made up, whose disk is slow for its memory."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from support.advised import MACHINE, SITE
+
+from wblab.advise import begin, remedies
+from wblab.cli import main
+
+REMEDIES = """
+["requests-4"]
+about = "a short queue"
+nr_requests = 4
+["dirty-0.5s"]
+about = "a low limit"
+dirty = "500ms"
+["bulk-memory-1s"]
+about = "a group"
+memory_high = "1s"
+"""
+
+
+@pytest.fixture
+def advise(shared_lab, tmp_path, monkeypatch, capsys):
+    (tmp_path / "remedies").mkdir()
+    (tmp_path / "remedies/some.toml").write_text(REMEDIES)
+    monkeypatch.setattr(remedies, "REMEDIES", tmp_path / "remedies")
+    monkeypatch.setattr(begin, "find_site", lambda directory: SITE)
+    monkeypatch.setattr(begin, "_machine", lambda *given: (replace(MACHINE, write_bps=50 << 20), (), []))
+    monkeypatch.setattr("wblab.advise.record._before", lambda planned, site: {})
+
+    def call(*arguments):
+        place = ("--exp", str(tmp_path / "exp"))
+        code = main(["advise", *place, "--json", *arguments])
+        output, errors = capsys.readouterr()
+        assert code == 0, errors
+        return json.loads(output)
+
+    return call, str(shared_lab.kernel.path)
+
+
+def test_a_short_queue_helps_where_the_queue_is_long(advise):
+    call, kernel = advise
+    found = call("--dir", "/srv", "--seeds", "3", "--kernel", kernel)
+    rows = {row["name"]: row for row in found["remedies"]}
+    assert rows.keys() == {"now", "requests-4", "dirty-0.5s", "bulk-memory-1s"}
+    assert all(len(row["seeds"]) == 3 for row in rows.values())
+    expected = {name: row["expected"]["longest_pause_s"] for name, row in rows.items()}
+    assert expected["requests-4"] < expected["now"] / 2
+    assert rows["dirty-0.5s"]["expected"]["offender_bps"] < rows["now"]["expected"]["offender_bps"]
+    assert found["recommended"] != "now"
+    again = call("--resume", found["directory"], "--kernel", kernel)
+    assert again == found  # nothing ran anew, and nothing is random

@@ -1,0 +1,154 @@
+"""The file of an advice, and what is said of it."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from support.advised import MACHINE, SITE, advice_for
+
+from wblab.advise import words
+from wblab.advise.begin import likeness
+from wblab.advise.figures import Figures, Outcome, figures
+from wblab.advise.plan import plan
+from wblab.advise.record import advice_of, check_store, latest_advice, packed, read_advice
+from wblab.advise.remedies import read_remedies
+from wblab.advise.result import Result
+from wblab.advise.settings import Wanted
+from wblab.cli import main
+from wblab.core.errors import InputError
+from wblab.matrix.store import Store
+from wblab.twin.match import Match
+
+SEEDS = range(1, 6)
+
+
+def kept(directory, advice):
+    for name, content in packed(advice).items():
+        (directory / name).write_bytes(content)
+    return directory
+
+
+def test_an_advice_is_kept_and_read_back(tree, tmp_path):
+    planned = plan(MACHINE, SITE, read_remedies(), SEEDS)
+    advice = advice_of(planned, SITE, {"about": ("machine", "twin"), "notes": ("busy",), "rates": (1, 2)})
+    assert read_advice(kept(tmp_path, advice)) == advice
+    shown = {str(Path(path).relative_to(tree)): value for path, value in advice.before.items()}
+    assert shown["vm/dirty_ratio"] == "20"
+    assert shown["block/sda/queue/scheduler"] == "mq-deadline"
+    assert "vm/dirty_bytes" not in shown
+    store = Store(tmp_path, planned.matrix, {})
+    check_store(advice, store)
+    with pytest.raises(InputError, match="is of another matrix"):
+        check_store(replace(advice, candidates=advice.candidates[1:]), store)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"site": 7}, "is damaged: site must be a table"),
+        ({"candidates": [{"name": "x"}]}, "is damaged"),
+        ({"factor": "much"}, "is damaged"),
+        ({"kind": "matrix"}, "is of kind 'matrix'"),
+        ({"format": 9}, "has format 9"),
+        ({"more": 1}, "unknown key 'more'"),
+    ],
+)
+def test_a_damaged_one_is_one_line(tmp_path, change, message):
+    kept(tmp_path, advice_for())
+    table = json.loads((tmp_path / "advice.json").read_text()) | change
+    (tmp_path / "advice.json").write_text(json.dumps(table))
+    with pytest.raises(InputError, match=message):
+        read_advice(tmp_path)
+
+
+def test_the_latest_is_found(tmp_path):
+    with pytest.raises(InputError, match="make one with wblab advise"):
+        latest_advice(tmp_path)
+    for name in ("2026-11-22_10-00-00_advice", "2026-11-23_10-00-00_advice", "_2026-11-24_10-00-00_advice"):
+        kept_in = tmp_path / name
+        kept_in.mkdir()
+        kept(kept_in, advice_for())
+    assert latest_advice(tmp_path).name == "2026-11-23_10-00-00_advice"
+
+
+def test_a_remedy_that_was_not_tried_is_named_with_its_reason():
+    advice = advice_for(left_out={"bfq": "its disk has no scheduler bfq"})
+    assert advice.candidate("it").name == "it"
+    for name, message in (
+        ("bfq", "was tried: its disk has no"),
+        ("now", "'now' was tried: give one of it"),
+        ("x", "it"),
+    ):
+        with pytest.raises(InputError, match=message):
+            advice.candidate(name)
+
+
+def result(pause_s, *wanted, matches=(), **changes):
+    now = {seed: Outcome(4.0 + seed / 100, 0.5, 100.0) for seed in SEEDS}
+    then = {seed: Outcome(pause_s + seed / 200, 0.1, 95.0) for seed in SEEDS}
+    advice = advice_for(*wanted, **changes)
+    runs = {"now": [Path("exp/runs/0-now-s1")], "it": [Path("exp/runs/1-it-s1")]}
+    return Result(Path("exp"), advice, Figures("now", now), figures(now, {"it": then}), runs, matches)
+
+
+def test_what_is_recommended_is_said_with_its_commands():
+    found = result(0.5, Wanted("queue", "nr_requests", "4"), before={"/sys/block/sda/queue/nr_requests": "256"})
+    lines = words.recommended(found, [Path("exp/90-wblab.rules")])
+    assert lines[0] == "Recommended: it: does it."
+    assert lines[1].startswith("0.52 s expected instead of 4.03 s, for 5% of the offender's rate")
+    assert "    sudo wblab advise --apply it" in lines
+    assert "    echo 256 | sudo tee /sys/block/sda/queue/nr_requests" in lines
+    assert list(found.files) == ["90-wblab.rules"]
+    assert json.loads(json.dumps(found.to_json()))["recommended"] == "it"
+    assert words.table(found).lines()[2].startswith("it             0.52 s  -3.51 s (")
+
+
+def test_a_group_is_not_applied_but_installed():
+    lines = words.recommended(result(0.5, Wanted("slice", "MemoryHigh", "4096")), [])
+    assert not any("--apply" in line for line in lines)
+    assert any("systemd-run --scope --slice=wblab-bulk.slice" in line for line in lines)
+
+
+def test_where_nothing_is_worth_it_there_are_no_files():
+    found = result(4.0, Wanted("queue", "nr_requests", "4"))
+    assert words.recommended(found, []) == [f"No change is worth it: {found.choice.reason}."]
+    assert (found.files, found.to_json()["recommended"]) == ({}, None)
+
+
+def test_how_like_the_twin_is():
+    alike = [Match("w1", "longest_pause_s", 2.0, (1.9, 2.1)), Match("w1", "paused_fraction", 0.9, (0.1, 0.2))]
+    assert "can be seen with a live run" in words.likeness(result(0.5))[0]
+    assert "cannot be read any more" in words.likeness(result(0.5, live="/gone"))[0]
+    assert words.likeness(result(0.5, live="/run", matches=alike)) == [
+        "The twin matches the live run in 1 of 2 figures:",
+        "    w1, paused fraction: 90.0% live, 15.0% in the twin",
+    ]
+
+
+def test_loads_of_a_spec_are_its_innocent_ones(tmp_path):
+    live, loads = likeness("two-disks", tmp_path)
+    assert live is None
+    assert loads
+    assert all(load.role != "offender" and not load.disk for load in loads.values())
+    with pytest.raises(InputError, match=r"--like: no spec 'nothing'.*or a live run"):
+        likeness("nothing", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--dir", "/proc"), "--dir: '/proc' is on proc, on no disk: give a directory on one, such as /var/tmp"),
+        (("--dir", "/nowhere"), "--dir: cannot look at '/nowhere': No such file or directory: give a directory"),
+        (("--apply", "it"), "no advice in"),
+        (("--resume", "x", "--dir", "/"), "--dir: an advice is resumed as it was begun: leave it out"),
+        (("--apply", "it", "--undo"), "not allowed with argument"),
+        (("--seeds", "0"), "0 is not at least 1"),
+    ],
+)
+def test_a_mistake_is_one_line_and_nothing_begins(tmp_path, capsys, monkeypatch, arguments, message):
+    monkeypatch.setattr("wblab.kernels.built_kernels", lambda *given: lambda name: None)
+    assert main(["advise", "--exp", str(tmp_path), *arguments]) == 2
+    errors = capsys.readouterr().err.splitlines()
+    assert message in errors[-1]
+    assert not any(tmp_path.iterdir())

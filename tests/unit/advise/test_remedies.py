@@ -1,0 +1,119 @@
+from dataclasses import replace
+
+import pytest
+from support.advised import MACHINE, MIB
+
+from wblab.advise.remedies import parse_remedies, read_remedies
+from wblab.core.errors import InputError
+from wblab.twin.machine import Group, Queue
+
+LOWER = {"dirty_bytes": 800 * MIB, "background_bytes": 400 * MIB}
+WBT = {"about": "", "wbt": "1ms"}
+
+
+def remedy(**given):
+    return parse_remedies({"it": {"about": "", **given}}, {})["it"]
+
+
+@pytest.mark.parametrize(
+    ("given", "changed"),
+    [
+        ({"dirty": "500ms", "background": "250ms"}, {"dirty_bytes": 50 * MIB, "background_bytes": 25 * MIB}),
+        ({"dirty": "500ms"}, {"dirty_bytes": 50 * MIB, "background_bytes": 25 * MIB}),  # as the kernel would
+        ({"dirty": "64MiB"}, {"dirty_bytes": 64 * MIB, "background_bytes": 32 * MIB}),
+        ({"dirty": "5%"}, {"dirty_bytes": 409 * MIB, "background_bytes": 409 * MIB // 2}),
+        ({"background": "100ms"}, {"background_bytes": 10 * MIB}),
+        ({"dirty": "1us"}, {"dirty_bytes": MIB, "background_bytes": MIB // 2}),
+        ({"nr_requests": 4}, {"queue": Queue(requests=4, request_bytes=1280 << 10, wbt_lat_usec=0)}),
+        ({"queue": "125ms"}, {"queue": Queue(requests=9, request_bytes=1280 << 10, wbt_lat_usec=0)}),
+        ({"wbt": "75ms"}, {"queue": Queue(requests=256, request_bytes=1280 << 10, wbt_lat_usec=75_000)}),
+        ({"scheduler": "bfq"}, {"scheduler": "bfq"}),
+        ({"own_limit": "800ms"}, {"own_limit": 50_000}),  # 80 of 1600 MiB
+        ({"own_limit": "800ms", "dirty": "8s"}, LOWER | {"own_limit": 100_000}),
+        ({"memory_high": "2s"}, {"group": Group(memory_high=200 * MIB)}),
+        ({"io_max": "80%"}, {"group": Group(io_max_bps=80 * MIB)}),
+        ({"scheduler": "bfq", "io_weight": 10}, {"scheduler": "bfq", "group": Group(io_weight=10)}),
+    ],
+)  # fmt: skip
+def test_what_a_machine_is_with_a_remedy(given, changed):
+    assert remedy(**given).on(MACHINE) == replace(MACHINE, **changed)
+
+
+def test_timers_are_times():
+    timers = remedy(expire="5s", period="1s").on(MACHINE).timers
+    assert timers == {"vm.dirty_expire_centisecs": 500, "vm.dirty_writeback_centisecs": 100}
+
+
+def test_a_remedy_only_takes_away():
+    low = replace(
+        MACHINE, dirty_bytes=8 * MIB, background_bytes=4 * MIB, own_limit=10, timers={"vm.dirty_expire_centisecs": 1}
+    )
+    low = replace(low, queue=Queue(requests=2, request_bytes=4096, wbt_lat_usec=0))
+    given = {"dirty": "1s", "background": "1s", "own_limit": "10s", "nr_requests": 4, "expire": "1s"}
+    assert remedy(**given).on(low) == low
+
+
+def test_bfq_turns_wbt_off():
+    queue = Queue(requests=256, request_bytes=1280 << 10, wbt_lat_usec=75_000)
+    changed = remedy(scheduler="bfq").on(replace(MACHINE, queue=queue)).queue
+    assert changed == replace(queue, wbt_lat_usec=0)
+
+
+def test_a_machine_without_a_queue_stays_without():
+    assert remedy(nr_requests=4).on(replace(MACHINE, queue=None)).queue is None
+
+
+def test_two_together_set_what_both_do():
+    table = {
+        "short": {"about": "a", "nr_requests": 4},
+        "low": {"about": "b", "dirty": "1s"},
+        "both": {"about": "c", "together": ["short", "low"]},
+    }
+    both = parse_remedies(table, {})["both"]
+    assert (both.nr_requests, both.dirty, both.about) == (4, "1s", "c")
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ({"it": {"about": ""}}, "it sets nothing"),
+        ({"it": {"about": "", "nr_request": 4}}, "did you mean 'nr_requests'"),
+        ({"it": {"nr_requests": 4}}, "'it.about' is missing"),
+        ({"it": 4}, "'it' must be a table"),
+        ({"now": {"about": "", "nr_requests": 4}}, "no name of a remedy"),
+        ({"../it": {"about": "", "nr_requests": 4}}, "no name of a remedy"),
+        ({"it": {"about": "", "nr_requests": 2}}, "no less than 4"),
+        ({"it": {"about": "", "nr_requests": 4, "queue": "1s"}}, "are one setting"),
+        ({"it": {"about": "", "scheduler": "cfq"}}, "it.scheduler"),
+        ({"it": {"about": "", "io_max": "80MiB"}}, "no share of the disk's rate"),
+        ({"it": {"about": "", "io_weight": 10}}, "bfq heeds it"),
+        ({"it": {"about": "", "scheduler": "bfq", "io_weight": 1001}}, "not between 1 and 1000"),
+        ({"it": {"about": "", "together": ["that"]}}, "no remedy 'that' before it"),
+        (
+            {"a": WBT, "b": WBT, "it": {"about": "", "together": ["a", "b"]}},
+            "two of them set 'wbt'",
+        ),
+        ({"a": {"about": "", "wbt": "1ms"}, "it": {"about": "", "wbt": "2ms", "together": ["a"]}}, "is set by one of"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_a_remedy_is_said(table, message):
+    with pytest.raises(InputError, match=message):
+        parse_remedies(table, {})
+
+
+def test_those_of_the_lab_can_be_read_and_each_changes_a_usual_machine():
+    for name, each in read_remedies().items():
+        assert each.about, name
+        assert each.on(MACHINE) != MACHINE, name
+
+
+def test_files_are_read_in_order_and_no_name_twice(tmp_path):
+    for name in "ab":
+        (tmp_path / f"{name}.toml").write_text('["it"]\nabout = "x"\nnr_requests = 4\n')
+    with pytest.raises(InputError, match=r"b\.toml: 'it' is the name of two"):
+        read_remedies(sorted(tmp_path.glob("*.toml")))
+    with pytest.raises(InputError, match="cannot read the remedies"):
+        read_remedies([tmp_path / "c.toml"])
+    (tmp_path / "c.toml").write_text("[")
+    with pytest.raises(InputError, match="is not a TOML file"):
+        read_remedies([tmp_path / "c.toml"])

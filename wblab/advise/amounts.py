@@ -1,0 +1,44 @@
+"""How much may be dirty, or in a queue, as a remedy says it: by the disk, by the memory, or as it is."""
+
+import re
+
+from wblab.core.errors import InputError
+from wblab.core.units import NS_PER_S, parse_bytes, parse_time
+from wblab.twin.machine import Machine
+
+_MIB, _PAGE_BYTES = 1 << 20, 4096
+_SHARE = re.compile(r"(\d{1,3}(?:\.\d{1,3})?) ?%")
+_TIME = re.compile(r".*[0-9 ](ns|us|µs|ms|s|min|h)")
+
+
+def share(text: str) -> float | None:
+    """Return '5%' as 0.05; None for what is no share. Raises InputError for one that is not between 0 and 100."""
+    match = _SHARE.fullmatch(text.strip())
+    if match is None:
+        return None
+    if not 0 < float(match[1]) <= 100:
+        raise InputError(f"{text!r} is no share between 0 and 100 %")
+    return float(match[1]) / 100
+
+
+def in_bytes(text: str, machine: Machine) -> int:
+    """Return an amount in bytes: '500ms', what the disk writes in that time; '5%' of the memory; '64MiB', as it is.
+
+    What is computed is in whole MiB, or below four in whole pages: a measurement says no more. Raises InputError.
+    """
+    text = text.strip()
+    if (part := share(text)) is not None:
+        return _rounded(int(part * machine.memory_bytes))
+    if _TIME.fullmatch(text):
+        return _rounded(parse_time(text) * machine.write_bps // NS_PER_S)
+    try:
+        return parse_bytes(text)
+    except InputError:
+        raise InputError(
+            f"{text!r} is no amount: write for example 500ms of the disk, 5% of memory, or 64MiB"
+        ) from None
+
+
+def _rounded(size: int) -> int:
+    grain = _MIB if size >= 4 * _MIB else _PAGE_BYTES
+    return size // grain * grain

@@ -1,0 +1,147 @@
+"""Setting a remedy on this machine, at once and until it is undone: each change is noted before it is made.
+
+One remedy is set at a time: what an earlier one changed is undone before. A kill at any moment leaves a journal, which
+`undo` finds; a boot leaves nothing, as the kernel forgets what was set, and the journal is on a tmpfs.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from wblab.advise.here import paths, shown_by
+from wblab.advise.plan import Candidate
+from wblab.advise.possible import is_possible
+from wblab.advise.record import Advice
+from wblab.advise.settings import Wanted
+from wblab.advise.site import find_site
+from wblab.core.errors import InputError, WblabError
+from wblab.machine.alone import STATE, alone
+from wblab.machine.block import scheduler, set_scheduler
+from wblab.machine.changes import Change, Scheduler, Setting
+from wblab.mitigate.journal import Journal
+
+_JOURNAL, _LOCK = "advise.json", "advise.lock"
+_DAEMON = "mitigate.json"
+
+
+@dataclass(frozen=True)
+class Applied:
+    """One file that was set: what it showed before (`old_path`), what was asked for, what it shows now."""
+
+    path: str
+    old_path: str
+    old: str
+    asked: str
+    found: str
+
+    @property
+    def is_as_asked(self) -> bool:
+        """Whether the kernel took the value."""
+        return self.found == self.asked
+
+    def __str__(self) -> str:
+        """In words, for people."""
+        was = self.old if self.old_path == self.path else f"{Path(self.old_path).name} {self.old}"
+        took = "" if self.is_as_asked else f": the kernel made that of {self.asked}"
+        return f"{self.path}: {self.found} (was {was}){took}"
+
+
+def apply(candidate: Candidate, advice: Advice, state: Path = STATE) -> tuple[list[str], list[Applied]]:
+    """Set a remedy, and return what was undone before, in words, and what was set. Raises InputError, WblabError.
+
+    Where a setting fails, those before it are undone.
+    """
+    if candidate.has_group:
+        raise InputError(f"--apply {candidate.name}: who writes much is to be put into its group: install its slice")
+    site = find_site(Path(advice.site.directory))
+    if (site.disks, site.bdi, site.known_by) != (advice.site.disks, advice.site.bdi, advice.site.known_by):
+        raise InputError(f"the disk below {site.directory} is another than that of the advice: make a new one")
+    with _journal(state) as journal:
+        undone = _undo(journal)
+        try:
+            return undone, [_set(item, path, journal) for item in candidate.wanted for path in paths_of(item, advice)]
+        except (OSError, WblabError) as error:
+            failures = journal.undo(list(journal.changes))
+            said = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else str(error)
+            raise WblabError(
+                "; ".join([f"cannot set {candidate.name}: {said}: nothing is changed", *failures])
+            ) from None
+
+
+def undo(state: Path = STATE) -> list[str]:
+    """Undo what was set, and return that in words. Raises WblabError for what cannot be."""
+    with _journal(state) as journal:
+        return _undo(journal)
+
+
+def paths_of(item: Wanted, advice: Advice) -> list[Path]:
+    """Return the files of a setting. Raises InputError for one that no advice of the lab has."""
+    found = list(paths(item.where, item.key, advice.site))
+    for path in found:
+        change: Change = Setting(path=str(path), new=item.value, back_path=str(path), back="0")
+        if item.key == "scheduler":
+            change = Scheduler(disk=str(path.parents[1]), old=item.value)
+        if not is_possible(change, None):
+            raise InputError(f"the advice is damaged: {path} = {item.value!r} is nothing that it sets")
+    return found
+
+
+@contextmanager
+def _journal(state: Path) -> Iterator[Journal]:
+    _require_root()
+    with alone(state, _LOCK, "another wblab advise", "it must be root's alone"):
+        if Journal(state / _DAEMON).changes:
+            raise WblabError("wblab mitigate has changed this machine: stop it first, or wblab mitigate --restore")
+        journal = Journal(state / _JOURNAL, is_possible, "wblab advise")
+        if journal.ignored:
+            raise WblabError(f"nothing is changed: {journal.ignored}: look at it, then remove it")
+        yield journal
+
+
+def _require_root() -> None:
+    if os.geteuid() != 0:
+        raise WblabError("changing this machine needs root: use sudo")
+
+
+def _undo(journal: Journal) -> list[str]:
+    """Undo all, last first. Raises WblabError for what cannot be undone; nothing is tried twice."""
+    said = []
+    for change in reversed(journal.changes):
+        if isinstance(change, Setting):
+            if _read(Path(change.path)) == change.new:
+                said.append(f"{change.back_path}: {change.back} again")
+            else:
+                said.append(f"{change.path} is left alone: somebody has set it since")
+        elif isinstance(change, Scheduler):
+            said.append(f"{change.disk}/queue/scheduler: {change.old} again")
+    if failures := journal.undo(list(journal.changes)):
+        raise WblabError("; ".join(failures))
+    return said
+
+
+def _set(item: Wanted, path: Path, journal: Journal) -> Applied:
+    """Write one setting, and read it back. Raises OSError."""
+    shown = shown_by(path)
+    if item.key == "scheduler":
+        disk = path.parents[1]
+        old = scheduler(disk)
+        set_scheduler(disk, item.value, journal)
+        return Applied(str(path), str(path), old, item.value, scheduler(disk))
+    old = shown.read_text().strip()
+    change = Setting(path=str(path), new=item.value, back_path=str(shown), back=old)
+    journal.note(change)
+    path.write_text(item.value)
+    found = path.read_text().strip()
+    if found != item.value:  # what the kernel made of it is what is to be undone
+        journal.note(Setting(path=str(path), new=found, back_path=str(shown), back=old))
+        journal.forget(change)
+    return Applied(str(path), str(shown), old, item.value, found)
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text().strip()
+    except OSError:
+        return ""

@@ -1,0 +1,105 @@
+"""What the twin's runs say: pauses and costs now and with each remedy, and the differences with their intervals."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from wblab.core.tables import to_table
+from wblab.data.discoveries import joint_confidence
+from wblab.data.metrics import load_metrics
+from wblab.data.run import Run
+from wblab.data.statistics import DEFAULT, Interval, Resampling, interval
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One run: the innocents' longest pause and longest wait time, in s; what the offender got, in bytes/s."""
+
+    longest_pause_s: float
+    wait_time_s: float
+    offender_bps: float
+
+
+@dataclass(frozen=True)
+class Figures:
+    """A remedy's outcomes by seed, and how much they differ from those of the same seeds without it.
+
+    longest_pause_s, wait_time_s: differences in s, offender: in shares of what it got without; each corrected for how
+    many stand side by side. None of the machine as it is.
+    """
+
+    name: str
+    outcomes: Mapping[int, Outcome]
+    longest_pause_s: Interval | None = None
+    wait_time_s: Interval | None = None
+    offender: Interval | None = None
+
+    def mean(self, field: str) -> float:
+        """Return the mean of one field of the outcomes: the expected value."""
+        return float(np.mean([getattr(outcome, field) for outcome in self.outcomes.values()]))
+
+    @property
+    def cost(self) -> float:
+        """The share of its rate that the offender loses; 0 where it loses nothing."""
+        return max(0.0, -self.offender.estimate) if self.offender else 0.0
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as a JSON object."""
+        fields = ("longest_pause_s", "wait_time_s", "offender_bps")
+        return {
+            "name": self.name,
+            "expected": {field: self.mean(field) for field in fields},
+            "differences": {
+                field: to_table(found) | {"claim": found.claim}
+                for field in ("longest_pause_s", "wait_time_s", "offender")
+                if (found := getattr(self, field))
+            },
+            "seeds": {str(seed): to_table(outcome) for seed, outcome in self.outcomes.items()},
+        }
+
+
+def outcome_of(run: Run, factor: float) -> Outcome:
+    """Return a twin's run as figures of its machine, which is larger by a factor."""
+    found = {item.name: load_metrics(item) for item in run.loads}
+    innocent = [found[item.name] for item in run.loads if item.load.role == "innocent" and found[item.name]]
+    offender = [found[item.name].get("throughput_bps", 0.0) for item in run.loads if item.load.role == "offender"]
+    return Outcome(
+        longest_pause_s=max((load["longest_pause_s"] for load in innocent), default=0.0),
+        wait_time_s=max((load["wait_time_s"] for load in innocent), default=0.0),
+        offender_bps=factor * sum(offender),
+    )
+
+
+def figures(
+    now: Mapping[int, Outcome], others: Mapping[str, Mapping[int, Outcome]], resampling: Resampling = DEFAULT
+) -> list[Figures]:
+    """Return the figures of all remedies, the shortest pause first; paired by seed against the machine as it is.
+
+    The intervals stand side by side: of those that exclude zero, no more are false than of one alone.
+    """
+    alone: dict[str, list[Interval]] = {}
+    for name, outcomes in others.items():
+        if pairs := [(outcomes[seed], now[seed]) for seed in now if seed in outcomes]:
+            alone[name] = [_difference(pairs, field, resampling) for field in ("longest_pause_s", "wait_time_s")]
+            alone[name].append(_relative(pairs, resampling))
+    present = resampling.confidence
+    found = [p for each in alone.values() for item in each if (p := item.p(present)) is not None]
+    joint = joint_confidence(found, 1 - present)
+    rows = [
+        Figures(name, others[name], *(item.at(joint, present) for item in intervals))
+        for name, intervals in alone.items()
+    ]
+    return sorted(rows, key=lambda row: (row.mean("longest_pause_s"), row.cost))
+
+
+def _difference(pairs: Sequence[tuple[Outcome, Outcome]], field: str, resampling: Resampling) -> Interval:
+    values = [(getattr(ours, field), getattr(theirs, field)) for ours, theirs in pairs]
+    scale = max(max(pair) for pair in values)
+    return interval([[ours - theirs for ours, theirs in values]], [1.0], resampling, scale)
+
+
+def _relative(pairs: Sequence[tuple[Outcome, Outcome]], resampling: Resampling) -> Interval:
+    shares = [ours.offender_bps / theirs.offender_bps - 1 for ours, theirs in pairs if theirs.offender_bps]
+    return interval([shares or [0.0]], [1.0], resampling, 1.0)

@@ -1,0 +1,80 @@
+"""This machine as it is set now, for its twin."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from wblab.advise.site import Site, own_limit_of, queue_of
+from wblab.core.errors import InputError
+from wblab.core.loads import Load
+from wblab.core.spec import Disk
+from wblab.live.request import BESIDES, INNOCENT
+from wblab.machine.writeback import dirty_settings, memory_bytes, thresholds
+from wblab.twin.machine import TIMES_THRESHOLD, WAIT_NS, Machine, sustained_bps
+
+# Those who append, make files and commit.
+THOSE: dict[str, Load] = INNOCENT | {"k1": BESIDES["k1"]}
+_TIMERS = ("vm.dirty_expire_centisecs", "vm.dirty_writeback_centisecs")
+_SYSCTL, _BLOCK, _BDI = Path("/proc/sys"), Path("/sys/block"), Path("/sys/class/bdi")
+
+
+def machine_here(site: Site, disk: Disk, innocent: Mapping[str, Load]) -> Machine:
+    """Return this machine with the model of its disk. Raises InputError."""
+    limits = thresholds()
+    if not {"background", "dirty"} <= set(limits):
+        raise InputError("this machine's /proc/vmstat does not tell its thresholds: Linux 2.6.37 and later do")
+    machine = Machine(
+        memory_bytes=memory_bytes(),
+        background_bytes=limits["background"],
+        dirty_bytes=limits["dirty"],
+        write_bps=sustained_bps(disk),
+        filesystem=site.filesystem,
+        scheduler="",
+        offender_bytes=TIMES_THRESHOLD * limits["dirty"],
+        wait_ns=WAIT_NS,
+        innocent=dict(innocent),
+        disk=disk,
+    )
+    return as_set(machine, site)
+
+
+def as_set(machine: Machine, site: Site) -> Machine:
+    """Return a machine, which may be of a live run, as this one is set now. Raises InputError."""
+    try:
+        settings = dirty_settings()
+        names = [_chosen((_BLOCK / disk / "queue/scheduler").read_text()) for disk in site.disks]
+        return replace(
+            machine,
+            scheduler=",".join(dict.fromkeys(names)),
+            timers={key: int(settings[key]) for key in _TIMERS if key in settings},
+            queue=queue_of(site),
+            own_limit=own_limit_of(site),
+        )
+    except (OSError, ValueError) as error:
+        raise InputError(f"cannot read how this machine is set: {error}") from None
+
+
+def _chosen(text: str) -> str:
+    """Return the scheduler in use, of `none [mq-deadline] bfq`."""
+    return next((word.strip("[]") for word in text.split() if word.startswith("[")), text.strip())
+
+
+def sysctl_path(key: str) -> Path:
+    """Return the file of a sysctl such as vm.dirty_bytes."""
+    return _SYSCTL.joinpath(*key.split("."))
+
+
+def paths(where: str, key: str, site: Site) -> Sequence[Path]:
+    """Return the files of a setting: one of each disk's queue, one of a sysctl or of the bdi; none of a slice."""
+    if where == "sysctl":
+        return [sysctl_path(key)]
+    if where == "queue":
+        return [_BLOCK / disk / "queue" / key for disk in site.disks]
+    return [_BDI / site.bdi / key] if where == "bdi" else []
+
+
+def shown_by(path: Path) -> Path:
+    """Return the file that shows a setting: vm.dirty_bytes is 0 where vm.dirty_ratio decides. Raises OSError."""
+    if path.name in ("dirty_bytes", "dirty_background_bytes") and path.read_text().strip() == "0":
+        return path.with_name(path.name.replace("bytes", "ratio"))
+    return path

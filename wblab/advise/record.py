@@ -1,0 +1,103 @@
+"""An advice as a file beside its matrix: all that is told of it, or set, once its runs are there."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from wblab.advise.here import paths, shown_by
+from wblab.advise.plan import Candidate, Planned
+from wblab.advise.remedies import NOW
+from wblab.advise.site import Site
+from wblab.core.errors import InputError
+from wblab.core.tables import from_table, to_table
+from wblab.lab.formats import ADVICE, ADVICE_FILE, now
+from wblab.matrix.store import Store
+
+
+@dataclass(frozen=True, kw_only=True)
+class Advice:
+    """made: when. factor: by which the twin is smaller. rates: of the disk, measured, in bytes/s; none of a live run.
+
+    live: that run's directory. about: the machine and its twin, a line each. notes: what makes it doubtful.
+    before: what each setting of a remedy was before, by the file that showed it.
+    """
+
+    made: str
+    site: Site
+    factor: int
+    rates: tuple[int, ...] = field(default=())
+    live: str = ""
+    about: tuple[str, ...]
+    notes: tuple[str, ...] = field(default=())
+    candidates: tuple[Candidate, ...]
+    left_out: dict[str, str]
+    before: dict[str, str]
+
+    def candidate(self, name: str) -> Candidate:
+        """Return the candidate of a name. Raises InputError."""
+        known = [item.name for item in self.candidates if item.name != NOW]
+        for item in self.candidates:
+            if item.name == name != NOW:
+                return item
+        why = f": {self.left_out[name]}" if name in self.left_out else ""
+        raise InputError(f"no remedy {name!r} was tried{why}: give one of {', '.join(known)}")
+
+
+def advice_of(planned: Planned, site: Site, about: Mapping[str, object]) -> Advice:
+    """Return what is kept of a plan. about: the fields of Advice that the plan does not know."""
+    return Advice(
+        made=now(),
+        site=site,
+        factor=planned.factor,
+        candidates=planned.candidates,
+        left_out=dict(planned.left_out),
+        before=_before(planned, site),
+        **about,  # type: ignore[arg-type]
+    )
+
+
+def packed(advice: Advice) -> dict[str, bytes]:
+    """Return the file, by its name."""
+    content = ADVICE.head() | to_table(advice)
+    return {ADVICE_FILE: (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode()}
+
+
+def read_advice(directory: Path) -> Advice:
+    """Return the advice in a directory. Raises InputError where there is none, or it does not fit its matrix."""
+    content = ADVICE.read(directory / ADVICE_FILE)
+    table = {key: value for key, value in content.items() if key not in ("format", "kind")}
+    try:
+        return from_table(Advice, table, exact=True)
+    except InputError as error:
+        raise InputError(f"{directory / ADVICE_FILE} is damaged: {error}") from None
+
+
+def check_store(advice: Advice, store: Store) -> None:
+    """Raise InputError unless the cells of an advice are those of its matrix."""
+    cells = {cell.name for cell in store.matrix.cells}
+    if cells != {item.cell for item in advice.candidates}:
+        raise InputError(f"{store.path / ADVICE_FILE} is of another matrix than the one beside it")
+
+
+def latest_advice(results: Path) -> Path:
+    """Return the directory of the latest advice. Raises InputError where there is none."""
+    found = sorted(path.parent for path in results.glob(f"[!_.]*/{ADVICE_FILE}"))
+    if not found:
+        raise InputError(f"no advice in {results}: make one with wblab advise --dir DIR")
+    return found[-1]
+
+
+def _before(planned: Planned, site: Site) -> dict[str, str]:
+    """Return what the files have that remedies set, by the file that shows it. Raises InputError."""
+    found = {}
+    for item in {item for candidate in planned.candidates for item in candidate.wanted}:
+        for path in paths(item.where, item.key, site):
+            try:
+                shown = shown_by(path)
+                words = shown.read_text().split()
+            except OSError as error:
+                raise InputError(f"cannot read {path}: {error.strerror}") from None
+            chosen = [word.strip("[]") for word in words if word.startswith("[")]
+            found[str(shown)] = (chosen or words or [""])[0]
+    return dict(sorted(found.items()))

@@ -1,0 +1,109 @@
+"""What an advice says: the figures of all remedies, what is recommended and why, whether the twin can be believed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from wblab.advise.choice import Choice, choose
+from wblab.advise.figures import Figures, Outcome, figures, outcome_of
+from wblab.advise.files import files_of
+from wblab.advise.record import Advice
+from wblab.advise.remedies import NOW
+from wblab.core.errors import InputError, WblabError
+from wblab.data.run import Run, read_run
+from wblab.matrix.cells import Cell, run_name
+from wblab.matrix.store import Store
+from wblab.twin.match import Match, matches
+
+
+@dataclass(frozen=True)
+class Result:
+    """now: the machine as it is. others: each remedy, the shortest pause first. runs: directories, by remedy."""
+
+    path: Path
+    advice: Advice
+    now: Figures
+    others: Sequence[Figures]
+    runs: dict[str, list[Path]]
+    matches: Sequence[Match]
+
+    @cached_property
+    def choice(self) -> Choice:
+        """What is recommended."""
+        return choose(self.now, self.others, {item.name: item for item in self.advice.candidates})
+
+    @property
+    def files(self) -> dict[str, str]:
+        """The files of what is recommended, by their names."""
+        return files_of(self.advice.candidate(self.choice.name), self.advice) if self.choice.name else {}
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as a JSON object."""
+        candidates = {item.name: item for item in self.advice.candidates}
+        rows = [
+            row.to_json()
+            | {
+                "about": candidates[row.name].about,
+                "settings": [str(item) for item in candidates[row.name].wanted],
+                "runs": [str(path) for path in self.runs[row.name]],
+            }
+            for row in (self.now, *self.others)
+        ]
+        return {
+            "directory": str(self.path),
+            "about": list(self.advice.about),
+            "notes": list(self.advice.notes),
+            "rates_bps": list(self.advice.rates),
+            "factor": self.advice.factor,
+            "remedies": rows,
+            "left_out": self.advice.left_out,
+            "recommended": self.choice.name,
+            "reason": self.choice.reason,
+            "files": self.files,
+            "live": self.advice.live or None,
+            "matches": [
+                {"load": m.load, "metric": m.metric, "live": m.live, "twin": list(m.twin), "verdict": m.verdict}
+                for m in self.matches
+            ],
+        }
+
+
+def result_of(store: Store, advice: Advice) -> Result:
+    """Return what the runs of an advice say. Raises InputError, WblabError where those of the machine as it is lack."""
+    runs = _runs(store)
+    outcomes: dict[str, dict[int, Outcome]] = {
+        name: {seed: outcome_of(run, advice.factor) for seed, run in each.items()} for name, each in runs.items()
+    }
+    now = outcomes.pop(NOW, {})
+    if not now:
+        raise WblabError(f"{store.path} has no run of the machine as it is: wblab advise --resume {store.path}")
+    paths = {name: [run.path for run in each.values()] for name, each in runs.items()}
+    live = _live(advice)
+    matched = matches(live, list(runs[NOW].values())) if live else []
+    return Result(store.path, advice, Figures(NOW, now), figures(now, outcomes), paths, matched)
+
+
+def _live(advice: Advice) -> Run | None:
+    """Return the live run that an advice was made from, if it is still there."""
+    try:
+        return read_run(Path(advice.live)) if advice.live else None
+    except InputError:
+        return None
+
+
+def _runs(store: Store) -> dict[str, dict[int, Run]]:
+    """Return the runs that are there, by remedy and seed."""
+    names = {item: cell for cell in store.matrix.cells for item in cell.levels.values()}
+    found: dict[str, dict[int, Run]] = {}
+    for name, cell in names.items():
+        each = {seed: _run(store, cell, seed) for seed in store.matrix.seeds}
+        if there := {seed: run for seed, run in each.items() if run}:
+            found[str(name)] = there
+    return found
+
+
+def _run(store: Store, cell: Cell, seed: int) -> Run | None:
+    path = store.runs / run_name(cell, seed)
+    return read_run(path) if path.is_dir() else None

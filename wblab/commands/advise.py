@@ -1,0 +1,176 @@
+"""wblab advise."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from wblab.commands.common import add_exp, add_json, add_kernel, add_seeds, add_where, results
+from wblab.core.errors import InputError
+from wblab.lab.printable import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from wblab.advise.result import Result
+    from wblab.commands.runs import Planned
+    from wblab.kernels import Shelf
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the verb and its options."""
+    parser.description = (
+        "What to set on this machine against pauses. Its disk is measured, a guest is made that is like it, scaled "
+        "down, and remedies are tried on that: how long is who writes little stopped, and what does it cost who "
+        "writes much? What is recommended is printed as files to install. Nothing is changed but by --apply, which "
+        "--undo undoes."
+    )
+    add = parser.add_argument
+    add("--dir", type=Path, metavar="DIR", help="a directory on the disk (default: here)")
+    add("--disk", metavar="FILE", help="the model of the disk, of wblab disk measure (default: measured, in 10 s)")
+    about = "the loads: of a spec, its innocent ones; of a live run all, and is the twin like that run?"
+    add("--like", metavar="SPEC|RUN", help=about)
+    add_seeds(parser, "runs of each", default=10)
+    add_kernel(parser, "wblab kernel list says which")
+    add_where(parser)
+    add("--resume", type=Path, metavar="ADVICE", help="go on with the advice in this directory, or print it again")
+    add("--out", type=Path, metavar="DIR", help="where the files to install go (default: the advice's directory)")
+    add("--explain", action="store_true", help="print the run directories behind each figure")
+    change = parser.add_mutually_exclusive_group()
+    about = "set a remedy of the advice (default: of the latest one) on this machine now, until --undo or a reboot"
+    change.add_argument("--apply", metavar="NAME", help=about)
+    change.add_argument("--undo", action="store_true", help="undo what --apply did")
+    add_exp(parser, "its directory goes, and the latest one is")
+    add_json(parser)
+    parser.set_defaults(run=_advise)
+
+
+def _advise(arguments: argparse.Namespace) -> None:
+    if arguments.apply or arguments.undo:
+        _change(arguments)
+        return
+    from wblab.advise.record import check_store, read_advice
+    from wblab.advise.result import result_of
+    from wblab.commands.runs import begun, failed, print_failures, run_store
+    from wblab.kernels import built_kernels
+
+    shelf = built_kernels(arguments.kernel)
+    with begun(arguments, shelf, _planned(arguments, shelf), "wblab advise --resume") as (store, client):
+        tally = run_store(store, client, arguments.jobs)
+    if failures := failed(tally):
+        print_failures(store, failures)
+    advice = read_advice(store.path)
+    check_store(advice, store)
+    found = result_of(store, advice)
+    written = _write(found, arguments.out or store.path)
+    if arguments.json:
+        print(json.dumps(found.to_json() | {"written": [str(path) for path in written]}, indent=2))
+    else:
+        _print(found, written, explain=arguments.explain)
+
+
+def _change(arguments: argparse.Namespace) -> None:
+    """Set a remedy, or undo what was set, and say what has become of each file."""
+    from wblab.advise.apply import apply, undo
+    from wblab.advise.record import read_advice
+
+    if arguments.undo:
+        lines = undo() or ["nothing was set: nothing is undone"]
+        print(json.dumps({"undone": lines}, indent=2) if arguments.json else "\n".join(map(printable, lines)))
+        return
+    advice = read_advice(_found(arguments))
+    undone, applied = apply(advice.candidate(arguments.apply), advice)
+    if arguments.json:
+        rows = [vars(item) | {"as_asked": item.is_as_asked} for item in applied]
+        print(json.dumps({"undone": undone, "set": rows}, indent=2))
+    else:
+        print("\n".join(map(printable, [*undone, *map(str, applied)])))
+        print("Until the next boot, or: sudo wblab advise --undo")
+    if not all(item.is_as_asked for item in applied):
+        print("wblab: the kernel took other values than were tried: what they do is not known", file=sys.stderr)
+
+
+def _planned(arguments: argparse.Namespace, shelf: "Shelf") -> "Planned":
+    """Return what is to run: of an advice that is there, or of this machine, whose disk is then measured."""
+    from wblab.advise.begin import Question, begin
+    from wblab.advise.measure import MOST_BYTES, SECONDS, TIMES
+    from wblab.advise.record import packed
+    from wblab.commands.runs import Planned
+    from wblab.kernels import full_name
+    from wblab.lab.progress import bar
+    from wblab.matrix.begin import described
+
+    if arguments.resume:
+        return _resumed(arguments, shelf)
+    shelf(arguments.kernel)  # before the disk is measured
+    question = Question(
+        directory=arguments.dir or Path(),
+        disk=arguments.disk or "",
+        like=arguments.like or "",
+        seeds=range(1, arguments.seeds + 1),
+        kernel=full_name(arguments.kernel),
+    )
+    if not arguments.disk and not arguments.like:
+        said = f"up to {TIMES * MOST_BYTES >> 20} MiB are written and removed again, in up to {TIMES * SECONDS:.0f} s"
+        print(printable(f"wblab: the disk below {str(question.directory)!r} is measured: {said}"), file=sys.stderr)
+    with bar("disk") as report:
+        planned, advice = begin(question, results(arguments), report)
+    return Planned(planned.matrix, described(planned.matrix, shelf), beside=packed(advice))
+
+
+def _resumed(arguments: argparse.Namespace, shelf: "Shelf") -> "Planned":
+    from wblab.commands.runs import Planned
+    from wblab.kernels import full_name
+    from wblab.matrix.begin import check_kernels
+    from wblab.matrix.store import Store
+
+    for option in ("dir", "disk", "like"):
+        if getattr(arguments, option):
+            raise InputError(f"--{option}: an advice is resumed as it was begun: leave it out")
+    store = Store.open(_found(arguments))
+    if arguments.kernel and full_name(arguments.kernel) not in store.kernels:
+        raise InputError(
+            f"--kernel: {store.path} was begun with {', '.join(store.kernels) or 'the default'}: leave it out"
+        )
+    check_kernels(store, shelf)
+    return Planned(store.matrix, store.kernels, store)
+
+
+def _found(arguments: argparse.Namespace) -> Path:
+    """Return the directory of the advice that is meant: by default of the latest one. Raises InputError."""
+    from wblab.advise.record import latest_advice
+
+    given: Path | None = arguments.resume
+    if given is None:
+        return latest_advice(results(arguments))
+    return next((path for path in (given, results(arguments) / given) if path.is_dir()), given)
+
+
+def _write(found: "Result", directory: Path) -> list[Path]:
+    """Write the files of what is recommended, and return where. Raises InputError."""
+    from wblab.core.files import replace_file
+
+    written = []
+    try:
+        for name, text in found.files.items():
+            directory.mkdir(parents=True, exist_ok=True)
+            with replace_file(directory / name) as file:
+                file.write(text.encode())
+            written.append(directory / name)
+    except OSError as error:
+        raise InputError(f"--out: cannot write to {str(directory)!r}: {error.strerror}: give another") from None
+    return written
+
+
+def _print(found: "Result", written: "Sequence[Path]", *, explain: bool) -> None:
+    from wblab.advise import words
+
+    for note in found.advice.notes:
+        print(printable(f"wblab: {note}"), file=sys.stderr)
+    print("\n".join(map(printable, [*found.advice.about, ""])))
+    words.table(found).show()
+    runs = ["", *words.explanation(found)] if explain else []
+    lines = [*words.left_out(found), *runs, "", *words.recommended(found, written), "", *words.likeness(found)]
+    print("\n".join(map(printable, lines)))
+    print(printable(str(found.path)))
