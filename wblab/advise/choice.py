@@ -25,9 +25,17 @@ class Choice:
     reason: str
 
 
-def choose(now: Figures, others: Sequence[Figures], candidates: Mapping[str, Candidate]) -> Choice:
-    """Return what to set. candidates: by name, for what each sets."""
+def choose(
+    now: Figures, others: Sequence[Figures], candidates: Mapping[str, Candidate], live_s: float | None = None
+) -> Choice:
+    """Return what to set. candidates: by name, for what each sets. live_s: a live run's longest pause, in s.
+
+    What was seen counts more than what a twin expects.
+    """
     pause_s = now.mean("longest_pause_s")
+    if live_s is not None and live_s < UNNOTICED_S:
+        said = f"nobody was stopped for longer than {live_s:.2f} s in the live run"
+        return Choice(None, f"{said}, and below {UNNOTICED_S:g} s nobody notices; the twin expects {pause_s:.2f} s")
     if pause_s < UNNOTICED_S:
         return Choice(
             None,

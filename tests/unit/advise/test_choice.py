@@ -63,6 +63,15 @@ def test_where_nobody_waits_no_change_is_worth_it():
     assert "below 0.3 s nobody notices" in choice.reason
 
 
+def test_what_was_seen_counts_more_than_what_a_twin_expects():
+    rows = figures(NOW, {"it": outcomes(0.5, 100)})
+    candidates = {"it": candidate("it", "queue")}
+    choice = choose(Figures("now", NOW), rows, candidates, live_s=0.05)
+    assert choice.name is None
+    assert "longer than 0.05 s in the live run" in choice.reason
+    assert choose(Figures("now", NOW), rows, candidates, live_s=4.0).name == "it"
+
+
 def test_where_chance_is_as_much_no_change_is_worth_it():
     rare = dict(outcomes(0.1, 100)) | {7: Outcome(30.0, 2.0, 100)}
     choice = chosen(rare, {"it": outcomes(0.1, 100), "other": outcomes(0.1, 90)})
