@@ -29,7 +29,8 @@ def plot_levels(observed: Observed, response: Response, factor: str, *, log: boo
     known = np.isfinite(response.values) & ((response.values > 0) | (not log))
     codes, values = observed.codes[known, place], response.values[known]
     spread = 0.8 * (generator(0, "spread").random(len(values)) - 0.5)  # where a point lies across means nothing
-    ax.plot(codes + spread, values, ".", color=CURVE, markersize=2.5, alpha=0.25, zorder=1, rasterized=True)
+    alpha = min(0.7, max(0.2, 256 / max(1, len(values))))
+    ax.plot(codes + spread, values, ".", color=CURVE, markersize=3, alpha=alpha, zorder=1, rasterized=True)
     share = 0.1 if response.more_is_better else 0.9
     for level in np.unique(codes).tolist():
         of = values[codes == level]

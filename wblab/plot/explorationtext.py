@@ -155,7 +155,7 @@ def _by_factor(levels: Sequence[LevelTail], way: int) -> list[str]:
 def region_sentences(region: Region | None, units: dict[str, str]) -> list[str]:
     """Return what the best region is, how good it is, and what it costs. units: of each response."""
     if region is None:
-        return ["No region that is better by a tenth was found."]
+        return ["No region that is better by a tenth was found, or there are too few rows to choose and judge one."]
     held = " and ".join(f"{one.factor} is {_either(one.levels)}" for one in region.conditions)
     first, everywhere = region.inside[0], region.everywhere[0]
     unit = units[first.response]
@@ -210,9 +210,10 @@ def looks(finding: Finding) -> str:
     """Return how many effects were looked at on the first scale, and what that asks of each."""
     first = finding.views[0].variance
     count = sum(not math.isnan(effect.p) for effect in (*first.mains, *first.pairs))
+    few = "; there are too few rows for pairs" if all(math.isnan(effect.p) for effect in first.pairs) else ""
     return (
         f"{count} effects were looked at on each scale; * is what is claimed: of those, 5 % or fewer are to be "
-        f"expected false. Intervals have {100 * first.confidence:.2f} % on the first scale"
+        f"expected false. Intervals have {100 * first.confidence:.2f} % on the first scale{few}"
     )
 
 

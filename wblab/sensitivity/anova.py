@@ -102,7 +102,9 @@ def variance(
         _measure(plan, weights, plan.values[:, None], plan.left[:, None]).share
         for weights in _weights(random, len(values), sampling.resamples)
     ]
-    low, high = _ends(observed, np.concatenate(samples, axis=1).var(axis=1, ddof=1), len(values), joint_confidence(p))
+    shares = np.concatenate(samples, axis=1)
+    told = ~np.isnan(shares).all(axis=0)  # not where all rows drawn have the same value, as of a rare one
+    low, high = _ends(observed, shares[:, told].var(axis=1, ddof=1), len(values), joint_confidence(p))
     return _result(plan, np.array([observed.share[:, 0], low, high, p, chance]))
 
 
@@ -121,7 +123,7 @@ def _ends(observed: "_Measured", variances: Values, rows: int, confidence: float
     with np.errstate(divide="ignore", invalid="ignore"):
         scale = quantile**2 * variances / (least + 4 * observed.apparent[:, 0])
     arm = np.sqrt(np.maximum(4 * scale * own + 4 * scale**2 + scale * least, 0))
-    return own + 2 * scale - arm, own + 2 * scale + arm
+    return np.minimum(own + 2 * scale - arm, own), np.clip(own + 2 * scale + arm, own, 1)
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,6 +17,7 @@ from wblab.plot.explorationtext import (
     effect_lines,
     headline,
     interval,
+    looks,
     percent,
     quantity,
     region_sentences,
@@ -135,9 +136,17 @@ def test_words(analysis, data):
     best, cost = region_sentences(pause.region, {"pause": "s", "rate": "bytes/s"})
     assert re.search(r"Best where .*limit< is limit<0 or limit<1", best)
     assert cost.startswith("There rate has a median of")
-    assert region_sentences(None, {}) == ["No region that is better by a tenth was found."]
+    assert region_sentences(None, {})[0].startswith("No region that is better by a tenth was found")
     assert "RBD-FAST (SALib) gives shares of 3 factors" in witness_sentence(pause)
     assert witness_sentence(same) == ""
+
+
+def test_too_few_rows_for_pairs():
+    made = design(64, FACTORS)
+    few = observed(made, {"pause": 2.0 ** made[2][:, 0] * np.random.default_rng(1).lognormal(0, 0.1, 64)})
+    finding = analyse(few, sampling=Sampling(permutations=99, resamples=50)).findings[0]
+    assert looks(finding).endswith("; there are too few rows for pairs")
+    assert all(within for line in effect_lines(finding, few.factors) for _, within, _ in line.cells)
 
 
 def test_what_is_claimed_is_marked(analysis):

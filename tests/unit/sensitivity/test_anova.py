@@ -119,6 +119,15 @@ def test_nothing_is_said_of_what_is_always_the_same_or_of_too_few_rows():
     assert none.rows == 0
 
 
+def test_an_estimate_lies_in_its_interval_and_that_in_what_can_be():
+    made = design(64, {"one": (12, True), "two": (2, False), "dummy": (8, True)})
+    rare = np.zeros(64)
+    rare[[3, 40]] = 1  # one of seven samples has neither
+    for values in (rare, made[2][:, 1] + rare):
+        for effect in analysed(made, values).mains:
+            assert effect.low <= effect.share <= effect.high <= 1
+
+
 def test_two_levels_without_noise():
     made = design(64, {"one": (2, False), "dummy": (2, False)})
     found = analysed(made, made[2][:, 0].astype(float))
