@@ -24,7 +24,7 @@ DISKS = {
     "xfs": ("disk.filesystem=xfs", "disk.mkfs_options=[]"),
 }
 FILES = ("used", "filler")  # of an aged disk, in its root
-LARGE = ("trace.events=[]", "disk.size=1GiB", "disk.memory=256MiB", LOADS)
+LARGE = ("trace.events=[]", "disk.size=1GiB", "disk.resident=256MiB", LOADS)
 
 
 @pytest.fixture

@@ -15,17 +15,17 @@ SAME = {
 
 @pytest.mark.parametrize("settings", SAME.values(), ids=SAME)
 def test_a_guest_cannot_tell_a_hole_from_zeros(shared_lab, settings):
-    whole, sparse = (shared_lab.run("base-device", *settings, f"disk.memory={size}") for size in ("0", "100MiB"))
+    whole, sparse = (shared_lab.run("base-device", *settings, f"disk.resident={size}") for size in ("0", "100MiB"))
     assert first_differences(whole, sparse) == []
 
 
 def test_a_run_on_64_gib_repeats(shared_lab):
-    settings = ("disk.size=64GiB", "disk.memory=128MiB", "load.l1.size=8MiB")
+    settings = ("disk.size=64GiB", "disk.resident=128MiB", "load.l1.size=8MiB")
     assert first_differences(*(shared_lab.run("base-device", *settings) for _ in range(2))) == []
 
 
 def test_a_disk_that_takes_too_much_memory_ends_the_run(lab):
-    settings = ("disk.size=1GiB", "disk.memory=24MiB", "load.l1.size=60MiB", "disk.write_bps=40MiB/s")
-    with pytest.raises(RunFailedError, match=r"a disk took more than 24 MiB of memory: raise disk\.memory"):
+    settings = ("disk.size=1GiB", "disk.resident=24MiB", "load.l1.size=60MiB", "disk.write_bps=40MiB/s")
+    with pytest.raises(RunFailedError, match=r"a disk took more than 24 MiB of memory: raise disk\.resident"):
         lab.run("base-device", *settings)
     assert lab.left_behind() == []

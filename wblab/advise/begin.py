@@ -79,10 +79,9 @@ def _machine(
     site: Site, live: Run | None, innocent: dict[str, Load], disk: Disk | None, report: Report
 ) -> tuple[Machine, tuple[int, ...], list[str]]:
     """Return the machine, the rates that were measured of its disk, and what makes them doubtful."""
-    if live is not None:
-        machine = machine_of(live)
-        return as_set(with_disk(machine, disk) if disk else machine, site), (), []
-    if disk is not None:
-        return machine_here(site, disk, innocent), (), []
-    measured = measure(Path(site.directory), report)
-    return machine_here(site, measured.disk, innocent), measured.rates, measured.doubts()
+    found = machine_of(live) if live else None  # of a run that does not say enough nothing is measured
+    measured = None if disk else measure(Path(site.directory), report)
+    model = measured.disk if measured else disk
+    assert model is not None
+    machine = as_set(with_disk(found, model), site) if found else machine_here(site, model, innocent)
+    return machine, measured.rates if measured else (), measured.doubts() if measured else []

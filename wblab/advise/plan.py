@@ -15,7 +15,8 @@ from wblab.twin.scale import Twin, factor_of, twin_of
 
 AXIS = "remedy"
 NAME = "advice"
-_LARGEST_GUEST_BYTES = 512 << 20  # a finer twin takes longer
+# A finer twin takes longer: what is written counts, as of a guest's memory the host gives only what it touches.
+_LARGEST_GUEST_BYTES, _MOST_WRITTEN_BYTES = 2 << 30, 192 << 20
 _FINE_BYTES, _COARSE_BYTES = 1 << 20, 256 << 10  # of what may be dirty in the twin: wanted, and still tried
 _PAGE_BYTES = 4096
 _CONTROL_BOUND_NS, _REPEATS = 50_000_000, 2  # of runs in real time, of which there are none
@@ -85,7 +86,7 @@ def fine_factor(now: Machine, others: Sequence[Machine]) -> int:
     """Return by what factor the twins are smaller: so little that what is least in any is more than some pages."""
     finest = min(_least_bytes(machine) for machine in (now, *others)) / _FINE_BYTES
     request = now.queue.request_bytes / _PAGE_BYTES if now.queue else finest
-    least = now.memory_bytes / _LARGEST_GUEST_BYTES
+    least = max(now.memory_bytes / _LARGEST_GUEST_BYTES, now.offender_bytes / _MOST_WRITTEN_BYTES)
     return max(1, int(min(factor_of(now), max(least, min(finest, request)))))
 
 

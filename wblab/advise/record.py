@@ -17,7 +17,7 @@ from wblab.matrix.store import Store
 
 @dataclass(frozen=True, kw_only=True)
 class Advice:
-    """made: when. factor: by which the twin is smaller. rates: of the disk, measured, in bytes/s; none of a live run.
+    """made: when. factor: by which the twin is smaller. rates: of the disk, measured, in bytes/s.
 
     live: that run's directory. about: the machine and its twin, a line each. notes: what makes it doubtful.
     before: what each setting of a remedy was before, by the file that showed it.

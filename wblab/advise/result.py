@@ -32,7 +32,10 @@ class Result:
     @cached_property
     def choice(self) -> Choice:
         """What is recommended."""
-        return choose(self.now, self.others, {item.name: item for item in self.advice.candidates})
+        seen = [item.live for item in self.matches if item.metric == "longest_pause_s" and item.live is not None]
+        return choose(
+            self.now, self.others, {item.name: item for item in self.advice.candidates}, max(seen, default=None)
+        )
 
     @property
     def files(self) -> dict[str, str]:

@@ -28,13 +28,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add = parser.add_argument
     add("--dir", type=Path, metavar="DIR", help="a directory on the disk (default: here)")
-    add("--disk", metavar="FILE", help="the model of the disk, of wblab disk measure (default: measured, in 10 s)")
+    about = (
+        "the disk's model: a name of experiments/disks, or a file of wblab disk measure (default: measured, in 10 s)"
+    )
+    add("--disk", metavar="DISK", help=about)
     about = "the loads: of a spec, its innocent ones; of a live run all, and is the twin like that run?"
     add("--like", metavar="SPEC|RUN", help=about)
     add_seeds(parser, "runs of each", default=10)
     add_kernel(parser, "wblab kernel list says which")
     add_where(parser)
-    add("--resume", type=Path, metavar="ADVICE", help="go on with the advice in this directory, or print it again")
+    about = "go on with the advice in this directory, or print it again; latest: that one"
+    add("--resume", type=Path, metavar="ADVICE", help=about)
     add("--out", type=Path, metavar="DIR", help="where the files to install go (default: the advice's directory)")
     add("--explain", action="store_true", help="print the run directories behind each figure")
     change = parser.add_mutually_exclusive_group()
@@ -111,7 +115,7 @@ def _planned(arguments: argparse.Namespace, shelf: "Shelf") -> "Planned":
         seeds=range(1, arguments.seeds + 1),
         kernel=full_name(arguments.kernel),
     )
-    if not arguments.disk and not arguments.like:
+    if not arguments.disk:
         said = f"up to {TIMES * MOST_BYTES >> 20} MiB are written and removed again, in up to {TIMES * SECONDS:.0f} s"
         print(printable(f"wblab: the disk below {str(question.directory)!r} is measured: {said}"), file=sys.stderr)
     with bar("disk") as report:
@@ -142,7 +146,7 @@ def _found(arguments: argparse.Namespace) -> Path:
     from wblab.advise.record import latest_advice
 
     given: Path | None = arguments.resume
-    if given is None:
+    if given is None or str(given) == "latest":
         return latest_advice(results(arguments))
     return next((path for path in (given, results(arguments) / given) if path.is_dir()), given)
 

@@ -147,17 +147,17 @@ def _check_size(disk: Disk, size: int, key: str) -> None:
 def _check_sparse(spec: Spec, name: str) -> None:
     """Raise InputError for a disk that cannot take less memory than its size."""
     disk, key = spec.disk[name], spec.disk_key(name)
-    if not disk.memory:
+    if not disk.resident:
         return
-    if disk.memory > disk.size:
-        raise InputError(f"{key}.memory: {format_bytes(disk.memory)} are more than the disk has: leave it out")
+    if disk.resident > disk.size:
+        raise InputError(f"{key}.resident: {format_bytes(disk.resident)} are more than the disk has: leave it out")
     if disk.size > MOST_SPARSE_BYTES:
         raise InputError(
             f"{key}.size: {format_bytes(disk.size)} is too large: give at most {format_bytes(MOST_SPARSE_BYTES)}"
         )
     if disk.filesystem == "btrfs" or part_of(spec, name):
         what = "btrfs" if disk.filesystem == "btrfs" else "a part of another disk"
-        raise InputError(f"{key}.memory: {what} takes memory for all its size: leave it out")
+        raise InputError(f"{key}.resident: {what} takes memory for all its size: leave it out")
 
 
 def _check_aged(disk: Disk, key: str) -> None:

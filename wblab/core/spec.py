@@ -37,7 +37,7 @@ class Clock:
 class Disk:
     """A disk under test and its filesystem.
 
-    memory: how much memory it may take, which it takes as it is written; 0: all its size, taken before the guest boots.
+    resident: how much memory it may take, which it takes as it is written; 0: all its size, before the guest boots.
     filesystem: `none`, loads of the raw kinds have the device itself, or another disk is made of it.
     used, layout: what the disk is like before the run: how much of it a file has, in per cent, and how the free space
     is cut up, from 1, the most, to 5; 6, not at all (see wblab.core.freespace).
@@ -59,7 +59,7 @@ class Disk:
     """
 
     size: Bytes = Bytes(0)
-    memory: Bytes = Bytes(0)
+    resident: Bytes = Bytes(0)
     filesystem: Filesystem = "ext4"
     mkfs_options: tuple[str, ...] = ()
     mount_options: tuple[str, ...] = ()
@@ -98,9 +98,9 @@ class Disk:
         return bool(self.used) or self.layout != UNTOUCHED
 
     @property
-    def memory_bytes(self) -> Bytes:
+    def resident_bytes(self) -> Bytes:
         """How much memory of the host it may take."""
-        return self.memory or self.size
+        return self.resident or self.size
 
 
 @dataclass(frozen=True, kw_only=True)

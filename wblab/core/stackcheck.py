@@ -11,7 +11,7 @@ MOST_TIME_NS = 86_400 * NS_PER_S
 # Keys of single models, with these.
 _OWN = {
     "size": ("throttle", "device", LOOP, RAM),
-    "memory": ("throttle", "device"),
+    "resident": ("throttle", "device"),
     "used": ("throttle", "device"),
     "layout": ("throttle", "device"),
     "write_bps": ("throttle", "device"),

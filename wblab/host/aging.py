@@ -58,7 +58,7 @@ def furnish(  # noqa: PLR0913 - three of them by name
 
 def _digest(spec: Spec, disk: Disk, mkfs: Mkfs, kernel: Kernel) -> str:
     """Return the name of a disk's content: no more than 168 of one seed are asked for by Chopper."""
-    made = {**asdict(mkfs), "memory_bytes": 0, "key": ""}
+    made = {**asdict(mkfs), "resident_bytes": 0, "key": ""}
     how = (disk.used, disk.layout, spec.clock.mode, kernel.build_id, [facts.sha256(path) for path in _PROGRAMS])
     return sha256(json.dumps([made, tool_versions(), how], sort_keys=True).encode()).hexdigest()[:32]
 
@@ -69,7 +69,7 @@ def _make(  # noqa: PLR0913
     most = Bytes(min(disk.size, _MOST_BYTES))
     plain = Disk(
         size=disk.size,
-        memory=most,
+        resident=most,
         filesystem=disk.filesystem,
         mount_options=_MOUNT.get(disk.filesystem, ()),
         used=disk.used,
@@ -92,7 +92,7 @@ def _make(  # noqa: PLR0913
                 scratch=shared_memory() / f"wblab-{secrets.token_hex(6)}",
                 disk_fds=[disk_fd],
                 sandbox=sandbox,
-                mkfs=[replace(mkfs, memory_bytes=most)],
+                mkfs=[replace(mkfs, resident_bytes=most)],
                 program=program,
                 texts={layout.PARAMETERS: json.dumps({"spec": to_table(aging), "age": True})},
                 one_processor=spec.clock.mode == "virtual",

@@ -61,7 +61,9 @@ def mkfs_of(spec: Spec) -> list[Mkfs]:
         disk = replace(spec.disk[name], size=Bytes(size_bytes(spec, name)))
         raw = disk.filesystem == "none"
         made[name] = (
-            Mkfs((), disk.size, memory_bytes=disk.memory) if raw else mkfs_for(disk, bits, chance, spec.disk_key(name))
+            Mkfs((), disk.size, resident_bytes=disk.resident)
+            if raw
+            else mkfs_for(disk, bits, chance, spec.disk_key(name))
         )
     return [made[top(spec, image)] for image in images(spec)]
 
@@ -69,7 +71,7 @@ def mkfs_of(spec: Spec) -> list[Mkfs]:
 def mkfs_for(disk: Disk, bits: Random, chance: Random, key: str = DISK) -> Mkfs:
     """Return what makes the filesystem, with randomness of two streams alone. `key` is where its spec has the disk."""
     own = chance.randbytes(CHANCE_BYTES).hex()
-    return Mkfs(_command(disk, bits), disk.size, disk.filesystem, own, key, disk.memory)
+    return Mkfs(_command(disk, bits), disk.size, disk.filesystem, own, key, disk.resident)
 
 
 def _command(disk: Disk, bits: Random) -> list[str]:
@@ -82,7 +84,7 @@ def _command(disk: Disk, bits: Random) -> list[str]:
         "vfat": ("--invariant", "-i", f"{hashes.int & 0xFFFFFFFF:08x}", *(_FAT32 if disk.size >= _LEAST_FAT32 else ())),
         "exfat": (),
     }
-    extended = _EXT_OPTIONS.format(seed=hashes, lazy=int(disk.memory > 0))
+    extended = _EXT_OPTIONS.format(seed=hashes, lazy=int(disk.resident > 0))
     ext = ("-q", "-F", "-t", disk.filesystem, "-U", str(volume), "-E", extended)
     return [tool, *own.get(disk.filesystem, ext), *disk.mkfs_options, DISK_PATH]
 

@@ -66,10 +66,10 @@ def check_files(limits: Limits, shared: Path, console: Path) -> None:
 def check_disks(disks: Mapping[int, Mkfs]) -> None:
     """Raise OverLimitError for a guest that has written more to a disk, by file descriptor, than that may take."""
     for fd, mkfs in disks.items():
-        if 0 < mkfs.memory_bytes < taken_bytes(fd):
+        if 0 < mkfs.resident_bytes < taken_bytes(fd):
             raise OverLimitError(
-                f"the guest was ended: a disk took more than {format_bytes(mkfs.memory_bytes)} of memory: "
-                f"raise {mkfs.key}.memory"
+                f"the guest was ended: a disk took more than {format_bytes(mkfs.resident_bytes)} of memory: "
+                f"raise {mkfs.key}.resident"
             )
 
 

@@ -20,6 +20,8 @@ from wblab.host.sandbox.elf import loader
 from wblab.machine.lifetime import end_with
 
 DISK_PATH = host_path(DISK_FD)  # what the command calls the disk
+# mkfs.btrfs asks of each loop device that is mounted, such as those of snap packages, of which file it is.
+_LOOPS = "/sys/devices/virtual/block"
 _LONGEST_S = 60  # of processor time
 _LOOK_S = 0.05  # between two looks at how much memory it takes
 # The defaults are those built into mke2fs, not a file's of this machine: it takes them where this file does not exist.
@@ -35,7 +37,7 @@ class Mkfs:
     """A command that makes a filesystem on DISK_PATH, the disk's size, and where the disk stands in its spec.
 
     command: empty, the disk gets no filesystem.
-    memory_bytes: how much memory the disk may take, as it is written; 0, it takes all now.
+    resident_bytes: how much memory the disk may take, as it is written; 0, it takes all now.
     filesystem, chance: which one, and in hexadecimal what takes the place of what its tool leaves to chance.
     """
 
@@ -44,7 +46,7 @@ class Mkfs:
     filesystem: str = ""
     chance: str = ""
     key: str = "disk"
-    memory_bytes: int = 0
+    resident_bytes: int = 0
 
 
 def format_disk(mkfs: Mkfs, disk_fd: int) -> None:
@@ -57,7 +59,7 @@ def format_disk(mkfs: Mkfs, disk_fd: int) -> None:
     if mkfs.command:
         _make(mkfs, disk_fd)
     try:
-        if mkfs.memory_bytes:
+        if mkfs.resident_bytes:
             sparse.dig(disk_fd)
         else:
             os.posix_fallocate(disk_fd, 0, mkfs.size_bytes)
@@ -74,8 +76,8 @@ def _make(mkfs: Mkfs, disk_fd: int) -> None:
         status = _wait(mkfs, pid, disk_fd)
         tool = Path(mkfs.command[0]).name
         if _is_over(mkfs, disk_fd):
-            most = format_bytes(mkfs.memory_bytes)
-            raise WblabError(f"{tool} took more than {most} of memory for the disk: raise {mkfs.key}.memory")
+            most = format_bytes(mkfs.resident_bytes)
+            raise WblabError(f"{tool} took more than {most} of memory for the disk: raise {mkfs.key}.resident")
         if status:
             lines = os.pread(said, 4096, 0).decode(errors="replace").strip().splitlines()
             raise WblabError(f"{tool} failed on the disk, check {mkfs.key}.mkfs_options: {' / '.join(lines[-2:])}")
@@ -96,7 +98,7 @@ def _wait(mkfs: Mkfs, pid: int, disk_fd: int) -> int:
 
 def _is_over(mkfs: Mkfs, disk_fd: int) -> bool:
     """Whether a disk that takes memory as it is written has taken more than it may."""
-    return 0 < mkfs.memory_bytes < sparse.taken_bytes(disk_fd)
+    return 0 < mkfs.resident_bytes < sparse.taken_bytes(disk_fd)
 
 
 def _become(mkfs: Mkfs, disk_fd: int, said: int) -> None:
@@ -114,7 +116,7 @@ def _become(mkfs: Mkfs, disk_fd: int, said: int) -> None:
         resource.setrlimit(resource.RLIMIT_CPU, (_LONGEST_S, _LONGEST_S))
         tool = mkfs.command[0]
         runs = [tool, *filter(None, [loader(tool)])]
-        Sandbox(runs, DISTRIBUTION, largest_file_bytes=mkfs.size_bytes, calls="tool").enter()
+        Sandbox(runs, (*DISTRIBUTION, _LOOPS), largest_file_bytes=mkfs.size_bytes, calls="tool").enter()
         os.execve(tool, list(mkfs.command), _ENVIRONMENT)
     except OSError as error:
         os.write(2, f"cannot execute {mkfs.command[0]}: {error.strerror}".encode())

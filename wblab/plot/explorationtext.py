@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 
 from wblab.lab.printable import printable
 from wblab.lab.tables import Table
@@ -100,6 +101,15 @@ def effect_lines(finding: Finding, factors: Sequence[Factor]) -> list[EffectLine
         )
         for names in shown_effects(finding, factors)
     ]
+
+
+def effects_frame(finding: Finding, factors: Sequence[Factor]) -> pd.DataFrame:
+    """Return the effects as a table for a notebook: on each scale the share, its interval, whether it is claimed."""
+    scales = [SCALES[view.scale] for view in finding.views]
+    columns = pd.MultiIndex.from_product([scales, ["share", "interval (%)", "found"]])
+    lines = effect_lines(finding, factors)
+    rows = [[cell for cells in line.cells for cell in cells] for line in lines]
+    return pd.DataFrame(rows, columns=columns, index=[line.name for line in lines])
 
 
 def headline(finding: Finding, observed: Observed) -> str:

@@ -46,7 +46,8 @@ def test_all_of_the_lab_s_can_be_planned_and_kept():
 def test_a_limit_stays_more_than_some_pages_in_the_twin():
     small = replace(MACHINE, dirty_bytes=8 * MIB)
     assert fine_factor(MACHINE, [MACHINE]) == 54  # as any twin of such a machine
-    assert fine_factor(MACHINE, [small]) == 16  # a guest of 512 MiB
+    assert fine_factor(MACHINE, [small]) == 25  # 192 MiB are written in it
+    assert fine_factor(replace(MACHINE, offender_bytes=MIB), [small]) == 8  # and what may be dirty in it is 1 MiB
     assert fine_factor(MACHINE, [replace(MACHINE, dirty_bytes=32 * MIB)]) == 32  # 1 MiB
 
 

@@ -96,7 +96,7 @@ def test_what_is_recommended_is_said_with_its_commands():
     found = result(0.5, Wanted("queue", "nr_requests", "4"), before={"/sys/block/sda/queue/nr_requests": "256"})
     lines = words.recommended(found, [Path("exp/90-wblab.rules")])
     assert lines[0] == "Recommended: it: does it."
-    assert lines[1].startswith("0.52 s expected instead of 4.03 s, for 5% of the offender's rate")
+    assert lines[1].startswith("0.52 s expected for 5% of the offender's rate, instead of 4.03 s as it is")
     assert "    sudo wblab advise --apply it" in lines
     assert "    echo 256 | sudo tee /sys/block/sda/queue/nr_requests" in lines
     assert list(found.files) == ["90-wblab.rules"]

@@ -54,7 +54,7 @@ def test_what_holds_nothing_takes_nothing(files):
 
 @pytest.mark.parametrize(("filesystem", "check"), [("ext4", "e2fsck -f -n"), ("xfs", "xfs_repair -n -f")])
 def test_a_disk_of_64_gib_takes_little(filesystem, check):
-    disk = Disk(size=64 * GIB, memory=128 * MIB, filesystem=filesystem, write_bps=1)
+    disk = Disk(size=64 * GIB, resident=128 * MIB, filesystem=filesystem, write_bps=1)
     with formatted(disk, 1) as fd:
         assert os.fstat(fd).st_size == 64 * GIB
         assert sparse.taken_bytes(fd) < 16 * MIB
@@ -65,18 +65,18 @@ def test_a_disk_of_64_gib_takes_little(filesystem, check):
 
 def test_a_tool_that_takes_too_much_is_ended():
     command = [tool_path("mke2fs"), "-q", "-F", "-E", "lazy_itable_init=0", DISK_PATH]
-    mkfs = Mkfs(command, 4 * GIB, memory_bytes=1 * MIB)
+    mkfs = Mkfs(command, 4 * GIB, resident_bytes=1 * MIB)
     with (
         made_disk(4 * GIB) as fd,
-        pytest.raises(WblabError, match=r"mke2fs took more than 1 MiB .* raise disk\.memory"),
+        pytest.raises(WblabError, match=r"mke2fs took more than 1 MiB .* raise disk\.resident"),
     ):
         format_disk(mkfs, fd)
 
 
 def test_a_guest_that_writes_too_much_is_ended(files):
-    disk = Mkfs((), MIB, key="disk.fast", memory_bytes=8192)
+    disk = Mkfs((), MIB, key="disk.fast", resident_bytes=8192)
     os.pwrite(files[0], bytes(8192), 0)
     check_disks({files[0]: disk})
     os.pwrite(files[0], b"x", 8192)
-    with pytest.raises(OverLimitError, match=r"a disk took more than 8 KiB of memory: raise disk\.fast\.memory"):
+    with pytest.raises(OverLimitError, match=r"a disk took more than 8 KiB of memory: raise disk\.fast\.resident"):
         check_disks({files[0]: disk})
