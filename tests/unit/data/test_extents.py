@@ -1,6 +1,7 @@
 """extents.json is read back, one that is damaged is refused, and what it tells of how files lie."""
 
 import json
+import shutil
 from dataclasses import replace
 from itertools import combinations
 from random import Random
@@ -12,6 +13,8 @@ from wblab.core.errors import InputError
 from wblab.core.fiemap import Extent
 from wblab.core.loads import Chunks
 from wblab.core.rundir import FileRecord, write_extents
+from wblab.data.difference import first_differences
+from wblab.data.digest import digest
 from wblab.data.extents import layout_index, layout_metrics
 from wblab.data.metrics import metric_rows
 from wblab.data.run import read_run
@@ -104,3 +107,21 @@ def test_the_index_is_the_mean_path_between_sectors(seed):
 
 def test_large_disks_do_not_take_time():
     assert layout_index([Extent(0, 0, 1 << 59), Extent(1 << 59, 1 << 59, 1 << 59)]) == 1
+
+
+def test_runs_whose_files_lie_elsewhere_differ(path, tmp_path):
+    other = tmp_path / "other"
+    shutil.copytree(path, other)
+    write_extents(path, {"l1": {"f": RECORD}})
+    write_extents(other, {"l1": {"f": file((5, 1), (200, 7))}})
+    first, second = read_run(path), read_run(other)
+    (found,) = first_differences(first, second)
+    assert found.what == "where the files of l1 lie"
+    assert (found.first, found.second) == (
+        ("f: 4096 B at 20480, 28672 B at 409600",),
+        ("f: 4096 B at 20480, 28672 B at 819200",),
+    )
+    assert digest(first) != digest(second)
+    write_extents(other, {"l1": {"f": RECORD}})
+    assert first_differences(first, read_run(other)) == []
+    assert digest(first) == digest(read_run(other))
