@@ -4,6 +4,7 @@ Nothing here touches the machine. What a rule matches and sets was read from it,
 to udev or a shell (see `known_by`); the directory of a slice, which anybody may have named, is checked here.
 """
 
+import os
 import re
 import shlex
 from collections.abc import Sequence
@@ -28,15 +29,18 @@ def files_of(candidate: Candidate, advice: Advice) -> dict[str, str]:
     }
 
 
-def install_commands(name: str, site: Site) -> list[str]:
-    """Return the commands that install a file from where it lies, and have it take effect."""
+def install_commands(name: str, site: Site, directory: str = "") -> list[str]:
+    """Return the commands that install a file from where it lies, by default here, and have it take effect."""
     devices = " ".join(f"--name-match=/dev/{device}" for device in site.known_by)
     effect = {
         SYSCTL: f"sysctl -p {_PLACES[SYSCTL]}/{SYSCTL}",
         RULES: f"udevadm control --reload && sudo udevadm trigger --action=change {devices}",
         SLICE: "systemctl daemon-reload",
     }
-    return [f"sudo install -m 644 {name} {_PLACES[name]}/", f"sudo {effect[name]}"]
+    return [
+        f"sudo install -m 644 {shlex.quote(os.path.join(directory, name))} {_PLACES[name]}/",
+        f"sudo {effect[name]}",
+    ]
 
 
 def undo_commands(name: str, candidate: Candidate, advice: Advice) -> list[str]:

@@ -1,5 +1,6 @@
 """An advice in words and tables, for people."""
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -37,10 +38,11 @@ def recommended(found: Result, written: Sequence[Path]) -> list[str]:
         lines[-1:] = ["Who writes much has to be put into its group; a program, and a service's [Service]:"]
         lines += [f"    {command}" for command in group_commands()]
     else:
-        lines += [f"    sudo wblab advise --apply {choice.name}", "    sudo wblab advise --undo"]
+        where = shlex.quote(str(found.path))
+        lines += [f"    sudo wblab advise --resume {where} --apply {choice.name}", "    sudo wblab advise --undo"]
     for path in written:
-        lines += ["", f"To keep it, {path}:"]
-        lines += [f"    {command}" for command in install_commands(path.name, found.advice.site)]
+        lines += ["", f"To keep it ({path.name}):"]
+        lines += [f"    {command}" for command in install_commands(path.name, found.advice.site, str(path.parent))]
         lines += ["and to undo that:"]
         lines += [f"    {command}" for command in undo_commands(path.name, candidate, found.advice)]
     return lines

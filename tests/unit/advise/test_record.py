@@ -97,7 +97,8 @@ def test_what_is_recommended_is_said_with_its_commands():
     lines = words.recommended(found, [Path("exp/90-wblab.rules")])
     assert lines[0] == "Recommended: it: does it."
     assert lines[1].startswith("0.52 s expected for 5% of the offender's rate, instead of 4.03 s as it is")
-    assert "    sudo wblab advise --apply it" in lines
+    assert "    sudo wblab advise --resume exp --apply it" in lines
+    assert "    sudo install -m 644 exp/90-wblab.rules /etc/udev/rules.d/" in lines
     assert "    echo 256 | sudo tee /sys/block/sda/queue/nr_requests" in lines
     assert list(found.files) == ["90-wblab.rules"]
     assert json.loads(json.dumps(found.to_json()))["recommended"] == "it"
