@@ -73,4 +73,4 @@ def test_a_disk_larger_than_memory_that_takes_little_of_it(monkeypatch):
     large = replace(BASE.disk["disk"], size=64 << 30)
     with pytest.raises(InputError, match=r"or say by disk\.resident how much of it is enough"):
         check_run(replace(BASE, disk={"disk": large}))
-    check_run(replace(BASE, disk={"disk": replace(large, memory=256 << 20)}))
+    check_run(replace(BASE, disk={"disk": replace(large, resident=256 << 20)}))
