@@ -5,15 +5,24 @@ import re
 import tempfile
 
 import nbformat
+import numpy as np
+import pyarrow.parquet as pq
 import pytest
 from nbclient import NotebookClient
 from traitlets.config import Config
 
 from wblab.data.flush import BACKGROUND, LIMIT
+from wblab.explore.design import design_of
+from wblab.explore.plan import planned
+from wblab.explore.record import record_of, written
+from wblab.explore.sample import sample
 from wblab.host.request import ready
 from wblab.host.run import run_experiment
+from wblab.lab.formats import DESIGN, TABLE
 from wblab.lab.places import ROOT
 from wblab.matrix.plan import find_matrix, read_matrix
+from wblab.matrix.store import Store
+from wblab.matrix.table import results_table
 from wblab.plot.notebook import RUN_VARIABLE, RUNS_VARIABLE
 
 NO_CACHE = ("disk.seek_time=0", "disk.cache_bytes=0", "disk.drain_bps=0")
@@ -139,3 +148,32 @@ def test_takes_a_pause_apart_and_proves_who_it_was(shared_lab, monkeypatch, tmp_
     tables = [data["text/plain"] for data in shown if "text/plain" in data]
     assert any("do_get_write_access" in table and "journal_end_buffer_io_sync" in table for table in tables)
     assert any(re.search(r"^l1 +gone", table, re.MULTILINE) for table in tables)
+
+
+def test_says_what_an_exploration_shows(monkeypatch, tmp_path):
+    """Of rows whose pauses are made up, so that what it must find is known."""
+    levels = {"limit": ["1MiB", "2MiB", "4MiB", "8MiB"], "scheduler": ["none", "bfq"]}
+    keys = {"limit": "sysctl.vm.dirty_bytes", "scheduler": "disk.scheduler"}
+    factors = {name: {"key": keys[name], "levels": of} for name, of in levels.items()}
+    thresholds = {"sysctl.vm.dirty_ratio": 0, "sysctl.vm.dirty_background_ratio": 0}
+    design = design_of({"name": "d", "base": "base-device", "runs": 256, "set": thresholds, "factors": factors})
+    points = sample(design.head, 2)
+    matrix = planned(design, points, tmp_path)
+    store = Store.create(
+        tmp_path / "exp", matrix, {"": {"build_id": "0" * 16}}, {DESIGN: written(record_of(design, points))}
+    )
+    chance = np.random.default_rng(1).lognormal(0, 0.3, 256)
+    parts = []
+    for cell, point, noise in zip(matrix.cells, points, chance, strict=True):
+        limit, is_bfq = int(4 * point[0]), point[1] >= 0.5
+        rows = [("w1", "write", "longest_pause_s", noise * 2**limit * (0.2 if is_bfq else 1)),
+                ("l1", "load", "throughput_bps", 1e6 * (1 + limit) * noise)]  # fmt: skip
+        parts.append((cell, 1, f"{cell.name}-s1", rows))
+    pq.write_table(results_table(matrix, parts), store.path / TABLE)
+    monkeypatch.setenv(RUNS_VARIABLE, str(store.path))
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+    shown = execute(nbformat.read(ROOT / "analysis" / "explore.ipynb", as_version=4), cell_s=240)
+    assert sum("image/png" in data for data in shown) >= 5
+    tables = [data["text/plain"] for data in shown if "text/plain" in data]
+    assert any(re.search(r"^limit .*True", table, re.MULTILINE) for table in tables)
+    assert any("RBD-FAST" in table for table in tables)

@@ -2,6 +2,7 @@
 
 import re
 from functools import cache
+from statistics import median
 
 import pytest
 
@@ -14,6 +15,7 @@ from wblab.why.recorded import read_recorded
 from wblab.why.told import explain_all
 
 BOUND_NS = 100_000_000
+SEEDS = range(1, 6)
 
 
 @pytest.fixture(scope="module")
@@ -21,8 +23,8 @@ def explained(shared_lab):
     """Return what explains a preset's pauses: it is run once."""
 
     @cache
-    def of(preset):
-        run = shared_lab.run(preset)
+    def of(preset, seed=1):
+        run = shared_lab.run(preset, f"seed={seed}")
         return explain(run, read_recorded(run), bound_ns=BOUND_NS)
 
     return of
@@ -34,13 +36,17 @@ def of_kind(found, kind):
 
 @pytest.mark.parametrize(("preset", "kind"), [("base", "throttled"), ("base-device", "journal writes block")])
 def test_what_stops_the_innocent(explained, preset, kind):
-    found = explained(preset)
-    assert {item.load for item in found} <= {"w1", "mw1"}
-    assert all(sum(item.parts.values()) == item.pause_ns for item in found)
-    assert all(sum(chain.time_ns for chain in item.chains) == item.pause_ns for item in found)
-    assert of_kind(found, "unknown") < 0.01
-    assert of_kind(found, kind) > 0.9
-    assert not any(item.is_acquitted for item in found if item.pause_ns > 5 * BOUND_NS)
+    """In most runs: one in some is stopped for a third of the time by other things that the same commit does."""
+    shares = []
+    for seed in SEEDS:
+        found = explained(preset, seed)
+        assert {item.load for item in found} <= {"w1", "mw1"}
+        assert all(sum(item.parts.values()) == item.pause_ns for item in found)
+        assert all(sum(chain.time_ns for chain in item.chains) == item.pause_ns for item in found)
+        assert of_kind(found, "unknown") < 0.01
+        assert not any(item.is_acquitted for item in found if item.pause_ns > 5 * BOUND_NS)
+        shares.append(of_kind(found, kind))
+    assert median(shares) > 0.9
 
 
 def test_at_the_limit_it_is_the_offender_who_dirtied_nearly_all(explained):

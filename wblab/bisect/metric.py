@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from wblab.core.errors import InputError, WblabError, nearest
 from wblab.core.loads import Load
 from wblab.core.spec import Spec
+from wblab.data.extents import LAYOUT_METRICS, layout_metrics
 from wblab.data.metrics import METRICS, UNPLUG, load_metrics
 from wblab.data.run import Run
 
@@ -22,7 +23,7 @@ class Metric:
     def of(self, run: Run) -> float:
         """Return the figure of a run, in the metric's unit. Raises WblabError where the run has none."""
         try:
-            return load_metrics(run.load(self.load))[self.name]
+            return (load_metrics(run.load(self.load)) | layout_metrics(run.files.get(self.load, {})))[self.name]
         except (InputError, KeyError):
             raise WblabError(f"the run {run.path} has no {self}: its load did not get that far") from None
 
@@ -46,6 +47,8 @@ def named_metric(text: str, spec: Spec) -> Metric:
 def _has(load: Load, metric: str) -> bool:
     if metric == UNPLUG:
         return False  # of which offender only a run can tell
+    if metric in LAYOUT_METRICS:
+        return load.maps_files
     if metric == "throughput_bps":
         return load.role == "offender"
     return metric != "cycle_rate_hz" or load.waits_for_disk

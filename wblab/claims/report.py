@@ -15,7 +15,7 @@ from wblab.claims.result import Result, figure_text
 from wblab.claims.sample import Sample
 from wblab.core.errors import WblabError
 from wblab.core.files import replace_file
-from wblab.lab.formats import REPORT, VERDICTS, write_json
+from wblab.lab.formats import EXPERIMENT, REPORT, RUNS, VERDICTS, write_json
 from wblab.plot.render import render
 from wblab.plot.save import save
 
@@ -89,12 +89,12 @@ def _png(drawn: Drawn) -> bytes:
     return file.getvalue()
 
 
-def _case(name: str, samples: list[Sample]) -> dict[str, str]:
+def _case(name: str, samples: list[Sample]) -> dict[str, object]:
     known = CASES[name]
     changes = [word for setting in known.settings for word in ("--set", setting)]
     spec = shlex.join(["wblab", "run", known.preset, *changes])
-    seeds = ", ".join(f"seed {item.run.spec.seed}" for item in samples)
-    return {"name": name, "what": known.what, "spec": spec, "runs": seeds}
+    runs = [(f"seed {item.run.spec.seed}", f"{RUNS}/{item.run.name}/{EXPERIMENT}") for item in samples]
+    return {"name": name, "what": known.what, "spec": spec, "runs": runs}
 
 
 def _values(effect: Effect | None) -> str:

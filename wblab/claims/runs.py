@@ -4,12 +4,12 @@ Who makes a run also draws it, and who judges claims reads the traces: what come
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wblab.claims.base import Claim, Verdict
+from wblab.claims.base import UNTESTED, Claim, Samples, Verdict
 from wblab.claims.cases import CASES, case_spec
 from wblab.claims.losses import events_lost
 from wblab.claims.sample import Sample
@@ -50,12 +50,13 @@ class _Making:
 
 @dataclass(frozen=True)
 class _Made:
-    """A run that was made, and its figures."""
+    """A run that was made, and its figures; failure: why there is none, where that is an answer too."""
 
     case: str
     seed: int
     directory: Path
     shown: "list[Shown]"
+    failure: str = ""
 
 
 @dataclass(frozen=True)
@@ -79,20 +80,37 @@ def jobs(names: Iterable[str], seeds: int, shelf: Shelf, kernel_name: str = "") 
     return sorted(found, key=lambda job: (job[1].spec.clock.mode == "real", job[0] != "sync"))
 
 
-def examine(
-    claims: Sequence[Claim], wanted: Jobs, results: Path, at_once: int, draw: Draw = lambda case, sample: []
+def examine(  # noqa: PLR0913 - two of them by name
+    claims: Sequence[Claim],
+    wanted: Jobs,
+    results: Path,
+    at_once: int,
+    draw: Draw = lambda case, sample: [],
+    *,
+    impossible: Mapping[str, str] | None = None,
 ) -> Found:
     """Make the runs that claims need, `at_once` at a time, and judge the claims. Raises RunFailedError.
 
-    draw: returns figures of the first run of each case. No thread is to run yet.
+    draw: returns figures of the first run of each case. impossible: cases that cannot be, and why; where they are
+    given, claims on them, on runs that fail, and those whose check finds nothing to look at cannot be tested, and that
+    is an answer, no error. No thread is to run yet.
     """
     runs: dict[str, dict[int, _Made]] = {name: {} for name in CASES if name in dict(wanted)}
     lacking = Counter(name for name, _ in wanted)
-    unjudged = _by_first_case(claims)
     verdicts = {place: claim.check({}) for place, claim in enumerate(claims) if not claim.cases}
+    forgiving, unfit = impossible is not None, impossible or {}
+    verdicts |= _unfit(claims, range(len(claims)), unfit)
+    unjudged = _by_first_case(claims, verdicts)
 
     def one(job: _Making | _Judging) -> _Made | _Verdicts:
-        return _make(job, results, draw) if isinstance(job, _Making) else _judge(job, claims)
+        if isinstance(job, _Judging):
+            return _judge(job, claims, forgiving=forgiving)
+        try:
+            return _make(job, results, draw)
+        except RunFailedError as error:
+            if not forgiving:
+                raise
+            return _Made(job.case, job.request.spec.seed, Path(), [], f"a run of the case {job.case} failed: {error}")
 
     def then(result: _Made | _Verdicts) -> Mapping[str, _Judging]:
         if not isinstance(result, _Made):
@@ -103,26 +121,44 @@ def examine(
         following = {}
         for first, places in list(unjudged.items()):
             cases = dict.fromkeys(case for place in places for case in claims[place].cases)
-            if not any(lacking[case] for case in cases):
-                directories = {case: [runs[case][seed].directory for seed in sorted(runs[case])] for case in cases}
-                following[f"claims on {first}"] = _Judging(unjudged.pop(first), directories)
+            if any(lacking[case] for case in cases):
+                continue
+            failures = {case: made.failure for case in cases for made in runs[case].values() if made.failure}
+            verdicts.update(_unfit(claims, places, failures))
+            if left := [place for place in unjudged.pop(first) if place not in verdicts]:
+                needed = dict.fromkeys(case for place in left for case in claims[place].cases)
+                directories = {case: [runs[case][seed].directory for seed in sorted(runs[case])] for case in needed}
+                following[f"claims on {first}"] = _Judging(left, directories)
         return following
 
     makings = {f"{name}, seed {request.spec.seed}": _Making(name, request) for name, request in wanted}
-    with working(one, min(at_once, len(makings))) as workers, bar("verify") as report:
-        all_of(workers, makings, report, then)
+    if makings:
+        with working(one, min(at_once, len(makings))) as workers, bar("verify") as report:
+            all_of(workers, makings, report, then)
     return Found(
         tuple((claim, verdicts[place]) for place, claim in enumerate(claims)),
-        {name: [_sample(made[seed].directory) for seed in sorted(made)] for name, made in runs.items()},
+        {
+            name: [_sample(made[seed].directory) for seed in sorted(made) if not made[seed].failure]
+            for name, made in runs.items()
+        },
         {name: made[1].shown for name, made in runs.items()},
     )
 
 
-def _by_first_case(claims: Sequence[Claim]) -> dict[str, list[int]]:
-    """Return the places of claims that are judged together: where they look at the same traces, these are read once."""
+def _unfit(claims: Sequence[Claim], places: Iterable[int], unfit: Mapping[str, str]) -> _Verdicts:
+    """Return the verdict of each of these claims that needs a case which there is not, for these reasons."""
+    reasons = {place: [unfit[case] for case in claims[place].cases if case in unfit] for place in places}
+    return {place: Verdict(UNTESTED, found[0]) for place, found in reasons.items() if found}
+
+
+def _by_first_case(claims: Sequence[Claim], judged: Container[int]) -> dict[str, list[int]]:
+    """Return the places of claims that are judged together: where they look at the same traces, these are read once.
+
+    judged: those that are not any more.
+    """
     found: dict[str, list[int]] = {}
     for place, claim in enumerate(claims):
-        if claim.cases:
+        if claim.cases and place not in judged:
             found.setdefault(claim.cases[0], []).append(place)
     return found
 
@@ -133,10 +169,19 @@ def _make(job: _Making, results: Path, draw: Draw) -> _Made:
         return _Made(job.case, seed, directory, draw(job.case, _sample(directory)) if seed == 1 else [])
 
 
-def _judge(job: _Judging, claims: Sequence[Claim]) -> _Verdicts:
+def _judge(job: _Judging, claims: Sequence[Claim], *, forgiving: bool) -> _Verdicts:
     with turn("virtual", _wait):  # no neighbour of a run in real time
         samples = {case: list(map(_sample, runs)) for case, runs in job.runs.items()}
-        return {place: claims[place].check(samples) for place in job.places}
+        return {place: _checked(claims[place], samples, forgiving=forgiving) for place in job.places}
+
+
+def _checked(claim: Claim, samples: Samples, *, forgiving: bool) -> Verdict:
+    try:
+        return claim.check(samples)
+    except Exception as error:
+        if not forgiving:
+            raise
+        return Verdict(UNTESTED, f"its check finds nothing to look at here ({type(error).__name__}: {error})")
 
 
 def _wait() -> None:

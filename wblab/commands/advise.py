@@ -56,11 +56,12 @@ def _advise(arguments: argparse.Namespace) -> None:
         return
     from wblab.advise.record import check_store, read_advice
     from wblab.advise.result import result_of
-    from wblab.commands.runs import failed, make_runs, print_failures
+    from wblab.commands.runs import begun, failed, print_failures, run_store
     from wblab.kernels import built_kernels
 
     shelf = built_kernels(arguments.kernel)
-    store, tally = make_runs(arguments, shelf, _planned(arguments, shelf), "wblab advise --resume")
+    with begun(arguments, shelf, _planned(arguments, shelf), "wblab advise --resume") as (store, client):
+        tally = run_store(store, client, arguments.jobs)
     if failures := failed(tally):
         print_failures(store, failures)
     advice = read_advice(store.path)

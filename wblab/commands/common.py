@@ -71,7 +71,7 @@ def add_jobs(parser: Parser) -> None:
 
 
 def add_workers(parser: argparse.ArgumentParser) -> None:
-    """Add --kernel, --jobs and --cluster: what may be run, and where."""
+    """Add --kernel, for cells that name a path, --jobs and --cluster: what may be run, and where."""
     parser.add_argument(
         "--kernel",
         action="append",
@@ -83,7 +83,7 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
 
 
 def add_where(parser: argparse.ArgumentParser) -> None:
-    """Add --jobs and --cluster: where many runs are made."""
+    """Add --jobs and --cluster: where runs are made."""
     where = parser.add_mutually_exclusive_group()
     add_jobs(where)
     where.add_argument(

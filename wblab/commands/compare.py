@@ -27,8 +27,8 @@ _FORMATS = ("png", "svg", "pdf", "html")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb and its options."""
     parser.description = (
-        "Compare groups of runs, or the cells of a matrix: differences with intervals, tails first. Where an interval "
-        "spans zero, nothing is claimed."
+        "Compare groups of runs, or the cells of a matrix: differences with intervals, tails first. The more intervals "
+        "stand side by side, the wider they are; where one spans zero, nothing is claimed."
     )
     parser.add_argument(
         "runs", nargs="+", metavar="RUN", help="runs, or one matrix: its directory, or a Parquet or CSV"

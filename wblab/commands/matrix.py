@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wblab.commands.common import add_exp, add_json, add_removed, add_seeds, add_workers, results
+from wblab.commands.common import add_exp, add_json, add_removed, add_seeds, add_workers
 from wblab.core.errors import InputError, WblabError
 from wblab.lab.printable import printable
 
@@ -31,16 +31,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _matrix(arguments: argparse.Namespace) -> None:
-    from wblab.commands.runs import make_runs
+    from wblab.commands.runs import begun, run_store
     from wblab.kernels import built_kernels
 
     shelf = built_kernels(*arguments.kernel)
-    store, tally = make_runs(arguments, shelf, _planned(arguments, shelf), "wblab matrix --resume")
+    with begun(arguments, shelf, _planned(arguments, shelf), "wblab matrix --resume") as (store, client):
+        tally = run_store(store, client, arguments.jobs)
     _print(store, tally, arguments.json)
 
 
 def _planned(arguments: argparse.Namespace, shelf: "Shelf") -> "Planned":
-    from wblab.commands.runs import Planned
+    from wblab.commands.runs import Planned, named
     from wblab.kernels import list_kernels
     from wblab.matrix.begin import check_kernels, described
     from wblab.matrix.plan import MAX_RUNS, find_matrix, read_matrix
@@ -51,10 +52,7 @@ def _planned(arguments: argparse.Namespace, shelf: "Shelf") -> "Planned":
     if arguments.resume:
         if arguments.seeds is not None:
             raise InputError("--seeds: a matrix is resumed with the seeds that it was begun with")
-        path = next(
-            (p for p in (arguments.resume, results(arguments) / arguments.resume) if p.is_dir()), arguments.resume
-        )
-        store = Store.open(path)
+        store = Store.open(named(arguments))
         check_kernels(store, shelf)
         return Planned(store.matrix, store.kernels, store)
     if (arguments.seeds or 0) > MAX_RUNS:

@@ -2,8 +2,8 @@
 
 import argparse
 import sys
-from collections.abc import Mapping
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,8 @@ from wblab.core.errors import WblabError
 from wblab.lab.printable import printable
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from distributed import Client
 
     from wblab.kernels import Shelf
@@ -44,13 +46,15 @@ class Planned:
         return self.store or Store.create(results, self.matrix, self.kernels, self.beside)
 
 
-def make_runs(arguments: argparse.Namespace, shelf: "Shelf", plan: Planned, again: str) -> "tuple[Store, Tally]":
-    """Make the missing runs of a matrix, once all cells were checked, and return its directory and what came of them.
+@contextmanager
+def begun(
+    arguments: argparse.Namespace, shelf: "Shelf", plan: Planned, again: str
+) -> "Iterator[tuple[Store, Client | None]]":
+    """Yield the directory of what is to run, held, and the cluster if there is one, once all cells were checked.
 
-    again: what a user writes before the directory to go on with it. Raises WblabError.
+    again: what a user writes before the directory to go on, who is told so where that ends early. Raises WblabError.
     """
     from wblab.commands.run import print_notes
-    from wblab.host.machine import processors
     from wblab.matrix.begin import orders, requests
     from wblab.matrix.cluster import check_workers, remote
 
@@ -63,10 +67,35 @@ def make_runs(arguments: argparse.Namespace, shelf: "Shelf", plan: Planned, agai
         store = plan.opened(results(arguments))
         stack.enter_context(store.held())
         try:
-            return store, _run(store, client, arguments.jobs or processors())
+            yield store, client
         except (WblabError, KeyboardInterrupt):
             print(printable(f"wblab: to go on: {again} {store.path}"), file=sys.stderr)
             raise
+
+
+def run_store(
+    store: "Store", client: "Client | None", jobs: int | None, wanted: "Collection[str] | None" = None
+) -> "Tally":
+    """Run what is missing, or of that the wanted runs, by their names, with progress. Raises WblabError."""
+    from wblab.host.machine import processors
+    from wblab.lab.progress import bar
+    from wblab.matrix.cluster import Cluster
+    from wblab.matrix.forked import forked
+    from wblab.matrix.run import run_missing
+
+    with ExitStack() as stack:
+        if client is not None:
+            workers: Workers = Cluster(client)
+        else:
+            count = min(jobs or processors(), len(store.missing(wanted)))
+            workers = stack.enter_context(forked(count, store.room(), store.kernels))
+        return run_missing(store, workers, stack.enter_context(bar(store.matrix.name)), wanted)  # it has a thread
+
+
+def named(arguments: argparse.Namespace) -> Path:
+    """Return the directory that --resume names: a path, or one of the results."""
+    given: Path = arguments.resume
+    return next((path for path in (given, results(arguments) / given) if path.is_dir()), given)
 
 
 def failed(tally: "Tally") -> list[dict[str, Any]]:
@@ -80,19 +109,3 @@ def print_failures(store: "Store", failures: list[dict[str, Any]]) -> None:
         print(printable("failed: {cell}, seed {seed}: {reason}".format(**failure)), file=sys.stderr)
     if len(failures) > SHOWN:
         print(printable(f"and {len(failures) - SHOWN} more, in {store.runs}/_*"), file=sys.stderr)
-
-
-def _run(store: "Store", client: "Client | None", at_once: int) -> "Tally":
-    """Run what is missing, with progress."""
-    from wblab.lab.progress import bar
-    from wblab.matrix.cluster import Cluster
-    from wblab.matrix.forked import forked
-    from wblab.matrix.run import run_missing
-
-    with ExitStack() as stack:
-        if client is not None:
-            workers: Workers = Cluster(client)
-        else:
-            count = min(at_once, len(store.missing()))
-            workers = stack.enter_context(forked(count, store.room(), store.kernels))
-        return run_missing(store, workers, stack.enter_context(bar(store.matrix.name)))  # it has a thread

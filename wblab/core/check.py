@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 
 from wblab.core.errors import InputError, nearest
+from wblab.core.freespace import UNTOUCHED
 from wblab.core.parameters import check_argv, check_iolevel
 from wblab.core.spec import Cgroup, Disk, Spec, Trace
 from wblab.core.stackcheck import check_memory_disks, check_stack
@@ -30,6 +31,8 @@ MIN_DISK = {
     "exfat": 4 << 20,
     "none": 1 << 20,
 }
+MOST_SPARSE_BYTES = 64 << 30
+MOST_USED = 90  # per cent: the filesystem has something of its own
 MAX_KERNEL = 2**32 - 1  # tt_syscall_ns and all but the rates of the device's model are 32 bits wide
 MAX_DEPTH = 64  # UBD_QUEUE_DEPTH in the kernel
 MODEL_KEYS = (
@@ -116,6 +119,8 @@ def check_disks(spec: Spec) -> None:
         _check_model(disk, spec.disk_key(name))
         check_stack(spec, name)
         _check_size(disk, size_bytes(spec, name), spec.disk_key(name))
+        _check_sparse(spec, name)
+        _check_aged(disk, spec.disk_key(name))
     check_memory_disks(spec)
     for name, load in spec.load.items():
         if load.disk and load.disk not in spec.disk:
@@ -137,6 +142,34 @@ def _check_size(disk: Disk, size: int, key: str) -> None:
         raise InputError(f"{key}.size: {size} bytes is not a multiple of 4096")
     if disk.is_hardware and disk.write_bps <= 0:
         raise InputError(f"{key}.write_bps: a disk that writes nothing never ends: give for example 1MiB/s")
+
+
+def _check_sparse(spec: Spec, name: str) -> None:
+    """Raise InputError for a disk that cannot take less memory than its size."""
+    disk, key = spec.disk[name], spec.disk_key(name)
+    if not disk.resident:
+        return
+    if disk.resident > disk.size:
+        raise InputError(f"{key}.resident: {format_bytes(disk.resident)} are more than the disk has: leave it out")
+    if disk.size > MOST_SPARSE_BYTES:
+        raise InputError(
+            f"{key}.size: {format_bytes(disk.size)} is too large: give at most {format_bytes(MOST_SPARSE_BYTES)}"
+        )
+    if disk.filesystem == "btrfs" or part_of(spec, name):
+        what = "btrfs" if disk.filesystem == "btrfs" else "a part of another disk"
+        raise InputError(f"{key}.resident: {what} takes memory for all its size: leave it out")
+
+
+def _check_aged(disk: Disk, key: str) -> None:
+    """Raise InputError for a disk that cannot be aged as it is to be."""
+    if not 0 <= disk.used <= MOST_USED:
+        raise InputError(f"{key}.used: {disk.used} is not between 0 and {MOST_USED} per cent")
+    if not 1 <= disk.layout <= UNTOUCHED:
+        raise InputError(f"{key}.layout: {disk.layout} is not between 1 and {UNTOUCHED}, which is no change")
+    if disk.is_aged and disk.filesystem not in ("ext4", "xfs"):
+        raise InputError(f"{key}.used and {key}.layout need {key}.filesystem = 'ext4' or 'xfs'")
+    if disk.is_aged and disk.size > MOST_SPARSE_BYTES:
+        raise InputError(f"{key}.size: give at most {format_bytes(MOST_SPARSE_BYTES)} with {key}.used or {key}.layout")
 
 
 def _check_target(spec: Spec, name: str) -> None:

@@ -7,10 +7,11 @@ from typing import Any
 
 from wblab.core import npy
 from wblab.core.cycles import Stamps, ending
+from wblab.core.fiemap import Extent
 from wblab.core.loads import Load
 from wblab.core.tables import to_table
 
-TRACE, TRACE_LOG, DISKS = "trace.dat", "trace-cmd.log", "disks.json"
+TRACE, TRACE_LOG, DISKS, EXTENTS = "trace.dat", "trace-cmd.log", "disks.json", "extents.json"
 
 
 def load_record(load: str) -> str:
@@ -41,6 +42,18 @@ class DiskRecord:
 
 
 @dataclass(frozen=True)
+class FileRecord:
+    """What extents.json says of each file, by its load and its name: where it lies on its disk, once all was written.
+
+    size: in bytes, up to its end, with its holes. block: of its filesystem. extents: in the order of the file.
+    """
+
+    size: int
+    block: int
+    extents: tuple[Extent, ...]
+
+
+@dataclass(frozen=True)
 class LoadRecord:
     """What load.<name>.json says. `unit` is that of the boundaries in load.<name>.npy.
 
@@ -64,6 +77,11 @@ def write_disks(directory: Path, disks: dict[str, DiskRecord]) -> None:
     """Write disks.json."""
     text = json.dumps({name: asdict(disk) for name, disk in disks.items()}, indent=2)
     (directory / DISKS).write_text(text + "\n")
+
+
+def write_extents(directory: Path, files: dict[str, dict[str, FileRecord]]) -> None:
+    """Write extents.json."""
+    (directory / EXTENTS).write_text(json.dumps({name: to_table(found) for name, found in files.items()}) + "\n")
 
 
 def write_load(directory: Path, name: str, load: Load, pid: int, stamps: Stamps) -> None:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
+from wblab.core.freespace import UNTOUCHED
 from wblab.core.loads import IoClass, Load
 from wblab.core.tables import ALONE
 from wblab.core.units import Bytes, BytesPerSecond, Nanoseconds
@@ -36,7 +37,10 @@ class Clock:
 class Disk:
     """A disk under test and its filesystem.
 
+    resident: how much memory it may take, which it takes as it is written; 0: all its size, before the guest boots.
     filesystem: `none`, loads of the raw kinds have the device itself, or another disk is made of it.
+    used, layout: what the disk is like before the run: how much of it a file has, in per cent, and how the free space
+    is cut up, from 1, the most, to 5; 6, not at all (see wblab.core.freespace).
     model: `throttle` caps writes through blkio, above the scheduler; `device` is a server below it that takes
     `latency` + bytes / `write_bps` for a request. All others are no hardware: the kernel makes them of other disks, or
     of memory (see wblab.core.stacks). The keys from `read_bps` to `drain_bps` are of `device` alone:
@@ -55,9 +59,12 @@ class Disk:
     """
 
     size: Bytes = Bytes(0)
+    resident: Bytes = Bytes(0)
     filesystem: Filesystem = "ext4"
     mkfs_options: tuple[str, ...] = ()
     mount_options: tuple[str, ...] = ()
+    used: int = 0
+    layout: int = UNTOUCHED
     model: DiskModel = "throttle"
     write_bps: BytesPerSecond = BytesPerSecond(0)
     latency: Nanoseconds = Nanoseconds(0)
@@ -84,6 +91,16 @@ class Disk:
     def is_hardware(self) -> bool:
         """Whether it is a device that the host makes."""
         return self.model in ("throttle", "device")
+
+    @property
+    def is_aged(self) -> bool:
+        """Whether something is done to it before the run, besides making its filesystem."""
+        return bool(self.used) or self.layout != UNTOUCHED
+
+    @property
+    def resident_bytes(self) -> Bytes:
+        """How much memory of the host it may take."""
+        return self.resident or self.size
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,6 +11,9 @@ MOST_TIME_NS = 86_400 * NS_PER_S
 # Keys of single models, with these.
 _OWN = {
     "size": ("throttle", "device", LOOP, RAM),
+    "resident": ("throttle", "device"),
+    "used": ("throttle", "device"),
+    "layout": ("throttle", "device"),
     "write_bps": ("throttle", "device"),
     "scheduler": ("throttle", "device"),
     "on": (*MAPPED, MIRROR, LOOP),

@@ -19,6 +19,11 @@ def stream(seed: int, name: Stream) -> Random:
     return Random(f"{seed} {name}")
 
 
+def constant_stream(name: str) -> Random:
+    """Return a stream that no seed decides: what it shuffles is the same in all runs."""
+    return Random(f"constant {name}")
+
+
 def draw_stream(seed: int, load: str) -> Random:
     """Return the stream of what a load draws in its cycles. No load's name has a space in it."""
     return Random(f"{seed} draws {load}")

@@ -12,6 +12,7 @@ from tracecmd.sequence import Sequence as EventSequence
 
 from wblab.core import rundir
 from wblab.core.errors import InputError
+from wblab.core.rundir import FileRecord
 from wblab.core.units import NS_PER_S
 from wblab.data.pagecache import page_cache
 from wblab.data.run import Run
@@ -34,9 +35,10 @@ class Difference:
 def first_differences(first: Run, second: Run) -> list[Difference]:
     """Return where two runs differ first, the earliest place before the others; nothing where they are the same.
 
-    Each load has one place at most, and the trace has one. Raises InputError for a damaged trace.
+    Each load has one place at most, its files have one, and the trace has one. Raises InputError for what is damaged.
     """
     found = [load_difference(first, second, name) for name in _names(first, second)]
+    found += [file_difference(first, second, name) for name in _names(first, second)]
     found.append(trace_difference(first, second))
     return sorted((item for item in found if item is not None), key=lambda item: item.at_s)
 
@@ -49,6 +51,20 @@ def load_difference(first: Run, second: Run, name: str) -> Difference | None:
         return None
     lines = [_line(times, index) for times in bounds]
     return Difference(f"load {name}, boundary {index}", _earlier_s(bounds, index), lines[0], lines[1])
+
+
+def file_difference(first: Run, second: Run, name: str) -> Difference | None:
+    """Return how a load's files lie on the disk where that is not the same in both."""
+    files = [run.files.get(name, {}) for run in (first, second)]
+    if files[0] == files[1]:
+        return None
+    lines = [tuple(f"{file}: {_pieces(record)}" for file, record in one.items()) or ("nothing",) for one in files]
+    ends_ns = [times[-1] for run in (first, second) if len(times := _boundaries(run, name))]
+    return Difference(f"where the files of {name} lie", min(ends_ns, default=0) / NS_PER_S, lines[0], lines[1])
+
+
+def _pieces(record: FileRecord) -> str:
+    return ", ".join(f"{item.length} B at {item.physical}" for item in record.extents)
 
 
 def trace_difference(first: Run, second: Run, around: int = _AROUND) -> Difference | None:

@@ -18,13 +18,17 @@ if TYPE_CHECKING:
 
 
 def digest(run: Run) -> str:
-    """Return the sha256 over every boundary of every load and every event's time, CPU and fields.
+    """Return the sha256 over every boundary of every load, where its files lie if that was noted, and every event.
+
+    Of an event these are its time, CPU and fields.
 
     It says nothing of how they are stored, nor of numbers that are the host's. Raises InputError for a damaged trace.
     """
     total = sha256()
     for load in sorted(run.loads, key=lambda load: load.name):
         total.update(_bytes(load.name) + _bytes(load.boundaries_ns))
+        for file, record in sorted(run.files.get(load.name, {}).items()):
+            total.update(_bytes(file) + _bytes(np.array(record.extents, np.int64)))
     if (path := run.path / rundir.TRACE).is_file():
         try:
             with tracecmd.open(path) as trace:

@@ -8,6 +8,7 @@ import numpy as np
 
 from wblab.core.units import NS_PER_S
 from wblab.data.disks import unplug_s
+from wblab.data.extents import LAYOUT_METRICS, layout_metrics
 from wblab.data.pauses import CONTROL_BOUND_NS, control_stall_ns, load_pauses
 from wblab.data.run import LoadCycles, Run
 from wblab.lab.formats import COLUMNS
@@ -30,6 +31,7 @@ METRICS = (
     "mean_cycle_s",
     "cycle_rate_hz",
     "throughput_bps",
+    *LAYOUT_METRICS,
 )
 # The paused time by cause, of runs that recorded it: cause_metric("throttled"). What is unknown is always among them.
 _CAUSE, UNTOLD_S = "paused_", "paused_unknown_s"
@@ -84,7 +86,8 @@ def metric_rows(run: Run, further: Further | None = None) -> list[Row]:
     unplugged_s, more = unplug_s(run), further(run) if further else {}
     rows = []
     for item in run.loads:
-        found = load_metrics(item) | ({UNPLUG: unplugged_s[item.name]} if item.name in unplugged_s else {})
+        found = load_metrics(item) | layout_metrics(run.files.get(item.name, {}))
+        found |= {UNPLUG: unplugged_s[item.name]} if item.name in unplugged_s else {}
         ordered = {metric: found[metric] for metric in METRICS if metric in found} | dict(more.get(item.name, {}))
         rows += [(item.name, item.load.kind, metric, value) for metric, value in ordered.items()]
     return rows

@@ -15,9 +15,10 @@ from wblab.core.check import check_disks, check_name
 from wblab.core.errors import InputError, WblabError, nearest
 from wblab.core.files import read_bytes
 from wblab.core.loads import MAX_CYCLES, Load
-from wblab.core.rundir import DISKS, DiskRecord, load_record, load_times
+from wblab.core.rundir import DISKS, DiskRecord, FileRecord, load_record, load_times
 from wblab.core.spec import Spec
 from wblab.core.tables import from_table
+from wblab.data.extents import read_extents
 from wblab.data.ondisk import read_layouts
 from wblab.lab.formats import EXPERIMENT, LIVE, RUN, read_object
 from wblab.lab.livespec import LiveSpec
@@ -118,6 +119,11 @@ class Run:
     def layouts(self) -> dict[str, Layout]:
         """Where the parts of filesystems lay when they were made, by disk. Raises InputError for a damaged file."""
         return read_layouts(self.path, self.spec)
+
+    @cached_property
+    def files(self) -> dict[str, dict[str, FileRecord]]:
+        """Where files lay in the end, by load and name. Raises InputError for what is damaged."""
+        return read_extents(self.path, self.spec)
 
     def offender_starts_ns(self) -> dict[str, int]:
         """Return when each offender began to write, by its name."""

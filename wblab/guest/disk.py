@@ -59,7 +59,7 @@ def remount(name: str, mount_options: Sequence[str], key: str) -> None:
 def write_out(spec: Spec) -> dict[str, DiskRecord]:
     """Write all that is dirty, on all disks at once, and return when each had it.
 
-    Nobody waits for a throttle in real time, which would be the user's: it is lifted as the disks are released. Of a
+    Nobody waits for a throttle in real time, which would be the user's: it is lifted after this. Of a
     disk that fails, and of one that is a part of another, it is not known.
     """
     stamps = {name: Stamps(1) for name in spec.disk}
@@ -94,11 +94,15 @@ def _opened(path: Path) -> Iterator[int]:
         os.close(fd)
 
 
-def release_disks(spec: Spec) -> None:
-    """Lift the throttles, so that what is still dirty is written at once, and unmount from above to below."""
+def lift_throttles(spec: Spec) -> None:
+    """Have disks write as fast as they can, so that what is still dirty is written at once."""
     for name, disk in spec.disk.items():
         if disk.model == "throttle":
             _throttle(device(spec, name), 0, spec.disk_key(name))
+
+
+def unmount_disks(spec: Spec) -> None:
+    """Unmount the disks from above to below."""
     for name in reversed(spec.disk):
         if spec.disk[name].filesystem != "none":
             umount(layout.mount_point(name))

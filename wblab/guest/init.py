@@ -4,6 +4,7 @@ import json
 import os
 import time
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -17,7 +18,8 @@ from wblab.core.units import NS_PER_S
 from wblab.guest.agenda import agenda
 from wblab.guest.agents import provide_lab, start_agents, stop_agents
 from wblab.guest.cgroups import make_cgroups, mount_cgroups
-from wblab.guest.disk import release_disks, set_up_disk, write_out
+from wblab.guest.disk import lift_throttles, set_up_disk, unmount_disks, write_out
+from wblab.guest.extents import map_files
 from wblab.guest.loads import Running, lay_out_files, start_loads, stop_loads, wait_for
 from wblab.guest.mounts import mount_all
 from wblab.guest.settings import set_sysctls
@@ -38,7 +40,12 @@ def main() -> NoReturn:
         spec = from_table(Spec, parameters["spec"], exact=True)
         if spec.needs_lab:
             provide_lab(parameters["python"])
-        run(spec, parameters, status)
+        if "age" in parameters:
+            from wblab.guest.aging import age_disks  # here: a run would take time and memory for it
+
+            age_disks(spec, partial(say, status, "disk"))
+        else:
+            run(spec, parameters, status)
     except BaseException as error:
         reason = str(error) if isinstance(error, WblabError) else f"{type(error).__name__} in the guest: {error}"
         if status is not None:
@@ -98,7 +105,10 @@ def run(spec: Spec, parameters: dict[str, Any], status: int) -> None:
         say(status, "write")
         write_loads(layout.SCRATCH, running)
     rundir.write_disks(layout.SCRATCH, write_out(spec))
-    release_disks(spec)
+    lift_throttles(spec)
+    if files := map_files(spec):
+        rundir.write_extents(layout.SCRATCH, files)
+    unmount_disks(spec)
 
 
 def on_grid(spec: Spec, time_ns: int) -> int:

@@ -18,7 +18,7 @@ from wblab.core.units import NS_PER_S
 from wblab.host.channel import Channel
 from wblab.host.collect import take_over
 from wblab.host.lab import Lab
-from wblab.host.limits import Limits, check_files, check_said, check_wall
+from wblab.host.limits import Limits, check_disks, check_files, check_said, check_wall
 from wblab.host.mkfs import Mkfs
 from wblab.host.reaper import ConfinedCommand
 from wblab.host.reaping import Reaper, start_reaper
@@ -188,12 +188,14 @@ def _watch(
     """Return what was heard up to the end of the status channel. Raises WblabError when a limit is passed."""
     words, channel = _Heard(), Channel()
     started_s = looked_s = time.monotonic()
+    disks = dict(zip(request.disk_fds, request.mkfs, strict=False))
     while True:
         ready, _, _ = select.select([status], [], [], _LOOK_S)
         now_s = time.monotonic()
         if now_s - looked_s >= _LOOK_S or not ready:
             looked_s = now_s
             check_files(request.limits, request.shared, request.run / CONSOLE)
+            check_disks(disks)
             check_wall(request.limits, started_s)
             look()
         if not ready:

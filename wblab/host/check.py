@@ -65,10 +65,11 @@ def _check_room(spec: Spec) -> None:
             "free some, lower memory, or set WBLAB_SHM to another tmpfs"
         )
     memory = available_memory_bytes()
-    needed += sum(disk.size for disk in images(spec).values())
+    needed += sum(disk.resident_bytes for disk in images(spec).values())
     if memory < needed:
         sizes = " or ".join(f"{spec.disk_key(name)}.size" for name in images(spec))
         raise InputError(
             f"this machine has {memory >> 20} MiB of memory available, the run needs "
-            f"{format_bytes(needed)}: lower memory or {sizes}"
+            f"{format_bytes(needed)}: lower memory or {sizes}, or say by {sizes.replace('.size', '.resident')} "
+            "how much of it is enough"
         )

@@ -15,10 +15,10 @@ from pathlib import Path
 from wblab.core.check import NAME
 from wblab.core.errors import WblabError
 from wblab.core.layout import LEFT
-from wblab.core.rundir import DISKS, TRACE, TRACE_LOG, agent_log, load_record, load_times
+from wblab.core.rundir import DISKS, EXTENTS, TRACE, TRACE_LOG, agent_log, load_record, load_times
 
-# What a guest leaves: its loads' boundaries, its agents' logs, what it says of its disks, the trace; and below LEFT
-# what its commands want kept.
+# What a guest leaves: its loads' boundaries, its agents' logs, what it says of its disks and of where files lie, the
+# trace; and below LEFT what its commands want kept.
 _NAME = NAME.pattern
 _EXPECTED = re.compile(
     "|".join(
@@ -27,6 +27,7 @@ _EXPECTED = re.compile(
             rf"{re.escape(TRACE)}(\.cpu\d+)?",
             re.escape(TRACE_LOG),
             re.escape(DISKS),
+            re.escape(EXTENTS),
         ]
     )
 )

@@ -16,7 +16,8 @@ from wblab.host.imprint import CHANCE_BYTES, TIME_S
 from wblab.host.mkfs import DISK_PATH, Mkfs
 from wblab.lab.tools import tool_path
 
-_EXT_OPTIONS = "lazy_itable_init=0,lazy_journal_init=0,nodiscard,hash_seed={seed}"
+# What is not written, nor to be written later, is a hole where the disk may have holes.
+_EXT_OPTIONS = "lazy_itable_init={lazy},lazy_journal_init={lazy},nodiscard,hash_seed={seed}"
 _FAT32, _LEAST_FAT32 = ("-F", "32"), 40 << 20  # as sticks are sold; FAT16 has room for 512 files in its root
 _CHUNK = b"\xff" * (1 << 20)
 
@@ -59,13 +60,18 @@ def mkfs_of(spec: Spec) -> list[Mkfs]:
     for name in dict.fromkeys(top(spec, image) for image in images(spec)):
         disk = replace(spec.disk[name], size=Bytes(size_bytes(spec, name)))
         raw = disk.filesystem == "none"
-        made[name] = Mkfs((), disk.size) if raw else mkfs_for(disk, bits, chance, spec.disk_key(name))
+        made[name] = (
+            Mkfs((), disk.size, resident_bytes=disk.resident)
+            if raw
+            else mkfs_for(disk, bits, chance, spec.disk_key(name))
+        )
     return [made[top(spec, image)] for image in images(spec)]
 
 
 def mkfs_for(disk: Disk, bits: Random, chance: Random, key: str = DISK) -> Mkfs:
     """Return what makes the filesystem, with randomness of two streams alone. `key` is where its spec has the disk."""
-    return Mkfs(_command(disk, bits), disk.size, disk.filesystem, chance.randbytes(CHANCE_BYTES).hex(), key)
+    own = chance.randbytes(CHANCE_BYTES).hex()
+    return Mkfs(_command(disk, bits), disk.size, disk.filesystem, own, key, disk.resident)
 
 
 def _command(disk: Disk, bits: Random) -> list[str]:
@@ -78,7 +84,7 @@ def _command(disk: Disk, bits: Random) -> list[str]:
         "vfat": ("--invariant", "-i", f"{hashes.int & 0xFFFFFFFF:08x}", *(_FAT32 if disk.size >= _LEAST_FAT32 else ())),
         "exfat": (),
     }
-    extended = _EXT_OPTIONS.format(seed=hashes)
+    extended = _EXT_OPTIONS.format(seed=hashes, lazy=int(disk.resident > 0))
     ext = ("-q", "-F", "-t", disk.filesystem, "-U", str(volume), "-E", extended)
     return [tool, *own.get(disk.filesystem, ext), *disk.mkfs_options, DISK_PATH]
 

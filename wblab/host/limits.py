@@ -2,11 +2,14 @@
 
 import os
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from wblab.core.errors import WblabError
 from wblab.core.units import format_bytes
+from wblab.host.mkfs import Mkfs
+from wblab.host.sparse import taken_bytes
 
 _MOST_FILES = 1000
 
@@ -58,6 +61,16 @@ def check_files(limits: Limits, shared: Path, console: Path) -> None:
         )
     if console.stat().st_size > limits.console_bytes:
         raise OverLimitError(f"the guest was ended: its console printed more than {format_bytes(limits.console_bytes)}")
+
+
+def check_disks(disks: Mapping[int, Mkfs]) -> None:
+    """Raise OverLimitError for a guest that has written more to a disk, by file descriptor, than that may take."""
+    for fd, mkfs in disks.items():
+        if 0 < mkfs.resident_bytes < taken_bytes(fd):
+            raise OverLimitError(
+                f"the guest was ended: a disk took more than {format_bytes(mkfs.resident_bytes)} of memory: "
+                f"raise {mkfs.key}.resident"
+            )
 
 
 def check_wall(limits: Limits, started_s: float) -> None:

@@ -18,6 +18,7 @@ from wblab.core.stacks import images, write_bps
 from wblab.core.status import PHASES, Message
 from wblab.core.tables import to_table
 from wblab.core.units import NS_PER_S
+from wblab.host import aging
 from wblab.host.boot import Boot, Ended, boot
 from wblab.host.bundle import bundle
 from wblab.host.command import interpreter, kernel_arguments
@@ -127,6 +128,13 @@ def _boot(  # noqa: PLR0913
         largest_file_bytes=max(spec.memory, limits.output_bytes, *(disk.size for disk in made.values())),
     )
     with made_disks(made.values()) as disk_fds:
+        mkfs = mkfs_of(spec)
+        for place, disk in enumerate(made.values()):
+            if disk.is_aged:
+                aged = aging.furnish(
+                    spec, disk, mkfs[place], disk_fds[place], kernel=kernel, program=program, report=report
+                )
+                mkfs[place] = aged
         request = Boot(
             linux=kernel.path,
             arguments=kernel_arguments(spec, watched=samples_fd is not None),
@@ -135,7 +143,7 @@ def _boot(  # noqa: PLR0913
             disk_fds=disk_fds,
             limits=limits,
             sandbox=sandbox,
-            mkfs=mkfs_of(spec),
+            mkfs=mkfs,
             program=program,
             texts=guest_texts(spec, BATCH if "cycles" in features(kernel) else 0),
             one_processor=spec.clock.mode == "virtual",

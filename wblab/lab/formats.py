@@ -20,10 +20,14 @@ PLAN, TABLE, NOISY = "matrix.json", "table.parquet", "noisy.parquet"
 NOISY_MARK = ".noisy"  # in the name of a matrix's run
 COLUMNS = ("run", "load", "kind", "metric", "value")  # of the table, beside the axes, cell and seed
 BISECTION_RECORD, BISECTION_LOG = "bisect.json", "git-bisect.log"
+# The directory of an exploration is that of a matrix, with these in it.
+DESIGN, ANALYSED, EXPLORED = "design.json", "analysis.json", "exploration.html"
 ADVICE_FILE = "advice.json"  # beside the others in the directory of an advice
-DESIGN = "design.json"  # beside the others in the directory of an exploration
 # The directory of a verification.
 REPORT, VERDICTS = "report.html", "verdicts.json"
+MADE_OF = "made-of"  # of a square of the atlas: which it was made of, in short
+# The directory of a trial is that of a matrix, with a report; and what was tried, as it was then.
+TRIED = "trial.toml"
 PAGE = ".html"  # how the name of a page ends; of a picture, see wblab/plot/picture.py
 
 UML, LIVE = "uml", "live"  # runs in a guest, and on a machine itself
@@ -68,6 +72,8 @@ EXPLORATION = Format("the directory of an exploration", 1, ("explore",), most_by
 ADVICE = Format("the directory of an advice", 1, ("advise",))
 BISECTION = Format("the directory of a bisection", 1, ("bisect",))
 VERIFICATION = Format("the directory of a verification", 1, ("verify",))
+TRIAL = Format("the directory of a trial", 1, ("trial",))
+ANALYSIS = Format("the analysis of an exploration", 1, ("analysis",))
 COMPARISON = Format("what 'wblab compare --json' printed", 1, ("compare",))
 
 

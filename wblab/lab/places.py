@@ -22,6 +22,7 @@ PRESETS = SHARE / "experiments"
 MATRICES = PRESETS / "matrices"
 EXPLORATIONS = PRESETS / "explorations"
 DISKS = PRESETS / "disks"
+TRIALS = PRESETS / "trials"
 REMEDIES = PRESETS / "remedies"
 LINUX_UML = SHARE / "linux-uml"
 

@@ -3,6 +3,7 @@
 import secrets
 import time
 from collections import deque
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -67,14 +68,17 @@ def time_left(seconds: float) -> str:
 
 
 class Runner:
-    """Hands out the missing runs of a store and takes in their results; `tally` says how far it got."""
+    """Hands out the missing runs of a store and takes in their results; `tally` says how far it got.
 
-    def __init__(self, store: Store, workers: Workers, report: Report) -> None:
+    wanted: the names of the runs that are to be made; all, where none are given.
+    """
+
+    def __init__(self, store: Store, workers: Workers, report: Report, wanted: Collection[str] | None = None) -> None:
         self._store = store
         self._workers = workers
         self._report = report
         # A run in real time has its machine to itself: those come last, when no other would have to wait for them.
-        missing = sorted(store.missing(), key=lambda run: run[0].spec.clock.mode == "real")
+        missing = sorted(store.missing(wanted), key=lambda run: run[0].spec.clock.mode == "real")
         self._waiting = deque(Attempt(cell, seed) for cell, seed in missing)
         self._out: dict[str, Attempt] = {}
         self._token = secrets.token_hex(4)
@@ -140,9 +144,9 @@ class Runner:
         return stall_s if stall_s * NS_PER_S > self._store.matrix.control_bound_ns else None
 
 
-def run_missing(store: Store, workers: Workers, report: Report) -> Tally:
-    """Run what is missing of a store; its tables are written whatever happens. Raises WblabError."""
+def run_missing(store: Store, workers: Workers, report: Report, wanted: Collection[str] | None = None) -> Tally:
+    """Run what is missing of a store, or of some of its runs; its tables are written anyway. Raises WblabError."""
     try:
-        return Runner(store, workers, report).run()
+        return Runner(store, workers, report, wanted).run()
     finally:
         store.write_tables()

@@ -18,7 +18,7 @@ import os
 import shutil
 import tarfile
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
@@ -117,10 +117,12 @@ class Store:
         """Where the run directories are."""
         return self.path / RUNS
 
-    def missing(self) -> list[tuple[Cell, int]]:
-        """Return what is not done, in the order in which it is to run."""
-        there = set(os.listdir(self.runs))
-        return [(cell, seed) for cell, seed in self.matrix.runs() if run_name(cell, seed) not in there]
+    def missing(self, wanted: Collection[str] | None = None) -> list[tuple[Cell, int]]:
+        """Return what is not done, in the order in which it is to run; of the runs of these names, where some are."""
+        there, runs = set(os.listdir(self.runs)), self.matrix.runs()
+        names = {run_name(cell, seed) for cell, seed in runs} if wanted is None else set(wanted)
+        names -= there
+        return [(cell, seed) for cell, seed in runs if run_name(cell, seed) in names]
 
     def keep(self, cell: Cell, seed: int, left: Path | bytes) -> Path:
         """Take in what a run that succeeded left, without a name yet: a directory, or an archive of one.

@@ -32,6 +32,9 @@ TITLES = {
     "cycle_rate_hz": "cycles a second",
     "unplug_s": "after its end, until its disk has everything (s)",
     "throughput_bps": "throughput (bytes/s)",
+    "dspan_bytes": "from a file's first block to its last (bytes)",
+    "extents": "extents of all files",
+    "layout_index": "layout index",
 }
 METRICS = ("longest_pause_s", "wait_time_s", "paused_s")  # of the thesis's figure 16
 _LINE_IN = 0.21  # of one load of one group

@@ -1,5 +1,6 @@
 """A comparison in words: the lines of its tables, for a terminal and for a page."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -19,6 +20,9 @@ _UNITS = {
     "s": ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")),
     "bps": ((_MEGA, "MiB/s"), (_KIBI, "KiB/s"), (1, "bytes/s")),
     "hz": ((1.0, "/s"),),
+    "bytes": ((1024**3, "GiB"), (_MEGA, "MiB"), (_KIBI, "KiB"), (1, "bytes")),
+    "extents": ((1.0, "extents"),),
+    "index": ((1.0, "times the least"),),
 }
 WIDE, MIDDLE = 145, 110  # letters that all columns take, and all but the baseline and Cliff's delta
 _STYLES = {1: "green", -1: "red", 0: "dim"}
@@ -49,7 +53,8 @@ def is_headline(about: About) -> bool:
     Of the innocent these are pauses; of an offender its throughput or time, and when its disk could be unplugged.
     """
     if about.sort.role == "offender":
-        return about.metric in (UNPLUG, "throughput_bps" if about.sort.has_pauses else "mean_cycle_s")
+        own = ("dspan_bytes",) if about.sort.maps_files else ()
+        return about.metric in (UNPLUG, "throughput_bps" if about.sort.has_pauses else "mean_cycle_s", *own)
     if about.metric == "cycle_rate_hz":
         return about.sort.waits_for_disk
     return about.sort.role == "innocent" and about.metric in _HEADLINES
@@ -57,7 +62,7 @@ def is_headline(about: About) -> bool:
 
 def metric_name(metric: str) -> str:
     """Return a metric's name as people say it: longest_pause_s -> longest pause."""
-    return metric.removesuffix("_s").removesuffix("_bps").removesuffix("_hz").replace("_", " ").replace("p999", "p99.9")
+    return re.sub("_(s|bps|hz|bytes)$", "", metric).replace("_", " ").replace("p999", "p99.9")
 
 
 def values_text(metric: str, *values: float, signed: bool = False) -> tuple[str, ...]:

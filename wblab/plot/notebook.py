@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from wblab.core.errors import InputError
 from wblab.data.run import Run, find_run, read_run
-from wblab.lab.formats import TABLE
+from wblab.lab.formats import DESIGN, TABLE
 from wblab.lab.places import RESULTS
 
 if TYPE_CHECKING:
@@ -62,6 +62,18 @@ def chosen_runs(matrix: str) -> list[Run]:
 def chosen_cells(matrix: str) -> dict[str, Run]:
     """Return the runs of `chosen_runs` by what their cells are called, without numbers and seeds. Raises InputError."""
     return {re.sub(r"^\d+-|-s\d+$", "", run.spec.name): run for run in chosen_runs(matrix)}
+
+
+def chosen_exploration(name: str = "") -> Path:
+    """Return the directory of an exploration: of this name, of $WBLAB_RUNS, or the latest. Raises InputError."""
+    name = name or os.environ.get(RUNS_VARIABLE, "")
+    if name:
+        found = [path for path in (Path(name), RESULTS / name) if (path / DESIGN).is_file()]
+    else:
+        found = sorted((path.parent for path in RESULTS.glob(f"*/{DESIGN}")), key=lambda path: path.name)
+    if not found:
+        raise InputError(f"no exploration {name!r}: 'wblab explore' makes one" if name else "no exploration was run")
+    return found[-1]
 
 
 def sliders(draw: Callable[..., Any], controls: dict[str, tuple[Any, Any, Any]], **start: Any) -> Any:

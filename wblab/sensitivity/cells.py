@@ -73,11 +73,14 @@ def beyond_both(counts: Values, sums: Values, total: Values) -> Split:
     sum_first, sum_second = sums.sum(axis=1), sums.sum(axis=0)
     rows = of_first.sum(axis=0)
     shares = np.divide(counts, of_first[:, None], out=np.zeros(np.broadcast_shapes(counts.shape)), where=counts > 0)
-    system = -np.einsum("ijs,iks->sjk", shares, counts, optimize=True)
+    system = -np.einsum("ijs,iks->sjk", shares, counts)
     size = system.shape[1]
     system[:, range(size), range(size)] += of_second.T + _RIDGE * rows[:, None]
-    rest = (sum_second - np.einsum("ijs,is->js", shares, sum_first, optimize=True)).T
-    second = np.einsum("sj,sj->s", rest, np.linalg.solve(system, rest[..., None])[..., 0])
+    rest = sum_second - (shares * sum_first[:, None]).sum(axis=0)
+    if len(system) == 1:  # all samples have the same cells
+        second = (rest * np.linalg.solve(system[0], rest)).sum(axis=0)
+    else:
+        second = (rest * np.linalg.solve(system, rest.T[..., None])[..., 0].T).sum(axis=0)
     additive = _squares(sum_first, of_first).sum(axis=0) + second
     cells = _squares(sums, counts).sum(axis=(0, 1))
     present = (counts > 0).sum(axis=(0, 1))

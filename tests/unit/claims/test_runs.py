@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from wblab.claims import runs
-from wblab.claims.base import REPRODUCED, Claim, Verdict, untested
+from wblab.claims.base import REPRODUCED, UNTESTED, Claim, Verdict, untested
 from wblab.claims.cases import CASES, case_spec
 from wblab.core.check import check_spec
 from wblab.core.errors import InputError
@@ -158,3 +158,36 @@ def test_a_case_that_may_lose_events_is_looked_at_all_the_same(shelf):
 def test_such_a_case_may_not_fail_otherwise(shelf):
     with pytest.raises(RunFailedError, match="panicked"):
         runs.examine([], runs.jobs(["all-4k"], 1, shelf), Path("x"), 1)
+
+
+@pytest.mark.usefixtures("_nothing_boots")
+def test_where_cases_may_be_impossible_each_claim_says_what_it_lacks(shelf, monkeypatch):
+    def run(request, results):
+        if request.spec.name == "sync" and request.spec.seed == 2:
+            raise RunFailedError("it hung")
+        return type("Finished", (), {"directory": results / f"{request.spec.name}-{request.spec.seed}"})
+
+    def check(samples):
+        raise KeyError("jbd2")
+
+    monkeypatch.setattr(runs, "run_experiment", run)
+    claims = [
+        claim("good", "ext2"),
+        claim("hung", "ext2", "sync"),
+        claim("never", "mapped", "ext2"),
+        Claim("odd", "", "", ("ext2",), check),
+        Claim("none", "", "", (), untested("nobody can")),
+    ]
+    wanted = runs.jobs(["ext2", "sync"], 2, shelf)
+    found = runs.examine(claims, wanted, Path("x"), 2, impossible={"mapped": "no room"})
+    told = {each.name: (verdict.outcome, verdict.why) for each, verdict in found.verdicts}
+    assert told.pop("good")[0] == REPRODUCED
+    assert told == {
+        "hung": (UNTESTED, "a run of the case sync failed: it hung"),
+        "never": (UNTESTED, "no room"),
+        "odd": (UNTESTED, "its check finds nothing to look at here (KeyError: 'jbd2')"),
+        "none": (UNTESTED, "nobody can"),
+    }
+    assert names_of(found.samples) == {"ext2": ["ext2-1", "ext2-2"], "sync": ["sync-1"]}
+    with pytest.raises(RunFailedError, match="hung"):
+        runs.examine(claims[1:2], wanted, Path("x"), 2)

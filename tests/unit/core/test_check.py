@@ -37,6 +37,13 @@ def check(tmp_path, spec_text):
             for name in MIN_DISK
         ),
         ("disk.size=67108865", "disk.size: 67108865 bytes is not a multiple of 4096"),
+        ("disk.resident=1G", "disk.resident: 1 GiB are more than the disk has: leave it out"),
+        ("disk={size='128G', resident='1G', write_bps=1}", "disk.size: 128 GiB is too large: give at most 64 GiB"),
+        ("disk={size='1G', resident='1M', write_bps=1, filesystem='btrfs'}", "disk.resident: btrfs takes memory for"),
+        ("disk.used=91", "disk.used: 91 is not between 0 and 90 per cent"),
+        ("disk.layout=0", "disk.layout: 0 is not between 1 and 6"),
+        ("disk={size='1G', used=20, write_bps=1, filesystem='ext2'}", "disk.used and disk.layout need disk.filesystem"),
+        ("disk={size='65G', layout=2, write_bps=1}", "disk.size: give at most 64 GiB with disk.used or disk.layout"),
         ("disk.write_bps=0", "disk.write_bps: .* give for example 1MiB/s"),
         ("disk.latency=5ms", "disk.latency needs disk.model = 'device'"),
         ("disk.depth=2", "disk.depth needs disk.model = 'device'"),

@@ -85,7 +85,7 @@ def written(path, load, monkeypatch):
     cycle = load.prepare(path, Random())
     for number in range(load.capacity):
         cycle(number)
-    return path / load.file, calls
+    return path / next(iter(load.files)), calls
 
 
 def test_chunks_are_written_in_their_order_and_synced_behind_their_writes(tmp_path, monkeypatch):
@@ -113,6 +113,54 @@ def test_of_each_chunk_its_last_bytes_are_written(tmp_path, monkeypatch, density
     assert file.stat().st_size == 8 * KIB
 
 
+def test_two_files_are_written_chunk_by_chunk_in_turn(tmp_path, monkeypatch):
+    writes = []
+    real = os.pwrite
+    monkeypatch.setattr(
+        "wblab.core.loads.chunks.os.pwrite",
+        lambda fd, data, at: writes.append((os.readlink(f"/proc/self/fd/{fd}")[-1], at)) or real(fd, data, at),
+    )
+    load = Chunks(file="f", wait=0, size=2 * KIB, order="10", fsync="01", sync="10", file_count=2, density=150)
+    _, calls = written(tmp_path, load, monkeypatch)
+    first = [("0", KIB), ("1", KIB), ("0", 0), ("1", 0)]
+    assert writes == [*first, *((name, at + KIB // 2) for name, at in first)]
+    assert calls == [(n, "sync" if n % 4 < 2 else "fsync") for n in range(8)]
+    assert load.files == {"f.0": 2 * KIB, "f.1": 2 * KIB}
+    assert {name: (tmp_path / name).stat().st_size for name in load.files} == load.files
+
+
+@pytest.mark.parametrize(
+    ("span", "count", "files"),
+    [
+        (0, 2, ["a/f.0", "a/f.1"]),
+        (1, 1, ["a/dir.3/f"]),
+        (1, 2, ["a/dir.3/f.0", "a/dir.3/f.1"]),
+        (4, 1, ["a/dir.6/f"]),
+        (5, 2, ["a/dir.3/f.0", "a/dir.3/dir.7/f.1"]),
+        (12, 2, ["a/dir.3/f.0", "a/dir.6/dir.14/f.1"]),
+    ],
+)
+def test_files_lie_in_a_tree_of_directories(tmp_path, monkeypatch, span, count, files):
+    load = Chunks(file="a/f", wait=0, size=8 * KIB, span=span, file_count=count)
+    assert list(load.files) == files
+    load.lay_out(tmp_path)
+    load.lay_out(tmp_path)
+    made = list(tmp_path.rglob("dir.*"))
+    assert len(made) == (28 if span else 0)
+    assert max((len(path.relative_to(tmp_path).parts) for path in made), default=4) == 4
+    written(tmp_path, load, monkeypatch)
+    assert all((tmp_path / name).is_file() for name in files)
+
+
+def test_chunks_may_wait_for_each_other(monkeypatch, tmp_path):
+    slept = []
+    monkeypatch.setattr("wblab.core.loads.chunks.time.sleep", slept.append)
+    load = Chunks(file="f", wait=3 * 10**9, size=8 * KIB, idle=10**9)
+    written(tmp_path, load, monkeypatch)
+    assert slept == [3, 1, 1, 1]
+    assert [load.idle_ns(number) for number in range(3)] == [3 * 10**9, 10**9, 10**9]
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -123,6 +171,9 @@ def test_of_each_chunk_its_last_bytes_are_written(tmp_path, monkeypatch, density
         ({"density": 0}, "density: 0 is not between"),
         ({"size": 8191}, "size: 8191 B is not a multiple of its 4 chunks"),
         ({"file": "/x"}, "file: '/x' must be a file inside"),
+        ({"file_count": 3}, "file_count: 3 is not between 1 and 2"),
+        ({"span": 13}, "span: 13 is not between 0 and 12"),
+        ({"idle": -1}, "idle: -1 is negative"),
     ],
 )
 def test_chunks_that_cannot_be_are_refused(changes, message):

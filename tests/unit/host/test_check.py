@@ -66,3 +66,11 @@ def test_a_run_that_does_not_fit_into_memory(monkeypatch):
     monkeypatch.setattr(module, "available_memory_bytes", lambda: 1 << 20)
     with pytest.raises(InputError, match=r"1 MiB of memory available, .* 344 MiB: lower memory or disk\.size"):
         check_run(BASE)
+
+
+def test_a_disk_larger_than_memory_that_takes_little_of_it(monkeypatch):
+    monkeypatch.setattr(module, "available_memory_bytes", lambda: 1 << 30)
+    large = replace(BASE.disk["disk"], size=64 << 30)
+    with pytest.raises(InputError, match=r"or say by disk\.resident how much of it is enough"):
+        check_run(replace(BASE, disk={"disk": large}))
+    check_run(replace(BASE, disk={"disk": replace(large, resident=256 << 20)}))

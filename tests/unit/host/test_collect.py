@@ -19,7 +19,7 @@ def test_what_a_run_consists_of_is_kept(places):
     shared, run, _ = places
     for name in (
         *("load.mw1.npy", "load.mw1.json", "agent.daemon.log"),
-        *("trace.dat", "trace.dat.cpu0", "trace-cmd.log"),
+        *("trace.dat", "trace.dat.cpu0", "trace-cmd.log", "disks.json", "extents.json"),
     ):
         (shared / name).write_text(name)
     take_over(shared, run)

@@ -201,3 +201,18 @@ def test_each_disk_of_a_spec_has_identifiers_of_its_own_by_the_seed():
     assert (slow.command != fast.command, slow.key, fast.key) == (True, "disk.slow", "disk.fast")
     assert mkfs_of(two) == [slow, fast]
     assert mkfs_of(replace(BASE, disk={"disk": disk}))[0].command == slow.command
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to mount a loop device as snap packages do")
+@pytest.mark.parametrize("filesystem", [pytest.param("btrfs", marks=needs("mkfs.btrfs")), "ext4", "xfs"])
+def test_loop_devices_that_are_mounted_do_not_matter(tmp_path, filesystem):
+    image, mounted = tmp_path / "image", tmp_path / "mounted"
+    mounted.mkdir()
+    image.write_bytes(bytes(8 * MIB))
+    subprocess.run([tool_path("mke2fs"), "-q", "-F", "-t", "ext2", image], check=True)
+    subprocess.run(["mount", "-o", "loop", image, mounted], check=True)
+    try:
+        with formatted(Disk(size=MIN_DISK[filesystem], filesystem=filesystem, write_bps=1), 1):
+            pass
+    finally:
+        subprocess.run(["umount", mounted], check=True)

@@ -84,6 +84,19 @@ def test_of_nothing_nothing_is_found_but_one_time_in_twenty():
     assert sum(claims) <= 8  # 3 of 60; more than 8 are one time in 400
 
 
+def test_rows_whose_spread_differs_are_no_pairs():
+    """What is noisy at one level alone: shuffled rows would find pairs there two to four times too often."""
+    p, claims = [], 0
+    for seed in range(30):
+        made = design(512, {"loud": (8, True), "names": (8, False), "dummy": (6, False)}, seed)
+        values = np.random.default_rng(seed).normal(size=512) * np.where(made[2][:, 0] == 7, 20, 1)
+        found = analysed(made, values, seed, Sampling(199, 20))
+        p += [effect.p for effect in found.pairs]
+        claims += any(effect.found for effect in found.pairs)
+    assert np.mean(np.array(p) <= 0.05) <= 0.1
+    assert claims <= 5
+
+
 def test_a_small_share_of_many_levels_is_covered():
     effects, hits, count = level_effects(24, 0.02), 0, 100
     for seed in range(count):
@@ -104,6 +117,15 @@ def test_nothing_is_said_of_what_is_always_the_same_or_of_too_few_rows():
     assert few.rows == 40
     none = analysed((made[0], made[1][:0], made[2][:0]), np.zeros(0))
     assert none.rows == 0
+
+
+def test_an_estimate_lies_in_its_interval_and_that_in_what_can_be():
+    made = design(64, {"one": (12, True), "two": (2, False), "dummy": (8, True)})
+    rare = np.zeros(64)
+    rare[[3, 40]] = 1  # one of seven samples has neither
+    for values in (rare, made[2][:, 1] + rare):
+        for effect in analysed(made, values).mains:
+            assert effect.low <= effect.share <= effect.high <= 1
 
 
 def test_two_levels_without_noise():

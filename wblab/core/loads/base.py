@@ -41,8 +41,8 @@ class Load:
 
     Of a kind: sleeps_first says that a cycle sleeps before it works and not after; has_pauses, that a cycle which takes
     longer than the load sleeps was stopped, where otherwise it is a span of work; waits_for_disk, that it waits in each
-    cycle by design, so that how many it gets done counts too; needs_lab, that it needs programs of the host besides the
-    guest's own.
+    cycle by design, so that how many it gets done counts too; maps_files, that in the end it is noted where its files
+    lie on the disk; needs_lab, that it needs programs of the host besides the guest's own.
     """
 
     kind: ClassVar[str]
@@ -50,6 +50,7 @@ class Load:
     sleeps_first: ClassVar[bool] = False
     has_pauses: ClassVar[bool] = True
     waits_for_disk: ClassVar[bool] = False
+    maps_files: ClassVar[bool] = False
     needs_lab: ClassVar[bool] = False
     raw: ClassVar[bool] = False
 

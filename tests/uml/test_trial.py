@@ -1,0 +1,94 @@
+"""wblab trial, on real runs: short ones of a few recommendations, and what is missing made again."""
+
+import json
+import shutil
+
+import pytest
+
+from wblab.cli import main
+
+SHORT = """
+[machine]
+memory = "16GiB"
+write_bps = "100MB/s"
+[ground.short]
+base = "base-device"
+title = "short"
+about = "short runs"
+disk = "disk"
+set = ["trace.blame=\\"never\\"", "trace.events=[\\"writeback:balance_dirty_pages\\", \\"writeback:writeback_start\\"]",
+       "load.l1.size=8MiB", "load.l1.wait=1s", "load.l2.size=1MiB", "load.l2.wait=2s"]
+loads = { innocent = ["w1", "mw1"], offender = ["l1"] }
+[[advice]]
+number = 1
+who = "Somebody"
+source = "somewhere"
+says = "little may be dirty, and the timers are off"
+[[advice.value]]
+name = "limit 0 and 40 MiB, background 10 % and 20 MiB"
+sysctl = { "vm.dirty_bytes" = 0, "vm.dirty_background_ratio" = 10, "vm.dirty_background_bytes" = "20MiB", "vm.dirty_writeback_centisecs" = 0 }
+[[advice.promise]]
+says = "nobody is stopped for over an hour"
+role = "innocent"
+metric = "longest_pause_s"
+at_most = "1h"
+[[advice.promise]]
+says = "the flusher's timer is off"
+role = "offender"
+metric = "periodic_writebacks"
+at_most = 0
+[[advice.promise]]
+says = "nobody is told to sleep for over 200 ms"
+role = "innocent"
+metric = "asked_sleep_s"
+at_most = "200ms"
+"""  # noqa: E501
+
+
+@pytest.fixture
+def trial(lab, tmp_path, capsys):
+    """Run the verb, and return its exit code and what it printed as JSON."""
+
+    def run(*arguments: str):
+        code = main(["trial", *arguments, "--exp", str(lab.results), "--jobs", "2", "--json"])
+        said = capsys.readouterr()
+        return code, json.loads(said.out) if said.out else said.err
+
+    return run
+
+
+def test_a_trial_from_end_to_end_and_what_is_missing_made_again(lab, trial, tmp_path):
+    (tmp_path / "short.toml").write_text(SHORT)
+    given = ("--file", str(tmp_path / "short.toml"), "--seeds", "3", "--kernel", str(lab.kernel.path))
+    code, said = trial(*given)
+    assert code == 0
+    directory = next(lab.results.iterdir())
+    verdicts = {promise["says"]: promise["verdict"] for promise in said["promises"]}
+    assert set(verdicts.values()) == {"holds"}, verdicts
+    assert said["asked"]["1"]["refused"] == ["vm.dirty_bytes"]
+    assert said["asked"]["1"]["now"] == {
+        "vm.dirty_bytes": 0,
+        "vm.dirty_background_ratio": 0,  # cleared by the bytes, which come later
+        "vm.dirty_background_bytes": 20 << 20,
+        "vm.dirty_writeback_centisecs": 0,
+    }
+    assert said["runs"] == 3 * 3 + 1
+    assert "data:image/png;base64," in (directory / "report.html").read_text()
+
+    runs = sorted(path.name for path in (directory / "runs").iterdir())
+    kept = {path.name: path.stat().st_mtime_ns for path in (directory / "runs").iterdir()}
+    lost = next(name for name in runs if name.endswith("by-memory-s2"))
+    shutil.rmtree(directory / "runs" / lost)
+    code, again = trial("--resume", str(directory), "--kernel", str(lab.kernel.path))
+    assert code == 0
+    assert sorted(path.name for path in (directory / "runs").iterdir()) == runs
+    changed = [path.name for path in (directory / "runs").iterdir() if path.stat().st_mtime_ns != kept[path.name]]
+    assert changed == [lost]
+    assert again == said
+    assert lab.left_behind() == []
+
+
+def test_a_trial_is_resumed_as_it_was_begun(trial):
+    code, said = trial("8", "--resume", "anywhere")
+    assert code == 2
+    assert "leave out all else that says what to try" in said

@@ -1,0 +1,82 @@
+"""A square: which runs it needs on its filesystem, and when it is out of date."""
+
+import pytest
+
+from wblab.atlas import square as module
+from wblab.atlas.square import FILESYSTEMS, Square, on_filesystem, planned
+from wblab.claims.cases import CASES, case_spec
+from wblab.claims.registry import WORKS
+from wblab.core.check import check_spec
+from wblab.core.errors import InputError
+
+
+class Kernel:
+    build_id = "b" * 40
+
+
+@pytest.fixture(autouse=True)
+def no_kernel(monkeypatch):
+    def ready(spec, shelf):
+        check_spec(spec)
+        return type("Request", (), {"spec": spec})
+
+    monkeypatch.setattr(module, "ready", ready)
+
+
+def test_each_disk_with_a_filesystem_gets_this_one():
+    spec = on_filesystem(case_spec("ext2", 1), "xfs")
+    (disk,) = spec.disk.values()
+    assert (disk.filesystem, disk.size, disk.mkfs_options) == ("xfs", 300 << 20, ())
+    assert on_filesystem(case_spec("ext4", 1), "ext4") == case_spec("ext4", 1)
+
+
+def test_disks_without_one_and_what_every_filesystem_is_mounted_with_stay():
+    bare = on_filesystem(case_spec("bare", 1), "xfs")
+    assert {disk.filesystem for disk in bare.disk.values()} == {"none"}
+    sync = on_filesystem(case_spec("sync", 1), "f2fs")
+    assert sync.disk["disk"].mount_options == ("sync",)
+
+
+def test_what_a_disk_lies_on_is_made_large_enough():
+    spec = on_filesystem(case_spec("linear-ext4", 1), "xfs")
+    assert spec.disk["line"].filesystem == "xfs"
+    assert spec.disk["a"].size >= 300 << 20
+    check_spec(spec)
+
+
+def test_all_cases_are_runs_or_have_a_reason():
+    for filesystem in FILESYSTEMS:
+        for work, found in WORKS.items():
+            plan = planned(Square("7.2", filesystem, work), 2, lambda name: Kernel())
+            cases = {case for claim in found.claims for case in claim.cases}
+            assert cases == {case for case, _ in plan.wanted} | plan.impossible.keys()
+            made = [case for case, _ in plan.wanted]
+            assert all(made.count(case) == min(2, CASES[case].most_seeds) for case in set(made))
+            for case, reason in plan.impossible.items():
+                assert reason.startswith(f"the case {case} cannot be on {filesystem}: ")
+
+
+def test_another_kernel_case_or_judge_makes_another_square(monkeypatch):
+    def made_of(**given):
+        options = {"series": "7.2", "filesystem": "xfs", "work": "li"} | given
+        return planned(Square(**options), 1, lambda name: Kernel()).made_of
+
+    first = made_of()
+    assert made_of() == first
+    assert made_of(filesystem="ext4") != first
+    monkeypatch.setattr(Kernel, "build_id", "c" * 40)
+    second = made_of()
+    assert second != first
+    monkeypatch.setattr(module, "_judging", lambda: "another")
+    third = made_of()
+    assert third != second
+    monkeypatch.setitem(CASES, "mirror", CASES["linear"])
+    assert made_of() != third
+
+
+def test_a_kernel_that_is_not_built_is_said():
+    def shelf(name):
+        raise InputError(f"the kernel {name} is not built")
+
+    with pytest.raises(InputError, match=r"the kernel 7\.2 is not built"):
+        planned(Square("7.2", "xfs", "li"), 1, shelf)

@@ -1,0 +1,111 @@
+"""An aged disk is made once, kept whole or not at all, and copied; a script takes the place of the guest."""
+
+import os
+import sys
+from dataclasses import replace
+from multiprocessing.pool import ThreadPool
+
+import pytest
+
+from wblab.core.errors import WblabError
+from wblab.core.spec import Disk, Spec
+from wblab.host import aging
+from wblab.host.disk import made_disk, mkfs_of
+from wblab.host.sandbox import Sandbox
+from wblab.kernels import Kernel
+from wblab.lab.progress import silent
+
+MIB = 1 << 20
+DISK = Disk(size=16 * MIB, used=20, write_bps=1)
+SPEC = Spec(name="aged", memory=64 * MIB, disk={"disk": DISK}, load={})
+GUEST = """#!{python} -IS
+import json, os, time
+scratch = os.readlink("/proc/self/fd/11")
+def say(phase, **detail):
+    os.write(13, json.dumps({{"phase": phase, "guest_ns": 0, "detail": detail}}).encode() + b"\\n")
+told = json.load(open(f"{{scratch}}/guest.json"))
+disk = told["spec"]["disk"]
+assert (told["age"], disk["used"], disk["layout"], disk["size"]) == (True, 20, 6, 16 << 20)
+assert os.pread(12, 2, 1080) == b"\\x53\\xef"
+os.pwrite(12, b"aged", 12 << 20)
+"""
+GOOD = "time.sleep(0.2)\nsay('power off')\n"
+BAD = "say('failed', reason='no room')\nsay('power off')\n"
+
+
+@pytest.fixture
+def kernel(tmp_path, monkeypatch, shm):
+    """Return what makes a script that takes the place of a kernel."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(aging, "guest_sandbox", lambda *_, **__: Sandbox(runs=["/"], reads=["/"], calls=""))
+
+    def make(code):
+        path = tmp_path / "linux"
+        path.write_text(GUEST.format(python=sys.executable) + code)
+        path.chmod(0o755)
+        return Kernel(path, None, "7.3", "7.3.0", "", (), "0" * 64, "a script", "none")
+
+    return make
+
+
+def furnished(kernel, tmp_path, spec=SPEC, report=silent):
+    """Return what lies at 12 MiB of an aged disk, and what is left to be done to it."""
+    (tmp_path / "program").write_bytes(b"")
+    (mkfs,) = mkfs_of(spec)
+    with made_disk(DISK.size) as fd:
+        disk = spec.disk["disk"]
+        left = aging.furnish(spec, disk, mkfs, fd, kernel=kernel, program=tmp_path / "program", report=report)
+        assert os.pread(fd, 2, 1080) == b"\x53\xef"
+        return os.pread(fd, 4, 12 * MIB), left.command
+
+
+def images(tmp_path):
+    return sorted(path.name for path in (tmp_path / "cache/wblab/disks").glob("*") if path.suffix != ".lock")
+
+
+def test_it_is_made_once_and_copied(kernel, tmp_path):
+    said = []
+    good = kernel(GOOD)
+    assert furnished(good, tmp_path, report=lambda *words: said.append(words)) == (b"aged", ())
+    assert said[0] == (None, "aging the disk, which is kept")
+    (name,) = images(tmp_path)
+    assert name.endswith(".img")
+    assert furnished(kernel(BAD), tmp_path) == (b"aged", ())  # nobody is asked again
+    assert images(tmp_path) == [name]
+
+
+def test_two_at_once_make_it_once(kernel, tmp_path):
+    good, said = kernel(GOOD), []
+    with ThreadPool(1) as other:
+        second = other.apply_async(furnished, (good, tmp_path, SPEC, lambda *words: said.append(words)))
+        assert furnished(good, tmp_path, report=lambda *words: said.append(words))[0] == second.get(30)[0] == b"aged"
+    assert (None, "waiting for another run to age the disk") in said
+    assert len(images(tmp_path)) == 1
+
+
+def test_what_failed_is_not_kept(kernel, tmp_path):
+    with pytest.raises(WblabError, match="no room"):
+        furnished(kernel(BAD), tmp_path)
+    assert images(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"disk": {"disk": replace(DISK, mkfs_options=("-b", "4096"))}}, {"seed": 2}],
+    ids=["options", "seed"],
+)
+def test_another_filesystem_is_another_disk(kernel, tmp_path, change):
+    good = kernel(GOOD)
+    for spec in (SPEC, replace(SPEC, **change)):
+        furnished(good, tmp_path, spec)
+    assert len(images(tmp_path)) == 2
+
+
+def test_neither_names_nor_mounts_nor_models_make_another_disk(kernel, tmp_path):
+    good = kernel(GOOD)
+    other = replace(DISK, mount_options=("nodelalloc",), model="device", latency=1000)
+    furnished(good, tmp_path)
+    furnished(good, tmp_path, replace(SPEC, name="other"))
+    assert len(images(tmp_path)) == 1
+    furnished(good, tmp_path, replace(SPEC, disk={"disk": other}))
+    assert len(images(tmp_path)) == 1

@@ -1,0 +1,200 @@
+"""Pictures, words and the page of an exploration whose truth is known."""
+
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from support.explored import design, observed
+
+from wblab.lab.tables import Table
+from wblab.plot.comparison import svg
+from wblab.plot.exploration import distribution_figure, exploration_figures, plot_effects
+from wblab.plot.explorationmaps import plot_levels, plot_medians, plot_tail_map
+from wblab.plot.explorationpage import exploration_page
+from wblab.plot.explorationtext import (
+    effect_lines,
+    headline,
+    interval,
+    looks,
+    percent,
+    quantity,
+    region_sentences,
+    shown_effects,
+    summary,
+    tail_sentences,
+    witness_sentence,
+)
+from wblab.sensitivity.analysis import analyse, floor
+from wblab.sensitivity.anova import Sampling
+from wblab.sensitivity.observed import Response
+
+FACTORS = {"limit<": (12, True), "scheduler": (4, False), "memory": (3, True), "idle": (24, False), "dummy": (8, True)}
+
+
+@pytest.fixture(scope="module")
+def data():
+    """Pauses that grow with the limit, and that scheduler2 makes short but with little memory."""
+    made = design(1024, FACTORS)
+    codes, random = made[2], np.random.default_rng(1)
+    spared = (codes[:, 1] == 2) & (codes[:, 2] > 0)
+    pause = 2.0 ** (codes[:, 0] - 6) * np.where(spared, 0.02, 1) * np.exp(random.normal(0, 0.3, 1024))
+    pause[:3] = np.nan
+    rate = (50 + 10 * codes[:, 0]) * 1e6 * np.exp(random.normal(0, 0.1, 1024))
+    return observed(
+        made,
+        {
+            "pause": pause,
+            "rate": Response("rate", "bytes/s", rate, more_is_better=True),
+            "same": np.zeros(1024),
+        },
+    )
+
+
+@pytest.fixture(scope="module")
+def analysis(data):
+    return analyse(data, sampling=Sampling(permutations=499, resamples=50))
+
+
+def test_effects_are_drawn_by_their_share_and_the_dummy_after_them(analysis):
+    finding = analysis.findings[0]
+    names = shown_effects(finding, analysis.factors)
+    assert names[0] == ("limit<",)
+    assert names[4] == ("dummy",)
+    assert ("scheduler", "memory") in names
+    ax = plot_effects(finding.views[0], names, analysis.factors)
+    assert [text.get_text() for text in ax.get_yticklabels()][:2] == ["limit<", "scheduler"]
+    assert [bool(bar.get_hatch()) for bar in ax.patches][:5] == [False] * 4 + [True]
+    limit = 100 * floor(finding.views[0].variance, analysis.factors)
+    assert any(line.get_xdata()[0] == pytest.approx(limit) for line in ax.lines if line.get_linestyle() == "--")
+
+
+def test_levels_have_medians_and_every_row(data):
+    response = data.responses["pause"]
+    ax = plot_levels(data, response, "scheduler", log=True)
+    points = next(line for line in ax.lines if line.get_marker() == ".")
+    assert len(points.get_xdata()) == np.isfinite(response.values).sum()
+    bars = [line.get_ydata()[0] for line in ax.lines if line.get_linewidth() == 2]
+    codes = data.codes[:, 1]
+    assert bars == pytest.approx([np.nanmedian(response.values[codes == level]) for level in range(4)])
+    assert ax.get_yscale() == "log"
+
+
+def test_maps_have_a_cell_for_each_two_levels(analysis, data):
+    ax = plot_medians(data, data.responses["pause"], ("scheduler", "memory"), log=True)
+    assert ax.images[0].get_array().shape == (4, 3)
+    found = analysis.findings[0].maps[0]
+    assert set(found.factors) == {"limit<", "scheduler"}
+    ax = plot_tail_map(found)
+    rings = next(line for line in ax.lines if line.get_marker() == "o")
+    free = sum(count > 0 and not near for rows, reach in zip(found.rows, found.reached, strict=True)
+               for count, near in zip(rows, reach, strict=True))  # fmt: skip
+    assert len(rings.get_xdata()) == free > 0
+
+
+def test_figures_that_would_be_empty_are_left_out(analysis, data):
+    pause, rate, same = (exploration_figures(analysis, data, finding) for finding in analysis.findings)
+    assert len(pause) == 6
+    assert "What it depends on" in rate
+    assert "Two factors together: the median" not in rate
+    assert same == {}
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (0.0123, "s", "12.3 ms"),
+        (134.2, "s", "134 s"),
+        (3e-6, "s", "3.00 µs"),
+        (1536.0, "bytes", "1.50 KiB"),
+        (5 * 2**30, "bytes/s", "5.00 GiB/s"),
+        (0.0, "s", "0 s"),
+        (1234.5, "", "1234"),
+        (0.12, "1/s", "0.120 1/s"),
+    ],
+)
+def test_quantities(value, unit, text):
+    assert quantity(value, unit) == text
+
+
+def test_shares():
+    assert (percent(0.1234), percent(-0.0001), percent(float("nan"))) == ("12.3 %", "0.0 %", "–")
+    assert (interval(-0.0001, 0.2), interval(float("nan"), float("nan"))) == ("0.0 to 20.0", "")
+
+
+def test_words(analysis, data):
+    pause, rate, same = analysis.findings
+    assert re.fullmatch(r"pause: 1021 rows, median \S+ m?s, worst tenth from \S+ s, worst \S+ s", headline(pause, data))
+    into, out = tail_sentences(pause)
+    assert re.match(
+        r"The worst 10\.\d % \(at least \S+ s\): what leads into it is limit< = limit<11 \(\d+ of 8\d\)", into
+    )
+    assert "scheduler = scheduler2" in out
+    assert "(at most" in tail_sentences(rate)[0]
+    assert tail_sentences(same) == []
+    best, cost = region_sentences(pause.region, {"pause": "s", "rate": "bytes/s"})
+    assert re.search(r"Best where .*limit< is limit<0 or limit<1", best)
+    assert cost.startswith("There rate has a median of")
+    assert region_sentences(None, {})[0].startswith("No region that is better by a tenth was found")
+    assert "RBD-FAST (SALib) gives shares of 3 factors" in witness_sentence(pause)
+    assert witness_sentence(same) == ""
+
+
+def test_too_few_rows_for_pairs():
+    made = design(64, FACTORS)
+    few = observed(made, {"pause": 2.0 ** made[2][:, 0] * np.random.default_rng(1).lognormal(0, 0.1, 64)})
+    finding = analyse(few, sampling=Sampling(permutations=99, resamples=50)).findings[0]
+    assert looks(finding).endswith("; there are too few rows for pairs")
+    assert all(within for line in effect_lines(finding, few.factors) for _, within, _ in line.cells)
+
+
+def test_what_is_claimed_is_marked(analysis):
+    lines = {line.name: line for line in effect_lines(analysis.findings[0], analysis.factors)}
+    assert lines["limit<"].found
+    assert lines["scheduler × memory"].found
+    assert not lines["idle"].found
+    assert lines["dummy"].is_dummy
+
+
+def test_the_terminal_gets_sentences_and_tables(analysis, data):
+    parts = list(summary(analysis, data))
+    tables = [part for part in parts if isinstance(part, Table)]
+    assert [len(table.heads) for table in tables] == [7, 5]
+    assert tables[0].rows[0][0] == "limit<"
+    assert tables[0].rows[0][1].endswith(" *")
+    assert any("(does nothing)" in row[0] for row in tables[0].rows)
+    assert any("effects were looked at" in part for part in parts if isinstance(part, str))
+    assert "3 of 1024 rows have no pause, and are left out" in parts
+
+
+class _Page(HTMLParser):
+    """Collects the tags of a page, and what they would load."""
+
+    def __init__(self):
+        super().__init__()
+        self.tags, self.loads = [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.loads += [value for name, value in attrs if name in {"src", "href", "xlink:href"} and value[0] != "#"]
+
+
+def test_a_page_stands_alone_and_escapes_names(analysis, data):
+    pause, _, same = analysis.findings
+    text = exploration_page(replace(analysis, findings=(pause, same)), data, "A <title>")
+    page = _Page()
+    page.feed(text)
+    assert all(load.startswith("data:image/png;base64,") for load in page.loads)
+    assert "script" not in page.tags
+    assert page.tags.count("svg") == 6
+    assert "limit&lt;" in text
+    assert "limit<" not in text
+    assert "A &lt;title&gt;" in text
+    assert "The rows that none beats in both pause and rate" in text
+    assert "it depends on nothing that was varied" in text
+
+
+def test_pictures_are_the_same_each_time(analysis, data):
+    first, second = (svg(distribution_figure(data, analysis.findings[0])) for _ in range(2))
+    assert first == second

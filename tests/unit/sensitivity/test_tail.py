@@ -1,0 +1,97 @@
+"""Where the worst tenth is, of responses of which it is known."""
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+from support.explored import design
+
+from wblab.sensitivity.tail import in_tail, pair_map, tail_map, wilson
+
+FACTORS = {"size": (8, True), "order": (6, False), "idle": (5, False), "dummy": (5, False)}
+
+
+@pytest.fixture(scope="module")
+def made():
+    return design(2048, FACTORS)
+
+
+def spiky(codes, seed=1):
+    """Return values of which those with size above 3 and order 0 are 10 times the others."""
+    random = np.random.default_rng(seed)
+    return random.uniform(1, 2, len(codes)) * np.where((codes[:, 0] > 3) & (codes[:, 1] == 0), 10, 1)
+
+
+def leading(found, which):
+    return {(level.factor, level.level) for level in found.levels if level.leads == which}
+
+
+@pytest.mark.parametrize("more_is_better", [False, True])
+def test_the_levels_that_lead_into_the_tail_and_out_of_it(made, more_is_better):
+    factors, _, codes = made
+    values = spiky(codes)  # 1/12 of the rows are high
+    found = tail_map(factors, codes, -values if more_is_better else values, more_is_better)
+    large = {("size", f"size{level}") for level in range(4, 8)}
+    assert leading(found, 1) == {*large, ("order", "order0")}
+    assert leading(found, -1) >= {("size", f"size{level}") for level in range(4)}
+    assert not {factor for factor, _ in leading(found, 1) | leading(found, -1)} & {"idle", "dummy"}
+    assert found.share == pytest.approx(0.1, abs=0.001)
+    (order,) = [level for level in found.levels if level.level == "order0"]
+    assert order.low <= 0.5 <= order.high
+    assert order.share == pytest.approx(0.5, abs=0.07)
+
+
+def test_of_noise_no_level_is_claimed_but_one_time_in_twenty(made):
+    factors, _, codes = made
+    random = np.random.default_rng(3)
+    claimed = [
+        any(level.leads for level in tail_map(factors, codes, random.lognormal(size=len(codes))).levels)
+        for _ in range(60)
+    ]
+    assert sum(claimed) <= 8
+
+
+def test_many_that_measured_the_same():
+    half = np.array([0.0] * 60 + [1.0] * 40)
+    assert in_tail(half, more_is_better=False)[1].sum() == 40
+    assert in_tail(half, more_is_better=True)[1].sum() == 0
+    rare = np.array([0.0] * 95 + [1.0] * 5)
+    assert in_tail(rare, more_is_better=False)[1].tolist() == (rare > 0).tolist()
+    assert in_tail(np.arange(100.0), more_is_better=False)[1].sum() == 10
+
+
+def test_no_tail(made):
+    factors, _, codes = made
+    assert tail_map(factors, codes, np.ones(len(codes))) is None
+    assert tail_map(factors, codes[:0], np.ones(0)) is None
+
+
+def test_a_level_that_all_rows_have(made):
+    factors, _, codes = made
+    one = codes.copy()
+    one[:, 2] = 1
+    (level,) = [item for item in tail_map(factors, one, spiky(codes)).levels if item.factor == "idle"]
+    assert (level.rows, level.leads) == (2048, 0)
+    assert np.isnan(level.q)
+
+
+def test_pairs(made):
+    factors, _, codes = made
+    values = spiky(codes)
+    found = pair_map((factors[0], codes[:, 0]), (factors[1], codes[:, 1]), values)
+    rows, inside, reached = (np.array(getattr(found, name)) for name in ("rows", "inside", "reached"))
+    assert rows.shape == (8, 6)
+    assert rows.sum() == 2048
+    assert inside.sum() == in_tail(values, more_is_better=False)[1].sum()
+    spikes = np.zeros((8, 6), bool)
+    spikes[4:, 0] = True
+    assert (inside[spikes] == rows[spikes]).all()
+    assert reached[spikes].all()
+    less = pair_map((factors[0], codes[:, 0]), (factors[1], codes[:, 1]), 1 / values, more_is_better=True)
+    assert less.inside == found.inside
+
+
+def test_intervals_of_shares():
+    lows, highs = wilson([0, 5, 50], [20, 20, 50], 0.95)
+    for hits, rows, low, high in zip([0, 5, 50], [20, 20, 50], lows, highs, strict=True):
+        known = binomtest(hits, rows).proportion_ci(0.95, method="wilson")
+        assert (low, high) == pytest.approx((known.low, known.high), abs=1e-12)

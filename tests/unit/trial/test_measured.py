@@ -1,0 +1,34 @@
+"""Which figure of a run is that of a role."""
+
+import pytest
+
+from wblab.trial.measured import Measured
+
+
+@pytest.fixture
+def values(wisdom, matrix, tmp_path):
+    """Return a metric of a role of one run with these figures."""
+    cell = next(cell for cell in matrix.cells if cell.levels["ground"] == "small")
+
+    def of(figures, role, metric):
+        return Measured(wisdom, tmp_path, {cell.name: {7: figures}}).values(cell, role, metric)
+
+    return of
+
+
+def test_of_several_it_is_that_of_the_worst_off(values):
+    figures = {("w1", "longest_pause_s"): 0.5, ("mw1", "longest_pause_s"): 2.0, ("l1", "longest_pause_s"): 9.0}
+    assert values(figures, "innocent", "longest_pause_s") == {7: 2.0}
+    assert values(figures, "offender", "longest_pause_s") == {7: 9.0}
+    assert values(figures, "reader", "longest_pause_s") == {}
+    assert values(figures, "innocent", "paused_s") == {}
+
+
+def test_what_is_left_to_write_is_of_the_run(values):
+    assert values({("l2", "unplug_s"): 3.0}, "offender", "unplug_s") == {7: 3.0}
+
+
+def test_a_copy_ends_when_the_disk_has_it(values):
+    copied = {("l1", "throughput_bps"): 8 << 20, ("l1", "unplug_s"): 3.0}  # of 8 MiB, at 8 MiB/s
+    assert values(copied, "offender", "copied_bps") == {7: 2 << 20}
+    assert values({("l1", "throughput_bps"): 8 << 20}, "offender", "copied_bps") == {}

@@ -1,0 +1,1 @@
+"""Which claims hold on which kernel and which filesystem: verifications side by side."""

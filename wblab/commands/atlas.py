@@ -1,0 +1,98 @@
+"""wblab atlas."""
+
+import argparse
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from wblab.commands.common import add_exp, add_jobs, add_json, add_seeds, results
+from wblab.core.errors import InputError, nearest
+from wblab.lab.printable import printable
+from wblab.lab.tables import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from wblab.atlas.made import Made
+    from wblab.atlas.square import Square
+
+Name = TypeVar("Name", bound=str)
+
+_DIRECTORY = "atlas"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the verb and its options."""
+    parser.description = (
+        "Check all works' claims on every kernel that is built and every filesystem, and write one page of what "
+        "reproduces where. It can be interrupted: called again, it makes what is missing, and what would come out of "
+        "another kernel, another lab or another spec than it did."
+    )
+    for option, about in (
+        ("--series", "only this kernel; again for more (default: all that are built)"),
+        ("--filesystem", "only this one; again for more (default: all)"),
+        ("--source", "only this work's claims; again for more (default: all)"),
+    ):
+        parser.add_argument(option, action="append", default=[], metavar="NAME", help=about)
+    add_seeds(parser, "runs of each case", default=3)
+    add_jobs(parser)
+    parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="its directory (default: exp/atlas)")
+    add_exp(parser, "the directory is")
+    add_json(parser, "print the page and what was made as JSON")
+    parser.set_defaults(run=_atlas)
+
+
+def _atlas(arguments: argparse.Namespace) -> None:
+    from wblab.atlas.made import is_current, make, read
+    from wblab.atlas.page import counts, write_page
+    from wblab.atlas.square import planned
+    from wblab.host.machine import processors
+    from wblab.kernels import built_kernels
+    from wblab.lab.progress import step
+
+    squares, shelf = _squares(arguments), built_kernels()
+    atlas = arguments.output or results(arguments) / _DIRECTORY
+    made: list[Made] = []
+    fresh = 0
+    for number, square in enumerate(squares, 1):
+        plan = planned(square, arguments.seeds, shelf)
+        if is_current(plan, atlas):
+            made.append(read(square, atlas))
+            continue
+        with step(f"{number} of {len(squares)}: {square.work} on {square.series}, {square.filesystem}"):
+            made.append(make(plan, atlas, arguments.jobs or processors()))
+        fresh += 1
+        write_page(made, atlas)
+    page = write_page(made, atlas)
+    if arguments.json:
+        found = [{"square": item.square.name, "release": item.release} | counts(item) for item in made]
+        print(json.dumps({"page": str(page), "made_now": fresh, "squares": found}, indent=2))
+    else:
+        heads = ("kernel", "filesystem", "work", *counts(made[0]))
+        rows = [
+            (item.release, item.square.filesystem, item.square.work, *map(str, counts(item).values())) for item in made
+        ]
+        Table(rows, heads, frozenset({3, 4, 5})).show()
+        print(printable(str(page)))
+
+
+def _squares(arguments: argparse.Namespace) -> "list[Square]":
+    from wblab.atlas.square import FILESYSTEMS, Square
+    from wblab.claims.registry import WORKS
+    from wblab.kernels import list_kernels
+
+    built = tuple(listed.series for listed in list_kernels() if listed.kernel)
+    if not built:
+        raise InputError("no kernel is built: wblab kernel build")
+    series = _chosen("--series", arguments.series, built)
+    filesystems = _chosen("--filesystem", arguments.filesystem, FILESYSTEMS)
+    works = _chosen("--source", arguments.source, tuple(WORKS))
+    return [Square(one, other, work) for one in series for other in filesystems for work in works]
+
+
+def _chosen(option: str, given: "Sequence[str]", known: "tuple[Name, ...]") -> "tuple[Name, ...]":
+    """Return those that are given, all where none is, in their order. Raises InputError."""
+    for name in given:
+        if name not in known:
+            raise InputError(f"{option}: {name!r} is not one of {', '.join(known)}{nearest(name, list(known))}")
+    return tuple(name for name in known if not given or name in given)

@@ -1,0 +1,166 @@
+"""wblab trial."""
+
+import argparse
+import json
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from wblab.commands.common import add_exp, add_json, add_kernel, add_seeds, add_where, whole
+from wblab.core.errors import InputError, WblabError
+from wblab.lab.printable import printable
+from wblab.lab.tables import Table
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+    from wblab.commands.runs import Planned
+    from wblab.kernels import Shelf
+    from wblab.matrix.store import Store
+    from wblab.trial.advice import Wisdom
+    from wblab.trial.result import Result
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the verb and its options."""
+    parser.description = (
+        "Try recommendations for writeback beside the kernel's defaults, and judge each by what it promises: holds, "
+        "does not hold, harms, or unknown. Each is scaled to the guest in two ways. A few seeds first, and more where "
+        "they do not decide."
+    )
+    parser.add_argument(
+        "numbers", nargs="*", type=whole(1), metavar="NUMBER", help="only these (default: all; --list names them)"
+    )
+    parser.add_argument("--list", action="store_true", help="print the recommendations and run nothing")
+    parser.add_argument(
+        "--file",
+        type=Path,
+        metavar="FILE",
+        help="recommendations of your own, like experiments/trials/folk-wisdom.toml",
+    )
+    parser.add_argument("--resume", type=Path, metavar="DIR", help="run what is missing in the directory of a trial")
+    add_kernel(parser, "wblab kernel list says which")
+    add_seeds(parser, "no more than so many runs of each (default: 20; the first 5 of all)")
+    add_exp(parser, "its directory goes")
+    add_where(parser)
+    add_json(parser, "print the verdicts, or with --list the recommendations, as JSON")
+    parser.set_defaults(run=_trial)
+
+
+def _trial(arguments: argparse.Namespace) -> None:
+    from wblab.commands.runs import begun
+    from wblab.kernels import built_kernels
+    from wblab.trial.report import write_report
+
+    if arguments.list:
+        _print_list(_chosen(arguments), arguments.json)
+        return
+    shelf = built_kernels(arguments.kernel)
+    plan, wisdom = _planned(arguments, shelf)
+    with begun(arguments, shelf, plan, "wblab trial --resume") as (store, client):
+        failed = _run_rounds(store, wisdom, client, arguments.jobs)
+        result = _judged(store, wisdom)
+        page = write_report(result, store.path)
+    _print(result, page, arguments.json)
+    if failed:
+        raise WblabError(f"{len(failed)} runs failed, the first: {failed[0]}: wblab trial --resume {store.path}")
+
+
+def _chosen(arguments: argparse.Namespace) -> "Wisdom":
+    from wblab.trial.advice import WISDOM, read_wisdom
+
+    return read_wisdom(arguments.file or WISDOM).only(arguments.numbers)
+
+
+def _planned(arguments: argparse.Namespace, shelf: "Shelf") -> "tuple[Planned, Wisdom]":
+    """Return what is to be tried, as a matrix."""
+    from wblab.commands.runs import Planned, named
+    from wblab.kernels import full_name
+    from wblab.lab.formats import TRIED
+    from wblab.matrix.begin import check_kernels, described
+    from wblab.matrix.store import Store
+    from wblab.trial.advice import WISDOM, read_wisdom
+    from wblab.trial.plan import ADVICE, MOST_SEEDS, trial_matrix
+
+    if not arguments.resume:
+        wisdom = _chosen(arguments)
+        kernel = full_name(arguments.kernel) if arguments.kernel else ""
+        matrix = trial_matrix(wisdom, arguments.seeds or MOST_SEEDS, kernel)
+        tried = {TRIED: (arguments.file or WISDOM).read_bytes()}
+        return Planned(matrix, described(matrix, shelf), beside=tried), wisdom
+    if any((arguments.numbers, arguments.file, arguments.seeds)):  # a path of a kernel is given again: it may be run
+        raise InputError("--resume: a trial is resumed as it was begun: leave out all else that says what to try")
+    store = Store.open(named(arguments))
+    check_kernels(store, shelf)
+    wisdom = read_wisdom(store.path / TRIED)
+    keys = {cell.levels.get(ADVICE) for cell in store.matrix.cells}
+    numbers = sorted({advice.number for key, (advice, _) in wisdom.values().items() if key in keys})
+    return Planned(store.matrix, store.kernels, store), wisdom.only(numbers)
+
+
+def _run_rounds(store: "Store", wisdom: "Wisdom", client: "Client | None", jobs: int | None) -> list[str]:
+    """Run a few seeds of all, then more of what they leave open; return which runs failed, and why."""
+    from wblab.commands.runs import run_store
+    from wblab.trial.judged import judged
+    from wblab.trial.measured import is_refusal, measured
+    from wblab.trial.rounds import first_runs, further_runs, rounds
+
+    cells = store.matrix.cells
+    failed: dict[str, str] = {}
+    for place, seeds in enumerate(rounds(len(store.matrix.seeds))):
+        if place == 0:
+            wanted = first_runs(cells, seeds)
+        else:
+            tried = judged(measured(store, wisdom), cells)
+            wanted = further_runs(tried, cells, seeds)
+            count = sum(item.is_open for item in tried)
+            print(f"wblab: {count} of {len(tried)} are open: up to {seeds} seeds of those", file=sys.stderr)
+        wanted -= failed.keys()
+        if not store.missing(wanted):
+            continue
+        tally = run_store(store, client, jobs, wanted)
+        failed |= {item.cell.with_seed(item.seed).name: reason for item, reason in tally.failures}
+    return [f"{name}: {reason}" for name, reason in failed.items() if not is_refusal(reason)]
+
+
+def _judged(store: "Store", wisdom: "Wisdom") -> "Result":
+    from wblab.matrix.cells import run_name
+    from wblab.trial.asked import ASKED, read_answer
+    from wblab.trial.judged import judged
+    from wblab.trial.measured import measured
+    from wblab.trial.plan import ADVICE, GROUND
+    from wblab.trial.result import Result, count_runs
+
+    cells, there = store.matrix.cells, set(os.listdir(store.runs))
+    answers = {
+        str(cell.levels[ADVICE]): read_answer(store.runs / run_name(cell, 1))
+        for cell in cells
+        if cell.levels[GROUND] == ASKED and run_name(cell, 1) in there
+    }
+    count, seeds = count_runs(cells, there, store.matrix.seeds)
+    kernel = next(iter(store.kernels.values()))
+    return Result(wisdom, tuple(judged(measured(store, wisdom), cells)), answers, kernel, count, seeds)
+
+
+def _print_list(wisdom: "Wisdom", as_json: bool) -> None:
+    values = wisdom.values().items()
+    if as_json:
+        listed = [
+            {"advice": key, "who": advice.who, "source": advice.source, "set": value.name, "says": advice.says}
+            for key, (advice, value) in values
+        ]
+        print(json.dumps(listed, indent=2))
+    else:
+        rows = [(key, advice.who, value.name, advice.says) for key, (advice, value) in values]
+        Table(rows, ("", "who", "what is set", "what it promises")).show()
+
+
+def _print(result: "Result", page: Path, as_json: bool) -> None:
+    from wblab.trial.words import asked_lines, terminal_table
+
+    if as_json:
+        print(json.dumps({"report": str(page)} | result.to_json(), indent=2))
+        return
+    terminal_table(result.rows, result.wisdom).show()
+    print("\n".join(map(printable, [*asked_lines(result.answers, result.wisdom), str(page)])))

@@ -1,0 +1,56 @@
+"""Where the bytes of a file lie on its disk, as its filesystem tells: Documentation/filesystems/fiemap.rst."""
+
+import os
+import struct
+from collections.abc import Iterator
+from fcntl import ioctl
+from typing import NamedTuple
+
+_FS_IOC_FIEMAP = 0xC020660B  # include/uapi/linux/fiemap.h and fs.h, with all below
+_SYNC = 0x1  # write what is dirty of the file first
+_LAST = 0x1
+# Of an extent that has no place of its own: not known, not allocated yet, or inside a block of metadata.
+_NOWHERE = 0x2 | 0x4 | 0x200
+_HEAD = struct.Struct("<QQIIII")  # start, length, flags, mapped extents, room for extents, reserved
+_EXTENT = struct.Struct("<QQQ16xI12x")  # logical, physical, length, flags
+_AT_ONCE = 256
+_ALL = (1 << 64) - 1
+
+
+class Extent(NamedTuple):
+    """Bytes of a file that lie in one piece: from where in the file, from where on the disk, and how many."""
+
+    logical: int
+    physical: int
+    length: int
+
+
+def extents(fd: int) -> tuple[Extent, ...]:
+    """Return where a file lies, up to its end; what is dirty of it is written first. In the order of the file.
+
+    What was allocated and not written counts; what a filesystem keeps beyond the file's end, as XFS does, does not.
+    Raises OSError, EOPNOTSUPP of a filesystem that does not tell: FAT and exFAT do not.
+    """
+    status = os.fstat(fd)
+    block = os.fstatvfs(fd).f_frsize
+    end = -(-status.st_size // block) * block
+    return tuple(
+        Extent(logical, physical, min(length, end - logical))
+        for logical, physical, length, flags in _mapped(fd)
+        if logical < end and not flags & _NOWHERE
+    )
+
+
+def _mapped(fd: int) -> Iterator[tuple[int, int, int, int]]:
+    """Yield all extents of a file, with their flags."""
+    start = 0
+    while True:
+        buffer = bytearray(_HEAD.size + _AT_ONCE * _EXTENT.size)
+        _HEAD.pack_into(buffer, 0, start, _ALL - start, _SYNC, 0, _AT_ONCE, 0)
+        ioctl(fd, _FS_IOC_FIEMAP, buffer)
+        count = _HEAD.unpack_from(buffer)[3]
+        found = list(_EXTENT.iter_unpack(buffer[_HEAD.size :][: count * _EXTENT.size]))
+        yield from found
+        if not found or found[-1][3] & _LAST:
+            return
+        start = found[-1][0] + found[-1][2]

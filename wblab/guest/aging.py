@@ -1,0 +1,56 @@
+"""Uses a disk up and cuts its free space into holes, before any experiment: what is on it then is kept by the host."""
+
+import os
+from collections.abc import Callable
+from ctypes import c_int64
+from pathlib import Path
+
+from wblab.core import layout
+from wblab.core.errors import WblabError
+from wblab.core.freespace import UNTOUCHED, holes
+from wblab.core.spec import Spec
+from wblab.core.syscalls import checked, libc
+from wblab.guest.cgroups import mount_cgroups
+from wblab.guest.disk import set_up_disk, unmount_disks
+
+_USED, _FILLER = "used", "filler"  # files in the root directory
+_FILLED = 99  # per cent of what is available that the filler takes, as Chopper has it
+_PUNCH = 0x3  # FALLOC_FL_PUNCH_HOLE with FALLOC_FL_KEEP_SIZE, see fallocate(2)
+_OFTEN = 10_000  # holes between two words of progress
+
+
+def age_disks(spec: Spec, progress: Callable[[], None]) -> None:
+    """Age each disk of the spec; `progress` is called again and again. Raises WblabError or OSError."""
+    mount_cgroups(spec)
+    for name, disk in spec.disk.items():
+        set_up_disk(spec, name, progress)
+        try:
+            _age(layout.mount_point(name), disk.size * disk.used // 100, disk.layout, progress)
+        except OSError as error:
+            key = spec.disk_key(name)
+            raise WblabError(f"cannot age {key} as {key}.used and {key}.layout say: {error.strerror}") from None
+    unmount_disks(spec)
+
+
+def _age(mount: Path, used_bytes: int, how: int, progress: Callable[[], None]) -> None:
+    block = os.statvfs(mount).f_frsize
+    if used_bytes:
+        os.close(_allocated(mount / _USED, used_bytes // block * block))
+        progress()
+    if how != UNTOUCHED:
+        blocks = os.statvfs(mount).f_bavail * _FILLED // 100
+        fd = _allocated(mount / _FILLER, blocks * block)
+        at = 0
+        for number, hole in enumerate(holes(how, blocks)):
+            checked(libc.fallocate(fd, _PUNCH, c_int64(at * block), c_int64(hole * block)))
+            at += hole + 1
+            if number % _OFTEN == 0:
+                progress()
+        os.close(fd)
+
+
+def _allocated(path: Path, length: int) -> int:
+    """Return a file of this length whose blocks are its own, and were never written."""
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o644)
+    checked(libc.fallocate(fd, 0, c_int64(0), c_int64(length)))
+    return fd

@@ -1,0 +1,105 @@
+"""An exploration as a page: one HTML file, that needs nothing beside it and no network."""
+
+import math
+from typing import Any
+
+from wblab import __version__
+from wblab.plot.comparison import svg
+from wblab.plot.exploration import exploration_figures
+from wblab.plot.explorationtext import (
+    SCALES,
+    effect_lines,
+    headline,
+    interval,
+    looks,
+    percent,
+    quantity,
+    region_sentences,
+    tail_sentences,
+    witness_sentence,
+)
+from wblab.plot.render import render
+from wblab.sensitivity.analysis import Analysis, Finding, Front
+from wblab.sensitivity.observed import Observed
+
+_MOST_FRONT = 25
+_CAPTIONS = {
+    "What it depends on": "Each bar is the share of the differences between rows that goes with one factor, or with "
+    "two beyond what each does by itself.",
+    "How it is distributed, and what it costs": "On the left, the share of rows that measured at most so much. On the "
+    "right, if there is something to pay with, every row; what joins the red ones is the best that can be had.",
+    "By the levels of what it depends on most": "All rows, with all else at random. The bar is the median, the "
+    "triangle is where the worst tenth of the level begins.",
+    "Two factors together: the median": "Only pairs that are found to do more, or less, together than by themselves. "
+    "Neighbouring levels are joined where there are many.",
+    "Into the worst tenth, and out of it": "How many of a level's rows are among the worst tenth of all. Were the "
+    "factor nothing to it, all bars would end at the line.",
+    "Two factors together: the worst tenth": "A green ring is a cell none of whose rows comes near the worst tenth; "
+    "where a cell has few rows, that may be chance.",
+}
+
+
+def exploration_page(analysis: Analysis, observed: Observed, title: str) -> str:
+    """Return the page of an exploration's analysis."""
+    return render(
+        "wblab.plot",
+        "exploration.html",
+        title=title,
+        rows=analysis.rows,
+        factors=[factor for factor in analysis.factors if not factor.is_dummy],
+        sections=[_section(analysis, observed, finding) for finding in analysis.findings],
+        version=__version__,
+        seed=analysis.seed,
+    )
+
+
+def _section(analysis: Analysis, observed: Observed, finding: Finding) -> dict[str, Any]:
+    units = {name: of.unit for name, of in observed.responses.items()}
+    said = [*tail_sentences(finding), *(region_sentences(finding.region, units) if finding.views else [])]
+    figures = exploration_figures(analysis, observed, finding)
+    return {
+        "head": headline(finding, observed),
+        "name": finding.response,
+        "sentences": [*said, *filter(None, [witness_sentence(finding)])],
+        "notes": finding.notes,
+        "looks": looks(finding) if finding.views else "",
+        "figures": [(name, _CAPTIONS[name], svg(figure)) for name, figure in figures.items()],
+        "scales": [SCALES[view.scale] for view in finding.views],
+        "effects": effect_lines(finding, analysis.factors),
+        "levels": _levels(finding),
+        "witnesses": [
+            (one.factor, percent(one.share), f"± {100 * one.error:.1f}", percent(one.of_classes),
+             f"{one.distance:.2f}", f"{one.tail:.1f}")
+            for one in finding.witnesses
+        ],
+        "fronts": [(front.against, _front(front, finding, observed)) for front in finding.fronts],
+    }  # fmt: skip
+
+
+def _levels(finding: Finding) -> list[tuple[str, ...]]:
+    """Return the levels of the worst tenth's map in words."""
+    words = {1: "leads into it", -1: "leads out of it", 0: ""}
+    tail = finding.tail
+    return [
+        (of.factor, of.level, str(of.rows), str(of.inside), percent(of.share), interval(of.low, of.high),
+         "–" if math.isnan(of.q) else f"{of.q:.3f}", words[of.leads])
+        for of in (tail.levels if tail else ())
+    ]  # fmt: skip
+
+
+def _front(front: Front, finding: Finding, observed: Observed) -> list[tuple[str, str, str, str]]:
+    """Return the rows of a front: their numbers, both responses, and the levels that they have."""
+    one, two = observed.responses[finding.response], observed.responses[front.against]
+    return [
+        (
+            str(row),
+            quantity(float(one.values[row]), one.unit),
+            quantity(float(two.values[row]), two.unit),
+            ", ".join(
+                f"{factor.name} {factor.levels[code]}"
+                for factor, code in zip(observed.factors, observed.codes[row].tolist(), strict=True)
+                if not factor.is_dummy
+            ),
+        )
+        for row in front.rows[:_MOST_FRONT]
+    ]

@@ -1,0 +1,244 @@
+"""An exploration in words: what is said of a response in a terminal, on a page and at an axis."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from wblab.lab.printable import printable
+from wblab.lab.tables import Table
+from wblab.sensitivity.analysis import Analysis, Finding, Scale, floor
+from wblab.sensitivity.anova import Effect
+from wblab.sensitivity.observed import Factor, Observed
+from wblab.sensitivity.region import Region
+from wblab.sensitivity.tail import LevelTail
+
+MOST_PAIRS = 8  # that are shown, of those that are found
+SCALES: dict[Scale, str] = {"log2": "its logarithm", "raw": "itself", "tail": "the worst tenth"}
+_BINARY = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "bytes"))
+_UNITS = {
+    "s": ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")),
+    "bytes": _BINARY,
+    "bytes/s": tuple((factor, f"{unit}/s") for factor, unit in _BINARY),
+}
+
+
+@dataclass(frozen=True)
+class EffectLine:
+    """An effect in words, with a cell for each scale: its share, its interval, and whether it is found."""
+
+    name: str
+    cells: tuple[tuple[str, str, bool], ...]
+    is_dummy: bool
+
+    @property
+    def found(self) -> bool:
+        """Whether it is found on any scale."""
+        return any(found for *_, found in self.cells)
+
+
+def quantity(value: float, unit: str) -> str:
+    """Return a value with three digits and a unit that fits it: 0.0123 s is 12.3 ms."""
+    factor, name = scale_of(value, unit)
+    scaled = value / factor
+    digits = 0 if not scaled or abs(scaled) >= 100 else 2 - math.floor(math.log10(abs(scaled)))
+    return f"{scaled:.{min(max(digits, 0), 6)}f} {name}".rstrip()
+
+
+def scale_of(value: float, unit: str) -> tuple[float, str]:
+    """Return the unit that fits a value, and how much of the response's own it is: 20 ms has (0.001, "ms")."""
+    return next((of for of in _UNITS.get(unit, ()) if abs(value) >= of[0]), (1.0, unit))
+
+
+def percent(share: float) -> str:
+    """Return a share in per cent: 12.3 %; a dash where it is not known."""
+    return "–" if math.isnan(share) else f"{_hundredths(share)} %"
+
+
+def interval(low: float, high: float) -> str:
+    """Return an interval of shares in per cent."""
+    return "" if math.isnan(low) else f"{_hundredths(low)} to {_hundredths(high)}"
+
+
+def _hundredths(share: float) -> str:
+    return f"{round(100 * share, 1) + 0.0:.1f}"  # what is nearly 0 has no sign
+
+
+def effect_name(effect: Effect) -> str:
+    """Return what an effect is of: a factor, or two together."""
+    return " × ".join(effect.factors)
+
+
+def shown_effects(finding: Finding, factors: Sequence[Factor]) -> list[tuple[str, ...]]:
+    """Return the effects that are shown, by their factors: all factors, then pairs found; the first view's order."""
+    if not finding.views:
+        return []
+    pairs = {effect.factors for view in finding.views for effect in view.variance.pairs if effect.found}
+    mains = sorted(finding.views[0].variance.mains, key=_share, reverse=True)
+    both = sorted((of for of in finding.views[0].variance.pairs if of.factors in pairs), key=_share, reverse=True)
+    dummies = {(factor.name,) for factor in factors if factor.is_dummy}
+    names = [effect.factors for effect in mains]
+    return [
+        *(of for of in names if of not in dummies),
+        *(of for of in names if of in dummies),
+        *(effect.factors for effect in both[:MOST_PAIRS]),
+    ]
+
+
+def effect_lines(finding: Finding, factors: Sequence[Factor]) -> list[EffectLine]:
+    """Return the effects in words."""
+    found = [
+        {effect.factors: effect for effect in (*view.variance.mains, *view.variance.pairs)} for view in finding.views
+    ]
+    dummies = {factor.name for factor in factors if factor.is_dummy}
+    return [
+        EffectLine(
+            printable(effect_name(found[0][names])),
+            tuple((percent(of[names].share), interval(of[names].low, of[names].high), of[names].found) for of in found),
+            bool(dummies & set(names)),
+        )
+        for names in shown_effects(finding, factors)
+    ]
+
+
+def effects_frame(finding: Finding, factors: Sequence[Factor]) -> pd.DataFrame:
+    """Return the effects as a table for a notebook: on each scale the share, its interval, whether it is claimed."""
+    scales = [SCALES[view.scale] for view in finding.views]
+    columns = pd.MultiIndex.from_product([scales, ["share", "interval (%)", "found"]])
+    lines = effect_lines(finding, factors)
+    rows = [[cell for cells in line.cells for cell in cells] for line in lines]
+    return pd.DataFrame(rows, columns=columns, index=[line.name for line in lines])
+
+
+def headline(finding: Finding, observed: Observed) -> str:
+    """Return what was measured, in one line: how many rows, the median, P90 and the worst."""
+    values = observed.responses[finding.response].values
+    values = values[np.isfinite(values)]
+    if not len(values):
+        return f"{printable(finding.response)}: no row measured it"
+    sign = -1 if finding.more_is_better else 1
+    median, p90, worst = (sign * float(np.quantile(sign * values, share)) for share in (0.5, 0.9, 1))
+    figures = (quantity(value, finding.unit) for value in (median, p90, worst))
+    said = "median {}, worst tenth from {}, worst {}".format(*figures)
+    return f"{printable(finding.response)}: {finding.rows} rows, {said}"
+
+
+def tail_sentences(finding: Finding) -> list[str]:
+    """Return which levels lead into the worst tenth, and which out of it."""
+    tail = finding.tail
+    if tail is None:
+        return []
+    side = "at most" if finding.more_is_better else "at least"
+    begins = f"The worst {percent(tail.share)} ({side} {quantity(tail.threshold, finding.unit)})"
+    said = [
+        f"{begins}: {words} {'; '.join(_by_factor(levels, way))}."
+        for way, words in ((1, "what leads into it is"), (-1, "what leads out of it is"))
+        if (levels := [level for level in tail.levels if level.leads == way])
+    ]
+    return said or [f"{begins}: no level leads into it or out of it."]
+
+
+def _by_factor(levels: Sequence[LevelTail], way: int) -> list[str]:
+    """Return levels in words, those of a factor together, the strongest first."""
+    ranked = sorted(levels, key=lambda level: -way * level.share)
+    factors = list(dict.fromkeys(level.factor for level in ranked))
+    return [
+        printable(
+            f"{name} = {', '.join(f'{of.level} ({of.inside} of {of.rows})' for of in ranked if of.factor == name)}"
+        )
+        for name in factors
+    ]
+
+
+def region_sentences(region: Region | None, units: dict[str, str]) -> list[str]:
+    """Return what the best region is, how good it is, and what it costs. units: of each response."""
+    if region is None:
+        return ["No region that is better by a tenth was found, or there are too few rows to choose and judge one."]
+    held = " and ".join(f"{one.factor} is {_either(one.levels)}" for one in region.conditions)
+    first, everywhere = region.inside[0], region.everywhere[0]
+    unit = units[first.response]
+    said = [
+        f"Best where {printable(held)}. Of the half of the rows that did not choose this, {region.rows} of "
+        f"{region.total} are there: median {quantity(first.median, unit)} (all: {quantity(everywhere.median, unit)}), "
+        f"worst tenth from {quantity(first.p90, unit)} (all: {quantity(everywhere.p90, unit)}), worst "
+        f"{quantity(first.worst, unit)} (all: {quantity(everywhere.worst, unit)}); {region.tail} of the {region.rows} "
+        f"are in the worst tenth of all, {interval(region.tail_low, region.tail_high)} % with 95 % confidence."
+    ]
+    for inside, every in zip(region.inside[1:], region.everywhere[1:], strict=True):
+        unit = units[inside.response]
+        change = f", {inside.median / every.median - 1:+.0%}" if every.median else ""
+        said.append(
+            f"There {printable(inside.response)} has a median of {quantity(inside.median, unit)}, of all rows "
+            f"{quantity(every.median, unit)}{change}."
+        )
+    return said
+
+
+def witness_sentence(finding: Finding) -> str:
+    """Return whether SALib, which knows no levels, says the same of the factors on a scale; empty without a word."""
+    if not finding.witnesses or not finding.views:
+        return ""
+    ours = {effect.factors[0]: effect for effect in finding.views[0].variance.mains}
+    differ = [
+        f"{one.factor} ({percent(one.share)} ± {100 * one.error:.1f})"
+        for one in finding.witnesses
+        if not one.agrees(ours[one.factor].low, ours[one.factor].high)
+    ]
+    count = len(finding.witnesses)
+    said = f"RBD-FAST (SALib) gives shares of {count} factors whose levels lie on a scale"
+    return f"{said}; they differ for {printable(', '.join(differ))}." if differ else f"{said}, and they agree."
+
+
+def summary(analysis: Analysis, observed: Observed) -> Iterator[str | Table]:
+    """Yield what an analysis says, for a terminal: sentences, and tables of shares."""
+    units = {name: of.unit for name, of in observed.responses.items()}
+    for finding in analysis.findings:
+        yield headline(finding, observed)
+        if finding.views:
+            yield _effects_table(finding, analysis.factors)
+            yield _looks(finding, analysis.factors)
+        yield from tail_sentences(finding)
+        if finding.views:
+            yield from region_sentences(finding.region, units)
+        yield from filter(None, (witness_sentence(finding), *finding.notes))
+        yield ""
+
+
+def looks(finding: Finding) -> str:
+    """Return how many effects were looked at on the first scale, and what that asks of each."""
+    first = finding.views[0].variance
+    count = sum(not math.isnan(effect.p) for effect in (*first.mains, *first.pairs))
+    few = "; there are too few rows for pairs" if all(math.isnan(effect.p) for effect in first.pairs) else ""
+    return (
+        f"{count} effects were looked at on each scale; * is what is claimed: of those, 5 % or fewer are to be "
+        f"expected false. Intervals have {100 * first.confidence:.2f} % on the first scale{few}"
+    )
+
+
+def _looks(finding: Finding, factors: Sequence[Factor]) -> str:
+    limit = floor(finding.views[0].variance, factors)
+    dummy = "" if math.isnan(limit) else f"; the noise floor, of the dummy that does nothing, is {percent(limit)}"
+    return f"{looks(finding)}{dummy}."
+
+
+def _effects_table(finding: Finding, factors: Sequence[Factor]) -> Table:
+    rows = []
+    for line in effect_lines(finding, factors):
+        cells = [text for share, within, found in line.cells for text in (share + (" *" if found else "  "), within)]
+        rows.append([line.name + (" (does nothing)" if line.is_dummy else ""), *cells])
+    heads = ["share of the variance of"]
+    for view in finding.views:
+        heads += [SCALES[view.scale], "interval"]
+    return Table(rows, heads, frozenset(range(1, len(heads))))
+
+
+def _either(levels: Sequence[str]) -> str:
+    if len(levels) > 2:
+        return f"{levels[0]} to {levels[-1]}"  # only levels on a scale are held to more than one
+    return " or ".join(levels)
+
+
+def _share(effect: Effect) -> float:
+    return -math.inf if math.isnan(effect.share) else effect.share

@@ -1,0 +1,161 @@
+"""A trial in words: a row for each promise, and the figure that decides it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from wblab.lab.tables import Table
+from wblab.trial.advice import Promise, Wisdom
+from wblab.trial.asked import Answer
+from wblab.trial.judged import Kept, Tried
+from wblab.trial.verdict import FAILS, HARMS, HOLDS, UNKNOWN, Figure, Outcome, is_worse, overall
+
+_WORST = (HARMS, FAILS, UNKNOWN, HOLDS)
+_NONE = "-"
+
+
+@dataclass(frozen=True)
+class Looked:
+    """A promise on one ground, scaled in one way."""
+
+    tried: Tried
+    kept: Kept
+
+    @property
+    def place(self) -> str:
+        """Where it was looked at: ground and scaling."""
+        return place_text(self.tried)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A promise of a value, with all places where it was looked at. worst: the one that decides."""
+
+    key: str
+    promise: Promise
+    outcome: Outcome
+    worst: Looked
+    looked: tuple[Looked, ...]
+
+    @property
+    def counts(self) -> str:
+        """In how many places which outcome was found: holds in 3 of 4."""
+        found = [one.kept.outcome for one in self.looked]
+        return f"{found.count(HOLDS)} of {len(found)}"
+
+
+def rows(tried: Sequence[Tried], wisdom: Wisdom) -> list[Row]:
+    """Return a row for each value and promise."""
+    found = []
+    for key, (advice, _) in wisdom.values().items():
+        everywhere = [item for item in tried if item.key == key]
+        for promise in advice.promise:
+            looked = tuple(Looked(item, kept) for item in everywhere for kept in item.kept if kept.promise is promise)
+            if looked:
+                outcome = overall([one.kept.outcome for one in looked])
+                found.append(Row(key, promise, outcome, max(looked, key=_badness), looked))
+    return found
+
+
+def worst_text(row: Row) -> str:
+    """Return the figure that decides a promise, and where it was found."""
+    if row.worst.tried.refused:
+        return f"the kernel refuses {row.worst.tried.refused} on {row.worst.place}"
+    if row.outcome == HARMS and not is_worse(row.worst.kept.harm):
+        return f"others' longest stop {figure_text(row.worst.tried.others)} on {row.worst.place}"
+    figure = row.worst.kept.harm if row.outcome == HARMS else row.worst.kept.figure
+    return f"{figure_text(figure, row.promise.metric)} on {row.worst.place}"
+
+
+def place_text(item: Tried) -> str:
+    """Return where a value was tried: throttle, by seconds."""
+    return item.ground if item.way == "as it is" else f"{item.ground}, {item.way}"
+
+
+def figure_text(figure: Figure | None, metric: str = "") -> str:
+    """Return a figure with its interval: ×0.43 (0.40 to 0.46), or 1.30 s (1.20 to 1.40)."""
+    if figure is None:
+        return _NONE
+    found = figure.interval
+    ends = [] if found.low is None or found.high is None or found.without_spread else [found.low, found.high]
+    before, (middle, *outer), unit = _numbers([found.estimate, *ends], figure, metric)
+    text = f"{before}{middle}{unit}"
+    return text if len(set(outer)) < 2 else f"{text} ({outer[0]} to {outer[1]})"
+
+
+def threshold_text(figure: Figure | None, metric: str = "") -> str:
+    """Return what was to be kept: at most 1.00 s, at least ×1.05."""
+    if figure is None:
+        return _NONE
+    before, (number,), unit = _numbers([figure.threshold], figure, metric)
+    return f"at {'least' if figure.rising else 'most'} {before}{number}{unit}"
+
+
+def _numbers(values: Sequence[float], figure: Figure, metric: str) -> tuple[str, list[str], str]:
+    """Return values as text, and what stands before and behind each: the sign of a ratio, or a unit that fits all."""
+    before, factor, unit = "" if figure.absolute else "×", 1.0, ""
+    if figure.absolute and metric.endswith("_s"):
+        factor, unit = (1e3, " ms") if max(map(abs, values)) < 1 else (1.0, " s")
+    return before, [_short(factor * value) for value in values], unit
+
+
+def cost_text(items: Sequence[Tried]) -> str:
+    """Return what becomes of the offender's rate on all grounds: the least and the greatest ratio."""
+    return range_text([item.cost.interval.estimate for item in items if item.cost is not None])
+
+
+def others_text(items: Sequence[Tried]) -> str:
+    """Return where the innocent are stopped for less, and where for longer, with the ratios of their longest stops."""
+    better = _grounds_text([item for item in items if item.helps_others])
+    worse = _grounds_text([item for item in items if item.harms_others])
+    said = [f"{word} on {where}" for word, where in (("shorter", better), ("longer", worse)) if where]
+    return "; ".join(said) or "no difference shown"
+
+
+def _grounds_text(items: Sequence[Tried]) -> str:
+    ratios: dict[str, list[float]] = {}
+    for item in items:
+        if item.others is not None:
+            ratios.setdefault(item.ground, []).append(item.others.interval.estimate)
+    return ", ".join(f"{ground} ({range_text(found)})" for ground, found in ratios.items())
+
+
+def range_text(ratios: Sequence[float]) -> str:
+    """Return ratios from the least to the greatest: ×0.41 to ×0.64."""
+    if not ratios:
+        return _NONE
+    low, high = _short(min(ratios)), _short(max(ratios))
+    return f"×{low}" if low == high else f"×{low} to ×{high}"
+
+
+def kernel_text(answer: Answer | None, key: str, wisdom: Wisdom) -> str:
+    """Return what the kernel made of a value as it is written; empty where it took it."""
+    return answer.words(wisdom.values()[key][1]) if answer else ""
+
+
+def terminal_table(found: Sequence[Row], wisdom: Wisdom) -> Table:
+    """Return the verdicts for a terminal: a line for each promise."""
+    lines = []
+    for row in found:
+        advice, value = wisdom.values()[row.key]
+        lines.append((row.key, advice.who, value.name, row.outcome, row.counts, worst_text(row), row.promise.says))
+    return Table(lines, ("", "who", "what is set", "verdict", "holds in", "the worst place", "what is promised"))
+
+
+def asked_lines(answers: Mapping[str, Answer], wisdom: Wisdom) -> list[str]:
+    """Return what the kernel did not take as it is written, a line for each value."""
+    said = {key: kernel_text(answer, key, wisdom) for key, answer in answers.items()}
+    return [f"{key}, as it is written: {words}" for key, words in said.items() if words]
+
+
+def _badness(one: Looked) -> tuple[int, float]:
+    figure = one.kept.figure
+    if one.kept.outcome == HARMS:
+        figure = one.kept.harm if is_worse(one.kept.harm) else one.tried.others
+    rank = len(_WORST) - _WORST.index(one.kept.outcome)
+    if figure is None:
+        return rank, 0.0
+    return rank, -figure.interval.estimate if figure.rising else figure.interval.estimate
+
+
+def _short(value: float) -> str:
+    return f"{value:.0f}" if abs(value) >= 100 else f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
