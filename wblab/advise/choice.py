@@ -19,6 +19,7 @@ UNNOTICED_S = UNNOTICED["longest_pause_s"]
 LEAST_GAIN = 0.2  # of the longest pause
 HALVING = 0.2  # of the offender's rate: what a halving of the longest pause is worth
 _SAME = 0.1  # halvings
+_NOTHING = 0.005  # of the offender's rate
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,8 @@ def _price(row: Figures) -> float:
 
 def _said(row: Figures, *, with_name: bool = True) -> str:
     name = f"{row.name}, " if with_name else ""
-    return f"{name}{row.mean('longest_pause_s'):.2f} s expected for {row.cost:.0%} of the offender's rate"
+    cost = f"for {row.cost:.0%} of the offender's rate" if row.cost >= _NOTHING else "at no cost for the offender"
+    return f"{name}{row.mean('longest_pause_s'):.2f} s expected {cost}"
 
 
 def _helps(row: Figures, now_s: float) -> bool:
