@@ -45,6 +45,7 @@ def _age(mount: Path, used_bytes: int, how: int, progress: Callable[[], None]) -
             checked(libc.fallocate(fd, _PUNCH, c_int64(at * block), c_int64(hole * block)))
             at += hole + 1
             if number % _OFTEN == 0:
+                os.fsync(fd)  # XFS goes through all that was freed and is not in its log yet for each block it takes
                 progress()
         os.close(fd)
 
