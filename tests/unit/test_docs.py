@@ -15,7 +15,7 @@ from wblab.core.errors import WblabError
 from wblab.core.loads import KINDS
 from wblab.lab.distributions import ALL
 from wblab.lab.packages import HEADERS, PROGRAMS
-from wblab.lab.places import MATRICES, ROOT
+from wblab.lab.places import EXPLORATIONS, MATRICES, ROOT
 from wblab.lab.specfile import find_spec, preset_names, read_spec
 from wblab.why.kinds import KINDS as WAITS
 
@@ -127,9 +127,10 @@ def test_programs_of_a_checkout_are_shown_at_work():
     assert {"./experiment.py", "./load.py"} <= {command.split()[0] for command in COMMANDS}
 
 
-def test_every_preset_and_matrix_is_explained():
+def test_every_preset_matrix_and_exploration_is_explained():
     explained = re.findall(r"^\| `([a-z0-9-]+)` \|", (DOCS / "reference/experiments.md").read_text(), re.MULTILINE)
-    assert sorted(explained) == sorted([*preset_names(), *(path.stem for path in MATRICES.glob("*.toml"))])
+    several = (path.stem for folder in (MATRICES, EXPLORATIONS) for path in folder.glob("*.toml"))
+    assert sorted(explained) == sorted([*preset_names(), *several])
 
 
 def test_every_kind_of_load_is_explained_with_its_parameters():
