@@ -12,6 +12,7 @@ from wblab.advise.remedies import read_remedies
 from wblab.advise.site import Site, find_site
 from wblab.core.errors import InputError
 from wblab.core.loads import Load
+from wblab.core.loads.files import OnFile
 from wblab.core.spec import Disk
 from wblab.data.run import Run, find_run, read_run
 from wblab.lab.disks import read_disk
@@ -66,13 +67,18 @@ def likeness(text: str, results: Path) -> tuple[Run | None, dict[str, Load]]:
     if is_record(path) and RUN.read(path)["kind"] == LIVE:
         return read_run(path.parent), {}
     spec = read_spec(path)
-    loads = {name: replace(load, disk="") for name, load in spec.load.items() if load.role != "offender"}
+    loads = {name: _on_one_disk(name, load) for name, load in spec.load.items() if load.role != "offender"}
     for name, load in loads.items():
         if load.raw or load.needs_lab:
             raise InputError(f"--like {text}: the twin has no place for its load {name!r}: give a spec without it")
     if not any(load.role == "innocent" for load in loads.values()):
         raise InputError(f"--like {text}: it has no innocent load, whose pauses would count: give another spec")
     return None, loads
+
+
+def _on_one_disk(name: str, load: Load) -> Load:
+    """Return a load as it is on the twin's disk, where files of several disks would meet: each has its load's name."""
+    return replace(load, disk="", file=name) if isinstance(load, OnFile) else replace(load, disk="")
 
 
 def _machine(

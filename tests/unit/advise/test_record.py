@@ -132,6 +132,8 @@ def test_loads_of_a_spec_are_its_innocent_ones(tmp_path):
     assert live is None
     assert loads
     assert all(load.role != "offender" and not load.disk for load in loads.values())
+    files = [file for load in loads.values() for file in vars(load).get("file", "").split()]
+    assert len(set(files)) == len(files) == 4  # those of the two disks are apart
     with pytest.raises(InputError, match=r"--like: no spec 'nothing'.*or a live run"):
         likeness("nothing", tmp_path)
 
