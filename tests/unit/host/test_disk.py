@@ -210,7 +210,9 @@ def test_loop_devices_that_are_mounted_do_not_matter(tmp_path, filesystem):
     mounted.mkdir()
     image.write_bytes(bytes(8 * MIB))
     subprocess.run([tool_path("mke2fs"), "-q", "-F", "-t", "ext2", image], check=True)
-    subprocess.run(["mount", "-o", "loop", image, mounted], check=True)
+    done = subprocess.run(["mount", "-o", "loop", image, mounted], capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip(f"cannot mount: {done.stderr.strip()}")  # a container without loop devices
     try:
         with formatted(Disk(size=MIN_DISK[filesystem], filesystem=filesystem, write_bps=1), 1):
             pass
