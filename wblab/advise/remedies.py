@@ -20,12 +20,11 @@ from typing import Any, get_args
 
 from wblab.advise.amounts import in_bytes, share
 from wblab.core.errors import InputError, nearest
-from wblab.core.files import parse_toml, read_bytes
 from wblab.core.spec import Scheduler
 from wblab.core.tables import from_table
 from wblab.core.units import NS_PER_S, Nanoseconds
 from wblab.lab.places import REMEDIES
-from wblab.lab.specfile import MOST_BYTES
+from wblab.lab.tomlfile import read_toml
 from wblab.twin.machine import WHOLE, Group, Machine, Queue
 
 NOW = "now"  # the machine as it is
@@ -84,12 +83,7 @@ def read_remedies(paths: Iterable[Path] = ()) -> dict[str, Remedy]:
     """Return the remedies of some files, by default of all that come with the lab. Raises InputError."""
     found: dict[str, Remedy] = {}
     for path in paths or sorted(REMEDIES.glob("*.toml")):
-        try:
-            table = parse_toml(read_bytes(path, MOST_BYTES, follow=True))
-        except OSError as error:
-            raise InputError(f"cannot read the remedies {str(path)!r}: {error.strerror}") from None
-        except ValueError as error:  # also TOMLDecodeError, UnicodeDecodeError
-            raise InputError(f"{str(path)!r} is not a TOML file: {error}") from None
+        table = read_toml(path, "remedies")
         try:
             for remedy in parse_remedies(table, found).values():
                 found[remedy.name] = remedy

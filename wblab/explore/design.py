@@ -35,13 +35,12 @@ from typing import Any
 
 from wblab.core.check import check_name
 from wblab.core.errors import InputError, nearest
-from wblab.core.files import parse_toml, read_bytes
 from wblab.core.tables import from_table
 from wblab.explore import arithmetic
 from wblab.explore.factors import Factor, Level, Levels, Range, measure
 from wblab.explore.responses import Response, read_responses
 from wblab.lab.places import EXPLORATIONS
-from wblab.lab.specfile import MOST_BYTES
+from wblab.lab.tomlfile import read_toml
 from wblab.matrix.cells import label
 from wblab.matrix.plan import MAX_RUNS, seeds_of
 
@@ -90,12 +89,7 @@ def find_design(text: str) -> Path:
 
 def read_design(path: Path) -> Design:
     """Return the design in a file. Raises InputError; what is wrong with single rows, their specs say later."""
-    try:
-        table = parse_toml(read_bytes(path, MOST_BYTES, follow=True))
-    except OSError as error:
-        raise InputError(f"cannot read the design {str(path)!r}: {error.strerror}") from None
-    except ValueError as error:  # also TOMLDecodeError, UnicodeDecodeError
-        raise InputError(f"{str(path)!r} is not a TOML file: {error}") from None
+    table = read_toml(path, "design")
     table.setdefault("name", path.stem)
     try:
         return design_of(table)

@@ -9,10 +9,10 @@ from typing import Any
 
 from wblab.core.check import DISK_NAME, MODEL_KEYS
 from wblab.core.errors import InputError, nearest
-from wblab.core.files import parse_toml, read_bytes
 from wblab.core.spec import Disk
 from wblab.core.tables import from_table
 from wblab.lab.places import DISKS
+from wblab.lab.tomlfile import read_toml
 
 _MOST_BYTES = 1 << 20  # of a file
 _KEYS = ("model", "write_bps", *MODEL_KEYS)
@@ -49,12 +49,7 @@ def _table(name: str) -> dict[str, Any]:
             near = nearest(name, names)
             raise InputError(f"no disk {name!r}{near}: give one of {', '.join(names)}, or a TOML file")
         path = DISKS / f"{name}.toml"
-    try:
-        table = parse_toml(read_bytes(path, _MOST_BYTES, follow=True)).get("disk")
-    except OSError as error:
-        raise InputError(f"cannot read the disk {str(path)!r}: {error.strerror}") from None
-    except ValueError as error:  # also TOMLDecodeError, UnicodeDecodeError
-        raise InputError(f"{str(path)!r} is not a TOML file: {error}") from None
+    table = read_toml(path, "disk", _MOST_BYTES).get("disk")
     if not isinstance(table, dict) or table.get("model") != "device":
         raise InputError(f'{str(path)!r} has no table [disk] with model = "device": wblab disk measure makes one')
     for key in table:

@@ -7,13 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from wblab.core.errors import InputError, nearest
-from wblab.core.files import parse_toml, read_bytes
 from wblab.core.spec import Spec
 from wblab.core.tables import from_table
 from wblab.lab.formats import EXPERIMENT, LIVE, RUN
 from wblab.lab.places import PRESETS
-
-MOST_BYTES = 8 << 20  # of a spec
+from wblab.lab.tomlfile import read_toml
 
 
 def preset_names() -> list[str]:
@@ -56,18 +54,9 @@ def is_record(path: Path) -> bool:
 
 def read_table(path: Path) -> dict[str, Any]:
     """Return the table in a spec's file, named after the file where it has no name. Raises InputError."""
-    table = _recorded(path) if is_record(path) else _written(path)
+    table = _recorded(path) if is_record(path) else read_toml(path, "spec")
     table.setdefault("name", path.stem)
     return table
-
-
-def _written(path: Path) -> dict[str, Any]:
-    try:
-        return parse_toml(read_bytes(path, MOST_BYTES, follow=True))
-    except OSError as error:
-        raise InputError(f"cannot read the spec {str(path)!r}: {error.strerror}") from None
-    except ValueError as error:  # also TOMLDecodeError, UnicodeDecodeError
-        raise InputError(f"{str(path)!r} is not a TOML file: {error}") from None
 
 
 def _recorded(path: Path) -> dict[str, Any]:

@@ -23,13 +23,13 @@ from typing import Any, Literal
 
 from wblab.core.check import check_name, check_spec
 from wblab.core.errors import InputError
-from wblab.core.files import parse_toml, read_bytes
 from wblab.core.spec import Spec
 from wblab.core.tables import from_table, to_table
 from wblab.core.units import Nanoseconds
 from wblab.host.blame import is_wanted
 from wblab.lab.places import MATRICES
-from wblab.lab.specfile import MOST_BYTES, is_record
+from wblab.lab.specfile import is_record
+from wblab.lab.tomlfile import read_toml
 from wblab.matrix.cells import Cell, Label, check_keys, find_base, label, make_cell, start_table
 
 BUILT = "built"  # `kernel = "built"`: every series that is built on this machine
@@ -90,12 +90,7 @@ def read_matrix(path: Path, *, built: Sequence[str] = (), seeds: Sequence[int] =
 
     built: the kernels that stand for `kernel = "built"`.
     """
-    try:
-        table = parse_toml(read_bytes(path, MOST_BYTES, follow=True))
-    except OSError as error:
-        raise InputError(f"cannot read the matrix {str(path)!r}: {error.strerror}") from None
-    except ValueError as error:  # also TOMLDecodeError, UnicodeDecodeError
-        raise InputError(f"{str(path)!r} is not a TOML file: {error}") from None
+    table = read_toml(path, "matrix")
     table.setdefault("name", path.stem)
     try:
         return expand(table, path.parent, built=built, seeds=seeds)

@@ -8,11 +8,10 @@ from typing import Literal
 
 from wblab.core.check import DIRTY_SYSCTLS, check_name
 from wblab.core.errors import InputError, nearest
-from wblab.core.files import parse_toml, read_bytes
 from wblab.core.tables import from_table
 from wblab.core.units import Bytes, BytesPerSecond, Nanoseconds, parse_bytes
 from wblab.lab.places import TRIALS
-from wblab.lab.specfile import MOST_BYTES
+from wblab.lab.tomlfile import read_toml
 
 WISDOM = TRIALS / "folk-wisdom.toml"
 DEFAULT = "default"  # in place of an advice: nothing is set
@@ -162,12 +161,7 @@ class Wisdom:
 
 def read_wisdom(path: Path = WISDOM) -> Wisdom:
     """Return the recommendations in a file. Raises InputError for what is wrong with any."""
-    try:
-        table = parse_toml(read_bytes(path, MOST_BYTES, follow=True))
-    except OSError as error:
-        raise InputError(f"cannot read the recommendations {str(path)!r}: {error.strerror}") from None
-    except ValueError as error:  # also TOMLDecodeError, UnicodeDecodeError
-        raise InputError(f"{str(path)!r} is not a TOML file: {error}") from None
+    table = read_toml(path, "recommendations")
     try:
         wisdom = from_table(Wisdom, table)
         _check(wisdom)
