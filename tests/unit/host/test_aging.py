@@ -1,29 +1,23 @@
 """An aged disk is made once, kept whole or not at all, and copied; a script takes the place of the guest."""
 
 import os
-import sys
 from dataclasses import replace
 from multiprocessing.pool import ThreadPool
 
 import pytest
+from support.scripted import scripted
 
 from wblab.core.errors import WblabError
 from wblab.core.spec import Disk, Spec
 from wblab.host import aging
 from wblab.host.disk import made_disk, mkfs_of
-from wblab.host.sandbox import Sandbox
-from wblab.kernels import Kernel
 from wblab.lab.progress import silent
 
 MIB = 1 << 20
 DISK = Disk(size=16 * MIB, used=20, write_bps=1)
 SPEC = Spec(name="aged", memory=64 * MIB, disk={"disk": DISK}, load={})
-GUEST = """#!{python} -IS
-import json, os, time
-scratch = os.readlink("/proc/self/fd/11")
-def say(phase, **detail):
-    os.write(13, json.dumps({{"phase": phase, "guest_ns": 0, "detail": detail}}).encode() + b"\\n")
-told = json.load(open(f"{{scratch}}/guest.json"))
+GUEST = """
+told = json.load(open(f"{scratch}/guest.json"))
 disk = told["spec"]["disk"]
 assert (told["age"], disk["used"], disk["layout"], disk["size"]) == (True, 20, 6, 16 << 20)
 assert os.pread(12, 2, 1080) == b"\\x53\\xef"
@@ -36,16 +30,8 @@ BAD = "say('failed', reason='no room')\nsay('power off')\n"
 @pytest.fixture
 def kernel(tmp_path, monkeypatch, shm):
     """Return what makes a script that takes the place of a kernel."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(aging, "guest_sandbox", lambda *_, **__: Sandbox(runs=["/"], reads=["/"], calls=""))
-
-    def make(code):
-        path = tmp_path / "linux"
-        path.write_text(GUEST.format(python=sys.executable) + code)
-        path.chmod(0o755)
-        return Kernel(path, None, "7.3", "7.3.0", "", (), "0" * 64, "a script", "none")
-
-    return make
+    make = scripted(tmp_path, monkeypatch, "wblab.host.aging")
+    return lambda code: make(GUEST + code)
 
 
 def furnished(kernel, tmp_path, spec=SPEC, report=silent):

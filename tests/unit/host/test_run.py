@@ -1,18 +1,15 @@
 import json
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from support.scripted import scripted
 
 from wblab.core.errors import WblabError
 from wblab.core.spec import Spec
 from wblab.core.tables import from_table
-from wblab.host import run as module
 from wblab.host.request import Request
 from wblab.host.run import RunFailedError, expected_duration_ns, run_experiment
-from wblab.host.sandbox import Sandbox
-from wblab.kernels import Kernel
 
 SPEC = from_table(
     Spec,
@@ -26,12 +23,6 @@ SPEC = from_table(
         },
     },
 )
-GUEST = """#!{python} -IS
-import json, os, sys, time
-scratch = os.readlink("/proc/self/fd/11")
-def say(phase, guest_ns=0, **detail):
-    os.write(13, json.dumps({{"phase": phase, "guest_ns": guest_ns, "detail": detail}}).encode() + b"\\n")
-"""
 GOOD = """
 parameters = json.load(open(f"{scratch}/guest.json"))
 assert sorted(os.listdir(scratch)) == ["experiment.pyz", "guest.json", "left"]
@@ -47,17 +38,7 @@ say("power off", 9 * 10**9)
 @pytest.fixture
 def kernel(tmp_path, monkeypatch, shm):
     """Make a script in place of a kernel."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    # The script needs more of the host than a kernel does.
-    monkeypatch.setattr(module, "guest_sandbox", lambda *_, **__: Sandbox(runs=["/"], reads=["/"], calls=""))
-
-    def make(code):
-        path = tmp_path / "linux"
-        path.write_text(GUEST.format(python=sys.executable) + code)
-        path.chmod(0o755)
-        return Kernel(path, None, "7.3", "7.3.0", "", (), "0" * 64, "a script", "none")
-
-    return make
+    return scripted(tmp_path, monkeypatch, "wblab.host.run")
 
 
 def test_a_run_that_succeeds(kernel, tmp_path):

@@ -1,11 +1,11 @@
 """Pictures, words and pages of comparisons."""
 
 import re
-from html.parser import HTMLParser
 
 import numpy as np
 import pandas as pd
 import pytest
+from support.pages import Page
 
 from wblab.core.errors import InputError, WblabError
 from wblab.data.comparison import About, compare
@@ -170,21 +170,9 @@ def test_what_many_looks_ask_of_each_is_said(groups):
     assert [percentage(share) for share in (0.95, 0.05, 0.9986, 1.0)] == ["95%", "5%", "99.86%", "100%"]
 
 
-class _Page(HTMLParser):
-    """Collects the tags of a page, and what they would load."""
-
-    def __init__(self):
-        super().__init__()
-        self.tags, self.loads = [], []
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append(tag)
-        self.loads += [value for name, value in attrs if name in {"src", "href", "xlink:href"} and value[0] != "#"]
-
-
 def test_a_page_stands_alone_and_escapes_names(factorial):
     text = report(factorial, "A <title>")
-    page = _Page()
+    page = Page()
     page.feed(text)
     assert page.loads == []
     assert "script" not in page.tags

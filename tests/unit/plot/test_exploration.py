@@ -2,11 +2,11 @@
 
 import re
 from dataclasses import replace
-from html.parser import HTMLParser
 
 import numpy as np
 import pytest
 from support.explored import design, observed
+from support.pages import Page
 
 from wblab.lab.tables import Table
 from wblab.plot.comparison import svg
@@ -168,22 +168,10 @@ def test_the_terminal_gets_sentences_and_tables(analysis, data):
     assert "3 of 1024 rows have no pause, and are left out" in parts
 
 
-class _Page(HTMLParser):
-    """Collects the tags of a page, and what they would load."""
-
-    def __init__(self):
-        super().__init__()
-        self.tags, self.loads = [], []
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append(tag)
-        self.loads += [value for name, value in attrs if name in {"src", "href", "xlink:href"} and value[0] != "#"]
-
-
 def test_a_page_stands_alone_and_escapes_names(analysis, data):
     pause, _, same = analysis.findings
     text = exploration_page(replace(analysis, findings=(pause, same)), data, "A <title>")
-    page = _Page()
+    page = Page()
     page.feed(text)
     assert all(load.startswith("data:image/png;base64,") for load in page.loads)
     assert "script" not in page.tags
