@@ -97,12 +97,13 @@ def plan(now: Machine, site: Site, remedies: Mapping[str, Remedy], seeds: Sequen
         else:
             tried[name] = _State(remedy, then)
     factor = fine_factor(now, [state.machine for state in tried.values()])
-    for name in [name for name, state in tried.items() if _least_bytes(state.machine) < factor * _COARSE_BYTES]:
+    for name in [name for name, state in tried.items() if _is_too_little(state.machine, factor)]:
         left_out[name] = "is too little for a twin of this machine: it would be a few pages"
         del tried[name]
     if not tried:
         raise InputError(f"no remedy can be tried here: {'; '.join(f'{k}: {v}' for k, v in left_out.items())}")
-    states = [_State(Remedy(name=NOW, about="as it is set"), now), *tried.values(), *_joined(now, list(tried.values()))]
+    both = [state for state in _joined(now, list(tried.values())) if not _is_too_little(state.machine, factor)]
+    states = [_State(Remedy(name=NOW, about="as it is set"), now), *tried.values(), *both]
     digits = len(str(len(states) - 1))
     options = [_option(now, state, f"{number:0{digits}}", factor, kernel) for number, state in enumerate(states)]
     alone = [option for option in options if not option.of]
@@ -143,6 +144,10 @@ def fine_factor(now: Machine, others: Sequence[Machine]) -> int:
     request = now.queue.request_bytes / _PAGE_BYTES if now.queue else finest
     least = max(now.memory_bytes / _LARGEST_GUEST_BYTES, now.offender_bytes / _MOST_WRITTEN_BYTES)
     return max(1, int(min(factor_of(now), max(least, min(finest, request)))))
+
+
+def _is_too_little(machine: Machine, factor: int) -> bool:
+    return _least_bytes(machine) < factor * _COARSE_BYTES
 
 
 def _least_bytes(machine: Machine) -> float:

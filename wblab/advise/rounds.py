@@ -7,8 +7,9 @@ advice which was interrupted goes on with the same.
 
 from collections.abc import Sequence
 
-from wblab.advise.plan import Option
+from wblab.advise.plan import Candidate, Option
 from wblab.advise.result import Result
+from wblab.advise.settings import Where
 
 BEST = 3
 
@@ -18,14 +19,14 @@ def second_round(found: Result) -> list[Option]:
     tried = {candidate.name for candidate in found.advice.candidates}
     if any(option.candidate.name in tried for option in found.advice.pairs):
         return []
-    return pairs_of_best([row.name for row in found.helping], found.advice.pairs)
+    return pairs_of_best([found.advice.candidate(row.name) for row in found.helping], found.advice.pairs)
 
 
-def pairs_of_best(helping: Sequence[str], pairs: Sequence[Option]) -> list[Option]:
-    """Return the pairs of the best remedies. helping: their names, the best first; pairs: all that there can be."""
-    possible = {frozenset(option.of) for option in pairs}
-    best: list[str] = []
-    for name in helping:
-        if len(best) < BEST and all(frozenset((name, other)) in possible for other in best):
-            best.append(name)
-    return [option for option in pairs if set(option.of) <= set(best)]
+def pairs_of_best(helping: Sequence[Candidate], pairs: Sequence[Option]) -> list[Option]:
+    """Return the pairs of the best remedies. helping: what helps, the best first; pairs: all that there can be."""
+    best: dict[str, set[tuple[Where, str]]] = {}
+    for candidate in helping:
+        sets = {(item.where, item.key) for item in candidate.wanted}
+        if len(best) < BEST and not any(sets & others for others in best.values()):
+            best[candidate.name] = sets
+    return [option for option in pairs if best.keys() >= set(option.of)]
