@@ -27,7 +27,7 @@ def advise(shared_lab, tmp_path, monkeypatch, capsys):
     (tmp_path / "remedies").mkdir()
     (tmp_path / "remedies/some.toml").write_text(REMEDIES)
     monkeypatch.setattr(remedies, "REMEDIES", tmp_path / "remedies")
-    monkeypatch.setattr(begin, "find_site", lambda directory: SITE)
+    monkeypatch.setattr("wblab.advise.site.find_site", lambda directory: SITE)
     monkeypatch.setattr(begin, "_machine", lambda *given: (replace(MACHINE, write_bps=50 << 20), (), []))
     monkeypatch.setattr("wblab.advise.record._before", lambda planned, site: {})
 

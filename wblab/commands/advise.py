@@ -118,6 +118,7 @@ def _planned(arguments: argparse.Namespace, shelf: "Shelf") -> "Planned":
     from wblab.advise.begin import Question, begin
     from wblab.advise.measure import MOST_BYTES, SECONDS, TIMES
     from wblab.advise.record import packed
+    from wblab.advise.site import find_site
     from wblab.commands.runs import Planned
     from wblab.kernels import full_name
     from wblab.lab.progress import bar
@@ -127,7 +128,7 @@ def _planned(arguments: argparse.Namespace, shelf: "Shelf") -> "Planned":
         return _resumed(arguments, shelf)
     shelf(arguments.kernel)  # before the disk is measured
     question = Question(
-        directory=arguments.dir or Path(),
+        site=find_site(arguments.dir or Path()),
         disk=arguments.disk or "",
         like=arguments.like or "",
         seeds=range(1, arguments.seeds + 1),
@@ -135,7 +136,7 @@ def _planned(arguments: argparse.Namespace, shelf: "Shelf") -> "Planned":
     )
     if not arguments.disk:
         said = f"up to {TIMES * MOST_BYTES >> 20} MiB are written and removed again, in up to {TIMES * SECONDS:.0f} s"
-        print(printable(f"wblab: the disk below {str(question.directory)!r} is measured: {said}"), file=sys.stderr)
+        print(printable(f"wblab: the disk below {question.site.directory!r} is measured: {said}"), file=sys.stderr)
     with bar("disk") as report:
         planned, advice = begin(question, results(arguments), report)
     return Planned(planned.matrix, described(planned.matrix, shelf), beside=packed(advice))

@@ -156,4 +156,5 @@ def test_a_mistake_is_one_line_and_nothing_begins(tmp_path, capsys, monkeypatch,
     assert main(["advise", "--exp", str(tmp_path), *arguments]) == 2
     errors = capsys.readouterr().err.splitlines()
     assert message in errors[-1]
+    assert not any("is measured" in line for line in errors)
     assert not any(tmp_path.iterdir())
