@@ -50,7 +50,7 @@ def choose(
     if not best:
         few = min((len(row.outcomes) for row in (now, *others)), default=0)
         said = f"of {len(others)} remedies none shortens the longest pause by a fifth beyond what chance could"
-        return Choice(None, f"{said}, with {few} runs each: more may tell (--seeds)")
+        return Choice(None, f"{said}, with {few} run{'s' * (few != 1)} each: more may tell (--seeds)")
     most = _price(best[0])
     shortest = min(best, key=lambda row: row.mean("longest_pause_s"))
     if most >= _halvings(pause_s):
