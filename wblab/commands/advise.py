@@ -56,8 +56,9 @@ def _advise(arguments: argparse.Namespace) -> None:
         return
     from wblab.advise.record import check_store, read_advice
     from wblab.advise.result import result_of
-    from wblab.commands.runs import begun, failed, print_failures, run_store
+    from wblab.commands.runs import begun, failed, print_failures
     from wblab.kernels import built_kernels
+    from wblab.matrix.run import run_store
 
     shelf = built_kernels(arguments.kernel)
     with begun(arguments, shelf, _planned(arguments, shelf), "wblab advise --resume") as (store, client):

@@ -13,6 +13,7 @@ from wblab.trial.plan import ADVICE, GROUND, SCALING
 from wblab.trial.scale import background_bytes
 from wblab.trial.verdict import (
     HARM_PERCENT,
+    LOOKS,
     NOTICED_S,
     RELIEF_PERCENT,
     Figure,
@@ -87,11 +88,14 @@ class Tried:
         return self.value.is_setting and judge(self.relief) == "holds"
 
 
-def judged(found: Measured, cells: Sequence[Cell]) -> list[Tried]:
-    """Return what became of all values that were tried, all verdicts corrected together."""
+def judged(found: Measured, cells: Sequence[Cell], *, looks: int = LOOKS) -> list[Tried]:
+    """Return what became of all values that were tried, all verdicts corrected together.
+
+    looks: how often these are looked at, at most.
+    """
     tried = list(_tried(found, cells))
     figures = [figure for item in tried for figure in _claims(item) if figure is not None]
-    shown = iter(corrected(figures))
+    shown = iter(corrected(figures, looks))
 
     def next_of(figure: Figure | None) -> Figure | None:
         return None if figure is None else next(shown)
