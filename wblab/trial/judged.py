@@ -49,7 +49,7 @@ class Tried:
     """A value on one ground, scaled in one way, and how it compares with the default.
 
     others: the innocents' longest stop, as a ratio, beside HARM_PERCENT; relief: the same beside RELIEF_PERCENT. cost:
-    the offender's rate, as a ratio. refused: what of it the kernel does not take there.
+    the offender's rate, as a ratio. refused: what of it the kernel does not take there. failed: why else no run counts.
     """
 
     key: str
@@ -61,6 +61,7 @@ class Tried:
     cost: Figure | None
     kept: tuple[Kept, ...]
     refused: str = ""
+    failed: str = ""
 
     @property
     def ground(self) -> str:
@@ -127,7 +128,8 @@ def _tried(found: Measured, cells: Sequence[Cell]) -> Iterator[Tried]:
             for promise in _promises(found, cell)
             if not _is_short(promise, found, default)
         )
-        yield Tried(key, advice, value, cell, others, relief, cost, kept, found.refused.get(cell.name, ""))
+        refused, failed = (reasons.get(cell.name, "") for reasons in (found.refused, found.failed))
+        yield Tried(key, advice, value, cell, others, relief, cost, kept, refused, failed)
 
 
 def _promises(found: Measured, cell: Cell) -> list[Promise]:
