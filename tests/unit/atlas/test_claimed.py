@@ -1,9 +1,10 @@
-"""A square: which runs it needs on its filesystem, and when it is out of date."""
+"""A square of claims: which runs it needs on its filesystem, and when it is out of date."""
 
 import pytest
 
-from wblab.atlas import square as module
-from wblab.atlas.square import FILESYSTEMS, Square, on_filesystem, planned
+from wblab.atlas import claimed as module
+from wblab.atlas.claimed import planned
+from wblab.atlas.square import FILESYSTEMS, Square, on_filesystem
 from wblab.claims.cases import CASES, case_spec
 from wblab.claims.registry import WORKS
 from wblab.core.check import check_spec
@@ -37,6 +38,12 @@ def test_disks_without_one_and_what_every_filesystem_is_mounted_with_stay():
     assert sync.disk["disk"].mount_options == ("sync",)
 
 
+def test_a_disk_may_keep_what_it_has_if_that_is_no_default():
+    spec = on_filesystem(case_spec("ext2", 1), "xfs", "ext4")
+    assert spec == case_spec("ext2", 1)
+    assert on_filesystem(case_spec("ext4", 1), "xfs", "ext4").disk["disk"].filesystem == "xfs"
+
+
 def test_what_a_disk_lies_on_is_made_large_enough():
     spec = on_filesystem(case_spec("linear-ext4", 1), "xfs")
     assert spec.disk["line"].filesystem == "xfs"
@@ -58,7 +65,7 @@ def test_all_cases_are_runs_or_have_a_reason():
 
 def test_another_kernel_case_or_judge_makes_another_square(monkeypatch):
     def made_of(**given):
-        options = {"series": "7.2", "filesystem": "xfs", "work": "li"} | given
+        options = {"series": "7.2", "filesystem": "xfs", "source": "li"} | given
         return planned(Square(**options), 1, lambda name: Kernel()).made_of
 
     first = made_of()
@@ -67,7 +74,7 @@ def test_another_kernel_case_or_judge_makes_another_square(monkeypatch):
     monkeypatch.setattr(Kernel, "build_id", "c" * 40)
     second = made_of()
     assert second != first
-    monkeypatch.setattr(module, "_judging", lambda: "another")
+    monkeypatch.setattr(module, "code_of", lambda *rooms: "another")
     third = made_of()
     assert third != second
     monkeypatch.setitem(CASES, "mirror", CASES["linear"])
