@@ -125,6 +125,15 @@ def headline(finding: Finding, observed: Observed) -> str:
     return f"{printable(finding.response)}: {finding.rows} rows, {said}"
 
 
+def beyond_sentences(finding: Finding) -> list[str]:
+    """Return the shares of rows above bounds, in a sentence; none where none was asked for."""
+    said = [
+        f"{quantity(of.bound, finding.unit)} in {percent(of.inside / of.rows)} ({interval(of.low, of.high)})"
+        for of in finding.beyond
+    ]
+    return [f"More than {', '.join(said)} of the rows."] if said else []
+
+
 def tail_sentences(finding: Finding) -> list[str]:
     """Return which levels lead into the worst tenth, and which out of it."""
     tail = finding.tail
@@ -199,7 +208,7 @@ def summary(analysis: Analysis, observed: Observed) -> Iterator[str | Table]:
         if finding.views:
             yield _effects_table(finding, analysis.factors)
             yield _looks(finding, analysis.factors)
-        yield from tail_sentences(finding)
+        yield from (*beyond_sentences(finding), *tail_sentences(finding))
         if finding.views:
             yield from region_sentences(finding.region, units)
         yield from filter(None, (witness_sentence(finding), *finding.notes))

@@ -27,7 +27,7 @@ class Factor:
 class Response:
     """What each run measured. unit: s, bytes, bytes/s, or nothing. values: of each row; NaN where the run failed.
 
-    log: its logarithm is worth a look, whatever its range is.
+    log: its logarithm is worth a look, whatever its range is. above: it is of interest how many rows measured more.
     """
 
     name: str
@@ -35,6 +35,7 @@ class Response:
     values: Values
     more_is_better: bool = False
     log: bool = False
+    above: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
