@@ -47,12 +47,12 @@ class Response:
         """The unit of its metric; empty of one without."""
         return next((unit for end, (unit, _) in _UNITS.items() if self.metric.endswith(end)), "")
 
-    def bounds(self) -> tuple[float, ...]:
-        """What `above` says, in that unit. Raises InputError."""
+    def bounds(self) -> dict[str, float]:
+        """Return what `above` says in that unit, by how it is written. Raises InputError."""
         read = next((read for end, (_, read) in _UNITS.items() if self.metric.endswith(end)), float)
         try:
-            bounds = tuple(float(read(text)) for text in self.above)
-            if not all(map(isfinite, bounds)):
+            bounds = {text: float(read(text)) for text in self.above}
+            if not all(map(isfinite, bounds.values())):
                 raise ValueError("is not finite")
         except ValueError:
             raise InputError(f"responses.{self.name}.above: {list(self.above)!r}: write numbers") from None

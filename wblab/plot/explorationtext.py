@@ -128,8 +128,7 @@ def headline(finding: Finding, observed: Observed) -> str:
 def beyond_sentences(finding: Finding) -> list[str]:
     """Return the shares of rows above bounds, in a sentence; none where none was asked for."""
     said = [
-        f"{quantity(of.bound, finding.unit)} in {percent(of.inside / of.rows)} ({interval(of.low, of.high)})"
-        for of in finding.beyond
+        f"{printable(of.name)} in {percent(of.inside / of.rows)} ({interval(of.low, of.high)})" for of in finding.beyond
     ]
     return [f"More than {', '.join(said)} of the rows."] if said else []
 

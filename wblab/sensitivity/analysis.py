@@ -144,7 +144,7 @@ def _finding(observed: Observed, response: Response, seed: int, sampling: Sampli
         region=best_region(observed, response, costs, generator(seed, response.name, "region")),
         fronts=tuple(Front(cost.name, tuple(front(response, cost).tolist())) for cost in costs),
         notes=tuple(_notes(response, values, len(known), scales)),
-        beyond=tuple(beyond(values, bound) for bound in response.above if len(values)),
+        beyond=tuple(beyond(values, *bound) for bound in response.above.items() if len(values)),
     )
 
 

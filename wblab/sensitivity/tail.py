@@ -51,6 +51,7 @@ class LevelTail:
 class Beyond:
     """How many of the rows measured more than a bound. low, high: a 95 % interval of the share (Wilson)."""
 
+    name: str
     bound: float
     rows: int
     inside: int
@@ -192,11 +193,11 @@ def _corrected(counted: Sequence[tuple[str, str, int, int]], total: int, inside:
     return np.array(found, np.float64)
 
 
-def beyond(values: Values, bound: float) -> Beyond:
+def beyond(values: Values, name: str, bound: float) -> Beyond:
     """Return how many of these, one at least, are more than a bound."""
     inside = int((values > bound).sum())
     low, high = wilson(inside, len(values), _CONFIDENCE)
-    return Beyond(bound, len(values), inside, float(low), float(high))
+    return Beyond(name, bound, len(values), inside, float(low), float(high))
 
 
 def wilson(hits: ArrayLike, rows: ArrayLike, confidence: float) -> tuple[Values, Values]:

@@ -47,7 +47,7 @@ def test_a_bound_of_a_response_has_its_metrics_unit():
     table = {"pause": {"metric": "longest_pause_s", "above": ["500ms", "2s"]}, "rate": {"metric": "throughput_bps"}}
     table["cycles"] = {"metric": "cycle_rate_hz", "above": ["0.5"]}
     pause, rate, cycles = design(responses=table).responses
-    assert (pause.bounds(), rate.bounds(), cycles.bounds()) == ((0.5, 2.0), (), (0.5,))
+    assert (pause.bounds(), rate.bounds(), cycles.bounds()) == ({"500ms": 0.5, "2s": 2.0}, {}, {"0.5": 0.5})
     assert [response.unit for response in (pause, rate, cycles)] == ["s", "bytes/s", "1/s"]
     for metric, bound, said in (
         ("longest_pause_s", "five", "write for example"),

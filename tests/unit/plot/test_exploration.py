@@ -47,7 +47,7 @@ def data():
         made,
         {
             "pause": pause,
-            "rate": Response("rate", "bytes/s", rate, more_is_better=True, above=(0.0, 1e9)),
+            "rate": Response("rate", "bytes/s", rate, more_is_better=True, above={"0": 0.0, "1GB/s": 1e9}),
             "same": np.zeros(1024),
         },
     )
@@ -135,7 +135,7 @@ def test_words(analysis, data):
     assert "(at most" in tail_sentences(rate)[0]
     assert tail_sentences(same) == beyond_sentences(pause) == []
     assert beyond_sentences(rate) == [
-        "More than 0 bytes/s in 100.0 % (99.6 to 100.0), 954 MiB/s in 0.0 % (0.0 to 0.4) of the rows."
+        "More than 0 in 100.0 % (99.6 to 100.0), 1GB/s in 0.0 % (0.0 to 0.4) of the rows."
     ]
     best, cost = region_sentences(pause.region, {"pause": "s", "rate": "bytes/s"})
     assert re.search(r"Best where .*limit< is limit<0 or limit<1", best)

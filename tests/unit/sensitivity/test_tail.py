@@ -98,6 +98,6 @@ def test_intervals_of_shares():
 
 
 def test_how_many_are_above_a_bound():
-    found = beyond(np.array([1.0, 2.0, 2.0, 3.0]), 2.0)
-    assert (found.bound, found.rows, found.inside) == (2.0, 4, 1)
+    found = beyond(np.array([1.0, 2.0, 2.0, 3.0]), "two", 2.0)
+    assert (found.name, found.bound, found.rows, found.inside) == ("two", 2.0, 4, 1)
     assert found.low < 0.25 < found.high
