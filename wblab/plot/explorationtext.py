@@ -49,7 +49,9 @@ def quantity(value: float, unit: str) -> str:
 
 def scale_of(value: float, unit: str) -> tuple[float, str]:
     """Return the unit that fits a value, and how much of the response's own it is: 20 ms has (0.001, "ms")."""
-    return next((of for of in _UNITS.get(unit, ()) if abs(value) >= of[0]), (1.0, unit))
+    if not value or unit not in _UNITS:
+        return 1.0, unit
+    return next((of for of in _UNITS[unit] if abs(value) >= of[0]), _UNITS[unit][-1])
 
 
 def percent(share: float) -> str:

@@ -108,6 +108,7 @@ def test_figures_that_would_be_empty_are_left_out(analysis, data):
         (0.0123, "s", "12.3 ms"),
         (134.2, "s", "134 s"),
         (3e-6, "s", "3.00 µs"),
+        (4e-8, "s", "0.0400 µs"),
         (1536.0, "bytes", "1.50 KiB"),
         (5 * 2**30, "bytes/s", "5.00 GiB/s"),
         (0.0, "s", "0 s"),
