@@ -17,7 +17,8 @@ from wblab.trial.words import Row, rows
 class Result:
     """A trial that was judged. kernel: what its record says of it. answers: what the kernel took, by value.
 
-    runs: how many there are; seeds: the most of a cell. filesystem: on which it was tried, if not on the presets' own.
+    runs: how many there are; seeds: the most of a cell. filesystem: of a square of an atlas, which keeps the runs'
+    records alone; else empty.
     """
 
     wisdom: Wisdom

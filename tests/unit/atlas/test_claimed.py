@@ -31,6 +31,11 @@ def test_each_disk_with_a_filesystem_gets_this_one():
     assert on_filesystem(case_spec("ext4", 1), "ext4") == case_spec("ext4", 1)
 
 
+@pytest.mark.parametrize(("filesystem", "size"), [("ext4", 130 << 20), ("btrfs", 300 << 20), ("f2fs", 300 << 20)])
+def test_what_loads_write_has_room_beside_what_a_filesystem_keeps(filesystem, size):
+    assert on_filesystem(case_spec("ext2", 1), filesystem).disk["disk"].size == size
+
+
 def test_disks_without_one_and_what_every_filesystem_is_mounted_with_stay():
     bare = on_filesystem(case_spec("bare", 1), "xfs")
     assert {disk.filesystem for disk in bare.disk.values()} == {"none"}
