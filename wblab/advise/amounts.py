@@ -8,6 +8,7 @@ from wblab.twin.machine import Machine
 
 _MIB, _PAGE_BYTES = 1 << 20, 4096
 _SHARE = re.compile(r"(\d{1,3}(?:\.\d{1,3})?) ?%")
+_OF_LIMIT = " of the limit"
 _TIME = re.compile(r".*[0-9 ](ns|us|µs|ms|s|min|h)")
 
 
@@ -24,9 +25,12 @@ def share(text: str) -> float | None:
 def in_bytes(text: str, machine: Machine) -> int:
     """Return an amount in bytes: '500ms', what the disk writes in that time; '5%' of the memory; '64MiB', as it is.
 
-    What is computed is in whole MiB, or below four in whole pages: a measurement says no more. Raises InputError.
+    '5% of the limit' is of the dirty threshold, in whole pages. What else is computed is in whole MiB, or below four in
+    whole pages: a measurement says no more. Raises InputError.
     """
     text = text.strip()
+    if text.endswith(_OF_LIMIT) and (part := share(text.removesuffix(_OF_LIMIT))) is not None:
+        return int(part * machine.dirty_bytes) // _PAGE_BYTES * _PAGE_BYTES
     if (part := share(text)) is not None:
         return _rounded(int(part * machine.memory_bytes))
     if _TIME.fullmatch(text):
@@ -35,7 +39,7 @@ def in_bytes(text: str, machine: Machine) -> int:
         return parse_bytes(text)
     except InputError:
         raise InputError(
-            f"{text!r} is no amount: write for example 500ms of the disk, 5% of memory, or 64MiB"
+            f"{text!r} is no amount: write for example 500ms of the disk, 5% of memory, 5% of the limit, or 64MiB"
         ) from None
 
 

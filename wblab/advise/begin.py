@@ -9,7 +9,7 @@ from wblab.advise.measure import measure
 from wblab.advise.plan import Planned, plan
 from wblab.advise.record import Advice, advice_of
 from wblab.advise.remedies import read_remedies
-from wblab.advise.site import Site, find_site
+from wblab.advise.site import Site
 from wblab.core.errors import InputError
 from wblab.core.loads import Load
 from wblab.core.loads.files import OnFile
@@ -27,7 +27,7 @@ from wblab.twin.result import Result
 class Question:
     """What is asked. disk: the name or file of a model; empty, it is measured. like: see `likeness`; empty, `THOSE`."""
 
-    directory: Path
+    site: Site
     disk: str = ""
     like: str = ""
     seeds: Sequence[int]
@@ -39,7 +39,7 @@ def begin(question: Question, results: Path, report: Report) -> tuple[Planned, A
 
     results: where the runs are that a live run may be named of.
     """
-    site = find_site(question.directory)
+    site = question.site
     remedies = read_remedies()
     live, innocent = likeness(question.like, results) if question.like else (None, THOSE)
     disk = read_disk(question.disk) if question.disk else None

@@ -38,6 +38,7 @@ def choose(
     What was seen counts more than what a twin expects.
     """
     pause_s = now.mean("longest_pause_s")
+    best = helping(now, others, live_s)
     if live_s is not None and live_s < UNNOTICED_S:
         said = f"nobody was stopped for longer than {live_s:.2f} s in the live run"
         return Choice(None, f"{said}, and below {UNNOTICED_S:g} s nobody notices; the twin expects {pause_s:.2f} s")
@@ -46,21 +47,28 @@ def choose(
             None,
             f"nobody is stopped for long as it is: {pause_s:.2f} s expected, below {UNNOTICED_S:g} s nobody notices",
         )
-    helping = [row for row in others if _helps(row, pause_s)]
-    if not helping:
+    if not best:
         few = min((len(row.outcomes) for row in (now, *others)), default=0)
         said = f"of {len(others)} remedies none shortens the longest pause by a fifth beyond what chance could"
         return Choice(None, f"{said}, with {few} runs each: more may tell (--seeds)")
-    most = min(map(_price, helping))
-    shortest = min(helping, key=lambda row: row.mean("longest_pause_s"))
+    most = _price(best[0])
+    shortest = min(best, key=lambda row: row.mean("longest_pause_s"))
     if most >= _halvings(pause_s):
         return Choice(None, f"what helps costs more than it is worth: {_said(shortest)}")
-    near = [row for row in helping if _price(row) <= most + _SAME]
+    near = [row for row in best if _price(row) <= most + _SAME]
     chosen = min(near, key=lambda row: (_effort(candidates[row.name]), _price(row)))
     reason = f"{_said(chosen, with_name=False)}, instead of {pause_s:.2f} s as it is"
     if shortest is chosen:
         return Choice(chosen.name, f"{reason}; no other leaves less")
     return Choice(chosen.name, f"{reason}; the shortest pause would be with {_said(shortest)}")
+
+
+def helping(now: Figures, others: Sequence[Figures], live_s: float | None = None) -> list[Figures]:
+    """Return what helps, what is worth most first; nothing where nobody is stopped for long as it is."""
+    pause_s = now.mean("longest_pause_s")
+    if min(pause_s, pause_s if live_s is None else live_s) < UNNOTICED_S:
+        return []
+    return sorted((row for row in others if _helps(row, pause_s)), key=_price)
 
 
 def _halvings(pause_s: float) -> float:

@@ -72,5 +72,7 @@ def _latency_ns(directory: Path, write_bps: int) -> int:
                 file.write(number * SMALLEST, SMALLEST)
                 times.append(time.monotonic_ns() - began_ns)
     except OSError as error:
-        raise InputError(f"cannot measure the disk in {str(directory)!r}: {error.strerror}") from None
+        raise InputError(
+            f"cannot measure the disk in {str(directory)!r}: {error.strerror}: give another directory, or --disk"
+        ) from None
     return max(int(median(times)) - SMALLEST * NS_PER_S // write_bps, 1000)

@@ -1,13 +1,19 @@
-"""From a machine and remedies to a matrix: the twin as it is now and with each remedy, a cell each. Runs nothing."""
+"""From a machine and remedies to a matrix: the twin as it is now and with each remedy, a cell each. Runs nothing.
 
-from collections.abc import Mapping, Sequence
+Which two remedies are tried together is seen once each was alone. What may be asked then is planned here too, as the
+machine may be set otherwise when the runs have ended.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 
-from wblab.advise.remedies import NOW, Remedy
+from wblab.advise.remedies import NOW, Remedy, joined
 from wblab.advise.settings import Wanted, differing, impossible
 from wblab.advise.site import Site
 from wblab.core.check import check_spec
 from wblab.core.errors import InputError
+from wblab.core.spec import Spec
 from wblab.matrix.cells import Cell
 from wblab.matrix.plan import Matrix
 from wblab.twin.machine import Machine
@@ -20,6 +26,7 @@ _LARGEST_GUEST_BYTES, _MOST_WRITTEN_BYTES = 2 << 30, 192 << 20
 _FINE_BYTES, _COARSE_BYTES = 1 << 20, 256 << 10  # of what may be dirty in the twin: wanted, and still tried
 _PAGE_BYTES = 4096
 _CONTROL_BOUND_NS, _REPEATS = 50_000_000, 2  # of runs in real time, of which there are none
+_MOST_NAME = 40
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,20 +44,47 @@ class Candidate:
         return any(item.where == "slice" for item in self.wanted)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Option:
+    """What may be tried: a candidate, with its cell's spec. of: the two remedies that are joined in it."""
+
+    candidate: Candidate
+    spec: Spec
+    of: tuple[str, ...] = field(default=())
+
+    @property
+    def cell(self) -> Cell:
+        """Its cell of a matrix."""
+        return Cell(self.candidate.cell, {AXIS: self.candidate.name}, self.spec)
+
+
 @dataclass(frozen=True)
 class Planned:
-    """The matrix, its candidates in the order of its cells, the twin as it is now, and why others were left out."""
+    """The matrix, its candidates in the order of its cells, the twin as it is now, and why others were left out.
+
+    pairs: what may be tried besides, afterwards.
+    """
 
     matrix: Matrix
     candidates: tuple[Candidate, ...]
+    pairs: tuple[Option, ...]
     twin: Twin
     factor: int
     left_out: Mapping[str, str]
 
 
+@dataclass(frozen=True)
+class _State:
+    """A machine with a remedy. of: the names of those that are joined in that."""
+
+    remedy: Remedy
+    machine: Machine
+    of: tuple[str, ...] = ()
+
+
 def plan(now: Machine, site: Site, remedies: Mapping[str, Remedy], seeds: Sequence[int], kernel: str = "") -> Planned:
     """Return what is to run. Raises InputError where no remedy can be tried, or the twin cannot run."""
-    tried: dict[str, tuple[Remedy, Machine]] = {}
+    tried: dict[str, _State] = {}
     left_out: dict[str, str] = {}
     for name, remedy in remedies.items():
         then = remedy.on(now)
@@ -58,28 +92,50 @@ def plan(now: Machine, site: Site, remedies: Mapping[str, Remedy], seeds: Sequen
             left_out[name] = reason
         elif then == now:
             left_out[name] = "changes nothing: it is so already, or less"
-        elif same := next((other for other, (_, machine) in tried.items() if machine == then), ""):
+        elif same := next((other for other, state in tried.items() if state.machine == then), ""):
             left_out[name] = f"is the same as {same} here"
         else:
-            tried[name] = (remedy, then)
-    factor = fine_factor(now, [machine for _, machine in tried.values()])
-    for name in [name for name, (_, then) in tried.items() if _least_bytes(then) < factor * _COARSE_BYTES]:
+            tried[name] = _State(remedy, then)
+    factor = fine_factor(now, [state.machine for state in tried.values()])
+    for name in [name for name, state in tried.items() if _is_too_little(state.machine, factor)]:
         left_out[name] = "is too little for a twin of this machine: it would be a few pages"
         del tried[name]
     if not tried:
         raise InputError(f"no remedy can be tried here: {'; '.join(f'{k}: {v}' for k, v in left_out.items())}")
-    wanted = {name: differing(now, then) for name, (_, then) in tried.items()}
-    machines = {NOW: now} | {name: then for name, (_, then) in tried.items()}
-    digits = len(str(len(machines) - 1))
-    cells, candidates = [], []
-    for number, (name, machine) in enumerate(machines.items()):
-        spec = replace(twin_of(machine, f"{number:0{digits}}-{_plain(name)}", factor).spec, kernel=kernel)
-        check_spec(spec)
-        cells.append(Cell(spec.name, {AXIS: name}, spec))
-        about = tried[name][0].about if name in tried else "as it is set"
-        candidates.append(Candidate(name=name, about=about, cell=spec.name, wanted=tuple(wanted.get(name, ()))))
-    matrix = Matrix(NAME, tuple(seeds), tuple(cells), _CONTROL_BOUND_NS, _REPEATS)
-    return Planned(matrix, tuple(candidates), twin_of(now, NAME, factor), factor, left_out)
+    both = [state for state in _joined(now, list(tried.values())) if not _is_too_little(state.machine, factor)]
+    states = [_State(Remedy(name=NOW, about="as it is set"), now), *tried.values(), *both]
+    digits = len(str(len(states) - 1))
+    options = [_option(now, state, f"{number:0{digits}}", factor, kernel) for number, state in enumerate(states)]
+    alone = [option for option in options if not option.of]
+    return Planned(
+        Matrix(NAME, tuple(seeds), tuple(option.cell for option in alone), _CONTROL_BOUND_NS, _REPEATS),
+        tuple(option.candidate for option in alone),
+        tuple(option for option in options if option.of),
+        twin_of(now, NAME, factor),
+        factor,
+        left_out,
+    )
+
+
+def _joined(now: Machine, alone: Sequence[_State]) -> Iterator[_State]:
+    """Yield the machine with any two remedies that can be set at once, where that is another than with fewer."""
+    names = {state.remedy.name for state in alone}
+    known = [state.machine for state in alone]
+    for one, other in combinations([state.remedy for state in alone], 2):
+        both = joined(one, other)
+        if both is not None and both.name not in names and (then := both.on(now)) not in known:
+            known.append(then)
+            yield _State(both, then, (one.name, other.name))
+
+
+def _option(now: Machine, state: _State, number: str, factor: int, kernel: str) -> Option:
+    remedy = state.remedy
+    spec = replace(twin_of(state.machine, f"{number}-{_plain(remedy.name)}", factor).spec, kernel=kernel)
+    check_spec(spec)
+    wanted = tuple(differing(now, state.machine))
+    return Option(
+        candidate=Candidate(name=remedy.name, about=remedy.about, cell=spec.name, wanted=wanted), spec=spec, of=state.of
+    )
 
 
 def fine_factor(now: Machine, others: Sequence[Machine]) -> int:
@@ -88,6 +144,10 @@ def fine_factor(now: Machine, others: Sequence[Machine]) -> int:
     request = now.queue.request_bytes / _PAGE_BYTES if now.queue else finest
     least = max(now.memory_bytes / _LARGEST_GUEST_BYTES, now.offender_bytes / _MOST_WRITTEN_BYTES)
     return max(1, int(min(factor_of(now), max(least, min(finest, request)))))
+
+
+def _is_too_little(machine: Machine, factor: int) -> bool:
+    return _least_bytes(machine) < factor * _COARSE_BYTES
 
 
 def _least_bytes(machine: Machine) -> float:
@@ -99,4 +159,4 @@ def _least_bytes(machine: Machine) -> float:
 
 def _plain(name: str) -> str:
     """Return a remedy's name as a file has it."""
-    return name.replace("+", "-and-").replace("%", "")
+    return name.replace("+", "-and-").replace("%", "")[:_MOST_NAME].rstrip("-.")

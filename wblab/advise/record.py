@@ -2,11 +2,11 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from wblab.advise.here import paths, shown_by
-from wblab.advise.plan import Candidate, Planned
+from wblab.advise.plan import Candidate, Option, Planned
 from wblab.advise.remedies import NOW
 from wblab.advise.site import Site
 from wblab.core.errors import InputError
@@ -20,6 +20,7 @@ class Advice:
     """made: when. factor: by which the twin is smaller. rates: of the disk, measured, in bytes/s.
 
     live: that run's directory. about: the machine and its twin, a line each. notes: what makes it doubtful.
+    candidates: what was tried. pairs: what could be in the second round; which of them was, the matrix says.
     before: what each setting of a remedy was before, by the file that showed it.
     """
 
@@ -31,6 +32,7 @@ class Advice:
     about: tuple[str, ...]
     notes: tuple[str, ...] = field(default=())
     candidates: tuple[Candidate, ...]
+    pairs: tuple[Option, ...] = field(default=())
     left_out: dict[str, str]
     before: dict[str, str]
 
@@ -51,6 +53,7 @@ def advice_of(planned: Planned, site: Site, about: Mapping[str, object]) -> Advi
         site=site,
         factor=planned.factor,
         candidates=planned.candidates,
+        pairs=planned.pairs,
         left_out=dict(planned.left_out),
         before=_before(planned, site),
         **about,  # type: ignore[arg-type]
@@ -63,21 +66,25 @@ def packed(advice: Advice) -> dict[str, bytes]:
     return {ADVICE_FILE: (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode()}
 
 
+def advice_in(store: Store) -> Advice:
+    """Return the advice beside a matrix, with what was tried as far as that says. Raises InputError for another's."""
+    advice = read_advice(store.path)
+    cells = {cell.name for cell in store.matrix.cells}
+    second = (option.candidate for option in advice.pairs if option.candidate.cell in cells)
+    tried = (*advice.candidates, *second)
+    if cells != {item.cell for item in tried}:
+        raise InputError(f"{store.path / ADVICE_FILE} is of another matrix than the one beside it")
+    return replace(advice, candidates=tried)
+
+
 def read_advice(directory: Path) -> Advice:
-    """Return the advice in a directory. Raises InputError where there is none, or it does not fit its matrix."""
+    """Return the advice in a directory, as it was begun. Raises InputError where there is none, or a damaged one."""
     content = ADVICE.read(directory / ADVICE_FILE)
     table = {key: value for key, value in content.items() if key not in ("format", "kind")}
     try:
         return from_table(Advice, table, exact=True)
     except InputError as error:
         raise InputError(f"{directory / ADVICE_FILE} is damaged: {error}") from None
-
-
-def check_store(advice: Advice, store: Store) -> None:
-    """Raise InputError unless the cells of an advice are those of its matrix."""
-    cells = {cell.name for cell in store.matrix.cells}
-    if cells != {item.cell for item in advice.candidates}:
-        raise InputError(f"{store.path / ADVICE_FILE} is of another matrix than the one beside it")
 
 
 def latest_advice(results: Path) -> Path:
@@ -91,8 +98,10 @@ def latest_advice(results: Path) -> Path:
 def _before(planned: Planned, site: Site) -> dict[str, str]:
     """Return what the files have that remedies set, by the file that shows it. Raises InputError."""
     found = {}
-    for item in {item for candidate in planned.candidates for item in candidate.wanted}:
-        for path in paths(item.where, item.key, site):
+    both = [option.candidate for option in planned.pairs]
+    wanted = {(item.where, item.key) for candidate in (*planned.candidates, *both) for item in candidate.wanted}
+    for where, key in wanted:
+        for path in paths(where, key, site):
             try:
                 shown = shown_by(path)
                 words = shown.read_text().split()

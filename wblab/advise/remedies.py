@@ -4,7 +4,7 @@
 about = "at most 4 requests in the disk's queue"
 nr_requests = 4
 ["dirty-0.5s"]
-dirty = "500ms"                    # what the disk writes in that time; or a share of memory, 5%; or as it is, 64MiB
+dirty = "500ms"                    # what the disk writes in that time; or of memory, 5%; 5% of the limit; 64MiB
 background = "250ms"
 ["both"]
 together = ["requests-4", "dirty-0.5s"]
@@ -73,8 +73,8 @@ class Remedy:
         if changed.queue:
             changed = replace(changed, queue=_queue(self, changed, changed.queue))
         if self.own_limit:
-            bytes_ = max(in_bytes(self.own_limit, machine), _LEAST_BYTES)
-            own = min(changed.own_limit, int(WHOLE * bytes_ / changed.dirty_bytes))
+            bytes_ = max(in_bytes(self.own_limit, changed), _LEAST_BYTES)
+            own = min(changed.own_limit, round(WHOLE * bytes_ / changed.dirty_bytes))
             changed = replace(changed, own_limit=own)
         return replace(changed, group=_group(self, machine)) if self.has_group else changed
 
@@ -106,6 +106,19 @@ def parse_remedies(table: Mapping[str, Any], known: Mapping[str, Remedy]) -> dic
         found[name] = _united(remedy, dict(known) | found) if remedy.together else remedy
         _check(found[name])
     return found
+
+
+def joined(one: Remedy, other: Remedy) -> Remedy | None:
+    """Return two remedies at once; None where they set the same, or what does not go together."""
+    both = Remedy(
+        name=f"{one.name}+{other.name}", about=f"{one.about}, and {other.about}", together=(one.name, other.name)
+    )
+    try:
+        united = _united(both, {one.name: one, other.name: other})
+        _check(united)
+    except InputError:
+        return None
+    return united
 
 
 def _united(remedy: Remedy, known: Mapping[str, Remedy]) -> Remedy:
@@ -141,6 +154,8 @@ def _check(remedy: Remedy) -> None:
         raise InputError(
             f"{remedy.name}.scheduler: {remedy.scheduler!r}{nearest(remedy.scheduler, get_args(Scheduler))}"
         )
+    if remedy.wbt and remedy.scheduler == "bfq":
+        raise InputError(f"{remedy.name}.wbt: bfq turns it off: keep one")
     if remedy.io_max and share(remedy.io_max) is None:
         raise InputError(f"{remedy.name}.io_max: {remedy.io_max!r} is no share of the disk's rate, such as 80%")
     if remedy.io_weight and remedy.scheduler != "bfq":
@@ -154,10 +169,11 @@ def _thresholds(remedy: Remedy, machine: Machine) -> Machine:
     if remedy.dirty:
         dirty = min(dirty, max(in_bytes(remedy.dirty, machine), _LEAST_BYTES))
     if remedy.background:
-        background = min(background, max(in_bytes(remedy.background, machine), _LEAST_BYTES // 2))
+        given = in_bytes(remedy.background, replace(machine, dirty_bytes=dirty))
+        background = min(background, max(given, _LEAST_BYTES // 2))
     background = min(background, dirty // 2) if remedy.dirty else background  # as the kernel would
-    given = {_EXPIRE: remedy.expire, _PERIOD: remedy.period}
-    timers = {key: time_ns // _NS_PER_CENTISECOND for key, time_ns in given.items() if time_ns}
+    times = {_EXPIRE: remedy.expire, _PERIOD: remedy.period}
+    timers = {key: time_ns // _NS_PER_CENTISECOND for key, time_ns in times.items() if time_ns}
     lower = {key: value for key, value in timers.items() if value < machine.timers.get(key, value + 1)}
     return replace(machine, dirty_bytes=dirty, background_bytes=background, timers=machine.timers | lower)
 

@@ -6,9 +6,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from wblab.advise.choice import Choice, choose
+from wblab.advise.choice import Choice, choose, helping
 from wblab.advise.figures import Figures, Outcome, figures, outcome_of
 from wblab.advise.files import files_of
+from wblab.advise.plan import Candidate
 from wblab.advise.record import Advice
 from wblab.advise.remedies import NOW
 from wblab.core.errors import InputError, WblabError
@@ -32,10 +33,12 @@ class Result:
     @cached_property
     def choice(self) -> Choice:
         """What is recommended."""
-        seen = [item.live for item in self.matches if item.metric == "longest_pause_s" and item.live is not None]
-        return choose(
-            self.now, self.others, {item.name: item for item in self.advice.candidates}, max(seen, default=None)
-        )
+        return choose(self.now, self.others, self._candidates, self._live_s)
+
+    @property
+    def helping(self) -> list[Figures]:
+        """The remedies that help, the one that is worth most first."""
+        return helping(self.now, self.others, self._live_s)
 
     @property
     def files(self) -> dict[str, str]:
@@ -44,7 +47,7 @@ class Result:
 
     def to_json(self) -> dict[str, Any]:
         """Return it as a JSON object."""
-        candidates = {item.name: item for item in self.advice.candidates}
+        candidates = self._candidates
         rows = [
             row.to_json()
             | {
@@ -71,6 +74,16 @@ class Result:
                 for m in self.matches
             ],
         }
+
+    @property
+    def _candidates(self) -> dict[str, Candidate]:
+        return {item.name: item for item in self.advice.candidates}
+
+    @property
+    def _live_s(self) -> float | None:
+        """The longest pause of the live run, in s, if there is one."""
+        seen = [item.live for item in self.matches if item.metric == "longest_pause_s" and item.live is not None]
+        return max(seen, default=None)
 
 
 def result_of(store: Store, advice: Advice) -> Result:

@@ -37,7 +37,7 @@ def impossible(remedy: Remedy, site: Site) -> str:
         name for name, used in (("memory", remedy.memory_high), ("io", remedy.io_max or remedy.io_weight)) if used
     ]
     if missing := [name for name in needed if name not in site.controllers]:
-        return f"its control groups (version 2) have no controller {missing[0]}"
+        return f"this machine's control groups (version 2) have no controller {missing[0]}"
     return ""
 
 

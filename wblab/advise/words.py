@@ -6,6 +6,7 @@ from pathlib import Path
 
 from wblab.advise.figures import Figures
 from wblab.advise.files import group_commands, install_commands, undo_commands
+from wblab.advise.plan import Option
 from wblab.advise.result import Result
 from wblab.data.statistics import Interval
 from wblab.lab.tables import Table
@@ -19,6 +20,12 @@ def table(found: Result) -> Table:
     """Return the figures of all remedies: expected values, and differences with their intervals."""
     rows = [_row(row) for row in (found.now, *found.others)]
     return Table(rows, _HEADS, frozenset({1, 3, 5}))
+
+
+def second(options: Sequence[Option]) -> str:
+    """Return what is tried in the second round."""
+    names = list(dict.fromkeys(name for option in options for name in option.of))
+    return f"wblab: of those that help {', '.join(names[:-1])} and {names[-1]} are tried together, two at a time"
 
 
 def left_out(found: Result) -> list[str]:

@@ -13,9 +13,12 @@ from wblab.lab.printable import printable
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from distributed import Client
+
     from wblab.advise.result import Result
     from wblab.commands.runs import Planned
     from wblab.kernels import Shelf
+    from wblab.matrix.store import Store
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -54,20 +57,12 @@ def _advise(arguments: argparse.Namespace) -> None:
     if arguments.apply or arguments.undo:
         _change(arguments)
         return
-    from wblab.advise.record import check_store, read_advice
-    from wblab.advise.result import result_of
-    from wblab.commands.runs import begun, failed, print_failures
+    from wblab.commands.runs import begun
     from wblab.kernels import built_kernels
-    from wblab.matrix.run import run_store
 
     shelf = built_kernels(arguments.kernel)
     with begun(arguments, shelf, _planned(arguments, shelf), "wblab advise --resume") as (store, client):
-        tally = run_store(store, client, arguments.jobs)
-    if failures := failed(tally):
-        print_failures(store, failures)
-    advice = read_advice(store.path)
-    check_store(advice, store)
-    found = result_of(store, advice)
+        found = _run_rounds(store, client, arguments.jobs)
     written = _write(found, arguments.out or store.path)
     if arguments.json:
         print(json.dumps(found.to_json() | {"written": [str(path) for path in written]}, indent=2))
@@ -75,16 +70,39 @@ def _advise(arguments: argparse.Namespace) -> None:
         _print(found, written, explain=arguments.explain)
 
 
+def _run_rounds(store: "Store", client: "Client | None", jobs: int | None) -> "Result":
+    """Try all remedies, then the best of them two at a time, and return what came of it."""
+    from wblab.advise.record import advice_in
+    from wblab.advise.result import result_of
+    from wblab.advise.rounds import second_round
+    from wblab.advise.words import second
+    from wblab.commands.runs import failed, print_failures
+    from wblab.matrix.cells import run_name
+    from wblab.matrix.run import run_store
+
+    print_failures(store, failed(run_store(store, client, jobs)))
+    found = result_of(store, advice_in(store))
+    options = second_round(found)
+    if not options:
+        return found
+    print(printable(second(options)), file=sys.stderr)
+    store.add([option.cell for option in options])
+    wanted = {run_name(option.cell, seed) for option in options for seed in store.matrix.seeds}
+    print_failures(store, failed(run_store(store, client, jobs, wanted)))
+    return result_of(store, advice_in(store))
+
+
 def _change(arguments: argparse.Namespace) -> None:
     """Set a remedy, or undo what was set, and say what has become of each file."""
     from wblab.advise.apply import apply, undo
-    from wblab.advise.record import read_advice
+    from wblab.advise.record import advice_in
+    from wblab.matrix.store import Store
 
     if arguments.undo:
         lines = undo() or ["nothing was set: nothing is undone"]
         print(json.dumps({"undone": lines}, indent=2) if arguments.json else "\n".join(map(printable, lines)))
         return
-    advice = read_advice(_found(arguments))
+    advice = advice_in(Store.open(_found(arguments)))
     undone, applied = apply(advice.candidate(arguments.apply), advice)
     if arguments.json:
         rows = [vars(item) | {"as_asked": item.is_as_asked} for item in applied]
@@ -101,6 +119,7 @@ def _planned(arguments: argparse.Namespace, shelf: "Shelf") -> "Planned":
     from wblab.advise.begin import Question, begin
     from wblab.advise.measure import MOST_BYTES, SECONDS, TIMES
     from wblab.advise.record import packed
+    from wblab.advise.site import find_site
     from wblab.commands.runs import Planned
     from wblab.kernels import full_name
     from wblab.lab.progress import bar
@@ -110,7 +129,7 @@ def _planned(arguments: argparse.Namespace, shelf: "Shelf") -> "Planned":
         return _resumed(arguments, shelf)
     shelf(arguments.kernel)  # before the disk is measured
     question = Question(
-        directory=arguments.dir or Path(),
+        site=find_site(arguments.dir or Path()),
         disk=arguments.disk or "",
         like=arguments.like or "",
         seeds=range(1, arguments.seeds + 1),
@@ -118,7 +137,7 @@ def _planned(arguments: argparse.Namespace, shelf: "Shelf") -> "Planned":
     )
     if not arguments.disk:
         said = f"up to {TIMES * MOST_BYTES >> 20} MiB are written and removed again, in up to {TIMES * SECONDS:.0f} s"
-        print(printable(f"wblab: the disk below {str(question.directory)!r} is measured: {said}"), file=sys.stderr)
+        print(printable(f"wblab: the disk below {question.site.directory!r} is measured: {said}"), file=sys.stderr)
     with bar("disk") as report:
         planned, advice = begin(question, results(arguments), report)
     return Planned(planned.matrix, described(planned.matrix, shelf), beside=packed(advice))

@@ -70,7 +70,7 @@ RUN = Format("a run directory", 1, (UML, LIVE))
 CAPTURE = Format("a run directory", 1, ("capture",), silent=True)
 MATRIX = Format("a matrix directory", 1, ("matrix",), most_bytes=512 << 20)  # 100,000 cells, each with its spec
 EXPLORATION = Format("the directory of an exploration", 1, ("explore",), most_bytes=256 << 20)
-ADVICE = Format("the directory of an advice", 1, ("advise",))
+ADVICE = Format("the directory of an advice", 1, ("advise",), most_bytes=64 << 20)  # what could be tried, with its spec
 BISECTION = Format("the directory of a bisection", 1, ("bisect",))
 VERIFICATION = Format("the directory of a verification", 1, ("verify",))
 TRIAL = Format("the directory of a trial", 1, ("trial",))

@@ -1,7 +1,8 @@
 """The directory of a matrix: what is to run, what ran, and the table of results.
 
     exp/<date>_<name>/
-      matrix.json     format; when it began; all cells with their specs; seeds; the kernels, by what cells call them
+      matrix.json     format; when it began; all cells with their specs; seeds; the kernels, by what cells call them;
+                      cells can be added to it
       runs/           <cell>-s<seed>, an ordinary run directory each
                       <cell>-s<seed>.noisy   where its control load stalled: it measured the host (real time only)
                       _<cell>-s<seed>        where it failed, with the reason; -2, -3 … if again
@@ -18,8 +19,9 @@ import os
 import shutil
 import tarfile
 import tempfile
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -122,6 +124,16 @@ class Store:
             yield
         finally:
             os.close(descriptor)
+
+    def add(self, cells: Sequence[Cell]) -> None:
+        """Have further cells run as well. Raises InputError for what can be no cells of it, WblabError."""
+        content = MATRIX.read(self.path / PLAN) | to_json(replace(self.matrix, cells=(*self.matrix.cells, *cells)))
+        matrix = from_json(content)
+        try:
+            write_json(self.path / PLAN, content)
+        except OSError as error:
+            raise WblabError(f"cannot write {self.path / PLAN}: {error.strerror or error}") from None
+        self.matrix = matrix
 
     @property
     def runs(self) -> Path:

@@ -166,4 +166,6 @@ def measured_bps(directory: Path, seconds: float = _MEASURE_S, most_bytes: int =
             os.fdatasync(file.fileno())
             return int(written / (time.monotonic() - started_s))
     except OSError as error:
-        raise InputError(f"cannot measure the disk in {str(directory)!r}: {error.strerror}") from None
+        raise InputError(
+            f"cannot measure the disk in {str(directory)!r}: {error.strerror}: give another directory, or --disk"
+        ) from None

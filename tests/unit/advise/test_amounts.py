@@ -15,6 +15,8 @@ from wblab.core.errors import InputError
         ("123ms", 12 * MIB),  # others in whole MiB
         ("5%", 409 * MIB),
         ("2.5 %", 204 * MIB),
+        ("1% of the limit", 16 * MIB),  # of 1600 MiB
+        ("0.111 % of the limit", 454 << 12),  # in whole pages
         ("64MiB", 64 * MIB),
         ("67108864", 64 * MIB),
     ],

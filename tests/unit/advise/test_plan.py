@@ -37,7 +37,8 @@ def test_a_remedy_is_translated_to_the_twin_and_to_the_machine():
 
 
 def test_all_of_the_lab_s_can_be_planned_and_kept():
-    found = plan(MACHINE, SITE, read_remedies(), range(1, 4))
+    late = replace(MACHINE, background_bytes=1200 * MIB)  # than half of its limit
+    found = plan(late, SITE, read_remedies(), range(1, 4))
     assert from_json(to_json(found.matrix)) == found.matrix
     assert not found.left_out
     assert [item.cell for item in found.candidates] == [cell.name for cell in found.matrix.cells]

@@ -11,7 +11,7 @@ from wblab.advise import words
 from wblab.advise.begin import likeness
 from wblab.advise.figures import Figures, Outcome, figures
 from wblab.advise.plan import plan
-from wblab.advise.record import advice_of, check_store, latest_advice, packed, read_advice
+from wblab.advise.record import advice_in, advice_of, latest_advice, packed, read_advice
 from wblab.advise.remedies import read_remedies
 from wblab.advise.result import Result
 from wblab.advise.settings import Wanted
@@ -37,10 +37,12 @@ def test_an_advice_is_kept_and_read_back(tree, tmp_path):
     assert shown["vm/dirty_ratio"] == "20"
     assert shown["block/sda/queue/scheduler"] == "mq-deadline"
     assert "vm/dirty_bytes" not in shown
-    store = Store(tmp_path, planned.matrix, {})
-    check_store(advice, store)
+    assert advice_in(Store(tmp_path, planned.matrix, {})) == advice
+    pair = advice.pairs[0]
+    with_pair = replace(planned.matrix, cells=(*planned.matrix.cells, pair.cell))
+    assert advice_in(Store(tmp_path, with_pair, {})).candidates == (*advice.candidates, pair.candidate)
     with pytest.raises(InputError, match="is of another matrix"):
-        check_store(replace(advice, candidates=advice.candidates[1:]), store)
+        advice_in(Store(tmp_path, replace(planned.matrix, cells=planned.matrix.cells[1:]), {}))
 
 
 @pytest.mark.parametrize(
@@ -154,4 +156,5 @@ def test_a_mistake_is_one_line_and_nothing_begins(tmp_path, capsys, monkeypatch,
     assert main(["advise", "--exp", str(tmp_path), *arguments]) == 2
     errors = capsys.readouterr().err.splitlines()
     assert message in errors[-1]
+    assert not any("is measured" in line for line in errors)
     assert not any(tmp_path.iterdir())

@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 from support.advised import MACHINE, MIB
 
-from wblab.advise.remedies import parse_remedies, read_remedies
+from wblab.advise.remedies import joined, parse_remedies, read_remedies
 from wblab.core.errors import InputError
 from wblab.twin.machine import Group, Queue
 
@@ -11,8 +11,8 @@ LOWER = {"dirty_bytes": 800 * MIB, "background_bytes": 400 * MIB}
 WBT = {"about": "", "wbt": "1ms"}
 
 
-def remedy(**given):
-    return parse_remedies({"it": {"about": "", **given}}, {})["it"]
+def remedy(name="it", **given):
+    return parse_remedies({name: {"about": name, **given}}, {})[name]
 
 
 @pytest.mark.parametrize(
@@ -85,6 +85,7 @@ def test_two_together_set_what_both_do():
         ({"it": {"about": "", "nr_requests": 2}}, "no less than 4"),
         ({"it": {"about": "", "nr_requests": 4, "queue": "1s"}}, "are one setting"),
         ({"it": {"about": "", "scheduler": "cfq"}}, "it.scheduler"),
+        ({"it": {"about": "", "scheduler": "bfq", "wbt": "75ms"}}, "bfq turns it off"),
         ({"it": {"about": "", "io_max": "80MiB"}}, "no share of the disk's rate"),
         ({"it": {"about": "", "io_weight": 10}}, "bfq heeds it"),
         ({"it": {"about": "", "scheduler": "bfq", "io_weight": 1001}}, "not between 1 and 1000"),
@@ -101,10 +102,39 @@ def test_what_is_wrong_with_a_remedy_is_said(table, message):
         parse_remedies(table, {})
 
 
-def test_those_of_the_lab_can_be_read_and_each_changes_a_usual_machine():
+def test_those_of_the_lab_can_be_read_and_each_changes_a_machine_of_late_writeback():
+    late = replace(MACHINE, background_bytes=1200 * MIB)  # half of its limit at most changes nothing as usual
     for name, each in read_remedies().items():
         assert each.about, name
-        assert each.on(MACHINE) != MACHINE, name
+        assert each.on(late) != late, name
+
+
+def test_shares_of_the_limit_are_of_the_one_that_is_set_with_them():
+    assert remedy(dirty="1s", background="25% of the limit").on(MACHINE).background_bytes == 25 * MIB
+    both = joined(remedy("low", dirty="1s"), remedy("own", own_limit="50% of the limit"))
+    assert both is not None
+    assert both.on(MACHINE).own_limit == 500_000
+    assert remedy(background="50% of the limit").on(MACHINE) == MACHINE
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"nr_requests": 4}, {"nr_requests": 8}),
+        ({"nr_requests": 4}, {"queue": "1s"}),
+        ({"dirty": "1s", "background": "500ms"}, {"background": "1s"}),
+        ({"scheduler": "bfq"}, {"scheduler": "bfq", "io_weight": 10}),
+        ({"scheduler": "bfq"}, {"wbt": "75ms"}),
+    ],
+)
+def test_what_sets_the_same_or_does_not_go_together_is_not_joined(one, other):
+    assert joined(remedy("a", **one), remedy("b", **other)) is None
+
+
+def test_two_that_are_joined_have_both_names():
+    both = joined(remedy("a", nr_requests=4), remedy("b", dirty="1s"))
+    assert both is not None
+    assert (both.name, both.about, both.nr_requests, both.dirty) == ("a+b", "a, and b", 4, "1s")
 
 
 def test_files_are_read_in_order_and_no_name_twice(tmp_path):

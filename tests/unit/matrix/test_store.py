@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import tarfile
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -27,6 +28,22 @@ def test_what_is_done_is_not_missing(make_store, archive):
     assert store.missing() == rest
     assert Store.open(store.path).missing() == rest
     assert read_run(path).spec.seed == 1
+
+
+def test_cells_can_be_added(make_store, archive):
+    store = make_store(AXES, seeds=2)
+    (cell, seed), *rest = store.missing()
+    keep(store, cell, seed, archive(cell, seed))
+    further = replace(cell, name="2-more", levels={"disk.scheduler": "more"})
+    store.add([further])
+    again = Store.open(store.path)
+    assert again.matrix == store.matrix
+    assert again.kernels == store.kernels
+    assert again.missing() == store.missing() == [rest[0], (further, 1), *rest[1:], (further, 2)]
+    for bad in (further, replace(further, name="x", levels={"other": 1}), replace(further, name="../x")):
+        with pytest.raises(InputError):
+            store.add([bad])
+    assert Store.open(store.path).matrix == store.matrix == again.matrix
 
 
 def test_what_failed_or_is_noisy_is_still_missing(make_store, archive):
