@@ -15,7 +15,7 @@ from wblab.core.loads import Load
 from wblab.core.loads.files import OnFile
 from wblab.core.spec import Disk
 from wblab.data.run import Run, find_run, read_run
-from wblab.lab.disks import read_disk
+from wblab.lab.disks import doubts, read_disk
 from wblab.lab.formats import LIVE, RUN
 from wblab.lab.progress import Report
 from wblab.lab.specfile import find_spec, is_record, read_spec
@@ -44,6 +44,7 @@ def begin(question: Question, results: Path, report: Report) -> tuple[Planned, A
     live, innocent = likeness(question.like, results) if question.like else (None, THOSE)
     disk = read_disk(question.disk) if question.disk else None
     now, rates, notes = _machine(site, live, innocent, disk, report)
+    notes = doubts(question.disk) if question.disk else notes
     planned = plan(now, site, remedies, question.seeds, question.kernel)
     told = Result(now, planned.twin, live, (), ()).about()
     about = {

@@ -20,9 +20,7 @@ _SYSCTL, _BLOCK, _BDI = Path("/proc/sys"), Path("/sys/block"), Path("/sys/class/
 
 def machine_here(site: Site, disk: Disk, innocent: Mapping[str, Load]) -> Machine:
     """Return this machine with the model of its disk. Raises InputError."""
-    limits = thresholds()
-    if not {"background", "dirty"} <= set(limits):
-        raise InputError("this machine's /proc/vmstat does not tell its thresholds: Linux 2.6.37 and later do")
+    limits = _thresholds()
     machine = Machine(
         memory_bytes=memory_bytes(),
         background_bytes=limits["background"],
@@ -40,11 +38,14 @@ def machine_here(site: Site, disk: Disk, innocent: Mapping[str, Load]) -> Machin
 
 def as_set(machine: Machine, site: Site) -> Machine:
     """Return a machine, which may be of a live run, as this one is set now. Raises InputError."""
+    limits = _thresholds()
     try:
         settings = dirty_settings()
         names = [_chosen((_BLOCK / disk / "queue/scheduler").read_text()) for disk in site.disks]
         return replace(
             machine,
+            background_bytes=limits["background"],
+            dirty_bytes=limits["dirty"],
             scheduler=",".join(dict.fromkeys(names)),
             timers={key: int(settings[key]) for key in _TIMERS if key in settings},
             queue=queue_of(site),
@@ -52,6 +53,14 @@ def as_set(machine: Machine, site: Site) -> Machine:
         )
     except (OSError, ValueError) as error:
         raise InputError(f"cannot read how this machine is set: {error}") from None
+
+
+def _thresholds() -> dict[str, int]:
+    """Return this machine's dirty thresholds, in bytes. Raises InputError."""
+    limits = thresholds()
+    if not {"background", "dirty"} <= set(limits):
+        raise InputError("this machine's /proc/vmstat does not tell its thresholds: Linux 2.6.37 and later do")
+    return limits
 
 
 def _chosen(text: str) -> str:

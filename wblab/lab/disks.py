@@ -14,6 +14,7 @@ from wblab.core.tables import from_table
 from wblab.lab.places import DISKS
 from wblab.lab.tomlfile import read_toml
 
+EXPLAINED = 0.6  # the share of what was measured below which a model is doubtful
 _MOST_BYTES = 1 << 20  # of a file
 _KEYS = ("model", "write_bps", *MODEL_KEYS)
 
@@ -40,15 +41,21 @@ def read_disk(name: str) -> Disk:
     return from_table(Disk, {"size": 0} | _table(name), "disk")
 
 
+def doubts(name: str) -> list[str]:
+    """Return what makes the model of a name or file doubtful, in words, as far as that is known. Raises InputError."""
+    measured = read_toml(_path(name), "disk", _MOST_BYTES).get("measured")
+    share = measured.get("explained") if isinstance(measured, dict) else None
+    if not isinstance(share, int | float) or share >= EXPLAINED:
+        return []
+    return [
+        f"the model of {name!r} explains {share:.0%} of what was measured: the disk was busy, or is not like it: "
+        "measure it again when nobody uses it"
+    ]
+
+
 def _table(name: str) -> dict[str, Any]:
     """Return the table [disk] of a name or a file."""
-    path = Path(name)
-    if path.suffix != ".toml":
-        names = disk_names()
-        if name not in names:
-            near = nearest(name, names)
-            raise InputError(f"no disk {name!r}{near}: give one of {', '.join(names)}, or a TOML file")
-        path = DISKS / f"{name}.toml"
+    path = _path(name)
     table = read_toml(path, "disk", _MOST_BYTES).get("disk")
     if not isinstance(table, dict) or table.get("model") != "device":
         raise InputError(f'{str(path)!r} has no table [disk] with model = "device": wblab disk measure makes one')
@@ -59,3 +66,15 @@ def _table(name: str) -> dict[str, Any]:
             )
     from_table(Disk, {"size": 0} | table, "disk")  # raises
     return table
+
+
+def _path(name: str) -> Path:
+    """Return the file of a name or a file. Raises InputError."""
+    path = Path(name)
+    if path.suffix != ".toml":
+        names = disk_names()
+        if name not in names:
+            near = nearest(name, names)
+            raise InputError(f"no disk {name!r}{near}: give one of {', '.join(names)}, or a TOML file")
+        path = DISKS / f"{name}.toml"
+    return path

@@ -6,7 +6,7 @@ from typing import Any
 
 from wblab.core.tables import to_table
 from wblab.data.run import Run
-from wblab.twin.machine import Machine
+from wblab.twin.machine import Machine, sustained_bps
 from wblab.twin.match import Match
 from wblab.twin.scale import Twin
 
@@ -33,7 +33,7 @@ class Result:
             f"disk {machine.write_bps / _MIB:.1f} MiB/s, {machine.filesystem}, "
             f"{machine.scheduler or 'no scheduler'}; flush time {machine.flush_s:.2f} s",
             f"twin: 1/{twin.factor:.1f} of it: {twin.spec.memory / _MIB:.0f} MiB of memory, "
-            f"disk {disk.write_bps / _MIB:.2f} MiB/s, {disk.filesystem}, {disk.scheduler}",
+            f"disk {sustained_bps(disk) / _MIB:.2f} MiB/s, {disk.filesystem}, {disk.scheduler}",
         ]
 
     def to_json(self) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from support.advised import MACHINE, SITE
 
+from wblab.advise import here
 from wblab.advise import site as sites
 from wblab.advise.here import as_set, paths, shown_by
 from wblab.advise.site import find_site, known_by, own_limit_of, queue_of
@@ -22,6 +23,14 @@ def test_a_machine_is_as_it_is_set(tree):
     assert queue_of(SITE) == Queue(requests=256, request_bytes=1280 << 10, wbt_lat_usec=0)
     found = as_set(replace(MACHINE, scheduler="", own_limit=WHOLE), SITE)
     assert (found.scheduler, found.own_limit, found.queue) == ("mq-deadline", 50_000, MACHINE.queue)
+
+
+def test_a_live_run_s_machine_has_the_thresholds_that_are_set_now(tree, monkeypatch):
+    monkeypatch.setattr(here, "thresholds", lambda: {"background": 5, "dirty": 10})
+    assert as_set(MACHINE, SITE) == replace(MACHINE, background_bytes=5, dirty_bytes=10)
+    monkeypatch.setattr(here, "thresholds", dict)
+    with pytest.raises(InputError, match="does not tell its thresholds"):
+        as_set(MACHINE, SITE)
 
 
 def test_odd_machines(tree):

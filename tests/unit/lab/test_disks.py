@@ -4,7 +4,7 @@ import pytest
 
 from wblab.core.check import MODEL_KEYS, check_spec
 from wblab.core.errors import InputError
-from wblab.lab.disks import disk_names, disk_settings
+from wblab.lab.disks import disk_names, disk_settings, doubts
 from wblab.lab.places import DISKS, PRESETS
 from wblab.lab.specfile import read_spec
 
@@ -77,6 +77,16 @@ def test_a_file_that_is_no_disk_is_refused(tmp_path, content, message):
     file.write_text(content)
     with pytest.raises(InputError, match=message):
         disk_settings(str(file))
+
+
+def test_a_model_that_explains_little_is_doubtful(tmp_path):
+    file = tmp_path / "x.toml"
+    for explained, said in (("0.95", []), ("'much'", []), ("0.13", ["the model of {!r} explains 13% of what was"])):
+        file.write_text(MEASURED.replace("0.9", explained))
+        assert [text.partition(" measured")[0] for text in doubts(str(file))] == [
+            text.format(str(file)) for text in said
+        ]
+    assert doubts("usb-stick") == []
 
 
 def test_a_file_that_is_not_there_is_refused():

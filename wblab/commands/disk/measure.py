@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from wblab.commands.common import add_json
 from wblab.core.errors import InputError
 from wblab.core.units import NS_PER_S, format_bytes, format_time, parse_bytes, parse_time
+from wblab.lab.disks import EXPLAINED
 from wblab.lab.printable import printable
 from wblab.lab.tables import Table
 
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from wblab.disks.fit import Fit
     from wblab.disks.survey import Site, Survey
 
-_FEW = 0.6
 _WORDS = {  # what the quantities of the model mean
     "write_bps": "writes, once they are under way",
     "read_bps": "reads, once they are under way",
@@ -131,5 +131,5 @@ def _show(found: "Fit") -> None:
     Table([(key, str(table[key]), words[key]) for key in _WORDS], ("the model", "", "")).show()
     close = f"{found.explained:.0%}"
     print(f"\nThe model explains {close} of the times, within {AS_PREDICTED:.0%}, each kind of request counted alike.")
-    if found.explained < _FEW:
+    if found.explained < EXPLAINED:
         print("That is little: the machine or the disk was busy, or the disk is not like the model.")
