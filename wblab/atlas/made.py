@@ -3,10 +3,11 @@
 import shutil
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
+from itertools import product
 from pathlib import Path
 
 from wblab.atlas.plan import Plan
-from wblab.atlas.square import Row, Square
+from wblab.atlas.square import FILESYSTEMS, SOURCES, Row, Square
 from wblab.core.errors import InputError, WblabError
 from wblab.lab.formats import MADE_OF, SQUARE, SQUARE_ROWS, write_json
 from wblab.lab.results import STAGED
@@ -62,6 +63,12 @@ def read(square: Square, atlas: Path) -> Made:
     except (KeyError, TypeError) as error:
         what = f"{type(error).__name__}: {error}"
         raise InputError(f"{path} is damaged ({what}): remove {path.parent}") from None
+
+
+def read_all(atlas: Path, series: Sequence[str]) -> list[Made]:
+    """Return all squares of these series that are there, in their order. Raises InputError for a damaged one."""
+    possible = (Square(*parts) for parts in product(series, FILESYSTEMS, SOURCES))
+    return [read(square, atlas) for square in possible if (atlas / square.name / SQUARE_ROWS).is_file()]
 
 
 def _is_made_of(directory: Path, made_of: str) -> bool:

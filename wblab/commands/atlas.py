@@ -43,13 +43,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _atlas(arguments: argparse.Namespace) -> None:
-    from wblab.atlas.made import is_current, make, read
+    from wblab.atlas.made import is_current, make, read, read_all
     from wblab.atlas.page import counts, write_page
     from wblab.atlas.plan import planned
     from wblab.host.machine import processors
-    from wblab.kernels import built_kernels
+    from wblab.kernels import built_kernels, list_kernels
     from wblab.lab.progress import step
 
+    series = [listed.series for listed in list_kernels()]
     squares, shelf = _squares(arguments), built_kernels()
     atlas = arguments.output or results(arguments) / _DIRECTORY
     made: list[Made] = []
@@ -62,8 +63,8 @@ def _atlas(arguments: argparse.Namespace) -> None:
         with step(f"{number} of {len(squares)}: {square.source} on {square.series}, {square.filesystem}"):
             made.append(make(plan, atlas, arguments.jobs or processors()))
         fresh += 1
-        write_page(made, atlas)
-    page = write_page(made, atlas)
+        write_page(read_all(atlas, series), atlas)
+    page = write_page(read_all(atlas, series), atlas)  # of parts that were asked for before, too
     if arguments.json:
         found = [{"square": item.square.name, "release": item.release} | counts(item) for item in made]
         print(json.dumps({"page": str(page), "made_now": fresh, "squares": found}, indent=2))

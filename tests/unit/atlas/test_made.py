@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from wblab.atlas.made import is_current, make, read
+from wblab.atlas.made import is_current, make, read, read_all
 from wblab.atlas.square import Row, Square
 from wblab.core.errors import InputError, WblabError
 from wblab.lab.formats import SQUARE_ROWS
@@ -47,6 +47,16 @@ def test_a_square_is_read_as_it_was_made(tmp_path):
     assert (made.square, made.release, made.rows) == (XFS, "7.2.11", [ROW])
     assert read(XFS, tmp_path) == made
     assert [path.name for path in tmp_path.iterdir()] == ["7.2_xfs_li"]
+
+
+def test_all_that_are_there_are_read_in_the_order_of_kernels_and_filesystems(tmp_path):
+    squares = [Square(*parts) for parts in (("6.1", "xfs", "li"), ("7.2", "ext4", "trial"), ("7.2", "xfs", "thesis"))]
+    for square in squares:
+        make(Scripted(square=square), tmp_path, 1)
+    (tmp_path / "_7.2_ext2_li").mkdir()  # one that was interrupted
+    (tmp_path / "notes").mkdir()
+    assert [made.square for made in read_all(tmp_path, ["7.2", "6.1"])] == [squares[1], squares[2], squares[0]]
+    assert read_all(tmp_path / "nowhere", ["7.2"]) == []
 
 
 def test_it_is_current_as_long_as_it_would_come_out_the_same(tmp_path):
