@@ -67,3 +67,14 @@ def test_the_slope_over_latencies_is_what_the_trace_counts(lab, tmp_path, capsys
     series = [round(found[name]["effect"]["middle"], 2) for name in claims[:2]]
     assert series == [5, 2]
     assert lab.left_behind() == []
+
+
+def test_where_a_small_file_lies_is_measured_on_another_filesystem_too(lab, tmp_path, capsys):
+    claims = ["H1-far", "H2-far-then", "H3-xfs", "H14-special-end"]
+    place = ("--seeds", "1", "--kernel", str(lab.kernel.path), "-o", str(tmp_path / "report"), "--json")
+    assert main(["verify", "--source", "chopper", *claims, *place]) == 0
+    found = {claim["name"]: claim for claim in json.loads(capsys.readouterr().out)["claims"]}
+    verdicts = [found[name]["verdict"] for name in claims]
+    assert verdicts == ["not reproduced", "reproduced", "reproduced", "not reproduced"]
+    assert 1 << 10 < found["H2-far-then"]["effect"]["middle"] < 16 << 10  # MiB
+    assert lab.left_behind() == []

@@ -1,52 +1,45 @@
-"""A square that is made: runs, verdicts and a page in a directory, which is small enough to be published."""
+"""A square that is made: runs, verdicts and a report in a directory, which is small enough to be published."""
 
 import shutil
-import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+from itertools import product
 from pathlib import Path
 
-from wblab.atlas.square import Plan, Square
-from wblab.claims.report import write_report
-from wblab.claims.result import Result
-from wblab.claims.runs import examine
+from wblab.atlas.plan import Plan
+from wblab.atlas.square import FILESYSTEMS, SOURCES, Row, Square
 from wblab.core.errors import InputError, WblabError
-from wblab.core.rundir import TRACE, TRACE_LOG
-from wblab.lab.formats import CONFIG, MADE_OF, RUNS, VERDICTS, VERIFICATION
+from wblab.lab.formats import MADE_OF, SQUARE, SQUARE_ROWS, write_json
 from wblab.lab.results import STAGED
-
-# Of a run only what says what it was, and what its loads measured: all else is made again, byte for byte, by wblab
-# rerun.
-_DROPPED = (TRACE, TRACE_LOG, CONFIG)
 
 
 @dataclass(frozen=True)
 class Made:
-    """What a square's directory says. claims: as verdicts.json has them."""
+    """What a square's directory says."""
 
     square: Square
     release: str
-    claims: Sequence[Mapping[str, str]]
+    rows: Sequence[Row]
 
 
 def make(plan: Plan, atlas: Path, at_once: int) -> Made:
     """Make a square's directory in that of the atlas, in place of an older one. Raises WblabError.
 
-    It gets its name when it is complete: an atlas can be interrupted at any moment.
+    It gets its name when it is complete: an atlas can be interrupted at any moment. A plan goes on with what it left.
     """
-    square, started = plan.square, time.monotonic()
+    square = plan.square
     staged = atlas / f"{STAGED}{square.name}"
-    shutil.rmtree(staged, ignore_errors=True)
     try:
-        staged.mkdir(parents=True)
-        found = examine(plan.claims, plan.wanted, staged / RUNS, at_once, impossible=plan.impossible)
-        wall_s = time.monotonic() - started
-        kernel = plan.kernel.describe()
-        write_report(Result(kernel, plan.seeds, wall_s, found.verdicts, found.samples, square.work), staged)
-        for run in (staged / RUNS).glob("*"):
-            for name in _DROPPED:
-                (run / name).unlink(missing_ok=True)
-        (staged / MADE_OF).write_text(plan.made_of + "\n")
+        if not _is_made_of(staged, plan.made_of):
+            shutil.rmtree(staged, ignore_errors=True)
+            staged.mkdir(parents=True)
+            (staged / MADE_OF).write_text(plan.made_of + "\n")
+        if not (staged / SQUARE_ROWS).is_file():
+            rows = [asdict(row) for row in plan.fill(staged, at_once)]
+            write_json(
+                staged / SQUARE_ROWS, SQUARE.head() | {"release": plan.kernel.describe()["release"], "rows": rows}
+            )
+        plan.thin(staged)
         shutil.rmtree(atlas / square.name, ignore_errors=True)
         staged.rename(atlas / square.name)
     except OSError as error:
@@ -56,19 +49,30 @@ def make(plan: Plan, atlas: Path, at_once: int) -> Made:
 
 def is_current(plan: Plan, atlas: Path) -> bool:
     """Whether a square is there, made of what it would be made of now."""
-    try:
-        return (atlas / plan.square.name / MADE_OF).read_text().strip() == plan.made_of
-    except (OSError, ValueError):
-        return False
+    directory = atlas / plan.square.name
+    return _is_made_of(directory, plan.made_of) and (directory / SQUARE_ROWS).is_file()
 
 
 def read(square: Square, atlas: Path) -> Made:
     """Return a square that is there. Raises InputError for a damaged one."""
-    path = atlas / square.name / VERDICTS
-    found = VERIFICATION.read(path)
+    path = atlas / square.name / SQUARE_ROWS
+    found = SQUARE.read(path)
     try:
-        claims = [{key: str(item[key]) for key in ("name", "says", "verdict", "why")} for item in found["claims"]]
-        return Made(square, str(found["kernel"]["release"]), claims)
+        rows = [Row(**{field.name: str(item[field.name]) for field in fields(Row)}) for item in found["rows"]]
+        return Made(square, str(found["release"]), rows)
     except (KeyError, TypeError) as error:
         what = f"{type(error).__name__}: {error}"
         raise InputError(f"{path} is damaged ({what}): remove {path.parent}") from None
+
+
+def read_all(atlas: Path, series: Sequence[str]) -> list[Made]:
+    """Return all squares of these series that are there, in their order. Raises InputError for a damaged one."""
+    possible = (Square(*parts) for parts in product(series, FILESYSTEMS, SOURCES))
+    return [read(square, atlas) for square in possible if (atlas / square.name / SQUARE_ROWS).is_file()]
+
+
+def _is_made_of(directory: Path, made_of: str) -> bool:
+    try:
+        return (directory / MADE_OF).read_text().strip() == made_of
+    except (OSError, ValueError):
+        return False

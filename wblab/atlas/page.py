@@ -1,24 +1,40 @@
-"""The page of an atlas: claims down, kernels and filesystems across, what reproduces where."""
+"""The page of an atlas: claims and recommendations down, kernels and filesystems across, what reproduces where."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from wblab.atlas.made import Made
+from wblab.atlas.square import TRIAL
 from wblab.claims.base import NOT_REPRODUCED, REPRODUCED, UNTESTED
 from wblab.claims.registry import WORKS
 from wblab.core.errors import WblabError
 from wblab.core.files import replace_file
-from wblab.lab.formats import REPORT
 from wblab.plot.render import render
+from wblab.trial.verdict import FAILS, HARMS, HOLDS, UNKNOWN
 
 ATLAS = "index.html"
-_MARKS: dict[str, tuple[str, str]] = {REPRODUCED: ("yes", "●"), NOT_REPRODUCED: ("no", "○"), UNTESTED: ("open", "–")}
+# How a verdict is drawn: its class, its sign, and what it means where that needs saying.
+Look = tuple[str, str, str]
+_UNTESTED: Look = ("open", "–", "")
+_OF_CLAIMS: Mapping[str, Look] = {
+    REPRODUCED: ("yes", "●", ""),
+    NOT_REPRODUCED: ("no", "○", ""),
+    UNTESTED: _UNTESTED,
+}
+_OF_TRIAL: Mapping[str, Look] = {
+    HOLDS: ("yes", "●", "in all places where it was looked at"),
+    FAILS: ("fails", "○", "not in one place at least"),
+    HARMS: ("harm", "▲", "what was promised, or the longest stop of the innocent, is more than a tenth worse"),
+    UNKNOWN: ("open", "?", "the runs do not show it"),
+    UNTESTED: ("open", "–", "or there is nothing to shorten"),
+}
 
 
 @dataclass(frozen=True)
 class Mark:
-    """One claim in one square: how it is drawn, what it says when it is pointed at, and where it leads."""
+    """One row in one square: how it is drawn, what it says when it is pointed at, and where it leads, if anywhere."""
 
     look: str
     sign: str
@@ -26,20 +42,34 @@ class Mark:
     link: str
 
 
+@dataclass(frozen=True)
+class Line:
+    """A row in all squares; None where there is no such square, or it has no such row."""
+
+    name: str
+    about: str
+    says: str
+    marks: Sequence[Mark | None]
+
+
 def write_page(made: Sequence[Made], atlas: Path) -> Path:
     """Write the page of these squares into the atlas's directory, and return it. Raises WblabError."""
     columns = list(dict.fromkeys((item.square.series, item.square.filesystem) for item in made))
     series = list(dict.fromkeys(column[0] for column in columns))
+    sources = list(dict.fromkeys(item.square.source for item in made))
     text = render(
         "wblab.atlas",
         "atlas.html",
         heads=[(name, _release(made, name), sum(column[0] == name for column in columns)) for name in series],
-        filesystems=[filesystem for _, filesystem in columns],
+        columns=[(column[1], place == 0 or columns[place - 1][0] != column[0]) for place, column in enumerate(columns)],
         works=[
-            {"title": WORKS[work].title, "cites": WORKS[work].cites, "rows": _rows(made, work, columns)}
-            for work in dict.fromkeys(item.square.work for item in made)
+            {"title": WORKS[work].title, "cites": WORKS[work].cites, "lines": _lines(made, work, columns, _OF_CLAIMS)}
+            for work in sources
+            if work != TRIAL
         ],
-        marks=list(zip(_MARKS, _MARKS.values(), strict=True)),
+        tried=_lines(made, TRIAL, columns, _OF_TRIAL),
+        of_claims=_OF_CLAIMS,
+        of_trial=_OF_TRIAL,
     )
     try:
         with replace_file(atlas / ATLAS) as file:
@@ -50,27 +80,30 @@ def write_page(made: Sequence[Made], atlas: Path) -> Path:
 
 
 def counts(made: Made) -> dict[str, int]:
-    """Return how many of a square's claims came out how."""
-    return {outcome: sum(claim["verdict"] == outcome for claim in made.claims) for outcome in _MARKS}
+    """Return how many of a square's rows came out how; outcomes that there are none of, too."""
+    known = _OF_TRIAL if made.square.source == TRIAL else _OF_CLAIMS
+    return dict.fromkeys(known, 0) | Counter(row.verdict for row in made.rows)
 
 
-def _rows(made: Sequence[Made], work: str, columns: Sequence[tuple[str, str]]) -> list[dict[str, object]]:
+def _lines(
+    made: Sequence[Made], source: str, columns: Sequence[tuple[str, str]], looks: Mapping[str, Look]
+) -> list[Line]:
     squares: dict[tuple[str, str], Made] = {
-        (item.square.series, item.square.filesystem): item for item in made if item.square.work == work
+        (item.square.series, item.square.filesystem): item for item in made if item.square.source == source
     }
-    claims = {str(claim["name"]): str(claim["says"]) for item in squares.values() for claim in item.claims}
+    known = {(row.name, row.says): row for item in squares.values() for row in item.rows}
     return [
-        {"name": name, "says": says, "marks": [_mark(squares.get(column), name) for column in columns]}
-        for name, says in claims.items()
+        Line(row.name, row.about, row.says, [_mark(squares.get(column), key, looks) for column in columns])
+        for key, row in known.items()
     ]
 
 
-def _mark(made: Made | None, name: str) -> Mark | None:
-    claim = next((claim for claim in made.claims if claim["name"] == name), None) if made else None
-    if made is None or claim is None:
+def _mark(made: Made | None, key: tuple[str, str], looks: Mapping[str, Look]) -> Mark | None:
+    row = next((row for row in made.rows if (row.name, row.says) == key), None) if made else None
+    if made is None or row is None:
         return None
-    look, sign = _MARKS[claim["verdict"]]
-    return Mark(look, sign, f"{claim['verdict']}: {claim['why']}", f"{made.square.name}/{REPORT}#{name}")
+    look, sign, _ = looks[row.verdict]
+    return Mark(look, sign, f"{row.verdict}: {row.why}", row.link and f"{made.square.name}/{row.link}")
 
 
 def _release(made: Sequence[Made], series: str) -> str:

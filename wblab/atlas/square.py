@@ -1,103 +1,86 @@
-"""One square of the atlas: a work's claims on one kernel and one filesystem."""
+"""One square of the atlas: a source on one kernel and one filesystem, and what became of all that it says."""
 
 import hashlib
-import json
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from wblab.claims.base import Claim
-from wblab.claims.cases import CASES, case_spec
 from wblab.claims.registry import WORKS
-from wblab.claims.runs import Jobs
 from wblab.core.check import MIN_DISK
-from wblab.core.errors import InputError
 from wblab.core.spec import Disk, Filesystem, Spec
 from wblab.core.stacks import images, top
 from wblab.core.syscalls import MOUNT_FLAGS
-from wblab.core.tables import to_table
 from wblab.core.units import Bytes
-from wblab.host.bundle import program_sha256
-from wblab.host.command import interpreter
-from wblab.host.request import ready
-from wblab.kernels import Kernel, Shelf
 from wblab.lab.places import ROOT
 
 FILESYSTEMS: tuple[Filesystem, ...] = ("ext4", "ext2", "xfs", "btrfs", "f2fs")
-# What decides a verdict beside the run: rooms whose files are looked at.
-_JUDGES = ("claims", "data", "why", "layers")
+TRIAL = "trial"
+SOURCES = (*WORKS, TRIAL)
+_FRUGAL: tuple[Filesystem, ...] = ("ext2", "ext4")
 
 
 @dataclass(frozen=True)
 class Square:
-    """Which work's claims, on which kernel's series and which filesystem."""
+    """Whose claims, or the recommendations of the trial, on which kernel's series and which filesystem."""
 
     series: str
     filesystem: Filesystem
-    work: str
+    source: str
 
     @property
     def name(self) -> str:
         """What its directory is called."""
-        return f"{self.series}_{self.filesystem}_{self.work}"
+        return f"{self.series}_{self.filesystem}_{self.source}"
 
 
 @dataclass(frozen=True)
-class Plan:
-    """What a square needs: its claims, `seeds` runs of each case; the cases that cannot be, and why.
+class Row:
+    """What became of a claim, or of a promise of a recommendation.
 
-    made_of: what decides all that comes out, in short.
+    name: of the claim, or the recommendation's number. about: who recommends it, and what is set. why: the verdict's
+    figures or reason, in words. link: where that stands, from the square's directory; empty where nothing was run.
     """
 
-    square: Square
-    kernel: Kernel
-    claims: Sequence[Claim]
-    seeds: int
-    wanted: Jobs
-    impossible: Mapping[str, str]
-    made_of: str
+    name: str
+    about: str
+    says: str
+    verdict: str
+    why: str
+    link: str
 
 
-def on_filesystem(spec: Spec, filesystem: Filesystem) -> Spec:
+def on_filesystem(spec: Spec, filesystem: Filesystem, instead_of: Filesystem | None = None) -> Spec:
     """Return a spec with this filesystem on each disk that has one; what it lies on is made larger where it must be.
 
-    Options of another filesystem go; those that every one has, such as sync, stay.
+    instead_of: only on disks that have this one. Options of another filesystem go; those that every one has, such as
+    sync, stay.
     """
-    disks = {name: _on(disk, filesystem) for name, disk in spec.disk.items()}
+    disks = {name: _on(disk, filesystem, instead_of) for name, disk in spec.disk.items()}
     for name in images(spec):
         if disks[above := top(spec, name)] != spec.disk[above]:
-            disks[name] = replace(disks[name], size=max(disks[name].size, Bytes(MIN_DISK[filesystem])))
+            disks[name] = replace(disks[name], size=max(disks[name].size, _least(filesystem)))
     return replace(spec, disk=disks)
 
 
-def planned(square: Square, seeds: int, shelf: Shelf) -> Plan:
-    """Return what a square needs. Raises InputError for a kernel that is not there."""
-    kernel, claims = shelf(square.series), WORKS[square.work].claims
-    wanted, impossible = [], {}
-    for case in dict.fromkeys(case for claim in claims for case in claim.cases):
-        try:
-            for seed in range(1, min(seeds, CASES[case].most_seeds) + 1):
-                spec = on_filesystem(case_spec(case, seed, square.series), square.filesystem)
-                wanted.append((case, ready(spec, shelf)))
-        except InputError as error:
-            impossible[case] = f"the case {case} cannot be on {square.filesystem}: {error}"
-            wanted = [job for job in wanted if job[0] != case]
-    wanted.sort(key=lambda job: job[1].spec.clock.mode == "real")  # last, as each has the machine to itself
-    specs = [[case, to_table(request.spec)] for case, request in wanted]
-    told = [kernel.build_id, program_sha256(interpreter()), _judging(), impossible, specs]
-    return Plan(square, kernel, claims, seeds, wanted, impossible, _sha256(json.dumps(told).encode()))
+def code_of(*rooms: str) -> str:
+    """Return what the program in these rooms is, in short: what decides a verdict beside the runs."""
+    paths = (path for room in rooms for path in sorted((ROOT / "wblab" / room).rglob("*.py")))
+    return sha256(b"".join(path.read_bytes() for path in paths))
 
 
-def _on(disk: Disk, filesystem: Filesystem) -> Disk:
-    if disk.filesystem in ("none", filesystem):
+def sha256(content: bytes) -> str:
+    """Return a digest in hexadecimal."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def _least(filesystem: Filesystem) -> Bytes:
+    """Return the size of a disk that has room for what loads write beside what a filesystem keeps for itself.
+
+    The presets' disks are made for ext2 and ext4: on 130 MiB of btrfs or f2fs, 91 MiB of files do not fit.
+    """
+    return Bytes(MIN_DISK[filesystem if filesystem in _FRUGAL else "xfs"])
+
+
+def _on(disk: Disk, filesystem: Filesystem, instead_of: Filesystem | None) -> Disk:
+    if disk.filesystem in ("none", filesystem) or disk.filesystem != (instead_of or disk.filesystem):
         return disk
     common = tuple(option for option in disk.mount_options if option in MOUNT_FLAGS)
     return replace(disk, filesystem=filesystem, mkfs_options=(), mount_options=common)
-
-
-def _judging() -> str:
-    paths = (path for room in _JUDGES for path in sorted((ROOT / "wblab" / room).rglob("*.py")))
-    return _sha256(b"".join(path.read_bytes() for path in paths))
-
-
-def _sha256(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()

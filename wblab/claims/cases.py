@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from wblab.claims.case import Case
 from wblab.claims.chadd_cases import CHADD_CASES
+from wblab.claims.chopper_cases import CHOPPER_CASES
 from wblab.claims.stephens_cases import STEPHENS_CASES
 from wblab.core.spec import Spec
 from wblab.lab.specfile import find_spec, read_spec
@@ -163,6 +164,7 @@ CASES = (
     }
     | CHADD_CASES
     | STEPHENS_CASES
+    | CHOPPER_CASES
 )
 
 

@@ -2,6 +2,7 @@
 
 from wblab.claims.base import Claim, Work, untested
 from wblab.claims.chadd import chadd_claims
+from wblab.claims.chopper import chopper_claims
 from wblab.claims.daemon import daemon_claims
 from wblab.claims.disks import MITIGATION, limit_claims, live_claims, mitigation_claims, sync_claims
 from wblab.claims.li import li_claims
@@ -73,6 +74,11 @@ WORKS: dict[str, Work] = {
         "Stephens's claims",
         "B. Stephens, I/O Latency in the Linux Storage Stack (Florida State University, 2017)",
         stephens_claims(),
+    ),
+    "chopper": Work(
+        "Chopper's claims",
+        "J. He and others, Reducing File System Tail Latencies with Chopper (FAST 2015)",
+        chopper_claims(),
     ),
 }
 

@@ -76,8 +76,9 @@ def _run_rounds(store: "Store", client: "Client | None", jobs: int | None) -> "R
     from wblab.advise.result import result_of
     from wblab.advise.rounds import second_round
     from wblab.advise.words import second
-    from wblab.commands.runs import failed, print_failures, run_store
+    from wblab.commands.runs import failed, print_failures
     from wblab.matrix.cells import run_name
+    from wblab.matrix.run import run_store
 
     print_failures(store, failed(run_store(store, client, jobs)))
     found = result_of(store, advice_in(store))

@@ -11,7 +11,7 @@ from wblab.lab.printable import printable
 from wblab.lab.tables import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from wblab.atlas.made import Made
     from wblab.atlas.square import Square
@@ -24,17 +24,17 @@ _DIRECTORY = "atlas"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb and its options."""
     parser.description = (
-        "Check all works' claims on every kernel that is built and every filesystem, and write one page of what "
-        "reproduces where. It can be interrupted: called again, it makes what is missing, and what would come out of "
-        "another kernel, another lab or another spec than it did."
+        "Check all works' claims on every kernel that is built and every filesystem, try there all recommendations of "
+        "wblab trial, and write one page of what reproduces where. It can be interrupted: called again, it makes what "
+        "is missing, and what would come out of another kernel, another lab or another spec than it did."
     )
     for option, about in (
         ("--series", "only this kernel; again for more (default: all that are built)"),
         ("--filesystem", "only this one; again for more (default: all)"),
-        ("--source", "only this work's claims; again for more (default: all)"),
+        ("--source", "only this work's claims, or trial: the recommendations; again for more (default: all)"),
     ):
         parser.add_argument(option, action="append", default=[], metavar="NAME", help=about)
-    add_seeds(parser, "runs of each case", default=3)
+    add_seeds(parser, "runs of each case, and of all that is tried; above 5, of what needs more to decide", default=3)
     add_jobs(parser)
     parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="its directory (default: exp/atlas)")
     add_exp(parser, "the directory is")
@@ -43,13 +43,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _atlas(arguments: argparse.Namespace) -> None:
-    from wblab.atlas.made import is_current, make, read
+    from wblab.atlas.made import is_current, make, read, read_all
     from wblab.atlas.page import counts, write_page
-    from wblab.atlas.square import planned
+    from wblab.atlas.plan import planned
     from wblab.host.machine import processors
-    from wblab.kernels import built_kernels
+    from wblab.kernels import built_kernels, list_kernels
     from wblab.lab.progress import step
 
+    series = [listed.series for listed in list_kernels()]
     squares, shelf = _squares(arguments), built_kernels()
     atlas = arguments.output or results(arguments) / _DIRECTORY
     made: list[Made] = []
@@ -59,26 +60,26 @@ def _atlas(arguments: argparse.Namespace) -> None:
         if is_current(plan, atlas):
             made.append(read(square, atlas))
             continue
-        with step(f"{number} of {len(squares)}: {square.work} on {square.series}, {square.filesystem}"):
+        with step(f"{number} of {len(squares)}: {square.source} on {square.series}, {square.filesystem}"):
             made.append(make(plan, atlas, arguments.jobs or processors()))
         fresh += 1
-        write_page(made, atlas)
-    page = write_page(made, atlas)
+        write_page(read_all(atlas, series), atlas)
+    page = write_page(read_all(atlas, series), atlas)  # of parts that were asked for before, too
     if arguments.json:
         found = [{"square": item.square.name, "release": item.release} | counts(item) for item in made]
         print(json.dumps({"page": str(page), "made_now": fresh, "squares": found}, indent=2))
     else:
-        heads = ("kernel", "filesystem", "work", *counts(made[0]))
-        rows = [
-            (item.release, item.square.filesystem, item.square.work, *map(str, counts(item).values())) for item in made
-        ]
-        Table(rows, heads, frozenset({3, 4, 5})).show()
+        rows = [(item.release, item.square.filesystem, item.square.source, _words(counts(item))) for item in made]
+        Table(rows, ("kernel", "filesystem", "source", "verdicts")).show()
         print(printable(str(page)))
 
 
+def _words(counts: "Mapping[str, int]") -> str:
+    return ", ".join(f"{count} {outcome}" for outcome, count in counts.items() if count)
+
+
 def _squares(arguments: argparse.Namespace) -> "list[Square]":
-    from wblab.atlas.square import FILESYSTEMS, Square
-    from wblab.claims.registry import WORKS
+    from wblab.atlas.square import FILESYSTEMS, SOURCES, Square
     from wblab.kernels import list_kernels
 
     built = tuple(listed.series for listed in list_kernels() if listed.kernel)
@@ -86,8 +87,8 @@ def _squares(arguments: argparse.Namespace) -> "list[Square]":
         raise InputError("no kernel is built: wblab kernel build")
     series = _chosen("--series", arguments.series, built)
     filesystems = _chosen("--filesystem", arguments.filesystem, FILESYSTEMS)
-    works = _chosen("--source", arguments.source, tuple(WORKS))
-    return [Square(one, other, work) for one in series for other in filesystems for work in works]
+    sources = _chosen("--source", arguments.source, SOURCES)
+    return [Square(one, other, source) for one in series for other in filesystems for source in sources]
 
 
 def _chosen(option: str, given: "Sequence[str]", known: "tuple[Name, ...]") -> "tuple[Name, ...]":

@@ -39,8 +39,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _explore(arguments: argparse.Namespace) -> None:
-    from wblab.commands.runs import begun, run_store
+    from wblab.commands.runs import begun
     from wblab.kernels import built_kernels
+    from wblab.matrix.run import run_store
     from wblab.matrix.store import Store
 
     directory = _directory(arguments)

@@ -31,8 +31,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _matrix(arguments: argparse.Namespace) -> None:
-    from wblab.commands.runs import begun, run_store
+    from wblab.commands.runs import begun
     from wblab.kernels import built_kernels
+    from wblab.matrix.run import run_store
 
     shelf = built_kernels(*arguments.kernel)
     with begun(arguments, shelf, _planned(arguments, shelf), "wblab matrix --resume") as (store, client):

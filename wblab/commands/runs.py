@@ -13,8 +13,6 @@ from wblab.core.errors import WblabError
 from wblab.lab.printable import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from distributed import Client
 
     from wblab.kernels import Shelf
@@ -22,7 +20,6 @@ if TYPE_CHECKING:
     from wblab.matrix.plan import Matrix
     from wblab.matrix.run import Tally
     from wblab.matrix.store import Store
-    from wblab.matrix.workers import Workers
 
 SHOWN = 20  # failures that are listed
 
@@ -71,25 +68,6 @@ def begun(
         except (WblabError, KeyboardInterrupt):
             print(printable(f"wblab: to go on: {again} {store.path}"), file=sys.stderr)
             raise
-
-
-def run_store(
-    store: "Store", client: "Client | None", jobs: int | None, wanted: "Collection[str] | None" = None
-) -> "Tally":
-    """Run what is missing, or of that the wanted runs, by their names, with progress. Raises WblabError."""
-    from wblab.host.machine import processors
-    from wblab.lab.progress import bar
-    from wblab.matrix.cluster import Cluster
-    from wblab.matrix.forked import forked
-    from wblab.matrix.run import run_missing
-
-    with ExitStack() as stack:
-        if client is not None:
-            workers: Workers = Cluster(client)
-        else:
-            count = min(jobs or processors(), len(store.missing(wanted)))
-            workers = stack.enter_context(forked(count, store.room(), store.kernels))
-        return run_missing(store, workers, stack.enter_context(bar(store.matrix.name)), wanted)  # it has a thread
 
 
 def named(arguments: argparse.Namespace) -> Path:

@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,11 +12,8 @@ from wblab.lab.printable import printable
 from wblab.lab.tables import Table
 
 if TYPE_CHECKING:
-    from distributed import Client
-
     from wblab.commands.runs import Planned
     from wblab.kernels import Shelf
-    from wblab.matrix.store import Store
     from wblab.trial.advice import Wisdom
     from wblab.trial.result import Result
 
@@ -51,7 +47,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _trial(arguments: argparse.Namespace) -> None:
     from wblab.commands.runs import begun
     from wblab.kernels import built_kernels
+    from wblab.trial.measured import is_refusal
     from wblab.trial.report import write_report
+    from wblab.trial.run import result_of, run_rounds
 
     if arguments.list:
         _print_list(_chosen(arguments), arguments.json)
@@ -59,12 +57,16 @@ def _trial(arguments: argparse.Namespace) -> None:
     shelf = built_kernels(arguments.kernel)
     plan, wisdom = _planned(arguments, shelf)
     with begun(arguments, shelf, plan, "wblab trial --resume") as (store, client):
-        failed = _run_rounds(store, wisdom, client, arguments.jobs)
-        result = _judged(store, wisdom)
+        failed = run_rounds(store, wisdom, client, arguments.jobs, _tell)
+        result = result_of(store, wisdom)
         page = write_report(result, store.path)
     _print(result, page, arguments.json)
-    if failed:
-        raise WblabError(f"{len(failed)} runs failed, the first: {failed[0]}: wblab trial --resume {store.path}")
+    if said := [f"{name}: {reason}" for name, reason in failed.items() if not is_refusal(reason)]:
+        raise WblabError(f"{len(said)} runs failed, the first: {said[0]}: wblab trial --resume {store.path}")
+
+
+def _tell(what: str) -> None:
+    print(f"wblab: {what}", file=sys.stderr)
 
 
 def _chosen(arguments: argparse.Namespace) -> "Wisdom":
@@ -97,50 +99,6 @@ def _planned(arguments: argparse.Namespace, shelf: "Shelf") -> "tuple[Planned, W
     keys = {cell.levels.get(ADVICE) for cell in store.matrix.cells}
     numbers = sorted({advice.number for key, (advice, _) in wisdom.values().items() if key in keys})
     return Planned(store.matrix, store.kernels, store), wisdom.only(numbers)
-
-
-def _run_rounds(store: "Store", wisdom: "Wisdom", client: "Client | None", jobs: int | None) -> list[str]:
-    """Run a few seeds of all, then more of what they leave open; return which runs failed, and why."""
-    from wblab.commands.runs import run_store
-    from wblab.trial.judged import judged
-    from wblab.trial.measured import is_refusal, measured
-    from wblab.trial.rounds import first_runs, further_runs, rounds
-
-    cells = store.matrix.cells
-    failed: dict[str, str] = {}
-    for place, seeds in enumerate(rounds(len(store.matrix.seeds))):
-        if place == 0:
-            wanted = first_runs(cells, seeds)
-        else:
-            tried = judged(measured(store, wisdom), cells)
-            wanted = further_runs(tried, cells, seeds)
-            count = sum(item.is_open for item in tried)
-            print(f"wblab: {count} of {len(tried)} are open: up to {seeds} seeds of those", file=sys.stderr)
-        wanted -= failed.keys()
-        if not store.missing(wanted):
-            continue
-        tally = run_store(store, client, jobs, wanted)
-        failed |= {item.cell.with_seed(item.seed).name: reason for item, reason in tally.failures}
-    return [f"{name}: {reason}" for name, reason in failed.items() if not is_refusal(reason)]
-
-
-def _judged(store: "Store", wisdom: "Wisdom") -> "Result":
-    from wblab.matrix.cells import run_name
-    from wblab.trial.asked import ASKED, read_answer
-    from wblab.trial.judged import judged
-    from wblab.trial.measured import measured
-    from wblab.trial.plan import ADVICE, GROUND
-    from wblab.trial.result import Result, count_runs
-
-    cells, there = store.matrix.cells, set(os.listdir(store.runs))
-    answers = {
-        str(cell.levels[ADVICE]): read_answer(store.runs / run_name(cell, 1))
-        for cell in cells
-        if cell.levels[GROUND] == ASKED and run_name(cell, 1) in there
-    }
-    count, seeds = count_runs(cells, there, store.matrix.seeds)
-    kernel = next(iter(store.kernels.values()))
-    return Result(wisdom, tuple(judged(measured(store, wisdom), cells)), answers, kernel, count, seeds)
 
 
 def _print_list(wisdom: "Wisdom", as_json: bool) -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from wblab.claims.sample import Sample
 
 
-_WORKS = ("thesis", "li", "chadd", "stephens")  # of wblab.claims.registry, which takes long to import
+_WORKS = ("thesis", "li", "chadd", "stephens", "chopper")  # of wblab.claims.registry, which takes long to import
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

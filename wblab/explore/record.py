@@ -24,8 +24,6 @@ from wblab.lab.formats import DESIGN, EXPLORATION, TABLE
 from wblab.sensitivity.observed import Factor, Observed
 from wblab.sensitivity.observed import Response as Measured
 
-_UNITS = {"_s": "s", "_bps": "bytes/s", "_bytes": "bytes", "_hz": "1/s"}
-
 
 @dataclass(frozen=True)
 class Record:
@@ -85,9 +83,9 @@ def observed(directory: Path, spec: Spec) -> Observed:
 
 
 def _measured(response: Response, spec: Spec, table: Any, cells: Sequence[str]) -> Measured:
-    unit = next((unit for end, unit in _UNITS.items() if response.metric.endswith(end)), "")
     found = values(response, spec, table, cells)
-    return Measured(response.name, unit, found, more_is_better=response.metric in MORE_IS_BETTER, log=True)
+    better = response.metric in MORE_IS_BETTER
+    return Measured(response.name, response.unit, found, more_is_better=better, log=True, above=response.bounds())
 
 
 def _factor(given: Mapping[str, Any]) -> Factor:

@@ -4,13 +4,15 @@ A response names a metric of wblab.data.metrics; whose: a role (`innocent`, `off
 several: the largest, the smallest, their mean or sum. A row that is run with several seeds has the median of them.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal
 
 from wblab.core.errors import InputError, nearest
 from wblab.core.spec import Spec
 from wblab.core.tables import from_table
+from wblab.core.units import NS_PER_S, parse_bytes, parse_rate, parse_time
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,16 +20,45 @@ if TYPE_CHECKING:
 
 Take = Literal["max", "min", "mean", "sum"]
 ROLES = ("innocent", "offender")
+# Units by how metrics' names end, and how a person writes such a number.
+_UNITS: dict[str, tuple[str, Callable[[str], float]]] = {
+    "_s": ("s", lambda text: parse_time(text) / NS_PER_S),
+    "_bps": ("bytes/s", parse_rate),
+    "_bytes": ("bytes", parse_bytes),
+    "_hz": ("1/s", float),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Response:
-    """One number of a run. of: a role, or names of loads, separated by commas."""
+    """One number of a run. of: a role, or names of loads, separated by commas.
+
+    above: numbers of which it is of interest how many runs measure more, as a person writes them: 1GiB, 500ms.
+    """
 
     name: str
     metric: str
     of: str = "innocent"
     take: Take = "max"
+    above: tuple[str, ...] = field(default=())
+
+    @property
+    def unit(self) -> str:
+        """The unit of its metric; empty of one without."""
+        return next((unit for end, (unit, _) in _UNITS.items() if self.metric.endswith(end)), "")
+
+    def bounds(self) -> dict[str, float]:
+        """Return what `above` says in that unit, by how it is written. Raises InputError."""
+        read = next((read for end, (_, read) in _UNITS.items() if self.metric.endswith(end)), float)
+        try:
+            bounds = {text: float(read(text)) for text in self.above}
+            if not all(map(isfinite, bounds.values())):
+                raise ValueError("is not finite")
+        except ValueError:
+            raise InputError(f"responses.{self.name}.above: {list(self.above)!r}: write numbers") from None
+        except InputError as error:
+            raise InputError(f"responses.{self.name}.above: {error}") from None
+        return bounds
 
     def loads(self, spec: Spec) -> list[str]:
         """Return the loads whose metric it is."""
@@ -77,6 +108,7 @@ def check_responses(responses: Sequence[Response], spec: Spec, metrics: Sequence
             raise InputError(
                 f"{where}.metric: no metric {response.metric!r}{nearest(response.metric, known)}: {', '.join(known)}"
             )
+        response.bounds()
 
 
 def values(response: Response, spec: Spec, table: "pd.DataFrame", cells: Sequence[str]) -> "np.ndarray[Any, Any]":

@@ -4,17 +4,25 @@ import secrets
 import time
 from collections import deque
 from collections.abc import Collection
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from wblab.core.errors import WblabError
 from wblab.core.tables import to_table
 from wblab.core.units import NS_PER_S
-from wblab.lab.progress import Report
+from wblab.host.machine import processors
+from wblab.lab.progress import Report, bar
 from wblab.matrix import work
 from wblab.matrix.cells import Cell
+from wblab.matrix.cluster import Cluster
+from wblab.matrix.forked import forked
 from wblab.matrix.store import Store
 from wblab.matrix.workers import Workers
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 _TICK_S = 1.0
 _AHEAD = 3  # runs that are handed out for each that can go on at once: no worker waits, and little is lost with us
@@ -150,3 +158,19 @@ def run_missing(store: Store, workers: Workers, report: Report, wanted: Collecti
         return Runner(store, workers, report, wanted).run()
     finally:
         store.write_tables()
+
+
+def run_store(
+    store: Store, client: "Client | None" = None, jobs: int | None = None, wanted: Collection[str] | None = None
+) -> Tally:
+    """Run what is missing, or of that the wanted runs, by their names, with progress. Raises WblabError.
+
+    client: of a cluster; else the runs are made here, `jobs` at once, by default one for each processor.
+    """
+    with ExitStack() as stack:
+        if client is not None:
+            workers: Workers = Cluster(client)
+        else:
+            count = min(jobs or processors(), len(store.missing(wanted)))
+            workers = stack.enter_context(forked(count, store.room(), store.kernels))
+        return run_missing(store, workers, stack.enter_context(bar(store.matrix.name)), wanted)  # it has a thread

@@ -71,18 +71,29 @@ class Store:
         beside: Mapping[str, bytes] = MappingProxyType({}),
     ) -> "Store":
         """Make a new matrix directory, with further files by their names. Raises InputError where there can be none."""
-        content = MATRIX.head() | {"start": now(), "kernels": dict(kernels)}
         try:
-            staged = stage(results, matrix.name)
-            (staged / RUNS).mkdir()
-            for name, text in beside.items():
-                (staged / name).write_bytes(text)
-            write_json(staged / PLAN, content | to_json(matrix))
-            return cls(commit(staged), matrix, kernels)
+            staged = cls.begin(stage(results, matrix.name), matrix, kernels, beside)
+            return cls(commit(staged.path), matrix, kernels)
         except OSError as error:
             raise InputError(
                 f"cannot make a directory for the matrix in {str(results)!r}: {error.strerror or error}"
             ) from None
+
+    @classmethod
+    def begin(
+        cls,
+        path: Path,
+        matrix: Matrix,
+        kernels: Mapping[str, Mapping[str, Any]],
+        beside: Mapping[str, bytes] = MappingProxyType({}),
+    ) -> "Store":
+        """Make a matrix directory of one that is there, with further files by their names. Raises OSError."""
+        (path / RUNS).mkdir(exist_ok=True)
+        for name, text in beside.items():
+            (path / name).write_bytes(text)
+        content = MATRIX.head() | {"start": now(), "kernels": dict(kernels)}
+        write_json(path / PLAN, content | to_json(matrix))
+        return cls(path, matrix, kernels)
 
     @classmethod
     def open(cls, path: Path) -> "Store":

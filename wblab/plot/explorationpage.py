@@ -8,6 +8,7 @@ from wblab.plot.comparison import svg
 from wblab.plot.exploration import exploration_figures
 from wblab.plot.explorationtext import (
     SCALES,
+    beyond_sentences,
     effect_lines,
     headline,
     interval,
@@ -55,7 +56,8 @@ def exploration_page(analysis: Analysis, observed: Observed, title: str) -> str:
 
 def _section(analysis: Analysis, observed: Observed, finding: Finding) -> dict[str, Any]:
     units = {name: of.unit for name, of in observed.responses.items()}
-    said = [*tail_sentences(finding), *(region_sentences(finding.region, units) if finding.views else [])]
+    said = [*beyond_sentences(finding), *tail_sentences(finding)]
+    said += region_sentences(finding.region, units) if finding.views else []
     figures = exploration_figures(analysis, observed, finding)
     return {
         "head": headline(finding, observed),

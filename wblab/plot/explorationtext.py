@@ -49,7 +49,9 @@ def quantity(value: float, unit: str) -> str:
 
 def scale_of(value: float, unit: str) -> tuple[float, str]:
     """Return the unit that fits a value, and how much of the response's own it is: 20 ms has (0.001, "ms")."""
-    return next((of for of in _UNITS.get(unit, ()) if abs(value) >= of[0]), (1.0, unit))
+    if not value or unit not in _UNITS:
+        return 1.0, unit
+    return next((of for of in _UNITS[unit] if abs(value) >= of[0]), _UNITS[unit][-1])
 
 
 def percent(share: float) -> str:
@@ -123,6 +125,14 @@ def headline(finding: Finding, observed: Observed) -> str:
     figures = (quantity(value, finding.unit) for value in (median, p90, worst))
     said = "median {}, worst tenth from {}, worst {}".format(*figures)
     return f"{printable(finding.response)}: {finding.rows} rows, {said}"
+
+
+def beyond_sentences(finding: Finding) -> list[str]:
+    """Return the shares of rows above bounds, in a sentence; none where none was asked for."""
+    said = [
+        f"{printable(of.name)} in {percent(of.inside / of.rows)} ({interval(of.low, of.high)})" for of in finding.beyond
+    ]
+    return [f"More than {', '.join(said)} of the rows."] if said else []
 
 
 def tail_sentences(finding: Finding) -> list[str]:
@@ -199,7 +209,7 @@ def summary(analysis: Analysis, observed: Observed) -> Iterator[str | Table]:
         if finding.views:
             yield _effects_table(finding, analysis.factors)
             yield _looks(finding, analysis.factors)
-        yield from tail_sentences(finding)
+        yield from (*beyond_sentences(finding), *tail_sentences(finding))
         if finding.views:
             yield from region_sentences(finding.region, units)
         yield from filter(None, (witness_sentence(finding), *finding.notes))

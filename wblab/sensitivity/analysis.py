@@ -13,7 +13,7 @@ from wblab.sensitivity.anova import DEFAULT, Effect, Sampling, Variance, varianc
 from wblab.sensitivity.observed import Codes, Factor, Observed, Response, Values
 from wblab.sensitivity.region import Region, best_region, front
 from wblab.sensitivity.salib import Witness, witnesses
-from wblab.sensitivity.tail import PairMap, TailMap, in_tail, pair_map, tail_map
+from wblab.sensitivity.tail import Beyond, PairMap, TailMap, beyond, in_tail, pair_map, tail_map
 
 Scale = Literal["log2", "raw", "tail"]
 
@@ -47,7 +47,7 @@ class Finding:
 
     views: the first is the one to read first. witnesses: of SALib, on the scale of the first view. tail, best: the
     levels of the worst and of the best tenth. maps: of the pairs of factors that make most of the tail. notes: what a
-    reader must know, in sentences.
+    reader must know, in sentences. beyond: the shares of rows above bounds that were asked for.
     """
 
     response: str
@@ -63,6 +63,7 @@ class Finding:
     region: Region | None
     fronts: tuple[Front, ...]
     notes: tuple[str, ...]
+    beyond: tuple[Beyond, ...] = ()
 
     def view(self, scale: Scale) -> View | None:
         """Return the view on this scale, if there is one."""
@@ -143,6 +144,7 @@ def _finding(observed: Observed, response: Response, seed: int, sampling: Sampli
         region=best_region(observed, response, costs, generator(seed, response.name, "region")),
         fronts=tuple(Front(cost.name, tuple(front(response, cost).tolist())) for cost in costs),
         notes=tuple(_notes(response, values, len(known), scales)),
+        beyond=tuple(beyond(values, *bound) for bound in response.above.items() if len(values)),
     )
 
 

@@ -1,7 +1,7 @@
 """What an exploration observed: for each run the level of every factor, and what it measured."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,8 @@ class Factor:
 class Response:
     """What each run measured. unit: s, bytes, bytes/s, or nothing. values: of each row; NaN where the run failed.
 
-    log: its logarithm is worth a look, whatever its range is.
+    log: its logarithm is worth a look, whatever its range is. above: of these, by their
+    names, it is of interest how many rows measured more.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Response:
     values: Values
     more_is_better: bool = False
     log: bool = False
+    above: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)

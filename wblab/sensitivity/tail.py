@@ -20,6 +20,7 @@ Marks = NDArray[np.bool_]
 
 TENTH = 0.1
 _MOST_TAIL = 0.5  # of the rows: more are no tail
+_CONFIDENCE = 0.95
 _NEAR = 0.9  # Chopper: a cell has a tail where its worst row reaches so much of the threshold
 
 
@@ -44,6 +45,18 @@ class LevelTail:
     def share(self) -> float:
         """The share of the level's rows that lie in the tail."""
         return self.inside / self.rows
+
+
+@dataclass(frozen=True)
+class Beyond:
+    """How many of the rows measured more than a bound. low, high: a 95 % interval of the share (Wilson)."""
+
+    name: str
+    bound: float
+    rows: int
+    inside: int
+    low: float
+    high: float
 
 
 @dataclass(frozen=True)
@@ -178,6 +191,13 @@ def _corrected(counted: Sequence[tuple[str, str, int, int]], total: int, inside:
         ]
         found += np.minimum(1, np.maximum(doubt, corrected(own) / rate)).tolist()
     return np.array(found, np.float64)
+
+
+def beyond(values: Values, name: str, bound: float) -> Beyond:
+    """Return how many of these, one at least, are more than a bound."""
+    inside = int((values > bound).sum())
+    low, high = wilson(inside, len(values), _CONFIDENCE)
+    return Beyond(name, bound, len(values), inside, float(low), float(high))
 
 
 def wilson(hits: ArrayLike, rows: ArrayLike, confidence: float) -> tuple[Values, Values]:

@@ -13,6 +13,7 @@ from wblab.trial.plan import ADVICE, GROUND, SCALING
 from wblab.trial.scale import background_bytes
 from wblab.trial.verdict import (
     HARM_PERCENT,
+    LOOKS,
     NOTICED_S,
     RELIEF_PERCENT,
     Figure,
@@ -48,7 +49,7 @@ class Tried:
     """A value on one ground, scaled in one way, and how it compares with the default.
 
     others: the innocents' longest stop, as a ratio, beside HARM_PERCENT; relief: the same beside RELIEF_PERCENT. cost:
-    the offender's rate, as a ratio. refused: what of it the kernel does not take there.
+    the offender's rate, as a ratio. refused: what of it the kernel does not take there. failed: why else no run counts.
     """
 
     key: str
@@ -60,6 +61,7 @@ class Tried:
     cost: Figure | None
     kept: tuple[Kept, ...]
     refused: str = ""
+    failed: str = ""
 
     @property
     def ground(self) -> str:
@@ -87,11 +89,14 @@ class Tried:
         return self.value.is_setting and judge(self.relief) == "holds"
 
 
-def judged(found: Measured, cells: Sequence[Cell]) -> list[Tried]:
-    """Return what became of all values that were tried, all verdicts corrected together."""
+def judged(found: Measured, cells: Sequence[Cell], *, looks: int = LOOKS) -> list[Tried]:
+    """Return what became of all values that were tried, all verdicts corrected together.
+
+    looks: how often these are looked at, at most.
+    """
     tried = list(_tried(found, cells))
     figures = [figure for item in tried for figure in _claims(item) if figure is not None]
-    shown = iter(corrected(figures))
+    shown = iter(corrected(figures, looks))
 
     def next_of(figure: Figure | None) -> Figure | None:
         return None if figure is None else next(shown)
@@ -123,7 +128,8 @@ def _tried(found: Measured, cells: Sequence[Cell]) -> Iterator[Tried]:
             for promise in _promises(found, cell)
             if not _is_short(promise, found, default)
         )
-        yield Tried(key, advice, value, cell, others, relief, cost, kept, found.refused.get(cell.name, ""))
+        refused, failed = (reasons.get(cell.name, "") for reasons in (found.refused, found.failed))
+        yield Tried(key, advice, value, cell, others, relief, cost, kept, refused, failed)
 
 
 def _promises(found: Measured, cell: Cell) -> list[Promise]:

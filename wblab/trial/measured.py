@@ -38,13 +38,14 @@ Figures = Mapping[tuple[str, str], float]  # of one run, by load and metric
 class Measured:
     """The figures of all runs that there are, by cell and seed; and where their directories are.
 
-    refused: by cell, what the kernel did not take there.
+    refused: by cell, what the kernel did not take there. failed: by cell, why else there is no run that counts.
     """
 
     wisdom: Wisdom
     runs: Path
     figures: Mapping[str, Mapping[int, Figures]]
     refused: Mapping[str, str] = field(default_factory=dict)
+    failed: Mapping[str, str] = field(default_factory=dict)
 
     def values(self, cell: Cell, role: Role, metric: Metric) -> dict[int, float]:
         """Return a metric of those who have a role on the cell's ground, by seed: of several, of who is worst off."""
@@ -65,7 +66,10 @@ def measured(store: Store, wisdom: Wisdom) -> Measured:
     columns = (table[name].tolist() for name in ("cell", "seed", "load", "metric", "value"))
     for cell, seed, load, metric, value in zip(*columns, strict=True):
         figures.setdefault(str(cell), {}).setdefault(int(seed), {})[load, metric] = float(value)
-    return Measured(wisdom, store.runs, figures, _refused(store, figures))
+    reasons = _reasons(store, figures)
+    refused = {cell: _refused(reason) for cell, reason in reasons.items() if is_refusal(reason)}
+    failed = {cell: reason for cell, reason in reasons.items() if not is_refusal(reason)}
+    return Measured(wisdom, store.runs, figures, refused, failed)
 
 
 def is_refusal(reason: str) -> bool:
@@ -73,14 +77,17 @@ def is_refusal(reason: str) -> bool:
     return reason.startswith(_CANNOT_SET) and reason.endswith(os.strerror(errno.EINVAL))
 
 
-def _refused(store: Store, measured: Collection[str]) -> dict[str, str]:
+def _refused(reason: str) -> str:
+    return reason.removeprefix(_CANNOT_SET).split(" in the guest")[0]
+
+
+def _reasons(store: Store, measured: Collection[str]) -> dict[str, str]:
+    """Return why cells have no run that counts, as far as that is known."""
     found = {}
     for cell in store.matrix.cells:
         path = store.runs / f"{STAGED}{run_name(cell, 1)}" / EXPERIMENT
         if cell.name not in measured and path.is_file():
-            reason = str(RUN.read(path).get("reason", ""))
-            if is_refusal(reason):
-                found[cell.name] = reason.removeprefix(_CANNOT_SET).split(" in the guest")[0]
+            found[cell.name] = str(RUN.read(path).get("reason", ""))
     return found
 
 

@@ -40,6 +40,11 @@ def trial_matrix(wisdom: Wisdom, seeds: int = MOST_SEEDS, kernel: str = "") -> M
     return Matrix(NAME, tuple(range(1, seeds + 1)), tuple(cells), 50_000_000, 2)
 
 
+def ground_spec(ground: Ground) -> Spec:
+    """Return the spec of a ground with the kernel's defaults. Raises InputError."""
+    return from_table(Spec, _table(ground.base, "ground", "", ground.set))
+
+
 Plan = tuple[str, str, Scaling, dict[str, Any]]  # ground, key of the value, scaling, the spec's table
 
 

@@ -9,7 +9,7 @@ from wblab.core.errors import WblabError
 from wblab.core.files import replace_file
 from wblab.core.units import format_bytes
 from wblab.data.discoveries import RATE
-from wblab.lab.formats import REPORT, RUNS, VERDICTS, write_json
+from wblab.lab.formats import EXPERIMENT, REPORT, RUNS, VERDICTS, write_json
 from wblab.matrix.cells import run_name
 from wblab.plot.render import render
 from wblab.plot.save import save
@@ -54,6 +54,7 @@ def _page(result: Result, png: str, what: str) -> str:
         "wblab.trial",
         "trial.html",
         release=str(result.kernel.get("release", "")),
+        filesystem=result.filesystem,
         runs=result.runs,
         seeds=result.seeds,
         false_share=f"{RATE:.0%}",
@@ -100,6 +101,7 @@ def _place(item: Tried) -> dict[str, Any]:
     return {
         "place": place_text(item),
         "refused": item.refused,
+        "failed": item.failed,
         "others": figure_text(item.others),
         "cost": figure_text(item.cost),
         "kept": [
@@ -111,7 +113,7 @@ def _place(item: Tried) -> dict[str, Any]:
             }
             for kept in item.kept
         ],
-        "run": f"{RUNS}/{run_name(item.cell, 1)}",
+        "run": f"{RUNS}/{run_name(item.cell, 1)}/{EXPERIMENT}",
     }
 
 

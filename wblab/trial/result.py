@@ -17,7 +17,8 @@ from wblab.trial.words import Row, rows
 class Result:
     """A trial that was judged. kernel: what its record says of it. answers: what the kernel took, by value.
 
-    runs: how many there are; seeds: the most of a cell.
+    runs: how many there are; seeds: the most of a cell. filesystem: of a square of an atlas, which keeps the runs'
+    records alone; else empty.
     """
 
     wisdom: Wisdom
@@ -26,6 +27,7 @@ class Result:
     kernel: Mapping[str, Any]
     runs: int
     seeds: int
+    filesystem: str = ""
 
     @property
     def rows(self) -> list[Row]:
@@ -68,6 +70,7 @@ def _tried_json(item: Tried) -> dict[str, Any]:
         "harms_others": item.harms_others,
         "helps_others": item.helps_others,
         "refused": item.refused,
+        "failed": item.failed,
         "promises": [_kept_json(kept) for kept in item.kept],
     }
 

@@ -21,7 +21,7 @@ UNKNOWN: Outcome = "unknown"
 NOTICED_S = 0.1
 HARM_PERCENT = 110  # what takes longer by less than a tenth is no harm
 RELIEF_PERCENT = 90  # and what is shorter by less, no relief
-LOOKS = 3  # how often a difference is looked at, at most: each time it could err
+LOOKS = 3  # how often a difference is looked at where all rounds are run: each time it could err
 _ROUNDING = 1e-9
 
 
@@ -86,12 +86,12 @@ def bound_figure(values: Mapping[int, float], bound: float) -> Figure | None:
     return Figure(interval([numbers], [1.0]), bound, True, False, _p(numbers, bound), _broken(numbers, bound, False))
 
 
-def corrected(figures: Sequence[Figure]) -> list[Figure]:
+def corrected(figures: Sequence[Figure], looks: int = LOOKS) -> list[Figure]:
     """Return figures whose q is corrected together for how many were looked at, and how often.
 
-    Each p counts LOOKS times (Bonferroni), as more seeds are run where the first ones do not decide.
+    Each p counts as often as it may be looked at (Bonferroni): more seeds are run where the first ones do not decide.
     """
-    qs = discoveries.corrected([min(1.0, LOOKS * figure.p) for figure in figures])
+    qs = discoveries.corrected([min(1.0, looks * figure.p) for figure in figures])
     return [replace(figure, q=q) for figure, q in zip(figures, qs.tolist(), strict=True)]
 
 

@@ -60,6 +60,8 @@ def worst_text(row: Row) -> str:
     """Return the figure that decides a promise, and where it was found."""
     if row.worst.tried.refused:
         return f"the kernel refuses {row.worst.tried.refused} on {row.worst.place}"
+    if row.worst.tried.failed:
+        return f"no run succeeds on {row.worst.place}: {row.worst.tried.failed}"
     if row.outcome == HARMS and not is_worse(row.worst.kept.harm):
         return f"others' longest stop {figure_text(row.worst.tried.others)} on {row.worst.place}"
     figure = row.worst.kept.harm if row.outcome == HARMS else row.worst.kept.figure

@@ -14,7 +14,6 @@ from wblab.advise.plan import plan
 from wblab.advise.record import advice_in, advice_of, packed
 from wblab.advise.remedies import parse_remedies
 from wblab.advise.rounds import pairs_of_best
-from wblab.commands import runs
 from wblab.commands.advise import _run_rounds
 from wblab.core.errors import InputError, WblabError
 from wblab.matrix.cells import run_name
@@ -72,7 +71,7 @@ def script(tree, tmp_path, monkeypatch):
     beside = packed(advice_of(made, SITE, {"about": ("machine", "twin")}))
     store = Store.create(tmp_path / "exp", made.matrix, {"": {"build_id": "0"}}, beside)
     it = Script(store)
-    monkeypatch.setattr(runs, "run_store", it.run)
+    monkeypatch.setattr("wblab.matrix.run.run_store", it.run)
     monkeypatch.setattr(results, "outcome_of", it.outcome)
     monkeypatch.setattr(results, "read_run", lambda path: SimpleNamespace(path=path))
     return it
@@ -135,10 +134,10 @@ def test_an_interruption_in_the_second_round_goes_on_with_the_same(script, monke
             script.most = most
         return run(store, client, jobs, wanted)
 
-    monkeypatch.setattr(runs, "run_store", interrupted)
+    monkeypatch.setattr("wblab.matrix.run.run_store", interrupted)
     with pytest.raises(WblabError, match="lost"):
         _run_rounds(script.store, None, None)
-    monkeypatch.setattr(runs, "run_store", run)
+    monkeypatch.setattr("wblab.matrix.run.run_store", run)
     script.most = 1000
     script.pauses_s |= {"wbt": 0.4}  # were it chosen anew, it would be another
     found = _run_rounds(Store.open(script.store.path), None, None)

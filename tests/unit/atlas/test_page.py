@@ -1,60 +1,71 @@
-"""Squares read back, and their page."""
+"""The page of an atlas."""
 
-import json
+import re
 
-import pytest
-
-from wblab.atlas.made import Made, is_current, read
+from wblab.atlas.made import Made
 from wblab.atlas.page import counts, write_page
-from wblab.atlas.square import Plan, Square
-from wblab.core.errors import InputError
-from wblab.lab.formats import MADE_OF, VERDICTS, VERIFICATION
+from wblab.atlas.square import Row, Square
 
-XFS, EXT4 = (Square("7.2", filesystem, "li") for filesystem in ("xfs", "ext4"))
-CLAIM = {"name": "linear", "says": "a <claim>", "source": "s", "verdict": "reproduced", "why": 'it "held"'}
-OTHER = CLAIM | {"name": "other", "verdict": "can't be tested here"}
-
-
-def keep(atlas, square, *claims):
-    (atlas / square.name).mkdir(parents=True)
-    content = VERIFICATION.head() | {"kernel": {"release": "7.2.11"}, "claims": claims}
-    (atlas / square.name / VERDICTS).write_text(json.dumps(content))
-    (atlas / square.name / MADE_OF).write_text("this\n")
-    return read(square, atlas)
+KERNEL = "7.2.11"
+LINEAR = Row("linear", "", "a <claim>", "reproduced", 'it "held"', "report.html#linear")
+OTHER = Row("other", "", "another", "can't be tested here", "no disk", "report.html#other")
+ALICE = "Alice: limit 4 MiB"
+SHORT = Row("3", ALICE, "shorter", "harms", "×2.00 on throttle", "report.html#advice-3")
+FAST = Row("3", ALICE, "faster", "does not hold", "×0.90 on throttle", "report.html#advice-3")
+BOB = Row("4", "Bob: commit=30", "less wear", "can't be tested here", "unknown option 'commit=30'", "")
 
 
-def test_a_square_says_how_its_claims_came_out(tmp_path):
-    made = keep(tmp_path, XFS, CLAIM, OTHER)
-    assert (made.square, made.release) == (XFS, "7.2.11")
-    assert counts(made) == {"reproduced": 1, "not reproduced": 0, "can't be tested here": 1}
+def square(filesystem, source, *rows):
+    return Made(Square("7.2", filesystem, source), KERNEL, rows)
 
 
-def test_a_square_is_current_as_long_as_it_would_come_out_the_same(tmp_path):
-    keep(tmp_path, XFS, CLAIM)
-    assert is_current(Plan(XFS, None, [], 1, [], {}, "this"), tmp_path)
-    assert not is_current(Plan(XFS, None, [], 1, [], {}, "that"), tmp_path)
-    assert not is_current(Plan(EXT4, None, [], 1, [], {}, "this"), tmp_path)
+def text_of(tmp_path, *made):
+    return write_page(made, tmp_path).read_text()
+
+
+def test_a_square_says_how_its_rows_came_out():
+    claims = {"reproduced": 1, "not reproduced": 0, "can't be tested here": 1}
+    assert counts(square("xfs", "li", LINEAR, OTHER)) == claims
+    tried = {"holds": 0, "does not hold": 1, "harms": 1, "unknown": 0, "can't be tested here": 1}
+    assert counts(square("xfs", "trial", SHORT, FAST, BOB)) == tried
 
 
 def test_each_mark_leads_to_the_claim_in_its_report(tmp_path):
-    made = [keep(tmp_path, EXT4, CLAIM), keep(tmp_path, XFS, CLAIM | {"verdict": "not reproduced"}, OTHER)]
-    text = write_page(made, tmp_path).read_text()
+    other = Row("linear", "", "a <claim>", "not reproduced", "it did not", "report.html#linear")
+    text = text_of(tmp_path, square("ext4", "li", LINEAR), square("xfs", "li", other, OTHER))
     assert 'href="7.2_ext4_li/report.html#linear" title="reproduced: it &#34;held&#34;">●</a>' in text
     assert 'href="7.2_xfs_li/report.html#linear" title="not reproduced: ' in text
     assert 'href="7.2_xfs_li/report.html#other"' in text
     assert 'href="7.2_ext4_li/report.html#other"' not in text
     assert "a &lt;claim&gt;" in text
-    assert "Linux 7.2.11" in text
+    assert re.search(r"<th>Linux</th>\s*<th [^>]*>7\.2\.11</th>", text)
+    assert "folk wisdom" not in text
 
 
-@pytest.mark.parametrize("change", [{"claims": [{"name": "x"}]}, {"claims": 5}, {"kernel": []}, {"kernel": {}}])
-def test_a_damaged_square_is_named_with_what_to_do(tmp_path, change):
-    keep(tmp_path, XFS, CLAIM)
-    path = tmp_path / XFS.name / VERDICTS
-    path.write_text(json.dumps(json.loads(path.read_text()) | change))
-    with pytest.raises(InputError, match=r"verdicts\.json is damaged .*: remove .*7\.2_xfs_li"):
-        read(XFS, tmp_path)
+def test_each_promise_is_a_row_and_its_recommendation_is_said_once(tmp_path):
+    text = text_of(tmp_path, square("ext4", "trial", SHORT, FAST, BOB), square("xfs", "trial", SHORT, FAST))
+    assert text.count(ALICE) == 1
+    assert text.count("Bob: commit=30") == 1
+    assert text.index(ALICE) < text.index("<td>shorter</td>") < text.index("<td>faster</td>") < text.index("less wear")
+    assert text.count('href="7.2_xfs_trial/report.html#advice-3"') == 2
+    assert "What is claimed" not in text
 
 
-def test_the_squares_of_an_atlas_have_names_of_directories():
-    assert Made(XFS, "7.2.11", []).square.name == "7.2_xfs_li"
+def test_harm_looks_different_from_what_does_not_hold(tmp_path):
+    text = text_of(tmp_path, square("ext4", "trial", SHORT, FAST))
+    looks = dict(re.findall(r'<td class="mark (\w+)[^>]*><a [^>]*title="([^:]*):', text))
+    assert looks == {"harm": "harms", "fails": "does not hold"}
+    for outcome in ("▲ harms", "○ does not hold", "● holds", "? unknown", "– can&#39;t be tested here"):
+        assert outcome in text
+
+
+def test_what_was_not_run_says_why_and_leads_nowhere(tmp_path):
+    text = text_of(tmp_path, square("xfs", "trial", BOB))
+    assert 'title="can&#39;t be tested here: unknown option &#39;commit=30&#39;">–</td>' in text
+    assert "<a " not in text
+
+
+def test_claims_and_recommendations_have_the_same_columns(tmp_path):
+    text = text_of(tmp_path, square("ext4", "li", LINEAR), square("xfs", "trial", SHORT))
+    assert re.findall(r'<th class="fs[^>]*>(\w+)</th>', text) == ["ext4", "xfs"] * 2
+    assert len(re.findall(r'<td class="mark[^>]*></td>', text)) == 2  # ext4 has no trial, and xfs no claims

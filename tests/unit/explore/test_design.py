@@ -43,6 +43,22 @@ def test_responses_are_of_a_role_or_of_loads():
     assert (found.of, found.take) == ("r1, r2", "mean")
 
 
+def test_a_bound_of_a_response_has_its_metrics_unit():
+    table = {"pause": {"metric": "longest_pause_s", "above": ["500ms", "2s"]}, "rate": {"metric": "throughput_bps"}}
+    table["cycles"] = {"metric": "cycle_rate_hz", "above": ["0.5"]}
+    pause, rate, cycles = design(responses=table).responses
+    assert (pause.bounds(), rate.bounds(), cycles.bounds()) == ({"500ms": 0.5, "2s": 2.0}, {}, {"0.5": 0.5})
+    assert [response.unit for response in (pause, rate, cycles)] == ["s", "bytes/s", "1/s"]
+    for metric, bound, said in (
+        ("longest_pause_s", "five", "write for example"),
+        ("cycle_rate_hz", "five", "write numbers"),
+        ("cycle_rate_hz", "nan", "write numbers"),
+    ):
+        (wrong,) = design(responses={"x": {"metric": metric, "above": [bound]}}).responses
+        with pytest.raises(InputError, match=f"responses.x.above: .*{said}"):
+            wrong.bounds()
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [

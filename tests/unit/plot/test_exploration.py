@@ -14,6 +14,7 @@ from wblab.plot.exploration import distribution_figure, exploration_figures, plo
 from wblab.plot.explorationmaps import plot_levels, plot_medians, plot_tail_map
 from wblab.plot.explorationpage import exploration_page
 from wblab.plot.explorationtext import (
+    beyond_sentences,
     effect_lines,
     headline,
     interval,
@@ -46,7 +47,7 @@ def data():
         made,
         {
             "pause": pause,
-            "rate": Response("rate", "bytes/s", rate, more_is_better=True),
+            "rate": Response("rate", "bytes/s", rate, more_is_better=True, above={"0": 0.0, "1GB/s": 1e9}),
             "same": np.zeros(1024),
         },
     )
@@ -107,6 +108,7 @@ def test_figures_that_would_be_empty_are_left_out(analysis, data):
         (0.0123, "s", "12.3 ms"),
         (134.2, "s", "134 s"),
         (3e-6, "s", "3.00 µs"),
+        (4e-8, "s", "0.0400 µs"),
         (1536.0, "bytes", "1.50 KiB"),
         (5 * 2**30, "bytes/s", "5.00 GiB/s"),
         (0.0, "s", "0 s"),
@@ -132,7 +134,10 @@ def test_words(analysis, data):
     )
     assert "scheduler = scheduler2" in out
     assert "(at most" in tail_sentences(rate)[0]
-    assert tail_sentences(same) == []
+    assert tail_sentences(same) == beyond_sentences(pause) == []
+    assert beyond_sentences(rate) == [
+        "More than 0 in 100.0 % (99.6 to 100.0), 1GB/s in 0.0 % (0.0 to 0.4) of the rows."
+    ]
     best, cost = region_sentences(pause.region, {"pause": "s", "rate": "bytes/s"})
     assert re.search(r"Best where .*limit< is limit<0 or limit<1", best)
     assert cost.startswith("There rate has a median of")

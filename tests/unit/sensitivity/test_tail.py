@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import binomtest
 from support.explored import design
 
-from wblab.sensitivity.tail import in_tail, pair_map, tail_map, wilson
+from wblab.sensitivity.tail import beyond, in_tail, pair_map, tail_map, wilson
 
 FACTORS = {"size": (8, True), "order": (6, False), "idle": (5, False), "dummy": (5, False)}
 
@@ -95,3 +95,9 @@ def test_intervals_of_shares():
     for hits, rows, low, high in zip([0, 5, 50], [20, 20, 50], lows, highs, strict=True):
         known = binomtest(hits, rows).proportion_ci(0.95, method="wilson")
         assert (low, high) == pytest.approx((known.low, known.high), abs=1e-12)
+
+
+def test_how_many_are_above_a_bound():
+    found = beyond(np.array([1.0, 2.0, 2.0, 3.0]), "two", 2.0)
+    assert (found.name, found.bound, found.rows, found.inside) == ("two", 2.0, 4, 1)
+    assert found.low < 0.25 < found.high

@@ -119,3 +119,16 @@ def test_what_the_kernel_refuses_is_a_finding(pretend, matrix, wisdom):
     row = rows(judged(refused, matrix.cells), wisdom)[0]
     assert (row.outcome, row.counts) == ("unknown", "0 of 2")
     assert worst_text(row) == "the kernel refuses vm.dirty_bytes to 9 on small, by seconds"
+
+
+def test_where_no_run_succeeds_the_reason_is_said(pretend, matrix, wisdom, tmp_path):
+    found = pretend(PAUSES)
+    cells = [cell.name for cell in matrix.cells if cell.levels["advice"] == "1"]
+    figures = {name: figures for name, figures in found.figures.items() if name not in cells}
+    tried = judged(replace(found, figures=figures, failed=dict.fromkeys(cells, "it <panicked>")), matrix.cells)
+    row = rows(tried, wisdom)[0]
+    assert (row.outcome, row.counts) == ("unknown", "0 of 2")
+    assert worst_text(row) == "no run succeeds on small, by seconds: it <panicked>"
+    page = write_report(Result(wisdom, tuple(tried), {}, {"release": "7.3.0"}, 32, 5, "xfs"), tmp_path).read_text()
+    assert page.count("no run succeeds here: it &lt;panicked&gt;") == 2
+    assert "32 runs of Linux 7.3.0 on xfs in a guest" in page

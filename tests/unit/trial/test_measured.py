@@ -1,8 +1,12 @@
 """Which figure of a run is that of a role."""
 
+import pandas as pd
 import pytest
 
-from wblab.trial.measured import Measured
+from wblab.lab.formats import RUN, write_json
+from wblab.matrix.store import Store
+from wblab.trial import measured as module
+from wblab.trial.measured import Measured, measured
 
 
 @pytest.fixture
@@ -32,3 +36,17 @@ def test_a_copy_ends_when_the_disk_has_it(values):
     copied = {("l1", "throughput_bps"): 8 << 20, ("l1", "unplug_s"): 3.0}  # of 8 MiB, at 8 MiB/s
     assert values(copied, "offender", "copied_bps") == {7: 2 << 20}
     assert values({("l1", "throughput_bps"): 8 << 20}, "offender", "copied_bps") == {}
+
+
+def test_why_there_is_no_run_is_said_by_cell(wisdom, matrix, tmp_path, monkeypatch):
+    store = Store.begin(tmp_path, matrix, {"": {"build_id": "b"}})
+    columns = {"cell": [matrix.cells[2].name], "seed": [1], "load": ["w1"], "metric": ["paused_s"], "value": [1.0]}
+    monkeypatch.setattr(module, "read_table", lambda path: pd.DataFrame(columns))
+    reasons = ("cannot set vm.dirty_bytes to '9' in the guest: Invalid argument", "it panicked")
+    for cell, reason in zip(matrix.cells, reasons, strict=False):
+        (run := store.runs / f"_{cell.name}-s1").mkdir()
+        write_json(run / "experiment.json", RUN.head() | {"reason": reason})
+    found = measured(store, wisdom)
+    assert found.refused == {matrix.cells[0].name: "vm.dirty_bytes to '9'"}
+    assert found.failed == {matrix.cells[1].name: "it panicked"}
+    assert found.figures == {matrix.cells[2].name: {1: {("w1", "paused_s"): 1.0}}}

@@ -67,6 +67,13 @@ def test_a_bound_that_all_runs_keep():
     assert close.is_open
 
 
+def test_one_look_is_not_corrected_for_three():
+    figure = bound_figure(seeds([0.50, 0.52, 0.49]), 0.6)
+    once, thrice = corrected([figure], 1)[0], corrected([figure])[0]
+    assert once.q == figure.p
+    assert thrice.q == pytest.approx(3 * figure.p)
+
+
 def test_runs_that_do_not_differ_decide():
     figure = corrected([bound_figure(seeds([0.0] * 5), 0.0)])[0]
     assert judge(figure) == "holds"

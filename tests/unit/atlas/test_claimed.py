@@ -1,9 +1,10 @@
-"""A square: which runs it needs on its filesystem, and when it is out of date."""
+"""A square of claims: which runs it needs on its filesystem, and when it is out of date."""
 
 import pytest
 
-from wblab.atlas import square as module
-from wblab.atlas.square import FILESYSTEMS, Square, on_filesystem, planned
+from wblab.atlas import claimed as module
+from wblab.atlas.claimed import planned
+from wblab.atlas.square import FILESYSTEMS, Square, on_filesystem
 from wblab.claims.cases import CASES, case_spec
 from wblab.claims.registry import WORKS
 from wblab.core.check import check_spec
@@ -30,11 +31,22 @@ def test_each_disk_with_a_filesystem_gets_this_one():
     assert on_filesystem(case_spec("ext4", 1), "ext4") == case_spec("ext4", 1)
 
 
+@pytest.mark.parametrize(("filesystem", "size"), [("ext4", 130 << 20), ("btrfs", 300 << 20), ("f2fs", 300 << 20)])
+def test_what_loads_write_has_room_beside_what_a_filesystem_keeps(filesystem, size):
+    assert on_filesystem(case_spec("ext2", 1), filesystem).disk["disk"].size == size
+
+
 def test_disks_without_one_and_what_every_filesystem_is_mounted_with_stay():
     bare = on_filesystem(case_spec("bare", 1), "xfs")
     assert {disk.filesystem for disk in bare.disk.values()} == {"none"}
     sync = on_filesystem(case_spec("sync", 1), "f2fs")
     assert sync.disk["disk"].mount_options == ("sync",)
+
+
+def test_a_disk_may_keep_what_it_has_if_that_is_no_default():
+    spec = on_filesystem(case_spec("ext2", 1), "xfs", "ext4")
+    assert spec == case_spec("ext2", 1)
+    assert on_filesystem(case_spec("ext4", 1), "xfs", "ext4").disk["disk"].filesystem == "xfs"
 
 
 def test_what_a_disk_lies_on_is_made_large_enough():
@@ -58,7 +70,7 @@ def test_all_cases_are_runs_or_have_a_reason():
 
 def test_another_kernel_case_or_judge_makes_another_square(monkeypatch):
     def made_of(**given):
-        options = {"series": "7.2", "filesystem": "xfs", "work": "li"} | given
+        options = {"series": "7.2", "filesystem": "xfs", "source": "li"} | given
         return planned(Square(**options), 1, lambda name: Kernel()).made_of
 
     first = made_of()
@@ -67,7 +79,7 @@ def test_another_kernel_case_or_judge_makes_another_square(monkeypatch):
     monkeypatch.setattr(Kernel, "build_id", "c" * 40)
     second = made_of()
     assert second != first
-    monkeypatch.setattr(module, "_judging", lambda: "another")
+    monkeypatch.setattr(module, "code_of", lambda *rooms: "another")
     third = made_of()
     assert third != second
     monkeypatch.setitem(CASES, "mirror", CASES["linear"])

@@ -1,0 +1,85 @@
+"""wblab atlas, on real runs: a square of a small trial, interrupted before it was judged."""
+
+import json
+
+import pytest
+
+from wblab.atlas import tried
+from wblab.cli import main
+from wblab.core.errors import WblabError
+from wblab.kernels import list_kernels
+from wblab.trial.advice import read_wisdom
+
+SHORT = """
+[machine]
+memory = "16GiB"
+write_bps = "100MB/s"
+[ground.short]
+base = "base-device"
+title = "short"
+about = "short runs"
+disk = "disk"
+set = ["trace.events=[]", "load.l1.size=8MiB", "load.l1.wait=1s", "load.l2.size=1MiB", "load.l2.wait=2s"]
+loads = { innocent = ["w1", "mw1"], offender = ["l1"] }
+[[advice]]
+number = 1
+who = "Somebody"
+source = "somewhere"
+says = "short stops"
+value = [{ name = "WBT", queue = { wbt_lat_usec = 75000 } }, { name = "commit=30", mount = ["commit=30"] }]
+[[advice.promise]]
+says = "nobody is stopped for over an hour"
+role = "innocent"
+metric = "longest_pause_s"
+at_most = "1h"
+"""
+
+
+@pytest.fixture
+def atlas(lab, tmp_path, capsys):
+    """Make the square of the trial on xfs, and return the exit code and what was printed as JSON."""
+    series = lab.kernel.series
+    if series not in {listed.series for listed in list_kernels() if listed.kernel}:
+        pytest.skip(f"the kernel {series} is not built: wblab kernel build {series}")
+
+    def run():
+        which = ("--source", "trial", "--series", series, "--filesystem", "xfs")
+        code = main(["atlas", *which, "-o", str(tmp_path / "atlas"), "--json"])
+        said = capsys.readouterr()
+        return code, json.loads(said.out) if said.out else said.err
+
+    return run
+
+
+def test_a_square_of_the_trial_goes_on_where_it_was(lab, atlas, tmp_path, monkeypatch):
+    (tmp_path / "short.toml").write_text(SHORT)
+    monkeypatch.setattr(tried, "read_wisdom", lambda: read_wisdom(tmp_path / "short.toml"))
+
+    def interrupted(*of):
+        raise WblabError("interrupted")
+
+    with monkeypatch.context() as before:
+        before.setattr(tried, "result_of", interrupted)
+        code, said = atlas()
+    assert (code, "interrupted" in said) == (1, True)
+    (staged,) = (tmp_path / "atlas").iterdir()
+    kept = {path.parent.name: path.stat().st_mtime_ns for path in staged.glob("runs/*/experiment.json")}
+    assert len(kept) == 2 * 3  # of the default and of WBT: xfs has no commit=30
+
+    code, said = atlas()
+    assert (code, said["made_now"]) == (0, 1)
+    (square,) = said["squares"]
+    directory = tmp_path / "atlas" / square["square"]
+    runs = list(directory.glob("runs/*/*"))
+    assert {path.parent.name: path.stat().st_mtime_ns for path in runs} == kept
+    assert {path.name for path in runs} == {"experiment.json"}
+    assert {json.loads(path.read_text())["spec"]["disk"]["filesystem"] for path in runs} == {"xfs"}
+    first, second = json.loads((directory / "square.json").read_text())["rows"]
+    assert (first["verdict"], second["verdict"]) == ("holds", "can't be tested here")
+    assert "unknown option 'commit=30'" in second["why"]
+    assert f'href="{directory.name}/report.html#advice-1a"' in (tmp_path / "atlas" / "index.html").read_text()
+    assert 'href="runs/' in (directory / "report.html").read_text()
+
+    code, said = atlas()
+    assert (code, said["made_now"], said["squares"]) == (0, 0, [square])
+    assert lab.left_behind() == []

@@ -1,0 +1,105 @@
+"""Claims of He and others (Chopper) on where a filesystem puts a small file, and what spreads it over the disk.
+
+Theirs are about shares of 16,384 runs on Linux 3.12; here each is looked at on one file that lay gigabytes apart then,
+or on one that differs from it in one factor. Shares are what 'wblab explore chopper-ext4' and 'chopper-xfs' tell. The
+seeds are of the filesystem's hash, by which it places directories.
+"""
+
+from wblab.claims.base import Claim, Measure, untested
+from wblab.claims.figures import on_case, over, under
+from wblab.claims.sample import Sample
+from wblab.data.extents import layout_metrics
+
+_MIB = 1 << 20
+_FAR_MIB = 1024
+_SPREAD, _RULES, _LATENCY = "how far files are spread", "issues of ext4", "latency"
+
+
+def layout(sample: Sample, name: str) -> float:
+    """Return a metric of where the run's file lies."""
+    return layout_metrics(sample.run.files["l1"])[name]
+
+
+def dspan_mib(sample: Sample) -> float:
+    """Return from the file's first block to its last, in MiB."""
+    return layout(sample, "dspan_bytes") / _MIB
+
+
+def chopper_claims() -> tuple[Claim, ...]:
+    """Return all claims, by their numbers."""
+    return (*_spread(), *_factors(), *_rules(), *_latency())
+
+
+def _far(name: str, says: str, case: str) -> Claim:
+    measure = Measure("from the file's first block to its last", "MiB", dspan_mib, over(_FAR_MIB), "more than 1 GiB")
+    return on_case(name, says, _SPREAD, case, measure)
+
+
+def _near(name: str, says: str, case: str) -> Claim:
+    measure = Measure("from the file's first block to its last", "MiB", dspan_mib, under(_FAR_MIB), "less than 1 GiB")
+    return on_case(name, says, _SPREAD, case, measure)
+
+
+def _spread() -> list[Claim]:
+    then = "the same where blocks are looked for group by group, as then"
+    return [
+        _far("H1-far", "ext4 puts the blocks of one small file gigabytes apart", "far"),
+        _far("H2-far-then", then, "far-then"),
+        _near("H3-xfs", "XFS hardly ever does", "far-xfs"),
+        _near("H4-xfs-used", "nor on a disk that is used", "far-xfs-used"),
+    ]
+
+
+def _factors() -> list[Claim]:
+    """Return claims on single factors of the file that is far apart: with another level of one it is not, or still."""
+    return [
+        _near("H5-disk", "but not on small disks", "far-4g"),
+        _near("H6-size", "nor a file of 64 KiB or less", "far-64k"),
+        _near("H7-sync", "nor one that is not closed and opened again behind its first chunk", "far-late"),
+        _near("H8-fsync", "nor one whose last chunk is written first, with an fsync behind it", "far-fsync"),
+        _near("H9-order", "nor one written from its last chunk to its first", "far-backward"),
+        _far("H10-used", "however much of the disk is used", "far-used"),
+        _far("H11-layout", "however the free space is cut up", "far-cut"),
+        _far("H12-span", "in whatever directory", "far-span"),
+        _far("H13-density", "however much of each chunk is written", "far-sparse"),
+    ]
+
+
+def _rules() -> list[Claim]:
+    def pieces(sample: Sample) -> float:
+        return layout(sample, "extents")
+
+    apart = Measure(
+        "pieces of a file of two blocks", "pieces", pieces, over(1.5), "two",
+        "Today the rule is for files of more than 64 KiB; with --kernel 7.2+old-ext4-allocation it is as it was",
+    )  # fmt: skip
+    return [
+        on_case(
+            "H14-special-end", "what a closed file's last write is given lies apart from the rest", _RULES,
+            "special-end", apart,
+        ),
+        Claim(
+            "H15-scheduler", "where a small file lies depends on the processor that writes it out", _RULES, (),
+            untested("needs several processors, of which a guest in virtual time has one"),
+        ),
+        Claim(
+            "H16-normalisation", "a request that is enlarged misses the gap that it was made for", _RULES, (),
+            untested(
+                "what it does to one file depends on all that was allocated before: 'wblab explore chopper-ext4' with "
+                "kernel = \"7.2+old-ext4-allocation\" tells it by many"
+            ),
+        ),
+        Claim(
+            "H17-repeat", "6 % of runs come out otherwise when they are repeated", _RULES, (),
+            untested("in virtual time a run that is repeated is the same to the bit"),
+        ),
+    ]  # fmt: skip
+
+
+def _latency() -> list[Claim]:
+    return [
+        Claim(
+            "H18-latency", "files that were spread are read up to 67 times, and written 4 times, as slowly", _LATENCY,
+            (), untested("a seek of the lab's disks takes as long to wherever it goes: it would count pieces alone"),
+        ),
+    ]  # fmt: skip
