@@ -9,7 +9,7 @@ from wblab.lab.places import EXPLORATIONS
 
 pytestmark = pytest.mark.bench
 
-ROWS, ROUNDS = 64, 3
+ROWS, ROUNDS = 48, 3
 WORKERS = (1, 2, 4)
 
 

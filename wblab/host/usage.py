@@ -12,12 +12,18 @@ def descendants(pid: int) -> list[int]:
     """Return a process and all that came of it; only itself without CONFIG_PROC_CHILDREN."""
     found = [pid]
     for parent in found:
-        for children in Path("/proc", str(parent), "task").glob("*/children"):
-            try:
+        for children in _files_of_children(parent):
+            with suppress(OSError):  # the thread has ended
                 found += [int(child) for child in children.read_text().split()]
-            except OSError:  # it has ended
-                continue
     return found
+
+
+def _files_of_children(pid: int) -> list[Path]:
+    """Return the files that name a process's children, one a thread; none where it has ended, at whatever moment."""
+    tasks = Path("/proc", str(pid), "task")
+    with suppress(OSError):
+        return [tasks / thread / "children" for thread in os.listdir(tasks)]
+    return []
 
 
 def private_bytes(pids: Iterable[int]) -> int:

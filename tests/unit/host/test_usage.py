@@ -16,6 +16,15 @@ def test_descendants_are_found():
         os.killpg(process.pid, signal.SIGKILL)
 
 
+def test_one_that_ends_while_it_is_looked_at_has_no_descendants(monkeypatch):
+    def gone(path):
+        raise FileNotFoundError(path)
+
+    for name in ("listdir", "scandir"):  # between the look whether it is there, and the one at what it has
+        monkeypatch.setattr(os, name, gone)
+    assert descendants(os.getpid()) == [os.getpid()]
+
+
 def test_private_memory_counts_and_shared_does_not():
     def held(code):
         with subprocess.Popen(
