@@ -65,7 +65,7 @@ def no_guests(monkeypatch):
     monkeypatch.setattr("wblab.host.request.check_run", checked)
     monkeypatch.setattr("wblab.matrix.begin.check_kernels", lambda *arguments: None)
     monkeypatch.setattr("wblab.matrix.begin.requests", lambda *arguments, **options: [])
-    monkeypatch.setattr("wblab.matrix.forked.forked", booted)
+    monkeypatch.setattr("wblab.matrix.run.forked", booted)
     monkeypatch.setattr("wblab.kernels.make.check_tools", lambda: None)
 
 
