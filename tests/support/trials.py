@@ -1,5 +1,6 @@
 """A trial of a few recommendations on a small ground, and figures that nobody measured."""
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -54,6 +55,24 @@ metric = "throughput_bps"
 percent = 105
 of = ["more"]
 """
+
+
+def short_ground(*settings: str) -> str:
+    """Return how a file of recommendations begins whose one ground takes seconds to run, with further settings."""
+    sizes = ("load.l1.size=8MiB", "load.l1.wait=1s", "load.l2.size=1MiB", "load.l2.wait=2s")
+    return f"""
+[machine]
+memory = "16GiB"
+write_bps = "100MB/s"
+[ground.short]
+base = "base-device"
+title = "short"
+about = "short runs"
+disk = "disk"
+set = {json.dumps([*settings, *sizes])}
+loads = {{ innocent = ["w1", "mw1"], offender = ["l1"] }}
+"""
+
 
 Place = tuple[str, str]  # key of a value, and how it is scaled
 

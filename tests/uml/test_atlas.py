@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from support.trials import short_ground
 
 from wblab.atlas import tried
 from wblab.cli import main
@@ -10,17 +11,9 @@ from wblab.core.errors import WblabError
 from wblab.kernels import list_kernels
 from wblab.trial.advice import read_wisdom
 
-SHORT = """
-[machine]
-memory = "16GiB"
-write_bps = "100MB/s"
-[ground.short]
-base = "base-device"
-title = "short"
-about = "short runs"
-disk = "disk"
-set = ["trace.events=[]", "load.l1.size=8MiB", "load.l1.wait=1s", "load.l2.size=1MiB", "load.l2.wait=2s"]
-loads = { innocent = ["w1", "mw1"], offender = ["l1"] }
+SHORT = (
+    short_ground("trace.events=[]")
+    + """
 [[advice]]
 number = 1
 who = "Somebody"
@@ -33,6 +26,7 @@ role = "innocent"
 metric = "longest_pause_s"
 at_most = "1h"
 """
+)
 
 
 @pytest.fixture

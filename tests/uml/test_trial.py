@@ -4,21 +4,14 @@ import json
 import shutil
 
 import pytest
+from support.trials import short_ground
 
 from wblab.cli import main
 
-SHORT = """
-[machine]
-memory = "16GiB"
-write_bps = "100MB/s"
-[ground.short]
-base = "base-device"
-title = "short"
-about = "short runs"
-disk = "disk"
-set = ["trace.blame=\\"never\\"", "trace.events=[\\"writeback:balance_dirty_pages\\", \\"writeback:writeback_start\\"]",
-       "load.l1.size=8MiB", "load.l1.wait=1s", "load.l2.size=1MiB", "load.l2.wait=2s"]
-loads = { innocent = ["w1", "mw1"], offender = ["l1"] }
+EVENTS = '["writeback:balance_dirty_pages", "writeback:writeback_start"]'
+SHORT = (
+    short_ground('trace.blame="never"', f"trace.events={EVENTS}")
+    + """
 [[advice]]
 number = 1
 who = "Somebody"
@@ -26,7 +19,11 @@ source = "somewhere"
 says = "little may be dirty, and the timers are off"
 [[advice.value]]
 name = "limit 0 and 40 MiB, background 10 % and 20 MiB"
-sysctl = { "vm.dirty_bytes" = 0, "vm.dirty_background_ratio" = 10, "vm.dirty_background_bytes" = "20MiB", "vm.dirty_writeback_centisecs" = 0 }
+[advice.value.sysctl]
+"vm.dirty_bytes" = 0
+"vm.dirty_background_ratio" = 10
+"vm.dirty_background_bytes" = "20MiB"
+"vm.dirty_writeback_centisecs" = 0
 [[advice.promise]]
 says = "nobody is stopped for over an hour"
 role = "innocent"
@@ -42,7 +39,8 @@ says = "nobody is told to sleep for over 200 ms"
 role = "innocent"
 metric = "asked_sleep_s"
 at_most = "200ms"
-"""  # noqa: E501
+"""
+)
 
 
 @pytest.fixture

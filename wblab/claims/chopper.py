@@ -25,43 +25,42 @@ def dspan_mib(sample: Sample) -> float:
     return layout(sample, "dspan_bytes") / _MIB
 
 
+_WHAT = "from the file's first block to its last"
+_FAR = Measure(_WHAT, "MiB", dspan_mib, over(_FAR_MIB), "more than 1 GiB")
+_NEAR = Measure(_WHAT, "MiB", dspan_mib, under(_FAR_MIB), "less than 1 GiB")
+
+
 def chopper_claims() -> tuple[Claim, ...]:
     """Return all claims, by their numbers."""
     return (*_spread(), *_factors(), *_rules(), *_latency())
 
 
-def _far(name: str, says: str, case: str) -> Claim:
-    measure = Measure("from the file's first block to its last", "MiB", dspan_mib, over(_FAR_MIB), "more than 1 GiB")
-    return on_case(name, says, _SPREAD, case, measure)
-
-
-def _near(name: str, says: str, case: str) -> Claim:
-    measure = Measure("from the file's first block to its last", "MiB", dspan_mib, under(_FAR_MIB), "less than 1 GiB")
+def _lies(measure: Measure, name: str, says: str, case: str) -> Claim:
     return on_case(name, says, _SPREAD, case, measure)
 
 
 def _spread() -> list[Claim]:
     then = "the same where blocks are looked for group by group, as then"
     return [
-        _far("H1-far", "ext4 puts the blocks of one small file gigabytes apart", "far"),
-        _far("H2-far-then", then, "far-then"),
-        _near("H3-xfs", "XFS hardly ever does", "far-xfs"),
-        _near("H4-xfs-used", "nor on a disk that is used", "far-xfs-used"),
+        _lies(_FAR, "H1-far", "ext4 puts the blocks of one small file gigabytes apart", "far"),
+        _lies(_FAR, "H2-far-then", then, "far-then"),
+        _lies(_NEAR, "H3-xfs", "XFS hardly ever does", "far-xfs"),
+        _lies(_NEAR, "H4-xfs-used", "nor on a disk that is used", "far-xfs-used"),
     ]
 
 
 def _factors() -> list[Claim]:
     """Return claims on single factors of the file that is far apart: with another level of one it is not, or still."""
     return [
-        _near("H5-disk", "but not on small disks", "far-4g"),
-        _near("H6-size", "nor a file of 64 KiB or less", "far-64k"),
-        _near("H7-sync", "nor one that is not closed and opened again behind its first chunk", "far-late"),
-        _near("H8-fsync", "nor one whose last chunk is written first, with an fsync behind it", "far-fsync"),
-        _near("H9-order", "nor one written from its last chunk to its first", "far-backward"),
-        _far("H10-used", "however much of the disk is used", "far-used"),
-        _far("H11-layout", "however the free space is cut up", "far-cut"),
-        _far("H12-span", "in whatever directory", "far-span"),
-        _far("H13-density", "however much of each chunk is written", "far-sparse"),
+        _lies(_NEAR, "H5-disk", "but not on small disks", "far-4g"),
+        _lies(_NEAR, "H6-size", "nor a file of 64 KiB or less", "far-64k"),
+        _lies(_NEAR, "H7-sync", "nor one that is not closed and opened again behind its first chunk", "far-late"),
+        _lies(_NEAR, "H8-fsync", "nor one whose last chunk is written first, with an fsync behind it", "far-fsync"),
+        _lies(_NEAR, "H9-order", "nor one written from its last chunk to its first", "far-backward"),
+        _lies(_FAR, "H10-used", "however much of the disk is used", "far-used"),
+        _lies(_FAR, "H11-layout", "however the free space is cut up", "far-cut"),
+        _lies(_FAR, "H12-span", "in whatever directory", "far-span"),
+        _lies(_FAR, "H13-density", "however much of each chunk is written", "far-sparse"),
     ]
 
 

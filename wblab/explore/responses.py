@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
 Take = Literal["max", "min", "mean", "sum"]
 ROLES = ("innocent", "offender")
-# Units by how metrics' names end, and how a person writes such a number.
-_UNITS: dict[str, tuple[str, Callable[[str], float]]] = {
+_Unit = tuple[str, Callable[[str], float]]  # what it is called, and what reads such a number as a person writes it
+# By how metrics' names end.
+_UNITS: dict[str, _Unit] = {
     "_s": ("s", lambda text: parse_time(text) / NS_PER_S),
     "_bps": ("bytes/s", parse_rate),
     "_bytes": ("bytes", parse_bytes),
@@ -45,11 +46,11 @@ class Response:
     @property
     def unit(self) -> str:
         """The unit of its metric; empty of one without."""
-        return next((unit for end, (unit, _) in _UNITS.items() if self.metric.endswith(end)), "")
+        return self._unit[0]
 
     def bounds(self) -> dict[str, float]:
         """Return what `above` says in that unit, by how it is written. Raises InputError."""
-        read = next((read for end, (_, read) in _UNITS.items() if self.metric.endswith(end)), float)
+        _, read = self._unit
         try:
             bounds = {text: float(read(text)) for text in self.above}
             if not all(map(isfinite, bounds.values())):
@@ -59,6 +60,10 @@ class Response:
         except InputError as error:
             raise InputError(f"responses.{self.name}.above: {error}") from None
         return bounds
+
+    @property
+    def _unit(self) -> _Unit:
+        return next((unit for end, unit in _UNITS.items() if self.metric.endswith(end)), ("", float))
 
     def loads(self, spec: Spec) -> list[str]:
         """Return the loads whose metric it is."""

@@ -8,14 +8,13 @@ from numpy.typing import NDArray
 
 from wblab.sensitivity.levels import joined
 from wblab.sensitivity.observed import Factor, Observed, Response, Values
-from wblab.sensitivity.tail import in_tail, wilson
+from wblab.sensitivity.tail import CONFIDENCE, in_tail, wilson
 
 Marks = NDArray[np.bool_]
 
 _MOST_CONDITIONS = 4
 _LEAST_ROWS = 20  # of the half that chooses: P90 of fewer is the worst of all but one
 _LEAST_GAIN = 0.1  # of P90: a condition that gains less is not worth a reader's while
-_CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True)
@@ -80,7 +79,7 @@ def best_region(
     if not len(inside):
         return None
     hits = int(in_tail(response.values[judging], response.more_is_better)[1][marks[judging]].sum())
-    low, high = wilson(hits, len(inside), _CONFIDENCE)
+    low, high = wilson(hits, len(inside), CONFIDENCE)
     return Region(
         conditions=tuple(_condition(observed, place, within) for place, within in chosen),
         chosen_rows=int(marks[choosing].sum()),

@@ -20,7 +20,7 @@ Marks = NDArray[np.bool_]
 
 TENTH = 0.1
 _MOST_TAIL = 0.5  # of the rows: more are no tail
-_CONFIDENCE = 0.95
+CONFIDENCE = 0.95
 _NEAR = 0.9  # Chopper: a cell has a tail where its worst row reaches so much of the threshold
 
 
@@ -196,7 +196,7 @@ def _corrected(counted: Sequence[tuple[str, str, int, int]], total: int, inside:
 def beyond(values: Values, name: str, bound: float) -> Beyond:
     """Return how many of these, one at least, are more than a bound."""
     inside = int((values > bound).sum())
-    low, high = wilson(inside, len(values), _CONFIDENCE)
+    low, high = wilson(inside, len(values), CONFIDENCE)
     return Beyond(name, bound, len(values), inside, float(low), float(high))
 
 
