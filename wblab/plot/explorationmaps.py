@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.colors import LogNorm
-from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator
 from numpy.typing import NDArray
 
 from wblab.data.statistics import generator
@@ -159,6 +159,8 @@ def _colour_bar(ax: Any, title: str, unit: str) -> None:
     bar = ax.figure.colorbar(ax.images[0], ax=ax, shrink=0.9, pad=0.02)
     bar.outline.set_visible(False)
     bar.ax.tick_params(labelsize=8)
+    if isinstance(ax.images[0].norm, LogNorm):
+        bar.ax.yaxis.set_major_locator(LogLocator(base=_base(unit)))
     bar.ax.minorticks_off()
     bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: _tick(value, unit)))
     ax.set_title(literal(title), loc="left", fontsize=9)
@@ -174,7 +176,8 @@ def _level_axis(ax: Any, levels: Sequence[str]) -> None:
 
 def _value_axis(axis: Any, unit: str, *, log: bool) -> None:
     if log:
-        axis.axes.set(**{f"{axis.axis_name}scale": "log"})
+        scaled = axis.axes.set_xscale if axis.axis_name == "x" else axis.axes.set_yscale
+        scaled("log", base=_base(unit))
     else:
         low, high = axis.get_view_interval()
         factor = scale_of(max(abs(low), abs(high)), unit)[0]
@@ -184,6 +187,11 @@ def _value_axis(axis: Any, unit: str, *, log: bool) -> None:
         axis.axes.set(**{f"{axis.axis_name}lim": (low, high)})
     axis.set_major_formatter(FuncFormatter(lambda value, _: _tick(value, unit)))
     axis.axes.tick_params(labelsize=8)
+
+
+def _base(unit: str) -> int:
+    """Return the base whose powers are round in this unit: of bytes, which are told in KiB and MiB, two."""
+    return 2 if unit.startswith("bytes") else 10
 
 
 def _tick(value: float, unit: str) -> str:
