@@ -5,12 +5,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import tracecmd
 from support.conditions import CONDITIONS
 from support.labcopy import copy_lab
 from support.quickruns import FIXTURES
 from support.replay import measured, replay, seen
 from support.witness import plant_witness
 
+from wblab.core.rundir import TRACE
 from wblab.data.difference import first_differences
 from wblab.data.digest import digest
 from wblab.data.run import Run
@@ -18,6 +20,7 @@ from wblab.kernels import list_kernels
 from wblab.lab.tools import tool_path
 
 EVENTS = '["block:block_rq_*", "jbd2", "sched:sched_switch", "writeback:balance_dirty_pages"]'
+FILES = '"filemap", "writeback:writeback_dirty_folio"'
 SHORT = (
     *("disk.size=64MiB", "trace.buffer=16M", "sysctl.vm.dirty_ratio=10", "sysctl.vm.dirty_background_ratio=5"),
     *("load.l1.wait=1s", "load.l1.size=16MiB", "load.l2.wait=6s", "load.l2.size=2MiB"),
@@ -112,3 +115,18 @@ def test_the_seed_alone_changes_a_run(shared_lab):
 
 def test_neither_name_nor_place_changes_a_run(shared_lab, lab):
     assert digest(shared_lab.run("base")) == digest(lab.run("base", "name=a-longer-name.than-before"))
+
+
+def test_neither_how_deep_shared_memory_lies_nor_which_inodes_are_there_changes_a_byte(lab, monkeypatch):
+    """Traces with the events of all files, of the trace's own on hostfs too: nothing of the host's is in them."""
+    settings = (*SHORT, f"trace.events={EVENTS[:-1]}, {FILES}]")
+    runs = []
+    for depth in range(0, 9, 4):
+        deep = lab.shm.joinpath(*"abcdefgh"[:depth])
+        deep.mkdir(parents=True, exist_ok=True)
+        (deep / "an-inode-more").touch()
+        monkeypatch.setenv("WBLAB_SHM", str(deep))
+        runs.append(lab.run("base", *settings))
+    assert len({(run.path / TRACE).read_bytes() for run in runs}) == 1
+    with tracecmd.open(runs[0].path / TRACE) as trace:
+        assert len(trace.events("mm_filemap_add_to_page_cache").ts_ns) > 100

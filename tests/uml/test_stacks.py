@@ -49,7 +49,7 @@ def test_the_record_has_a_number_of_each_disk(run):
 
 
 def test_they_repeat_bit_for_bit_and_leave_nothing(lab):
-    first, second = (lab.run(SPEC, EVENTS) for _ in range(2))  # how deep $WBLAB_SHM lies can be a page of the guest's
+    first, second = (lab.run(SPEC, EVENTS) for _ in range(2))
     assert first_differences(first, second) == []
     assert lab.left_behind() == []
 

@@ -18,8 +18,8 @@ from wblab.data.pagecache import page_cache
 from wblab.data.run import Run
 
 _AROUND = 5  # events shown before and after
-# Of an inode on hostfs, such as that of the trace being written, the number is the host's: not the guest's doing.
-INODES = ("ino", "i_ino")
+# The only fields of events that are not compared, here and in a digest, each with its reason.
+EXCLUDED = {"common_type": "each build of a kernel numbers its events anew; they are compared by name"}
 
 
 @dataclass(frozen=True)
@@ -108,13 +108,13 @@ def _first_event(first: EventSequence, second: EventSequence) -> int | None:
 
 
 def _meaning(form: EventFormat, record: bytes) -> list[bytes]:
-    """Return what a record says: its fields, but for numbers of inodes; not what lay in the buffer before it.
+    """Return what a record says: its fields, but for those excluded; not what lay in the buffer before it.
 
     That is still there between the fields, and behind the end of a string in a field of a fixed length.
     """
     said = []
     for field in (*form.common, *form.fields):
-        if field.name in INODES:
+        if field.name in EXCLUDED:
             continue
         place, end = field.offset, field.end
         if field.dynamic == "rest":

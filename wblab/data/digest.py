@@ -10,7 +10,7 @@ from tracecmd import TraceError
 
 from wblab.core import rundir
 from wblab.core.errors import InputError
-from wblab.data.difference import INODES
+from wblab.data.difference import EXCLUDED
 from wblab.data.run import Run
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def digest(run: Run) -> str:
 
     Of an event these are its time, CPU and fields.
 
-    It says nothing of how they are stored, nor of numbers that are the host's. Raises InputError for a damaged trace.
+    It says nothing of how they are stored, nor of the fields in `EXCLUDED`. Raises InputError for a damaged trace.
     """
     total = sha256()
     for load in sorted(run.loads, key=lambda load: load.name):
@@ -42,7 +42,7 @@ def digest(run: Run) -> str:
 def _add(total: "_Hash", events: tracecmd.Events) -> None:
     total.update(_bytes(events.name) + _bytes(events.ts_ns) + _bytes(events.cpu))
     for field in (*events.format.common, *events.format.fields):
-        if field.name not in INODES and field.name != "common_type":  # a number that each build of a kernel gives anew
+        if field.name not in EXCLUDED:
             total.update(_bytes(field.name) + _bytes(events.field(field.name)))
 
 

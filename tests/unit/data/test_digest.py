@@ -1,6 +1,6 @@
 import pytest
 from support.runs import MS, S, write_run
-from support.ticktraces import trace
+from support.ticktraces import named, trace
 
 from wblab.core.errors import InputError
 from wblab.core.rundir import TRACE
@@ -41,6 +41,14 @@ def test_the_same_data_have_the_same_digest_wherever_and_in_whatever_pages_they_
 )
 def test_another_event_time_or_value_gives_another(digested, events):
     assert digested({"c1": C1}, trace(*events)) != digested({"c1": C1}, trace((300, 1, 5), (301, 2, 6)), "other")
+
+
+def test_another_inode_gives_another(digested):
+    """Numbers of inodes are the guest's own, on hostfs too: none is left out."""
+    first, again, other = (
+        digested({"c1": C1}, named("text", ino=ino), name) for name, ino in zip("abc", (7, 7, 8), strict=True)
+    )
+    assert first == again != other
 
 
 def test_another_boundary_or_load_gives_another(digested):
