@@ -7,13 +7,18 @@ tests/unit/host/test_guestrights.py asks.
 
 import json
 import os
+import shutil
 import stat
+import tempfile
+from pathlib import Path
 
 import pytest
 
 from wblab.core.errors import WblabError
 from wblab.host.sandbox import landlock_version
+from wblab.kernels import cache
 from wblab.lab.formats import EXPERIMENT
+from wblab.lab.tools import tool_path
 
 # What an attack finds: the host's files at /mnt/host, its scratch directory, and what a victim is called.
 PROLOGUE = """
@@ -164,6 +169,33 @@ end(found)
 
 def test_a_guest_reads_programs_and_nothing_that_is_somebodys(lab, guest_program, victim):
     assert attack(lab, guest_program, victim, READS)[0] == []
+
+
+@pytest.fixture
+def home(monkeypatch):
+    """A home with a private key, and a trace-cmd in ~/bin that guests take. Guests cannot see what is below /tmp."""
+    with tempfile.TemporaryDirectory(dir="/var/tmp", prefix="wblab-test-") as name:
+        home = Path(name)
+        (home / "bin").mkdir()
+        (home / "id_ed25519").write_text("secret")
+        shutil.copy(str(tool_path("trace-cmd")), home / "bin")
+        monkeypatch.setenv("XDG_CACHE_HOME", str(cache.home().parent))
+        monkeypatch.setenv("HOME", name)
+        monkeypatch.setenv("PATH", f"{name}/bin:{os.environ['PATH']}")
+        yield home
+
+
+def test_a_program_in_a_home_runs_and_does_not_give_the_home_away(lab, home, guest_program):
+    assert (lab.run("base", "time_limit=400s").path / "trace.dat").exists()
+    shutil.rmtree(lab.results)
+    reads = """
+secrets = [anew / "id_ed25519", outside / "id_ed25519"]
+found = tried({str(path): path.read_bytes for path in secrets})
+found += tried({f"{path}/": lambda path=path: os.listdir(path) for path in (anew, outside, anew / "bin")})
+found += [] if (anew / "bin" / "trace-cmd").read_bytes()[:4] == b"\\x7fELF" else ["trace-cmd is not there"]
+end(found)
+"""
+    assert attack(lab, guest_program, home, reads)[0] == []
 
 
 def test_a_guest_sees_what_the_user_grants(lab, guest_program, victim):

@@ -1,9 +1,9 @@
 """What the guest of one run may do with the host: read programs, keep its results, and no more."""
 
-import os
 from collections.abc import Sequence
-from pathlib import Path
+from itertools import chain
 
+from wblab.host.installation import check_no_home, needed
 from wblab.host.lab import Lab
 from wblab.host.sandbox import DISTRIBUTION, Sandbox
 from wblab.lab.places import SHARE
@@ -20,11 +20,13 @@ def guest_sandbox(
 
     programs: those that the guest starts. more: paths that the user grants besides. lab: for guests in which other
     programs run. by_ptrace: for kernels that lack the seccomp mode. largest_file_bytes: memory, disk or trace.
+    Raises WblabError for a Python that cannot be run, InputError where the lab or Python lie around somebody's home.
     """
-    reads = {*DISTRIBUTION, *(_installation(program) for program in programs), *more}
+    reads = {*DISTRIBUTION, *chain.from_iterable(map(needed, programs)), *more}
     lists: tuple[str, ...] = ()
     if lab:
-        reads |= {*_FOR_PROGRAMS, _installation(str(lab.python)), str(lab.packages)}
+        check_no_home(str(lab.packages))
+        reads |= {*_FOR_PROGRAMS, *needed(str(lab.python)), str(lab.packages)}
         reads |= {str(SHARE / part) for part in _LAB_PARTS}
         lists = (str(SHARE),)
     return Sandbox(
@@ -33,9 +35,3 @@ def guest_sandbox(
         largest_file_bytes=largest_file_bytes,
         calls="kernel with ptrace" if by_ptrace else "kernel",
     )
-
-
-def _installation(program: str) -> str:
-    """Return the directory that holds a program and its libraries: /opt/python for /opt/python/bin/python3."""
-    path = Path(os.path.realpath(program))
-    return str(path.parent.parent if path.parent.name in ("bin", "sbin") and len(path.parents) > 2 else path.parent)

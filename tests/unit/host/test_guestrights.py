@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -128,9 +129,36 @@ def test_programs_of_the_distribution_can_be_read():
 
 def test_what_programs_of_the_lab_need_is_granted_part_by_part(tmp_path):
     packages, python = tmp_path / "venv" / "packages", tmp_path / "opt" / "python" / "bin" / "python3"
+    modules = tmp_path / "opt" / "python" / "lib" / "python3.11"
+    modules.mkdir(parents=True)
     python.parent.mkdir(parents=True)
-    python.touch()
+    python.write_text(f"#!/bin/sh\necho '[\"{modules}\"]'\n")
+    python.chmod(0o755)
     granted = guest_sandbox(["/usr/bin/env"], (), Lab(python, packages), by_ptrace=True, largest_file_bytes=1)
-    assert {str(tmp_path / "opt" / "python"), str(packages), *DISTRIBUTION} <= set(granted.reads)
-    assert not any(path in ("/", str(tmp_path), str(tmp_path / "opt"), str(Path.home())) for path in granted.reads)
+    assert {str(python), str(modules), str(packages), *DISTRIBUTION} <= set(granted.reads)
+    around = (tmp_path, tmp_path / "opt", tmp_path / "opt" / "python", python.parent, modules.parent, Path.home())
+    assert not {"/", *map(str, around)} & set(granted.reads)
     assert granted.calls == "kernel with ptrace"
+
+
+@pytest.mark.parametrize("directory", ["bin", ".local/bin"])
+def test_a_program_in_a_home_does_not_give_the_home_away(tmp_path, monkeypatch, directory):
+    """What was done for real: with trace-cmd in ~/bin, a guest read ~/.ssh."""
+    home = tmp_path / "home"
+    program = home / directory / "trace-cmd"
+    key = program.parents[1] / "share" / "id_ed25519"
+    for path in (key, program):
+        path.parent.mkdir(parents=True)
+    key.write_text("secret")
+    shutil.copy("/usr/bin/env", program)
+    monkeypatch.setenv("HOME", str(home))
+
+    def reads(path):
+        def task():
+            guest_sandbox([str(program)], (), None, by_ptrace=False, largest_file_bytes=1).enter()
+            os._exit(0 if path.read_bytes() else 1)
+
+        return os.waitpid(fork_child(task), 0)[1] == 0
+
+    assert reads(program)
+    assert not reads(key)

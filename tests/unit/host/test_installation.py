@@ -1,0 +1,121 @@
+"""What a program needs is granted file by file: programs and Pythons are installed in people's homes, too."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from wblab.core.errors import InputError, WblabError
+from wblab.host import installation
+from wblab.host.command import interpreter
+from wblab.host.installation import check_no_home, needed
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    """A home with a private key, and a cache of what was found out of its own."""
+    home = tmp_path / "home"
+    for directory in ("bin", ".local/bin", ".local/lib", ".ssh"):
+        (home / directory).mkdir(parents=True)
+    (home / ".ssh" / "id_ed25519").write_text("secret")
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return home
+
+
+def says(path: Path, *modules: Path) -> Path:
+    """Make a Python that has its modules there."""
+    path.write_text(f"#!/bin/sh\necho '{json.dumps([str(place) for place in modules])}'\n")
+    path.chmod(0o755)
+    for place in modules:
+        place.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def test_a_program_of_the_distribution_needs_nothing_more():
+    assert needed("/usr/bin/env") == [os.path.realpath("/usr/bin/env")]
+
+
+@pytest.mark.parametrize("directory", ["bin", ".local/bin"])
+def test_trace_cmd_in_a_home_is_one_file(home, directory):
+    copied = shutil.copy("/usr/bin/env", home / directory / "trace-cmd")
+    assert needed(copied) == [str(copied)]
+
+
+def test_trace_cmd_that_was_installed_in_a_home_has_its_plugins(home):
+    copied = shutil.copy("/usr/bin/env", home / ".local" / "bin" / "trace-cmd")
+    plugins = home / ".local" / "lib" / "traceevent" / "plugins"
+    plugins.mkdir(parents=True)
+    assert needed(copied) == [str(copied), str(plugins)]
+
+
+def test_a_python_in_a_home_has_its_modules_and_the_libraries_beside_them(home):
+    lib = home / ".local" / "lib"
+    python = says(home / ".local" / "bin" / "python3.11", lib / "python3.11", lib / "python3.11" / "lib-dynload")
+    (lib / "python3.11" / "os.py").touch()
+    (lib / "libpython3.11.so.1.0").touch()
+    (lib / "somebodys.txt").touch()
+    link = home / "bin" / "python3"
+    link.symlink_to(python)
+    assert set(needed(str(link))) == {
+        str(python),
+        str(lib / "python3.11"),
+        str(lib / "python3.11" / "lib-dynload"),
+        str(lib / "libpython3.11.so.1.0"),
+    }
+
+
+def test_a_real_python_that_was_copied_into_a_home(home):
+    """Its modules are still the distribution's, or those of where it was."""
+    copied = shutil.copy(interpreter(), home / ".local" / "bin")
+    granted = needed(copied)
+    assert granted[0] == str(copied)
+    assert not any(home.is_relative_to(path) for path in granted)
+
+
+def test_libraries_are_those_that_the_loader_finds(home, monkeypatch):
+    """With the environment of the guest's init, and with that of its commands; what is missing is left out."""
+    program, lib = shutil.copy("/usr/bin/env", home / ".local" / "bin" / "trace-cmd"), home / ".local" / "lib"
+    for name in ("libown.so.1", "lib other.so", "loader.so"):
+        (lib / name).touch()
+    script = home / "ld.so"
+    script.write_text(f"""#!/bin/sh
+echo "\tlinux-vdso.so.1 (0x00007ffe1)
+\t${{LC_ALL:+libown.so.1 => {lib}/libown.so.1 (0x00007fc0)}}
+\t${{LC_ALL:-lib other.so => {lib}/lib other.so (0x00007fc1)}}
+\tlibgone.so => not found
+\tlibaway.so => {lib}/libaway.so (0x00007fc2)
+\tlibc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x00007fc3)
+\t{lib}/loader.so (0x00007fc4)"
+""")
+    script.chmod(0o755)
+    monkeypatch.setattr(installation, "loader", lambda file: str(script))
+    assert set(needed(program)) == {str(program), *(str(file) for file in lib.iterdir())}
+
+
+@pytest.mark.parametrize("held", ["", "..", "/"])
+def test_a_directory_that_holds_a_home_is_refused(home, held):
+    with pytest.raises(InputError, match="holds somebody's home"):
+        check_no_home(str(home / held))
+    python = says(home / "bin" / "python3.11", home / held)
+    with pytest.raises(InputError, match="holds somebody's home: install Python"):
+        needed(str(python))
+
+
+def test_homes_are_those_of_all_accounts(tmp_path, monkeypatch):
+    other = tmp_path / "homes" / "other"
+    account = type("Account", (), {"pw_dir": str(other)})
+    monkeypatch.setattr(installation.pwd, "getpwall", lambda: [account])
+    check_no_home(str(other / "lib"))
+    with pytest.raises(InputError):
+        check_no_home(str(tmp_path / "homes"))
+
+
+def test_a_python_that_does_not_run(home):
+    python = home / "bin" / "python3.11"
+    python.write_text("#!/bin/sh\necho broken >&2\nexit 1\n")
+    python.chmod(0o755)
+    with pytest.raises(WblabError, match=f"cannot run {python}: broken"):
+        needed(str(python))

@@ -1,0 +1,102 @@
+"""The files that a program needs of the host, one by one: a directory of programs may be in somebody's home.
+
+A file is granted as a file. Directories are a Python's own, with its modules, and those of trace-cmd's plugins.
+"""
+
+import json
+import os
+import pwd
+import re
+import subprocess
+from collections.abc import Iterable, Mapping
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from wblab.core.errors import InputError, WblabError
+from wblab.host.environment import ENVIRONMENT, LIBRARIES
+from wblab.host.sandbox import DISTRIBUTION
+from wblab.host.sandbox.elf import loader
+from wblab.kernels import facts
+
+_PYTHON = re.compile(r"python[0-9.]*")
+# Where its modules are: an archive, a directory, and one of those that are libraries.
+_ASK_PYTHON = "import json, sys; print(json.dumps(sys.path))"
+_OF_LOADER = re.compile(r"(?:^|=> )(/.*) \(0x[0-9a-f]+\)$")  # a line of ld.so(8) --list
+_PLUGINS = ("lib*/{}/plugins", "lib/*-linux-gnu/{}/plugins")
+# Programs find libraries with the environment of the guest's init, and commands without it.
+_ENVIRONMENTS: tuple[Mapping[str, str], ...] = (ENVIRONMENT, {})
+_LOADERS = (*LIBRARIES, "/etc/ld.so.cache", "/etc/ld.so.preload")  # what else decides which libraries these are
+
+
+def needed(program: str) -> list[str]:
+    """Return the files and directories that a program needs, itself among them, beside those of the distribution.
+
+    Raises WblabError for a Python that cannot be run, and InputError where a directory holds somebody's home.
+    """
+    path = os.path.realpath(program)
+    if is_distributed(path) or not os.path.exists(path):
+        return [path]
+    about = json.dumps(["needs", path, _ENVIRONMENTS])
+    found = [str(needs) for needs in facts.fact(about, lambda: _find(path))]
+    for directory in filter(os.path.isdir, found):
+        check_no_home(directory)
+    return found
+
+
+def is_distributed(path: str) -> bool:
+    """Whether a path without links lies in a directory of the distribution."""
+    return any(Path(path).is_relative_to(directory) for directory in DISTRIBUTION)
+
+
+def check_no_home(directory: str) -> None:
+    """Raise InputError for a directory that is somebody's home, or holds one."""
+    real = Path(os.path.realpath(directory))
+    homes = {os.path.expanduser("~"), *(account.pw_dir for account in pwd.getpwall())}
+    if real == Path("/") or any(Path(os.path.realpath(home)).is_relative_to(real) for home in homes if home):
+        raise InputError(
+            f"a guest would need to read all of {directory}, which holds somebody's home: "
+            "install Python and wblab in directories of their own"
+        )
+
+
+def _find(path: str) -> tuple[Any, Iterable[Path | str]]:
+    found = [path]
+    modules = _modules(path) if _PYTHON.fullmatch(Path(path).name) else []
+    found += modules
+    linked = [path, *chain.from_iterable(map(str, Path(place).glob("*.so")) for place in modules)]
+    if loads := loader(path):
+        found += sorted({library for file in linked for library in _libraries(loads, file)})
+    # Libraries of an environment such as conda's, which packages use: beside the directory of the modules.
+    beside = {Path(place).parent for place in modules if Path(place, "os.py").exists()}
+    found += sorted(str(file) for place in beside for file in place.glob("*.so*") if file.is_file())
+    if Path(path).name == "trace-cmd":
+        found += _plugins(Path(path).parent.parent)
+    needs = [each for each in dict.fromkeys(found) if each == path or not is_distributed(os.path.realpath(each))]
+    return needs, [*needs, *beside, *(each for each in _LOADERS if os.path.exists(each))]
+
+
+def _modules(python: str) -> list[str]:
+    """Return where a Python has its own modules, of what is there."""
+    done = subprocess.run(
+        [python, "-I", "-S", "-c", _ASK_PYTHON], capture_output=True, text=True, check=False, env=ENVIRONMENT
+    )
+    if done.returncode:
+        said = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
+        raise WblabError(f"cannot run {python}: {said}")
+    return [place for place in json.loads(done.stdout) if os.path.isabs(place) and os.path.exists(place)]
+
+
+def _libraries(loads: str, file: str) -> list[str]:
+    """Return the libraries of a program, or of a library, where this loader finds them, itself among them."""
+    found = []
+    for environment in _ENVIRONMENTS:
+        done = subprocess.run([loads, "--list", file], capture_output=True, check=False, env=dict(environment))
+        lines = os.fsdecode(done.stdout).splitlines()
+        found += [match[1] for line in lines if (match := _OF_LOADER.search(line.strip()))]
+    return list(filter(os.path.isfile, found))
+
+
+def _plugins(prefix: Path) -> list[str]:
+    patterns = [pattern.format(name) for pattern in _PLUGINS for name in ("traceevent", "trace-cmd")]
+    return sorted(str(found) for pattern in patterns for found in prefix.glob(pattern))
