@@ -102,6 +102,23 @@ def test_no_socket(family):
     assert not succeeds(lambda: socket.socket(family, socket.SOCK_DGRAM))
 
 
+@pytest.mark.parametrize("kind", [socket.SOCK_STREAM, socket.SOCK_DGRAM, socket.SOCK_RAW, socket.SOCK_SEQPACKET])
+def test_no_message_reaches_a_named_socket(tmp_path, kind):
+    """What was done for real: one of a pair of datagram sockets wrote into a socket of the host, such as syslog's."""
+    path = str(tmp_path / "log")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as victim:
+        victim.bind(path)
+        victim.setblocking(False)
+
+        def sends():
+            near, _ = socket.socketpair(socket.AF_UNIX, kind)
+            near.sendmsg([b"forged"], [], 0, path)
+
+        assert not succeeds(sends)
+        with pytest.raises(BlockingIOError):
+            victim.recv(100)
+
+
 def test_no_program_is_executed():
     assert not succeeds(lambda: os.execv("/bin/sh", ["sh", "-c", "exit 0"]))
     assert not succeeds(lambda: os.execv(sys.executable, [sys.executable, "-c", ""]))

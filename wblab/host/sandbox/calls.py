@@ -45,6 +45,7 @@ _PROCESS = {
     "set_robust_list": 273, "get_robust_list": 274, "getcpu": 309, "getrandom": 318, "membarrier": 324, "rseq": 334,
 }  # fmt: skip
 # Landlock says whom a signal may reach. Sockets: only pairs, through which the kernel hands memory to its processes.
+# Of streams: one of a pair of datagram sockets sends to any other by its path (unix(7)), and Landlock has no say there.
 _KERNEL = {
     "sched_yield": 24, "pause": 34, "vfork": 58, "kill": 62, "setsid": 112,
     "epoll_create": 213, "epoll_wait": 232, "epoll_ctl": 233, "epoll_pwait": 281, "signalfd": 282, "eventfd": 284,
@@ -67,7 +68,7 @@ _CREATES = 0o100 | 0o20000000  # O_CREAT and O_TMPFILE without O_DIRECTORY: the 
 _TRUNCATES = 0o1000  # O_TRUNC, which needs no right to write, and which Landlock knows since version 3
 _SPECIAL_MODE = 0o7000  # set-user-ID, set-group-ID, sticky
 _OWNERS_MODE = 0o700  # a directory that its owner could not remove
-_AF_UNIX = 1
+_AF_UNIX, _SOCK_STREAM, _SOCK_FLAGS = 1, 1, 0o2004000  # SOCK_CLOEXEC and SOCK_NONBLOCK
 _NO_RANDOM_ADDRESSES, _ASK_PERSONALITY = 0x0040000, 0xFFFFFFFF
 _ALL = 0xFFFFFFFF
 # F_DUPFD to F_SETLKW, F_GETOWN to F_GETSIG, F_DUPFD_CLOEXEC, F_ADD_SEALS, F_GET_SEALS; F_SETOWN only to itself.
@@ -105,5 +106,5 @@ def kernel_rules(pid: int) -> Rules:
     return _RULES | {
         _IOCTL: _one_of(1, _TERMINAL_IOCTLS),
         _FCNTL: (*_one_of(1, _FCNTLS), own),
-        _SOCKETPAIR: ((Bits(0, _ALL, _AF_UNIX),),),
+        _SOCKETPAIR: ((Bits(0, _ALL, _AF_UNIX), Bits(1, _ALL & ~_SOCK_FLAGS, _SOCK_STREAM)),),
     }

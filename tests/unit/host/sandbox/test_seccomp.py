@@ -107,8 +107,13 @@ def test_calls_are_refused_by_their_arguments():
     assert judged(KERNEL, ioctl, 0, 0x5412) == EPERM  # TIOCSTI
     assert judged(KERNEL, fcntl, 0, 8, 1234) == ALLOW
     assert judged(KERNEL, fcntl, 0, 8, 4321) == EPERM  # SIGIO for somebody else
-    assert judged(KERNEL, socketpair, socket.AF_UNIX) == ALLOW
-    assert judged(KERNEL, socketpair, socket.AF_INET) == EPERM
+    for flags in (0, socket.SOCK_CLOEXEC, socket.SOCK_CLOEXEC | socket.SOCK_NONBLOCK):
+        assert judged(KERNEL, socketpair, socket.AF_UNIX, socket.SOCK_STREAM | flags) == ALLOW
+        assert judged(KERNEL, socketpair, socket.AF_UNIX, socket.SOCK_DGRAM | flags) == EPERM
+    assert judged(KERNEL, socketpair, socket.AF_UNIX, socket.SOCK_RAW) == EPERM  # datagrams, too
+    assert judged(KERNEL, socketpair, socket.AF_UNIX, socket.SOCK_SEQPACKET) == EPERM
+    assert judged(KERNEL, socketpair, socket.AF_UNIX, socket.SOCK_STREAM | 1 << 8) == EPERM
+    assert judged(KERNEL, socketpair, socket.AF_INET, socket.SOCK_STREAM) == EPERM
 
 
 def test_every_jump_is_within_the_filter():
