@@ -18,7 +18,7 @@ PYTEST = $(VENV)/bin/pytest -n auto --dist loadfile --no-loadscope-reorder --lef
 LEFT_OUT := .pytest_cache/left-out
 
 .DEFAULT_GOAL := help
-.PHONY: help run test unit uml soak golden lint docs bench notebooks kernel setup packages doctor reference clean
+.PHONY: help run test unit uml soak golden figures lint docs bench notebooks kernel setup packages doctor reference clean
 
 help: ## Show this help
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-10s %s\n", $$1, $$2 }'
@@ -55,6 +55,9 @@ soak: kernel ## Run the long versions of tests: thousands of hostile inputs, kil
 
 golden: kernel ## Note what the base run gives here; others are compared with it
 	@$(WBLAB) golden --update
+
+figures: kernel ## Make the docs' figures anew, and write them into the pages
+	@$(VENV)/bin/python docs/figures.py
 
 bench: kernel ## Measure what things take; each beside what was measured before (exp/bench.jsonl)
 	@$(VENV)/bin/pytest -m bench -q -s --timeout=1800

@@ -1,0 +1,193 @@
+"""The figures of the docs that runs gave: which runs they are of, and whether the pages show what those give.
+
+`make figures`, or `python docs/figures.py [NAME ...]`, makes them anew and writes them into the pages. What they are is
+said in docs/figures.toml.
+"""
+
+import argparse
+import re
+import statistics
+import sys
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from wblab.kernels import built_kernels
+from wblab.lab.places import MATRICES, RESULTS
+from wblab.lab.tomlfile import read_toml
+from wblab.matrix.begin import described
+from wblab.matrix.cells import run_name
+from wblab.matrix.plan import Matrix, expand, find_matrix
+from wblab.matrix.run import run_store
+from wblab.matrix.store import Store
+from wblab.matrix.table import run_rows
+
+DOCS = Path(__file__).resolve().parent
+LIST = DOCS / "figures.toml"
+_HOLE = "{}"
+Levels = tuple[tuple[str, Any], ...]
+# Of a run: the matrix's name, its cell's levels and the seed's place among them. The values of a metric, by load.
+Found = Mapping[tuple[str, Levels], Sequence[Mapping[tuple[str, str], float]]]
+
+
+def _seconds(value: float) -> str:
+    digits = 0 if value >= 99.95 else 1 if value >= 0.995 else 2
+    return f"{value:.{digits}f}"
+
+
+def _time(value: float) -> str:
+    return f"{_seconds(value)} s" if value >= 0.0995 else f"{value * 1000:.2g} ms"
+
+
+def _megabytes(value: float) -> str:
+    value /= 1e6
+    return f"{value:.1f}" if value >= 9.95 else f"{value:.2f}"
+
+
+_WORDS: dict[str, Callable[[float], str]] = {"throughput_bps": _megabytes}
+
+
+@dataclass(frozen=True)
+class Value:
+    """One number, or median and range: of each run the most of `metric` among `loads`, over all seeds."""
+
+    matrix: str
+    levels: Levels
+    metric: str
+    loads: tuple[str, ...]
+    shown: str = "spread"
+    unit: str = ""
+
+    def words(self, found: Found) -> str:
+        """Return what the page shows."""
+        runs = found[self.matrix, self.levels]
+        values = [max(run[load, self.metric] for load in self.loads) for run in runs]
+        word = _time if self.shown == "time" else _WORDS.get(self.metric, _seconds)
+        middle = word(statistics.median(values)) + self.unit
+        if self.shown != "spread":
+            return middle
+        return f"{middle} ({word(min(values))} to {word(max(values))})"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A row of a table, or a sentence: text with a hole for each value, on a page, below a heading of it."""
+
+    name: str
+    page: Path
+    below: str
+    text: str
+    values: tuple[Value, ...]
+
+    def words(self, found: Found) -> list[str]:
+        """Return what its values are."""
+        return [value.words(found) for value in self.values]
+
+    def stands(self) -> re.Match[str]:
+        """Return where the page has the text, with a group for each value. Raises LookupError where it has it not."""
+        page = self.page.read_text()
+        start = page.index(f"{self.below}\n") if self.below else 0
+        value = r"([^|\n]*)" if self.text.startswith("|") else r"(\d[\d.]*(?: m?s\b)?(?:\s\(\S+\s+to\s+\S+\))?)"
+        pattern = value.join(re.escape(part).replace(r"\ ", r"\s+") for part in self.text.split(_HOLE))
+        match = re.compile(pattern).search(page, start)
+        if match is None:
+            raise LookupError(f"{self.page.name} has no {self.text!r} below {self.below!r}: see {LIST.name}")
+        return match
+
+    def shown(self) -> list[str]:
+        """Return what the page shows of its values."""
+        return [" ".join(group.split()) for group in self.stands().groups()]
+
+
+def figures(path: Path = LIST) -> list[Figure]:
+    """Return all figures of the list."""
+    listed = tomllib.loads(path.read_text())
+    return [*_rows(listed["tables"]), *_sentences(listed["sentences"])]
+
+
+def _rows(tables: Mapping[str, Any]) -> Iterator[Figure]:
+    for name, table in tables.items():
+        for label, levels in table["rows"]:
+            values = tuple(_value({"matrix": table.get("matrix")} | column, levels) for column in table["columns"])
+            text = f"| {' | '.join([label, *[_HOLE] * len(values)])} |"
+            yield Figure(f"{name}: {label}", DOCS / table["page"], table["below"], text, values)
+
+
+def _sentences(sentences: Mapping[str, Any]) -> Iterator[Figure]:
+    for name, given in sentences.items():
+        for page in given["pages"]:
+            values = tuple(_value(value, value.get("levels", {})) for value in given["values"])
+            yield Figure(f"{name}: {Path(page).name}", DOCS / page, given.get("below", ""), given["text"], values)
+
+
+def _value(given: Mapping[str, Any], levels: Mapping[str, Any]) -> Value:
+    wanted = dict(given)
+    wanted["levels"] = tuple(sorted((levels | wanted.pop("at", {})).items()))
+    return Value(**(wanted | {"loads": tuple(wanted["loads"])}))
+
+
+def _matrix(name: str, wanted: Iterable[Levels]) -> Matrix:
+    """Return what is to run of a matrix, by its name; "PRESET seed N" is one run of a preset."""
+    preset, _, seed = name.partition(" seed ")
+    table = {"name": preset, "base": preset, "seeds": [int(seed)]} if seed else read_toml(find_matrix(name), "matrix")
+    matrix = expand({"name": name} | table, MATRICES)
+    named = {tuple(sorted(cell.levels.items())): cell for cell in matrix.cells}
+    if unknown := set(wanted) - named.keys():
+        raise LookupError(f"{name} has no cell {dict(min(unknown))}")
+    return replace(matrix, cells=tuple(named[one] for one in wanted))
+
+
+def run(wanted: Sequence[Figure], results: Path) -> Found:
+    """Make all runs that figures are of, each once, and return their metrics. Raises WblabError."""
+    needed = sorted({(value.matrix, value.levels) for figure in wanted for value in figure.values}, key=repr)
+    shelf = built_kernels()
+    found: dict[tuple[str, Levels], list[Mapping[tuple[str, str], float]]] = {}
+    for name, pairs in groupby(needed, key=lambda pair: pair[0]):
+        matrix = _matrix(name, [levels for _, levels in pairs])
+        store = Store.create(results, matrix, described(matrix, shelf))
+        with store.held():
+            tally = run_store(store)
+        if tally.failures:
+            raise SystemExit(f"{tally.failures[0][0]}: {tally.failures[0][1]}: see {store.path}")
+        for cell, seed in matrix.runs():
+            rows = run_rows(store.runs / run_name(cell, seed), ())
+            one = {(load, metric): value for load, _, metric, value in rows}
+            found.setdefault((name, tuple(sorted(cell.levels.items()))), []).append(one)
+    return found
+
+
+def write(figure: Figure, found: Found) -> bool:
+    """Write a figure into its page; return whether it was another."""
+    new, page, match = figure.words(found), figure.page.read_text(), figure.stands()
+    if figure.shown() == new:
+        return False
+    for place, word in reversed([*enumerate(new, 1)]):
+        page = page[: match.start(place)] + word + page[match.end(place) :]
+    figure.page.write_text(page)
+    return True
+
+
+def main() -> None:
+    """Make figures anew, and write them into their pages."""
+    parser = argparse.ArgumentParser(description="Make figures of the docs anew, and write them into their pages.")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="how their names begin (default: all)")
+    parser.add_argument("--list", action="store_true", help="print the names of all")
+    parser.add_argument("--exp", type=Path, default=RESULTS, metavar="DIR", help="where the runs go")
+    arguments = parser.parse_args()
+    wanted = [one for one in figures() if not arguments.names or one.name.startswith(tuple(arguments.names))]
+    for one in wanted:
+        one.stands()  # before hours of runs
+    if arguments.list:
+        print("\n".join(one.name for one in wanted))
+        return
+    found = run(wanted, arguments.exp)
+    changed = [one for one in wanted if write(one, found)]
+    print("\n".join(f"changed: {one.name}: {'; '.join(one.shown())}" for one in changed))
+    print(f"{len(changed)} of {len(wanted)} figures changed", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

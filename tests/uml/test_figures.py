@@ -1,0 +1,30 @@
+"""The docs' figures are those of this lab: three of them, chosen by the day's date, to the last digit."""
+
+import random
+from datetime import UTC, datetime
+
+import pytest
+from figures import Figure, figures, run
+
+from wblab.kernels import find_kernel
+from wblab.repeat.golden import SPEC, judge, read_golden, seen
+
+
+def is_built(figure: Figure) -> bool:
+    """Whether the kernels are there that a figure's runs name."""
+    names = {dict(value.levels).get("kernel") for value in figure.values}
+    return all(find_kernel(name) for name in names if name)
+
+
+def test_three_figures_of_the_day_repeat_to_the_last_digit(shared_lab, tmp_path):
+    verdict = judge(read_golden(), seen(shared_lab.run(SPEC)))
+    if verdict.excused:
+        pytest.skip(f"no golden run for this machine: {verdict}")
+    today = datetime.now(UTC).date()
+    chosen = random.Random(today.toordinal()).sample([one for one in figures() if is_built(one)], 3)
+    found = run(chosen, tmp_path)
+    shown = {f"{one.page.name}, {one.name}": one.shown() for one in chosen}
+    assert shown == {f"{one.page.name}, {one.name}": one.words(found) for one in chosen}, (
+        "if that was meant: make figures"
+    )
+    print(f"repeated on {today}: {', '.join(shown)}")
