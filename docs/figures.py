@@ -130,10 +130,9 @@ def _value(given: Mapping[str, Any], levels: Mapping[str, Any]) -> Value:
 
 
 def _matrix(name: str, wanted: Iterable[Levels]) -> Matrix:
-    """Return what is to run of a matrix, by its name; "PRESET seed N" is one run of a preset."""
-    preset, _, seed = name.partition(" seed ")
-    table = {"name": preset, "base": preset, "seeds": [int(seed)]} if seed else read_toml(find_matrix(name), "matrix")
-    matrix = expand({"name": name} | table, MATRICES)
+    """Return what is to run of a matrix, by its name: of the lab's, or of the list's own."""
+    own = tomllib.loads(LIST.read_text())["matrices"]
+    matrix = expand({"name": name} | (own.get(name) or read_toml(find_matrix(name), "matrix")), MATRICES)
     named = {tuple(sorted(cell.levels.items())): cell for cell in matrix.cells}
     if unknown := set(wanted) - named.keys():
         raise LookupError(f"{name} has no cell {dict(min(unknown))}")
