@@ -1,10 +1,12 @@
 """For all tests: what was left out is said, and property tests have no time limits: timings never pass or fail."""
 
 import os
+import re
 import signal
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -26,6 +28,25 @@ def _umask() -> Iterator[None]:
     os.umask(ours)
     yield
     os.umask(ours)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _words_for_people() -> Iterator[None]:
+    """Look at the words of every picture that a test saves: an object's address or a method is a slip of its maker."""
+    from matplotlib.figure import Figure
+    from matplotlib.text import Text
+
+    def looked_at(self: Figure, *arguments: Any, **options: Any) -> None:
+        words = [text.get_text() for text in self.findobj(Text)]
+        assert not [word for word in words if re.search(r"<built-in| object at 0x|<function|<bound method", word)], (
+            words
+        )
+        plain(self, *arguments, **options)
+
+    plain = Figure.savefig
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Figure, "savefig", looked_at)
+        yield
 
 
 @pytest.fixture(scope="session")

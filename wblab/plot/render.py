@@ -2,7 +2,23 @@
 
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, Undefined
+
+
+def _for_people(value: Any) -> Any:
+    """Return what a template puts into a page. Raises TypeError for what is no text or number: a slip of its maker.
+
+    `row.values` of a dict is its method, and would stand in the page as such.
+    """
+    if isinstance(value, Undefined):  # it raises where it is printed, or is an `if` without an `else`
+        return value
+    if (
+        value is None
+        or callable(value)
+        or (type(value).__repr__ is object.__repr__ and type(value).__str__ is object.__str__)
+    ):
+        raise TypeError(f"a page would show {value!r}")
+    return value
 
 
 def render(package: str, template: str, **values: Any) -> str:
@@ -11,6 +27,7 @@ def render(package: str, template: str, **values: Any) -> str:
         loader=PackageLoader(package),
         autoescape=True,
         undefined=StrictUndefined,
+        finalize=_for_people,
         keep_trailing_newline=True,
         trim_blocks=True,
         lstrip_blocks=True,

@@ -116,5 +116,8 @@ def test_the_page_is_in_one_piece_with_its_figures_beside_it(result, tmp_path, f
     assert "http" not in page
     for name in NAMES:
         assert name in page
+    for _, verdict in result.verdicts:
+        if verdict.effect:
+            assert f"{verdict.effect.what}: {verdict.effect.values[0]:.3g}" in page
     assert json.loads((tmp_path / "verdicts.json").read_text())["seeds"] == 2
     assert (tmp_path / f"a.{form}").read_bytes().startswith(begins)

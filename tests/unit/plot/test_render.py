@@ -1,0 +1,31 @@
+"""Pages are for people: what is no text or number gets into none."""
+
+import pytest
+from jinja2 import DictLoader
+
+from wblab.plot.render import render
+
+
+@pytest.fixture
+def page(monkeypatch):
+    def filled(template, **values):
+        monkeypatch.setattr("wblab.plot.render.PackageLoader", lambda package: DictLoader({"it": template}))
+        return render("a.package", "it", **values)
+
+    return filled
+
+
+@pytest.mark.parametrize("slip", [{}.values, object(), None, len], ids=["a method", "an object", "None", "a function"])
+def test_a_slip_of_its_maker_raises(page, slip):
+    with pytest.raises(TypeError, match="a page would show"):
+        page("{{ it }}", it=slip)
+
+
+def test_texts_and_numbers_are_shown(page):
+    assert page("{{ one }} {{ two }}{{ ' three' if one == 1 }}", one=1, two="<b>") == "1 &lt;b&gt; three"
+
+
+def test_the_field_of_a_table_is_not_its_method(page):
+    assert page('{{ row["values"] }}', row={"values": "1.5"}) == "1.5"
+    with pytest.raises(TypeError, match="built-in method values"):
+        page("{{ row.values }}", row={"values": "1.5"})
