@@ -1,8 +1,11 @@
 """HTML from templates: what is put into one is escaped, unless the template says that it is HTML."""
 
+import re
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Undefined
+
+_ADDRESS = re.compile(r"^<.* at 0x[0-9a-f]+>$")  # what Python says of an object that says nothing of itself
 
 
 def _for_people(value: Any) -> Any:
@@ -12,11 +15,7 @@ def _for_people(value: Any) -> Any:
     """
     if isinstance(value, Undefined):  # it raises where it is printed, or is an `if` without an `else`
         return value
-    if (
-        value is None
-        or callable(value)
-        or (type(value).__repr__ is object.__repr__ and type(value).__str__ is object.__str__)
-    ):
+    if value is None or callable(value) or _ADDRESS.search(str(value)):
         raise TypeError(f"a page would show {value!r}")
     return value
 
