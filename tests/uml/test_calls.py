@@ -25,6 +25,7 @@ ALLOWED = set(calls.KERNEL) | {
     "ioctl",
     "fcntl",
     "socketpair",
+    "prctl",
     "mkdir",
     "mkdirat",
 }

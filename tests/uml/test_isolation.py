@@ -229,6 +229,12 @@ with open(scratch / "trace.dat", "wb", buffering=0) as file:
     while True:
         file.write(b"x" * (1 << 20)); say("loads")
 """
+UNLINKED = """
+with open(scratch / "trace.dat", "wb", buffering=0) as file:
+    os.unlink(scratch / "trace.dat")
+    while True:
+        file.write(b"x" * (1 << 20)); say("loads")
+"""
 MANY = """
 for number in range(100000):
     (scratch / "left" / f"{number}").touch(); say("loads")
@@ -251,6 +257,7 @@ while True:
         (TALKS, {"said_bytes": 1 << 18}, "256 KiB of messages"),
         (ONE_LINE, {}, "no message: a line of more than 65536 bytes"),
         (FILLS, {"output_bytes": 2 << 20}, "more than 2 MiB or 1000 files"),
+        (UNLINKED, {"memory_bytes": 64 << 20}, "its processes took more than 64 MiB of memory"),
         (MANY, {}, "1000 files"),
         (DEEP, {}, "the guest"),
         (PRINTS, {"console_bytes": 1 << 20}, "its console printed more than 1 MiB"),

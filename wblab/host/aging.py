@@ -94,6 +94,7 @@ def _make(  # noqa: PLR0913
                 scratch=shared_memory() / f"wblab-{secrets.token_hex(6)}",
                 disk_fds=[disk_fd],
                 sandbox=sandbox,
+                memory_bytes=memory,
                 mkfs=[replace(mkfs, resident_bytes=most)],
                 program=program,
                 texts={layout.PARAMETERS: json.dumps({"spec": to_table(aging), "age": True})},

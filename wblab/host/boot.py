@@ -18,7 +18,7 @@ from wblab.core.units import NS_PER_S
 from wblab.host.channel import Channel
 from wblab.host.collect import take_over
 from wblab.host.lab import Lab
-from wblab.host.limits import Limits, check_disks, check_files, check_said, check_wall
+from wblab.host.limits import Limits, check_disks, check_files, check_own, check_said, check_wall
 from wblab.host.mkfs import Mkfs
 from wblab.host.reaper import ConfinedCommand
 from wblab.host.reaping import Reaper, start_reaper
@@ -48,6 +48,7 @@ class Boot:
     the guest sees and leaves its results in.
     program: the guest's main program. texts: what it needs to know, by the names of files.
     sandbox: what the guest's kernel may do beside writing to these two and executing itself.
+    memory_bytes: the guest's own memory.
     mkfs: what makes the filesystem of each disk; none, they have one.
     one_processor: keep the guest on one processor (see wblab.host.processor).
     lab: for a guest in which programs of the lab run.
@@ -61,6 +62,7 @@ class Boot:
     disk_fds: Sequence[int]
     limits: Limits = field(default_factory=Limits)
     sandbox: Sandbox = field(default_factory=Sandbox)
+    memory_bytes: int = 0
     mkfs: Sequence[Mkfs] = ()
     program: Path | None = None
     texts: Mapping[str, str] = field(default_factory=dict)
@@ -72,6 +74,11 @@ class Boot:
     def shared(self) -> Path:
         """The part of the scratch directory that the guest writes to."""
         return self.scratch / "guest"
+
+    @property
+    def own_bytes(self) -> int:
+        """How much a guest's memory and its disks may take."""
+        return self.memory_bytes + sum(mkfs.resident_bytes or mkfs.size_bytes for mkfs in self.mkfs)
 
     @property
     def kernels_own(self) -> Path:
@@ -175,6 +182,7 @@ def _start(request: Boot, control_far: socket.socket, status_write: int) -> Reap
             descriptors={str(number): descriptor for number, descriptor in descriptors.items()},
             sandbox=asdict(sandbox),
             mkfs=[asdict(mkfs) for mkfs in request.mkfs],
+            own_bytes=request.own_bytes,
             memory_bytes=request.limits.memory_bytes,
             processes=request.limits.processes,
             one_processor=request.one_processor,
@@ -195,6 +203,7 @@ def _watch(
         if now_s - looked_s >= _LOOK_S or not ready:
             looked_s = now_s
             check_files(request.limits, request.shared, request.run / CONSOLE)
+            check_own(request.limits, request.kernels_own)
             check_disks(disks)
             check_wall(request.limits, started_s)
             look()

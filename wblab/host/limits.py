@@ -20,7 +20,7 @@ class Limits:
 
     silence_s, wall_s: host time without a word (see wblab.host.silence), and in all. said_bytes: its words in all.
     output_bytes: the files that it leaves. console_bytes: what its console prints. memory_bytes: memory of its
-    processes, beside the guest's own. processes: their number.
+    processes, and of files that they hold, beside the guest's own. processes: their number.
     """
 
     silence_s: float = 60.0
@@ -38,8 +38,30 @@ class OverLimitError(WblabError):
 
 def check_files(limits: Limits, shared: Path, console: Path) -> None:
     """Raise OverLimitError for a guest that has written too much to its directory, or to its console."""
+    used, count = _written(shared)
+    if used > limits.output_bytes or count > _MOST_FILES:
+        raise OverLimitError(
+            f"the guest was ended: it wrote {format_bytes(used)} in {count} files, more than "
+            f"{format_bytes(limits.output_bytes)} or {_MOST_FILES} files: trace fewer events, or raise --max-output"
+        )
+    if console.stat().st_size > limits.console_bytes:
+        raise OverLimitError(f"the guest was ended: its console printed more than {format_bytes(limits.console_bytes)}")
+
+
+def check_own(limits: Limits, own: Path) -> None:
+    """Raise OverLimitError for a guest whose kernel has taken too much for files of its own, beside its memory."""
+    used, count = _written(own)
+    if used > limits.memory_bytes or count > _MOST_FILES:
+        raise OverLimitError(
+            f"the guest was ended: its kernel keeps {format_bytes(used)} in {count} files of its own, more than "
+            f"{format_bytes(limits.memory_bytes)} or {_MOST_FILES} files"
+        )
+
+
+def _written(directory: Path) -> tuple[int, int]:
+    """Return how much files below a directory hold, and how many there are; it counts no further than to the limit."""
     used = count = 0
-    folders = [str(shared)]
+    folders = [str(directory)]
     while folders and count <= _MOST_FILES:
         try:
             with os.scandir(folders.pop()) as entries:
@@ -48,19 +70,21 @@ def check_files(limits: Limits, shared: Path, console: Path) -> None:
                     if entry.is_dir(follow_symlinks=False):
                         folders.append(entry.path)
                     else:
-                        status = entry.stat(follow_symlinks=False)
-                        used += max(status.st_blocks * 512, status.st_size)  # a hole is nothing until it is copied
-        except FileNotFoundError:  # it removes files, or has ended
+                        used += _size_bytes(entry)
+        except FileNotFoundError:  # it removes directories, or has ended
             continue
         except OSError as error:
             raise OverLimitError(f"the guest was ended: what it wrote cannot be looked at: {error.strerror}") from None
-    if used > limits.output_bytes or count > _MOST_FILES:
-        raise OverLimitError(
-            f"the guest was ended: it wrote {format_bytes(used)} in {count} files, more than "
-            f"{format_bytes(limits.output_bytes)} or {_MOST_FILES} files: trace fewer events, or raise --max-output"
-        )
-    if console.stat().st_size > limits.console_bytes:
-        raise OverLimitError(f"the guest was ended: its console printed more than {format_bytes(limits.console_bytes)}")
+    return used, count
+
+
+def _size_bytes(entry: "os.DirEntry[str]") -> int:
+    """Return what a file holds: a hole is nothing until it is copied. One that is removed meanwhile holds nothing."""
+    try:
+        status = entry.stat(follow_symlinks=False)
+    except FileNotFoundError:
+        return 0
+    return max(status.st_blocks * 512, status.st_size)
 
 
 def check_disks(disks: Mapping[int, Mkfs]) -> None:

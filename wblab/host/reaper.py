@@ -28,7 +28,8 @@ from wblab.host.mkfs import Mkfs, format_disk
 from wblab.host.processor import claim_processor
 from wblab.host.sandbox import Sandbox
 from wblab.host.scratch import KERNEL, make_scratch, remove_scratch
-from wblab.host.usage import descendants, private_bytes
+from wblab.host.taken import Bounds, Look
+from wblab.host.usage import descendants
 from wblab.lab.ondisk import LAYOUTS
 from wblab.machine.lifetime import end_with
 
@@ -50,7 +51,8 @@ class ConfinedCommand:
     descriptors: number in the command -> number here (a string: a key of JSON); that of `guest` is added here.
     sandbox: the fields of a Sandbox, which holds for the command and all its descendants.
     mkfs: of each disk the fields of a Mkfs, which makes its filesystem before; none, they have one.
-    memory_bytes, processes: what they may take (see wblab.host.limits).
+    own_bytes: the guest's memory and its disks. memory_bytes, processes: what it may take besides (see
+    wblab.host.limits).
     one_processor: keep the command on one processor, if there is one that no other guest has.
     """
 
@@ -63,6 +65,7 @@ class ConfinedCommand:
     descriptors: dict[str, int]
     sandbox: dict[str, Any]
     mkfs: list[dict[str, Any]]
+    own_bytes: int
     memory_bytes: int
     processes: int
     one_processor: bool = False
@@ -172,15 +175,13 @@ def wait(pid: int, order: ConfinedCommand) -> tuple[bool, str]:
     Returns whether the holder died, and why the command is to be ended if it takes too much.
     """
     ended = os.pidfd_open(pid)
+    look = Look(Bounds(order.own_bytes, order.memory_bytes, order.processes), Path(order.scratch))
     while True:
         ready, _, _ = select.select([ended, order.control], [], [], _LOOK_S)
         if ready:
             return order.control in ready and not os.read(order.control, 1), ""
-        everything = descendants(pid)
-        if len(everything) > order.processes:
-            return False, f"the guest was ended: it had more than {order.processes} processes"
-        if private_bytes(everything) > order.memory_bytes:
-            return False, f"the guest was ended: its processes took more than {order.memory_bytes >> 20} MiB of memory"
+        if excess := look.excess(descendants(os.getpid())[1:]):  # those without parents are ours
+            return False, f"the guest was ended: {excess}"
 
 
 def end(pid: int) -> int:

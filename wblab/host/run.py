@@ -143,6 +143,7 @@ def _boot(  # noqa: PLR0913
             disk_fds=disk_fds,
             limits=limits,
             sandbox=sandbox,
+            memory_bytes=spec.memory,
             mkfs=mkfs,
             program=program,
             texts=guest_texts(spec, BATCH if "cycles" in features(kernel) else 0),

@@ -12,30 +12,36 @@ def descendants(pid: int) -> list[int]:
     """Return a process and all that came of it; only itself without CONFIG_PROC_CHILDREN."""
     found = [pid]
     for parent in found:
-        for children in _files_of_children(parent):
-            with suppress(OSError):  # the thread has ended
-                found += [int(child) for child in children.read_text().split()]
+        for thread in threads(parent):
+            with suppress(OSError):  # it has ended
+                found += [int(child) for child in (thread / "children").read_text().split()]
     return found
 
 
-def _files_of_children(pid: int) -> list[Path]:
-    """Return the files that name a process's children, one a thread; none where it has ended, at whatever moment."""
+def threads(pid: int) -> list[Path]:
+    """Return the directories of a process's threads; none where it has ended, at whatever moment.
+
+    Each may have children and files of its own, and the first one may have ended.
+    """
     tasks = Path("/proc", str(pid), "task")
     with suppress(OSError):
-        return [tasks / thread / "children" for thread in os.listdir(tasks)]
+        return [tasks / thread for thread in os.listdir(tasks)]
     return []
 
 
 def private_bytes(pids: Iterable[int]) -> int:
     """Return the memory of processes that is theirs alone: not of files, not shared, as the guest's own is."""
-    pages = 0
-    for pid in pids:
-        try:
-            _, resident, shared = Path("/proc", str(pid), "statm").read_text().split()[:3]
-        except (OSError, ValueError):
-            continue
-        pages += int(resident) - int(shared)
-    return pages * _PAGE_BYTES
+    return sum(map(_private_pages, pids)) * _PAGE_BYTES
+
+
+def _private_pages(pid: int) -> int:
+    """Return those of a process, of whichever thread says: the first one may have ended, and has no memory then."""
+    for thread in threads(pid):
+        with suppress(OSError, ValueError):
+            _, resident, shared = (thread / "statm").read_text().split()[:3]
+            if int(resident):
+                return int(resident) - int(shared)
+    return 0
 
 
 def waited_ns(pids: Iterable[int]) -> int:

@@ -1,9 +1,11 @@
 import os
 import time
+from contextlib import contextmanager
+from dataclasses import replace
 
 import pytest
 
-from wblab.host.limits import Limits, OverLimitError, check_files, check_said, check_wall
+from wblab.host.limits import Limits, OverLimitError, check_files, check_own, check_said, check_wall
 from wblab.host.scratch import remove_scratch
 
 LIMITS = Limits(wall_s=10.0, said_bytes=100, output_bytes=1 << 20, console_bytes=1000)
@@ -28,6 +30,43 @@ def test_too_much_in_files(places):
         (places[0] / str(number)).write_bytes(b"x" * (600 << 10))
     with pytest.raises(OverLimitError, match=r"in 2 files.*raise --max-output"):
         check_files(LIMITS, *places)
+
+
+def test_a_file_that_is_removed_meanwhile_hides_no_other(places, monkeypatch):
+    """What was done for real: one that came and went all the time, and what came behind it was not counted."""
+    (places[0] / "large").write_bytes(b"x" * (2 << 20))
+    real = os.scandir
+
+    class Gone:
+        path = name = "gone"
+
+        def is_dir(self, follow_symlinks):
+            return False
+
+        def stat(self, follow_symlinks):
+            raise FileNotFoundError
+
+    @contextmanager
+    def scandir(path):
+        with real(path) as entries:
+            yield [Gone(), *entries]
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    with pytest.raises(OverLimitError, match="in 2 files"):
+        check_files(LIMITS, *places)
+
+
+def test_files_of_the_kernels_own(places):
+    limits = replace(LIMITS, memory_bytes=1 << 20)
+    (places[0] / "pid").write_bytes(b"x" * (1 << 20))
+    check_own(limits, places[0])
+    (places[0] / "more").write_bytes(b"x")
+    with pytest.raises(OverLimitError, match=r"its kernel keeps .* in 2 files of its own, more than 1 MiB"):
+        check_own(limits, places[0])
+    for number in range(1001):
+        (places[0] / str(number)).touch()
+    with pytest.raises(OverLimitError, match=r"100\d files of its own"):
+        check_own(LIMITS, places[0])
 
 
 def test_holes_count_as_what_they_become_when_they_are_copied(places):

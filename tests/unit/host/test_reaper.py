@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -30,14 +31,14 @@ def reaped(tmp_path):
     (tmp_path / "run").mkdir()
     started = []
 
-    def start(shell, stdout=subprocess.PIPE, memory_bytes=1 << 30, processes=100):
+    def start(shell, stdout=subprocess.PIPE, memory_bytes=1 << 30, processes=100, own_bytes=0):
         near, far = socket.socketpair()
         with far:
             command = ["/bin/sh", "-c", shell]
             run, scratch = str(tmp_path / "run"), str(tmp_path / "scratch")
-            sandbox = {"runs": ["/"], "reads": ["/"], "keeps": [run], "calls": ""}
+            sandbox = {"runs": ["/"], "reads": ["/"], "keeps": [run, scratch], "calls": ""}
             order = ConfinedCommand(
-                far.fileno(), run, scratch, "", {}, command, {}, sandbox, {}, memory_bytes, processes
+                far.fileno(), run, scratch, "", {}, command, {}, sandbox, {}, own_bytes, memory_bytes, processes
             )
             arguments = [sys.executable, "-I", "-S", "-c", MAIN, str(ROOT), json.dumps(asdict(order))]
             process = subprocess.Popen(
@@ -79,6 +80,89 @@ def test_a_command_that_takes_too_much_memory_is_ended(reaped):
         signal.SIGKILL,
         "the guest was ended: its processes took more than 100 MiB of memory",
     )
+
+
+KEEPS = """
+import ctypes, os, socket, threading, time
+
+def kept(fd):
+    for _ in range(200):
+        os.write(fd, bytes(1 << 20))
+    return fd
+
+def stay():
+    while True:
+        time.sleep(60)
+
+def memfd():
+    return kept(os.memfd_create("kept"))
+
+def unlinked():
+    name = scratch + "/kernel/kept"
+    fd = os.open(name, os.O_RDWR | os.O_CREAT)
+    os.unlink(name)
+    kept(fd)
+
+def map_it(size, flags, fd):
+    call = ctypes.CDLL(None).mmap
+    call.restype = ctypes.c_void_p
+    return call(None, ctypes.c_size_t(size), 3, flags, fd, 0)
+
+def mapped():
+    fd = memfd()
+    map_it(4096, 1, fd)
+    os.close(fd)
+
+def shared():
+    # Of a mapping that is shared and of no file, all but one page: what was written to it stays.
+    at = map_it(200 << 20, 0x21, -1)
+    ctypes.memset(at, 1, 200 << 20)
+    ctypes.CDLL(None).munmap(ctypes.c_void_p(at + 4096), ctypes.c_size_t((200 << 20) - 4096))
+
+def under_way():
+    near, far = globals()["pair"] = socket.socketpair()
+    fd = memfd()
+    socket.send_fds(near, [b"x"], [fd])
+    os.close(fd)
+
+def of_a_thread():
+    def task():
+        ctypes.CDLL(None).unshare(0x400)  # CLONE_FILES
+        memfd()
+        stay()
+    threading.Thread(target=task).start()
+    ctypes.CDLL(None).pthread_exit(None)  # the first thread has ended, and has neither files nor memory
+
+def of_an_orphan():
+    if not os.fork():
+        if not os.fork():
+            os.setsid()
+            globals()["kept"] = bytearray(200 << 20)
+            stay()
+        os._exit(0)
+
+"""
+
+
+@pytest.mark.parametrize("how", re.findall(r"^def (\w+)\(\):", KEEPS, re.MULTILINE)[1:])
+def test_memory_that_is_kept_in_whatever_way_counts(reaped, tmp_path, how):
+    """What was done for real: 3.3 GB in files without a name, and the run succeeded."""
+    script = tmp_path / "run" / "script"
+    script.write_text(f"scratch = {str(tmp_path / 'scratch')!r}\n{KEEPS}\n{how}()\nstay()\n")
+    process, _ = reaped(f"exec {sys.executable} -IS {script}", memory_bytes=100 << 20)
+    status, _, reason = process.stdout.readline().decode().strip().partition(" ")
+    assert int(status) == signal.SIGKILL
+    assert reason in (
+        "the guest was ended: its processes took more than 100 MiB of memory",
+        "the guest was ended: its processes hide files that they hold in memory",
+    )
+
+
+def test_the_guests_own_memory_and_disks_do_not_count(reaped, tmp_path):
+    script = tmp_path / "run" / "script"
+    script.write_text(f"scratch = ''\n{KEEPS}\nmemfd()\ntime.sleep(3)\n")
+    process, _ = reaped(f"exec {sys.executable} -IS {script}", memory_bytes=100 << 20, own_bytes=200 << 20)
+    assert process.stdout.readline().split() == [b"0"]
 
 
 def test_a_command_with_too_many_processes_is_ended(reaped):

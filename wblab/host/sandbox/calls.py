@@ -40,7 +40,7 @@ _PROCESS = {
     "rt_sigaction": 13, "rt_sigprocmask": 14, "getpid": 39, "exit": 60, "wait4": 61, "uname": 63,
     "getrlimit": 97, "getrusage": 98, "sysinfo": 99, "times": 100, "getuid": 102, "getgid": 104, "geteuid": 107,
     "getegid": 108, "getppid": 110, "rt_sigpending": 127, "rt_sigtimedwait": 128, "rt_sigsuspend": 130,
-    "sigaltstack": 131, "prctl": 157, "arch_prctl": 158, "gettid": 186, "tkill": 200, "sched_getaffinity": 204,
+    "sigaltstack": 131, "arch_prctl": 158, "gettid": 186, "tkill": 200, "sched_getaffinity": 204,
     "set_tid_address": 218, "restart_syscall": 219, "exit_group": 231, "tgkill": 234, "waitid": 247,
     "set_robust_list": 273, "get_robust_list": 274, "getcpu": 309, "getrandom": 318, "membarrier": 324, "rseq": 334,
 }  # fmt: skip
@@ -62,12 +62,16 @@ PTRACE = {"ptrace": 101}  # for guests without seccomp mode; Landlock lets it re
 UNKNOWN = {"openat2": 437, "clone3": 435}
 
 _SOCKETPAIR, _CLONE, _FCNTL, _PERSONALITY, _PRLIMIT, _IOCTL, _OPEN, _OPENAT = 53, 56, 72, 135, 302, 16, 2, 257
-_MKDIR, _MKDIRAT = 83, 258
+_MKDIR, _MKDIRAT, _PRCTL = 83, 258, 157
 _NAMESPACES = 0x7E020000  # CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID and NEWNET
 _CREATES = 0o100 | 0o20000000  # O_CREAT and O_TMPFILE without O_DIRECTORY: the mode counts
 _TRUNCATES = 0o1000  # O_TRUNC, which needs no right to write, and which Landlock knows since version 3
 _SPECIAL_MODE = 0o7000  # set-user-ID, set-group-ID, sticky
 _OWNERS_MODE = 0o700  # a directory that its owner could not remove
+# PR_GET_DUMPABLE, PR_SET_NAME, PR_GET_NAME, PR_SET_TSC, PR_SET_NO_NEW_PRIVS; PR_SET_PDEATHSIG to SIGKILL only, so that
+# nobody outlives its parent by taking it back; not PR_SET_DUMPABLE, which would hide from us what a process holds.
+_PRCTLS = (3, 15, 16, 26, 38)
+_PR_SET_PDEATHSIG, _SIGKILL = 1, 9
 _AF_UNIX, _SOCK_STREAM, _SOCK_FLAGS = 1, 1, 0o2004000  # SOCK_CLOEXEC and SOCK_NONBLOCK
 _NO_RANDOM_ADDRESSES, _ASK_PERSONALITY = 0x0040000, 0xFFFFFFFF
 _ALL = 0xFFFFFFFF
@@ -96,6 +100,7 @@ _RULES = {
     _PRLIMIT: ((Bits(0, _ALL, 0),),),  # its own limits
     _PERSONALITY: _one_of(0, (_NO_RANDOM_ADDRESSES, _ASK_PERSONALITY)),
     _CLONE: ((Bits(0, _NAMESPACES, 0),),),
+    _PRCTL: (*_one_of(0, _PRCTLS), (Bits(0, _ALL, _PR_SET_PDEATHSIG), Bits(1, _ALL, _SIGKILL))),
 }
 TOOL_RULES = _RULES | {_IOCTL: _one_of(1, _TERMINAL_IOCTLS + _BLOCK_IOCTLS), _FCNTL: _one_of(1, _FCNTLS)}
 

@@ -85,7 +85,7 @@ def test_what_changes_others_is_refused(name):
 
 
 def test_calls_are_refused_by_their_arguments():
-    openat, clone, prlimit, personality, ioctl, fcntl, socketpair = 257, 56, 302, 135, 16, 72, 53
+    openat, clone, prlimit, personality, ioctl, fcntl, socketpair, prctl = 257, 56, 302, 135, 16, 72, 53, 157
     assert judged(KERNEL, openat, 0, 0, os.O_RDONLY, 0o7777) == ALLOW  # no mode is meant
     assert judged(KERNEL, openat, 0, 0, os.O_CREAT | os.O_WRONLY, 0o644) == ALLOW
     assert judged(KERNEL, openat, 0, 0, os.O_CREAT | os.O_WRONLY, 0o4755) == EPERM
@@ -103,6 +103,12 @@ def test_calls_are_refused_by_their_arguments():
     assert judged(KERNEL, prlimit, 1) == EPERM
     assert judged(KERNEL, personality, 0x0040000) == ALLOW
     assert judged(KERNEL, personality, 0x0400000) == EPERM  # READ_IMPLIES_EXEC
+    for filtered in (KERNEL, TOOL):
+        assert judged(filtered, prctl, 1, signal.SIGKILL) == ALLOW
+        assert judged(filtered, prctl, 1, 0) == judged(filtered, prctl, 1, signal.SIGTERM) == EPERM  # PR_SET_PDEATHSIG
+        assert judged(filtered, prctl, 4, 0) == EPERM  # PR_SET_DUMPABLE
+        assert judged(filtered, prctl, 36, 1) == EPERM  # PR_SET_CHILD_SUBREAPER: orphans would not be ours
+        assert judged(filtered, prctl, 15) == judged(filtered, prctl, 38, 1) == ALLOW
     assert judged(KERNEL, ioctl, 0, 0x5401) == ALLOW
     assert judged(KERNEL, ioctl, 0, 0x5412) == EPERM  # TIOCSTI
     assert judged(KERNEL, fcntl, 0, 8, 1234) == ALLOW

@@ -1,0 +1,105 @@
+"""What processes hold of memory in files that no directory has. Source: proc(5), unix(7).
+
+Such a file, a memfd or one whose name was removed, takes memory for as long as somebody has it open or mapped, or has
+sent it through a socket from which nobody has taken it yet. What one takes is asked through its descriptor. Of one that
+is mapped only, root alone may ask; of one that is on its way, nobody.
+"""
+
+import os
+import re
+import stat
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from wblab.host.usage import threads
+
+# A mapping of a file without a name: its range, its device and its inode.
+_MAPPED = re.compile(rb"^([0-9a-f]+)-([0-9a-f]+) \S+ \S+ (\S+) (\d+) .*\(deleted\)$", re.MULTILINE)
+_UNDER_WAY = re.compile(rb"^scm_fds:\s*(\d+)", re.MULTILINE)
+
+_Inode = tuple[int, int]  # device and number
+
+
+@dataclass(frozen=True)
+class Held:
+    """taken_bytes: by files without a name. mapped: of how many, mapped and not open, we cannot know what they take.
+
+    under_way: descriptors in sockets. channels: sockets and pipes. hidden: threads that we may not look at.
+    """
+
+    taken_bytes: int
+    mapped: int
+    under_way: int
+    channels: int
+    hidden: int
+
+
+def devices(directory: Path) -> frozenset[int]:
+    """Return the devices of files in memory: that of a directory, and that of memfds."""
+    memory = os.memfd_create("wblab-device")
+    try:
+        return frozenset((os.stat(directory).st_dev, os.fstat(memory).st_dev))
+    finally:
+        os.close(memory)
+
+
+def held(pids: Iterable[int], on: frozenset[int]) -> Held:
+    """Return what processes hold on these devices. One that ends meanwhile holds nothing."""
+    taken: dict[_Inode, int] = {}
+    mapped: dict[_Inode, str] = {}
+    channels: set[_Inode] = set()
+    under_way = hidden = 0
+    for thread in (each for pid in pids for each in threads(pid)):
+        try:
+            # Mappings first: a file that is open all the time is then seen to be, whenever it was mapped.
+            mapped |= dict(_mapped(thread, on))
+            for path, status in _open(thread):
+                inode = status.st_dev, status.st_ino
+                if status.st_dev in on and stat.S_ISREG(status.st_mode) and not status.st_nlink:
+                    taken[inode] = status.st_blocks * 512
+                elif stat.S_ISSOCK(status.st_mode) or stat.S_ISFIFO(status.st_mode):
+                    under_way += 0 if inode in channels else _under_way(path)
+                    channels.add(inode)
+        except PermissionError:
+            hidden += _has_memory(thread)
+        except OSError:  # it has ended
+            continue
+    unknown = 0
+    for inode in mapped.keys() - taken.keys():
+        try:
+            taken[inode] = os.stat(mapped[inode]).st_blocks * 512
+        except FileNotFoundError:
+            continue
+        except OSError:
+            unknown += 1
+    return Held(sum(taken.values()), unknown, under_way, len(channels), hidden)
+
+
+def _has_memory(thread: Path) -> bool:
+    """Whether a thread still runs: of one that ends, only root may see what it had."""
+    with suppress(OSError):
+        return not (thread / "statm").read_text().startswith("0 ")
+    return False
+
+
+def _mapped(thread: Path, on: frozenset[int]) -> Iterator[tuple[_Inode, str]]:
+    for begin, end, device, number in _MAPPED.findall((thread / "maps").read_bytes()):
+        major, minor = (int(part, 16) for part in device.split(b":"))
+        if os.makedev(major, minor) in on:
+            span = f"{int(begin, 16):x}-{int(end, 16):x}"
+            yield (os.makedev(major, minor), int(number)), f"{thread.parent.parent}/map_files/{span}"
+
+
+def _open(thread: Path) -> Iterator[tuple[str, os.stat_result]]:
+    for number in os.listdir(thread / "fd"):
+        with suppress(FileNotFoundError):  # closed meanwhile
+            yield f"{thread}/fdinfo/{number}", os.stat(f"{thread}/fd/{number}")
+
+
+def _under_way(path: str) -> int:
+    with suppress(FileNotFoundError):
+        found = _UNDER_WAY.search(Path(path).read_bytes())
+        return int(found[1]) if found else 0
+    return 0
