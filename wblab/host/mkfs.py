@@ -78,6 +78,8 @@ def _make(mkfs: Mkfs, disk_fd: int) -> None:
         if _is_over(mkfs, disk_fd):
             most = format_bytes(mkfs.resident_bytes)
             raise WblabError(f"{tool} took more than {most} of memory for the disk: raise {mkfs.key}.resident")
+        if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU:
+            raise WblabError(f"{tool} took more than {_LONGEST_S} s of processor time, check {mkfs.key}.mkfs_options")
         if status:
             lines = os.pread(said, 4096, 0).decode(errors="replace").strip().splitlines()
             raise WblabError(f"{tool} failed on the disk, check {mkfs.key}.mkfs_options: {' / '.join(lines[-2:])}")
@@ -113,7 +115,7 @@ def _become(mkfs: Mkfs, disk_fd: int, said: int) -> None:
             os.dup2(descriptor, number)
         os.closerange(3, DISK_FD)
         os.closerange(DISK_FD + 1, os.sysconf("SC_OPEN_MAX"))
-        resource.setrlimit(resource.RLIMIT_CPU, (_LONGEST_S, _LONGEST_S))
+        resource.setrlimit(resource.RLIMIT_CPU, (_LONGEST_S, _LONGEST_S + 1))  # SIGXCPU, then SIGKILL
         tool = mkfs.command[0]
         runs = [tool, *filter(None, [loader(tool)])]
         Sandbox(runs, (*DISTRIBUTION, _LOOPS), largest_file_bytes=mkfs.size_bytes, calls="tool").enter()

@@ -19,6 +19,7 @@ from fcntl import F_DUPFD, fcntl
 from pathlib import Path
 from typing import Any
 
+from wblab.core.child import fork_child
 from wblab.core.entry import PROGRAM, SCRATCH_FD
 from wblab.core.errors import WblabError
 from wblab.core.layout import DISK_FDS, LEFT
@@ -37,6 +38,7 @@ NAME = "wblab-reaper"  # as ps(1) shows it
 
 _PR_SET_CHILD_SUBREAPER = 36
 _NOT_STARTED = 127 << 8  # the wait status of exit code 127, as of a shell that finds no command
+_LONGEST_REASON_BYTES = 4096
 _LOOK_S = 1.0  # host time between two looks at what the command takes
 _OUT_OF_THE_WAY = 100  # above all file descriptors that a command may want by number
 
@@ -71,6 +73,15 @@ class ConfinedCommand:
     one_processor: bool = False
 
 
+@dataclass(frozen=True)
+class Word:
+    """Whether a child is ended, as its holder died or wants that, or for a reason of ours; nothing, it ended itself."""
+
+    ended: bool = False
+    orphaned: bool = False
+    reason: str = ""
+
+
 def main(order: ConfinedCommand) -> None:
     """Run, watch, reap, clean."""
     set_process_name(NAME)
@@ -79,27 +90,25 @@ def main(order: ConfinedCommand) -> None:
         signal.signal(number, signal.SIG_IGN)
     checked(libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
     claim = claim_processor() if order.one_processor else None
-    pid, failure = 0, ""
+    pid, word = 0, Word()
     try:
         make_scratch(Path(order.scratch))  # and keep it until we end, however that is
         order.descriptors[str(SCRATCH_FD)] = furnish(order)
-        for number, mkfs in zip(DISK_FDS, order.mkfs, strict=False):
-            format_disk(Mkfs(**mkfs), order.descriptors[str(number)])
-        note_layouts(order)
-        pid = start(order, claim.processor if claim else None)
-    except WblabError as error:
-        failure = str(error)
+        word = make_disks(order) if order.mkfs else word
+        if word == Word():
+            pid = start(order, claim.processor if claim else None)
     except OSError as error:
         print(f"cannot start the guest: {error}", file=sys.stderr, flush=True)
     for descriptor in order.descriptors.values():
         os.close(descriptor)  # the other ends must see it when the command is gone
-    orphaned, reason = wait(pid, order) if pid else (False, failure)
+    if pid:
+        word = wait(pid, order)
     status = end(pid) if pid else _NOT_STARTED
-    if orphaned:
+    if word.orphaned:
         note(Path(order.run))
     else:
         with suppress(BrokenPipeError):  # the holder died in this instant
-            print(status, reason, flush=True)
+            print(status, word.reason, flush=True)
         while os.read(order.control, 1):
             pass
     remove_scratch(Path(order.scratch))
@@ -116,6 +125,34 @@ def furnish(order: ConfinedCommand) -> int:
     for name, text in order.texts.items():
         (guest / name).write_text(text)
     return os.open(guest, os.O_RDONLY | os.O_DIRECTORY)
+
+
+def make_disks(order: ConfinedCommand) -> Word:
+    """Make the filesystems of the disks. Returns why the command is not to be started, if it is not.
+
+    A child makes them, which can be ended at any time: tools, and the kernel, may take minutes for what options ask.
+    """
+    disks = [(Mkfs(**mkfs), order.descriptors[str(number)]) for number, mkfs in zip(DISK_FDS, order.mkfs, strict=False)]
+    reaper, said = os.getpid(), os.memfd_create("wblab-disks")
+
+    def make() -> None:
+        end_with(reaper)
+        try:
+            for mkfs, disk_fd in disks:
+                format_disk(mkfs, disk_fd)
+            note_layouts(order)
+        except WblabError as error:
+            os.write(said, str(error).encode())
+
+    try:
+        maker = fork_child(make)
+        word = wait(maker, order)
+        status = end(maker)
+        if word == Word() and (status or os.fstat(said).st_size):
+            return Word(ended=True, reason=os.pread(said, _LONGEST_REASON_BYTES, 0).decode(errors="replace"))
+        return word
+    finally:
+        os.close(said)
 
 
 def note_layouts(order: ConfinedCommand) -> None:
@@ -169,19 +206,21 @@ def close_all_but(kept: Collection[int]) -> None:
                 os.close(number)
 
 
-def wait(pid: int, order: ConfinedCommand) -> tuple[bool, str]:
-    """Wait for the command's end or for word from the holder.
-
-    Returns whether the holder died, and why the command is to be ended if it takes too much.
-    """
+def wait(pid: int, order: ConfinedCommand) -> Word:
+    """Wait for the end of a child, or for word that it is to end: it takes too much, or its holder wants that."""
     ended = os.pidfd_open(pid)
     look = Look(Bounds(order.own_bytes, order.memory_bytes, order.processes), Path(order.scratch))
-    while True:
-        ready, _, _ = select.select([ended, order.control], [], [], _LOOK_S)
-        if ready:
-            return order.control in ready and not os.read(order.control, 1), ""
-        if excess := look.excess(descendants(os.getpid())[1:]):  # those without parents are ours
-            return False, f"the guest was ended: {excess}"
+    try:
+        while True:
+            ready, _, _ = select.select([ended, order.control], [], [], _LOOK_S)
+            if order.control in ready:
+                return Word(ended=True, orphaned=not os.read(order.control, 1))
+            if ready:
+                return Word()
+            if excess := look.excess(descendants(os.getpid())[1:]):  # those without parents are ours
+                return Word(ended=True, reason=f"the guest was ended: {excess}")
+    finally:
+        os.close(ended)
 
 
 def end(pid: int) -> int:

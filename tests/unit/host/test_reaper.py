@@ -10,12 +10,16 @@ from dataclasses import asdict
 from pathlib import Path
 
 import pytest
+from support.processes import alive, descendants
 from support.waiting import LIMIT_S, wait_until
 
 from wblab.core.child import fork_child
+from wblab.core.layout import DISK_FD
 from wblab.host import reaper
+from wblab.host.mkfs import DISK_PATH, Mkfs
 from wblab.host.reaper import ConfinedCommand
 from wblab.lab.places import ROOT
+from wblab.lab.tools import tool_path
 
 MAIN = """
 import json, sys
@@ -31,18 +35,35 @@ def reaped(tmp_path):
     (tmp_path / "run").mkdir()
     started = []
 
-    def start(shell, stdout=subprocess.PIPE, memory_bytes=1 << 30, processes=100, own_bytes=0):
+    def start(shell, stdout=subprocess.PIPE, *, memory_bytes=1 << 30, processes=100, own_bytes=0, mkfs=()):
         near, far = socket.socketpair()
-        with far:
+        disk = os.memfd_create("disk")
+        with far, open(disk, "rb"):
+            os.ftruncate(disk, 8 << 20)
             command = ["/bin/sh", "-c", shell]
             run, scratch = str(tmp_path / "run"), str(tmp_path / "scratch")
             sandbox = {"runs": ["/"], "reads": ["/"], "keeps": [run, scratch], "calls": ""}
             order = ConfinedCommand(
-                far.fileno(), run, scratch, "", {}, command, {}, sandbox, {}, own_bytes, memory_bytes, processes
+                far.fileno(),
+                run,
+                scratch,
+                "",
+                {},
+                command,
+                {DISK_FD: disk},
+                sandbox,
+                list(mkfs),
+                own_bytes,
+                memory_bytes,
+                processes,
             )
             arguments = [sys.executable, "-I", "-S", "-c", MAIN, str(ROOT), json.dumps(asdict(order))]
             process = subprocess.Popen(
-                arguments, stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.DEVNULL, pass_fds=[far.fileno()]
+                arguments,
+                stdin=subprocess.DEVNULL,
+                stdout=stdout,
+                stderr=subprocess.DEVNULL,
+                pass_fds=[far.fileno(), disk],
             )
         started.append((process, near))
         return process, near
@@ -168,6 +189,33 @@ def test_the_guests_own_memory_and_disks_do_not_count(reaped, tmp_path):
 def test_a_command_with_too_many_processes_is_ended(reaped):
     process, _ = reaped("for i in 1 2 3 4 5 6; do sleep 60 & done; wait", processes=5)
     assert process.stdout.readline().decode().endswith(" the guest was ended: it had more than 5 processes\n")
+
+
+ENDLESS = asdict(Mkfs([tool_path("mke2fs"), "-q", "-F", "-t", "ext4", "-E", f"offset={1 << 40}", DISK_PATH], 8 << 20))
+
+
+def tool_of(process):
+    return [pid for pid, name in descendants(process.pid).items() if name == "mke2fs"]
+
+
+@pytest.mark.parametrize("word", [b"x", b""], ids=["told", "holder died"])
+def test_a_filesystem_is_made_no_longer_than_the_holder_wants(reaped, tmp_path, word):
+    """What was done for real: with -E offset=1T, neither Ctrl-C nor SIGKILL of the command ended mke2fs."""
+    process, near = reaped("echo > begun", mkfs=[ENDLESS])
+    tools = wait_until(lambda: tool_of(process))
+    if word:
+        near.send(word)
+        assert process.stdout.readline() == b"32512 \n"  # of a command that was not started
+    near.close()
+    process.wait(LIMIT_S)
+    assert not any(alive(pid) for pid in tools)
+    assert not (tmp_path / "scratch").exists()
+
+
+def test_why_a_filesystem_cannot_be_made(reaped):
+    process, _ = reaped("exit 0", mkfs=[ENDLESS | {"command": [tool_path("mke2fs"), "-X", DISK_PATH]}])
+    answer = process.stdout.readline().decode()
+    assert answer.startswith("32512 mke2fs failed on the disk, check disk.mkfs_options: ")
 
 
 def test_signals_of_the_terminal_do_not_end_the_reaper(reaped, tmp_path):
