@@ -7,7 +7,7 @@ One remedy is set at a time: what an earlier one changed is undone before. A kil
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from wblab.advise.here import paths, shown_by
@@ -15,7 +15,7 @@ from wblab.advise.plan import Candidate
 from wblab.advise.possible import is_possible
 from wblab.advise.record import Advice
 from wblab.advise.settings import Wanted
-from wblab.advise.site import find_site
+from wblab.advise.site import found_again
 from wblab.core.errors import InputError, WblabError
 from wblab.machine.alone import STATE, alone
 from wblab.machine.block import scheduler, set_scheduler
@@ -55,9 +55,7 @@ def apply(candidate: Candidate, advice: Advice, state: Path = STATE) -> tuple[li
     """
     if candidate.has_group:
         raise InputError(f"--apply {candidate.name}: who writes much is to be put into its group: install its slice")
-    site = find_site(Path(advice.site.directory))
-    if (site.disks, site.bdi, site.known_by) != (advice.site.disks, advice.site.bdi, advice.site.known_by):
-        raise InputError(f"the disk below {site.directory} is another than that of the advice: make a new one")
+    advice = replace(advice, site=found_again(advice.site))
     with _journal(state) as journal:
         undone = _undo(journal)
         try:

@@ -1,7 +1,8 @@
 """A remedy as files to install: for sysctl.d(5), udev(7) and systemd.slice(5), each with how to undo it.
 
-Nothing here touches the machine. What a rule matches and sets was read from it, and has no letter that means something
-to udev or a shell (see `known_by`); the directory of a slice, which anybody may have named, is checked here.
+Nothing here touches the machine. What a rule matches was read from this machine and has no letter that means something
+to udev or a shell (see `known_by`); what it sets is a number or a scheduler (`Wanted.is_allowed`). The directory of a
+slice, which anybody may have named, is checked here. Words of a command are quoted, and a comment stays on its line.
 """
 
 import os
@@ -14,6 +15,7 @@ from wblab.advise.plan import Candidate
 from wblab.advise.record import Advice
 from wblab.advise.settings import Wanted
 from wblab.advise.site import Site
+from wblab.lab.printable import printable
 
 SYSCTL, RULES, SLICE = "90-wblab.conf", "90-wblab.rules", "wblab-bulk.slice"
 _PLACES = {SYSCTL: "/etc/sysctl.d", RULES: "/etc/udev/rules.d", SLICE: "/etc/systemd/system"}
@@ -31,7 +33,7 @@ def files_of(candidate: Candidate, advice: Advice) -> dict[str, str]:
 
 def install_commands(name: str, site: Site, directory: str = "") -> list[str]:
     """Return the commands that install a file from where it lies, by default here, and have it take effect."""
-    devices = " ".join(f"--name-match=/dev/{device}" for device in site.known_by)
+    devices = shlex.join(f"--name-match=/dev/{device}" for device in site.known_by)
     effect = {
         SYSCTL: f"sysctl -p {_PLACES[SYSCTL]}/{SYSCTL}",
         RULES: f"udevadm control --reload && sudo udevadm trigger --action=change {devices}",
@@ -80,7 +82,7 @@ def _head(name: str, candidate: Candidate, advice: Advice) -> list[str]:
     if name == SLICE:
         lines += ["A program is put into it by the first of these, a service by the second, in its [Service]:"]
         lines += [f"    {command}" for command in group_commands()]
-    return [f"# {line}" for line in lines]
+    return [f"# {printable(line)}" for line in lines]
 
 
 def _sysctl(wanted: Sequence[Wanted], site: Site) -> list[str]:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from wblab.advise.settings import NUMBERS, SCHEDULER
 from wblab.advise.site import Site, own_limit_of, queue_of
 from wblab.core.errors import InputError
 from wblab.core.loads import Load
@@ -74,7 +75,12 @@ def sysctl_path(key: str) -> Path:
 
 
 def paths(where: str, key: str, site: Site) -> Sequence[Path]:
-    """Return the files of a setting: one of each disk's queue, one of a sysctl or of the bdi; none of a slice."""
+    """Return the files of a setting: one of each disk's queue, one of a sysctl or of the bdi; none of a slice.
+
+    Raises InputError for a setting that no remedy has, which could name any file.
+    """
+    if (where, key) not in (*NUMBERS, SCHEDULER):
+        raise InputError(f"the advice is damaged: it sets {where} {key!r}, which no remedy does: make a new one")
     if where == "sysctl":
         return [sysctl_path(key)]
     if where == "queue":

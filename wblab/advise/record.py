@@ -5,10 +5,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from wblab.advise.allowed import check_advice
 from wblab.advise.here import paths, shown_by
 from wblab.advise.plan import Candidate, Option, Planned
 from wblab.advise.remedies import NOW
-from wblab.advise.site import Site
+from wblab.advise.site import Site, found_again
 from wblab.core.errors import InputError
 from wblab.core.tables import from_table, to_table
 from wblab.lab.formats import ADVICE, ADVICE_FILE, now
@@ -67,14 +68,17 @@ def packed(advice: Advice) -> dict[str, bytes]:
 
 
 def advice_in(store: Store) -> Advice:
-    """Return the advice beside a matrix, with what was tried as far as that says. Raises InputError for another's."""
+    """Return the advice beside a matrix, with what was tried as far as that says, at its site as it is found here.
+
+    Raises InputError for another matrix's, and where the disk is another.
+    """
     advice = read_advice(store.path)
     cells = {cell.name for cell in store.matrix.cells}
     second = (option.candidate for option in advice.pairs if option.candidate.cell in cells)
     tried = (*advice.candidates, *second)
     if cells != {item.cell for item in tried}:
         raise InputError(f"{store.path / ADVICE_FILE} is of another matrix than the one beside it")
-    return replace(advice, candidates=tried)
+    return replace(advice, site=found_again(advice.site), candidates=tried)
 
 
 def read_advice(directory: Path) -> Advice:
@@ -82,7 +86,9 @@ def read_advice(directory: Path) -> Advice:
     content = ADVICE.read(directory / ADVICE_FILE)
     table = {key: value for key, value in content.items() if key not in ("format", "kind")}
     try:
-        return from_table(Advice, table, exact=True)
+        advice = from_table(Advice, table, exact=True)
+        check_advice(advice)
+        return advice
     except InputError as error:
         raise InputError(f"{directory / ADVICE_FILE} is damaged: {error}") from None
 

@@ -1,13 +1,37 @@
 """From a remedy's effect to what is written on a machine: the settings in which two states of it differ."""
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from wblab.advise.remedies import Remedy
 from wblab.advise.site import Site
-from wblab.twin.machine import Machine
+from wblab.core.spec import Scheduler
+from wblab.twin.machine import WHOLE, Machine
 
 Where = Literal["sysctl", "queue", "bdi", "slice"]
+
+_MOST_BYTES = 1 << 50
+_MOST_CENTISECONDS = 60 * 60 * 100
+# All that an advice can set, with the numbers that it may be set to; a scheduler has a name instead.
+NUMBERS: Mapping[tuple[Where, str], range] = {
+    ("sysctl", "vm.dirty_background_bytes"): range(512 << 10, _MOST_BYTES),
+    ("sysctl", "vm.dirty_bytes"): range(1 << 20, _MOST_BYTES),
+    ("sysctl", "vm.dirty_expire_centisecs"): range(1, _MOST_CENTISECONDS + 1),
+    ("sysctl", "vm.dirty_writeback_centisecs"): range(1, _MOST_CENTISECONDS + 1),  # with 0 the flusher never wakes up
+    ("queue", "nr_requests"): range(4, 10_240 + 1),  # BLKDEV_MIN_RQ, BLK_MQ_MAX_DEPTH
+    ("queue", "wbt_lat_usec"): range(10_000_000 + 1),
+    ("bdi", "max_ratio_fine"): range(1, WHOLE + 1),
+    ("bdi", "strict_limit"): range(1, 2),
+    ("slice", "MemoryHigh"): range(1 << 20, _MOST_BYTES),
+    ("slice", "IOWriteBandwidthMax"): range(1, _MOST_BYTES),
+    ("slice", "IOWeight"): range(1, 1000 + 1),
+}
+SCHEDULER = ("queue", "scheduler")
+_OF_MEMORY = ("vm.dirty_background_bytes", "vm.dirty_bytes")
+_NUMBER = re.compile(r"[0-9]{1,19}")
+_DIR = "{dir} "  # before the number of what is said of one disk
 
 
 @dataclass(frozen=True)
@@ -20,6 +44,15 @@ class Wanted:
 
     def __str__(self) -> str:
         return f"{self.key}={self.value}"
+
+    def is_allowed(self, memory_bytes: int) -> bool:
+        """Whether a remedy can have asked for it, on a machine of so much memory: no other key, no other value."""
+        if (self.where, self.key) == SCHEDULER:
+            return self.value in get_args(Scheduler)
+        text = self.value.removeprefix(_DIR) if self.key == "IOWriteBandwidthMax" else self.value
+        allowed = NUMBERS.get((self.where, self.key), range(0))
+        is_number = _NUMBER.fullmatch(text) is not None and int(text) in allowed
+        return is_number and (self.key not in _OF_MEMORY or int(text) <= memory_bytes)
 
 
 def impossible(remedy: Remedy, site: Site) -> str:

@@ -15,6 +15,7 @@ from wblab.twin.machine import WHOLE, Queue
 Ability = Literal["wbt", "own limit"]
 
 _SYS, _UDEV = Path("/sys"), Path("/run/udev/data")
+_IDENTITY = ("directory", "filesystem", "device", "disks", "bdi", "known_by")
 _PLAIN = re.compile(r"[A-Za-z0-9 ._:+-]{1,128}")  # no pattern of udev's, no quote, nothing to escape
 
 
@@ -66,6 +67,20 @@ def find_site(directory: Path) -> Site:
         controllers=tuple(_controllers()),
         abilities=tuple(name for name, has in abilities.items() if has),
     )
+
+
+def found_again(site: Site) -> Site:
+    """Return a site as this machine has it now. Raises InputError where its disk is another than it was, or is said.
+
+    What an advice's file says of its site is compared, never used: all paths are of the site that is found here.
+    """
+    found = find_site(Path(site.directory))
+    if differing := [name for name in _IDENTITY if getattr(found, name) != getattr(site, name)]:
+        raise InputError(
+            f"the disk below {site.directory!r} is another than that of the advice ({', '.join(differing)}): "
+            "make a new advice with wblab advise --dir DIR"
+        )
+    return found
 
 
 def queue_of(site: Site) -> Queue | None:

@@ -46,7 +46,10 @@ def recommended(found: Result, written: Sequence[Path]) -> list[str]:
         lines += [f"    {command}" for command in group_commands()]
     else:
         where = shlex.quote(str(found.path))
-        lines += [f"    sudo wblab advise --resume {where} --apply {choice.name}", "    sudo wblab advise --undo"]
+        lines += [
+            f"    sudo wblab advise --resume {where} --apply {shlex.quote(choice.name)}",
+            "    sudo wblab advise --undo",
+        ]
     for path in written:
         lines += ["", f"To keep it ({path.name}):"]
         lines += [f"    {command}" for command in install_commands(path.name, found.advice.site, str(path.parent))]

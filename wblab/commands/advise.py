@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 from wblab.commands.common import add_exp, add_json, add_kernel, add_seeds, add_where, results
 from wblab.core.errors import InputError
 from wblab.lab.printable import printable
+from wblab.machine.trust import distrust_new
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,6 +62,10 @@ def _advise(arguments: argparse.Namespace) -> None:
     from wblab.commands.runs import begun
     from wblab.kernels import built_kernels
 
+    place = _found(arguments) if arguments.resume else results(arguments)
+    _leave_to_its_owner(place, "--resume" if arguments.resume else "--exp")
+    if arguments.out:
+        _leave_to_its_owner(arguments.out, "--out")
     shelf = built_kernels(arguments.kernel)
     with begun(arguments, shelf, _planned(arguments, shelf), "wblab advise --resume") as (store, client):
         found = _run_rounds(store, client, arguments.jobs)
@@ -108,7 +114,8 @@ def _change(arguments: argparse.Namespace) -> None:
         rows = [vars(item) | {"as_asked": item.is_as_asked} for item in applied]
         print(json.dumps({"undone": undone, "set": rows}, indent=2))
     else:
-        print("\n".join(map(printable, [*undone, *map(str, applied)])))
+        where = f"{advice.site.directory}, on {', '.join(advice.site.disks) or advice.site.device}:"
+        print("\n".join(map(printable, [*undone, where, *map(str, applied)])))
         print("Until the next boot, or: sudo wblab advise --undo")
     if not all(item.is_as_asked for item in applied):
         print("wblab: the kernel took other values than were tried: what they do is not known", file=sys.stderr)
@@ -144,6 +151,7 @@ def _planned(arguments: argparse.Namespace, shelf: "Shelf") -> "Planned":
 
 
 def _resumed(arguments: argparse.Namespace, shelf: "Shelf") -> "Planned":
+    from wblab.advise.record import advice_in
     from wblab.commands.runs import Planned
     from wblab.kernels import full_name
     from wblab.matrix.begin import check_kernels
@@ -153,6 +161,7 @@ def _resumed(arguments: argparse.Namespace, shelf: "Shelf") -> "Planned":
         if getattr(arguments, option):
             raise InputError(f"--{option}: an advice is resumed as it was begun: leave it out")
     store = Store.open(_found(arguments))
+    advice_in(store)  # one of somebody else is refused before anything runs
     if arguments.kernel and full_name(arguments.kernel) not in store.kernels:
         raise InputError(
             f"--kernel: {store.path} was begun with {', '.join(store.kernels) or 'the default'}: leave it out"
@@ -169,6 +178,19 @@ def _found(arguments: argparse.Namespace) -> Path:
     if given is None or str(given) == "latest":
         return latest_advice(results(arguments))
     return next((path for path in (given, results(arguments) / given) if path.is_dir()), given)
+
+
+def _leave_to_its_owner(directory: Path, option: str) -> None:
+    """Raise InputError for root, where others could lead what is written to a directory anywhere."""
+    try:
+        reason = distrust_new(directory) if os.geteuid() == 0 else ""
+    except OSError as error:
+        reason = error.strerror or ""
+    if reason:
+        raise InputError(
+            f"{option}: root writes nothing to {str(directory)!r}: {reason}: do it without sudo, as only --apply and "
+            "--undo need root; or give a directory of root's"
+        )
 
 
 def _write(found: "Result", directory: Path) -> list[Path]:

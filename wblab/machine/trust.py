@@ -44,6 +44,16 @@ def _distrust_way(path: Path, *, passing: bool) -> str:
             at /= name
 
 
+def distrust_new(path: Path) -> str:
+    """Return who else may change where something new at a path would come to lie; '' where nobody may. Raises OSError.
+
+    Of what is there already on the way, all is looked at, as `distrust` does.
+    """
+    path = Path(os.path.abspath(path))
+    there = next(each for each in (path, *path.parents) if os.path.lexists(each))
+    return distrust(there, sticky=there != path)
+
+
 def distrust_any(paths: Iterable[Path]) -> str:
     """Return why one of these paths is not to be trusted, '' where all are; see `distrust`. Raises OSError."""
     directories: dict[Path, str] = {}  # what is to be said of each

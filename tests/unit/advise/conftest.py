@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from support.advised import FILES
+from support.advised import FILES, SITE
 
 from wblab.advise import here, site
 
@@ -19,4 +19,5 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(here, "_BLOCK", place / "block")
     monkeypatch.setattr(here, "_BDI", place / "class/bdi")
     monkeypatch.setattr(site, "_SYS", place)
+    monkeypatch.setattr(site, "find_site", lambda directory: SITE)
     return place

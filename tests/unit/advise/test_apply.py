@@ -10,6 +10,7 @@ import pytest
 from support.advised import FILES, SITE, advice_for
 
 from wblab.advise import apply as applying
+from wblab.advise import site as sites
 from wblab.advise.apply import apply, undo
 from wblab.advise.settings import Wanted
 from wblab.core.errors import InputError, WblabError
@@ -26,7 +27,6 @@ OWN = (Wanted("bdi", "max_ratio_fine", "50000"), Wanted("bdi", "strict_limit", "
 
 @pytest.fixture(autouse=True)
 def made_up(tree, monkeypatch):
-    monkeypatch.setattr(applying, "find_site", lambda directory: SITE)
     monkeypatch.setattr(applying, "is_possible", lambda change, root: True)
     monkeypatch.setattr(applying, "_require_root", lambda: None)
 
@@ -114,11 +114,11 @@ import os, signal, sys
 sys.path.insert(0, {str(ROOT / "tests")!r})
 from pathlib import Path
 from support.advised import SITE, advice_for
-from wblab.advise import apply as applying, here
+from wblab.advise import apply as applying, here, site
 from wblab.advise.settings import Wanted
 tree = Path(sys.argv[1])
 here._SYSCTL, here._BLOCK, here._BDI = tree, tree / "block", tree / "class/bdi"
-applying.find_site = lambda directory: SITE
+site.find_site = lambda directory: SITE
 applying.is_possible = lambda change, root: True
 applying._require_root = lambda: None
 write, done = Path.write_text, []
@@ -163,7 +163,7 @@ def test_who_writes_much_must_be_known_for_a_group(tmp_path):
 
 def test_another_disk_than_the_advice_s_is_not_touched(tree, tmp_path, monkeypatch):
     other = replace(SITE, known_by={"sda": 'ENV{ID_SERIAL}=="other"'})
-    monkeypatch.setattr(applying, "find_site", lambda directory: other)
+    monkeypatch.setattr(sites, "find_site", lambda directory: other)
     with pytest.raises(InputError, match="is another than that of the advice"):
         applied(tmp_path, SHORT)
     assert contents(tree) == FILES

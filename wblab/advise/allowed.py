@@ -1,0 +1,88 @@
+"""What an advice's file may say: a pattern for each field that a rule, a comment, a command or a path is made of.
+
+The directory of an advice may be another user's, and root may be asked to set what it says. So it is data of somebody
+else: what it sets has its key from a fixed set and its value within bounds (`wblab.advise.settings`), and what it says
+of the site is compared with the machine (`found_again`).
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from wblab.core.errors import InputError
+from wblab.lab.printable import printable
+from wblab.machine.writeback import memory_bytes
+
+if TYPE_CHECKING:
+    from wblab.advise.plan import Candidate
+    from wblab.advise.record import Advice
+    from wblab.advise.site import Site
+
+_MOST_TEXT = 1000
+_MADE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d{4}")
+_REMEDY = re.compile(r"[a-z0-9][a-z0-9.+%-]{0,80}")  # of two that are joined, both names
+_CELL = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+_-]{0,120}")
+_WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_DEVICE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:!-]{0,63}")
+_BDI = re.compile(r"|[A-Za-z0-9][A-Za-z0-9._:-]{0,63}")
+_KNOWN_BY = re.compile(
+    r'(?:ENV\{(?:ID_SERIAL|DM_UUID|MD_UUID)\}|ATTRS?\{(?:wwid|serial)\}|KERNEL)=="[A-Za-z0-9 ._:+!-]{1,128}"'
+)
+_BEFORE_PATH = re.compile(r"/[A-Za-z0-9._:!/-]{1,200}")
+_BEFORE = re.compile(r"-?[0-9]{1,19}|[a-z][a-z-]{0,31}")
+
+
+def check_advice(advice: "Advice") -> None:
+    """Raise InputError for the first field that no advice of the lab has so."""
+    for name, value, pattern in _patterned(advice):
+        if not pattern.fullmatch(value):
+            raise InputError(f"{name}: {_short(value)}: make a new one with wblab advise --dir DIR")
+    memory = memory_bytes()
+    for candidate in _candidates(advice):
+        if len(candidate.about) > _MOST_TEXT or not candidate.about.isprintable():
+            raise InputError(f"candidates.about: {_short(candidate.about)} is no line of text")
+        for item in candidate.wanted:
+            if not item.is_allowed(memory):
+                raise InputError(f"candidates.wanted: no remedy sets {_short(f'{item.where} {item}')}")
+        if len({(item.where, item.key) for item in candidate.wanted}) < len(candidate.wanted):
+            raise InputError(f"candidates.wanted: {candidate.name!r} sets one thing twice")
+    if set(advice.site.known_by) != {*advice.site.disks, advice.site.device}:
+        raise InputError("site.known_by: it is of other devices than the site")
+
+
+def _candidates(advice: "Advice") -> "Iterator[Candidate]":
+    yield from advice.candidates
+    yield from (option.candidate for option in advice.pairs)
+
+
+def _patterned(advice: "Advice") -> Iterator[tuple[str, str, re.Pattern[str]]]:
+    """Yield each field that has a pattern, by its name."""
+    yield "made", advice.made, _MADE
+    yield from _of_site(advice.site)
+    for candidate in _candidates(advice):
+        yield "candidates.name", candidate.name, _REMEDY
+        yield "candidates.cell", candidate.cell, _CELL
+    yield from _of_table("before", advice.before, _BEFORE_PATH, _BEFORE)
+
+
+def _of_site(site: "Site") -> Iterator[tuple[str, str, re.Pattern[str]]]:
+    yield "site.filesystem", site.filesystem, _WORD
+    yield "site.bdi", site.bdi, _BDI
+    for device in (site.device, *site.disks):
+        yield "site.disks", device, _DEVICE
+    yield from _of_table("site.known_by", site.known_by, _DEVICE, _KNOWN_BY)
+    for word in (*site.schedulers, *site.controllers):
+        yield "site.schedulers, site.controllers", word, _WORD
+
+
+def _of_table(
+    name: str, table: Mapping[str, str], key: re.Pattern[str], value: re.Pattern[str]
+) -> Iterator[tuple[str, str, re.Pattern[str]]]:
+    for one, other in table.items():
+        yield name, one, key
+        yield f"{name}.{one}", other, value
+
+
+def _short(text: str) -> str:
+    shown = printable(repr(text))
+    return shown if len(shown) <= 80 else f"{shown[:80]}…"
