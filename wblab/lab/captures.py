@@ -10,12 +10,21 @@ from wblab.lab.formats import CAPTURE, write_json
 _ANY = "*"
 
 
+@dataclass(frozen=True, order=True)
+class Lost:
+    """A span in which events of some processor were lost, in ns of CLOCK_MONOTONIC."""
+
+    start_ns: int
+    end_ns: int
+
+
 @dataclass(frozen=True)
 class Capture:
     """What trace.pause-N.json says. All times are ns of CLOCK_MONOTONIC, as those of the loads.
 
     pause_start_ns, pause_end_ns: of the pause of `load`, without its idle time. start_ns, end_ns: what the file covers;
-    the start is later than asked for where the buffer did not reach back that far.
+    the start is later than asked for where the buffer did not reach back that far. lost: what was lost in
+    between.
     """
 
     number: int
@@ -24,6 +33,7 @@ class Capture:
     pause_end_ns: int
     start_ns: int
     end_ns: int
+    lost: tuple[Lost, ...] = ()
 
     @property
     def stem(self) -> str:
@@ -37,8 +47,9 @@ class Capture:
 
     @property
     def whole(self) -> bool:
-        """Whether the file reaches back to before the pause."""
-        return self.start_ns <= self.pause_start_ns
+        """Whether the file has all of the pause: it reaches back to before it, and nothing in it was lost."""
+        has_lost = any(lost.start_ns < self.pause_end_ns and lost.end_ns > self.pause_start_ns for lost in self.lost)
+        return self.start_ns <= self.pause_start_ns and not has_lost
 
 
 def capture_stem(number: int | str) -> str:

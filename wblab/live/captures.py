@@ -2,17 +2,17 @@
 
 import json
 import os
-import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, replace
+from itertools import pairwise
 from pathlib import Path
 
 from wblab.core.child import describe_exit, fork_child
 from wblab.core.errors import WblabError
 from wblab.core.syscalls import set_process_name
-from wblab.lab.captures import Capture, write_capture
-from wblab.live.pages import Processor, has_lost, page_time_ns, processors, put_together
+from wblab.lab.captures import Capture, Lost, write_capture
+from wblab.live.pages import Processor, has_lost, page_time_ns, processors, put_together, with_lost
 from wblab.machine.lifetime import end_with
 from wblab.machine.tracefs import Instance
 
@@ -45,9 +45,11 @@ def capture_events(filesystem: str) -> list[str]:
 class CaptureBuffer:
     """An instance that traces all of the time, and a process that takes captures out of its buffer."""
 
-    def __init__(self, instance: Instance, directory: Path, tracecmd: str, before_ns: int, functions: str = "") -> None:
-        """functions: those of the kernel, for its stacks (`kernel_functions`)."""
-        self._instance, self._directory, self._tracecmd, self._before_ns = instance, directory, tracecmd, before_ns
+    def __init__(
+        self, instance: Instance, directory: Path, tracecmd: str, most_bytes: int, functions: str = ""
+    ) -> None:
+        """most_bytes: kept of each processor for later captures. functions: of the kernel, for its stacks."""
+        self._instance, self._directory, self._tracecmd, self._most_bytes = instance, directory, tracecmd, most_bytes
         self._functions = functions
         self._taker, self._wanted = 0, -1
 
@@ -67,9 +69,13 @@ class CaptureBuffer:
         os.close(reader)
         self._instance.start()
 
-    def save(self, wanted: Capture) -> None:
-        """Have the span of a capture saved, which is over by now. Raises OSError."""
-        os.write(self._wanted, json.dumps(asdict(wanted)).encode() + b"\n")
+    def save(self, wanted: Capture, keep_ns: int) -> None:
+        """Have the span of a capture saved, which is over by now. Raises OSError.
+
+        keep_ns: from when on a later capture may want what was traced. It can lie far back: a pause that goes on now
+        began some time ago, and is captured when it has ended.
+        """
+        os.write(self._wanted, json.dumps([asdict(wanted), keep_ns]).encode() + b"\n")
 
     def stop(self) -> None:
         """Save what was asked for, and trace no more. Raises OSError, WblabError."""
@@ -85,12 +91,14 @@ class CaptureBuffer:
             sources = [stack.enter_context(source) for source in processors(self._instance)]
             kept: list[list[bytes]] = [[] for _ in sources]
             for line in iter(stack.enter_context(os.fdopen(wanted)).readline, _NO_MORE.decode()):
-                kept = self._save(Capture(**json.loads(line)), sources, kept)
+                capture, keep_ns = json.loads(line)
+                kept = self._save(Capture(**capture), keep_ns, sources, kept)
 
-    def _save(self, wanted: Capture, sources: Sequence[Processor], kept: list[list[bytes]]) -> list[list[bytes]]:
+    def _save(
+        self, wanted: Capture, keep_ns: int, sources: Sequence[Processor], kept: list[list[bytes]]
+    ) -> list[list[bytes]]:
         """Save a capture; return the pages that the next one may want too, as reading takes them from the buffer."""
         held = [old + source.read() for old, source in zip(kept, sources, strict=True)]
-        next_ns = time.monotonic_ns() - self._before_ns
         chosen = [between(pages, wanted.start_ns, wanted.end_ns) for pages in held]
         starts_ns = [page_time_ns(pages[0]) for pages in chosen if pages and has_lost(pages[0])]
         files = [self._directory / f".{wanted.stem}.{number}" for number in range(len(chosen))]
@@ -102,8 +110,9 @@ class CaptureBuffer:
             put_together(self._tracecmd, files, self._directory / wanted.trace, symbols)
         finally:
             symbols.unlink()
-        write_capture(self._directory, replace(wanted, start_ns=max([wanted.start_ns, *starts_ns])))
-        return [between(pages, next_ns, next_ns + self._before_ns) for pages in held]
+        lost = tuple(sorted(span for pages in chosen for span in lost_between(pages)))
+        write_capture(self._directory, replace(wanted, start_ns=max([wanted.start_ns, *starts_ns]), lost=lost))
+        return [late(pages, keep_ns, self._most_bytes) for pages in held]
 
 
 def between(pages: Sequence[bytes], start_ns: int, end_ns: int) -> list[bytes]:
@@ -111,3 +120,19 @@ def between(pages: Sequence[bytes], start_ns: int, end_ns: int) -> list[bytes]:
     times_ns = [page_time_ns(page) for page in pages]
     nexts_ns = [*times_ns[1:], end_ns][: len(pages)]
     return [page for page, at, then in zip(pages, times_ns, nexts_ns, strict=True) if at <= end_ns and then >= start_ns]
+
+
+def late(pages: Sequence[bytes], keep_ns: int, most_bytes: int) -> list[bytes]:
+    """Return the pages with events since some time, the last ones only if there are too many.
+
+    Then the first that is left says that events before it were lost, as the kernel says it.
+    """
+    kept = between(pages, keep_ns, page_time_ns(pages[-1])) if pages else []
+    if not kept or len(kept) <= (most := max(1, most_bytes // len(kept[0]))):
+        return kept
+    return [with_lost(kept[-most]), *kept[len(kept) - most + 1 :]]
+
+
+def lost_between(pages: Sequence[bytes]) -> list[Lost]:
+    """Return the spans within which events of a processor were lost, at the longest: from page to page."""
+    return [Lost(page_time_ns(one), page_time_ns(next_)) for one, next_ in pairwise(pages) if has_lost(next_)]

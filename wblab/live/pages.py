@@ -22,6 +22,7 @@ from wblab.machine.tracefs import Instance
 
 _DATA = re.compile(r"field: char data;\s+offset:(\d+);\s+size:(\d+);")
 _LOST = 1 << 31  # include/linux/ring_buffer.h, kernel/trace/ring_buffer.c: RB_MISSED_EVENTS
+_COMMIT = 8  # where a page has the lower half of "commit", with flags
 _PIPE_BYTES = 1 << 20
 
 
@@ -75,8 +76,14 @@ def processors(instance: Instance) -> list[Processor]:
 
 def has_lost(page: bytes) -> bool:
     """Return whether events were lost before a page: the buffer was full, and the oldest were written over."""
-    word: int = struct.unpack_from("=I", page, 8)[0]  # its lower half: "commit", with flags
+    word: int = struct.unpack_from("=I", page, _COMMIT)[0]
     return bool(word & _LOST)
+
+
+def with_lost(page: bytes) -> bytes:
+    """Return a page that says that events before it were lost."""
+    word: int = struct.unpack_from("=I", page, _COMMIT)[0]
+    return page[:_COMMIT] + struct.pack("=I", word | _LOST) + page[_COMMIT + 4 :]
 
 
 def page_time_ns(page: bytes) -> int:

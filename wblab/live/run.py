@@ -174,14 +174,15 @@ def _watch(run: _Run, start_ns: int, report: Report) -> str:
         now_ns = time.monotonic_ns()
         run.throughput.sample(now_ns)
         pending.add(watch.look())
-        run.traces.save(pending.due(now_ns, watch.paused(now_ns)), now_ns)
+        oldest_ns = watch.oldest_ns(now_ns)
+        run.traces.save(pending.due(now_ns, watch.paused(now_ns)), now_ns, oldest_ns)
         if run.command and done_ns is None and run.command.has_ended():
             done_ns = now_ns
         for item in run.running:
             item.check()
         ended = _ended(run, deadline_ns, done_ns, now_ns)
         if signalled or ended:
-            run.traces.save(pending.rest(), now_ns)
+            run.traces.save(pending.rest(), now_ns, oldest_ns)
             return "interrupted" if signalled else ended
         report(*_progress(run, watch, start_ns, done_ns, now_ns))
 

@@ -83,12 +83,15 @@ class Traces:
             self._file = TraceFile(self._instances[0], directory / rundir.TRACE, self._tracecmd)
             self._file.start()
         if self._captures and len(self._instances) > 1:
-            around_ns = self._captures.around
-            self._buffer = CaptureBuffer(self._instances[1], directory, self._tracecmd, around_ns, self._functions)
+            most_bytes = self._captures.buffer
+            self._buffer = CaptureBuffer(self._instances[1], directory, self._tracecmd, most_bytes, self._functions)
             self._buffer.start()
 
-    def save(self, pauses: Sequence[Pause], now_ns: int) -> None:
-        """Have the seconds around these pauses saved as one capture, within the bounds of number and size."""
+    def save(self, pauses: Sequence[Pause], now_ns: int, oldest_ns: int) -> None:
+        """Have the seconds around these pauses saved as one capture, within the bounds of number and size.
+
+        oldest_ns: when a pause can have begun that is captured later (`Watch.oldest_ns`).
+        """
         if not pauses or not self._buffer or not self._captures:
             return
         if reason := self._full(self._captures):
@@ -101,7 +104,7 @@ class Traces:
         end_ns = min(now_ns, max(pause.end_ns for pause in pauses) + self._captures.around)
         wanted = Capture(self._saved, longest.load, longest.start_ns, longest.end_ns, start_ns, end_ns)
         try:
-            self._buffer.save(wanted)
+            self._buffer.save(wanted, oldest_ns - self._captures.around)
         except OSError:  # its process died; why is told where it is stopped
             self._stop_captures()
 
@@ -137,4 +140,4 @@ class Traces:
             self._buffer = None
             if short := [saved.number for saved in read_captures(self._directory) if not saved.whole]:
                 numbers = ", ".join(map(str, sorted(short)))
-                self.notes.append(f"captures that begin within their pause: {numbers}: raise --capture-buffer")
+                self.notes.append(f"captures that lack some of their pause: {numbers}: raise --capture-buffer")

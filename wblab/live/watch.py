@@ -55,6 +55,11 @@ class Watch:
             for time_ns in item.stamps.times_ns(self._seen[item.name])[-1:]
         )
 
+    def oldest_ns(self, now_ns: int) -> int:
+        """Return when the oldest cycle began that `look` has not told of, in ns: no later pause can have begun before."""
+        begun = [item.stamps.times_ns(self._seen[item.name])[:1] for item in self._loads]
+        return min((times_ns[0] for times_ns in begun if times_ns), default=now_ns)
+
 
 class Pending:
     """Pauses that wait to be captured: those near each other go into one capture."""

@@ -4,7 +4,7 @@ from dataclasses import asdict, replace
 import pytest
 
 from wblab.core.errors import InputError
-from wblab.lab.captures import Capture, capture_files, read_captures, write_capture
+from wblab.lab.captures import Capture, Lost, capture_files, read_captures, write_capture
 
 SAVED = Capture(3, "w1", 10, 20, 8, 22)
 
@@ -12,6 +12,14 @@ SAVED = Capture(3, "w1", 10, 20, 8, 22)
 def test_a_capture_is_whole_if_it_reaches_back_to_the_pause():
     assert SAVED.whole
     assert not replace(SAVED, start_ns=11).whole
+
+
+def test_a_capture_that_lost_some_of_the_pause_is_not_whole(tmp_path):
+    lost = replace(SAVED, lost=(Lost(9, 11),))
+    assert not lost.whole
+    assert replace(SAVED, lost=(Lost(8, 9), Lost(21, 22))).whole  # around it
+    write_capture(tmp_path, lost)
+    assert read_captures(tmp_path) == [lost]
 
 
 def test_captures_are_found_where_they_were_saved(tmp_path):
@@ -28,7 +36,9 @@ def test_the_first_captures_did_not_say_what_they_are(tmp_path):
     assert read_captures(tmp_path) == [SAVED]
 
 
-@pytest.mark.parametrize("change", [{"number": 4}, {"number": "3"}, {"start_ns": None}, {"other": 1}, {"load": 5}])
+@pytest.mark.parametrize(
+    "change", [{"number": 4}, {"number": "3"}, {"start_ns": None}, {"other": 1}, {"load": 5}, {"lost": [[1]]}]
+)
 def test_one_that_is_damaged_is_named(tmp_path, change):
     (tmp_path / "trace.pause-3.json").write_text(json.dumps(asdict(SAVED) | change))
     with pytest.raises(InputError, match=r"trace\.pause-3\.json is damaged"):

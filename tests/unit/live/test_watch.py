@@ -40,6 +40,20 @@ def test_a_pause_that_goes_on_is_known():
     assert not watch.paused(2100 * MS)
 
 
+def test_a_pause_that_is_still_to_be_told_began_with_the_oldest_cycle():
+    w1, mw1 = running("w1", Write(file="w1", idle=50 * MS)), running("mw1", MultiWrite(file="mw1", idle=100 * MS))
+    watch = Watch([w1, mw1], 200 * MS)
+    assert watch.oldest_ns(7) == 7  # none has begun
+    note(w1, 1000, 1050)
+    note(mw1, 400)
+    watch.look()
+    assert watch.oldest_ns(2000 * MS) == 400 * MS
+    note(mw1, 3000, 3100)
+    assert watch.oldest_ns(4000 * MS) == 400 * MS  # it has ended, but nobody was told of it yet
+    watch.look()
+    assert watch.oldest_ns(4000 * MS) == 1050 * MS
+
+
 def test_control_loads_and_commands_do_not_count():
     c1, command = running("c1", Control(idle=50 * MS)), running("x", Command(argv=("x",), wait=0))
     note(c1, 0, 5000)
