@@ -56,7 +56,7 @@ class Watch:
         )
 
     def oldest_ns(self, now_ns: int) -> int:
-        """Return when the oldest cycle began that `look` has not told of, in ns: no later pause can have begun before."""
+        """Return when the oldest cycle began that `look` has not told of, in ns; no later pause began before."""
         begun = [item.stamps.times_ns(self._seen[item.name])[:1] for item in self._loads]
         return min((times_ns[0] for times_ns in begun if times_ns), default=now_ns)
 
