@@ -61,6 +61,11 @@ class Image:
     compiler: str
     config: bytes | None  # None: it does not carry it
 
+    @property
+    def series(self) -> str:
+        """The first two numbers of its release, such as 7.3."""
+        return ".".join(re.findall(r"\d+", self.release)[:2])
+
 
 def load(folder: Path) -> Kernel | None:
     """Return the kernel that the lab has built in `folder` of the cache, or None where there is none.
@@ -102,7 +107,7 @@ def inspect(path: Path) -> Kernel:
     return Kernel(
         path=path,
         config=config_path,
-        series=".".join(re.findall(r"\d+", image.release)[:2]),
+        series=image.series,
         release=image.release,
         config_sha256=hashlib.sha256(image.config).hexdigest() if image.config is not None else "",
         patches=(),

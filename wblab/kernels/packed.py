@@ -9,6 +9,7 @@ import hashlib
 import io
 import json
 import lzma
+import re
 import tarfile
 from dataclasses import dataclass
 
@@ -20,6 +21,7 @@ from wblab.kernels.kernel import MOST_CONFIG_BYTES, read_image
 _FOLDER = "wblab-kernel-1"  # counts up when the format changes
 # In this order; the most bytes that each may have. The lab's kernels have 16 MB.
 _MEMBERS = {"identity.json": 64 << 10, "config": MOST_CONFIG_BYTES, "linux": 128 << 20}
+_SERIES = re.compile(r"\d+\.\d+")
 _BLOCK = tarfile.BLOCKSIZE
 _MOST_TAR_BYTES = sum(_MEMBERS.values()) + 64 * _BLOCK  # with headers, and zeros at the end
 _MOST_XZ_MEMORY_BYTES = 64 << 20
@@ -46,6 +48,8 @@ class Packed:
             raise ValueError("its 'linux' is no User Mode Linux")
         if image.release != self.identity.release or image.config not in (None, self.config):
             raise ValueError("its 'linux' has another release or configuration than its identity.json")
+        if not _SERIES.fullmatch(self.identity.series) or self.identity.series != image.series:
+            raise ValueError(f"its identity.json has the series {self.identity.series!r} for Linux {image.release}")
 
     def files(self) -> dict[str, bytes]:
         """Return the contents by names, in the order in which they are packed."""

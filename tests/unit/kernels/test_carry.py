@@ -336,6 +336,8 @@ HOSTILE = {
         lambda found: tar_of(linux(found, found.linux.replace(b"version 7.3.0", b"version 7.9.0"))),
         "another release or configuration",
     ),
+    "another series": (lambda found: changed(found, series="7.2"), "the series '7.2' for Linux 7.3.0"),
+    "no series": (lambda found: changed(found, series="../../x"), "the series '../../x' for Linux 7.3.0"),
     "another configuration": (
         lambda found: tar_of(
             linux(found, found.linux.split(b"IKCFG_ST")[0] + b"IKCFG_ST" + gzip.compress(b"X", mtime=0) + b"IKCFG_ED")
