@@ -18,7 +18,7 @@ from support.guestlab import Lab
 from support.processes import alive, descendants
 from support.quickruns import SECONDS
 
-from wblab.host.reaper import NAME
+from wblab.host.reaper import GUARD, NAME
 from wblab.lab.formats import EXPERIMENT
 from wblab.lab.results import STAGED
 
@@ -41,6 +41,7 @@ class Kill:
         found = {
             "command": [command],
             "reaper": [pid for pid, name in processes.items() if name == NAME],
+            "guard": [pid for pid, name in processes.items() if name == GUARD],
             "guest": [pid for pid, name in processes.items() if name == "linux"],
         }
         if self.whom == "group":
@@ -56,7 +57,7 @@ def kills(count: int, seed: int) -> list[Kill]:
     chance = random.Random(seed)
     kinds = [(number, "command") for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)]
     kinds += [(signal.SIGINT, "group"), (signal.SIGTERM, "group")]  # as a terminal and a service manager do
-    kinds += [(signal.SIGKILL, whom) for whom in ("group", "reaper", "guest")]
+    kinds += [(signal.SIGKILL, whom) for whom in ("group", "reaper", "guard", "guest")]
     return [Kill(*kinds[number % len(kinds)], chance.uniform(0, 1.05)) for number in range(count)]
 
 

@@ -5,6 +5,9 @@ a byte (its holder wants an end), or when it takes too much memory, the command'
 are killed and reaped. The scratch directory is made here, so that it is ours to remove whenever the holder dies, and it
 is removed in every case at the end. If the holder died while the command ran, the experiment's record says so. The last
 line on standard output is the command's wait status, and behind it why it was ended if that was ours to decide.
+
+The reaper is a child of a guard, which does the same should the reaper be killed; and the reaper ends the command when
+the guard is. So nothing is left of a command, however hostile, unless the holder, the reaper and the guard are killed.
 """
 
 import json
@@ -34,7 +37,7 @@ from wblab.host.usage import descendants
 from wblab.lab.ondisk import LAYOUTS
 from wblab.machine.lifetime import end_with
 
-NAME = "wblab-reaper"  # as ps(1) shows it
+NAME, GUARD = "wblab-reaper", "wblab-guard"  # as ps(1) shows them
 
 _PR_SET_CHILD_SUBREAPER = 36
 _NOT_STARTED = 127 << 8  # the wait status of exit code 127, as of a shell that finds no command
@@ -83,18 +86,46 @@ class Word:
 
 
 def main(order: ConfinedCommand) -> None:
-    """Run, watch, reap, clean."""
-    set_process_name(NAME)
-    os.setsid()  # the terminal's signals are for our parent, which then tells us
+    """Run, watch, reap, clean; and see to the same should the process that does it be killed.
+
+    A guest's processes that ask for no signal at the death of their parents become ours then, and not the machine's.
+    """
+    set_process_name(GUARD)
+    holder = os.getppid()
+    take_orphans()
+    guard = os.getpid()
+    reaper = fork_child(lambda: watch(order, guard))
+    close_all_but({2, order.control})
+    ended = os.waitid(os.P_PID, reaper, os.WEXITED | os.WNOWAIT)  # until it is reaped, no other has its number
+    if ended and (ended.si_code, ended.si_status) == (os.CLD_EXITED, 0):
+        return
+    end(reaper)
+    while os.read(order.control, 1):
+        pass
+    if os.getppid() != holder:
+        note(Path(order.run))
+    remove_scratch(Path(order.scratch))
+
+
+def take_orphans() -> None:
+    """Be out of reach of the terminal, whose signals are for our parent, which tells us; and inherit orphans."""
+    os.setsid()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     checked(libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
+
+
+def watch(order: ConfinedCommand, guard: int) -> None:
+    """Be the reaper, a child of the guard."""
+    set_process_name(NAME)
+    take_orphans()
     claim = claim_processor() if order.one_processor else None
     pid, word = 0, Word()
+    guarded = os.pidfd_open(guard)
     try:
         make_scratch(Path(order.scratch))  # and keep it until we end, however that is
         order.descriptors[str(SCRATCH_FD)] = furnish(order)
-        word = make_disks(order) if order.mkfs else word
+        word = make_disks(order, guarded) if order.mkfs else word
         if word == Word():
             pid = start(order, claim.processor if claim else None)
     except OSError as error:
@@ -102,13 +133,15 @@ def main(order: ConfinedCommand) -> None:
     for descriptor in order.descriptors.values():
         os.close(descriptor)  # the other ends must see it when the command is gone
     if pid:
-        word = wait(pid, order)
+        word = wait(pid, order, guarded)
     status = end(pid) if pid else _NOT_STARTED
     if word.orphaned:
         note(Path(order.run))
     else:
         with suppress(BrokenPipeError):  # the holder died in this instant
-            print(status, word.reason, flush=True)
+            if os.getppid() == guard:
+                print(status, word.reason, flush=True)
+        os.close(1)
         while os.read(order.control, 1):
             pass
     remove_scratch(Path(order.scratch))
@@ -127,7 +160,7 @@ def furnish(order: ConfinedCommand) -> int:
     return os.open(guest, os.O_RDONLY | os.O_DIRECTORY)
 
 
-def make_disks(order: ConfinedCommand) -> Word:
+def make_disks(order: ConfinedCommand, guarded: int) -> Word:
     """Make the filesystems of the disks. Returns why the command is not to be started, if it is not.
 
     A child makes them, which can be ended at any time: tools, and the kernel, may take minutes for what options ask.
@@ -146,7 +179,7 @@ def make_disks(order: ConfinedCommand) -> Word:
 
     try:
         maker = fork_child(make)
-        word = wait(maker, order)
+        word = wait(maker, order, guarded)
         status = end(maker)
         if word == Word() and (status or os.fstat(said).st_size):
             return Word(ended=True, reason=os.pread(said, _LONGEST_REASON_BYTES, 0).decode(errors="replace"))
@@ -206,17 +239,20 @@ def close_all_but(kept: Collection[int]) -> None:
                 os.close(number)
 
 
-def wait(pid: int, order: ConfinedCommand) -> Word:
-    """Wait for the end of a child, or for word that it is to end: it takes too much, or its holder wants that."""
+def wait(pid: int, order: ConfinedCommand, guarded: int) -> Word:
+    """Wait for the end of a child, or for word that it is to end: it takes too much, or its holder wants that.
+
+    Or until we are not guarded any more, as a file descriptor of the guard says: nobody would end it after us.
+    """
     ended = os.pidfd_open(pid)
     look = Look(Bounds(order.own_bytes, order.memory_bytes, order.processes), Path(order.scratch))
     try:
         while True:
-            ready, _, _ = select.select([ended, order.control], [], [], _LOOK_S)
+            ready, _, _ = select.select([ended, order.control, guarded], [], [], _LOOK_S)
             if order.control in ready:
                 return Word(ended=True, orphaned=not os.read(order.control, 1))
             if ready:
-                return Word()
+                return Word(ended=guarded in ready)
             if excess := look.excess(descendants(os.getpid())[1:]):  # those without parents are ours
                 return Word(ended=True, reason=f"the guest was ended: {excess}")
     finally:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from support.processes import descendants
 from support.waiting import LIMIT_S, patience_s, wait_until
 
 from wblab.core import entry, layout
@@ -327,6 +328,27 @@ def test_a_holder_that_is_killed_takes_the_guest_with_it(guest, reaper, alive, r
         holder.kill()
     wait_until(lambda: nothing_left(one, alive))
     assert (json.loads(path.read_text()) if path.exists() else None) == expected
+
+
+@pytest.mark.parametrize("killed", ["holder reaper", "holder guard", "reaper", "guard"])
+def test_no_descendant_outlives_those_that_watch_it(guest, reaper, alive, killed):
+    """What was done for real: a hostile guest's processes ask for no signal at the death of their parents."""
+    one = guest(f"{FAMILY}\nsay('disk')\nwhile True: time.sleep(60)")
+    record = one.request.run / "experiment.json"
+    record.write_text(json.dumps({"outcome": "unfinished", "reason": ""}))
+    arguments = [ROOT, one.request.linux, one.request.run, one.request.scratch, one.notes, reaper]
+    command = [sys.executable, "-c", HOLDER, *map(str, arguments)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as holder:
+        assert holder.stdout.readline() == b"disk\n"
+        names = {name: pid for pid, name in descendants(holder.pid).items()}
+        there = {"holder": holder.pid, "guard": names["wblab-guard"], "reaper": names["wblab-reaper"]}
+        assert all(alive(pid) for pid in one.pids())
+        for whom in killed.split():
+            os.kill(there[whom], signal.SIGKILL)
+        if "holder" not in killed:
+            assert holder.wait(LIMIT_S) == 1  # it says why
+    wait_until(lambda: nothing_left(one, alive) and not any(alive(pid) for pid in there.values()))
+    assert json.loads(record.read_text())["outcome"] == ("failed" if "holder" in killed else "unfinished")
 
 
 def test_ctrl_c_in_the_terminal_does_not_reach_the_guest_itself(guest, reaper, alive):
