@@ -76,6 +76,7 @@ class Story:
     functions: dict[str, int] = field(default_factory=dict)
     _events: list[tuple[int, bytes]] = field(default_factory=list)
     _ring: Ring = field(default_factory=Ring)
+    _losses: set[int] = field(default_factory=set)
 
     def switch(self, ns: int, out: int, into: int, *, stack: Sequence[str] = (), preempted: bool = False) -> None:
         """Take a task off the processor: asleep with a stack, or preempted, or just so; and give it to another."""
@@ -135,21 +136,27 @@ class Story:
         """Let a flusher begin to write a file."""
         self._add(ns, _WRITE_INODE, by, struct.pack("<32sQ", b"98:0", inode))
 
+    def lose(self) -> None:
+        """Lose events, nobody knows how many, between the last one and the next."""
+        self._losses.add(len(self._events))
+
     def encode(self) -> bytes:
         """Return the trace."""
         pages, entries, at, length, begin = [], [], self.start_ns, 0, 0
-        for ns, record in self._events:
+        lost: int | None = None
+        for number, (ns, record) in enumerate(self._events):
             entry = self._ring.extend(self.start_ns + ns - at) + self._ring.data(0, record)
-            if length + len(entry) > self._ring.page_bytes - self._ring.data_at:
-                pages.append(self._ring.page(self.start_ns + begin, entries))
-                entries, length = [], 0
+            is_loss = number in self._losses
+            if is_loss or length + len(entry) > self._ring.page_bytes - self._ring.data_at:
+                pages.append(self._ring.page(self.start_ns + begin, entries, lost))
+                entries, length, lost = [], 0, -1 if is_loss else None
             if not entries:
                 begin = ns
                 entry = self._ring.extend(0) + self._ring.data(0, record)
             entries.append(entry)
             length, at = length + len(entry), self.start_ns + ns
         if entries:
-            pages.append(self._ring.page(self.start_ns + begin, entries))
+            pages.append(self._ring.page(self.start_ns + begin, entries, lost))
         symbols = "".join(f"{address:016x} t {name}\n" for name, address in self.functions.items())
         comms = "".join(f"{pid} {name}\n" for pid, name in self.comms.items())
         return TraceWriter(

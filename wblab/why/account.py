@@ -43,10 +43,14 @@ class Wait:
 
 @dataclass(frozen=True)
 class Account:
-    """What a task did in a span of time: `parts` in ns by what, which add up to the span, and its waits in order."""
+    """What a task did in a span of time: `parts` in ns by what, which add up to the span, and its waits in order.
+
+    lost_ns: of what is unknown, the time in which it may have run: events were lost then.
+    """
 
     parts: dict[str, int]
     waits: tuple[Wait, ...]
+    lost_ns: int = 0
 
 
 def account(recorded: Recorded, pid: int, start_ns: int, end_ns: int) -> Account:
@@ -56,13 +60,14 @@ def account(recorded: Recorded, pid: int, start_ns: int, end_ns: int) -> Account
     start_ns, end_ns = recorded.covered(start_ns, end_ns)
     parts[UNTOLD] = whole_ns - (end_ns - start_ns)
     spans = recorded.offcpu.rows(pid, start_ns, end_ns)
-    waits, at_ns = [], start_ns
+    waits, at_ns, lost_ns = [], start_ns, 0
     for row in spans:
         out_ns, woken_ns, on_ns = (
             min(max(int(column[row]), at_ns), end_ns)  # where events were lost, spans may overlap
             for column in (recorded.offcpu.ts_ns, recorded.offcpu.woken_ns, recorded.offcpu.on_ns)
         )
         parts[RUNNING] += out_ns - at_ns
+        lost_ns += recorded.lost_ns(at_ns, out_ns)
         parts[RUNNABLE] += on_ns - woken_ns
         at_ns = on_ns
         if woken_ns > out_ns:
@@ -70,8 +75,10 @@ def account(recorded: Recorded, pid: int, start_ns: int, end_ns: int) -> Account
             what = kind.name if kind.nature == "waits" else ASLEEP
             parts[what] += woken_ns - out_ns
             waits.append(Wait(row, what, out_ns, woken_ns))
-    parts[RUNNING] += end_ns - at_ns
-    return Account({what: time_ns for what, time_ns in parts.items() if time_ns}, tuple(waits))
+    lost_ns += recorded.lost_ns(at_ns, end_ns)
+    parts[RUNNING] += end_ns - at_ns - lost_ns
+    parts[UNTOLD] += lost_ns
+    return Account({what: time_ns for what, time_ns in parts.items() if time_ns}, tuple(waits), lost_ns)
 
 
 def chains(recorded: Recorded, pid: int, start_ns: int, end_ns: int) -> list[Chain]:
@@ -95,6 +102,8 @@ def _follow(
     for what in (RUNNING, RUNNABLE):
         if what in told.parts:
             found[(*before, (name, what)), what] += told.parts[what]
+    if told.lost_ns:
+        found[(*before, (name, UNTOLD)), UNTOLD] += told.lost_ns
     # A worker that is given something else meanwhile still had nothing to do with this until it was given this.
     idle = [wait for wait in told.waits if _is_idle(recorded, wait)]
     for wait in told.waits:

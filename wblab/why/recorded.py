@@ -16,6 +16,7 @@ from wblab.lab.livespec import LiveSpec
 from wblab.why.awaited import Awaited, read_awaited
 from wblab.why.completing import with_completions
 from wblab.why.kinds import UNKNOWN
+from wblab.why.losses import Span, lost_spans, shared_ns, with_losses
 from wblab.why.offcpu import SWITCH, OffCpu, read_offcpu, switched_names
 from wblab.why.requests import NEVER, Dirtied, Done, Written, read_requests
 from wblab.why.stacks import Stack, Stacks, read_stacks
@@ -28,8 +29,9 @@ _AT_ONCE_NS = 1_000_000  # what sleeps again in the same place after no longer t
 class Recorded:
     """The columns of a trace that explain pauses, and the names of its tasks by pid: loads have those of the spec.
 
-    start_ns, end_ns: what the trace covers. What was before or after is not known. What disks did is read when it
-    is asked for: who only sums up what loads waited for does not need it. That raises InputError for a damaged trace.
+    start_ns, end_ns: what the trace covers; lost: spans in between in which events were lost. What was before, after or
+    lost is not known. What disks did is read when it is asked for: who only sums up what loads waited
+    for does not need it. That raises InputError for a damaged trace.
     """
 
     trace: tracecmd.TraceFile
@@ -40,12 +42,17 @@ class Recorded:
     loads: frozenset[str]
     start_ns: int = 0
     end_ns: int = NEVER
+    lost: tuple[Span, ...] = ()
     _verdicts: dict[tuple[int, int], Verdict] = field(default_factory=dict, repr=False)
 
     def covered(self, start_ns: int, end_ns: int) -> tuple[int, int]:
         """Return the part of a span that the trace covers; it is empty where it covers nothing."""
         first_ns = min(max(start_ns, self.start_ns), end_ns)
         return first_ns, max(first_ns, min(end_ns, self.end_ns))
+
+    def lost_ns(self, start_ns: int, end_ns: int) -> int:
+        """Return how much of a span was lost."""
+        return shared_ns(self.lost, start_ns, end_ns)
 
     def cpu(self, rank: int) -> int:
         """Return the processor of an event."""
@@ -154,11 +161,13 @@ def _recorded(cache: PageCache) -> Recorded:
     sequence = trace.sequence()
     stacks = read_stacks(trace, sequence)
     stacks, offcpu = with_completions(trace, sequence, stacks, read_offcpu(trace, sequence, stacks))
+    lost = lost_spans(trace)
     return Recorded(
         trace=trace,
         sequence=sequence,
         stacks=stacks,
-        offcpu=offcpu,
+        offcpu=with_losses(offcpu, lost),
+        lost=lost,
         names={**switched_names(trace), **trace.comms, **cache.load_names},
         loads=frozenset(cache.load_names.values()),
     )

@@ -24,7 +24,7 @@ class Told:
 def explanations(run: Run, load: str = "", bound_ns: int = DEFAULT_BOUND_NS) -> list[Told]:
     """Return why each pause over a bound was, of one load or of all that are not offenders, in the order of time.
 
-    A pause of a live run is told by the capture that covers the most of it; what none covers is unknown. Raises
+    A pause of a live run is told by the capture that has the most of it; what none has is unknown. Raises
     InputError where nothing was recorded that explains a pause.
     """
     return explanations_of(run, [load], bound_ns)
@@ -65,4 +65,4 @@ def _told(run: Run, recordings: Iterable[Recorded], load: str, bound_ns: int) ->
 def _covered_ns(run: Run, item: Told) -> int:
     span_ns = (item.explanation.start_ns + run.zero_ns, item.explanation.end_ns + run.zero_ns)
     start_ns, end_ns = item.recorded.covered(*span_ns)
-    return end_ns - start_ns
+    return end_ns - start_ns - item.recorded.lost_ns(start_ns, end_ns)

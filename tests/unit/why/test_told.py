@@ -61,6 +61,48 @@ def test_a_kernel_that_does_not_say_of_which_file_a_bio_is(tmp_path):
     assert cause.request.ahead == {"whom the flusher wrote for": 72 * 512, "dd": 16 * 512, "mw1": 8 * 512}
 
 
+def test_a_sleep_that_spans_a_loss_is_no_evidence(tmp_path):
+    """It seems to span two cycles: that the task was woken, worked and slept again was lost."""
+    story = Story(COMMS)
+    story.queue(0, MW1, 200, 8)
+    story.switch(100 * MS, MW1, 0, stack=BUFFER)
+    story.switch(300 * MS, 8, 0, preempted=True)
+    story.lose()
+    story.switch(1500 * MS, 8, 0, preempted=True)
+    story.complete(2500 * MS, 200, 8)
+    story.wake(2500 * MS, 0, MW1, (*BUFFER_ENDS, *DONE))
+    story.switch(2500 * MS, 0, MW1)
+    run = live_run(tmp_path, {(0, 3000): story}, [0, 1200, 2700])
+    for told in explanations(run):
+        assert "buffer" not in told.explanation.parts
+        assert told.explanation.unknown_ns >= 1000 * MS
+        assert sum(chain.time_ns for chain in told.explanation.chains) == told.explanation.pause_ns
+        assert told.explanation.chains[0].end == "unknown"
+        assert "request" not in {chain.end for chain in told.explanation.chains}
+
+
+def test_who_seemed_to_run_while_events_were_lost_may_have_slept(tmp_path):
+    story = Story(COMMS)
+    story.switch(100 * MS, 0, MW1)
+    story.lose()
+    story.switch(900 * MS, 8, 0, preempted=True)
+    story.switch(1100 * MS, MW1, 8, preempted=True)
+    (told,) = explanations(live_run(tmp_path, {(100, 1200): story}, [100, 1200]))
+    assert told.explanation.parts["unknown"] == 800 * MS
+    assert told.explanation.parts["running"] < 300 * MS
+    assert sum(chain.time_ns for chain in told.explanation.chains) == told.explanation.pause_ns
+
+
+def test_of_two_captures_the_one_that_lost_less_tells(tmp_path):
+    lossy = Story(COMMS)
+    lossy.switch(0, 8, 0, preempted=True)
+    lossy.lose()
+    lossy.switch(1200 * MS, 8, 0, preempted=True)
+    run = live_run(tmp_path, {(0, 1500): lossy, (50, 1500): behind(100, 1100)}, [0, 1200])
+    (told,) = explanations(run)
+    assert told.explanation.parts["buffer"] == 1000 * MS
+
+
 def test_what_no_capture_has_is_unknown(tmp_path):
     story = behind(700, 1100)
     (told,) = explanations(live_run(tmp_path, {(600, 1500): story}, [0, 1200]))
