@@ -9,7 +9,7 @@ from .tracewriter import Ring, TraceWriter, event_format
 
 DEVICE = 98 << 20  # ubda, 98:0
 _SWITCH, _WAKING, _STACK, _SUBMIT, _COMPLETE, _DIRTY, _WAIT, _WAIT_FOLIO, _WRITE_INODE = range(300, 309)
-_QUEUE, _STATE, _COMMIT, _ENDED = range(309, 313)
+_QUEUE, _STATE, _COMMIT, _ENDED, _FORK, _ISSUE, _REMAP = range(309, 316)
 _FIRST, _APART = 0x60000000, 0x1000  # where the first function is, and how far apart they are
 _UNINTERRUPTIBLE, _PREEMPTED = 2, 0x100
 FORMATS = {
@@ -21,6 +21,7 @@ FORMATS = {
             "pid_t next_pid 56 4 1",
         ),
         event_format("sched_waking", _WAKING, "char comm[16] 8 16 1\npid_t pid 24 4 1"),
+        event_format("sched_process_fork", _FORK, "pid_t parent_pid 8 4 1\npid_t child_pid 12 4 1"),
     ],
     "ftrace": [event_format("kernel_stack", _STACK, "int size 8 4 1\nunsigned long caller[8] 16 64 0")],
     "block": [
@@ -38,6 +39,17 @@ FORMATS = {
         ),
         event_format(
             "block_rq_complete", _COMPLETE, "dev_t dev 8 4 0\nunsigned int nr_sector 12 4 0\nsector_t sector 16 8 0"
+        ),
+        event_format(
+            "block_rq_issue",
+            _ISSUE,
+            "dev_t dev 8 4 0\nunsigned int nr_sector 12 4 0\nsector_t sector 16 8 0\nchar rwbs[8] 24 8 0",
+        ),
+        event_format(
+            "block_bio_remap",
+            _REMAP,
+            "dev_t dev 8 4 0\nunsigned int nr_sector 12 4 0\nsector_t sector 16 8 0\n"
+            "dev_t old_dev 24 4 0\nsector_t old_sector 32 8 0",
         ),
         event_format("block_io_done", _ENDED, "dev_t dev 8 4 0\nsector_t sector 16 8 0"),
         event_format(
@@ -92,17 +104,38 @@ class Story:
         if stack:
             self._stack(ns, by, stack)
 
+    def fork(self, ns: int, by: int, child: int) -> None:
+        """Let a task make another."""
+        self._add(ns, _FORK, by, struct.pack("<ii", by, child))
+
     def submit(
-        self, ns: int, by: int, sector: int, sectors: int, *, inode: int = 0, index: int = 0, rwbs: str = "W"
+        self,
+        ns: int,
+        by: int,
+        sector: int,
+        sectors: int,
+        *,
+        inode: int = 0,
+        index: int = 0,
+        rwbs: str = "W",
+        device: int = DEVICE,
     ) -> None:
         """Hand a bio to the block layer."""
-        body = struct.pack("<IIQQQ10s", DEVICE, sectors, sector, inode, index, rwbs.encode())
+        body = struct.pack("<IIQQQ10s", device, sectors, sector, inode, index, rwbs.encode())
         self._add(ns, _SUBMIT, by, body)
 
     def queue(self, ns: int, by: int, sector: int, sectors: int, *, rwbs: str = "W") -> None:
         """Hand a bio to the block layer of a kernel that does not say of which file it is."""
         body = struct.pack("<I4xQI8s16s", DEVICE, sector, sectors, rwbs.encode(), self._comm(by))
         self._add(ns, _QUEUE, by, body)
+
+    def issue(self, ns: int, sector: int, sectors: int, by: int = 0) -> None:
+        """Give a request to the disk."""
+        self._add(ns, _ISSUE, by, struct.pack("<IIQ8s", DEVICE, sectors, sector, b"W"))
+
+    def remap(self, ns: int, by: int, device: int, sector: int, *, sectors: int, to: int) -> None:
+        """Let a device hand a bio on to the disk, to another sector."""
+        self._add(ns, _REMAP, by, struct.pack("<IIQI4xQ", DEVICE, sectors, to, device, sector))
 
     def complete(self, ns: int, sector: int, sectors: int, by: int = 0) -> None:
         """Let the disk be done with a request."""

@@ -135,7 +135,7 @@ def test_the_only_kind_that_can_occur_is_named(shared_lab, kind):
     assert max(parts, key=parts.__getitem__) == kind, parts
     assert parts[kind] + parts.get(BESIDES.get(kind, ""), 0) > 0.9 * paused_ns, parts
     assert parts.get("unknown", 0) < 0.05 * paused_ns
-    assert not any(item.is_acquitted for item in found if item.parts.get(kind, 0) > BOUND_NS)
+    assert not any(item.blame == "not writeback" for item in found if item.parts.get(kind, 0) > BOUND_NS)
 
 
 # What holds requests back has no wait of its own: who waits for the request sleeps as for any other.
@@ -167,7 +167,7 @@ HELD = {
             *("sysctl.vm.dirty_writeback_centisecs=100", "sysctl.vm.dirty_expire_centisecs=100"),
             loads(REMOVES, lasts(15)),
         ),
-        "rm",
+        "p1's rm",
     ),
     "log write": (
         "base-device",
@@ -195,7 +195,7 @@ def test_a_load_without_a_processor_was_not_stopped_by_the_disk(shared_lab):
     run = shared_lab.run("base-device", *ROOMY, loads(MW1, L1.replace("24MiB", "1MiB").replace("2s", "8s")), group)
     found = explain(run, read_recorded(run), "mw1", BOUND_NS)
     assert found
-    assert all(item.is_acquitted for item in found)
+    assert all(item.blame == "not writeback" for item in found)
     assert all(item.parts["runnable"] > 0.9 * item.pause_ns for item in found)
 
 
@@ -207,9 +207,9 @@ def repeats(name, *argv):
 ACQUITTED = {
     "a lock on a file": (
         (repeats("p1", "flock", "f", "true"), repeats("p2", "flock", "f", "sleep", "1")),
-        (("flock", "file lock"), ("flock", "task"), ("sleep", "asleep")),
+        (("p1's flock", "file lock"), ("p2's flock", "task"), ("p2's sleep", "asleep")),
     ),
-    "its own sleep": ((repeats("p1", "sleep", "1"),), (("sleep", "asleep"),)),
+    "its own sleep": ((repeats("p1", "sleep", "1"),), (("p1's sleep", "asleep"),)),
 }
 
 
@@ -219,6 +219,6 @@ def test_a_load_that_another_one_held_was_not_stopped_by_the_disk(shared_lab, wh
     run = shared_lab.run("base-device", *ROOMY, loads(*tables, lasts(10)))
     found = explain(run, read_recorded(run), "p1", BOUND_NS)
     assert found
-    assert all(item.is_acquitted for item in found)
+    assert all(item.blame == "not writeback" for item in found)
     longest = max((chain for item in found for chain in item.chains), key=lambda chain: chain.time_ns)
     assert (longest.links, longest.end) == ((("p1", "task"), *links), "asleep")

@@ -126,7 +126,7 @@ def _lines(run: "Run", found: "list[Told]", bound: str) -> list[str]:
 def _table(run: "Run", told: "Told") -> dict[str, Any]:
     """Return an explanation as a JSON object, with its events in words."""
     item = told.explanation
-    table = asdict(item) | {"unknown_ns": item.unknown_ns, "is_acquitted": item.is_acquitted}
+    table = asdict(item) | {"unknown_ns": item.unknown_ns, "untold_ns": item.untold_ns, "blame": item.blame}
     for cause in table["causes"]:
         cause["events"] = [_event(run, told.recorded, rank) for rank in cause["events"]]
     return table

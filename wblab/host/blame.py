@@ -8,7 +8,7 @@ from wblab.core.units import Bytes
 # In every 100 s of the base experiment about 10 MB; trace-cmd takes them over while it records.
 BUFFER = Bytes(4 << 20)
 
-_BLOCK = ("buffer_wait", "bio_submit", "rq_insert", "rq_issue", "rq_complete", "rq_tag_wait", "rq_requeue")
+_BLOCK = ("buffer_wait", "bio_submit", "bio_remap", "rq_insert", "rq_issue", "rq_complete", "rq_tag_wait", "rq_requeue")
 _JOURNAL = (
     *("start_commit", "commit_locking", "commit_flushing", "commit_logging", "end_commit", "checkpoint"),
     *("run_stats", "checkpoint_stats"),
@@ -20,7 +20,7 @@ _WRITEBACK = (
 )
 _XFS = ("xfs_log_grant_sleep", "xfs_log_grant_wake", "xfs_buf_iowait", "xfs_log_force", "xlog_iclog_wait_on")
 EVENTS = (
-    *("sched:sched_switch", "sched:sched_waking"),
+    *("sched:sched_switch", "sched:sched_waking", "sched:sched_process_fork"),
     *("raw_syscalls:sys_enter", "raw_syscalls:sys_exit"),
     *(f"writeback:{name}" for name in _WRITEBACK),
     *(f"block:block_{name}" for name in _BLOCK),

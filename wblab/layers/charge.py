@@ -64,7 +64,7 @@ class Charge:
         verdict, last = recorded.verdict(row), recorded.ends(row)
         kind, waker = verdict.kind, int(recorded.offcpu.waker[last])
         followed = len(seen) > 1 and kind.name == _IDLE
-        below = path if followed else (*path, kind.name if kind.nature == "waits" else ASLEEP)
+        below = path if followed else (*path, ASLEEP if kind.nature == "own will" else kind.name)
         if kind is UNKNOWN or (kind.nature != "waits" and not followed):
             yield below, start_ns, end_ns
         elif verdict.context == "request":

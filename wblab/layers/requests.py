@@ -12,6 +12,7 @@ from tracecmd import TraceError
 
 from wblab.core.errors import InputError
 from wblab.core.loads.durable import Commit, SyncWrite
+from wblab.core.spec import Spec
 from wblab.data.run import LoadCycles, Run
 from wblab.layers.calls import Call, Name, calls
 from wblab.layers.charge import Charge, Path, Piece
@@ -86,7 +87,11 @@ def layers(run: Run, load: str = "") -> list[LayeredCall]:
 def _taken_apart(run: Run, chosen: Iterable[LoadCycles]) -> list[LayeredCall]:
     recorded = read_recorded(run)
     trace, sequence = recorded.trace, recorded.sequence
-    charge = Charge(recorded, read_disks(trace, sequence, recorded.done), read_phases(trace, sequence))
+    charge = Charge(
+        recorded,
+        read_disks(trace, sequence, recorded.done, in_turn=isinstance(run.spec, Spec)),
+        read_phases(trace, sequence),
+    )
     entered = read_entered(trace, sequence)
     return [_layered(run, charge, entered, item, call) for item in chosen for call in calls(trace, sequence, item)]
 

@@ -9,10 +9,10 @@ import numpy as np
 import tracecmd
 from tracecmd.sequence import Sequence
 
-from wblab.why.requests import COMPLETED, NEVER, Done, submitted
+from wblab.why.places import NEVER
+from wblab.why.requests import COMPLETED, INSERTED, ISSUED, Done, submitted
 
-INSERTED, ISSUED = "block_rq_insert", "block_rq_issue"
-HELD, QUEUE, DEVICE, FLUSH, COMPLETION = "held", "queue", "device", "flush", "completion"
+HELD, QUEUE, BEHIND, DEVICE, FLUSH, COMPLETION = "held", "queue", "behind", "device", "flush", "completion"
 NOBODY = -1
 _FLUSH_REQUEST = "FF"  # what blk_fill_rwbs() calls a request that only flushes
 
@@ -24,13 +24,15 @@ Marks = dict[Place, list[tuple[int, int]]]  # rank and ns of what happened there
 class Way:
     """The way of one request, in ns; what it did not pass, or is not known, is None.
 
-    flushes: when flushes of its device were under way, which count for a request that asked for one.
+    begun_ns: when the device was done with the one before: until then it was at others. flushes: when flushes of its
+    device were under way, which count for a request that asked for one.
     """
 
     handed_ns: int | None
     submitter: int
     inserted_ns: int | None
     issued_ns: int | None
+    begun_ns: int | None
     served_ns: int | None
     done_ns: int
     flushes: tuple[tuple[int, int], ...]
@@ -38,7 +40,7 @@ class Way:
     def at(self, ns: int) -> str:
         """Return its stage at a moment from `handed_ns` on."""
         if self.issued_ns is not None and self.served_ns is not None and self.issued_ns <= ns < self.served_ns:
-            return DEVICE
+            return BEHIND if self.begun_ns is not None and ns < self.begun_ns else DEVICE
         if any(start <= ns < end for start, end in self.flushes):
             return FLUSH
         if self.inserted_ns is not None and self.issued_ns is not None and self.inserted_ns <= ns < self.issued_ns:
@@ -47,7 +49,7 @@ class Way:
 
     def stages(self, start_ns: int, end_ns: int) -> Iterator[tuple[str, int, int]]:
         """Yield the stages in a span of time that does not begin before `handed_ns`, with their begin and end."""
-        known = (self.inserted_ns, self.issued_ns, self.served_ns, self.done_ns)
+        known = (self.inserted_ns, self.issued_ns, self.begun_ns, self.served_ns, self.done_ns)
         edges = {ns for ns in known if ns is not None} | {ns for span in self.flushes for ns in span}
         cuts = [start_ns, *sorted(ns for ns in edges if start_ns < ns < end_ns), end_ns]
         for first, last in pairwise(cuts):
@@ -64,6 +66,7 @@ class Disks:
     submitters: dict[int, int]  # of bios, by their rank
     asks_flush: frozenset[int]  # the ranks of bios that asked for a flush before or after themselves
     flushes: dict[int, tuple[tuple[int, int], ...]]  # by device: issued, done
+    in_turn: bool = False  # disks do one request after the other, as those of guests
 
     def way(self, row: int) -> Way:
         """Return the way of a row of `done`."""
@@ -71,7 +74,7 @@ class Disks:
         device, sector, end_ns = int(done.device[row]), int(done.sector[row]), int(done.ts_ns[row])
         data = self._data(row)
         if data is None:  # no more than a flush
-            return Way(None, NOBODY, None, None, None, end_ns, self.flushes.get(device, ()))
+            return Way(None, NOBODY, None, None, None, None, end_ns, self.flushes.get(device, ()))
         first, rank = int(done.first_rank[data]), int(done.rank[data])
         issued = _last(self.issued.get((device, sector), []), rank)
         inserted = _last(self.inserted.get((device, sector), []), issued[0]) if issued else None
@@ -82,10 +85,18 @@ class Disks:
             submitter=self.submitters.get(first, NOBODY) if known else NOBODY,
             inserted_ns=inserted[1] if inserted and inserted[0] > (first if known else -1) else None,
             issued_ns=issued[1] if issued else None,
+            begun_ns=self._begun_ns(data),
             served_ns=int(done.ts_ns[data]),
             done_ns=end_ns,
             flushes=self.flushes.get(device, ()) if flushing else (),
         )
+
+    def _begun_ns(self, row: int) -> int | None:
+        """Return when its device was done with the request before; None where that may do several at once."""
+        if not self.in_turn:
+            return None
+        before = np.flatnonzero((self.done.device[:row] == self.done.device[row]) & (self.done.size[:row] > 0))
+        return int(self.done.ts_ns[before[-1]]) if len(before) else None
 
     def _data(self, row: int) -> int | None:
         """Return the row at which a request's data were done: itself, or, of its last flush, an earlier one."""
@@ -97,8 +108,8 @@ class Disks:
         return last if last is not None and done.size[last] and int(done.first_rank[last]) in self.asks_flush else None
 
 
-def read_disks(trace: tracecmd.TraceFile, sequence: Sequence, done: Done) -> Disks:
-    """Return what the disks of a trace did with requests."""
+def read_disks(trace: tracecmd.TraceFile, sequence: Sequence, done: Done, *, in_turn: bool = False) -> Disks:
+    """Return what the disks of a trace did with requests. in_turn: one after the other, as disks of guests do."""
     handed = submitted(trace)
     if handed is None:
         return Disks(done, {}, {}, {}, frozenset(), {})
@@ -111,6 +122,7 @@ def read_disks(trace: tracecmd.TraceFile, sequence: Sequence, done: Done) -> Dis
         dict(zip(ranks, bios.pid.tolist(), strict=True)),
         frozenset(rank for rank, text in zip(ranks, bios["rwbs"].tolist(), strict=True) if "F" in text),
         _flushes(trace, sequence),
+        in_turn,
     )
 
 

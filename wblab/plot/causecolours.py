@@ -26,9 +26,9 @@ FAMILIES = {
         *("array", "served"),
     ),
     "#FF9EC6": ("reclaim", "pool"),
-    "#7FC845": ("lock", "file lock", "task", "work", "grace period"),
+    "#7FC845": ("lock", "file lock", "task", "io_uring", "work", "grace period"),
     "#DDDDDD": (RUNNING,),
-    OTHERS: (RUNNABLE, ASLEEP),
+    OTHERS: (RUNNABLE, ASLEEP, "stopped", "frozen"),
 }
 _LIGHTEST = 0.85  # of the way to white; the kinds of a family are equally far apart
 _OF = {

@@ -16,7 +16,7 @@ from wblab.data.run import Run
 from wblab.data.throttling import freerun
 from wblab.why.explain import Explanation
 from wblab.why.recorded import Recorded
-from wblab.why.requests import Numbers
+from wblab.why.requests import SUBMITTER, Numbers
 
 _PAGE = 4096
 _MOST = 3  # of what happened, as much is told
@@ -127,14 +127,15 @@ def _request(window: Window) -> Happened | None:
 
 def _handed(window: Window) -> Happened | None:
     """Tell what of the suspect's was handed to the disk, and what that had to do already."""
-    written = window.recorded.written
-    inside = (written.rank >= window.first) & (written.rank < window.last)
-    own = np.flatnonzero(inside & (written.owner == window.suspect))
+    moved = window.recorded.moved
+    inside = (moved.rank >= window.first) & (moved.rank < window.last)
+    whose = np.where(moved.owner == SUBMITTER, moved.submitter, moved.owner)
+    own = np.flatnonzero(inside & (whose == window.suspect))
     if not len(own):
         return None
-    before = int(written.size[(written.rank < window.first) & (written.done_rank >= window.first)].sum())
-    ranks = written.rank[own]
-    handed = _mb(int(written.size[own].sum()))
+    before = int(moved.size[(moved.rank < window.first) & (moved.done_rank >= window.first)].sum())
+    ranks = moved.rank[own]
+    handed = _mb(int(moved.size[own].sum()))
     text = f"{handed} of {window.name} were handed to the disk, which had {_mb(before)} to do already."
     return Happened(text, (int(ranks.min()), int(ranks.max())))
 

@@ -1,14 +1,18 @@
 """A span of a task's time, accounted for to the nanosecond: by what it did, and by who held it in turn."""
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from wblab.why.kinds import UNKNOWN
+from wblab.why.kinds import FOR_CHILDREN, FOR_SIGNALS, SIGNALS, UNKNOWN, Kind
+from wblab.why.places import NEVER
 from wblab.why.recorded import Recorded
+from wblab.why.verdict import in_context
 
 RUNNING, RUNNABLE, ASLEEP, UNTOLD = "running", "runnable", "asleep", "unknown"
+REQUEST, STOPPED, CUT_OFF = "request", "stopped", "signal"
+_AT_ONCE_NS = 1_000_000
 _DEEPEST = 8
-_IDLE = "idle"  # of the kinds, what kernel threads do that wait for work
+IDLE = "idle"  # of the kinds, what kernel threads do that wait for work
 
 Link = tuple[str, str]  # a task's name, and what it did: a kind of wait, running or runnable
 
@@ -18,12 +22,17 @@ class Chain:
     """Why some of the time passed: each link was held by the next. `end` says what the last one waited for.
 
     request: a disk was done with it. timer: time had to pass. running, runnable: the last task itself was at it, or
-    waited for the processor. asleep: it slept by its own will. unknown: nobody can tell from the trace.
+    waited for the processor. asleep: it slept by its own will. stopped: somebody had stopped it. signal: a signal cut
+    its wait off. unknown: nobody can tell from the trace. waits: how often the last link was blocked so; longest_ns,
+    row: the longest of these, and the span of `Recorded.offcpu` with which it began.
     """
 
     links: tuple[Link, ...]
     end: str
     time_ns: int
+    waits: int = field(default=1, compare=False)
+    longest_ns: int = field(default=0, compare=False)
+    row: int = field(default=-1, compare=False)
 
 
 @dataclass(frozen=True)
@@ -71,8 +80,7 @@ def account(recorded: Recorded, pid: int, start_ns: int, end_ns: int) -> Account
         parts[RUNNABLE] += on_ns - woken_ns
         at_ns = on_ns
         if woken_ns > out_ns:
-            kind = recorded.verdict(row).kind
-            what = kind.name if kind.nature == "waits" else ASLEEP
+            what = _what(recorded.verdict(row).kind)
             parts[what] += woken_ns - out_ns
             waits.append(Wait(row, what, out_ns, woken_ns))
     lost_ns += recorded.lost_ns(at_ns, end_ns)
@@ -81,55 +89,109 @@ def account(recorded: Recorded, pid: int, start_ns: int, end_ns: int) -> Account
     return Account({what: time_ns for what, time_ns in parts.items() if time_ns}, tuple(waits), lost_ns)
 
 
+def _what(kind: Kind) -> str:
+    return ASLEEP if kind.nature == "own will" else kind.name
+
+
+class _Found:
+    """The chains that were followed so far, by links and end."""
+
+    def __init__(self) -> None:
+        self._by: dict[tuple[tuple[Link, ...], str], Chain] = {}
+
+    def add(self, links: tuple[Link, ...], end: str, time_ns: int, row: int = -1) -> None:
+        """Add some time to a chain."""
+        old = self._by.get((links, end), Chain(links, end, 0, 0))
+        longest = (time_ns, row) if time_ns > old.longest_ns else (old.longest_ns, old.row)
+        self._by[links, end] = Chain(links, end, old.time_ns + time_ns, old.waits + 1, *longest)
+
+    def longest_first(self) -> list[Chain]:
+        """Return them all."""
+        return sorted(self._by.values(), key=lambda item: -item.time_ns)
+
+
 def chains(recorded: Recorded, pid: int, start_ns: int, end_ns: int) -> list[Chain]:
     """Return who held a task in a span of time, link by link; the times add up to the span, the longest first."""
-    found: dict[tuple[tuple[Link, ...], str], int] = defaultdict(int)
+    found = _Found()
     first_ns, last_ns = recorded.covered(start_ns, end_ns)
-    _follow(recorded, pid, (first_ns, last_ns), (), found)
+    _follow(recorded, pid, (first_ns, last_ns), (), found, frozenset())
     if uncovered_ns := end_ns - start_ns - (last_ns - first_ns):
-        found[((recorded.name(pid), UNTOLD),), UNTOLD] += uncovered_ns
-    return sorted((Chain(*key, time_ns) for key, time_ns in found.items()), key=lambda item: -item.time_ns)
+        found.add(((recorded.name(pid), UNTOLD),), UNTOLD, uncovered_ns)
+    return found.longest_first()
 
 
-def _follow(
+def _follow(  # noqa: PLR0913, PLR0917
     recorded: Recorded,
     pid: int,
     span_ns: tuple[int, int],
     before: tuple[Link, ...],
-    found: dict[tuple[tuple[Link, ...], str], int],
+    found: _Found,
+    seen: frozenset[int],
 ) -> None:
-    name, told = recorded.name(pid), account(recorded, pid, *span_ns)
+    name, told, seen = recorded.name(pid), account(recorded, pid, *span_ns), seen | {pid}
     for what in (RUNNING, RUNNABLE):
         if what in told.parts:
-            found[(*before, (name, what)), what] += told.parts[what]
+            found.add((*before, (name, what)), what, told.parts[what])
     if told.lost_ns:
-        found[(*before, (name, UNTOLD)), UNTOLD] += told.lost_ns
+        found.add((*before, (name, UNTOLD)), UNTOLD, told.lost_ns)
     # A worker that is given something else meanwhile still had nothing to do with this until it was given this.
-    idle = [wait for wait in told.waits if _is_idle(recorded, wait)]
+    idle = [wait for wait in told.waits if wait.kind == IDLE]
     for wait in told.waits:
-        links = (*before, (name, wait.kind))
-        end = _end(recorded, idle[-1] if wait in idle else wait)
-        waker = int(recorded.offcpu.waker[recorded.ends(wait.row)])
+        links, at_ns = (*before, (name, wait.kind)), wait.start_ns
+        last = idle[-1] if wait.kind == IDLE else wait
+        end, holder = _end(recorded, last, wait)
+        if end == REQUEST:
+            handed_ns, holder = _handed(recorded, last)
+            at_ns = min(max(at_ns, handed_ns), wait.end_ns)
+            found.add(links, end, wait.end_ns - at_ns, last.row)
+            wait = Wait(wait.row, wait.kind, wait.start_ns, at_ns)  # noqa: PLW2901 - what was before it was handed over
+            end = ""
+        if not wait.time_ns:
+            continue
         if end:
-            found[links, end] += wait.time_ns
-        elif len(links) >= _DEEPEST or waker <= 0 or waker == pid:
-            found[links, UNTOLD] += wait.time_ns
+            found.add(links, end, wait.time_ns, last.row)
+        elif len(links) >= _DEEPEST or holder <= 0 or holder in seen:
+            found.add(links, UNTOLD, wait.time_ns, last.row)
         else:
-            _follow(recorded, waker, (wait.start_ns, wait.end_ns), links, found)
+            _follow(recorded, holder, (wait.start_ns, wait.end_ns), links, found, seen)
 
 
-def _end(recorded: Recorded, wait: Wait) -> str:
-    """Return with what a wait ends; empty where another task held it."""
-    context = recorded.verdict(wait.row).context
-    if context == "request" and _is_idle(recorded, wait):
-        return context  # it had nothing to do before a disk was done with something
-    if wait.kind in (ASLEEP, UNKNOWN.name):
-        return wait.kind
-    if context == "task":
-        return ""
-    return context if context in ("request", "timer") else UNTOLD
+def _handed(recorded: Recorded, wait: Wait) -> tuple[int, int]:
+    """Return when the request of a wait was handed over, and by which task: what was before, that one has to tell.
+
+    0 where it was handed over before, or nearly so, or by who waits.
+    """
+    done, row = recorded.done, recorded.request(wait.row)
+    row = done.data(row) if row >= 0 else -1
+    if row < 0 or done.first_rank[row] == NEVER or done.submitter[row] == recorded.offcpu.pid[wait.row]:
+        return 0, -1
+    handed_ns = int(done.first_ns[row])
+    return (handed_ns if handed_ns - wait.start_ns > _AT_ONCE_NS else 0), int(done.submitter[row])
 
 
-def _is_idle(recorded: Recorded, wait: Wait) -> bool:
-    """Whether it is a kernel thread that waited for work."""
-    return wait.kind == ASLEEP and recorded.verdict(wait.row).kind.name == _IDLE
+def _end(recorded: Recorded, wait: Wait, whole: Wait) -> tuple[str, int]:
+    """Return with what a wait ends; or nothing, and which task held it. whole: the one of which that is asked."""
+    said, last = recorded.verdict(wait.row), recorded.ends(wait.row)
+    if said.kind.nature in ("own will", "stopped"):
+        return STOPPED if said.kind.nature == "stopped" else whole.kind, -1
+    if said.context == "task" and _is_cut_off(recorded, wait.row):
+        child = _child(recorded, wait.row)
+        return "" if child > 0 else CUT_OFF, child
+    if said.kind is UNKNOWN:
+        return UNTOLD, -1
+    if said.context != "task":
+        return said.context if said.context in ("request", "timer") else UNTOLD, -1
+    return "", int(recorded.offcpu.waker[last])
+
+
+def _child(recorded: Recorded, row: int) -> int:
+    """Return the child for which a task waits; -1 where it waits for none."""
+    if FOR_CHILDREN.isdisjoint(recorded.sleep_stack(row)):
+        return -1
+    return recorded.tasks.last_child(int(recorded.offcpu.pid[row]), int(recorded.offcpu.wake_rank[recorded.ends(row)]))
+
+
+def _is_cut_off(recorded: Recorded, row: int) -> bool:
+    """Whether a signal ended a wait that was for something else."""
+    woken_in = in_context(recorded.wake_stack(recorded.ends(row)))
+    return not SIGNALS.isdisjoint(woken_in) and FOR_SIGNALS.isdisjoint(recorded.sleep_stack(row))

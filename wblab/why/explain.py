@@ -1,8 +1,7 @@
 """A pause explained: what it consists of, who held whom, and whose bytes went first."""
 
 import re
-from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -10,37 +9,19 @@ from wblab.core.spec import Spec
 from wblab.core.units import Bytes
 from wblab.data.pauses import DEFAULT_BOUND_NS
 from wblab.data.run import LoadCycles, Run
-from wblab.why.account import ASLEEP, RUNNABLE, RUNNING, UNTOLD, Account, Chain, Wait, account, chains
+from wblab.why.account import ASLEEP, REQUEST, RUNNABLE, RUNNING, UNTOLD, Account, Chain, Wait, account, chains
+from wblab.why.blame import Blame, blamed, untold_ns
 from wblab.why.inodes import Inodes, read_inodes
 from wblab.why.kinds import KINDS
 from wblab.why.objects import identified
 from wblab.why.recorded import Recorded
-from wblab.why.requests import NEVER, NOBODY, device_number
-from wblab.why.requests import UNTOLD as UNTOLD_OWNER
+from wblab.why.request import Request, disk_of, disk_words, named, request_of
+from wblab.why.requests import NOBODY, Party, device_number
 from wblab.why.stacks import Stack
 
-JOURNAL, METADATA, FLUSHER = "the journal", "the filesystem", "whom the flusher wrote for"
 _CALL = re.compile(r"(?:(?:__x64_|__se_|__do_|k)?sys_|do_(?=p?(?:read|write)v$))(\w+)")
-_FLUSHERS = "kworker/"
-_JOURNALS = ("jbd2/", "xfsaild/", "xfs-cil/", "xfs-log/")
 _THROTTLED = "throttled"
 _OWN = (ASLEEP, "task", RUNNING, RUNNABLE)  # from which the time that a load meant to sleep is taken, in this order
-
-
-@dataclass(frozen=True)
-class Request:
-    """The request with whose end a wait ended.
-
-    handed_ns: when the first of its bios was handed to the block layer. ahead: the bytes that the disk was done with
-    between that and its end, by whose they are; it is among them.
-    """
-
-    device: int
-    sector: int
-    size: Bytes
-    handed_ns: int
-    done_ns: int
-    ahead: dict[str, Bytes]
 
 
 @dataclass(frozen=True)
@@ -50,8 +31,8 @@ class Cause:
     call: the system call that it was in; functions: from there down to where it slept. block: on the disk, of a wait
     for one, -1 where it is not known; is_of: what it is a part of, see `objects.identified`. file: of a wait for one,
     or for a page of it, its inode and what it is called, where it is known. written, dirty: while it was throttled,
-    what the disk was done with, and what was dirty as that began, by whose it was. events: their places in the trace,
-    which prove it.
+    what the disk was done with, and what was dirty as that began, by whose it was; places: by disk.
+    events: their places in the trace, which prove it.
     """
 
     kind: str
@@ -70,14 +51,15 @@ class Cause:
     written: dict[str, Bytes]
     dirty: dict[str, Bytes]
     events: tuple[int, ...]
+    disk: str = "the disk"
+    places: dict[str, Bytes] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Explanation:
     """One pause of a load. Times are ns; `start_ns` that of its cycle, from the run's zero.
 
-    parts and chains add up to the pause. is_acquitted: most of it was no wait for writeback, journal, disk or memory,
-    neither of the load nor of who held it: they had no processor, worked, or slept by their own will.
+    parts and chains add up to the pause. requests: that with whose end each chain's longest wait ended, if one did.
     """
 
     load: str
@@ -88,6 +70,7 @@ class Explanation:
     parts: dict[str, int]
     chains: tuple[Chain, ...]
     causes: tuple[Cause, ...]
+    requests: tuple[Request | None, ...] = ()
 
     @property
     def unknown_ns(self) -> int:
@@ -95,11 +78,14 @@ class Explanation:
         return self.parts.get(UNTOLD, 0)
 
     @property
-    def is_acquitted(self) -> bool:
-        """Whether writeback and the disk are not to blame for most of it, as far as it is known."""
-        ends = (RUNNING, RUNNABLE, ASLEEP)
-        own = sum(chain.time_ns for chain in self.chains if chain.end in ends or chain.links[-1][1] == "task")
-        return 2 * own > self.pause_ns
+    def blame(self) -> Blame:
+        """Whether writeback is to blame for most of it."""
+        return blamed(self.chains, self.pause_ns)
+
+    @property
+    def untold_ns(self) -> int:
+        """How much of it ends where the trace does not tell why."""
+        return untold_ns(self.chains)
 
 
 def explain(run: Run, recorded: Recorded, load: str = "", bound_ns: int = DEFAULT_BOUND_NS) -> list[Explanation]:
@@ -124,6 +110,7 @@ def _explained(  # noqa: PLR0913, PLR0917
     pause_ns = int(item.pauses_ns[row])
     told, linked = account(recorded, item.pid, start_ns, end_ns), chains(recorded, item.pid, start_ns, end_ns)
     meant_ns = end_ns - start_ns - pause_ns
+    left = _chains_without(linked, meant_ns)
     return Explanation(
         load=item.name,
         number=number,
@@ -131,7 +118,10 @@ def _explained(  # noqa: PLR0913, PLR0917
         end_ns=end_ns - run.zero_ns,
         pause_ns=pause_ns,
         parts=without(told.parts, meant_ns),
-        chains=tuple(_chains_without(linked, meant_ns)),
+        chains=tuple(left),
+        requests=tuple(
+            request_of(run, recorded, recorded.request(chain.row)) if chain.end == REQUEST else None for chain in left
+        ),
         causes=tuple(_causes(run, recorded, inodes, item, told)),
     )
 
@@ -156,7 +146,7 @@ def _chains_without(found: list[Chain], meant_ns: int) -> list[Chain]:
         taken = min(meant_ns, chain.time_ns)
         meant_ns -= taken
         if chain.time_ns > taken:
-            left.append(Chain(chain.links, chain.end, chain.time_ns - taken))
+            left.append(replace(chain, time_ns=chain.time_ns - taken))
     return sorted(left, key=lambda each: -each.time_ns)
 
 
@@ -177,19 +167,22 @@ def _cause(  # noqa: PLR0913, PLR0917
     stack, spans = recorded.sleep_stack(longest.row), recorded.offcpu
     verdict = recorded.verdict(longest.row)
     wake_rank = int(spans.wake_rank[last])
-    named = recorded.awaited.before(item.pid, int(spans.rank[longest.row]), _last_sleep(recorded, longest.row))
-    block, is_of = _object(run, recorded, inodes, named, stack) if named >= 0 else (NOBODY, "")
+    at = recorded.awaited.before(item.pid, int(spans.rank[longest.row]), _last_sleep(recorded, longest.row))
+    block, is_of = _object(run, recorded, inodes, at, stack) if at >= 0 else (NOBODY, "")
     file, told_at = _file(recorded, inodes, item.pid, longest.row)
-    events = [int(recorded.awaited.rank[named]) if named >= 0 else NOBODY, told_at, int(spans.rank[longest.row])]
-    request, written, dirty = None, {}, {}
+    events = [int(recorded.awaited.rank[at]) if at >= 0 else NOBODY, told_at, int(spans.rank[longest.row])]
+    request: Request | None = None
+    written: dict[str, Bytes] = {}
+    dirty: dict[str, Bytes] = {}
+    places: dict[str, Bytes] = {}
     if verdict.context == "request":
-        done = recorded.done.before(wake_rank, recorded.cpu(wake_rank))
-        request = _request(recorded, done)
+        done = recorded.request(longest.row)
+        request = request_of(run, recorded, done)
         events.append(int(recorded.done.rank[done]) if request else NOBODY)
     if kind == _THROTTLED:
         first, end = int(spans.rank[waits[0].row]), int(spans.wake_rank[recorded.ends(waits[-1].row)])
         written = _of_disk(run, recorded, item, first, end)
-        dirty = _named(recorded, {(pid, NOBODY): size for pid, size in recorded.dirtied.at(first).items()})
+        dirty, places = _dirty(run, recorded, first)
     return Cause(
         kind=kind,
         what=next((each.what for each in KINDS if each.name == kind), "for something unknown"),
@@ -204,6 +197,8 @@ def _cause(  # noqa: PLR0913, PLR0917
         is_of=is_of,
         file=file,
         request=request,
+        disk=disk_words(run, run.spec.disk_of(item.name)) if isinstance(run.spec, Spec) else "the disk",
+        places=places,
         written=written,
         dirty=dirty,
         events=tuple(rank for rank in (*events, wake_rank) if rank >= 0),
@@ -242,19 +237,11 @@ def _last_sleep(recorded: Recorded, row: int) -> int:
     return int(spans.rank[row - 1]) if row and spans.pid[row - 1] == spans.pid[row] else NOBODY
 
 
-def _request(recorded: Recorded, row: int) -> Request | None:
-    done = recorded.done
-    if row < 0 or done.first_rank[row] == NEVER:
-        return None
-    device, first, end = (int(column[row]) for column in (done.device, done.first_rank, done.rank))
-    return Request(
-        device=device,
-        sector=int(done.sector[row]),
-        size=Bytes(int(done.size[row])),
-        handed_ns=int(done.first_ns[row]),
-        done_ns=int(done.ts_ns[row]),
-        ahead=_named(recorded, recorded.written.ahead(device, first, end)),
-    )
+def _dirty(run: Run, recorded: Recorded, rank: int) -> tuple[dict[str, Bytes], dict[str, Bytes]]:
+    """Return what was dirty, or being written, at a place in the trace: by whose it was, and by disk."""
+    owners, devices = recorded.dirtied.at(rank)
+    by_disk = {disk_of(run, device): size for device, size in devices.items()}
+    return named(recorded, {Party(pid, NOBODY): size for pid, size in owners.items()}), by_disk
 
 
 def _of_disk(run: Run, recorded: Recorded, item: LoadCycles, first: int, last: int) -> dict[str, Bytes]:
@@ -262,25 +249,7 @@ def _of_disk(run: Run, recorded: Recorded, item: LoadCycles, first: int, last: i
     disk = run.disks.get(run.spec.disk_of(item.name)) if isinstance(run.spec, Spec) else None
     if disk is None:
         return {}
-    return _named(recorded, recorded.written.ahead(device_number(disk.device), first, last))
-
-
-def _named(recorded: Recorded, sizes: dict[tuple[int, int], Bytes]) -> dict[str, Bytes]:
-    """Return sizes by whose they are: a task's, by its name, or by who handed over what no task dirtied."""
-    found: Counter[str] = Counter()
-    for (owner, submitter), size in sizes.items():
-        found[_whose(recorded.name(owner), owner, recorded.name(submitter))] += size
-    return {name: Bytes(size) for name, size in found.most_common()}
-
-
-def _whose(name: str, owner: int, by: str) -> str:
-    if owner not in (NOBODY, UNTOLD_OWNER):
-        return name
-    if by.startswith(_JOURNALS):
-        return JOURNAL
-    if owner == NOBODY:
-        return METADATA
-    return FLUSHER if by.startswith(_FLUSHERS) else by
+    return named(recorded, recorded.moved.ahead(device_number(disk.device), first, last))
 
 
 def call_of(stack: Stack) -> str:

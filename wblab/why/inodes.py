@@ -68,7 +68,7 @@ def read_inodes(run: Run, recorded: Recorded) -> Inodes:
         columns = device_numbers(events), events["ino"].astype(np.int64), events.pid.astype(np.int64)
         for device, inode, pid in sorted(set(zip(*(column.tolist() for column in columns), strict=True))):
             if inode != device:  # pages of a device itself are its filesystem's
-                found.setdefault((device, inode), set()).add(recorded.name(pid))
+                found.setdefault((device, inode), set()).add(recorded.tasks.owner(pid))
     writers = {inode: tuple(sorted(names)) for inode, names in found.items()}
     return Inodes(writers, _paths(run, writers), _named(recorded, trace, WAITED), _named(recorded, trace, WRITTEN))
 

@@ -7,8 +7,9 @@ that of the sleep and that of the wake-up: two witnesses.
 from dataclasses import dataclass
 from typing import Literal
 
-# What a wait ends with: a request that a disk was done with, a timer, another task; or whatever the wake-up says.
-Nature = Literal["waits", "own will"]
+# waits: for something. own will: as it meant to. idle: a thread of the kernel that has no work. stopped: somebody had
+# stopped it; who lets it go on did not hold it.
+Nature = Literal["waits", "own will", "idle", "stopped"]
 
 
 @dataclass(frozen=True)
@@ -225,8 +226,11 @@ KINDS = (
     Kind(
         "btrfs space",
         "for btrfs to make room",
-        ("handle_reserve_ticket", "wait_reserve_ticket", "btrfs_async_run_delayed_root", "btrfs_balance_delayed_items"),
-        _QUEUE,
+        (
+            *("handle_reserve_ticket", "wait_reserve_ticket", "reserve_bytes", "__reserve_bytes"),
+            *("btrfs_async_run_delayed_root", "btrfs_balance_delayed_items"),
+        ),
+        (*_QUEUE, "btrfs_try_granting_tickets"),
     ),
     Kind(
         "btrfs extent",
@@ -314,8 +318,18 @@ KINDS = (
     Kind(
         "file lock",
         "for a lock on a file (flock, fcntl) that another task held",
-        ("flock_lock_inode_wait", "posix_lock_inode_wait", "locks_lock_inode_wait", "do_lock_file_wait"),
+        (
+            *("flock_lock_inode_wait", "posix_lock_inode_wait", "locks_lock_inode_wait", "do_lock_file_wait"),
+            *("fcntl_setlk", "fcntl_setlk64", "__do_sys_flock"),
+        ),
         (*_QUEUE, "locks_wake_up_waiter", "__locks_wake_up_blocks"),
+    ),
+    Kind(
+        "frozen",
+        "as its filesystem was frozen (fsfreeze)",
+        ("percpu_rwsem_wait", "__percpu_down_read"),
+        ("thaw_super_locked", "thaw_super"),
+        nature="stopped",
     ),
     Kind(
         "lock",
@@ -345,9 +359,12 @@ KINDS = (
     Kind(
         "stopped",
         "as somebody had stopped it",
-        ("do_signal_stop", "ptrace_stop", "do_freezer_trap", "__refrigerator"),
-        ("prepare_signal", "wake_up_state", "signal_wake_up_state", "ptrace_resume", "__thaw_task", *_SIGNAL),
-        nature="own will",
+        ("do_signal_stop", "ptrace_stop", "do_freezer_trap", "__refrigerator", "get_signal"),
+        (
+            *("prepare_signal", "wake_up_state", "signal_wake_up_state", "ptrace_resume", "__thaw_task", *_SIGNAL),
+            *("cgroup_freeze_task", "cgroup_do_freeze", "cgroup_freeze", "cgroup_freeze_write"),
+        ),
+        nature="stopped",
     ),
     Kind(
         "sleep",
@@ -370,7 +387,23 @@ KINDS = (
             *("__irq_wake_thread", "md_wakeup_thread", "kthread_insert_work", "io_wq_enqueue", "swake_up_one"),
             *("swake_up_locked", "wakeup_softirqd", "wakeup_kswapd"),
         ),
-        nature="own will",
+        nature="idle",
+    ),
+    Kind(
+        "io_uring",
+        "for io_uring to do what it had asked for",
+        (
+            "io_cqring_wait",
+            "io_cqring_schedule",
+            "__io_cqring_wait_schedule",
+            "io_wq_put_and_exit",
+            "io_uring_cancel_generic",
+        ),
+        (
+            *_QUEUE,
+            *("io_req_task_work_add", "__io_req_task_work_add", "io_req_normal_work_add", "io_req_local_work_add"),
+            *("io_cqring_timer_wakeup", "io_cqring_wake", "blk_update_request", "hrtimer_wakeup", "task_work_add"),
+        ),
     ),
     Kind(
         "task",
@@ -389,7 +422,6 @@ KINDS = (
             "do_poll",
             "do_sys_poll",
             "do_select",
-            "io_cqring_wait",
             "read_events",
             *("pipe_write", "anon_pipe_write", "futex_do_wait", "do_epoll_wait", "sigsuspend", "wait_woken"),
             *("__skb_wait_for_more_packets", "inet_csk_accept", "unix_accept", "inotify_read", "poll_schedule_timeout"),
@@ -411,5 +443,11 @@ KINDS = (
         ),
     ),
 )
+# What ends a sleep from outside, whatever it was for: who sends a signal did not hold it, unless it waited for one.
+SIGNALS = frozenset(("signal_wake_up_state", "complete_signal", "send_signal_locked", "__send_signal_locked"))
+FOR_SIGNALS = frozenset(
+    ("do_sigtimedwait", "sys_rt_sigtimedwait", "sigsuspend", "signalfd_read_iter", "signalfd_dequeue")
+)
+FOR_CHILDREN = frozenset(("do_wait",))
 # What two stacks do not say.
 UNKNOWN = Kind("unknown", "for something unknown", (), ())

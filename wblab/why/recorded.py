@@ -1,6 +1,5 @@
 """All that a run recorded to explain its pauses."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -18,8 +17,10 @@ from wblab.why.completing import with_completions
 from wblab.why.kinds import UNKNOWN
 from wblab.why.losses import Span, lost_spans, shared_ns, with_losses
 from wblab.why.offcpu import SWITCH, OffCpu, read_offcpu, switched_names
-from wblab.why.requests import NEVER, Dirtied, Done, Written, read_requests
+from wblab.why.places import NEVER
+from wblab.why.requests import Dirtied, Done, Moved, read_requests
 from wblab.why.stacks import Stack, Stacks, read_stacks
+from wblab.why.tasks import Tasks, read_tasks
 from wblab.why.verdict import Verdict, judged
 
 _AT_ONCE_NS = 1_000_000  # what sleeps again in the same place after no longer than this had been woken in vain
@@ -27,7 +28,7 @@ _AT_ONCE_NS = 1_000_000  # what sleeps again in the same place after no longer t
 
 @dataclass(frozen=True)
 class Recorded:
-    """The columns of a trace that explain pauses, and the names of its tasks by pid: loads have those of the spec.
+    """The columns of a trace that explain pauses, and its tasks.
 
     start_ns, end_ns: what the trace covers; lost: spans in between in which events were lost. What was before, after or
     lost is not known. What disks did is read when it is asked for: who only sums up what loads waited
@@ -38,8 +39,7 @@ class Recorded:
     sequence: Sequence
     stacks: Stacks
     offcpu: OffCpu
-    names: Mapping[int, str]
-    loads: frozenset[str]
+    tasks: Tasks
     start_ns: int = 0
     end_ns: int = NEVER
     lost: tuple[Span, ...] = ()
@@ -59,7 +59,7 @@ class Recorded:
         return int(self.sequence.walked.cpu[self.sequence.order[rank]])
 
     @property
-    def written(self) -> Written:
+    def moved(self) -> Moved:
         """The bytes that disks were done with, and whose they were."""
         return self._requests[0]
 
@@ -82,15 +82,15 @@ class Recorded:
             raise InputError(str(error)) from None
 
     @cached_property
-    def _requests(self) -> tuple[Written, Done, Dirtied]:
+    def _requests(self) -> tuple[Moved, Done, Dirtied]:
         try:
             return read_requests(self.trace, self.sequence)
         except TraceError as error:
             raise InputError(str(error)) from None
 
     def name(self, pid: int) -> str:
-        """Return a task's name."""
-        return self.names.get(pid) or tracecmd.trace.UNKNOWN
+        """Return a task's name; of one that a load made, with the load's."""
+        return self.tasks.name(pid)
 
     def sleep_stack(self, row: int) -> Stack:
         """Return where a span of `offcpu` began."""
@@ -116,6 +116,11 @@ class Recorded:
         while self._is_vain(row):
             row += 1
         return row
+
+    def request(self, row: int) -> int:
+        """Return the row of `done` with which a wait ended that began with this span of `offcpu`; -1 for none."""
+        rank = int(self.offcpu.wake_rank[self.ends(row)])
+        return self.done.before(rank, self.cpu(rank)) if rank >= 0 else -1
 
     def _is_vain(self, row: int) -> bool:
         spans, again = self.offcpu, row + 1
@@ -168,6 +173,5 @@ def _recorded(cache: PageCache) -> Recorded:
         stacks=stacks,
         offcpu=with_losses(offcpu, lost),
         lost=lost,
-        names={**switched_names(trace), **trace.comms, **cache.load_names},
-        loads=frozenset(cache.load_names.values()),
+        tasks=read_tasks(trace, sequence, switched_names(trace) | trace.comms | cache.load_names, cache.load_names),
     )

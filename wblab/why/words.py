@@ -1,13 +1,17 @@
 """Explanations in words that a student understands."""
 
 from collections.abc import Callable, Mapping
+from itertools import zip_longest
 
-from wblab.core.units import NS_PER_S, format_bytes
+from wblab.core.units import NS_PER_S, Bytes, format_bytes
 from wblab.why.account import RUNNABLE, RUNNING, UNTOLD, Chain
-from wblab.why.explain import Cause, Explanation, Request
+from wblab.why.blame import is_polling
+from wblab.why.explain import Cause, Explanation
+from wblab.why.request import READ, Request
 from wblab.why.shares import of_all
 
 _MOST_SHARES = 3
+_SMALL = 100_000  # bytes: less is not told in MB
 _LITTLE = 0.01  # of a pause: what is less is not told in words
 
 
@@ -42,18 +46,27 @@ def of_cause(item: Explanation, cause: Cause) -> list[str]:
     if cause.request:
         lines.append(_request(cause.request))
     if cause.dirty:
-        lines.append(f"As that began, {_total(cause.dirty)} were dirty or being written: {_shares(cause.dirty)}.")
+        lie = f" It lies on {_parts(cause.places)}." if len(cause.places) > 1 else ""
+        lines.append(f"As that began, {_total(cause.dirty)} were dirty or being written: {_shares(cause.dirty)}.{lie}")
     if cause.written:
-        lines.append(f"Meanwhile the disk was done with {_total(cause.written)}: {_shares(cause.written)}.")
+        lines.append(f"Meanwhile {cause.disk} was done with {_total(cause.written)}: {_shares(cause.written)}.")
+    elif cause.dirty:
+        lines.append(f"Meanwhile {cause.disk} was done with nothing.")
     return lines
 
 
 def _request(request: Request) -> str:
-    took = seconds(request.done_ns - request.handed_ns)
-    head = f"That ended with a request of {format_bytes(request.size)}, which was with the disk for {took}"
-    if not request.ahead:
-        return f"{head}."
-    return f"{head}; in that time the disk was done with {_total(request.ahead)}: {_shares(request.ahead)}."
+    took_ns = request.done_ns - request.handed_ns
+    size, took = format_bytes(request.size), seconds(took_ns)
+    head = f"That ended with a request of {size}, which was with {request.disk} for {took}"
+    if request.ahead:
+        head += f"; in that time {request.disk} was done with {_total(request.ahead)}: {_shares(request.ahead)}"
+    if request.held_ns > _LITTLE * took_ns:
+        held = seconds(request.held_ns)
+        head += f". For {held} it was held back before the queue: by io.max or dm-delay, or for want of a free request"
+    if request.still_ns > _LITTLE * took_ns:
+        head += f". For {seconds(request.still_ns)} {request.disk} stood still: it had requests, and finished none"
+    return f"{head}."
 
 
 def _proof(cause: Cause, event: Callable[[int], str]) -> list[str]:
@@ -63,10 +76,11 @@ def _proof(cause: Cause, event: Callable[[int], str]) -> list[str]:
 def _chained(item: Explanation) -> list[str]:
     """Return who held whom, where more than one task was in it."""
     lines = []
-    for chain in item.chains:
+    for chain, request in zip_longest(item.chains, item.requests):
         if len(chain.links) > 1 and chain.time_ns > _LITTLE * item.pause_ns:
             links = ", which was held by ".join(f"{name} ({what})" for name, what in chain.links)
             lines.append(f"{seconds(chain.time_ns)} of it: {links}; {end_of(chain)}.")
+            lines += [_request(request)] if request else []
     return lines
 
 
@@ -80,7 +94,9 @@ _ENDS = {
     "timer": "that ended as its time was over",
     "running": "that one was at work",
     "runnable": "that one had no processor",
-    "asleep": "that one slept by its own will",
+    "asleep": "that one slept, by a timer of its own",
+    "stopped": "somebody had stopped that one",
+    "signal": "a signal cut that off, so the trace does not tell for what it waited",
     "unknown": "why, the trace does not tell",
 }
 
@@ -94,22 +110,35 @@ def of_rest(item: Explanation) -> list[str]:
     ):
         if item.parts.get(what, 0) > _LITTLE * item.pause_ns:
             lines.append(f"{seconds(item.parts[what])} {said}.")
-    if item.is_acquitted:
+    if item.blame == "not writeback":
         lines.append("Writeback and the disk are not to blame for most of it.")
+    if is_polling(item.chains, item.pause_ns):
+        lines.append(
+            "It slept again and again, as who asks whether something is done: for what, the trace cannot tell."
+        )
     if item.unknown_ns:
         lines.append(f"{seconds(item.unknown_ns)} is unknown: no two witnesses agree.")
     return lines
 
 
 def _shares(sizes: Mapping[str, int]) -> str:
-    total = sum(sizes.values())
-    shown = [f"{size / total:.1%} of {name}" for name, size in list(sizes.items())[:_MOST_SHARES]]
+    total, most = sum(sizes.values()), list(sizes.items())[:_MOST_SHARES]
+    shown = [f"{size / total:.1%} {name if name.startswith(READ) else f'of {name}'}" for name, size in most]
     left = len(sizes) - _MOST_SHARES
     return ", ".join(shown) + (f" and {left} more" if left > 0 else "")
 
 
+def _parts(sizes: Mapping[str, int]) -> str:
+    """Return how much lies where."""
+    return ", ".join(f"{place} ({_megabytes(size)})" for place, size in sizes.items())
+
+
 def _total(sizes: Mapping[str, int]) -> str:
-    return f"{sum(sizes.values()) / 1e6:.1f} MB"
+    return _megabytes(sum(sizes.values()))
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1e6:.1f} MB" if size >= _SMALL else format_bytes(Bytes(size))
 
 
 def seconds(time_ns: int) -> str:
@@ -123,5 +152,5 @@ def total(found: list[Explanation]) -> list[str]:
     paused_ns = sum(parts.values())
     shown = [(what, time_ns / paused_ns) for what, time_ns in parts.items() if time_ns > _LITTLE / 10 * paused_ns]
     listed = ", ".join(f"{what} {share:.1%}" for what, share in shown)
-    explained = 1 - parts.get(UNTOLD, 0) / paused_ns
-    return [f"{seconds(paused_ns)} in {len(found)} pauses, {explained:.1%} of it explained by two witnesses: {listed}"]
+    explained = 1 - sum(item.untold_ns for item in found) / paused_ns
+    return [f"{seconds(paused_ns)} in {len(found)} pauses, {explained:.1%} of it explained to the end: {listed}"]

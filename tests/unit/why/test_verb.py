@@ -44,7 +44,7 @@ def test_json_has_parts_that_add_up_and_the_events(path, capsys):
     assert main(["why", path, "--json", "--load", "mw1"]) == 0
     first, second = json.loads(capsys.readouterr().out)
     assert sum(first["parts"].values()) == first["pause_ns"] == 600 * MS
-    assert (second["number"], second["unknown_ns"], second["is_acquitted"]) == (2, 0, False)
+    assert (second["number"], second["unknown_ns"], second["blame"]) == (2, 0, "writeback")
     assert any("sched_waking" in event for event in first["causes"][0]["events"])
 
 

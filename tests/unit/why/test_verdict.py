@@ -80,7 +80,7 @@ SYNCFS = (*OUT, "wb_wait_for_completion", "sync_inodes_sb", "sync_filesystem", "
         (
             (*OUT, "percpu_rwsem_wait", "__percpu_down_read", "mnt_want_write", "__x64_sys_openat", *CALL),
             (*WOKE, "percpu_rwsem_wake_function", "__wake_up", "percpu_up_write", "thaw_super_locked", *CALL),
-            "lock",
+            "frozen",
             "task",
         ),
     ],

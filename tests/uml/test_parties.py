@@ -1,0 +1,142 @@
+"""Runs built so that who stops whom is known: `why` names that one, or says that it is not known."""
+
+import pytest
+
+from wblab.why.explain import explain
+from wblab.why.recorded import read_recorded
+
+BOUND_NS = 300_000_000
+NO_L2 = "load.l2.size=4KiB"
+NO_L1 = "load.l1.size=4KiB"
+
+
+def command(load, wait, script):
+    quoted = script.replace("\\", "\\\\").replace('"', '\\"')
+    return f"load.{load}={{kind='command', wait='{wait}', argv=['sh', '-c', \"{quoted}\"]}}"
+
+
+def explained(lab, load, preset, *settings):
+    run = lab.run(preset, *settings)
+    found = explain(run, read_recorded(run), load, BOUND_NS)
+    assert found
+    return found
+
+
+def shares(item):
+    """The bytes that stood before the requests with which a pause's waits ended, as shares of what was ahead."""
+    requests = [item.causes[0].request, *item.requests]
+    request = max((one for one in requests if one), key=lambda one: one.done_ns - one.handed_ns)
+    total = sum(request.ahead.values())
+    return {name: size / total for name, size in request.ahead.items()}, request
+
+
+def test_direct_writes_are_those_of_who_writes(shared_lab):
+    script = "for i in 1 2 3; do dd if=/dev/zero of=d$i bs=4M count=4 oflag=direct & done; wait"
+    for load in ("w1", "mw1"):
+        whose, _ = shares(explained(shared_lab, load, "base-device", NO_L2, command("l1", "5s", script))[0])
+        assert whose["l1's dd"] > 0.98
+
+
+def test_reads_count_and_are_those_of_who_reads(shared_lab):
+    written = "load.l1={kind='load', file='z', wait='0s', size='12MiB', block='64KiB'}"
+    script = "for i in 0 1 2; do dd if=z of=/dev/null bs=3M count=1 skip=$i iflag=direct & done; wait"
+    whose, request = shares(explained(shared_lab, "w1", "base-device", written, command("l2", "30s", script))[0])
+    assert whose["read by l2's dd"] > 0.98
+    assert sum(request.ahead.values()) > 6e6
+
+
+def test_who_polls_for_what_another_one_holds_is_not_acquitted(shared_lab):
+    asks = "load.p1={kind='repeat', idle='200ms', argv=['sh', '-c', 'until mkdir k; do sleep 0.05; done; rmdir k']}"
+    holds = "mkdir k; dd if=/dev/zero of=q bs=4k count=1 conv=fsync; rmdir k"
+    held = f"load.p2={{kind='repeat', idle='100ms', argv=['sh', '-c', '{holds}']}}"
+    found = explained(shared_lab, "p1", "base-device", asks, held)
+    assert max(item.pause_ns for item in found) > 5 * BOUND_NS
+    assert not [item for item in found if item.pause_ns > 5 * BOUND_NS and item.blame == "not writeback"]
+
+
+def test_a_sync_that_the_end_of_the_run_cuts_off_is_not_acquitted(shared_lab):
+    synced = "load.p1={kind='repeat', argv=['sync'], idle='200ms'}"
+    found = explained(shared_lab, "p1", "base-device", synced)
+    assert {item.blame for item in found} == {"writeback"}
+
+
+def test_a_worker_of_xfs_that_had_no_work_yet_did_not_sleep_by_its_own_will(shared_lab):
+    synced = "load.s1={kind='syncwrite', file='s', idle='100ms'}"
+    found = explained(shared_lab, "s1", "base-device", "disk.filesystem=xfs", "disk.size=320MiB", synced)
+    assert {item.blame for item in found} == {"writeback"}
+    assert sum(item.untold_ns for item in found) < 0.05 * sum(item.pause_ns for item in found)
+
+
+# Who was stopped: the load, the script that stops it, the part that the pause is, and the verdict.
+STOPPED = {
+    "SIGSTOP": ("w1", "kill -STOP $(pgrep -x w1); sleep 2; kill -CONT $(pgrep -x w1); sleep 1", "stopped"),
+    "cgroup.freeze": (
+        "mw1",
+        "sleep 1; cd $(find /sys/fs/cgroup -maxdepth 2 -name slow); echo 1 > cgroup.freeze; sleep 2; "
+        "echo 0 > cgroup.freeze; sleep 1",
+        "stopped",
+    ),
+    "fsfreeze": ("w1", "fsfreeze -f /mnt/disk; sleep 2; fsfreeze -u /mnt/disk; sleep 1", "frozen"),
+}
+
+
+@pytest.mark.parametrize("how", STOPPED)
+def test_who_is_stopped_from_outside_is_said_to_be(shared_lab, how):
+    load, script, part = STOPPED[how]
+    group = "cgroup.slow={loads=['mw1'], files={'memory.max'='max'}}"
+    (item,) = explained(shared_lab, load, "base-device", NO_L2, group, command("l1", "3s", script))
+    assert item.parts[part] > 0.95 * item.pause_ns
+    assert item.blame == {"stopped": "not writeback", "frozen": "not known"}[part]
+
+
+def test_a_lock_of_fcntl_is_one(shared_lab):
+    takes = "import fcntl, time; f = open('k', 'w'); fcntl.lockf(f, fcntl.LOCK_EX); time.sleep({0})"
+    loads = [
+        f"load.p{number}={{kind='repeat', idle='500ms', argv=['python3', '-c', \"{takes.format(held)}\"]}}"
+        for number, held in enumerate((0, 1.5), 1)
+    ]
+    found = explained(
+        shared_lab, "p1", "base-device", NO_L2, "load.l1={kind='command', wait='9s', argv=['true']}", *loads
+    )
+    assert {chain.links[1][1] for item in found for chain in item.chains if chain.time_ns > BOUND_NS} >= {"file lock"}
+    assert sum(item.untold_ns for item in found) < 0.01 * sum(item.pause_ns for item in found)
+
+
+def test_a_disk_that_stalls_is_said_to_stand_still(shared_lab):
+    stalls = ("disk.stall_every=1MiB", "disk.stall_time=4s", "load.l1.size=4MiB", NO_L2)
+    for item in explained(shared_lab, "w1", "base-device", *stalls):
+        assert item.causes[0].request.still_ns > 0.7 * item.pause_ns
+
+
+def test_a_disk_that_does_not_stall_is_not_said_to(shared_lab):
+    for item in explained(shared_lab, "w1", "base-device"):
+        assert not item.causes[0].request.still_ns
+
+
+def test_a_delay_of_the_device_mapper_is_said(shared_lab):
+    disks = (
+        "disk={a={size='64MiB', filesystem='none', model='device', write_bps='1MiB/s'}, "
+        "slow={filesystem='ext4', model='delay', on=['a'], delay='500ms'}}"
+    )
+    synced = "load.k1={kind='syncwrite', file='k', idle='100ms'}"
+    for item in explained(shared_lab, "k1", "base-device", disks, synced, NO_L1, NO_L2):
+        requests = [request for request in (*item.requests, item.causes[0].request) if request]
+        assert max(request.held_ns for request in requests) >= 500_000_000
+
+
+def test_a_group_s_limit_is_said_and_whose_bytes_were_behind_it(shared_lab):
+    synced = "load.k1={kind='syncwrite', file='k', idle='100ms', block='64KiB'}"
+    group = "cgroup.slow={loads=['k1'], files={'memory.max'='max', 'io.max'='{disk} wbps=65536'}}"
+    found = explained(shared_lab, "k1", "base-device", synced, group, NO_L1, NO_L2)
+    for item in found[:3]:
+        whose, request = shares(item)
+        assert request.held_ns > 0.5 * item.pause_ns
+        assert max(whose, key=whose.__getitem__) == "k1"
+
+
+def test_bytes_on_another_disk_are_told_with_that_disk(shared_lab):
+    found = explained(shared_lab, "w-fast", "two-disks")
+    longest = max(found, key=lambda item: item.pause_ns)
+    (cause,) = longest.causes[:1]
+    assert (cause.kind, cause.disk) == ("throttled", "the disk *fast*")
+    assert cause.places["the disk *slow*"] > 0.9 * sum(cause.places.values())

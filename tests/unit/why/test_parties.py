@@ -1,0 +1,202 @@
+"""Whose bytes stood before a wait, and who held it: told by hand, explained as it was told."""
+
+import pytest
+from support.blametraces import DEVICE, Story
+from support.runs import MS
+
+from .conftest import MW1
+from .test_explain import COMMS, FLUSHER, IRQ, JOURNAL, L1, NAP, NAP_ENDS, SHADOW, SHADOW_ENDS, TIMER, blocked, one
+
+DD, CHILD = 30, 31
+NAMES = {**COMMS, DD: "dd", CHILD: "sync", 40: "iou-wrk-7"}
+WAIT4 = ("__schedule", "schedule", "do_wait", "kernel_wait4", "sys_wait4")
+CHILD_ENDED = ("try_to_wake_up", "child_wait_callback", "__wake_up_common", "do_notify_parent", "do_exit")
+TERMINATED = ("try_to_wake_up", "signal_wake_up_state", "complete_signal", "send_signal_locked", "sys_kill")
+PIPE = ("__schedule", "schedule", "anon_pipe_read", "sys_read")
+WORKER = ("__schedule", "schedule", "worker_thread")
+GIVEN_WORK = ("try_to_wake_up", "kick_pool", "__queue_work", "xfs_fs_sync")
+PAGE = ("__schedule", "schedule", "folio_wait_writeback", "sys_fsync")
+PAGE_ENDS = ("try_to_wake_up", "folio_wake_bit", "folio_end_writeback", "worker_thread")
+LOCKED = ("__schedule", "schedule", "wait_transaction_locked", "sys_openat")
+UNLOCKED = ("try_to_wake_up", "__wake_up_common", "jbd2_journal_commit_transaction")
+BUFFER = ("__schedule", "schedule", "bit_wait_io", "__wait_on_buffer", "jbd2_journal_commit_transaction")
+BUFFER_ENDS = ("try_to_wake_up", "__wake_up_bit", "end_buffer_write_sync", "blk_update_request", *IRQ)
+
+
+def behind(told, submit):
+    """The request behind which mw1's stood, with whose bytes were before; submit: hands over what was before."""
+    story = Story(dict(NAMES))
+    story.fork(0, MW1, DD)
+    submit(story)
+    story.submit(0, JOURNAL, 200, 8, rwbs="WSM")
+    story.switch(0, MW1, 0, stack=SHADOW)
+    story.complete(900 * MS, 1000, 72)
+    story.complete(1000 * MS, 200, 8)
+    story.wake(1000 * MS, 0, MW1, SHADOW_ENDS)
+    story.switch(1000 * MS, 0, MW1)
+    (cause,) = one(told, story).causes
+    return cause.request
+
+
+@pytest.mark.parametrize(
+    ("by", "rwbs", "whose"),
+    [
+        (DD, "WS", "mw1's dd"),
+        (L1, "WS", "l1"),
+        (40, "WS", "mw1"),
+        (FLUSHER, "WM", "the filesystem"),
+        (DD, "WM", "the filesystem"),
+        (DD, "RS", "read by mw1's dd"),
+        (L1, "RA", "read by l1"),
+        (FLUSHER, "RAM", "read by the filesystem"),
+    ],
+)
+def test_bytes_are_of_who_asked_for_them(told, by, rwbs, whose):
+    request = behind(told, lambda story: story.submit(0, by, 1000, 72, rwbs=rwbs))
+    assert request.ahead == {whose: 9 * 4096, "the journal": 4096}
+
+
+def test_a_device_above_the_disk_hands_on_and_its_bytes_count_for_the_disk(told):
+    story = Story(dict(NAMES))
+    story.fork(0, MW1, DD)
+    story.submit(0, DD, 40, 72, rwbs="WS", device=DEVICE + 16)
+    story.submit(0, JOURNAL, 200, 8, rwbs="WSM")
+    story.switch(0, MW1, 0, stack=SHADOW)
+    story.remap(500 * MS, FLUSHER, DEVICE + 16, 40, sectors=72, to=1000)
+    story.complete(900 * MS, 1000, 72)
+    story.complete(1000 * MS, 200, 8)
+    story.wake(1000 * MS, 0, MW1, SHADOW_ENDS)
+    story.switch(1000 * MS, 0, MW1)
+    (cause,) = one(told, story).causes
+    assert cause.request.ahead == {"mw1's dd": 9 * 4096, "the journal": 4096}
+
+
+def test_a_disk_that_stands_still_is_seen_by_its_other_requests(told):
+    story = Story(dict(NAMES))
+    for at, sector in enumerate((1000, 1100, 1200, 1300)):
+        story.submit(at * 10 * MS, FLUSHER, sector, 8, inode=13, index=at)
+        story.issue(at * 10 * MS, sector, 8)
+        story.complete((at + 1) * 10 * MS, sector, 8)
+    story.submit(40 * MS, JOURNAL, 200, 8, rwbs="WSM")
+    story.issue(40 * MS, 200, 8)
+    story.switch(40 * MS, MW1, 0, stack=SHADOW)
+    story.complete(1000 * MS, 200, 8)
+    story.wake(1000 * MS, 0, MW1, SHADOW_ENDS)
+    story.switch(1000 * MS, 0, MW1)
+    (cause,) = one(told, story).causes
+    assert cause.request.still_ns == (960 - 10) * MS
+    assert cause.request.held_ns == 0
+
+
+def test_a_request_that_waits_before_the_queue_was_held_back(told):
+    story = Story(dict(NAMES))
+    story.submit(0, JOURNAL, 200, 8, rwbs="WSM")
+    story.switch(0, MW1, 0, stack=SHADOW)
+    story.issue(700 * MS, 200, 8)
+    story.complete(1000 * MS, 200, 8)
+    story.wake(1000 * MS, 0, MW1, SHADOW_ENDS)
+    story.switch(1000 * MS, 0, MW1)
+    (cause,) = one(told, story).causes
+    assert cause.request.held_ns == 700 * MS
+
+
+def test_the_last_request_of_a_chain_tells_whose_bytes_were_before(told):
+    story = Story(dict(NAMES))
+    for page in range(9):
+        story.dirty(0, L1, 13, page)
+    story.submit(0, FLUSHER, 1000, 72, inode=13, index=0)
+    story.submit(0, JOURNAL, 200, 8, rwbs="WSM")
+    story.switch(0, MW1, JOURNAL, stack=LOCKED)
+    story.switch(0, JOURNAL, 0, stack=BUFFER)
+    story.complete(900 * MS, 1000, 72)
+    story.complete(1000 * MS, 200, 8)
+    story.wake(1000 * MS, 0, JOURNAL, BUFFER_ENDS)
+    story.switch(1000 * MS, 0, JOURNAL)
+    story.wake(1000 * MS, JOURNAL, MW1, UNLOCKED)
+    story.switch(1000 * MS, JOURNAL, MW1)
+    found = one(told, story)
+    assert found.causes[0].request is None
+    assert [chain.end for chain in found.chains] == ["request"]
+    assert found.requests[0].ahead == {"l1": 9 * 4096, "the journal": 4096}
+    assert found.blame == "writeback"
+
+
+def test_who_ends_a_wait_by_a_signal_did_not_hold_it(told):
+    story = Story(dict(NAMES))
+    blocked(story, 0, 1000, PIPE, TERMINATED, by=CHILD)
+    found = one(told, story)
+    assert [(len(chain.links), chain.end) for chain in found.chains] == [(1, "signal")]
+    assert (found.blame, found.untold_ns) == ("not known", 1000 * MS)
+
+
+def test_a_wait_for_a_child_that_a_signal_cuts_off_was_for_that_child(told):
+    story = Story(dict(NAMES))
+    story.fork(0, MW1, CHILD)
+    story.submit(0, JOURNAL, 200, 8, rwbs="WSM")
+    story.switch(0, MW1, CHILD, stack=WAIT4)
+    story.switch(0, CHILD, 0, stack=SHADOW)
+    story.wake(1000 * MS, 0, MW1, TERMINATED)
+    story.switch(1000 * MS, 0, MW1)
+    found = one(told, story)
+    (chain,) = found.chains
+    assert chain.links == (("mw1", "task"), ("mw1's sync", "unknown"))
+    assert (chain.end, found.blame) == ("unknown", "not known")
+
+
+def slept(told, *goes):
+    """A load that slept between the ms of each of these, for a second in all."""
+    story = Story(dict(NAMES))
+    for start, end in goes:
+        blocked(story, start, end, NAP, NAP_ENDS)
+    blocked(story, 1000, 1050, PIPE, CHILD_ENDED, by=CHILD)  # what is behind the sleep is no nap that it meant to take
+    return one(told, story, 1200)
+
+
+def test_one_long_sleep_is_a_load_s_own_will(told):
+    assert slept(told, (0, 1000)).blame == "not writeback"
+
+
+def test_many_short_sleeps_may_ask_for_something_that_no_trace_tells(told):
+    found = slept(told, *((at, at + 45) for at in range(0, 1000, 50)))
+    assert found.blame == "not known"
+
+
+def test_a_worker_that_another_one_gave_its_work_late_did_not_sleep_by_its_own_will(told):
+    """XFS: a worker that writes the log was idle until another task that waited for the disk gave it this to do."""
+    story = Story(dict(NAMES))
+    story.submit(0, JOURNAL, 200, 8, rwbs="WSM")
+    story.switch(0, FLUSHER, 0, stack=WORKER)
+    story.switch(0, L1, 0, stack=SHADOW)
+    story.switch(0, MW1, 0, stack=PAGE)
+    story.complete(900 * MS, 200, 8)
+    story.wake(900 * MS, 0, L1, SHADOW_ENDS)
+    story.switch(900 * MS, 0, L1)
+    story.wake(900 * MS, L1, FLUSHER, GIVEN_WORK)
+    story.switch(900 * MS, L1, FLUSHER)
+    story.wake(1000 * MS, FLUSHER, MW1, PAGE_ENDS)
+    story.switch(1000 * MS, FLUSHER, MW1)
+    found = one(told, story)
+    chain = found.chains[0]
+    assert chain.links == (
+        ("mw1", "folio under writeback"),
+        ("kworker/u4:0", "idle"),
+        ("l1", "journal writes block"),
+    )
+    assert (chain.end, chain.time_ns, found.blame) == ("request", 900 * MS, "writeback")
+
+
+def test_who_was_stopped_was_held_by_nobody(told):
+    story = Story(dict(NAMES))
+    stop = ("__schedule", "schedule", "do_signal_stop", "get_signal")
+    blocked(story, 0, 1000, stop, ("try_to_wake_up", "prepare_signal", "sys_kill"), by=CHILD)
+    found = one(told, story)
+    assert found.parts == {"stopped": 1000 * MS}
+    assert [(chain.links, chain.end) for chain in found.chains] == [((("mw1", "stopped"),), "stopped")]
+    assert found.blame == "not writeback"
+
+
+def test_a_timer_that_throttles_is_writeback_and_one_of_a_poll_is_not_known(told):
+    poll = ("__schedule", "schedule", "poll_schedule_timeout", "do_sys_poll", "sys_poll")
+    story = Story(dict(NAMES))
+    blocked(story, 0, 1000, poll, ("try_to_wake_up", "hrtimer_wakeup", *TIMER))
+    assert one(told, story).blame == "not known"

@@ -1,0 +1,104 @@
+"""Pieces of disks, by device and sector: what several events did with the same ones, joined by place and order."""
+
+import numpy as np
+import tracecmd
+from numpy.typing import NDArray
+from tracecmd import TraceError
+from tracecmd.sequence import Sequence
+
+Numbers = NDArray[np.int64]
+
+SECTOR, PAGE = 512, 4096
+SECTORS_OF_PAGE = PAGE // SECTOR
+NEVER = int(np.iinfo(np.int64).max)
+_MOST_PIECES = 1 << 27  # 512 GiB by pages
+_MOST_STACKED = 4  # devices of devices of devices
+
+
+def below(  # noqa: PLR0913, PLR0917 - columns
+    sequence: Sequence,
+    moves: tracecmd.Events,
+    unit: int,
+    handed: tuple[Numbers, Numbers, Numbers],
+    ends: tuple[Numbers, Numbers, Numbers],
+    done: Numbers,
+) -> tuple[Numbers, Numbers]:
+    """Return the devices of the pieces that were handed over, and where in the trace those were done with them.
+
+    A device mapper, an array or a partition hands on to the one below (block_bio_remap), which alone is done with it.
+    """
+    device, sector, rank = (column.copy() for column in handed)
+    move, new_sector = pieces(moves, unit)
+    offset = new_sector - moves["sector"].astype(np.int64)[move]
+    old = moves["old_dev"].astype(np.int64)[move], moves["old_sector"].astype(np.int64)[move] + offset
+    new_device, move_rank = moves["dev"].astype(np.int64)[move], sequence.ranks(moves)[move]
+    done = done.copy()
+    for _ in range(_MOST_STACKED):
+        open_rows = np.flatnonzero(done == NEVER)
+        key, known = same((device[open_rows], sector[open_rows]), old)
+        at = next_row(key, rank[open_rows], known, move_rank)
+        rows, at = open_rows[at >= 0], at[at >= 0]
+        if not len(rows):
+            break
+        device[rows], sector[rows], rank[rows] = new_device[at], new_sector[at], move_rank[at]
+        key, known = same((device[rows], sector[rows]), ends[:2])
+        done[rows] = next_rank(key, rank[rows], known, ends[2])
+    return device, done
+
+
+def common_unit(*tables: tracecmd.Events) -> int:
+    """Return the largest number of sectors of which all begins and lengths are multiples, up to those of a page."""
+    found = SECTORS_OF_PAGE
+    for table in tables:
+        sector, count = (table[name].astype(np.int64) for name in ("sector", "nr_sector"))
+        found = int(np.gcd.reduce(np.concatenate([[found], sector[count > 0], count])))  # a flush is of no sector
+    return found
+
+
+def pieces(events: tracecmd.Events, unit: int) -> tuple[Numbers, Numbers]:
+    """Return of each piece of `unit` sectors of some events which of them it is of, and its first sector."""
+    count = events["nr_sector"].astype(np.int64) // unit
+    if count.sum() > _MOST_PIECES:
+        raise TraceError(f"the trace is damaged, or too long: {events.name} is of {count.sum()} pieces of a disk")
+    event = np.repeat(np.arange(len(count)), count)
+    within = np.arange(len(event)) - np.repeat(np.cumsum(count) - count, count)
+    return event, events["sector"].astype(np.int64)[event] + unit * within
+
+
+def same(one: tuple[Numbers, ...], other: tuple[Numbers, ...]) -> tuple[Numbers, Numbers]:
+    """Return a number for each row of two tables: the same where all columns are."""
+    ids = np.zeros(len(one[0]) + len(other[0]), np.int64)
+    for first, second in zip(one, other, strict=True):
+        found, inverse = np.unique(np.concatenate([first, second]), return_inverse=True)
+        ids = np.unique(ids * len(found) + inverse, return_inverse=True)[1]
+    return ids[: len(one[0])], ids[len(one[0]) :]
+
+
+def next_rank(key: Numbers, after: Numbers, known: Numbers, rank: Numbers) -> Numbers:
+    """Return for each key the smallest `rank` above `after` among the known of the same key; NEVER where none is."""
+    return np.append(rank, NEVER)[next_row(key, after, known, rank)]
+
+
+def next_row(key: Numbers, after: Numbers, known: Numbers, rank: Numbers) -> Numbers:
+    """Return for each key which of the known of the same key has the smallest `rank` above `after`; -1 where none."""
+    order, at = _placed(key, after + 1, known, rank)
+    if not len(order):
+        return np.full(len(key), -1)
+    inside = np.minimum(at, len(order) - 1)
+    return np.where((at < len(order)) & (known[order[inside]] == key), order[inside], -1)
+
+
+def previous(key: Numbers, before: Numbers, known: Numbers, rank: Numbers) -> Numbers:
+    """Return for each key which of the known of the same key has the largest `rank` below `before`; -1 where none."""
+    order, at = _placed(key, before, known, rank)
+    if not len(order):
+        return np.full(len(key), -1)
+    inside = np.maximum(at - 1, 0)
+    return np.where((at > 0) & (known[order[inside]] == key), order[inside], -1)
+
+
+def _placed(key: Numbers, place: Numbers, known: Numbers, rank: Numbers) -> tuple[Numbers, Numbers]:
+    """Return the known in the order of key and rank, and where each pair of a key and a place would stand there."""
+    scale = int(max(rank.max(initial=0), place.max(initial=0))) + 1
+    order = np.lexsort((rank, known))
+    return order, np.searchsorted(known[order] * scale + rank[order], key * scale + place)

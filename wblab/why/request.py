@@ -1,0 +1,115 @@
+"""The request with whose end a wait ended: its way to the disk and through it, and what the disk did before."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+
+from wblab.core.units import NS_PER_S, Bytes
+from wblab.data.run import Run
+from wblab.why.places import NEVER
+from wblab.why.recorded import Recorded
+from wblab.why.requests import MINOR_BITS, NOBODY, SUBMITTER, Party, device_number
+from wblab.why.requests import UNTOLD as UNTOLD_OWNER
+from wblab.why.tasks import is_kernel_thread
+
+JOURNAL, METADATA, FLUSHER = "the journal", "the filesystem", "whom the flusher wrote for"
+READ = "read by "  # how the name of those begins whose reads are counted
+_FLUSHERS = "kworker/"
+_JOURNALS = ("jbd2/", "xfsaild/", "xfs-cil/", "xfs-log/")
+# A disk stands still that takes so many times as long for a request as for others of its size, and so much longer.
+_TIMES, _LONGER_NS = 4, NS_PER_S // 5
+
+
+@dataclass(frozen=True)
+class Request:
+    """The request with whose end a wait ended.
+
+    disk: in words. handed_ns: when the first of its bios was handed to the block layer; held_ns: for how long from then
+    on it was held back, before it was in the disk's queue. still_ns: for how long the disk stood still meanwhile.
+    ahead: the bytes that the disk was done with from handed_ns to its end, by whose they are; it is among them.
+    """
+
+    device: int
+    sector: int
+    size: Bytes
+    handed_ns: int
+    done_ns: int
+    ahead: dict[str, Bytes]
+    disk: str = "the disk"
+    held_ns: int = 0
+    still_ns: int = 0
+
+
+def request_of(run: Run, recorded: Recorded, row: int) -> Request | None:
+    """Return a row of `done`; None of none, or where it is not known when it was handed over."""
+    done = recorded.done
+    data = done.data(row) if row >= 0 else -1
+    if data < 0 or done.first_rank[data] == NEVER:
+        return None
+    device, first, end = int(done.device[row]), int(done.first_rank[data]), int(done.rank[row])
+    handed_ns, done_ns = int(done.first_ns[data]), int(done.ts_ns[row])
+    queued_ns = min(int(column[data]) for column in (done.inserted_ns, done.issued_ns))
+    return Request(
+        disk=disk_of(run, device),
+        device=device,
+        sector=int(done.sector[row]),
+        size=Bytes(int(done.size[data])),
+        handed_ns=handed_ns,
+        done_ns=done_ns,
+        held_ns=max(0, queued_ns - handed_ns) if queued_ns != NEVER else 0,
+        still_ns=_still_ns(recorded, device, handed_ns, done_ns),
+        ahead=named(recorded, recorded.moved.ahead(device, first, end)),
+    )
+
+
+def disk_of(run: Run, device: int) -> str:
+    """Return how sentences call a device."""
+    names = [name for name, disk in run.disks.items() if device_number(disk.device) == device]
+    return (
+        disk_words(run, names[0]) if names else f"the device {device >> MINOR_BITS}:{device & ((1 << MINOR_BITS) - 1)}"
+    )
+
+
+def disk_words(run: Run, name: str) -> str:
+    """Return how sentences call a disk: by its name, where a run has several."""
+    return f"the disk *{name}*" if len(run.disks) > 1 else "the disk"
+
+
+def _still_ns(recorded: Recorded, device: int, start_ns: int, end_ns: int) -> int:
+    """Return for how long a disk stood still in a span of time: it had a request, and was done with none."""
+    rows, service_ns = recorded.done.service_ns(device)
+    if len(rows) < 4:
+        return 0
+    size = recorded.done.size[rows]
+    usual_ns = np.median(service_ns / size) * size
+    still = (service_ns > _TIMES * usual_ns) & (service_ns > usual_ns + _LONGER_NS)
+    done_ns = recorded.done.ts_ns[rows]
+    begun_ns = np.maximum(done_ns - service_ns, start_ns)
+    inside = np.clip(np.minimum(done_ns, end_ns) - begun_ns - usual_ns, 0, None)
+    return int(inside[still].sum())
+
+
+def named(recorded: Recorded, sizes: dict[Party, Bytes]) -> dict[str, Bytes]:
+    """Return sizes by whose they are: a task's, by its name, or by who handed over what no task dirtied."""
+    found: Counter[str] = Counter()
+    for party, size in sizes.items():
+        found[_whose(recorded, party)] += size
+    return {name: Bytes(size) for name, size in found.most_common()}
+
+
+def _whose(recorded: Recorded, party: Party) -> str:
+    by = recorded.tasks.owner(party.submitter)
+    if party.is_read:
+        return READ + (METADATA if is_kernel_thread(by) else by)
+    if party.owner == SUBMITTER:
+        return _of_threads(by, METADATA) if is_kernel_thread(by) else by
+    if party.owner == NOBODY:
+        return _of_threads(by, METADATA)
+    if party.owner == UNTOLD_OWNER:
+        return _of_threads(by, FLUSHER if by.startswith(_FLUSHERS) else by)
+    return recorded.tasks.owner(party.owner)
+
+
+def _of_threads(by: str, otherwise: str) -> str:
+    return JOURNAL if by.startswith(_JOURNALS) else otherwise
