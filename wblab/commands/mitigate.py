@@ -16,6 +16,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--dry-run", action="store_true", help="change nothing; say what would be done")
     add("--config", type=Path, metavar="FILE", help="a TOML file (default: /etc/wblab/mitigate.toml, if it is there)")
+    about = "watch this disk (sda, loop7), whatever the file says (default: of those not made of others, the busiest)"
+    add("--disk", metavar="NAME", help=about)
     add("--policy", metavar="NAME", help="what is done to an offender, whatever the file says")
     add("--restore", action="store_true", help="only undo what a killed daemon left")
     add_json(parser, "print each decision as a line of JSON")
@@ -32,6 +34,8 @@ def _mitigate(arguments: argparse.Namespace) -> None:
     config = read_config(arguments.config)
     if arguments.policy is not None:
         check(config := replace(config, policy=arguments.policy))
+    if arguments.disk is not None:
+        check(config := replace(config, disk=arguments.disk.removeprefix("/dev/")))
     say = printer(arguments.json)
     if arguments.restore:
         restore(config, say)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from wblab.core.errors import InputError, WblabError
+from wblab.core.errors import InputError, WblabError, nearest
 from wblab.mitigate.learned import LEAST, MOST, Learned, identity
 
 _SYS = Path("/sys/block")
@@ -142,7 +142,11 @@ class Disks:
 
     def __init__(self, name: str = "", learned: Mapping[str, Learned] | None = None) -> None:
         if name and not (_SYS / name).exists():
-            raise InputError(f"disk: there is no {name!r}: give one of {', '.join(sorted(_physical()))}, or none")
+            known = sorted(path.name for path in _SYS.iterdir())
+            raise InputError(
+                f"disk: there is no {name!r}{nearest(name, known)}: give one of {', '.join(sorted(_physical()))}, one "
+                "that is made of others (loop0, dm-0), or none"
+            )
         self._only = name
         self.learned = dict(learned or {})
         self.known: dict[str, Disk] = {}
@@ -165,7 +169,8 @@ class Disks:
                 self.cached |= {name} if learned.cached else set()
         self.cached &= self.known.keys()
         for name, disk in self.known.items():
-            if disk.bandwidth and not disk.provisional:
+            is_itself = (_SYS / name / "device").exists()  # what is made of others can be of other ones next time
+            if disk.bandwidth and not disk.provisional and is_itself:
                 self.learned[identity(name)] = Learned(bandwidth=disk.bandwidth, cached=name in self.cached)
 
     @property

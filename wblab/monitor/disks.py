@@ -1,7 +1,7 @@
 """What each disk of the machine does, from /proc/diskstats: also of one that was just plugged in."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,7 +40,7 @@ def entries(text: bytes) -> Iterator[Entry]:
         if len(words) <= _BUSY:  # the last of very many
             continue
         name = words[_NAME]
-        if not (whole and name.startswith(whole) and name[len(whole) :].removeprefix("p").isdigit()):
+        if not _is_part(name, whole):
             whole = name
         yield Entry(
             f"{words[0]}:{words[1]}",
@@ -51,23 +51,40 @@ def entries(text: bytes) -> Iterator[Entry]:
         )
 
 
-def counters(text: bytes) -> dict[str, tuple[int, int]]:
-    """Return of each whole disk in the text of /proc/diskstats the bytes written, and the ns in which it was busy."""
+def _is_part(name: str, whole: str) -> bool:
+    """Whether a device is a partition of a disk; of loop1, loop1p1 is, and loop10 is not."""
+    if not whole or not name.startswith(whole):
+        return False
+    rest = name[len(whole) :]
+    return (rest[1:] if whole[-1].isdigit() and rest[:1] == "p" else rest if not whole[-1].isdigit() else "").isdigit()
+
+
+def counters(text: bytes, only: Collection[str] = ()) -> dict[str, tuple[int, int]]:
+    """Return of each whole disk in the text of /proc/diskstats the bytes written, and the ns in which it was busy.
+
+    only: the names of those that are asked for; these may also be made of others, as loop7 and dm-0 are.
+    """
     return {
         entry.name: (entry.written, entry.busy_ns)
         for entry in entries(text)
-        if entry.name == entry.whole and not _NO_DISK.match(entry.name)
+        if (entry.name in only if only else entry.name == entry.whole and not _NO_DISK.match(entry.name))
     }
 
 
 def find_disk(name: str) -> str:
-    """Return the name of a disk of this machine: of sda or /dev/sda, sda. Raises InputError for what is none."""
+    """Return the name of a disk of this machine: of sda or /dev/sda, sda. Raises InputError for what is none.
+
+    What is made of another disk, as loop7 and dm-0 are, is one if it is asked for.
+    """
     try:
-        known = sorted(counters(DISKSTATS.read_bytes()))
+        text = DISKSTATS.read_bytes()
     except OSError as error:
         raise InputError(f"--disk: this kernel tells of no disks: {error.strerror}: leave it out") from None
-    if (bare := name.removeprefix("/dev/")) not in known:
-        raise InputError(f"--disk: no disk {name!r}{nearest(bare, known)}: give one of {', '.join(known)}")
+    known = sorted(counters(text))
+    whole = sorted(entry.name for entry in entries(text) if entry.name == entry.whole)
+    if (bare := name.removeprefix("/dev/")) not in whole:
+        made = " (or of those made of others: loop0, dm-0)" if len(whole) > len(known) else ""
+        raise InputError(f"--disk: no disk {name!r}{nearest(bare, whole)}: give one of {', '.join(known)}{made}")
     return bare
 
 
@@ -83,13 +100,13 @@ class Work:
         self._file: KeptOpen | None = None
         with suppress(OSError):
             self._file = KeptOpen(DISKSTATS)
-            self._last = counters(self._file.read())
+            self._last = counters(self._file.read(), only)
 
     def since_last(self, now_ns: int) -> tuple[Worked, ...]:
         """Return those that did anything, the busiest first. One whose counts began anew is told of the next time."""
         if self._file is None:
             return ()
-        current, span_ns = counters(self._file.read()), now_ns - self._last_ns
+        current, span_ns = counters(self._file.read(), self._only), now_ns - self._last_ns
         rows = []
         for name, (written, busy_ns) in current.items():
             before = self._last.get(name, (0, 0))

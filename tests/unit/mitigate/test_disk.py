@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wblab.core.errors import WblabError
+from wblab.core.errors import InputError, WblabError
 from wblab.mitigate import disk as disks
 from wblab.mitigate import learned
 from wblab.mitigate.disk import Counters, Disk, Disks, follow, read_counters
@@ -204,6 +204,19 @@ def test_a_provisional_figure_is_not_learned(sys):
         found.follow(PERIOD_S)
     assert found.bandwidths.keys() == {"sdb"}
     assert found.learned == {}
+
+
+def test_a_disk_made_of_others_is_watched_if_it_is_asked_for(sys, tmp_path):
+    for megabytes in (0, 10, 20, 30):
+        sys("loop7", megabytes)
+        shutil.rmtree(tmp_path / "loop7/device")
+        if not megabytes:
+            found = Disks("loop7")
+        found.follow(PERIOD_S)
+    assert (found.name, found.bandwidth) == ("loop7", pytest.approx(5 * MB, rel=0.01))
+    assert found.learned == {}  # next time it is of another file
+    with pytest.raises(InputError, match=r"no 'loop77' \(did you mean 'loop7'\?\).*made of others \(loop0, dm-0\)"):
+        Disks("loop77")
 
 
 def test_what_is_written_beside_a_disk(sys):

@@ -61,3 +61,18 @@ def test_a_disk_is_found_by_its_name_or_its_node(diskstats):
 def test_the_file_of_this_machine_is_understood():
     for written, busy_ns in counters(disks.DISKSTATS.read_bytes()).values():
         assert min(written, busy_ns) >= 0
+
+
+def test_a_disk_made_of_others_is_one_if_it_is_asked_for(diskstats):
+    """Else its bytes would count twice; loop10 is no partition of loop1."""
+    diskstats.write_bytes(text(sda=(0, 0), sda1=(0, 0), loop1=(0, 0), loop1p1=(0, 0), loop10=(0, 0), dm_0=(0, 0)))
+    assert [find_disk(name) for name in ("/dev/loop1", "loop10", "dm-0")] == ["loop1", "loop10", "dm-0"]
+    for name in ("loop1p1", "loop100"):
+        with pytest.raises(InputError, match=rf"no disk '{name}'.*give one of sda \(or of those made of others"):
+            find_disk(name)
+    work = Work(6, ("loop10",), 0, {})
+    diskstats.write_bytes(text(sda=(8, 100), loop1=(8, 100), loop10=(16, 200)))
+    assert work.since_last(S) == (Worked(S, S, "loop10", 8192, 200_000_000),)
+    everything = Work(6, (), S, {})
+    diskstats.write_bytes(text(sda=(16, 300), loop1=(16, 300), loop10=(32, 400)))
+    assert [row.disk for row in everything.since_last(2 * S)] == ["sda"]
