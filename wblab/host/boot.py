@@ -6,7 +6,7 @@ import shlex
 import socket
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
@@ -131,9 +131,12 @@ def boot(request: Boot, heard: Callable[[Message], None], look: Callable[[], Non
                 _end(reaper, control, 0)
                 raise
             finally:
-                if request.shared.exists():
-                    check_files(request.limits, request.shared, request.run / CONSOLE)
-                    take_over(request.shared, request.run)
+                try:
+                    if request.shared.exists():
+                        check_files(request.limits, request.shared, request.run / CONSOLE)
+                        take_over(request.shared, request.run)
+                finally:
+                    _let_go(control)
     if ended_for:
         raise WblabError(ended_for)
     last = _judge(words, wait_status, request.run / CONSOLE)
@@ -147,6 +150,12 @@ def _end(reaper: Reaper, control: socket.socket, limit_s: float) -> tuple[int, s
         control.send(_END)
     status, _, reason = reaper.stdout.readline().decode().strip().partition(" ")
     return int(status or -1), reason
+
+
+def _let_go(control: socket.socket) -> None:
+    """Say that we are alive: of a holder that only closes its end it would be noted that it was killed."""
+    with suppress(OSError):  # nobody is left to hear it
+        control.send(_END)
 
 
 def _start(request: Boot, control_far: socket.socket, status_write: int) -> Reaper:

@@ -78,10 +78,14 @@ class ConfinedCommand:
 
 @dataclass(frozen=True)
 class Word:
-    """Whether a child is ended, as its holder died or wants that, or for a reason of ours; nothing, it ended itself."""
+    """Whether a child is to be ended: its holder wants that or died, the guard died, or for a reason of ours.
+
+    Nothing of that: it has ended by itself.
+    """
 
     ended: bool = False
     orphaned: bool = False
+    unguarded: bool = False
     reason: str = ""
 
 
@@ -91,20 +95,26 @@ def main(order: ConfinedCommand) -> None:
     A guest's processes that ask for no signal at the death of their parents become ours then, and not the machine's.
     """
     set_process_name(GUARD)
-    holder = os.getppid()
     take_orphans()
     guard = os.getpid()
     reaper = fork_child(lambda: watch(order, guard))
     close_all_but({2, order.control})
     ended = os.waitid(os.P_PID, reaper, os.WEXITED | os.WNOWAIT)  # until it is reaped, no other has its number
     if ended and (ended.si_code, ended.si_status) == (os.CLD_EXITED, 0):
+        os.waitpid(reaper, 0)
         return
     end(reaper)
-    while os.read(order.control, 1):
-        pass
-    if os.getppid() != holder:
+    if not is_let_go(order.control):
         note(Path(order.run))
     remove_scratch(Path(order.scratch))
+
+
+def is_let_go(control: int) -> bool:
+    """Wait until the holder closes its end of the socket, and return whether it spoke: one that is killed does not."""
+    spoke = False
+    while os.read(control, 1):
+        spoke = True
+    return spoke
 
 
 def take_orphans() -> None:
@@ -135,15 +145,13 @@ def watch(order: ConfinedCommand, guard: int) -> None:
     if pid:
         word = wait(pid, order, guarded)
     status = end(pid) if pid else _NOT_STARTED
-    if word.orphaned:
-        note(Path(order.run))
-    else:
+    if not word.unguarded and not word.orphaned:
         with suppress(BrokenPipeError):  # the holder died in this instant
-            if os.getppid() == guard:
-                print(status, word.reason, flush=True)
-        os.close(1)
-        while os.read(order.control, 1):
-            pass
+            print(status, word.reason, flush=True)
+    os.close(1)
+    let_go = is_let_go(order.control)
+    if word.orphaned or (word.unguarded and not let_go):
+        note(Path(order.run))
     remove_scratch(Path(order.scratch))
 
 
@@ -252,7 +260,7 @@ def wait(pid: int, order: ConfinedCommand, guarded: int) -> Word:
             if order.control in ready:
                 return Word(ended=True, orphaned=not os.read(order.control, 1))
             if ready:
-                return Word(ended=guarded in ready)
+                return Word(ended=guarded in ready, unguarded=guarded in ready)
             if excess := look.excess(descendants(os.getpid())[1:]):  # those without parents are ours
                 return Word(ended=True, reason=f"the guest was ended: {excess}")
     finally:
