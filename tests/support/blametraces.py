@@ -9,7 +9,7 @@ from .tracewriter import Ring, TraceWriter, event_format
 
 DEVICE = 98 << 20  # ubda, 98:0
 _SWITCH, _WAKING, _STACK, _SUBMIT, _COMPLETE, _DIRTY, _WAIT, _WAIT_FOLIO, _WRITE_INODE = range(300, 309)
-_QUEUE, _STATE, _COMMIT, _ENDED, _FORK, _ISSUE, _REMAP = range(309, 316)
+_QUEUE, _STATE, _COMMIT, _ENDED, _FORK, _ISSUE, _REMAP, _WROTE_INODE = range(309, 317)
 _FIRST, _APART = 0x60000000, 0x1000  # where the first function is, and how far apart they are
 _UNINTERRUPTIBLE, _PREEMPTED = 2, 0x100
 FORMATS = {
@@ -72,6 +72,7 @@ FORMATS = {
             "folio_wait_writeback", _WAIT_FOLIO, "char name[32] 8 32 1\nino_t ino 40 8 0\nunsigned long index 48 8 0"
         ),
         event_format("writeback_single_inode_start", _WRITE_INODE, "char name[32] 8 32 1\nino_t ino 40 8 0"),
+        event_format("writeback_single_inode", _WROTE_INODE, "char name[32] 8 32 1\nino_t ino 40 8 0"),
     ],
     "jbd2": [event_format("jbd2_start_commit", _COMMIT, "dev_t dev 8 4 0\nint transaction 12 4 1")],
 }
@@ -168,6 +169,10 @@ class Story:
     def write_inode(self, ns: int, by: int, inode: int) -> None:
         """Let a flusher begin to write a file."""
         self._add(ns, _WRITE_INODE, by, struct.pack("<32sQ", b"98:0", inode))
+
+    def wrote_inode(self, ns: int, by: int, inode: int) -> None:
+        """Let a flusher have written a file."""
+        self._add(ns, _WROTE_INODE, by, struct.pack("<32sQ", b"98:0", inode))
 
     def lose(self) -> None:
         """Lose events, nobody knows how many, between the last one and the next."""

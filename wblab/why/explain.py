@@ -11,12 +11,13 @@ from wblab.data.pauses import DEFAULT_BOUND_NS
 from wblab.data.run import LoadCycles, Run
 from wblab.why.account import ASLEEP, REQUEST, RUNNABLE, RUNNING, UNTOLD, Account, Chain, Wait, account, chains
 from wblab.why.blame import Blame, blamed, untold_ns
+from wblab.why.flushed import NOBODY
 from wblab.why.inodes import Inodes, read_inodes
 from wblab.why.kinds import KINDS
 from wblab.why.objects import identified
 from wblab.why.recorded import Recorded
 from wblab.why.request import Request, disk_of, disk_words, named, request_of
-from wblab.why.requests import NOBODY, Party, device_number
+from wblab.why.requests import Party, device_number
 from wblab.why.stacks import Stack
 
 _CALL = re.compile(r"(?:(?:__x64_|__se_|__do_|k)?sys_|do_(?=p?(?:read|write)v$))(\w+)")

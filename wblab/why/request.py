@@ -7,10 +7,11 @@ import numpy as np
 
 from wblab.core.units import NS_PER_S, Bytes
 from wblab.data.run import Run
+from wblab.why.flushed import NOBODY
+from wblab.why.flushed import UNTOLD as UNTOLD_OWNER
 from wblab.why.places import NEVER
 from wblab.why.recorded import Recorded
-from wblab.why.requests import MINOR_BITS, NOBODY, SUBMITTER, Party, device_number
-from wblab.why.requests import UNTOLD as UNTOLD_OWNER
+from wblab.why.requests import MINOR_BITS, SUBMITTER, Party, device_number
 from wblab.why.tasks import is_kernel_thread
 
 JOURNAL, METADATA, FLUSHER = "the journal", "the filesystem", "whom the flusher wrote for"

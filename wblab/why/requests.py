@@ -11,6 +11,7 @@ from tracecmd.sequence import Sequence
 
 from wblab.core.units import Bytes
 from wblab.data.names import event_name
+from wblab.why.flushed import NOBODY, flushed
 from wblab.why.places import (
     NEVER,
     PAGE,
@@ -31,7 +32,7 @@ Numbers = NDArray[np.int64]
 INSERTED, ISSUED, REMAPPED = "block_rq_insert", "block_rq_issue", "block_bio_remap"
 _SUBMITTED, COMPLETED, DIRTIED = ("block_bio_submit", "block_bio_queue"), "block_rq_complete", "writeback_dirty_folio"
 MINOR_BITS = 20  # include/linux/kdev_t.h
-NOBODY, UNTOLD, SUBMITTER = -1, -2, -3
+SUBMITTER = -3  # besides NOBODY and UNTOLD
 _DEVICE = re.compile(r"\d{1,4}:\d{1,8}")
 
 
@@ -181,7 +182,8 @@ def read_requests(trace: tracecmd.TraceFile, sequence: Sequence) -> tuple[Moved,
         of_filesystem = np.array(["M" in text for text in texts], bool)  # REQ_META
         owner = np.where((inode == 0) & ~of_filesystem[bio], SUBMITTER, owner)
     else:
-        inode, owner = np.zeros(len(bio), np.int64), np.full(len(bio), UNTOLD)
+        of, dirtier = flushed(trace, sequence, bios.pid.astype(np.int64), bio_rank)
+        inode, owner = of[bio], dirtier[bio]
         dirtied = Dirtied(*[np.zeros(0, np.int64)] * 4)
     owner = np.where(is_read[bio], SUBMITTER, owner)
     order = np.argsort(done, kind="stable")

@@ -1,7 +1,9 @@
 """Live runs, explained by their captures."""
 
+from collections import Counter
+
 import pytest
-from support.blametraces import Story
+from support.blametraces import DEVICE, Story
 from support.runs import MS, write_run_of
 
 from wblab.core.errors import InputError
@@ -59,6 +61,52 @@ def test_a_kernel_that_does_not_say_of_which_file_a_bio_is(tmp_path):
     (told,) = explanations(live_run(tmp_path, {(0, 1500): behind(100, 1100)}, [0, 1200]))
     (cause,) = told.explanation.causes
     assert cause.request.ahead == {"whom the flusher wrote for": 72 * 512, "dd": 16 * 512, "mw1": 8 * 512}
+
+
+def flushing(*dirtied):
+    """mw1 waits behind 72 sectors of file 13, 16 of file 14, 16 of the device, 24 of nothing named: all the flusher's.
+
+    dirtied: who dirtied a page of which file, one by one.
+    """
+    story = Story(COMMS | {9: "dd", 10: "rsync"})
+    for at, (pid, inode) in enumerate(dirtied):
+        story.dirty(at * 1000, pid, inode, at)
+    at_ns = 50 * MS
+    for inode, sector, sectors in ((13, 1000, 72), (14, 2000, 16), (DEVICE, 3000, 16)):
+        story.write_inode(at_ns, 21, inode)
+        story.queue(at_ns, 21, sector, sectors)
+        story.wrote_inode(at_ns, 21, inode)
+    story.queue(at_ns, 21, 4000, 24)
+    story.queue(100 * MS, MW1, 200, 8)
+    story.switch(100 * MS, MW1, 0, stack=BUFFER)
+    for at, (sector, sectors) in enumerate(((1000, 72), (2000, 16), (3000, 16), (4000, 24)), 1):
+        story.complete((100 + at) * MS, sector, sectors)
+    story.complete(1100 * MS, 200, 8)
+    story.wake(1100 * MS, 0, MW1, (*BUFFER_ENDS, *DONE))
+    story.switch(1100 * MS, 0, MW1)
+    return story
+
+
+@pytest.mark.parametrize(
+    ("dirtied", "of_13", "of_14"),
+    [
+        ([*[(8, 13)] * 40, (9, 14)], "dd", "dd"),
+        ([*[(8, 13)] * 20, *[(9, 13)] * 20, (10, 14)], "dd", "rsync"),  # two tasks of one program
+        ([*[(8, 13)] * 39, (10, 13), (10, 14)], "dd", "rsync"),  # a page of forty is of another
+        ([*[(8, 13)] * 20, *[(10, 13)] * 20, (10, 14)], "whom the flusher wrote for", "rsync"),
+        ([(10, 14)], "whom the flusher wrote for", "rsync"),  # dirtied before the capture began
+        ([(8, DEVICE), (10, 14)], "whom the flusher wrote for", "rsync"),
+    ],
+)
+def test_whom_the_flusher_wrote_for_is_who_dirtied_the_file(tmp_path, dirtied, of_13, of_14):
+    (told,) = explanations(live_run(tmp_path, {(0, 1500): flushing(*dirtied)}, [0, 1200]))
+    (cause,) = told.explanation.causes
+    expected = Counter({of_13: 72 * 512})
+    expected[of_14] += 16 * 512
+    expected["the filesystem"] += 16 * 512
+    expected["whom the flusher wrote for"] += 24 * 512
+    expected["mw1"] += 8 * 512
+    assert cause.request.ahead == {name: size for name, size in expected.items() if size}
 
 
 def test_a_sleep_that_spans_a_loss_is_no_evidence(tmp_path):
