@@ -17,6 +17,7 @@ import pytest
 from support.guestlab import Lab
 from support.processes import alive, descendants
 from support.quickruns import SECONDS
+from support.waiting import LIMIT_S
 
 from wblab.host.reaper import GUARD, NAME
 from wblab.lab.formats import EXPERIMENT
@@ -24,7 +25,6 @@ from wblab.lab.results import STAGED
 
 AT_ONCE = 2
 PARTIAL = f".{EXPERIMENT}.partial"  # a record that was being written
-LIMIT_S = 60.0  # for what should take an instant
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,7 @@ def kills(count: int, seed: int) -> list[Kill]:
     return [Kill(*kinds[number % len(kinds)], chance.uniform(0, 1.05)) for number in range(count)]
 
 
+@pytest.mark.timeout(1800)  # a quarter of a minute on an idle machine
 def test_twenty_kills(kernel, tmp_path):
     assert killed(kernel, tmp_path, kills(20, seed=1)) == []
 

@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from support.waiting import LIMIT_S, patience_s
 
 from wblab.core.errors import WblabError
 from wblab.lab.formats import CONSOLE, EXPERIMENT
@@ -56,7 +57,7 @@ def test_guest_hangs(lab, guest_program):
 
 def test_guest_hangs_at_power_off(lab, guest_program):
     guest_program(HANG_AT_POWER_OFF)
-    assert "powering off" in fails(lab, silence_s=3)
+    assert "powering off" in fails(lab, silence_s=patience_s())
 
 
 def test_exception_in_the_guest_is_the_reason(lab, guest_program):
@@ -145,7 +146,7 @@ def run_on_small_tmpfs(lab, small: Path, size: str, meanwhile: str = "true") -> 
     small.mkdir()
     script = f"mount -t tmpfs -o size={size} tmpfs '{small}' || exit; ({meanwhile}) & exec \"$@\""
     return subprocess.run(
-        [*namespace, "sh", "-c", script, "sh", *lab.command("--patience", "5s")],
+        [*namespace, "sh", "-c", script, "sh", *lab.command("--patience", "60s")],
         cwd=ROOT,
         env=os.environ | {"WBLAB_SHM": str(small)},
         capture_output=True,
@@ -175,7 +176,7 @@ def test_shared_memory_fills_up_during_the_run(lab, tmp_path):
 
 def test_several_runs_at_once_keep_apart(lab):
     processes = [lab.start("--name", f"run{number}") for number in range(3)]
-    outputs = [process.communicate(timeout=120) for process in processes]
+    outputs = [process.communicate(timeout=LIMIT_S) for process in processes]
     assert [process.returncode for process in processes] == [0, 0, 0], outputs
     digests = set()
     for output, _ in outputs:

@@ -119,12 +119,12 @@ def test_a_load_past_the_time_limit_is_named(disk, spec):
 def test_an_innocent_load_that_fails_ends_the_wait_at_once_unless_it_may(disk, spec):
     (disk / "w").symlink_to("/dev/full")
     write = {"kind": "write", "file": "w", "idle": "5ms"}
-    loads = {"w1": write, "l1": OFFENDER | {"wait": "300ms"}}
+    loads = {"w1": write, "l1": OFFENDER | {"wait": "2s"}}
     one, two = start_loads(spec(**loads), 0)
     began = time.monotonic()
     with pytest.raises(WblabError, match="the load w1 failed: No space left on device"):
         wait_for([two], time.monotonic_ns() + 20 * S, quiet, others=[one])
-    assert time.monotonic() - began < 0.3
+    assert time.monotonic() - began < 2  # before the offender begins
     wait_for([two], time.monotonic_ns() + 20 * S, quiet)
     may = replace(spec(**loads), may_fail=("w1",))
     running = start_loads(may, 0)
@@ -134,7 +134,7 @@ def test_an_innocent_load_that_fails_ends_the_wait_at_once_unless_it_may(disk, s
 
 
 def test_what_is_due_is_done_at_its_time_while_loads_run(disk, spec):
-    running = start_loads(spec(l1=OFFENDER | {"wait": "200ms"}), 0)
+    running = start_loads(spec(l1=OFFENDER | {"wait": "1s"}), 0)
     start_ns, done = time.monotonic_ns(), []
     agenda = deque(
         Due(start_ns + ms * 10**6, lambda ms=ms: done.append((ms, time.monotonic_ns()))) for ms in (0, 50, 60000)

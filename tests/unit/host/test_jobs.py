@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from support.waiting import wait_until
+from support.waiting import LIMIT_S, wait_until
 
 from wblab.core.errors import InputError, WblabError
 from wblab.host.jobs import UnforeseenError, all_of, working
@@ -137,7 +137,7 @@ def test_an_interrupt_ends_all(tmp_path, number):
     with subprocess.Popen(command, stderr=subprocess.DEVNULL, start_new_session=True) as process:
         wait_until(lambda: {path.name for path in tmp_path.iterdir()} == {"0", "1"})
         process.send_signal(number)
-        process.wait(timeout=60)
+        process.wait(LIMIT_S)
     wait_until(lambda: not members(process.pid))
     interrupted = set() if number == signal.SIGKILL else {"0.interrupted", "1.interrupted"}
     assert {path.name for path in tmp_path.iterdir()} == {"0", "1"} | interrupted
