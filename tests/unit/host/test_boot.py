@@ -167,6 +167,16 @@ def test_a_guest_that_never_speaks_hangs(guest, alive):
     assert nothing_left(one, alive)
 
 
+def test_what_watches_a_guest_does_not_excuse_its_silence(guest, reaper, monkeypatch):
+    """A guest that hangs was not ended on a busy machine: the reaper waits for a processor, too, and both counted."""
+    asked = []
+    monkeypatch.setattr(module, "waited_ns", lambda pids: asked.extend(pids) or 0)
+    silence_s = patience_s()
+    one = guest("note('guest'); say('disk')\nwhile True: time.sleep(60)", silence_s=silence_s)
+    assert one.reason().startswith(f"the guest hangs: nothing heard from it for {silence_s:g} s")
+    assert set(asked) == set(one.pids())
+
+
 def test_a_guest_that_falls_silent_is_reported_with_its_last_phase(guest, alive):
     silence_s = patience_s()
     one = guest("note('guest'); say('disk', 1_500_000_000)\nwhile True: pass", silence_s=silence_s)
