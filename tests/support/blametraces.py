@@ -134,13 +134,13 @@ class Story:
         """Give a request to the disk."""
         self._add(ns, _ISSUE, by, struct.pack("<IIQ8s", DEVICE, sectors, sector, b"W"))
 
-    def remap(self, ns: int, by: int, device: int, sector: int, *, sectors: int, to: int) -> None:
-        """Let a device hand a bio on to the disk, to another sector."""
-        self._add(ns, _REMAP, by, struct.pack("<IIQI4xQ", DEVICE, sectors, to, device, sector))
+    def remap(self, ns: int, by: int, device: int, sector: int, *, sectors: int, to: int, below: int = DEVICE) -> None:
+        """Let a device hand a bio on to a disk, to another sector."""
+        self._add(ns, _REMAP, by, struct.pack("<IIQI4xQ", below, sectors, to, device, sector))
 
-    def complete(self, ns: int, sector: int, sectors: int, by: int = 0) -> None:
+    def complete(self, ns: int, sector: int, sectors: int, by: int = 0, *, device: int = DEVICE) -> None:
         """Let the disk be done with a request."""
-        self._add(ns, _COMPLETE, by, struct.pack("<IIQ", DEVICE, sectors, sector))
+        self._add(ns, _COMPLETE, by, struct.pack("<IIQ", device, sectors, sector))
 
     def ended(self, ns: int, sector: int, by: int = 0) -> None:
         """Let the kernel be done with the end of a request."""

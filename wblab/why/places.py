@@ -22,28 +22,35 @@ def below(  # noqa: PLR0913, PLR0917 - columns
     handed: tuple[Numbers, Numbers, Numbers],
     ends: tuple[Numbers, Numbers, Numbers],
     done: Numbers,
-) -> tuple[Numbers, Numbers]:
-    """Return the devices of the pieces that were handed over, and where in the trace those were done with them.
+) -> tuple[Numbers, Numbers, Numbers]:
+    """Return what disks had of the pieces that were handed over: which piece, the device, and where it was done.
 
-    A device mapper, an array or a partition hands on to the one below (block_bio_remap), which alone is done with it.
+    A device mapper, an array or a partition hands on to the ones below (block_bio_remap), which alone are done with it:
+    a mirror to all of its disks. handed, ends: device, sector and place in the trace; done: where the device that it
+    was handed to was done with a piece, NEVER where it was not.
     """
-    device, sector, rank = (column.copy() for column in handed)
     move, new_sector = pieces(moves, unit)
     offset = new_sector - moves["sector"].astype(np.int64)[move]
     old = moves["old_dev"].astype(np.int64)[move], moves["old_sector"].astype(np.int64)[move] + offset
     new_device, move_rank = moves["dev"].astype(np.int64)[move], sequence.ranks(moves)[move]
-    done = done.copy()
+    level = np.arange(len(done)), *handed, done
+    found = []
     for _ in range(_MOST_STACKED):
-        open_rows = np.flatnonzero(done == NEVER)
-        key, known = same((device[open_rows], sector[open_rows]), old)
-        at = next_row(key, rank[open_rows], known, move_rank)
-        rows, at = open_rows[at >= 0], at[at >= 0]
-        if not len(rows):
-            break
-        device[rows], sector[rows], rank[rows] = new_device[at], new_sector[at], move_rank[at]
-        key, known = same((device[rows], sector[rows]), ends[:2])
-        done[rows] = next_rank(key, rank[rows], known, ends[2])
-    return device, done
+        row, device, sector, rank, done = level
+        key, known = same((device, sector), old)
+        is_open = done == NEVER
+        above = previous(known, move_rank, np.where(is_open, key, -1), rank)
+        moved = above >= 0
+        left = np.ones(len(row), bool)
+        left[above[moved]] = False
+        found.append((row[left], device[left], done[left]))
+        below_device, below_sector, below_rank = new_device[moved], new_sector[moved], move_rank[moved]
+        key, known = same((below_device, below_sector), ends[:2])
+        below_done = next_rank(key, below_rank, known, ends[2])
+        level = row[above[moved]], below_device, below_sector, below_rank, below_done
+    found.append((level[0], level[1], level[4]))
+    rows, devices, ranks = (np.concatenate(column) for column in zip(*found, strict=True))
+    return rows, devices, ranks
 
 
 def common_unit(*tables: tracecmd.Events) -> int:

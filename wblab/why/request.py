@@ -101,10 +101,11 @@ def named(recorded: Recorded, sizes: dict[Party, Bytes]) -> dict[str, Bytes]:
 
 def _whose(recorded: Recorded, party: Party) -> str:
     by = recorded.tasks.owner(party.submitter)
+    is_kernel = is_kernel_thread(by) and not recorded.tasks.load_of(party.submitter)
     if party.is_read:
-        return READ + (METADATA if is_kernel_thread(by) else by)
+        return READ + (METADATA if is_kernel else by)
     if party.owner == SUBMITTER:
-        return _of_threads(by, METADATA) if is_kernel_thread(by) else by
+        return _of_threads(by, METADATA) if is_kernel else by
     if party.owner == NOBODY:
         return _of_threads(by, METADATA)
     if party.owner == UNTOLD_OWNER:

@@ -167,7 +167,8 @@ def read_requests(trace: tracecmd.TraceFile, sequence: Sequence) -> tuple[Moved,
     device = device[bio]
     if moves is not None and len(moves):
         after = (end_device[end], end_sector, end_rank[end])
-        device, done = below(sequence, moves, unit, (device, sector, bio_rank[bio]), after, done)
+        row, device, done = below(sequence, moves, unit, (device, sector, bio_rank[bio]), after, done)
+        bio, sector = bio[row], sector[row]
     requests = _done(trace, sequence, (bios, bio_rank, bio), done)
     texts = bios["rwbs"].tolist()
     is_read = np.array(["R" in text for text in texts], bool)

@@ -11,7 +11,8 @@ from tracecmd.sequence import Sequence
 FORK = "sched_process_fork"
 _OF_A_TASK = re.compile(r"iou-(?:wrk|sqp)-(\d+)")  # io_uring's threads carry the pid of whom they work for (io-wq.c)
 _KERNEL = re.compile(
-    r"kworker/|jbd2/|xfs|loop\d|md\d+_|kswapd|kcompactd|dmcrypt|dm-|btrfs-|f2fs_|ksoftirqd|migration/|rcu"
+    r"kworker/|jbd2/|xfs(?:aild|-[a-z]+)/|loop\d+$|md\d+_(?:raid|resync)|kswapd\d|kcompactd\d|dmcrypt_write|"
+    r"btrfs-|f2fs_|ksoftirqd/|migration/|rcu_(?:preempt|sched|tasks)"
 )
 _MOST_PARENTS = 100
 
@@ -56,7 +57,7 @@ class Tasks:
 
 
 def is_kernel_thread(name: str) -> bool:
-    """Whether a task of this name is a thread of the kernel."""
+    """Whether a task of this name is a thread of the kernel. A program that has such a name is taken for one."""
     return bool(_KERNEL.match(name))
 
 

@@ -71,6 +71,40 @@ def test_a_device_above_the_disk_hands_on_and_its_bytes_count_for_the_disk(told)
     assert cause.request.ahead == {"mw1's dd": 9 * 4096, "the journal": 4096}
 
 
+def test_a_mirror_hands_on_to_all_of_its_disks_and_the_slow_one_is_what_is_waited_for(told):
+    story, fast, mirror = Story(dict(NAMES)), DEVICE + 32, DEVICE + 16
+    story.submit(0, L1, 40, 72, rwbs="WS", device=mirror)
+    for disk in (fast, DEVICE):
+        story.remap(0, FLUSHER, mirror, 40, sectors=72, to=40, below=disk)
+    story.submit(0, JOURNAL, 200, 8, rwbs="WSM", device=mirror)
+    for disk in (fast, DEVICE):
+        story.remap(0, FLUSHER, mirror, 200, sectors=8, to=200, below=disk)
+    story.switch(0, MW1, 0, stack=SHADOW)
+    story.complete(10 * MS, 40, 72, device=fast)
+    story.complete(20 * MS, 200, 8, device=fast)
+    story.complete(900 * MS, 40, 72)
+    story.complete(1000 * MS, 200, 8)
+    story.wake(1000 * MS, 0, MW1, SHADOW_ENDS)
+    story.switch(1000 * MS, 0, MW1)
+    (cause,) = one(told, story).causes
+    assert cause.request.device == DEVICE
+    assert cause.request.ahead == {"l1": 9 * 4096, "the journal": 4096}
+
+
+@pytest.mark.parametrize("name", ["xfs_io", "xfs1", "loop1d", "rcu", "dm-test", "md5sum"])
+def test_a_program_is_no_thread_of_the_kernel_for_its_name(told, name):
+    story = Story({**NAMES, DD: name})
+    story.submit(0, DD, 1000, 72, rwbs="WS")
+    story.submit(0, JOURNAL, 200, 8, rwbs="WSM")
+    story.switch(0, MW1, 0, stack=SHADOW)
+    story.complete(900 * MS, 1000, 72)
+    story.complete(1000 * MS, 200, 8)
+    story.wake(1000 * MS, 0, MW1, SHADOW_ENDS)
+    story.switch(1000 * MS, 0, MW1)
+    (cause,) = one(told, story).causes
+    assert cause.request.ahead == {name: 9 * 4096, "the journal": 4096}
+
+
 def test_a_disk_that_stands_still_is_seen_by_its_other_requests(told):
     story = Story(dict(NAMES))
     for at, sector in enumerate((1000, 1100, 1200, 1300)):

@@ -1,0 +1,57 @@
+"""Whose bytes a disk was done with first, and on which disk they lie: runs that were made so that it is known."""
+
+import pytest
+
+from wblab.why.explain import explain
+from wblab.why.recorded import read_recorded
+from wblab.why.words import of_cause
+
+DIRECT = "for i in 1 2 3; do dd if=/dev/zero of=d$i bs=4M count=4 oflag=direct & done; wait"
+READS = "for i in 1 2 3; do dd if=z of=/dev/null bs=1M iflag=direct & done; wait"
+
+
+def command(wait, text):
+    return f"{{kind='command', wait='{wait}', argv=['sh','-c','{text}']}}"
+
+
+def explained(run):
+    return explain(run, read_recorded(run))
+
+
+@pytest.mark.parametrize(
+    ("settings", "whose"),
+    [
+        ((f"load.l1={command('5s', DIRECT)}",), "l1's dd"),
+        (
+            (
+                "load.l1={kind='load',file='z',wait='0s',size='12MiB',block='64KiB'}",
+                f"load.r1={command('30s', READS)}",
+            ),
+            "read by r1's dd",
+        ),
+        (("load.l1.size=4KiB", f"load.xfs1={command('5s', DIRECT)}"), "xfs1's dd"),
+    ],
+    ids=["direct writes", "direct reads", "a load with a name of the kernel's"],
+)
+def test_direct_io_is_that_of_the_load_whose_children_ask_for_it(shared_lab, settings, whose):
+    found = explained(shared_lab.run("base-device", "load.l2.size=4KiB", *settings))
+    longest = max(found, key=lambda item: item.pause_ns)
+    ahead = longest.causes[0].request.ahead
+    assert longest.pause_ns > 1_000_000_000
+    assert ahead[whose] > 0.9 * sum(ahead.values())
+
+
+def test_what_is_dirty_is_for_the_slow_disk_and_the_fast_one_does_nothing(shared_lab):
+    found = explained(shared_lab.run("two-disks"))
+    fast = [
+        (item, cause)
+        for item in found
+        for cause in item.causes
+        if item.load.endswith("-fast") and cause.kind == "throttled"
+    ]
+    assert fast
+    assert all(cause.disk == "the disk *fast*" for _, cause in fast)
+    assert all(cause.places["the disk *slow*"] > 10 * cause.places["the disk *fast*"] for _, cause in fast)
+    idle = [(item, cause) for item, cause in fast if not cause.written]
+    assert idle
+    assert all("Meanwhile the disk *fast* was done with nothing." in of_cause(*each) for each in idle)
