@@ -21,6 +21,7 @@ from wblab.layers.pairs import Entered, read_entered
 from wblab.layers.phases import read_phases
 from wblab.layers.stages import DEVICE, FLUSH, read_disks
 from wblab.why.recorded import read_recorded
+from wblab.why.requests import device_number
 
 Key = TypeVar("Key")
 
@@ -89,11 +90,21 @@ def _taken_apart(run: Run, chosen: Iterable[LoadCycles]) -> list[LayeredCall]:
     trace, sequence = recorded.trace, recorded.sequence
     charge = Charge(
         recorded,
-        read_disks(trace, sequence, recorded.done, in_turn=isinstance(run.spec, Spec)),
+        read_disks(trace, sequence, recorded.done, _depths(run)),
         read_phases(trace, sequence),
     )
     entered = read_entered(trace, sequence)
     return [_layered(run, charge, entered, item, call) for item in chosen for call in calls(trace, sequence, item)]
+
+
+def _depths(run: Run) -> dict[int, int]:
+    """Return how many requests each disk of a guest does at once, by its device's number."""
+    disks = run.spec.disk if isinstance(run.spec, Spec) else {}
+    return {
+        device_number(run.disks[name].device): disk.depth
+        for name, disk in disks.items()
+        if disk.is_hardware and name in run.disks
+    }
 
 
 def _waits(item: LoadCycles) -> bool:

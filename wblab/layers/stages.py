@@ -1,8 +1,8 @@
 """The way of a request through the block layer: handed over, put into the queue, issued to the device, done."""
 
 from bisect import bisect_left
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
@@ -24,7 +24,7 @@ Marks = dict[Place, list[tuple[int, int]]]  # rank and ns of what happened there
 class Way:
     """The way of one request, in ns; what it did not pass, or is not known, is None.
 
-    begun_ns: when the device was done with the one before: until then it was at others. flushes: when flushes of its
+    begun_ns: when the device had a place for it: until then it was at others. flushes: when flushes of its
     device were under way, which count for a request that asked for one.
     """
 
@@ -66,7 +66,7 @@ class Disks:
     submitters: dict[int, int]  # of bios, by their rank
     asks_flush: frozenset[int]  # the ranks of bios that asked for a flush before or after themselves
     flushes: dict[int, tuple[tuple[int, int], ...]]  # by device: issued, done
-    in_turn: bool = False  # disks do one request after the other, as those of guests
+    depths: Mapping[int, int] = field(default_factory=dict)  # by device: how many requests it does at once, if known
 
     def way(self, row: int) -> Way:
         """Return the way of a row of `done`."""
@@ -92,11 +92,17 @@ class Disks:
         )
 
     def _begun_ns(self, row: int) -> int | None:
-        """Return when its device was done with the request before; None where that may do several at once."""
-        if not self.in_turn:
+        """Return when its device had a place for it, of those that it has; None where it had one at once.
+
+        All places are taken as long as so many requests that were issued before are not done.
+        """
+        done, depth = self.done, self.depths.get(int(self.done.device[row]), 0)
+        issued_ns, done_ns = int(done.issued_ns[row]), done.ts_ns
+        if not depth or issued_ns == NEVER:
             return None
-        before = np.flatnonzero((self.done.device[:row] == self.done.device[row]) & (self.done.size[:row] > 0))
-        return int(self.done.ts_ns[before[-1]]) if len(before) else None
+        sooner = (done.issued_ns < issued_ns) | ((done.issued_ns == issued_ns) & (np.arange(len(done_ns)) < row))
+        before = done_ns[(done.device == done.device[row]) & sooner & (done_ns > issued_ns) & (done.size > 0)]
+        return int(np.sort(before)[-depth]) if len(before) >= depth else None
 
     def _data(self, row: int) -> int | None:
         """Return the row at which a request's data were done: itself, or, of its last flush, an earlier one."""
@@ -108,8 +114,10 @@ class Disks:
         return last if last is not None and done.size[last] and int(done.first_rank[last]) in self.asks_flush else None
 
 
-def read_disks(trace: tracecmd.TraceFile, sequence: Sequence, done: Done, *, in_turn: bool = False) -> Disks:
-    """Return what the disks of a trace did with requests. in_turn: one after the other, as disks of guests do."""
+def read_disks(
+    trace: tracecmd.TraceFile, sequence: Sequence, done: Done, depths: Mapping[int, int] | None = None
+) -> Disks:
+    """Return what the disks of a trace did with requests. depths: how many each does at once, where that is known."""
     handed = submitted(trace)
     if handed is None:
         return Disks(done, {}, {}, {}, frozenset(), {})
@@ -122,7 +130,7 @@ def read_disks(trace: tracecmd.TraceFile, sequence: Sequence, done: Done, *, in_
         dict(zip(ranks, bios.pid.tolist(), strict=True)),
         frozenset(rank for rank, text in zip(ranks, bios["rwbs"].tolist(), strict=True) if "F" in text),
         _flushes(trace, sequence),
-        in_turn,
+        depths or {},
     )
 
 
