@@ -1,8 +1,12 @@
 """What several verbs share: options, each spelled once, and the run that they name."""
 
 import argparse
+import os
+import shlex
+import shutil
 import sys
-from collections.abc import Callable, Sequence
+import textwrap
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
@@ -18,6 +22,7 @@ Parser: TypeAlias = argparse.ArgumentParser | argparse._ArgumentGroup
 
 _RUN = "a run: its directory, the directory's name, or 'latest'"
 _MOST_JOBS = 1024
+_OF_COMMANDS = 4  # columns: a line that begins so far in is to be copied
 
 
 def add_run(parser: Parser, *, optional: bool = False, about: str = _RUN) -> None:
@@ -187,3 +192,35 @@ def traced(run: "Run", what: str, window: "Window | None" = None) -> "PageCache 
     except InputError as error:
         print(printable(f"wblab: {what} shows the loads alone: {error}"), file=sys.stderr)
         return None
+
+
+def run_line(run: "Run") -> str:
+    """Return of which run a verb speaks: its directory's name, and what it changes of its preset."""
+    from wblab.core.spec import Spec
+    from wblab.lab.changes import changes
+
+    if not isinstance(run.spec, Spec):
+        return f"Run {run.path.name}, live."
+    told = [f"seed {run.spec.seed}", *changes(run.spec)]
+    return f"Run {run.path.name}: {run.spec.name}, {', '.join(told)}."
+
+
+def shown_run(run: "Run") -> str:
+    """Return how a command names a run, as short as it can: by its name, where it is among the results."""
+    from wblab.lab.places import RESULTS
+
+    if run.path.parent.resolve() == RESULTS.resolve():
+        return run.path.name
+    path, below = str(run.path), os.path.relpath(run.path)
+    return shlex.quote(below if len(below) < len(path) and not below.startswith("..") else path)
+
+
+def print_wrapped(lines: "Iterable[str]") -> None:
+    """Print lines; on a terminal, wrap at words what is longer than that is wide. Commands, far in, stay whole."""
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
+    for line in map(printable, lines):
+        indent = " " * (len(line) - len(line.lstrip()))
+        if width and len(indent) < _OF_COMMANDS:
+            print("\n".join(textwrap.wrap(line, width, subsequent_indent=indent, break_long_words=False) or [""]))
+        else:
+            print(line)

@@ -6,7 +6,18 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from wblab.commands.common import add_bound, add_exp, add_json, add_run, named_run, traced
+from wblab.commands.common import (
+    add_bound,
+    add_exp,
+    add_json,
+    add_run,
+    named_run,
+    print_wrapped,
+    run_line,
+    shown_run,
+    traced,
+)
+from wblab.core.loads import KINDS, Load
 from wblab.core.units import NS_PER_S
 from wblab.lab.printable import printable
 from wblab.lab.tables import Table
@@ -45,6 +56,9 @@ def _pauses(arguments: argparse.Namespace) -> None:
     if arguments.json:
         print(json.dumps(report.to_json() | ({"causes_ns": causes} if arguments.causes else {}), indent=2))
     else:
+        print_wrapped(
+            [run_line(run), headline(report), f"    wblab why {shown_run(run)}    # why, and what ends it", ""]
+        )
         table(report).show()
         if causes:
             print()
@@ -83,6 +97,18 @@ def causes_table(causes: dict[str, dict[str, int]]) -> Table:
     return Table(rows, ("load", "cause", "paused s", "share"), frozenset((2, 3)))
 
 
+def headline(report: "PauseReport") -> str:
+    """Return which loads were stopped, for how long, and how often, of those that ought not to be."""
+    loads = [load for load in report.loads if KINDS.get(load.kind, Load).role == "innocent"]
+    stopped = sorted((load for load in loads if load.pauses), key=lambda load: -load.longest_pause_s)
+    spared = [load.name for load in loads if not load.pauses]
+    said = [
+        f"{load.name} was stopped for up to {load.longest_pause_s:.1f} s, {len(load.pauses)} times" for load in stopped
+    ]
+    said += [f"{' and '.join(spared)} never for over {report.bound_s:g} s"] if spared else []
+    return f"{'; '.join(said)}." if said else "No load was there that ought not to be stopped."
+
+
 def table(report: "PauseReport") -> Table:
     """Return the report as a table."""
     has_disks = any(load.disk for load in report.loads)
@@ -104,7 +130,9 @@ def table(report: "PauseReport") -> Table:
         for load in report.loads
     ]
     right = frozenset(range(len(first), len(heads)))
-    return Table(rows, (*heads, f"pauses over {report.bound_s:g} s, at"), right)
+    # What says least without the others goes first: the list, the kind, how many cycles in how long.
+    spare = (len(heads), 1, heads.index("cycles"), heads.index("duration s"))
+    return Table(rows, (*heads, f"pauses over {report.bound_s:g} s, at"), right, spare)
 
 
 def top_writers(report: "PauseReport") -> Iterator[str]:

@@ -6,15 +6,31 @@ from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from wblab.commands.common import add_bound, add_exp, add_json, add_kernel, add_run, named_run, results, traced, whole
+from wblab.commands.common import (
+    add_bound,
+    add_exp,
+    add_json,
+    add_kernel,
+    add_run,
+    named_run,
+    print_wrapped,
+    results,
+    run_line,
+    shown_run,
+    traced,
+    whole,
+)
 from wblab.lab.printable import printable
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from wblab.data.run import Run
+    from wblab.why.headline import Remedy
     from wblab.why.recorded import Recorded
     from wblab.why.told import Told
+
+_MOST_CAUSES = 5  # besides the first, that are told
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -49,6 +65,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_kernel(parser, "with --prove: the series that the run had")
     add_bound(parser)
     add_json(parser)
+    parser.add_argument(
+        "--evidence",
+        action="store_true",
+        help="every pause, with the kernel's functions and events that prove each sentence",
+    )
     parser.add_argument(
         "--html",
         action="store_true",
@@ -92,7 +113,8 @@ def _why(arguments: argparse.Namespace) -> None:
     elif arguments.json:
         print(json.dumps([_table(run, item) for item in found], indent=2))
     else:
-        print("\n".join(map(printable, _lines(run, found, arguments.bound))))
+        lines = _evidence if arguments.evidence else _answer
+        print_wrapped(lines(run, found, arguments.bound))
 
 
 def _write_pages(run: "Run", found: "list[Told]", bound: str) -> "Path":
@@ -110,17 +132,53 @@ def _write_pages(run: "Run", found: "list[Told]", bound: str) -> "Path":
     return path
 
 
-def _lines(run: "Run", found: "list[Told]", bound: str) -> list[str]:
+def _evidence(run: "Run", found: "list[Told]", bound: str) -> list[str]:
+    """Return every pause with what proves each sentence."""
     from wblab.why.words import sentences, total
 
-    if not found:
-        return [f"no pause over {bound}"]
     lines: list[str] = []
     for item in found:
         lines += [*sentences(item.explanation, partial(_event, run, item.recorded)), ""]
-    first = found[0].explanation
-    close_up = f"wblab timeline {run.path} --from {first.start_ns / 1e9:.3f}s --to {first.end_ns / 1e9:.3f}s"
-    return [*lines, *total([item.explanation for item in found]), f"look at pause {first.number}: {close_up}"]
+    return [*lines, *total([item.explanation for item in found])] if found else [f"no pause over {bound}"]
+
+
+def _answer(run: "Run", found: "list[Told]", bound: str) -> list[str]:
+    """Return the answer first: a sentence for each cause, what ends the first, and its longest pause in detail."""
+    from wblab.why.headline import groups, remedy, sentence
+    from wblab.why.words import sentences, total
+
+    if not found:
+        return [run_line(run), f"No pause over {bound}."]
+    explained = [item.explanation for item in found]
+    causes = groups(explained)
+    first, name = causes[0], shown_run(run)
+    lines = [run_line(run), "", sentence(first), *_ends(remedy(first), name, first.longest.blame), ""]
+    also = [f"Also: {sentence(group)}" for group in causes[1:]]
+    lines += also[:_MOST_CAUSES]
+    if len(also) > _MOST_CAUSES:
+        lines.append(f"And {len(also) - _MOST_CAUSES} causes more, of less time.")
+    lines += [""] if also else []
+    longest = first.longest
+    more = f", the longest of {len(first.items)} of one cause" if len(first.items) > 1 else ""
+    lines += [f"In detail{more}:", *sentences(longest), "", *total(explained)]
+    close_up = f"--from {longest.start_ns / 1e9:.3f}s --to {longest.end_ns / 1e9:.3f}s"
+    return [
+        *lines,
+        f"    wblab timeline {name} {close_up}    # look at it",
+        f"    wblab why {name} --evidence    # each pause, with what proves it; --html: as a page",
+    ]
+
+
+def _ends(known: "Remedy | None", name: str, blame: str) -> list[str]:
+    """Return what ends a pause, and the command to try that on its run."""
+    if known:
+        return [
+            f"What ended such pauses in the lab's runs: {known.what} ({known.measured}). Try it on this one:",
+            f"    wblab why {name} --prove --remedy {known.setting}",
+        ]
+    if blame == "not writeback":
+        return []
+    return ["The lab knows no setting that ends this. To see which load it takes:", f"    wblab why {name} --prove"]
 
 
 def _table(run: "Run", told: "Told") -> dict[str, Any]:

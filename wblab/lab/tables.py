@@ -1,5 +1,6 @@
 """Tables for people, laid out by rich: bold heads and as wide as the terminal; plain and never wrapped elsewhere."""
 
+import shutil
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,6 +12,8 @@ from wblab.lab.printable import printable
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
+_APART = 2  # letters between columns
+_WRAPPED = 24  # letters: so narrow a last column of words may be
 _UNWRAPPED = 10_000  # letters: where nobody says how wide a line may be, it is as wide as it must be
 
 
@@ -18,12 +21,14 @@ _UNWRAPPED = 10_000  # letters: where nobody says how wide a line may be, it is 
 class Table:
     """Rows of cells below their heads, if it has any; columns whose numbers are in `right` are aligned there.
 
-    Cells may be what others wrote: they are made fit to be printed, and are no markup.
+    Cells may be what others wrote: they are made fit to be printed, and are no markup. A terminal that is too narrow
+    gets fewer columns, never cut ones: those of `spare` go first, then the last ones.
     """
 
     rows: Sequence[Sequence[str]]
     heads: Sequence[str] = ()
     right: frozenset[int] = frozenset()
+    spare: tuple[int, ...] = ()
 
     def lines(self) -> list[str]:
         """Return the table as a file or a pipe gets it."""
@@ -34,16 +39,43 @@ class Table:
 
     def show(self) -> None:
         """Print the table on standard output."""
-        try:
-            show(self._rich())
-        except ImportError:
+        if not sys.stdout.isatty():
             print("\n".join(self.lines()))
+            return
+        fitting, left_out = self.within(shutil.get_terminal_size().columns)
+        try:
+            show(fitting._rich())
+        except ImportError:
+            print("\n".join(fitting.lines()))
+        if left_out:
+            print(f"({left_out} columns left out: in a wider terminal, or into a file, or with --json they are there)")
+
+    def within(self, width: int) -> "tuple[Table, int]":
+        """Return the table with as many columns as a width holds, and how many were left out."""
+        columns = max(map(len, self.rows), default=len(self.heads))
+        kept = list(range(columns))
+        widths = [max(len(printable(row[at])) for row in (self.heads, *self.rows) if at < len(row)) for at in kept]
+        for at in (*self.spare, *reversed(range(1, columns))):
+            if self._width([widths[each] for each in kept], kept[-1] not in self.right) <= width:
+                break
+            if at in kept and len(kept) > 1:
+                kept.remove(at)
+        rows = [[row[at] for at in kept if at < len(row)] for row in self.rows]
+        heads = [self.heads[at] for at in kept if at < len(self.heads)]
+        right = frozenset(place for place, at in enumerate(kept) if at in self.right)
+        return Table(rows, heads, right), columns - len(kept)
+
+    @staticmethod
+    def _width(widths: Sequence[int], last_wraps: bool) -> int:
+        """Return how wide columns are at least: a last one of words may be wrapped."""
+        last = min(widths[-1], _WRAPPED) if last_wraps else widths[-1]
+        return sum(widths[:-1]) + last + _APART * (len(widths) - 1)
 
     def _rich(self) -> "RenderableType":
         from rich.table import Table as RichTable
         from rich.text import Text
 
-        table = RichTable(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=bool(self.heads))
+        table = RichTable(box=None, pad_edge=False, padding=(0, _APART, 0, 0), show_header=bool(self.heads))
         columns = max(map(len, self.rows), default=len(self.heads))
         for place, head in enumerate([*self.heads, *[""] * (columns - len(self.heads))]):
             justify, is_last = "right" if place in self.right else "left", place == columns - 1

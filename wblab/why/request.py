@@ -17,7 +17,7 @@ from wblab.why.tasks import is_kernel_thread
 JOURNAL, METADATA, FLUSHER = "the journal", "the filesystem", "whom the flusher wrote for"
 READ = "read by "  # how the name of those begins whose reads are counted
 _FLUSHERS = "kworker/"
-_JOURNALS = ("jbd2/", "xfsaild/", "xfs-cil/", "xfs-log/")
+JOURNALS = ("jbd2/", "xfsaild/", "xfs-cil/", "xfs-log/")
 # A disk stands still that takes so many times as long for a request as for others of its size, and so much longer.
 _TIMES, _LONGER_NS = 4, NS_PER_S // 5
 
@@ -26,9 +26,10 @@ _TIMES, _LONGER_NS = 4, NS_PER_S // 5
 class Request:
     """The request with whose end a wait ended.
 
-    disk: in words. handed_ns: when the first of its bios was handed to the block layer; held_ns: for how long from then
-    on it was held back, before it was in the disk's queue. still_ns: for how long the disk stood still meanwhile.
-    ahead: the bytes that the disk was done with from handed_ns to its end, by whose they are; it is among them.
+    disk: in words; name: in the spec, empty where it is none of its disks. handed_ns: when the first of its bios was
+    handed to the block layer; held_ns: for how long from then on it was held back, before it was in the disk's queue.
+    still_ns: for how long the disk stood still meanwhile. ahead: the bytes that the disk was done with from handed_ns
+    to its end, by whose they are; it is among them.
     """
 
     device: int
@@ -38,6 +39,7 @@ class Request:
     done_ns: int
     ahead: dict[str, Bytes]
     disk: str = "the disk"
+    name: str = ""
     held_ns: int = 0
     still_ns: int = 0
 
@@ -53,6 +55,7 @@ def request_of(run: Run, recorded: Recorded, row: int) -> Request | None:
     queued_ns = min(int(column[data]) for column in (done.inserted_ns, done.issued_ns))
     return Request(
         disk=disk_of(run, device),
+        name=_name(run, device),
         device=device,
         sector=int(done.sector[row]),
         size=Bytes(int(done.size[data])),
@@ -70,6 +73,10 @@ def disk_of(run: Run, device: int) -> str:
     return (
         disk_words(run, names[0]) if names else f"the device {device >> MINOR_BITS}:{device & ((1 << MINOR_BITS) - 1)}"
     )
+
+
+def _name(run: Run, device: int) -> str:
+    return next((name for name, disk in run.disks.items() if device_number(disk.device) == device), "")
 
 
 def disk_words(run: Run, name: str) -> str:
@@ -114,4 +121,4 @@ def _whose(recorded: Recorded, party: Party) -> str:
 
 
 def _of_threads(by: str, otherwise: str) -> str:
-    return JOURNAL if by.startswith(_JOURNALS) else otherwise
+    return JOURNAL if by.startswith(JOURNALS) else otherwise

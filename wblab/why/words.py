@@ -15,12 +15,12 @@ _SMALL = 100_000  # bytes: less is not told in MB
 _LITTLE = 0.01  # of a pause: what is less is not told in words
 
 
-def sentences(item: Explanation, event: Callable[[int], str]) -> list[str]:
-    """Return what a pause was, a sentence a line, with what proves it below. event: that of a place, in words."""
+def sentences(item: Explanation, event: Callable[[int], str] | None = None) -> list[str]:
+    """Return what a pause was, a sentence a line, with what proves it below, if `event` tells that of a place."""
     lines = [f"{item.number}. {heading(item)}"]
     for cause in told(item):
         lines += [f"   {text}" for text in of_cause(item, cause)]
-        lines += [f"       {text}" for text in _proof(cause, event)]
+        lines += [f"       {text}" for text in _proof(cause, event)] if event else []
     lines += [f"   {text}" for text in _chained(item)]
     lines += [f"   {text}" for text in of_rest(item)]
     return lines
@@ -46,7 +46,7 @@ def of_cause(item: Explanation, cause: Cause) -> list[str]:
     if cause.request:
         lines.append(_request(cause.request))
     if cause.dirty:
-        lie = f" It lies on {_parts(cause.places)}." if len(cause.places) > 1 else ""
+        lie = f" They are for {_parts(cause.places)}." if len(cause.places) > 1 else ""
         lines.append(f"As that began, {_total(cause.dirty)} were dirty or being written: {_shares(cause.dirty)}.{lie}")
     if cause.written:
         lines.append(f"Meanwhile {cause.disk} was done with {_total(cause.written)}: {_shares(cause.written)}.")

@@ -53,3 +53,35 @@ def test_on_a_terminal_it_is_no_wider_than_that(columns):
     assert "\x1b[1m" in lines[0]
     assert len(lines) > 2
     assert max(map(len, lines[1:])) <= columns
+
+
+WIDE = Table(
+    [["mw-fast", "multiwrite", "12345", "7.353 s", "2.1 s (0.5), 3.1 s (1.2) and 7 more"]],
+    ["load", "kind", "cycles", "longest pause", "pauses over 0.3 s, at"],
+    frozenset({2, 3}),
+    spare=(4, 1),
+)
+
+
+@pytest.mark.parametrize("width", range(7, 100))
+def test_a_narrow_terminal_gets_fewer_columns_and_whole_numbers(width):
+    narrow, left_out = WIDE.within(width)
+    assert len(narrow.rows[0]) + left_out == 5
+    assert narrow.rows[0][0] == "mw-fast"
+    assert set(narrow.rows[0]) <= set(WIDE.rows[0])
+    numbers = [cell for cell in narrow.rows[0] if cell != WIDE.rows[0][4]]
+    assert sum(map(len, numbers)) <= width
+
+
+@pytest.mark.parametrize(
+    ("width", "heads"),
+    [
+        (90, ["load", "kind", "cycles", "longest pause", "pauses over 0.3 s, at"]),
+        (60, ["load", "kind", "cycles", "longest pause"]),
+        (32, ["load", "cycles", "longest pause"]),
+        (28, ["load", "cycles"]),
+        (10, ["load"]),
+    ],
+)
+def test_what_says_least_goes_first(width, heads):
+    assert WIDE.within(width)[0].heads == heads

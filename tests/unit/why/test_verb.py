@@ -23,14 +23,25 @@ def path(told):
     return str(run.path)
 
 
-def test_pauses_are_told_in_words_with_what_proves_them(path, capsys):
+def test_the_answer_comes_first_and_pauses_of_one_cause_are_told_once(path, capsys):
     assert main(["why", path]) == 0
+    said = capsys.readouterr().out
+    first, _, answer, *_ = said.split("\n")
+    assert first.startswith("Run run: base, seed 1")
+    assert answer.startswith("mw1 stopped for up to 0.60 s in openat, 2 times: ")
+    assert said.count(" was stopped for 0.600 s") == 1
+    assert "sys_openat > __ext4_new_inode" not in said
+    assert f"wblab timeline {path} --from 0.000s --to 0.700s" in said
+    assert f"wblab why {path} --evidence" in said
+
+
+def test_pauses_are_told_in_words_with_what_proves_them(path, capsys):
+    assert main(["why", path, "--evidence"]) == 0
     said = capsys.readouterr().out
     assert "1. mw1 was stopped for 0.600 s, in a round that began at 0.000 s." in said
     assert "in openat, it waited to change a block that the journal was writing (block 276, inode bitmap or" in said
     assert "sys_openat > __ext4_new_inode > do_get_write_access" in said
     assert "0.000000 s CPU0 mw1-7 block_buffer_wait: " in said
-    assert f"wblab timeline {path} --from 0.000s --to 0.700s" in said
 
 
 def test_one_pause_is_told_on_its_own(path, capsys):
@@ -50,7 +61,7 @@ def test_json_has_parts_that_add_up_and_the_events(path, capsys):
 
 def test_a_run_without_pauses_says_so(path, capsys):
     assert main(["why", path, "--bound", "2s"]) == 0
-    assert capsys.readouterr().out == "no pause over 2s\n"
+    assert capsys.readouterr().out.endswith(".\nNo pause over 2s.\n")
 
 
 def test_pauses_tell_their_causes(path, capsys):

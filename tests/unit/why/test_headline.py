@@ -1,0 +1,89 @@
+"""The answer in one sentence: who stopped whom, for how long, through what, and what ended such pauses."""
+
+from support.blametraces import Story
+from support.runs import MS
+
+from wblab.why.headline import groups, remedy, sentence
+
+from .conftest import MW1
+from .test_explain import FLUSHER, IRQ, L1, MUTEX, MUTEX_ENDS, SHADOW, SHADOW_ENDS, THROTTLED, TIMER, blocked, one
+from .test_parties import DD, JOURNAL, NAMES, NAP, NAP_ENDS, PIPE, TERMINATED
+
+
+def answer(told, story):
+    (group,) = groups([one(told, story)])
+    return sentence(group), remedy(group)
+
+
+def behind(submit):
+    story = Story(dict(NAMES))
+    story.fork(0, MW1, DD)
+    submit(story)
+    story.submit(0, JOURNAL, 200, 8, rwbs="WSM")
+    story.switch(0, MW1, 0, stack=SHADOW)
+    story.complete(900 * MS, 1000, 800)
+    story.complete(1000 * MS, 200, 8)
+    story.wake(1000 * MS, 0, MW1, SHADOW_ENDS)
+    story.switch(1000 * MS, 0, MW1)
+    return story
+
+
+def test_who_filled_the_queue(told):
+    def submit(story):
+        for page in range(100):
+            story.dirty(0, L1, 13, page)
+        story.submit(0, FLUSHER, 1000, 800, inode=13)
+
+    said, _ = answer(told, behind(submit))
+    assert said == (
+        "mw1 stopped for 1.0 s in openat, once: l1 had filled the queue of the device 98:0 with 0.4 MB, "
+        "and a request of 4 KiB, for which it waited, stood behind that."
+    )
+
+
+def test_who_read(told):
+    said, known = answer(told, behind(lambda story: story.submit(0, DD, 1000, 800, rwbs="RS")))
+    assert "mw1's dd had asked the device 98:0 to read 0.4 MB, and a request of 4 KiB" in said
+    assert known is None
+
+
+def test_who_is_near_the_limit(told):
+    story = Story(dict(NAMES))
+    for page in range(100):
+        story.dirty(0, L1, 13, page)
+    story.submit(0, FLUSHER, 1000, 8, inode=13)
+    blocked(story, 0, 900, THROTTLED, TIMER)
+    story.complete(950 * MS, 1000, 8)
+    said, known = answer(told, story)
+    assert "0.4 MB were dirty or being written, 100% by l1, and near the limit writers are held back" in said
+    assert known is None
+
+
+def test_a_lock_whose_holder_was_at_work_is_no_fault_of_writeback(told):
+    story = Story(dict(NAMES))
+    story.switch(0, MW1, L1, stack=MUTEX)
+    story.wake(1000 * MS, L1, MW1, MUTEX_ENDS)
+    story.switch(1000 * MS, L1, MW1)
+    assert answer(told, story)[0].endswith(": l1, which held it, was at work: no fault of writeback.")
+
+
+def test_one_that_was_stopped(told):
+    story = Story(dict(NAMES))
+    blocked(story, 0, 1000, ("schedule", "do_signal_stop", "get_signal"), ("prepare_signal", "sys_kill"), by=DD)
+    assert answer(told, story)[0] == "mw1 stopped for 1.0 s, once: somebody had stopped mw1."
+
+
+def test_what_no_trace_tells_is_said_to_be_unknown(told):
+    story = Story(dict(NAMES))
+    blocked(story, 0, 1000, PIPE, TERMINATED, by=DD)
+    assert "a signal cut off what it waited for, and the trace does not tell what that was" in answer(told, story)[0]
+    story = Story(dict(NAMES))
+    blocked(story, 0, 1000, ("schedule", "some_function"), ("other_function", *IRQ))
+    assert answer(told, story)[0].endswith(": why is not known.")
+
+
+def test_one_who_asks_again_and_again(told):
+    story = Story(dict(NAMES))
+    for at in range(0, 1000, 50):
+        blocked(story, at, at + 45, NAP, NAP_ENDS)
+    assert "slept again and again, as who asks whether something is done" in answer(told, story)[0]

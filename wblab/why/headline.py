@@ -1,0 +1,190 @@
+"""The answer of `wblab why` in one sentence for each cause: who stopped whom, for how long, through what."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from wblab.core.units import NS_PER_S, Bytes, format_bytes
+from wblab.why.account import ASLEEP, CUT_OFF, REQUEST, RUNNABLE, RUNNING, STOPPED, UNTOLD, Chain
+from wblab.why.blame import is_polling
+from wblab.why.explain import Cause, Explanation
+from wblab.why.request import JOURNAL, JOURNALS, READ, Request
+from wblab.why.tasks import is_kernel_thread
+
+_THROTTLED = "throttled"
+_HALF = 0.5
+_SMALL = 100_000  # bytes: less is not told in MB
+_MOST_LOADS = 3
+
+
+@dataclass(frozen=True)
+class Group:
+    """Pauses of one cause. items: in the order of time; longest: that of them; party: who stopped them, if known."""
+
+    items: tuple[Explanation, ...]
+    party: str
+
+    @property
+    def longest(self) -> Explanation:
+        """The longest of them."""
+        return max(self.items, key=lambda item: item.pause_ns)
+
+    @property
+    def pause_ns(self) -> int:
+        """How long all of them were."""
+        return sum(item.pause_ns for item in self.items)
+
+
+def groups(found: Iterable[Explanation]) -> list[Group]:
+    """Return pauses by cause: with what the most of each ended, and whose bytes stood before; the most time first."""
+    by: dict[tuple[str, ...], list[Explanation]] = {}
+    for item in found:
+        chain, request = _main(item)
+        cause = _throttled(item) if chain.links[-1][1] == _THROTTLED else None
+        disk = request.disk if request else cause.disk if cause else ""
+        by.setdefault((chain.end, _kind(chain), party(item), disk), []).append(item)
+    return sorted((Group(tuple(items), key[2]) for key, items in by.items()), key=lambda group: -group.pause_ns)
+
+
+def _main(item: Explanation) -> tuple[Chain, Request | None]:
+    """Return the chain that most of a pause was, and the request that it ended with."""
+    place = max(range(len(item.chains)), key=lambda at: item.chains[at].time_ns)
+    return item.chains[place], item.requests[place] if item.requests else None
+
+
+def _kind(chain: Chain) -> str:
+    return "" if chain.end == REQUEST else chain.links[-1][1]
+
+
+def party(item: Explanation) -> str:
+    """Return whose bytes stopped a pause's load, or who held it; empty where nobody did, or it is not known."""
+    chain, request = _main(item)
+    if request and request.still_ns < _HALF * (request.done_ns - request.handed_ns):
+        return next(iter(request.ahead), "")
+    if chain.links[-1][1] == _THROTTLED:
+        cause = _throttled(item)
+        return next(iter(cause.dirty), "") if cause else ""
+    return chain.links[-1][0] if len(chain.links) > 1 and chain.end in (RUNNING, RUNNABLE, ASLEEP) else ""
+
+
+def _throttled(item: Explanation) -> Cause | None:
+    return next((cause for cause in item.causes if cause.kind == _THROTTLED), None)
+
+
+def sentence(group: Group) -> str:
+    """Return who stopped whom, for how long and through what, of pauses of one cause."""
+    loads = list(dict.fromkeys(item.load for item in group.items))
+    calls = list(dict.fromkeys(item.causes[0].call for item in group.items if item.causes and item.causes[0].call))
+    times = "once" if len(group.items) == 1 else f"{len(group.items)} times"
+    upto = "for" if len(group.items) == 1 else "for up to"
+    where = f" in {_listed(calls)}" if calls else ""
+    return f"{_listed(loads)} stopped {upto} {_s(group.longest.pause_ns)}{where}, {times}: {_because(group)}."
+
+
+def _because(group: Group) -> str:  # noqa: PLR0911 - one for each way in which a chain ends
+    item = group.longest
+    chain, request = _main(item)
+    name, did = chain.links[-1]
+    held = f"{name}, which held {'it' if len(group.items) == 1 else 'them'}," if len(chain.links) > 1 else "it"
+    if chain.end == REQUEST:
+        return _behind(chain, request, len({each.load for each in group.items}) == 1)
+    if did == _THROTTLED:
+        return _at_the_limit(item)
+    if chain.end == RUNNING:
+        return f"{held} was at work: no fault of writeback" if len(chain.links) > 1 else "it was at work itself"
+    if chain.end == RUNNABLE:
+        return f"{held} could have run, but had no processor: no fault of writeback"
+    if chain.end == STOPPED:
+        return f"somebody had {'frozen its filesystem' if did == 'frozen' else f'stopped {name}'}"
+    if is_polling(item.chains, item.pause_ns):
+        return f"{name} slept again and again, as who asks whether something is done; for what, the trace cannot tell"
+    if chain.end == ASLEEP:
+        return f"{held} slept, by a timer of its own: no fault of writeback"
+    if chain.end == CUT_OFF:
+        return "a signal cut off what it waited for, and the trace does not tell what that was"
+    if chain.end == UNTOLD:
+        return "why is not known"
+    return f"{held} waited for a time to pass ({did})"
+
+
+def _behind(chain: Chain, request: Request | None, one: bool) -> str:
+    if request is None:
+        who = ("it" if one else "they") if len(chain.links) == 1 else _requester(chain.links[-1][0])
+        return f"a request for which {who} waited was with the disk"
+    took_ns, size = request.done_ns - request.handed_ns, format_bytes(request.size)
+    whose = _requester(chain.links[-1][0]) if len(chain.links) > 1 else ""
+    waited = f"a request of {size}{whose and f' of {whose}'}, for which {'it' if one else 'they'} waited,"
+    if request.still_ns > _HALF * took_ns:
+        return f"{request.disk} stood still for {_s(request.still_ns)}: it had requests and finished none"
+    if request.held_ns > _HALF * took_ns:
+        by = "io.max, dm-delay, or for want of a free request"
+        return f"{waited} was held back for {_s(request.held_ns)} before {request.disk} got it: by {by}"
+    first, total = next(iter(request.ahead), ""), sum(request.ahead.values())
+    if first.startswith(READ):
+        did = f"{first.removeprefix(READ)} had asked {request.disk} to read"
+    else:
+        did = f"{first or 'somebody'} had filled the queue of {request.disk} with"
+    share = request.ahead.get(first, 0) / total if total else 1
+    return f"{did} {_mb(round(share * total))}, and {waited} stood behind that"
+
+
+def _requester(name: str) -> str:
+    if name.startswith(JOURNALS):
+        return JOURNAL
+    return "a worker of the kernel" if is_kernel_thread(name) else name
+
+
+def _at_the_limit(item: Explanation) -> str:
+    cause = _throttled(item)
+    if cause is None or not cause.dirty:
+        return "the kernel held it back near the dirty limit"
+    first, total = next(iter(cause.dirty)), sum(cause.dirty.values())
+    share = f"{cause.dirty[first] / total:.0%}"
+    text = (
+        f"{_mb(total)} were dirty or being written, {share} of it by {first}, and near the limit writers are held back"
+    )
+    if len(cause.places) > 1:
+        most = next(iter(cause.places))
+        text += f". {_mb(cause.places[most])} of it were for {most}"
+        if cause.disk != most:
+            text += f", {_mb(cause.places.get(cause.disk, Bytes(0)))} for {cause.disk}, to which {item.load} writes"
+    return text
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """What ended such pauses in runs of the lab. setting: to try it with; measured: what became of which pause."""
+
+    what: str
+    setting: str
+    measured: str
+
+
+def remedy(group: Group) -> Remedy | None:
+    """Return what ended such pauses in the lab's runs; None where nothing is known to.
+
+    Measured by the matrices remedies and two-disks: docs/explanation/what-helps.md.
+    """
+    chain, request = _main(group.longest)
+    if chain.end == REQUEST and request and request.name and group.party and not group.party.startswith(READ):
+        if request.held_ns > _HALF * (request.done_ns - request.handed_ns):
+            return None
+        what = f"a queue of 4 requests for {request.disk}"
+        return Remedy(what, f"disk.{request.name}.queue.nr_requests=4", "15.6 s became 1.3 s")
+    cause = _throttled(group.longest) if chain.links[-1][1] == _THROTTLED else None
+    if cause and cause.places and (most := next(iter(cause.places))) != cause.disk and most.startswith("the disk *"):
+        name = most.removeprefix("the disk *").removesuffix("*")
+        return Remedy(f"a queue of 4 requests for {most}", f"disk.{name}.queue.nr_requests=4", "3.8 s became 0.06 s")
+    return None
+
+
+def _listed(words: Sequence[str]) -> str:
+    shown = list(words[:_MOST_LOADS]) + ([f"{len(words) - _MOST_LOADS} more"] if len(words) > _MOST_LOADS else [])
+    return " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]])) if shown else ""
+
+
+def _mb(size: int) -> str:
+    return f"{size / 1e6:.1f} MB" if size >= _SMALL else format_bytes(Bytes(size))
+
+
+def _s(time_ns: int) -> str:
+    return f"{time_ns / NS_PER_S:.1f} s" if time_ns >= NS_PER_S else f"{time_ns / NS_PER_S:.2f} s"
