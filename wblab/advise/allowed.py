@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from wblab.advise.remedies import Remedy, joined, read_remedies
+from wblab.advise.settings import settable
 from wblab.core.errors import InputError
 from wblab.lab.printable import printable
 from wblab.machine.writeback import memory_bytes
@@ -48,6 +50,26 @@ def check_advice(advice: "Advice") -> None:
             raise InputError(f"candidates.wanted: {candidate.name!r} sets one thing twice")
     if set(advice.site.known_by) != {*advice.site.disks, advice.site.device}:
         raise InputError("site.known_by: it is of other devices than the site")
+
+
+def check_remedy(candidate: "Candidate") -> None:
+    """Raise InputError unless a candidate sets what the lab's remedy of its name does: people read the name."""
+    settings = settable(_remedy(candidate.name))
+    for item in candidate.wanted:
+        if settings.get((item.where, item.key)) not in ("", item.value):
+            raise InputError(f"the advice is damaged: the remedy {candidate.name!r} of this lab does not set {item}")
+
+
+def _remedy(name: str) -> Remedy:
+    """Return the lab's remedy of a name, or the two that are joined in it. Raises InputError for another's."""
+    known = read_remedies()
+    if name in known:
+        return known[name]
+    for at, letter in enumerate(name):
+        one, other = known.get(name[:at]), known.get(name[at + 1 :])
+        if letter == "+" and one and other and (both := joined(one, other)):
+            return both
+    raise InputError(f"this lab has no remedy {name!r}: make a new advice with wblab advise --dir DIR")
 
 
 def _candidates(advice: "Advice") -> "Iterator[Candidate]":

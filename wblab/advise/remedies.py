@@ -32,7 +32,7 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9.+%-]{0,39}")
 _LEAST_REQUESTS = 4  # BLKDEV_MIN_RQ
 _LEAST_BYTES = 1 << 20  # with less the disk waits for its writers
 _EXPIRE, _PERIOD = "vm.dirty_expire_centisecs", "vm.dirty_writeback_centisecs"
-_NS_PER_CENTISECOND = NS_PER_S // 100
+NS_PER_CENTISECOND = NS_PER_S // 100
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,7 +173,7 @@ def _thresholds(remedy: Remedy, machine: Machine) -> Machine:
         background = min(background, max(given, _LEAST_BYTES // 2))
     background = min(background, dirty // 2) if remedy.dirty else background  # as the kernel would
     times = {_EXPIRE: remedy.expire, _PERIOD: remedy.period}
-    timers = {key: time_ns // _NS_PER_CENTISECOND for key, time_ns in times.items() if time_ns}
+    timers = {key: time_ns // NS_PER_CENTISECOND for key, time_ns in times.items() if time_ns}
     lower = {key: value for key, value in timers.items() if value < machine.timers.get(key, value + 1)}
     return replace(machine, dirty_bytes=dirty, background_bytes=background, timers=machine.timers | lower)
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from wblab.advise.remedies import Remedy
+from wblab.advise.remedies import NS_PER_CENTISECOND, Remedy
 from wblab.advise.site import Site
 from wblab.core.spec import Scheduler
 from wblab.twin.machine import WHOLE, Machine
@@ -53,6 +53,29 @@ class Wanted:
         allowed = NUMBERS.get((self.where, self.key), range(0))
         is_number = _NUMBER.fullmatch(text) is not None and int(text) in allowed
         return is_number and (self.key not in _OF_MEMORY or int(text) <= memory_bytes)
+
+
+def settable(remedy: Remedy) -> dict[tuple[Where, str], str]:
+    """Return all that a remedy may set, with the value where it gives that itself; '' where it depends on the machine.
+
+    Another scheduler has a queue of its own, which is set to be no longer than the one before.
+    """
+    requests = str(remedy.nr_requests) if remedy.nr_requests and not remedy.scheduler else ""
+    known: dict[tuple[Where, str], tuple[object, object]] = {
+        ("sysctl", "vm.dirty_bytes"): (remedy.dirty, ""),
+        ("sysctl", "vm.dirty_background_bytes"): (remedy.dirty or remedy.background, ""),
+        ("sysctl", "vm.dirty_expire_centisecs"): (remedy.expire, remedy.expire // NS_PER_CENTISECOND),
+        ("sysctl", "vm.dirty_writeback_centisecs"): (remedy.period, remedy.period // NS_PER_CENTISECOND),
+        ("queue", "scheduler"): (remedy.scheduler, remedy.scheduler),
+        ("queue", "nr_requests"): (remedy.nr_requests or remedy.queue or remedy.scheduler, requests),
+        ("queue", "wbt_lat_usec"): (remedy.wbt, remedy.wbt // 1000),
+        ("bdi", "max_ratio_fine"): (remedy.own_limit, ""),
+        ("bdi", "strict_limit"): (remedy.own_limit, 1),
+        ("slice", "MemoryHigh"): (remedy.memory_high, ""),
+        ("slice", "IOWriteBandwidthMax"): (remedy.io_max, ""),
+        ("slice", "IOWeight"): (remedy.io_weight, remedy.io_weight),
+    }
+    return {setting: str(value) for setting, (is_set, value) in known.items() if is_set}
 
 
 def impossible(remedy: Remedy, site: Site) -> str:

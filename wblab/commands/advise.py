@@ -59,6 +59,7 @@ def _advise(arguments: argparse.Namespace) -> None:
     if arguments.apply or arguments.undo:
         _change(arguments)
         return
+    from wblab.advise.allowed import check_remedy
     from wblab.commands.runs import begun
     from wblab.kernels import built_kernels
 
@@ -69,6 +70,8 @@ def _advise(arguments: argparse.Namespace) -> None:
     shelf = built_kernels(arguments.kernel)
     with begun(arguments, shelf, _planned(arguments, shelf), "wblab advise --resume") as (store, client):
         found = _run_rounds(store, client, arguments.jobs)
+    if found.choice.name:
+        check_remedy(found.advice.candidate(found.choice.name))  # before it is written and printed for root
     written = _write(found, arguments.out or store.path)
     if arguments.json:
         print(json.dumps(found.to_json() | {"written": [str(path) for path in written]}, indent=2))
@@ -100,6 +103,7 @@ def _run_rounds(store: "Store", client: "Client | None", jobs: int | None) -> "R
 
 def _change(arguments: argparse.Namespace) -> None:
     """Set a remedy, or undo what was set, and say what has become of each file."""
+    from wblab.advise.allowed import check_remedy
     from wblab.advise.apply import apply, undo
     from wblab.advise.record import advice_in
     from wblab.matrix.store import Store
@@ -109,7 +113,9 @@ def _change(arguments: argparse.Namespace) -> None:
         print(json.dumps({"undone": lines}, indent=2) if arguments.json else "\n".join(map(printable, lines)))
         return
     advice = advice_in(Store.open(_found(arguments)))
-    undone, applied = apply(advice.candidate(arguments.apply), advice)
+    candidate = advice.candidate(arguments.apply)
+    check_remedy(candidate)
+    undone, applied = apply(candidate, advice)
     if arguments.json:
         rows = [vars(item) | {"as_asked": item.is_as_asked} for item in applied]
         print(json.dumps({"undone": undone, "set": rows}, indent=2))

@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--guest", nargs="?", const="base", metavar="SPEC", help="run an experiment and watch its guest (default: base)"
     )
     parser.add_argument("--dir", type=Path, metavar="DIR", help="on this machine: also time small writes in DIR")
-    about = "on this machine: show this disk (sda), and no busier one; again for more"
+    about = "on this machine: show this disk (sda, loop7), and no busier one; again for more"
     parser.add_argument("--disk", action="append", default=[], metavar="NAME", help=about)
     parser.add_argument("--speed", type=float, metavar="N", help="replay so many times as fast (inf: at once)")
     add_settings(parser)

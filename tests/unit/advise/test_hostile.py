@@ -10,11 +10,13 @@ import pytest
 from support.advised import FILES, MACHINE, SITE
 
 from wblab.advise import apply as applying
+from wblab.advise import remedies
 from wblab.advise import site as sites
+from wblab.advise.allowed import check_remedy
 from wblab.advise.files import RULES, files_of, install_commands
 from wblab.advise.plan import plan
 from wblab.advise.record import advice_in, advice_of, packed
-from wblab.advise.remedies import parse_remedies
+from wblab.advise.remedies import parse_remedies, read_remedies
 from wblab.cli import main
 from wblab.matrix.store import Store
 
@@ -28,9 +30,18 @@ def directory(tree, tmp_path, monkeypatch):
     monkeypatch.setattr(applying.apply, "__defaults__", (tmp_path / "state",))
     monkeypatch.setattr(applying, "is_possible", lambda change, root: True)  # the tree is not below /sys
     monkeypatch.setattr(applying, "_require_root", lambda: None)
+    (tmp_path / "remedies").mkdir()
+    (tmp_path / "remedies/some.toml").write_text(
+        "".join(f"[{name}]\n{_toml(table)}" for name, table in REMEDIES.items())
+    )
+    monkeypatch.setattr(remedies, "REMEDIES", tmp_path / "remedies")
     planned = plan(MACHINE, SITE, parse_remedies(REMEDIES, {}), range(1, 3))
     advice = advice_of(planned, SITE, {"about": ("machine", "twin")})
     return Store.create(tmp_path / "exp", planned.matrix, {"": {"build_id": "b"}}, packed(advice)).path
+
+
+def _toml(table):
+    return "".join(f"{key} = {json.dumps(value)}\n" for key, value in table.items())
 
 
 def change(directory, at, value):
@@ -89,6 +100,34 @@ def test_no_other_key_and_no_other_value_is_set(directory, tree, capsys, monkeyp
         assert "advice.json is damaged: candidates.wanted: no remedy sets" in capsys.readouterr().err
     assert contents(tree) == FILES
     assert sorted(path.name for path in directory.iterdir()) == ["advice.json", "matrix.json", "runs"]
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [
+        ("it", {"where": "sysctl", "key": "vm.dirty_bytes", "value": "1048576"}),
+        ("it", {"where": "queue", "key": "nr_requests", "value": "5"}),
+        ("it", {"where": "queue", "key": "scheduler", "value": "bfq"}),
+        ("low", {"where": "bdi", "key": "max_ratio_fine", "value": "1"}),
+        ("it+low", {"where": "queue", "key": "wbt_lat_usec", "value": "1"}),
+        ("other", {"where": "queue", "key": "nr_requests", "value": "4"}),
+    ],
+)
+def test_a_name_sets_what_the_remedy_of_that_name_does(directory, tree, capsys, name, wanted):
+    change(directory, "candidates/1/name", name)
+    change(directory, "candidates/1/wanted", [wanted])
+    assert main(["advise", "--resume", str(directory), "--apply", name]) == 2
+    assert "does not set" in (said := capsys.readouterr().err) or "this lab has no remedy 'other'" in said
+    assert contents(tree) == FILES
+
+
+def test_all_that_the_lab_s_remedies_set_is_theirs():
+    planned = plan(replace(MACHINE, own_limit=1_000_000), SITE, read_remedies(), range(1, 3))
+    candidates = [*planned.candidates[1:], *(option.candidate for option in planned.pairs)]
+    assert len(candidates) > 50
+    for candidate in candidates:
+        check_remedy(candidate)
+        assert all(item.is_allowed(MACHINE.memory_bytes) for item in candidate.wanted)
 
 
 @pytest.mark.parametrize(
