@@ -1,0 +1,51 @@
+"""What is too much, look by look. That all of it is found, test_reaper asks, with processes that keep it."""
+
+import pytest
+
+from wblab.host import taken
+from wblab.host.held import Held
+from wblab.host.taken import Bounds, Look
+
+NOTHING = Held(0, 0, 0, 0, 0)
+HIDES = "its processes hide files that they hold in memory"
+
+
+@pytest.fixture
+def look(tmp_path, monkeypatch):
+    """Return what says what is too much where one process holds this."""
+    looked = Look(Bounds(own_bytes=500, memory_bytes=1 << 20, processes=3), tmp_path)
+    monkeypatch.setattr(taken, "private_bytes", lambda pids: 1000)
+
+    def excess(now):
+        monkeypatch.setattr(taken, "held", lambda pids, on: now)
+        return looked.excess([1])
+
+    return excess
+
+
+def test_the_guests_own_does_not_count(look):
+    room = (1 << 20) - 1000
+    assert look(Held(500 + room, 0, 0, 0, 0)) == ""
+    assert look(Held(501 + room, 0, 0, 0, 0)) == "its processes took more than 1 MiB of memory"
+
+
+def test_too_many_processes(tmp_path):
+    look = Look(Bounds(0, 0, 3), tmp_path)
+    assert look.excess([1, 2, 3, 4]) == "it had more than 3 processes"
+
+
+def test_who_may_not_be_looked_at_hides_something(look):
+    assert look(Held(0, 0, 0, 0, 1)) == HIDES
+
+
+@pytest.mark.parametrize(("what", "most"), [(Held(0, 1, 0, 0, 0), 3), (Held(0, 0, 1, 1, 0), 10)])
+def test_what_nobody_can_ask_about_may_be_there_for_an_instant(look, what, most):
+    for _ in range(3):
+        assert [look(what) for _ in range(most - 1)] == [""] * (most - 1)
+        assert look(NOTHING) == ""
+    assert [look(what) for _ in range(most)] == [""] * (most - 1) + [HIDES]
+
+
+@pytest.mark.parametrize("much", [Held(0, 0, 65, 1, 0), Held(0, 0, 0, 7, 0)])
+def test_too_many_sockets_and_descriptors_in_them(look, much):
+    assert look(much) == "its processes have too many sockets, pipes, or files in them"
