@@ -12,12 +12,23 @@ _LEAST_SHARE = 0.5  # of a window, that a capture must cover to be drawn in it
 
 @dataclass(frozen=True)
 class Capture:
-    """One of them: its trace, the span that it covers, and the longest pause in it."""
+    """One of them: its trace, the span that it covers, the longest pause in it, and where events were lost."""
 
     path: Path
     window: Window
     load: str
     pause: Window
+    lost: tuple[Window, ...] = ()
+
+    def known_ns(self, window: Window) -> int:
+        """Return how much of a window it has: what it covers, and did not lose on any processor."""
+        inside = Window(max(self.window.start_ns, window.start_ns), min(self.window.end_ns, window.end_ns))
+        known_ns, at_ns = max(0, inside.duration_ns), inside.start_ns
+        for lost in self.lost:  # in order; those of several processors may overlap
+            start_ns, end_ns = max(at_ns, lost.start_ns), min(inside.end_ns, lost.end_ns)
+            if end_ns > start_ns:
+                known_ns, at_ns = known_ns - (end_ns - start_ns), end_ns
+        return known_ns
 
 
 def captures(run: Run) -> list[Capture]:
@@ -28,6 +39,7 @@ def captures(run: Run) -> list[Capture]:
             Window(saved.start_ns, saved.end_ns),
             saved.load,
             Window(saved.pause_start_ns, saved.pause_end_ns),
+            tuple(Window(lost.start_ns, lost.end_ns) for lost in sorted(saved.lost)),
         )
         for saved in read_captures(run.path)
     ]
@@ -35,12 +47,8 @@ def captures(run: Run) -> list[Capture]:
 
 
 def capture_of(run: Run, window: Window) -> Capture | None:
-    """Return the capture that covers the most of a window, if it is half of it; else None. Raises InputError."""
-    best = max(captures(run), key=lambda capture: _shared_ns(capture.window, window), default=None)
-    if best is None or _shared_ns(best.window, window) < _LEAST_SHARE * window.duration_ns:
+    """Return the capture that has the most of a window, if it is half of it; else None. Raises InputError."""
+    best = max(captures(run), key=lambda capture: capture.known_ns(window), default=None)
+    if best is None or best.known_ns(window) < _LEAST_SHARE * window.duration_ns:
         return None
     return best
-
-
-def _shared_ns(one: Window, other: Window) -> int:
-    return max(0, min(one.end_ns, other.end_ns) - max(one.start_ns, other.start_ns))

@@ -19,9 +19,11 @@ def run(make_run):
 def saved(run):
     """Save a capture of a span in ms."""
 
-    def save(number, start_ms, end_ms):
+    def save(number, start_ms, end_ms, *lost_ms):
         said = {"number": number, "load": "w1", "pause_start_ns": start_ms * MS, "pause_end_ns": end_ms * MS}
         said |= {"start_ns": start_ms * MS, "end_ns": end_ms * MS}
+        if lost_ms:
+            said |= {"lost": [{"start_ns": start * MS, "end_ns": end * MS} for start, end in lost_ms]}
         (run.path / f"trace.pause-{number}.json").write_text(json.dumps(said))
 
     return save
@@ -43,6 +45,19 @@ def test_a_window_is_drawn_from_the_capture_that_covers_half_of_it(run, saved, w
     saved(2, 500, 900)
     found = capture_of(run, Window(window[0] * MS, window[1] * MS))
     assert (found.path.name if found else None) == name
+
+
+def test_what_was_lost_is_not_had(run, saved):
+    """Spans of several processors overlap; of what they share, nothing is lost twice."""
+    saved(1, 100, 900, (450, 600), (200, 500), (0, 120), (250, 300))
+    (capture,) = captures(run)
+    assert capture.known_ns(Window(0, 1000 * MS)) == (800 - 20 - 400) * MS
+    assert capture.known_ns(Window(550 * MS, 700 * MS)) == 100 * MS
+    assert capture.known_ns(Window(1000 * MS, 1100 * MS)) == 0
+    saved(2, 400, 900)
+    found = capture_of(run, Window(300 * MS, 800 * MS))
+    assert found
+    assert found.path.name == "trace.pause-2.dat"
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", '{"start_ns": "x"}'])
