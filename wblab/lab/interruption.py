@@ -21,6 +21,8 @@ def interruptible() -> Iterator[None]:
     prints an exception and goes on.
     """
     signal.signal(signal.SIGTERM, _interrupt)
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     before = sys.unraisablehook
 
     def again_if_dropped(unraisable: "UnraisableHookArgs") -> None:

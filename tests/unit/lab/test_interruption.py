@@ -45,3 +45,35 @@ def test_other_exceptions_there_are_told_as_ever():
     code += " del thing\n"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "ZeroDivisionError" in done.stderr
+
+
+BEGINNING = """
+import builtins, os, signal, sys, time
+import wblab.__main__
+
+def interrupted(name, *rest, real=builtins.__import__):
+    if name == "wblab.cli":
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(40)
+    return real(name, *rest)
+
+builtins.__import__ = interrupted
+wblab.__main__.main(["--version"])
+"""
+END = """
+import atexit, os, signal, sys, time
+from wblab.__main__ import main
+
+def late():
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(40)
+
+atexit.register(late)
+sys.exit(main(["kernel", "list"]))
+"""
+
+
+@pytest.mark.parametrize("program", [BEGINNING, END], ids=["while the lab is imported", "as Python ends"])
+def test_an_interrupt_outside_of_a_verb_is_one_line(program):
+    done = subprocess.run([sys.executable, "-c", program], check=False, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (130, "wblab: interrupted\n")

@@ -55,7 +55,7 @@ def test_who_is_near_the_limit(told):
     blocked(story, 0, 900, THROTTLED, TIMER)
     story.complete(950 * MS, 1000, 8)
     said, known = answer(told, story)
-    assert "0.4 MB were dirty or being written, 100% by l1, and near the limit writers are held back" in said
+    assert "0.4 MB were dirty or being written, 100% of it by l1, and near the limit writers are held back" in said
     assert known is None
 
 
