@@ -5,7 +5,7 @@ import os
 import pytest
 
 from wblab.machine import trust
-from wblab.machine.trust import distrust, distrust_any
+from wblab.machine.trust import distrust, distrust_any, distrust_new
 
 
 @pytest.fixture
@@ -87,3 +87,16 @@ def test_what_is_missing_and_links_in_a_circle_are_errors(place):
     (place / "y").symlink_to("x")
     with pytest.raises(OSError, match="symbolic links"):
         distrust(place / "x")
+
+
+def test_of_what_is_to_be_made_the_way_that_is_there_counts(place):
+    assert distrust_new(place / "a/b") == distrust_new(place / "a/b/c/d") == ""
+    (place / "a").chmod(0o1777)
+    assert distrust_new(place / "a/new/c") == ""  # nobody else may exchange what we make there, as in /tmp
+    assert distrust_new(place / "a") != ""
+    (place / "a").chmod(0o777)
+    assert distrust_new(place / "a/new") == f"others than its owner may write to {place / 'a'}"
+    assert distrust_new(place / "link/new") == f"others than its owner may write to {place / 'a'}"
+    (place / "nowhere").symlink_to("nothing")
+    with pytest.raises(FileNotFoundError):
+        distrust_new(place / "nowhere/new")
