@@ -89,11 +89,15 @@ def test_what_is_missing_and_links_in_a_circle_are_errors(place):
         distrust(place / "x")
 
 
-def test_of_what_is_to_be_made_the_way_that_is_there_counts(place):
+def test_of_what_is_to_be_made_the_way_that_is_there_counts(place, monkeypatch):
+    monkeypatch.setattr(trust, "_PROTECTIONS", [place / "protected"])
+    (place / "protected").write_text("1\n")
     assert distrust_new(place / "a/b") == distrust_new(place / "a/b/c/d") == ""
     (place / "a").chmod(0o1777)
     assert distrust_new(place / "a/new/c") == ""  # nobody else may exchange what we make there, as in /tmp
     assert distrust_new(place / "a") != ""
+    (place / "protected").write_text("0\n")  # then a link that somebody puts there first is followed
+    assert distrust_new(place / "a/new/c") == f"others than its owner may write to {place / 'a'}"
     (place / "a").chmod(0o777)
     assert distrust_new(place / "a/new") == f"others than its owner may write to {place / 'a'}"
     assert distrust_new(place / "link/new") == f"others than its owner may write to {place / 'a'}"
