@@ -76,13 +76,14 @@ def add_jobs(parser: Parser) -> None:
 
 
 def add_workers(parser: argparse.ArgumentParser) -> None:
-    """Add --kernel, for cells that name a path, --jobs and --cluster: what may be run, and where."""
+    """Add --kernel, --jobs and --cluster: what is run, and where."""
     parser.add_argument(
         "--kernel",
         action="append",
         default=[],
-        metavar="PATH",
-        help="a path that its cells name and may run; again for more",
+        metavar="SERIES|PATH",
+        help="the guests': a series (wblab kernel list) or a path (default: the spec's). Where runs name kernels, a "
+        "path that they name and may run; again for more",
     )
     add_where(parser)
 

@@ -77,12 +77,13 @@ def _planned(arguments: argparse.Namespace, shelf: "Shelf", directory: Path | No
     from wblab.explore.record import read_record, record_of, written
     from wblab.explore.sample import sample
     from wblab.lab.formats import DESIGN
-    from wblab.matrix.begin import check_kernels, described
+    from wblab.matrix.begin import check_kernels, described, with_kernel
     from wblab.matrix.store import Store
 
     if directory:
         read_record(directory)
         store = Store.open(directory)
+        with_kernel(store.matrix, arguments.kernel, begun=True)
         check_kernels(store, shelf)
         return Planned(store.matrix, store.kernels, store)
     path = find_design(arguments.design)
@@ -92,16 +93,19 @@ def _planned(arguments: argparse.Namespace, shelf: "Shelf", directory: Path | No
         matrix = planned(design, points, path.parent)
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
+    matrix = with_kernel(matrix, arguments.kernel)
     return Planned(matrix, described(matrix, shelf), beside={DESIGN: written(record_of(design, points))})
 
 
 def _repeat(arguments: argparse.Namespace, directory: Path) -> None:
     from wblab.commands.rerun import repeat
     from wblab.kernels import built_kernels
+    from wblab.matrix.begin import with_kernel
     from wblab.matrix.cells import run_name
     from wblab.matrix.store import Store
 
     store = Store.open(directory)
+    with_kernel(store.matrix, arguments.kernel, begun=True)
     if arguments.row >= len(store.matrix.cells):
         raise InputError(f"--row {arguments.row}: {directory} has the rows 0 to {len(store.matrix.cells) - 1}")
     run = store.runs / run_name(store.matrix.cells[arguments.row], store.matrix.seeds[0])

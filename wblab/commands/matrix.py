@@ -44,7 +44,7 @@ def _matrix(arguments: argparse.Namespace) -> None:
 def _planned(arguments: argparse.Namespace, shelf: "Shelf") -> "Planned":
     from wblab.commands.runs import Planned, named
     from wblab.kernels import list_kernels
-    from wblab.matrix.begin import check_kernels, described
+    from wblab.matrix.begin import check_kernels, described, with_kernel
     from wblab.matrix.plan import MAX_RUNS, find_matrix, read_matrix
     from wblab.matrix.store import Store
 
@@ -54,12 +54,14 @@ def _planned(arguments: argparse.Namespace, shelf: "Shelf") -> "Planned":
         if arguments.seeds is not None:
             raise InputError("--seeds: a matrix is resumed with the seeds that it was begun with")
         store = Store.open(named(arguments))
+        with_kernel(store.matrix, arguments.kernel, begun=True)
         check_kernels(store, shelf)
         return Planned(store.matrix, store.kernels, store)
     if (arguments.seeds or 0) > MAX_RUNS:
         raise InputError(f"--seeds: {arguments.seeds} is not between 1 and {MAX_RUNS}")
     built = [listed.series for listed in list_kernels() if listed.kernel]
     matrix = read_matrix(find_matrix(arguments.spec), built=built, seeds=range(1, (arguments.seeds or 0) + 1))
+    matrix = with_kernel(matrix, arguments.kernel)
     return Planned(matrix, described(matrix, shelf))
 
 

@@ -1,12 +1,13 @@
 """What is looked at before a matrix begins or goes on: its kernels, and whether its cells can run."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from wblab.core.errors import InputError
 from wblab.core.tables import to_table
 from wblab.host.request import Request, ready, suited
-from wblab.kernels import Shelf
+from wblab.kernels import Shelf, full_name
 from wblab.matrix.plan import Matrix
 from wblab.matrix.store import Store
 from wblab.matrix.work import Order, own_program, same_kernel
@@ -18,6 +19,24 @@ def described(matrix: Matrix, shelf: Shelf) -> Kernels:
     """Return the kernels of a matrix that is to begin. Raises InputError for one that is not built."""
     names = dict.fromkeys(cell.spec.kernel for cell in matrix.cells)
     return {name: shelf(name).describe() for name in names}
+
+
+def with_kernel(matrix: Matrix, given: Sequence[str], *, begun: bool = False) -> Matrix:
+    """Return a matrix whose runs use the kernel that is given, where its cells do not name it already.
+
+    given: series, variants or paths; several only of those that its cells name, as paths may be run only if they are
+    given. begun: whether it has runs already. Raises InputError for what no cell can use.
+    """
+    names = {cell.spec.kernel for cell in matrix.cells}
+    wanted = [name for name in map(full_name, given) if name not in names]
+    if not wanted:
+        return matrix
+    if begun or len(given) > 1 or len(names) > 1 or any("kernel" in cell.levels for cell in matrix.cells):
+        told = ", ".join(sorted(name or "the default kernel" for name in names))
+        why = "it was begun with" if begun else "its runs name"
+        raise InputError(f"--kernel {wanted[0]}: no run of {matrix.name} uses it: {why} {told}: leave --kernel out")
+    cells = tuple(replace(cell, spec=replace(cell.spec, kernel=wanted[0])) for cell in matrix.cells)
+    return replace(matrix, cells=cells)
 
 
 def check_kernels(store: Store, shelf: Shelf) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from wblab.core.errors import InputError
 from wblab.kernels import Kernel
-from wblab.matrix.begin import check_kernels, described, orders, requests
+from wblab.matrix.begin import check_kernels, described, orders, requests, with_kernel
 
 BUILD = "a" * 64
 
@@ -75,3 +75,21 @@ def test_workers_are_asked_about_every_cell(make_matrix, shelf):
     found = orders(matrix, described(matrix, shelf))
     assert [order.build_id[0] for order in found] == ["a", "b"]
     assert [order.unpacked() for order in found] == [cell.spec for cell in matrix.cells]
+
+
+def test_a_kernel_that_is_given_is_that_of_all_runs(make_matrix):
+    matrix = with_kernel(make_matrix({"disk.write_bps": ["1M", "2M"]}), ["6.12"])
+    assert {cell.spec.kernel for cell in matrix.cells} == {"6.12"}
+
+
+def test_without_one_and_where_cells_name_it_nothing_changes(make_matrix):
+    matrix = make_matrix({"kernel": ["7.3", "6.12"]})
+    assert with_kernel(matrix, []) == with_kernel(matrix, ["6.12"]) == with_kernel(matrix, ["6.12", "7.3"]) == matrix
+
+
+@pytest.mark.parametrize("given", [["6.1"], ["6.12", "6.1"]])
+def test_a_kernel_that_no_run_uses_is_refused(make_matrix, given):
+    with pytest.raises(InputError, match=r"--kernel 6.1: no run of m uses it: its runs name 6.12, 7.3: leave"):
+        with_kernel(make_matrix({"kernel": ["7.3", "6.12"]}), given)
+    with pytest.raises(InputError, match="it was begun with the default kernel"):
+        with_kernel(make_matrix(), ["6.1"], begun=True)
