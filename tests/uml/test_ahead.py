@@ -1,5 +1,7 @@
 """Whose bytes a disk was done with first, and on which disk they lie: runs that were made so that it is known."""
 
+from pathlib import Path
+
 import pytest
 
 from wblab.why.explain import explain
@@ -55,3 +57,43 @@ def test_what_is_dirty_is_for_the_slow_disk_and_the_fast_one_does_nothing(shared
     idle = [(item, cause) for item, cause in fast if not cause.written]
     assert idle
     assert all("Meanwhile the disk *fast* was done with nothing." in of_cause(*each) for each in idle)
+
+
+@pytest.fixture(scope="module")
+def held(shared_lab):
+    """What is held back by a delay, by a loop device's disk and by a group's limit, in one run."""
+    return explained(shared_lab.run(str(Path(__file__).with_name("held.toml"))))
+
+
+def requests_of(found, load):
+    longest = max((item for item in found if item.load == load), key=lambda item: item.pause_ns)
+    causes = [cause.request for cause in longest.causes]
+    return [request for request in (*longest.requests, *causes) if request]
+
+
+def test_a_device_that_delays_is_named_and_nobodys_bytes_are_to_blame(held):
+    (longest,) = [item for item in held if item.load == "w-delayed"][:1]
+    on_it = [
+        (chain, request)
+        for chain, request in zip(longest.chains, longest.requests, strict=True)
+        if request and request.disk == "the disk *below*"
+    ]
+    assert sum(chain.time_ns for chain, _ in on_it) > 0.9 * longest.pause_ns
+    for _, request in on_it:
+        assert request.held_by == "by the disk *delayed*, which delays each request by 600 ms (dm-delay)"
+        assert 10 * request.held_ns > 9 * (request.done_ns - request.handed_ns)
+        assert sum(request.ahead.values()) < 64 << 10
+
+
+def test_under_io_max_it_is_the_bytes_of_the_group_that_were_before(held):
+    longest = max(requests_of(held, "w-limited"), key=lambda request: request.done_ns - request.handed_ns)
+    assert longest.held_by == "by io.max of the group *few*"
+    assert longest.ahead["l-limited's dd"] > 0.9 * sum(longest.ahead.values())
+
+
+def test_what_a_loop_device_writes_to_its_file_is_of_who_wrote_to_the_device(held):
+    longest = max(requests_of(held, "w-loop"), key=lambda request: request.done_ns - request.handed_ns)
+    assert longest.below == "the disk *slow*"
+    assert longest.ahead["l-loop"] > 0.9 * sum(longest.ahead.values())
+    assert not any("kworker" in name for request in requests_of(held, "w-loop") for name in request.ahead)
+    assert all(not request.still_ns for request in requests_of(held, "w-loop"))

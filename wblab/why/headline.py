@@ -115,14 +115,14 @@ def _behind(chain: Chain, request: Request | None, one: bool) -> str:
     waited = f"a request of {size}{whose and f' of {whose}'}, for which {'it' if one else 'they'} waited,"
     if request.still_ns > _HALF * took_ns:
         return f"{request.disk} stood still for {_s(request.still_ns)}: it had requests and finished none"
-    if request.held_ns > _HALF * took_ns:
-        by = "io.max, dm-delay, or for want of a free request"
-        return f"{waited} was held back for {_s(request.held_ns)} before {request.disk} got it: by {by}"
     first, total = next(iter(request.ahead), ""), sum(request.ahead.values())
+    if request.is_limited:
+        behind = f", behind {_mb(request.ahead[first])} of {first}" if total > 2 * request.size else ""
+        return f"{waited} was held back for {_s(request.held_ns)}, {request.held_by}{behind}"
     if first.startswith(READ):
-        did = f"{first.removeprefix(READ)} had asked {request.disk} to read"
+        did = f"{first.removeprefix(READ)} had asked {request.below} to read"
     else:
-        did = f"{first or 'somebody'} had filled the queue of {request.disk} with"
+        did = f"{first or 'somebody'} had filled the queue of {request.below} with"
     share = request.ahead.get(first, 0) / total if total else 1
     return f"{did} {_mb(round(share * total))}, and {waited} stood behind that"
 
@@ -166,9 +166,9 @@ def remedy(group: Group) -> Remedy | None:
     """
     chain, request = _main(group.longest)
     if chain.end == REQUEST and request and request.name and group.party and not group.party.startswith(READ):
-        if request.held_ns > _HALF * (request.done_ns - request.handed_ns):
+        if request.is_limited:
             return None
-        what = f"a queue of 4 requests for {request.disk}"
+        what = f"a queue of 4 requests for {request.below}"
         return Remedy(what, f"disk.{request.name}.queue.nr_requests=4", "15.6 s became 1.3 s")
     cause = _throttled(group.longest) if chain.links[-1][1] == _THROTTLED else None
     if cause and cause.places and (most := next(iter(cause.places))) != cause.disk and most.startswith("the disk *"):

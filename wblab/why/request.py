@@ -9,6 +9,7 @@ from wblab.core.units import NS_PER_S, Bytes
 from wblab.data.run import Run
 from wblab.why.flushed import NOBODY
 from wblab.why.flushed import UNTOLD as UNTOLD_OWNER
+from wblab.why.limits import below, device_name, hold_of, is_hardware
 from wblab.why.places import NEVER
 from wblab.why.recorded import Recorded
 from wblab.why.requests import MINOR_BITS, SUBMITTER, Party, device_number
@@ -26,10 +27,13 @@ _TIMES, _LONGER_NS = 4, NS_PER_S // 5
 class Request:
     """The request with whose end a wait ended.
 
-    disk: in words; name: in the spec, empty where it is none of its disks. handed_ns: when the first of its bios was
-    handed to the block layer; held_ns: for how long from then on it was held back, before it was in the disk's queue.
-    still_ns: for how long the disk stood still meanwhile. ahead: the bytes that the disk was done with from handed_ns
-    to its end, by whose they are; it is among them.
+    disk: in words. handed_ns: when the first of its bios was
+    handed to the block layer; held_ns: for how long from then on it was held back, before it was in the disk's queue,
+    and held_by: by what, in words. still_ns: for how long the disk stood still meanwhile. ahead: the bytes that the
+    disk was done with from handed_ns to its end, by whose they are; it is among them. Of one that a delay held back for
+    most of the time, from when it was in the queue; that a group's limit did, those of the group. below: the disk that
+    was done with those, in words: itself, or that of a loop device's file; name: that one's in the spec, empty where it
+    is none of its disks. is_limited: a limit held it for most of the time, which no shorter queue changes.
     """
 
     device: int
@@ -42,6 +46,9 @@ class Request:
     name: str = ""
     held_ns: int = 0
     still_ns: int = 0
+    held_by: str = ""
+    is_limited: bool = False
+    below: str = "the disk"
 
 
 def request_of(run: Run, recorded: Recorded, row: int) -> Request | None:
@@ -53,17 +60,29 @@ def request_of(run: Run, recorded: Recorded, row: int) -> Request | None:
     device, first, end = int(done.device[row]), int(done.first_rank[data]), int(done.rank[row])
     handed_ns, done_ns = int(done.first_ns[data]), int(done.ts_ns[row])
     queued_ns = min(int(column[data]) for column in (done.inserted_ns, done.issued_ns))
+    held_ns = max(0, queued_ns - handed_ns) if queued_ns != NEVER else 0
+    hold = hold_of(run, recorded, data, held_ns)
+    is_limited = hold.is_limit and 2 * held_ns > done_ns - handed_ns
+    if is_limited and hold.delays:
+        first = max(first, done.rank_at(queued_ns))
+    bottom = below(run, device)
+    ahead = recorded.moved.ahead(bottom, first, end)
+    if is_limited and hold.loads:
+        ahead = {party: size for party, size in ahead.items() if _load(recorded, party) in hold.loads}
     return Request(
         disk=disk_of(run, device),
-        name=_name(run, device),
+        name=device_name(run, bottom),
         device=device,
         sector=int(done.sector[row]),
         size=Bytes(int(done.size[data])),
         handed_ns=handed_ns,
         done_ns=done_ns,
-        held_ns=max(0, queued_ns - handed_ns) if queued_ns != NEVER else 0,
-        still_ns=_still_ns(recorded, device, handed_ns, done_ns),
-        ahead=named(recorded, recorded.moved.ahead(device, first, end)),
+        held_ns=held_ns,
+        held_by=hold.words,
+        is_limited=is_limited,
+        below=disk_of(run, bottom),
+        still_ns=_still_ns(run, recorded, device, handed_ns, done_ns),
+        ahead=named(recorded, ahead),
     )
 
 
@@ -75,17 +94,18 @@ def disk_of(run: Run, device: int) -> str:
     )
 
 
-def _name(run: Run, device: int) -> str:
-    return next((name for name, disk in run.disks.items() if device_number(disk.device) == device), "")
-
-
 def disk_words(run: Run, name: str) -> str:
     """Return how sentences call a disk: by its name, where a run has several."""
     return f"the disk *{name}*" if len(run.disks) > 1 else "the disk"
 
 
-def _still_ns(recorded: Recorded, device: int, start_ns: int, end_ns: int) -> int:
-    """Return for how long a disk stood still in a span of time: it had a request, and was done with none."""
+def _still_ns(run: Run, recorded: Recorded, device: int, start_ns: int, end_ns: int) -> int:
+    """Return for how long a disk stood still in a span of time: it had a request, and was done with none.
+
+    A device that others are below waits for those: it is none.
+    """
+    if not is_hardware(run, device):
+        return 0
     rows, service_ns = recorded.done.service_ns(device)
     if len(rows) < 4:
         return 0
@@ -104,6 +124,10 @@ def named(recorded: Recorded, sizes: dict[Party, Bytes]) -> dict[str, Bytes]:
     for party, size in sizes.items():
         found[_whose(recorded, party)] += size
     return {name: Bytes(size) for name, size in found.most_common()}
+
+
+def _load(recorded: Recorded, party: Party) -> str:
+    return recorded.tasks.load_of(party.owner if party.owner >= 0 else party.submitter)
 
 
 def _whose(recorded: Recorded, party: Party) -> str:

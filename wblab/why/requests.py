@@ -12,6 +12,7 @@ from tracecmd.sequence import Sequence
 from wblab.core.units import Bytes
 from wblab.data.names import event_name
 from wblab.why.flushed import NOBODY, flushed
+from wblab.why.loops import through_loops
 from wblab.why.places import (
     NEVER,
     PAGE,
@@ -99,6 +100,11 @@ class Done:
         rows = np.flatnonzero(self.cpu[: np.searchsorted(self.rank, rank)] == cpu)
         return int(rows[-1]) if len(rows) else -1
 
+    def rank_at(self, ns: int) -> int:
+        """Return the place of the last end of a request before a time; -1 where there was none."""
+        at = int(np.searchsorted(self.ts_ns, ns))
+        return int(self.rank[at - 1]) if at else -1
+
     def data(self, row: int) -> int:
         """Return the row at which a request's data were done: itself, or an earlier one of its last flush; -1: none."""
         if self.size[row]:
@@ -174,6 +180,7 @@ def read_requests(trace: tracecmd.TraceFile, sequence: Sequence) -> tuple[Moved,
     is_read = np.array(["R" in text for text in texts], bool)
     kept = (is_read | np.array(["W" in text for text in texts], bool))[bio]
     bio, sector, done, device = bio[kept], sector[kept], done[kept], device[kept]
+    submitter = bios.pid.astype(np.int64)[bio]
     if "ino" in bios:
         inode = bios["ino"].astype(np.int64)[bio]
         page = bios["index"].astype(np.int64)[bio] + (sector - bios["sector"].astype(np.int64)[bio]) // SECTORS_OF_PAGE
@@ -182,6 +189,7 @@ def read_requests(trace: tracecmd.TraceFile, sequence: Sequence) -> tuple[Moved,
         )
         of_filesystem = np.array(["M" in text for text in texts], bool)  # REQ_META
         owner = np.where((inode == 0) & ~of_filesystem[bio], SUBMITTER, owner)
+        owner, submitter = through_loops(trace, (device, sector, page, bio_rank[bio]), owner, submitter, MINOR_BITS)
     else:
         of, dirtier = flushed(trace, sequence, bios.pid.astype(np.int64), bio_rank)
         inode, owner = of[bio], dirtier[bio]
@@ -195,7 +203,7 @@ def read_requests(trace: tracecmd.TraceFile, sequence: Sequence) -> tuple[Moved,
         device=device[order],
         size=np.full(len(bio), unit * SECTOR),
         owner=owner[order],
-        submitter=bios.pid.astype(np.int64)[bio],
+        submitter=submitter[order],
         inode=inode[order],
         done_rank=done[order],
         is_read=is_read[bio].astype(np.int64),

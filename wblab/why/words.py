@@ -60,10 +60,10 @@ def _request(request: Request) -> str:
     size, took = format_bytes(request.size), seconds(took_ns)
     head = f"That ended with a request of {size}, which was with {request.disk} for {took}"
     if request.ahead:
-        head += f"; in that time {request.disk} was done with {_total(request.ahead)}: {_shares(request.ahead)}"
+        head += f"; in that time {request.below} was done with {_total(request.ahead)}: {_shares(request.ahead)}"
     if request.held_ns > _LITTLE * took_ns:
         held = seconds(request.held_ns)
-        head += f". For {held} it was held back before the queue: by io.max or dm-delay, or for want of a free request"
+        head += f". For {held} it was held back before the queue: {request.held_by}"
     if request.still_ns > _LITTLE * took_ns:
         head += f". For {seconds(request.still_ns)} {request.disk} stood still: it had requests, and finished none"
     return f"{head}."

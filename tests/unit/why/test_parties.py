@@ -234,3 +234,24 @@ def test_a_timer_that_throttles_is_writeback_and_one_of_a_poll_is_not_known(told
     story = Story(dict(NAMES))
     blocked(story, 0, 1000, poll, ("try_to_wake_up", "hrtimer_wakeup", *TIMER))
     assert one(told, story).blame == "not known"
+
+
+def test_a_page_that_a_loop_s_worker_dirtied_is_of_who_wrote_it_to_the_loop_device(told):
+    """l1 writes pages 5 to 13 of the device 7:0 directly; its worker, the same pages of a file."""
+    story, loop = Story(dict(NAMES)), 7 << 20
+    story.submit(0, L1, 5 * 8, 72, rwbs="WS", device=loop)
+    for page in range(5, 14):
+        story.dirty(0, FLUSHER, 99, page)
+    story.complete(0, 5 * 8, 72, device=loop)
+    story.dirty(0, FLUSHER, 98, 77)  # no page that the device was given
+    story.submit(0, FLUSHER, 1000, 72, inode=99, index=5)
+    story.submit(0, FLUSHER, 1072, 8, inode=98, index=77)
+    story.submit(0, JOURNAL, 200, 8, rwbs="WSM")
+    story.switch(0, MW1, 0, stack=SHADOW)
+    story.complete(800 * MS, 1000, 72)
+    story.complete(900 * MS, 1072, 8)
+    story.complete(1000 * MS, 200, 8)
+    story.wake(1000 * MS, 0, MW1, SHADOW_ENDS)
+    story.switch(1000 * MS, 0, MW1)
+    (cause,) = one(told, story).causes
+    assert cause.request.ahead == {"l1": 9 * 4096, "kworker/u4:0": 4096, "the journal": 4096}

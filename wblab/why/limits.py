@@ -1,0 +1,88 @@
+"""What keeps a request from a disk's queue: a limit of a group, a device that delays, or a queue that is full."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from wblab.core.spec import Spec
+from wblab.core.units import format_time
+from wblab.data.run import Run
+from wblab.why.recorded import Recorded
+from wblab.why.requests import device_number
+
+_FULL = "for want of a place in the queue"
+_FLUSHED = "for a flush of what was written before, which it asked for"
+_MAY_HOLD = "by io.max or dm-delay, or for want of a free request"
+_LIMIT = "io.max"
+_NEARLY = 0.9
+_AT_ONCE_NS = 1_000_000
+
+
+@dataclass(frozen=True)
+class Hold:
+    """What held a request back, in words.
+
+    delays: for a fixed time, whatever else was there. loads: whose bytes share a limit; empty where all do.
+    """
+
+    words: str
+    delays: bool = False
+    loads: frozenset[str] = frozenset()
+
+    @property
+    def is_limit(self) -> bool:
+        """Whether no queue is what it waited for, as far as is known."""
+        return self.delays or bool(self.loads) or self.words == _MAY_HOLD
+
+
+def hold_of(run: Run, recorded: Recorded, row: int, held_ns: int) -> Hold:
+    """Return what held a row of `Recorded.done` back for so long, by the limits that a spec has."""
+    if not isinstance(run.spec, Spec):
+        return Hold(_MAY_HOLD)
+    spec, name = run.spec, device_name(run, int(recorded.done.device[row]))
+    for above, disk in spec.disk.items():
+        if disk.model == "delay" and disk.on == (name,) and held_ns > _NEARLY * disk.delay:
+            words = f"by the disk *{above}*, which delays each request by {format_time(disk.delay)} (dm-delay)"
+            return Hold(words, delays=True)
+    loads = _loads(recorded, row)
+    for group, limits in spec.cgroup.items():
+        if _LIMIT in limits.files and loads & set(limits.loads):
+            return Hold(f"by {_LIMIT} of the group *{group}*", loads=frozenset(limits.loads))
+    if name and spec.disk[name].model == "throttle":
+        return Hold("by the limit that makes the disk slow (blk-throttle)")
+    return Hold(_FLUSHED if _follows_flush(recorded, row) else _FULL)
+
+
+def is_hardware(run: Run, device: int) -> bool:
+    """Whether a device is a disk by itself, as far as is known: none that the kernel makes of others."""
+    name = device_name(run, device)
+    return not isinstance(run.spec, Spec) or not name or run.spec.disk[name].is_hardware
+
+
+def below(run: Run, device: int) -> int:
+    """Return the device that a loop device's file is on; of any other, itself."""
+    name = device_name(run, device)
+    if isinstance(run.spec, Spec) and name and run.spec.disk[name].model == "loop":
+        return device_number(run.disks[run.spec.disk[name].on[0]].device)
+    return device
+
+
+def _follows_flush(recorded: Recorded, row: int) -> bool:
+    """Whether a request came into the queue as a flush of its disk was done."""
+    done = recorded.done
+    queued_ns = min(int(column[row]) for column in (done.inserted_ns, done.issued_ns))
+    flushes = done.ts_ns[(done.device == done.device[row]) & (done.size == 0)]
+    return bool(np.any((flushes <= queued_ns) & (flushes > queued_ns - _AT_ONCE_NS)))
+
+
+def device_name(run: Run, device: int) -> str:
+    """Return what the spec calls a device; empty where it is none of its disks."""
+    return next((name for name, disk in run.disks.items() if device_number(disk.device) == device), "")
+
+
+def _loads(recorded: Recorded, row: int) -> set[str]:
+    """Return the loads whose bytes a request has, and those that handed them over."""
+    moved = recorded.moved
+    first, last = np.searchsorted(moved.done_rank, [recorded.done.rank[row], recorded.done.rank[row] + 1]).tolist()
+    pids = {*moved.owner[first:last].tolist(), *moved.submitter[first:last].tolist()}
+    return {recorded.tasks.load_of(pid) for pid in pids} - {""}
