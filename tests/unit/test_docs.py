@@ -26,10 +26,11 @@ DOCUMENTS = sorted(path for pattern in WRITTEN for path in ROOT.glob(pattern))
 GENERATED = DOCS / "reference/commands.md"  # from the parsers; it has no examples
 EXAMPLES = [path.read_text() for path in DOCUMENTS if path != GENERATED]
 MOST_WORDS = 1000  # of the README
-# Indented lines: a command, then at least two spaces and what it does.
+# Indented lines: a command, then at least two spaces, `# ` and what it does.
 COMMAND = re.compile(
     r"^    (?:sudo )?(?:/opt/wblab/bin/)?((?:\./experiment\.py|\./load\.py|wblab)(?: [^\s>]+)*)", re.MULTILINE
 )
+PROGRAM = re.compile(r"(?:sudo|make|wblab|pipx|uv|pip|python3|git|sysctl|echo|\./\w+\.py|\S+/bin/\w+) \S")
 COMMANDS = sorted({command for text in EXAMPLES for command in COMMAND.findall(text)})
 LIVE = sorted(
     {
@@ -77,6 +78,34 @@ def test_links_lead_somewhere(document):
         assert link.startswith("https://") or target.exists(), link
         if heading and not link.startswith("https://"):
             assert heading in anchors(target.read_text()), link
+
+
+@pytest.mark.parametrize("document", [path for path in DOCUMENTS if path != GENERATED], ids=name)
+def test_what_is_shown_can_be_pasted(document):
+    """A shell and TOML take what stands behind # for a comment; words behind spaces would be arguments."""
+    lines = [line[4:] for line in document.read_text().splitlines() if line.startswith("    ")]
+    for line in lines:
+        if PROGRAM.match(line):
+            assert "  " not in plain(line), line
+            assert shlex.split(line, comments=True), line
+        elif re.match(r"[\w.]+ = ", line) and "toml" in document.read_text().lower():
+            assert "  " not in plain(line), line
+
+
+def plain(line: str) -> str:
+    """Return a line without what is quoted, and without its comment."""
+    return re.sub(r"\s+# .*", "", re.sub(r"'[^']*'|\"[^\"]*\"", "''", line))
+
+
+@pytest.mark.parametrize("line", ["make run   set up", "wblab run 'a  b'   it"])
+def test_prose_behind_a_command_is_seen(line):
+    assert PROGRAM.match(line)
+    assert "  " in plain(line)
+
+
+def test_narrow_pages_wrap_what_is_shown():
+    assert 'html_css_files = ["narrow.css"]' in (DOCS / "conf.py").read_text()
+    assert "pre-wrap" in (DOCS / "_static/narrow.css").read_text()
 
 
 def anchors(text: str) -> set[str]:
