@@ -11,6 +11,7 @@ from wblab.core.spec import Spec
 from wblab.core.tables import from_table
 from wblab.lab.formats import EXPERIMENT, LIVE, RUN
 from wblab.lab.places import PRESETS
+from wblab.lab.sysctls import set_sysctl, sysctls
 from wblab.lab.tomlfile import read_toml
 
 
@@ -36,7 +37,24 @@ def read_spec(path: Path, settings: Sequence[str] = ()) -> Spec:
     table = read_table(path)
     for setting in settings:
         set_key(table, *read_setting(setting, "disk.write_bps=2M"))
-    return from_table(Spec, table, exact=is_record(path))
+    return spec_of(table, exact=is_record(path))
+
+
+def spec_of(table: dict[str, Any], *, exact: bool) -> Spec:
+    """Return the spec in a table. exact: numbers are in the fields' own units. Raises InputError."""
+    read = dict(table)
+    if "sysctl" in read:
+        read["sysctl"] = sysctls(read["sysctl"], "sysctl")
+    if isinstance(phases := read.get("phase"), dict):
+        read["phase"] = {name: phase_of(phase, f"phase.{name}") for name, phase in phases.items()}
+    return from_table(Spec, read, exact=exact)
+
+
+def phase_of(table: object, place: str) -> object:
+    """Return the table of a phase with the kernel's own numbers for its sysctls. Raises InputError."""
+    if not isinstance(table, dict) or "sysctl" not in table:
+        return table
+    return table | {"sysctl": sysctls(table["sysctl"], f"{place}.sysctl")}
 
 
 def read_setting(setting: str, example: str) -> tuple[str, Any]:
@@ -82,7 +100,10 @@ def set_key(table: dict[str, Any], key: str, value: object) -> None:
         node = node.setdefault(part, {})
         if not isinstance(node, dict):
             raise InputError(f"cannot set {key!r}: {part!r} is not a table")
-    node[parts[-1]] = value
+    if parts[-2:-1] == ["sysctl"]:
+        set_sysctl(node, parts[-1], value)
+    else:
+        node[parts[-1]] = value
 
 
 def _toml_value(text: str) -> Any:

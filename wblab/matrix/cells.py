@@ -12,9 +12,9 @@ from typing import Any
 from wblab.core.check import check_name, check_spec
 from wblab.core.errors import InputError
 from wblab.core.spec import Spec
-from wblab.core.tables import from_table
 from wblab.lab.formats import COLUMNS
-from wblab.lab.specfile import find_spec, read_table, set_key
+from wblab.lab.specfile import find_spec, read_table, set_key, spec_of
+from wblab.lab.sysctls import check_pairs
 
 Label = str | int | float
 _OWN_KEYS = {"name": "the matrix names its runs", "seed": "give seeds"}
@@ -71,10 +71,12 @@ def make_cell(
     levels = {axis: label for axis, (label, _) in chosen.items()}
     where = ", ".join(f"{axis} = {label}" for axis, label in levels.items())
     try:
-        for settings in (*(settings for _, settings in chosen.values()), further):
+        together = [*(settings for _, settings in chosen.values()), further]
+        check_pairs({key: value for settings in together for key, value in settings.items()})
+        for settings in together:
             for key, value in settings.items():
                 set_key(table, key, copy.deepcopy(value))
-        spec = from_table(Spec, table, exact=exact)
+        spec = spec_of(table, exact=exact)
         if os.sep in spec.kernel:  # workers and a later --resume run elsewhere
             spec = replace(spec, kernel=os.path.abspath(os.path.expanduser(spec.kernel)))
         check_spec(spec)

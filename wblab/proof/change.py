@@ -8,7 +8,7 @@ from wblab.core.errors import InputError, nearest
 from wblab.core.spec import Phase, Spec
 from wblab.core.tables import from_table
 from wblab.core.units import Nanoseconds
-from wblab.lab.specfile import read_setting, set_key
+from wblab.lab.specfile import phase_of, read_setting, set_key
 
 _PHASE = "remedy"
 
@@ -87,4 +87,6 @@ def read_remedy(settings: Sequence[str]) -> Remedy:
         if key == "at":
             raise InputError(f"--remedy {setting}: the times are tried: give what is to be set")
         set_key(table, f"phase.{_PHASE}.{key}", value)
-    return Remedy(tuple(settings), from_table(Phase, table["phase"][_PHASE], "--remedy", exact=False))
+    return Remedy(
+        tuple(settings), from_table(Phase, phase_of(table["phase"][_PHASE], "--remedy"), "--remedy", exact=False)
+    )

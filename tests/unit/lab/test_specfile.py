@@ -40,7 +40,7 @@ def record(tmp_path, toml):
         ("disk.mount_options=[]", lambda spec: spec.disk["disk"].mount_options, ()),
         ("phase.cold={at='1s'}", lambda spec: spec.phase["cold"].at, 10**9),
         ("disk.queue.nr_requests=64", lambda spec: spec.disk["disk"].queue, {"nr_requests": 64}),
-        ("sysctl.vm.dirty_bytes=5000", lambda spec: spec.sysctl, {"vm.dirty_bytes": 5000}),
+        ("sysctl.vm.dirty_bytes=50000", lambda spec: spec.sysctl, {"vm.dirty_bytes": 50000}),
         ("trace.events=[]", lambda spec: spec.trace.events, ()),
         ("clock.mode=real", lambda spec: spec.clock.mode, "real"),
         ("load.c1.idle=7ms", lambda spec: spec.load["c1"], Control(idle=7_000_000)),

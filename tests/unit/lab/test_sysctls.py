@@ -1,0 +1,71 @@
+"""Sysctls are read as a person writes them, and refused before anything boots."""
+
+import pytest
+
+from wblab.core.check import check_spec
+from wblab.core.errors import InputError
+from wblab.lab.specfile import find_spec, read_spec
+
+
+def of(*settings, preset="base"):
+    return read_spec(find_spec(preset), settings)
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "number"),
+    [
+        ("vm.dirty_bytes", "8M", 8 << 20),
+        ("vm.dirty_background_bytes", "4096", 4096),
+        ("vm.dirty_ratio", "10%", 10),
+        ("vm.dirty_expire_centisecs", "5s", 500),
+        ("vm.dirty_writeback_centisecs", "100ms", 10),
+        ("vm.dirty_writeback_centisecs", "0", 0),
+        ("vm.swappiness", "200", 200),
+    ],
+)
+def test_units_are_understood(key, text, number):
+    assert of(f"sysctl.{key}={text}").sysctl[key] == number
+    phase = of(f"phase.late={{at='1s', sysctl={{'{key}'='{text}'}}}}").phase["late"]
+    assert phase.sysctl[key] == number
+
+
+@pytest.mark.parametrize(
+    ("setting", "says"),
+    [
+        ("vm.dirty_ratio=120", r"sysctl.vm.dirty_ratio: 120 is not between 0 and 100: write for example 20"),
+        ("vm.dirty_ratio=ten", r"sysctl.vm.dirty_ratio: 'ten' is not understood"),
+        ("vm.dirty_bytes=4095", r"sysctl.vm.dirty_bytes: 4095 is not between 8192 and"),
+        ("vm.dirty_bytes=8X", r"sysctl.vm.dirty_bytes: '8X' is not understood: write for example 8MiB"),
+        ("vm.dirty_bytes=-1", r"sysctl.vm.dirty_bytes: -1 is not between"),
+        ("vm.swappiness=201", r"between 0 and 200"),
+        ("vm.drop_caches=9", r"between 1 and 4"),
+    ],
+)
+def test_what_the_kernel_would_refuse_is_refused_before(setting, says):
+    with pytest.raises(InputError, match=says):
+        of(f"sysctl.{setting}")
+
+
+def test_one_of_a_pair_ends_the_other_as_in_the_kernel():
+    found = of("sysctl.vm.dirty_bytes=8M").sysctl
+    assert (found["vm.dirty_bytes"], "vm.dirty_ratio" in found) == (8 << 20, False)
+    found = of("sysctl.vm.dirty_bytes=8M", "sysctl.vm.dirty_ratio=10").sysctl
+    assert (found["vm.dirty_ratio"], "vm.dirty_bytes" in found) == (10, False)
+    assert "vm.dirty_background_ratio" in found
+
+
+def test_off_leaves_the_other_one():
+    assert of("sysctl.vm.dirty_bytes=0").sysctl["vm.dirty_ratio"] == 20
+
+
+def test_both_in_one_file_stay_refused(tmp_path):
+    text = (
+        find_spec("base").read_text().replace('"vm.dirty_ratio" = 20', '"vm.dirty_ratio" = 20\n"vm.dirty_bytes" = "8M"')
+    )
+    (tmp_path / "both.toml").write_text(text)
+    with pytest.raises(InputError, match=r"dirty_bytes and vm\.dirty_ratio exclude each other"):
+        check_spec(read_spec(tmp_path / "both.toml"))
+
+
+def test_what_is_not_listed_is_the_kernels_to_judge():
+    assert of("sysctl.kernel.sched_rr_timeslice_ms=5").sysctl["kernel.sched_rr_timeslice_ms"] == 5
