@@ -97,3 +97,17 @@ def test_what_a_loop_device_writes_to_its_file_is_of_who_wrote_to_the_device(hel
     assert longest.ahead["l-loop"] > 0.9 * sum(longest.ahead.values())
     assert not any("kworker" in name for request in requests_of(held, "w-loop") for name in request.ahead)
     assert all(not request.still_ns for request in requests_of(held, "w-loop"))
+
+
+def test_a_journal_that_has_the_data_too_is_told_with_whose_they_are(shared_lab):
+    settings = ("disk.mount_options=['data=journal']", "load.l1.size=24MiB", "load.l2.size=4KiB")
+    found = explained(shared_lab.run("base-device", *settings))
+    of_l1 = {"the journal (data of l1)", "l1"}
+    named_ns = sum(
+        chain.time_ns
+        for item in found
+        for chain, request in zip(item.chains, item.requests, strict=True)
+        if request and next(iter(request.ahead), "") in of_l1
+    )
+    assert found
+    assert named_ns > 0.8 * sum(item.pause_ns for item in found)

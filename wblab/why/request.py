@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from wblab.core.spec import Spec
 from wblab.core.units import NS_PER_S, Bytes
 from wblab.data.run import Run
 from wblab.why.flushed import NOBODY
@@ -16,6 +17,7 @@ from wblab.why.requests import MINOR_BITS, SUBMITTER, Party, device_number
 from wblab.why.tasks import is_kernel_thread
 
 JOURNAL, METADATA, FLUSHER = "the journal", "the filesystem", "whom the flusher wrote for"
+_DATA_TOO = "data=journal"
 READ = "read by "  # how the name of those begins whose reads are counted
 _FLUSHERS = "kworker/"
 JOURNALS = ("jbd2/", "xfsaild/", "xfs-cil/", "xfs-log/")
@@ -82,8 +84,22 @@ def request_of(run: Run, recorded: Recorded, row: int) -> Request | None:
         is_limited=is_limited,
         below=disk_of(run, bottom),
         still_ns=_still_ns(run, recorded, device, handed_ns, done_ns),
-        ahead=named(recorded, ahead),
+        ahead=_journalled(run, recorded, bottom, first, named(recorded, ahead)),
     )
+
+
+def _journalled(run: Run, recorded: Recorded, device: int, rank: int, sizes: dict[str, Bytes]) -> dict[str, Bytes]:
+    """Return sizes; those of a journal that has data too (data=journal), with whose most of what was dirty there is."""
+    name = device_name(run, device)
+    options = run.spec.disk[name].mount_options if isinstance(run.spec, Spec) and name else ()
+    owners, _ = recorded.dirtied.at(rank, device)
+    if JOURNAL not in sizes or _DATA_TOO not in ",".join(options).split(",") or not owners:
+        return sizes
+    most = next(iter(owners))
+    if 2 * owners[most] <= sum(owners.values()):
+        return sizes
+    whose = f"{JOURNAL} (data of {recorded.tasks.owner(most)})"
+    return {whose if key == JOURNAL else key: size for key, size in sizes.items()}
 
 
 def disk_of(run: Run, device: int) -> str:

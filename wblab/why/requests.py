@@ -133,9 +133,12 @@ class Dirtied:
     clean_rank: Numbers
     device: Numbers
 
-    def at(self, rank: int) -> tuple[dict[int, Bytes], dict[int, Bytes]]:
-        """Return how many bytes were dirty, or being written, at a place: by who dirtied them, and by device."""
-        rows = (self.rank < rank) & (self.clean_rank > rank)
+    def at(self, rank: int, device: int = NOBODY) -> tuple[dict[int, Bytes], dict[int, Bytes]]:
+        """Return how many bytes were dirty, or being written, at a place: by who dirtied them, and by device.
+
+        device: of which alone; all by default.
+        """
+        rows = (self.rank < rank) & (self.clean_rank > rank) & ((self.device == device) | (device == NOBODY))
         by = (np.unique(column[rows], return_counts=True) for column in (self.pid, self.device))
         one, other = (
             {
