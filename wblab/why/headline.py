@@ -110,9 +110,9 @@ def _behind(chain: Chain, request: Request | None, one: bool) -> str:
     if request is None:
         who = ("it" if one else "they") if len(chain.links) == 1 else _requester(chain.links[-1][0])
         return f"a request for which {who} waited was with the disk"
-    took_ns, size = request.done_ns - request.handed_ns, format_bytes(request.size)
+    took_ns = request.done_ns - request.handed_ns
     whose = _requester(chain.links[-1][0]) if len(chain.links) > 1 else ""
-    waited = f"a request of {size}{whose and f' of {whose}'}, for which {'it' if one else 'they'} waited,"
+    waited = f"{request.what}{whose and f' of {whose}'}, for which {'it' if one else 'they'} waited,"
     if request.still_ns > _HALF * took_ns:
         return f"{request.disk} stood still for {_s(request.still_ns)}: it had requests and finished none"
     first, total = next(iter(request.ahead), ""), sum(request.ahead.values())

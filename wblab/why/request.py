@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from wblab.core.spec import Spec
-from wblab.core.units import NS_PER_S, Bytes
+from wblab.core.units import NS_PER_S, Bytes, format_bytes
 from wblab.data.run import Run
 from wblab.why.flushed import NOBODY
 from wblab.why.flushed import UNTOLD as UNTOLD_OWNER
@@ -52,6 +52,11 @@ class Request:
     is_limited: bool = False
     below: str = "the disk"
 
+    @property
+    def what(self) -> str:
+        """What it is, in words."""
+        return f"a request of {format_bytes(self.size)}" if self.size else "a cache flush"
+
 
 def request_of(run: Run, recorded: Recorded, row: int) -> Request | None:
     """Return a row of `done`; None of none, or where it is not known when it was handed over."""
@@ -61,7 +66,7 @@ def request_of(run: Run, recorded: Recorded, row: int) -> Request | None:
         return None
     device, first, end = int(done.device[row]), int(done.first_rank[data]), int(done.rank[row])
     handed_ns, done_ns = int(done.first_ns[data]), int(done.ts_ns[row])
-    queued_ns = min(int(column[data]) for column in (done.inserted_ns, done.issued_ns))
+    queued_ns = min(int(column[data]) for column in (done.inserted_ns, done.issued_ns)) if done.size[data] else NEVER
     held_ns = max(0, queued_ns - handed_ns) if queued_ns != NEVER else 0
     hold = hold_of(run, recorded, data, held_ns)
     is_limited = hold.is_limit and 2 * held_ns > done_ns - handed_ns

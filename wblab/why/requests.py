@@ -79,8 +79,8 @@ class Moved:
 class Done:
     """Requests that disks were done with: block_rq_complete, in order.
 
-    first_rank, first_ns, submitter: when the first bio of it came, and from which task. inserted_ns, issued_ns: when it
-    was put into the disk's queue, and given to the disk; NEVER where that is not known.
+    first_rank, first_ns, submitter: when its first bio came, and from which task; of a flush, the last before it.
+    inserted_ns, issued_ns: when it was put into the disk's queue, and given to the disk; NEVER where that is not known.
     """
 
     rank: Numbers
@@ -106,12 +106,17 @@ class Done:
         return int(self.rank[at - 1]) if at else -1
 
     def data(self, row: int) -> int:
-        """Return the row at which a request's data were done: itself, or an earlier one of its last flush; -1: none."""
+        """Return the row at which a request's data were done: itself, or an earlier one of its last flush; -1: none.
+
+        A flush that a task asked for by itself has none: it is its own row.
+        """
         if self.size[row]:
             return row
         same = (self.device[:row] == self.device[row]) & (self.sector[:row] == self.sector[row]) & (self.size[:row] > 0)
         rows = np.flatnonzero(same)
-        return int(rows[-1]) if len(rows) else -1
+        data = int(rows[-1]) if len(rows) else -1
+        asked = int(self.first_rank[row])
+        return row if asked != NEVER and (data < 0 or asked > self.rank[data]) else data
 
     def service_ns(self, device: int) -> tuple[Numbers, Numbers]:
         """Return the rows of a device with data, and for how long it was at each: since it was done with another.
@@ -237,6 +242,12 @@ def _done(
     which = np.searchsorted(end_rank, done[known])
     first = np.full(len(end_rank), len(rank))
     np.minimum.at(first, which, bio[known])
+    flush = np.flatnonzero((bios["nr_sector"] == 0) & np.array(["F" in text for text in bios["rwbs"].tolist()], bool))
+    alone = np.flatnonzero((first == len(rank)) & (ends["nr_sector"] == 0))
+    asked = previous(
+        ends["dev"].astype(np.int64)[alone], end_rank[alone], bios["dev"].astype(np.int64)[flush], rank[flush]
+    )
+    first[alone[asked >= 0]] = flush[asked[asked >= 0]]
     missing = first == len(rank)
     first[missing] = 0
     return Done(

@@ -57,8 +57,8 @@ def of_cause(item: Explanation, cause: Cause) -> list[str]:
 
 def _request(request: Request) -> str:
     took_ns = request.done_ns - request.handed_ns
-    size, took = format_bytes(request.size), seconds(took_ns)
-    head = f"That ended with a request of {size}, which was with {request.disk} for {took}"
+    took = seconds(took_ns)
+    head = f"That ended with {request.what}, which was with {request.disk} for {took}"
     if request.ahead:
         head += f"; in that time {request.below} was done with {_total(request.ahead)}: {_shares(request.ahead)}"
     if request.held_ns > _LITTLE * took_ns:

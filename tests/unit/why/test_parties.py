@@ -255,3 +255,22 @@ def test_a_page_that_a_loop_s_worker_dirtied_is_of_who_wrote_it_to_the_loop_devi
     story.switch(1000 * MS, 0, MW1)
     (cause,) = one(told, story).causes
     assert cause.request.ahead == {"l1": 9 * 4096, "kworker/u4:0": 4096, "the journal": 4096}
+
+
+def test_a_flush_has_a_beginning_and_bytes_before_it(told):
+    """The block at 0 was written long before: the flush, which is at no block, is none of it."""
+    story = Story(dict(NAMES))
+    story.submit(0, JOURNAL, 0, 8, rwbs="WM")
+    story.submit(0, L1, 1000, 72, rwbs="WS")
+    story.complete(100 * MS, 0, 8)
+    flush = ("__schedule", "schedule", "submit_bio_wait", "blkdev_issue_flush", "sys_fdatasync")
+    story.submit(200 * MS, MW1, 0, 0, rwbs="FWS")
+    story.switch(200 * MS, MW1, 0, stack=flush)
+    story.complete(700 * MS, 1000, 72)
+    story.complete(1000 * MS, 0, 0)
+    story.wake(1000 * MS, 0, MW1, ("try_to_wake_up", "complete_with_flags", "blk_update_request", *IRQ))
+    story.switch(1000 * MS, 0, MW1)
+    found = one(told, story)
+    (request,) = [cause.request for cause in found.causes if cause.request]
+    assert (request.what, request.handed_ns - story.start_ns) == ("a cache flush", 200 * MS)
+    assert request.ahead == {"l1": 9 * 4096}
