@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 WBLAB := $(VENV)/bin/wblab
 STAMP := $(VENV)/.installed
+DEVELOPED := $(VENV)/.developed
 PIP := $(VENV)/bin/pip install --quiet --no-compile --disable-pip-version-check
 # What takes long says when it begins and how long it took, also where nobody sees a bar.
 STEP := $(PYTHON) -m wblab.lab.progress
@@ -18,7 +19,7 @@ PYTEST = $(VENV)/bin/pytest -n auto --dist loadfile --no-loadscope-reorder --lef
 LEFT_OUT := .pytest_cache/left-out
 
 .DEFAULT_GOAL := help
-.PHONY: help run test unit uml soak golden figures lint docs bench notebooks kernel setup packages doctor reference clean
+.PHONY: help run test developed unit uml soak golden figures lint docs bench notebooks kernel setup packages doctor reference clean
 
 help: ## Show this help
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-10s %s\n", $$1, $$2 }'
@@ -35,31 +36,31 @@ test: forget lint docs unit uml ## Set up, check and test everything; boots real
 forget:
 	@mkdir -p $(dir $(LEFT_OUT)) && rm -f $(LEFT_OUT)
 
-lint: setup ## Check style, types and the direction of imports
+lint: developed ## Check style, types and the direction of imports
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports
 
-docs: setup ## Build the documentation, docs/_build/index.html
+docs: developed ## Build the documentation, docs/_build/index.html
 	@$(VENV)/bin/sphinx-build --fail-on-warning --keep-going --quiet --builder html docs docs/_build
 
-unit: setup ## Run the tests that boot nothing
+unit: developed ## Run the tests that boot nothing
 	$(PYTEST) -m "not uml and not bench and not soak"
 
-uml: kernel ## Run the tests that boot kernels
+uml: developed kernel ## Run the tests that boot kernels
 	$(PYTEST) -m "uml and not bench and not soak"
 
-soak: kernel ## Run the long versions of tests: thousands of hostile inputs, kills, replays
+soak: developed kernel ## Run the long versions of tests: thousands of hostile inputs, kills, replays
 	$(PYTEST) -m soak
 
 golden: kernel ## Note what the base run gives here; others are compared with it
 	@$(WBLAB) golden --update
 
-figures: kernel ## Make the docs' figures anew, and write them into the pages
+figures: developed kernel ## Make the docs' figures anew, and write them into the pages
 	@$(VENV)/bin/python docs/figures.py
 
-bench: kernel ## Measure what things take; each beside what was measured before (exp/bench.jsonl)
+bench: developed kernel ## Measure what things take; each beside what was measured before (exp/bench.jsonl)
 	@$(VENV)/bin/pytest -m bench -q -s --timeout=1800
 
 notebooks: setup ## Open the notebooks in a browser (JupyterLab)
@@ -78,7 +79,9 @@ doctor: setup ## Check this machine
 # What only tests need is installed for them only.
 test unit uml soak: PACKAGES := --tests
 
-setup: packages $(STAMP) ## Make .venv with the lab in it
+setup: packages $(STAMP) ## Make .venv with the lab's core in it: run, draw, explain
+
+developed: setup $(DEVELOPED)
 
 packages:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -87,7 +90,11 @@ packages:
 
 $(STAMP): pyproject.toml
 	@$(STEP) "virtual environment $(VENV)" $(PYTHON) -m venv $(VENV)
-	@$(STEP) "the lab and its Python packages" $(PIP) --editable '.[dev]'
+	@$(STEP) "the lab and its Python packages" $(PIP) --editable .
+	@touch $@
+
+$(DEVELOPED): $(STAMP) pyproject.toml
+	@$(STEP) "what tests and all verbs need" $(PIP) --editable '.[dev]'
 	@touch $@
 
 clean: ## Remove .venv and caches; results in exp/ and built kernels stay

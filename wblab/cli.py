@@ -11,33 +11,34 @@ from io import TextIOWrapper
 from wblab import __version__
 from wblab.commands.parser import Parser, Verb, add_verbs
 from wblab.core.errors import WblabError
+from wblab.lab.extras import missing_extra, require
 from wblab.lab.interruption import interruptible
 from wblab.lab.printable import printable
 
 VERBS = (
     Verb("run", "run an experiment", "run"),
     Verb("rerun", "repeat a run, and compare", "run"),
-    Verb("matrix", "run many experiments", "run"),
-    Verb("explore", "find which settings matter, by a sample of them", "run"),
+    Verb("matrix", "run many experiments", "run", ("explore",)),
+    Verb("explore", "find which settings matter, by a sample of them", "run", ("explore",)),
     Verb("golden", "does this machine see what others saw?", "run"),
     Verb("timeline", "draw a run", "look"),
     Verb("pauses", "print a run's pauses", "look"),
     Verb("why", "explain a run's pauses", "look"),
     Verb("layers", "take a run's writes and fsyncs apart", "look"),
     Verb("export", "write a run for another program", "look"),
-    Verb("compare", "compare groups of runs", "compare"),
-    Verb("verify", "check the thesis's claims", "compare"),
-    Verb("atlas", "which claims hold on which kernel and filesystem", "compare"),
-    Verb("trial", "try recommendations: do they keep what they promise?", "compare"),
+    Verb("compare", "compare groups of runs", "compare", ("explore",)),
+    Verb("verify", "check the thesis's claims", "compare", ("explore",)),
+    Verb("atlas", "which claims hold on which kernel and filesystem", "compare", ("explore",)),
+    Verb("trial", "try recommendations: do they keep what they promise?", "compare", ("explore",)),
     Verb("twin", "repeat a live run in a guest", "compare"),
     Verb("advise", "what to set on this machine", "live"),
     Verb("live", "run the loads on this machine, and a command beside them", "live"),
     Verb("load", "run one load on this machine", "live"),
     Verb("monitor", "watch writeback on a page", "live"),
-    Verb("disk", "measure a real disk for experiments", "live"),
+    Verb("disk", "measure a real disk for experiments", "live", ("live",)),
     Verb("mitigate", "hold back processes that write too much", "live"),
     Verb("kernel", "list, build and describe kernels", "kernels"),
-    Verb("bisect", "find the kernel commit that changed a figure", "kernels"),
+    Verb("bisect", "find the kernel commit that changed a figure", "kernels", ("explore",)),
     Verb("doctor", "check this machine", "set up"),
     Verb("completion", "let a shell complete verbs and options", "set up"),
     Verb("reference", "print all verbs and options as one page", "set up"),
@@ -67,7 +68,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         with interruptible():
             arguments = build_parser().parse_args(argv)
-            arguments.run(arguments)
+            _run(arguments)
     except WblabError as error:
         print(f"wblab: {_shortened(printable(str(error)))}", file=sys.stderr)
         return error.exit_code
@@ -77,6 +78,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of our output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
+
+
+def _run(arguments: argparse.Namespace) -> None:
+    """Run a verb. Raises InputError, with what to install, where it needs a package that is not there."""
+    require(getattr(arguments, "extras", ()))
+    try:
+        arguments.run(arguments)
+    except ModuleNotFoundError as error:
+        extra = missing_extra(error.name or "")
+        if extra is None:
+            raise
+        require([extra])
+        raise
 
 
 def _shortened(message: str) -> str:

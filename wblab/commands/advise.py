@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from wblab.commands.common import add_exp, add_json, add_kernel, add_seeds, add_where, results
 from wblab.core.errors import InputError
+from wblab.lab.extras import require
 from wblab.lab.printable import printable
 from wblab.machine.trust import distrust_new
 
@@ -59,6 +60,7 @@ def _advise(arguments: argparse.Namespace) -> None:
     if arguments.apply or arguments.undo:
         _change(arguments)
         return
+    require(("explore",))  # here: what was set is undone without it
     from wblab.advise.allowed import check_remedy
     from wblab.commands.runs import begun
     from wblab.kernels import built_kernels

@@ -11,6 +11,8 @@ from wblab.core.errors import InputError, nearest
 class Verb(NamedTuple):  # no dataclass: importing these would take a tenth of the time in which --help answers
     """A verb and what it does in a few words. group: the head under which the command's help lists it.
 
+    extras: what it needs beyond the core, see `wblab.lab.extras`.
+
     Its module has its name, and `add_arguments(parser)`, which describes the verb and sets `run`, a function of the
     parsed arguments.
     """
@@ -18,6 +20,7 @@ class Verb(NamedTuple):  # no dataclass: importing these would take a tenth of t
     name: str
     help: str
     group: str = ""
+    extras: tuple[str, ...] = ()
 
 
 class Parser(argparse.ArgumentParser):
@@ -77,7 +80,9 @@ def add_verbs(parser: argparse.ArgumentParser, verbs: Sequence[Verb], package: s
     """Let a parser take one of some verbs, whose modules are in a package."""
     parsers = parser.add_subparsers(metavar="VERB", required=True, parser_class=VerbParser, help=argparse.SUPPRESS)
     for verb in verbs:
-        parsers.add_parser(verb.name, help=verb.help, module=f"{package}.{verb.name}")
+        made = parsers.add_parser(verb.name, help=verb.help, module=f"{package}.{verb.name}")
+        if verb.extras:
+            made.set_defaults(extras=verb.extras)
     parser.usage = f"{parser.prog} [-h] VERB ..."
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = listing(verbs)

@@ -1,0 +1,120 @@
+"""The core runs, draws and explains with few packages; what more verbs need is asked for, with the command."""
+
+import ast
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from support.corealone import command
+from support.runs import MS, S, write_run
+
+from wblab.cli import VERBS
+from wblab.core.errors import InputError
+from wblab.lab import extras
+from wblab.lab.extras import MODULES, missing_extra, require
+from wblab.lab.places import ROOT
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+CORE = {"matplotlib", "numpy", "rich", "shtab", "zstandard"}
+OURS = {"wblab", "tracecmd"}
+SOURCES = [*(ROOT / "wblab").glob("**/*.py"), *(ROOT / "misc/tracecmd").glob("*.py")]
+
+
+def core_alone(*arguments):
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "misc")])}
+    return subprocess.run(command(*arguments), env=environment, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def small_run(tmp_path):
+    times = [0, 100 * MS, 200 * MS, 1700 * MS, 1800 * MS]
+    return write_run(tmp_path / "run", {"c1": [0, 50 * MS], "w1": [0, S], "mw1": times})
+
+
+def imported(path: Path) -> set[str]:
+    nodes = list(ast.walk(ast.parse(path.read_text())))
+    names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    names |= {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom) and not node.level}
+    return {name.partition(".")[0] for name in names}
+
+
+def test_the_core_is_small():
+    assert {requirement.partition("==")[0] for requirement in PROJECT["dependencies"]} == CORE
+
+
+def test_every_package_is_in_the_core_or_in_an_extra():
+    known = CORE | OURS | set(sys.stdlib_module_names) | {name for modules in MODULES.values() for name in modules}
+    assert set().union(*map(imported, SOURCES)) - known == set()
+
+
+def test_extras_are_those_of_the_package_and_exact():
+    optional = PROJECT["optional-dependencies"]
+    assert set(MODULES) | {"dev"} == set(optional)
+    every = [*PROJECT["dependencies"], *(text for extra in optional.values() for text in extra)]
+    assert [text for text in every if "==" not in text and not text.startswith("wblab[")] == []
+    pins = {text.partition("==")[0]: text for text in every if "==" in text}
+    assert set(pins.values()) == {text for text in every if "==" in text}, "one package, two versions"
+
+
+@pytest.mark.parametrize("verb", [verb.name for verb in VERBS])
+def test_every_verb_has_its_help_in_the_core_alone(verb):
+    done = core_alone(verb, "--help")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("verb", [["timeline"], ["pauses"], ["pauses", "--json"]], ids=" ".join)
+def test_the_core_draws_and_prints_a_run(small_run, verb):
+    done = core_alone(*verb, small_run)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "extra"),
+    [
+        (("compare", "RUN", "RUN"), "explore"),
+        (("matrix", "remedies"), "explore"),
+        (("advise", "--dir", "/tmp"), "explore"),
+        (("timeline", "RUN", "--format", "html"), "pages"),
+        (("disk", "measure", "/tmp"), "live"),
+        (("mitigate", "--dry-run"), "live"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else value,
+)
+def test_a_verb_that_needs_more_says_what_to_run(small_run, arguments, extra):
+    done = core_alone(*(small_run if one == "RUN" else one for one in arguments))
+    assert done.returncode == 2
+    said = [line for line in done.stderr.splitlines() if "packages" in line]
+    assert said == [done.stderr.splitlines()[-1]]
+    assert f"[{extra}]" in said[0]
+    assert "pip install" in said[0]
+    assert "Traceback" not in done.stderr
+
+
+def test_a_module_belongs_to_the_extra_that_brings_it():
+    assert missing_extra("plotly.graph_objects") == "pages"
+    assert missing_extra("wblab.nothing") is None
+
+
+@pytest.mark.parametrize(
+    ("made_by", "begins"),
+    [
+        ("pipx_metadata.json", "pipx install --force "),
+        ("uv-receipt.toml", "uv tool install --force "),
+        ("", sys.executable),
+    ],
+)
+def test_the_command_is_that_of_how_it_was_installed(tmp_path, monkeypatch, made_by, begins):
+    if made_by:
+        (tmp_path / made_by).write_text("")
+    monkeypatch.setattr(extras, "INSTALLED", True)
+    monkeypatch.setattr(extras, "_is_there", lambda extra: extra == "pages")
+    monkeypatch.setattr(extras, "_origin", lambda: " @ file:///src")
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    with pytest.raises(InputError) as raised:
+        require(["live"])
+    said = str(raised.value).partition(": run ")[2]
+    assert said.startswith(begins)
+    assert said.endswith("'wblab[pages,live] @ file:///src'"), "what is there already stays"

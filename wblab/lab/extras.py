@@ -1,0 +1,72 @@
+"""What some verbs need beyond the core: extras of the lab's package (pyproject.toml), and how to get them here."""
+
+import shlex
+import sys
+from collections.abc import Collection
+from importlib.metadata import PackageNotFoundError, distribution
+from importlib.util import find_spec
+from json import loads
+from pathlib import Path
+
+from wblab.core.errors import InputError
+from wblab.lab.places import INSTALLED, ROOT
+
+# Extra -> the modules that it brings, as far as no other does.
+MODULES = {
+    "explore": ("pandas", "pyarrow", "scipy", "SALib", "jinja2"),
+    "pages": ("plotly", "jinja2", "perfetto", "google"),
+    "live": ("aiohttp", "psutil", "pyroute2", "scipy"),
+    "cluster": ("dask", "distributed"),
+    "notebooks": ("IPython", "ipywidgets"),
+}
+
+
+def require(extras: Collection[str]) -> None:
+    """Raise InputError, with the command that installs them, where extras are missing."""
+    missing = [extra for extra in extras if not _is_there(extra)]
+    if missing:
+        raise InputError(f"this needs more of the lab's packages ({', '.join(missing)}): run {command(missing)}")
+
+
+def missing_extra(module: str) -> str | None:
+    """Return which extra brings a module that could not be imported; None where none does."""
+    name = module.partition(".")[0]
+    return next((extra for extra, modules in MODULES.items() if name in modules), None)
+
+
+def command(extras: Collection[str]) -> str:
+    """Return the command that adds extras to this installation, in the way in which it was made."""
+    whole = [extra for extra in MODULES if extra in extras or _is_there(extra)]
+    if not INSTALLED:
+        ours = ROOT / ".venv/bin/python"  # that of `make`; experiment.py may run on another
+        wanted = f"{ROOT}[{','.join(whole)}]"
+        return shlex.join(
+            [str(ours if ours.exists() else sys.executable), "-m", "pip", "install", "--editable", wanted]
+        )
+    wanted = f"wblab[{','.join(whole)}]{_origin()}"
+    prefix = Path(sys.prefix)
+    if (prefix / "pipx_metadata.json").is_file():
+        return shlex.join(["pipx", "install", "--force", wanted])
+    if (prefix / "uv-receipt.toml").is_file():
+        return shlex.join(["uv", "tool", "install", "--force", wanted])
+    return shlex.join([sys.executable, "-m", "pip", "install", wanted])
+
+
+def _is_there(extra: str) -> bool:
+    return all(_found(module) for module in MODULES[extra])
+
+
+def _found(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ImportError:
+        return False
+
+
+def _origin() -> str:
+    """Return where the lab was installed from, as requirements say it; '' where that is not known."""
+    try:
+        noted = distribution("wblab").read_text("direct_url.json")
+        return f" @ {loads(noted)['url']}" if noted else ""
+    except (PackageNotFoundError, ValueError, KeyError):
+        return ""
