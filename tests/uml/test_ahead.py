@@ -111,3 +111,17 @@ def test_a_journal_that_has_the_data_too_is_told_with_whose_they_are(shared_lab)
     )
     assert found
     assert named_ns > 0.8 * sum(item.pause_ns for item in found)
+
+
+def test_where_all_that_is_dirty_is_for_another_disk_that_is_said(shared_lab):
+    found = explained(shared_lab.run("two-disks-commit"))
+    fast = [
+        (item, cause)
+        for item in found
+        for cause in item.causes
+        if cause.kind == "throttled" and cause.disk == "the disk *fast*"
+    ]
+    alone = [(item, cause) for item, cause in fast if set(cause.places) == {"the disk *slow*"}]
+    assert alone
+    for item, cause in alone:
+        assert any("dirty or being written" in line and "the disk *slow*" in line for line in of_cause(item, cause))

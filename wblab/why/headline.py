@@ -142,7 +142,7 @@ def _at_the_limit(item: Explanation) -> str:
     text = (
         f"{_mb(total)} were dirty or being written, {share} of it by {first}, and near the limit writers are held back"
     )
-    if len(cause.places) > 1:
+    if set(cause.places) - {cause.disk}:
         most = next(iter(cause.places))
         text += f". {_mb(cause.places[most])} of it were for {most}"
         if cause.disk != most:

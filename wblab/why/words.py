@@ -46,7 +46,7 @@ def of_cause(item: Explanation, cause: Cause) -> list[str]:
     if cause.request:
         lines.append(_request(cause.request))
     if cause.dirty:
-        lie = f" They are for {_parts(cause.places)}." if len(cause.places) > 1 else ""
+        lie = f" They are for {_parts(cause.places)}." if set(cause.places) - {cause.disk} else ""
         lines.append(f"As that began, {_total(cause.dirty)} were dirty or being written: {_shares(cause.dirty)}.{lie}")
     if cause.written:
         lines.append(f"Meanwhile {cause.disk} was done with {_total(cause.written)}: {_shares(cause.written)}.")
