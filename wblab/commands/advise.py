@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from distributed import Client
 
     from wblab.advise.result import Result
-    from wblab.commands.runs import Planned
+    from wblab.commands.many import Planned
     from wblab.kernels import Shelf
     from wblab.matrix.store import Store
 
@@ -62,7 +62,7 @@ def _advise(arguments: argparse.Namespace) -> None:
         return
     require(("explore",))  # here: what was set is undone without it
     from wblab.advise.allowed import check_remedy
-    from wblab.commands.runs import begun
+    from wblab.commands.many import begun
     from wblab.kernels import built_kernels
 
     place = _found(arguments) if arguments.resume else results(arguments)
@@ -87,7 +87,7 @@ def _run_rounds(store: "Store", client: "Client | None", jobs: int | None) -> "R
     from wblab.advise.result import result_of
     from wblab.advise.rounds import second_round
     from wblab.advise.words import second
-    from wblab.commands.runs import failed, print_failures
+    from wblab.commands.many import failed, print_failures
     from wblab.matrix.cells import run_name
     from wblab.matrix.run import run_store
 
@@ -135,7 +135,7 @@ def _planned(arguments: argparse.Namespace, shelf: "Shelf") -> "Planned":
     from wblab.advise.measure import MOST_BYTES, SECONDS, TIMES
     from wblab.advise.record import packed
     from wblab.advise.site import find_site
-    from wblab.commands.runs import Planned
+    from wblab.commands.many import Planned
     from wblab.kernels import full_name
     from wblab.lab.progress import bar
     from wblab.matrix.begin import described
@@ -160,7 +160,7 @@ def _planned(arguments: argparse.Namespace, shelf: "Shelf") -> "Planned":
 
 def _resumed(arguments: argparse.Namespace, shelf: "Shelf") -> "Planned":
     from wblab.advise.record import advice_in
-    from wblab.commands.runs import Planned
+    from wblab.commands.many import Planned
     from wblab.kernels import full_name
     from wblab.matrix.begin import check_kernels
     from wblab.matrix.store import Store

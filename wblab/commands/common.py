@@ -173,9 +173,12 @@ def results(arguments: argparse.Namespace) -> Path:
 
 def named_run(arguments: argparse.Namespace) -> Path:
     """Return the directory of the run that the arguments name. Raises InputError."""
-    from wblab.data.run import find_run
+    from wblab.data.run import failed_since, find_run
 
-    return find_run(arguments.run_name, results(arguments))
+    found = find_run(arguments.run_name, results(arguments))
+    if arguments.run_name == "latest" and (failed := failed_since(found)):
+        print(printable(f"wblab: the latest run that succeeded; {failed.name} after it failed"), file=sys.stderr)
+    return found
 
 
 def traced(run: "Run", what: str, window: "Window | None" = None) -> "PageCache | None":

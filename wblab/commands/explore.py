@@ -11,7 +11,7 @@ from wblab.lab.printable import printable
 from wblab.lab.tables import Table
 
 if TYPE_CHECKING:
-    from wblab.commands.runs import Planned
+    from wblab.commands.many import Planned
     from wblab.kernels import Shelf
     from wblab.matrix.run import Tally
     from wblab.matrix.store import Store
@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _explore(arguments: argparse.Namespace) -> None:
-    from wblab.commands.runs import begun
+    from wblab.commands.many import begun
     from wblab.kernels import built_kernels
     from wblab.matrix.run import run_store
     from wblab.matrix.store import Store
@@ -71,7 +71,7 @@ def _directory(arguments: argparse.Namespace) -> Path | None:
 
 
 def _planned(arguments: argparse.Namespace, shelf: "Shelf", directory: Path | None) -> "Planned":
-    from wblab.commands.runs import Planned
+    from wblab.commands.many import Planned
     from wblab.explore.design import find_design, read_design
     from wblab.explore.plan import planned
     from wblab.explore.record import read_record, record_of, written
@@ -116,7 +116,7 @@ def _repeat(arguments: argparse.Namespace, directory: Path) -> None:
 
 def _tell(store: "Store", tally: "Tally | None", arguments: argparse.Namespace) -> None:
     """Analyse what there is, write the analysis and its page, and print both. tally: what was made now, if anything."""
-    from wblab.commands.runs import failed, print_failures
+    from wblab.commands.many import failed, print_failures
     from wblab.core.files import replace_file
     from wblab.explore.record import observed
     from wblab.lab.formats import ANALYSED, EXPLORED, write_json

@@ -10,7 +10,7 @@ from wblab.core.errors import InputError, WblabError
 from wblab.lab.printable import printable
 
 if TYPE_CHECKING:
-    from wblab.commands.runs import Planned
+    from wblab.commands.many import Planned
     from wblab.kernels import Shelf
     from wblab.matrix.run import Tally
     from wblab.matrix.store import Store
@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _matrix(arguments: argparse.Namespace) -> None:
-    from wblab.commands.runs import begun
+    from wblab.commands.many import begun
     from wblab.kernels import built_kernels
     from wblab.matrix.run import run_store
 
@@ -42,7 +42,7 @@ def _matrix(arguments: argparse.Namespace) -> None:
 
 
 def _planned(arguments: argparse.Namespace, shelf: "Shelf") -> "Planned":
-    from wblab.commands.runs import Planned, named
+    from wblab.commands.many import Planned, named
     from wblab.kernels import list_kernels
     from wblab.matrix.begin import check_kernels, described, with_kernel
     from wblab.matrix.plan import MAX_RUNS, find_matrix, read_matrix
@@ -66,7 +66,7 @@ def _planned(arguments: argparse.Namespace, shelf: "Shelf") -> "Planned":
 
 
 def _print(store: "Store", tally: "Tally", as_json: bool) -> None:
-    from wblab.commands.runs import failed, print_failures
+    from wblab.commands.many import failed, print_failures
 
     total, failures = len(store.matrix.runs()), failed(tally)
     if as_json:

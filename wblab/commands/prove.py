@@ -1,6 +1,7 @@
 """What `wblab why --prove` prints: verdicts on suspects and remedies, and points of no return."""
 
 import json
+import os
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -20,8 +21,14 @@ if TYPE_CHECKING:
     from wblab.why.explain import Explanation
     from wblab.why.recorded import Recorded
 
+_PROOFS = "proof"
 _TOLERANCE_NS = 100_000_000
 _Say = Callable[[list[str]], None]
+
+
+def proofs(run: Path, results: Path) -> Path:
+    """Return where the runs of a proof go: into the run that they are about, which `latest` never looks into."""
+    return run / _PROOFS if os.access(run, os.W_OK) else results / _PROOFS / run.name
 
 
 def maker(results: Path, kernel: str) -> "Make":

@@ -1,89 +1,68 @@
-"""What verbs share that make many runs in one directory: what is missing of it is run."""
+"""wblab runs: what lies among the results."""
 
 import argparse
-import sys
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
-from pathlib import Path
+import json
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from wblab.commands.common import results
-from wblab.core.errors import WblabError
+from wblab.commands.common import add_exp, add_json, results, whole
+from wblab.core.units import NS_PER_S
 from wblab.lab.printable import printable
+from wblab.lab.tables import Table
 
 if TYPE_CHECKING:
-    from distributed import Client
+    from wblab.data.results import Entry
 
-    from wblab.kernels import Shelf
-    from wblab.matrix.begin import Kernels
-    from wblab.matrix.plan import Matrix
-    from wblab.matrix.run import Tally
-    from wblab.matrix.store import Store
-
-SHOWN = 20  # failures that are listed
+_SHOWN = 20
+_MB = 1e6
 
 
-@dataclass(frozen=True)
-class Planned:
-    """What is to run, with the kernels by what the cells call them; in a directory that is there, or in a new one.
-
-    beside: what a new one has besides, by the files' names.
-    """
-
-    matrix: "Matrix"
-    kernels: "Kernels"
-    store: "Store | None" = None
-    beside: Mapping[str, bytes] = field(default_factory=dict)
-
-    def opened(self, results: Path) -> "Store":
-        """Return the directory. Raises InputError where it cannot be made."""
-        from wblab.matrix.store import Store
-
-        return self.store or Store.create(results, self.matrix, self.kernels, self.beside)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the verb and its options."""
+    parser.description = (
+        "List runs and studies: what was changed of a preset, the longest pause of loads that ought to have none, "
+        "and how much space each takes. The latest stands last."
+    )
+    parser.add_argument("--last", type=whole(1), default=_SHOWN, metavar="N", help=f"so many (default: {_SHOWN})")
+    parser.add_argument("--all", action="store_true", help="all of them")
+    add_exp(parser, "runs and studies are")
+    add_json(parser)
+    parser.set_defaults(run=_runs)
 
 
-@contextmanager
-def begun(
-    arguments: argparse.Namespace, shelf: "Shelf", plan: Planned, again: str
-) -> "Iterator[tuple[Store, Client | None]]":
-    """Yield the directory of what is to run, held, and the cluster if there is one, once all cells were checked.
+def _runs(arguments: argparse.Namespace) -> None:
+    from wblab.data.results import entries
 
-    again: what a user writes before the directory to go on, who is told so where that ends early. Raises WblabError.
-    """
-    from wblab.commands.run import print_notes
-    from wblab.matrix.begin import orders, requests
-    from wblab.matrix.cluster import check_workers, remote
-
-    here = not arguments.cluster
-    print_notes(requests(plan.matrix, shelf, here=here), here=here)
-    with ExitStack() as stack:
-        client = None if here else stack.enter_context(remote(arguments.cluster))
-        if client is not None:
-            check_workers(client, orders(plan.matrix, plan.kernels))
-        store = plan.opened(results(arguments))
-        stack.enter_context(store.held())
-        try:
-            yield store, client
-        except (WblabError, KeyboardInterrupt):
-            print(printable(f"wblab: to go on: {again} {store.path}"), file=sys.stderr)
-            raise
+    place = results(arguments)
+    found = entries(place)
+    shown = found if arguments.all else found[-arguments.last :]
+    if arguments.json:
+        print(json.dumps([_object(entry) for entry in shown], indent=2))
+        return
+    if not found:
+        print(printable(f"{place} has no run yet: wblab run makes one"))
+        return
+    table(shown).show()
+    more = f", of which the last {len(shown)} are shown (--all)" if len(shown) < len(found) else ""
+    print(f"{len(found)} runs and studies, {sum(entry.size for entry in found) / _MB:.0f} MB{more}")
+    print("    wblab why RUN    # why its loads stopped, for a run by its name")
+    print("    wblab clean --help    # remove what is not needed")
 
 
-def named(arguments: argparse.Namespace) -> Path:
-    """Return the directory that --resume names: a path, or one of the results."""
-    given: Path = arguments.resume
-    return next((path for path in (given, results(arguments) / given) if path.is_dir()), given)
+def table(found: "list[Entry]") -> Table:
+    """Return runs and studies as a table."""
+    rows = [
+        (
+            entry.path.name,
+            "-" if entry.longest_ns is None else f"{entry.longest_ns / NS_PER_S:.2f} s",
+            f"{entry.size / _MB:.1f}",
+            entry.what if entry.state == "succeeded" else f"{entry.what}, {entry.state}",
+            entry.told,
+        )
+        for entry in found
+    ]
+    return Table(rows, ("name", "longest pause", "MB", "what", "changed"), frozenset({1, 2}), spare=(4, 3, 2))
 
 
-def failed(tally: "Tally") -> list[dict[str, Any]]:
-    """Return which runs failed, and why."""
-    return [{"cell": str(item.cell), "seed": item.seed, "reason": reason} for item, reason in tally.failures]
-
-
-def print_failures(store: "Store", failures: list[dict[str, Any]]) -> None:
-    """Print the reasons of the first failures."""
-    for failure in failures[:SHOWN]:
-        print(printable("failed: {cell}, seed {seed}: {reason}".format(**failure)), file=sys.stderr)
-    if len(failures) > SHOWN:
-        print(printable(f"and {len(failures) - SHOWN} more, in {store.runs}/_*"), file=sys.stderr)
+def _object(entry: "Entry") -> dict[str, Any]:
+    return asdict(entry) | {"path": str(entry.path)}

@@ -12,7 +12,7 @@ from wblab.lab.printable import printable
 from wblab.lab.tables import Table
 
 if TYPE_CHECKING:
-    from wblab.commands.runs import Planned
+    from wblab.commands.many import Planned
     from wblab.kernels import Shelf
     from wblab.trial.advice import Wisdom
     from wblab.trial.result import Result
@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _trial(arguments: argparse.Namespace) -> None:
-    from wblab.commands.runs import begun
+    from wblab.commands.many import begun
     from wblab.kernels import built_kernels
     from wblab.trial.measured import is_refusal
     from wblab.trial.report import write_report
@@ -77,7 +77,7 @@ def _chosen(arguments: argparse.Namespace) -> "Wisdom":
 
 def _planned(arguments: argparse.Namespace, shelf: "Shelf") -> "tuple[Planned, Wisdom]":
     """Return what is to be tried, as a matrix."""
-    from wblab.commands.runs import Planned, named
+    from wblab.commands.many import Planned, named
     from wblab.kernels import full_name
     from wblab.lab.formats import TRIED
     from wblab.matrix.begin import check_kernels, described

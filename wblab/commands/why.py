@@ -98,13 +98,13 @@ def _why(arguments: argparse.Namespace) -> None:
             raise InputError(f"--pause {arguments.pause}: there are {len(found)} pauses over {arguments.bound}")
         found = [found[arguments.pause - 1]]
     if arguments.prove:
-        from wblab.commands.prove import maker, prove
+        from wblab.commands.prove import maker, proofs, prove
         from wblab.proof.trial import Trial
 
         if not found:
             raise InputError(f"--prove: there is no pause over {arguments.bound}")
         longest = max(found, key=lambda item: item.explanation.pause_ns)
-        make = maker(results(arguments), arguments.kernel)
+        make = maker(proofs(run.path, results(arguments)), arguments.kernel)
         asked = Trial(run, longest.explanation, make, bound_ns)
         told = partial(_event, run, longest.recorded)
         prove(asked, longest.recorded, told, arguments.suspect, arguments.remedy, as_json=arguments.json)

@@ -24,6 +24,7 @@ from wblab.lab.formats import EXPERIMENT, LIVE, RUN, read_object
 from wblab.lab.livespec import LiveSpec
 from wblab.lab.ondisk import Layout
 from wblab.lab.printable import printable
+from wblab.lab.results import STAGED
 
 Times = NDArray[np.int64]
 
@@ -163,6 +164,14 @@ def find_run(text: str, results: Path) -> Path:
     if matches:
         return results / matches[0]
     raise InputError(f"no run {text!r}{nearest(text, known)}: give a run directory, or 'latest'")
+
+
+def failed_since(path: Path) -> Path | None:
+    """Return the latest run beside another that failed after it; None where none did."""
+    since = (path / EXPERIMENT).stat().st_mtime_ns
+    found = {item: item.stat().st_mtime_ns for item in path.parent.glob(f"{STAGED}*/{EXPERIMENT}")}
+    latest = max(found, key=lambda item: found[item], default=None)
+    return latest.parent if latest and found[latest] > since else None
 
 
 def read_run(path: Path) -> Run:

@@ -47,7 +47,6 @@ def test_rows_are_cells_of_a_matrix_that_can_be_kept():
     ("given", "said"),
     [
         ({"set": SET | {"disk.write_bp": 5}}, "row 0: unknown key 'disk.write_bp'"),
-        ({"set": {}}, "row 0: sysctl: vm.dirty_bytes and vm.dirty_ratio exclude each other"),
         (
             {"derived": DERIVED | {"disk.scheduler": "wait"}},
             r"both disk.scheduler and \[derived\] set 'disk.scheduler'",

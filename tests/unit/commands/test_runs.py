@@ -1,0 +1,119 @@
+"""What lies among the results is listed, and removed only if it was chosen and nobody works on it."""
+
+import fcntl
+import json
+import os
+import time
+
+import pytest
+from support.runs import MS, S, write_run_of
+
+from wblab.cli import main
+from wblab.lab.specfile import find_spec, read_spec
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """Results: a run of a preset that changes two keys, one that failed, a study, and a stranger's directory."""
+    results = tmp_path / "exp"
+    spec = read_spec(find_spec("base"), ["disk.write_bps=2MiB/s", "seed=3"])
+    times = {name: [0, 50 * MS, 3 * S] for name in ("c1", "w1", "mw1")} | {"l1": [0, S], "l2": [0, S]}
+    write_run_of(spec, results / "first_base", times)
+    os.utime(results / "first_base/experiment.json", (S // S, 1000))
+    write_run_of(spec, results / "_second_base", times, outcome="failed", reason="it was made to")
+    (results / "study/runs/a-s1").mkdir(parents=True)
+    (results / "study/matrix.json").write_text("{}")
+    (results / "mine").mkdir()
+    (results / "mine/notes.txt").write_text("of mine")
+    return results
+
+
+def listed(place, capsys, *options):
+    assert main(["runs", "--json", "--exp", str(place), *options]) == 0
+    return {os.path.basename(item["path"]): item for item in json.loads(capsys.readouterr().out)}
+
+
+def test_runs_say_what_they_change_and_their_longest_pause(place, capsys):
+    found = listed(place, capsys)
+    assert set(found) == {"first_base", "_second_base", "study"}
+    first = found["first_base"]
+    assert (first["what"], first["state"]) == ("run", "succeeded")
+    assert first["told"] == "base, seed 3, disk.disk.write_bps=2MiB/s"
+    assert first["longest_ns"] == 2900 * MS
+    assert first["size"] > 0
+    assert found["_second_base"]["state"] == "failed"
+    assert (found["study"]["what"], found["study"]["told"]) == ("matrix", "1 runs")
+
+
+def test_the_table_says_how_many_there_are(place, capsys):
+    assert main(["runs", "--exp", str(place), "--last", "1"]) == 0
+    out = capsys.readouterr().out
+    assert "3 runs and studies" in out
+    assert "of which the last 1 are shown (--all)" in out
+
+
+def test_nothing_is_removed_unless_it_is_said(place, capsys):
+    assert main(["clean", "--failed", "--exp", str(place)]) == 0
+    assert "_second_base" in capsys.readouterr().out
+    assert (place / "_second_base").is_dir()
+    assert main(["clean", "--failed", "--yes", "--exp", str(place)]) == 0
+    assert sorted(item.name for item in place.iterdir()) == ["first_base", "mine", "study"]
+
+
+def test_what_is_chosen_by_name_or_age_goes(place):
+    assert main(["clean", "--older", "1d", "--yes", "--exp", str(place)]) == 0
+    assert not (place / "first_base").exists()
+    assert main(["clean", "study", "--yes", "--exp", str(place)]) == 0
+    assert sorted(item.name for item in place.iterdir()) == ["_second_base", "mine"]
+
+
+@pytest.mark.parametrize("name", ["mine", "..", "no-such", "link"])
+def test_what_is_none_of_the_labs_is_never_removed(place, capsys, name):
+    (place / "link").symlink_to(place / "first_base")
+    assert main(["clean", name, "--yes", "--exp", str(place)]) == 2
+    assert "is no run and no study" in capsys.readouterr().err
+    assert (place / "mine/notes.txt").exists()
+    assert (place / "first_base/experiment.json").exists()
+
+
+def test_a_study_in_use_stays(place, capsys):
+    descriptor = os.open(place / "study", os.O_RDONLY)
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    assert main(["clean", "study", "--yes", "--exp", str(place)]) == 2
+    assert "is in use" in capsys.readouterr().err
+    os.close(descriptor)
+    assert (place / "study").is_dir()
+
+
+def test_an_unfinished_run_of_today_may_go_on(place, capsys):
+    record = json.loads((place / "_second_base/experiment.json").read_text()) | {"outcome": "unfinished"}
+    (place / "_second_base/experiment.json").write_text(json.dumps(record))
+    assert main(["clean", "--failed", "--yes", "--exp", str(place)]) == 0
+    assert (place / "_second_base").is_dir()
+    long_ago = time.time() - 2 * 86400
+    os.utime(place / "_second_base/experiment.json", (long_ago, long_ago))
+    assert main(["clean", "--failed", "--yes", "--exp", str(place)]) == 0
+    assert not (place / "_second_base").exists()
+
+
+def test_builds_that_go_on_stay(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    builds = tmp_path / "wblab/builds"
+    for name in ("a", "b"):
+        (builds / f"{name}.work/objects").mkdir(parents=True)
+        (builds / f"{name}.work.lock").touch()
+    descriptor = os.open(builds / "a.work.lock", os.O_RDONLY)
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    assert main(["clean", "--builds", "--yes"]) == 0
+    os.close(descriptor)
+    assert sorted(item.name for item in builds.glob("*.work")) == ["a.work"]
+
+
+@pytest.mark.parametrize("options", [[], ["--older", "soon"]])
+def test_what_to_remove_must_be_said(options, capsys):
+    assert main(["clean", *options]) == 2
+
+
+def test_latest_says_that_a_newer_run_failed(place, capsys):
+    main(["pauses", "latest", "--exp", str(place)])
+    assert "the latest run that succeeded; _second_base after it failed" in capsys.readouterr().err
