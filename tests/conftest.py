@@ -1,7 +1,6 @@
 """For all tests: what was left out is said, and property tests have no time limits: timings never pass or fail."""
 
 import os
-import re
 import signal
 import tempfile
 from collections.abc import Iterator
@@ -11,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 from support.labcopy import copy_lab
+from support.pages import slips, words
 
 from wblab.lab.places import ROOT
 from wblab.machine.place import find_place
@@ -32,20 +32,24 @@ def _umask() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _words_for_people() -> Iterator[None]:
-    """Look at the words of every picture that a test saves: an object's address or a method is a slip of its maker."""
+    """Look at the words of every picture and page that a test makes: an object or a missing number is a slip."""
+    from jinja2 import Template
     from matplotlib.figure import Figure
     from matplotlib.text import Text
 
-    def looked_at(self: Figure, *arguments: Any, **options: Any) -> None:
-        words = [text.get_text() for text in self.findobj(Text)]
-        assert not [word for word in words if re.search(r"<built-in| object at 0x|<function|<bound method", word)], (
-            words
-        )
-        plain(self, *arguments, **options)
+    def saved(self: Figure, *arguments: Any, **options: Any) -> None:
+        assert not slips(text.get_text() for text in self.findobj(Text))
+        plain_savefig(self, *arguments, **options)
 
-    plain = Figure.savefig
+    def rendered(self: Template, *arguments: Any, **options: Any) -> str:
+        page = plain_render(self, *arguments, **options)
+        assert not slips(words(page))
+        return page
+
+    plain_savefig, plain_render = Figure.savefig, Template.render
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Figure, "savefig", looked_at)
+        patch.setattr(Figure, "savefig", saved)
+        patch.setattr(Template, "render", rendered)
         yield
 
 

@@ -1,6 +1,11 @@
 """A page as a browser would take it: its tags, and what they would load."""
 
+import re
+from collections.abc import Iterable
 from html.parser import HTMLParser
+
+# What people must never read: an object that says nothing of itself, a hole that was not filled, no number.
+SLIP = re.compile(r"<built-in| object at 0x|<function|<bound method|\{\{|\}\}|(?<![\w.-])(?:nan|None|NaN)(?![\w.-])")
 
 
 class Page(HTMLParser):
@@ -13,3 +18,36 @@ class Page(HTMLParser):
     def handle_starttag(self, tag, attrs):
         self.tags.append(tag)
         self.loads += [value for name, value in attrs if name in {"src", "href", "xlink:href"} and value[0] != "#"]
+
+
+class _Words(HTMLParser):
+    """Collects the texts of a page, and those that show when one points at something."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self._hidden = 0
+
+    def handle_starttag(self, tag, attrs):
+        self._hidden += tag in {"script", "style"}
+        self.found += [value for name, value in attrs if name in {"title", "alt", "aria-label"} and value]
+
+    def handle_endtag(self, tag):
+        self._hidden -= tag in {"script", "style"}
+
+    def handle_data(self, data):
+        if not self._hidden and data.strip():
+            self.found.append(data)
+
+
+def words(page: str) -> list[str]:
+    """Return the texts that people read on a page."""
+    parser = _Words()
+    parser.feed(page)
+    parser.close()
+    return parser.found
+
+
+def slips(texts: Iterable[str]) -> list[str]:
+    """Return the texts that show what only programs have: {}.values, None, nan, {{ name }}."""
+    return [text for text in texts if SLIP.search(text)]

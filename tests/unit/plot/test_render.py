@@ -2,6 +2,7 @@
 
 import pytest
 from jinja2 import DictLoader
+from support.pages import slips, words
 
 from wblab.plot.render import render
 
@@ -29,3 +30,15 @@ def test_the_field_of_a_table_is_not_its_method(page):
     assert page('{{ row["values"] }}', row={"values": "1.5"}) == "1.5"
     with pytest.raises(TypeError, match="built-in method values"):
         page("{{ row.values }}", row={"values": "1.5"})
+
+
+@pytest.mark.parametrize(
+    "slip", ["<td>nan</td>", "<b>None s</b>", "<p title='{{ it }}'>a</p>", "&lt;built-in method x"]
+)
+def test_a_slip_in_a_page_is_seen(slip):
+    assert slips(words(f"<html><style>a{{}}</style><script>x = {{{{None}}}}</script>{slip}</html>"))
+
+
+def test_words_that_only_look_like_one_are_none():
+    assert not slips(["a nanosecond", "none", "load-None.txt", "finance"])
+    assert not slips(words("<script>NaN</script><p>1.5 s</p>"))
