@@ -1,0 +1,39 @@
+"""What a run, its picture and its explanation take: NumPy, Matplotlib, and no module of an extra."""
+
+import os
+import subprocess
+
+import pytest
+from support.corealone import command
+
+from wblab.lab.places import ROOT
+
+SHORT = ("load.l1.size=8MiB", "load.l1.wait=1s", "load.l2.size=1MiB", "load.l2.wait=2s")
+
+
+def core_alone(place, *arguments):
+    own = {"PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "misc")]), "WBLAB_EXP": str(place)}
+    return subprocess.run(command(*arguments), env=os.environ | own, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def place(kernel, tmp_path_factory):
+    """A directory whose latest run is one with pauses."""
+    place = tmp_path_factory.mktemp("core")
+    settings = [word for setting in SHORT for word in ("--set", setting)]
+    done = core_alone(place, "run", "base-device", "--kernel", kernel.path, *settings)
+    assert done.returncode == 0, done.stderr
+    return place
+
+
+@pytest.mark.parametrize("verb", ["timeline", "why", "pauses", "pauses --causes"])
+def test_a_run_is_drawn_and_explained(place, verb):
+    done = core_alone(place, *verb.split(), "latest")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
+
+
+def test_a_write_is_taken_apart(tmp_path, kernel):
+    assert core_alone(tmp_path, "run", "layers", "--kernel", kernel.path).returncode == 0
+    done = core_alone(tmp_path, "layers", "latest")
+    assert (done.returncode, "flush" in done.stdout) == (0, True), done.stderr
