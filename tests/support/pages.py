@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from html.parser import HTMLParser
 
 # What people must never read: an object that says nothing of itself, a hole that was not filled, no number.
-SLIP = re.compile(r"<built-in| object at 0x|<function|<bound method|\{\{|\}\}|(?<![\w.-])(?:nan|None|NaN)(?![\w.-])")
+SLIP = re.compile(r"<built-in| object at 0x|<function|<bound method|\{\{|(?<![\w.-])(?:nan|None|NaN)(?![\w.-])")
 
 
 class Page(HTMLParser):

@@ -40,5 +40,5 @@ def test_a_slip_in_a_page_is_seen(slip):
 
 
 def test_words_that_only_look_like_one_are_none():
-    assert not slips(["a nanosecond", "none", "load-None.txt", "finance"])
+    assert not slips(["a nanosecond", "none", "load-None.txt", "finance", "disk={a={size=1}}"])
     assert not slips(words("<script>NaN</script><p>1.5 s</p>"))
