@@ -2,6 +2,7 @@
 
 import argparse
 import atexit
+import errno
 import gc
 import os
 import sys
@@ -45,6 +46,7 @@ VERBS = (
     Verb("completion", "let a shell complete verbs and options", "set up"),
     Verb("reference", "print all verbs and options as one page", "set up"),
 )
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 _INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 _MOST_LETTERS = 2000
 
@@ -74,11 +76,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     except WblabError as error:
         print(f"wblab: {_shortened(printable(str(error)))}", file=sys.stderr)
         return error.exit_code
+    except BrokenPipeError:  # the reader of our output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        if error.errno not in _NO_ROOM:
+            raise
+        where = printable(str(error.filename or "where it writes"))
+        print(f"wblab: {where}: {error.strerror}: make room, or give --exp another directory", file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
         print("wblab: interrupted", file=sys.stderr)
         return _INTERRUPTED
-    except BrokenPipeError:  # the reader of our output has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 
 

@@ -33,6 +33,12 @@ class Parser(argparse.ArgumentParser):
         """Raise InputError."""
         raise InputError(f"{message}: see {self.prog} --help")
 
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Say which verb was meant; a list of all of them is what --help is for."""
+        if isinstance(action, argparse._SubParsersAction) and value not in action.choices:
+            self.error(f"no verb {value!r}{nearest(str(value), list(action.choices))}")
+        super()._check_value(action, value)
+
 
 class VerbParser(Parser):
     """The parser of a verb, filled by the verb's module once it is asked something."""

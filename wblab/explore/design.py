@@ -39,6 +39,7 @@ from wblab.core.tables import from_table
 from wblab.explore import arithmetic
 from wblab.explore.factors import Factor, Level, Levels, Range, measure
 from wblab.explore.responses import Response, read_responses
+from wblab.lab.otherwise import otherwise
 from wblab.lab.places import EXPLORATIONS
 from wblab.lab.tomlfile import read_toml
 from wblab.matrix.cells import label
@@ -84,6 +85,8 @@ def find_design(text: str) -> Path:
         if os.path.isfile(path):
             return path
     known = design_names()
+    if told := otherwise(text, EXPLORATIONS):
+        raise InputError(f"no design {text!r}: {told}")
     raise InputError(f"no design {text!r}{nearest(text, known)}: give a TOML file or one of {', '.join(known)}")
 
 

@@ -96,12 +96,18 @@ def run_experiment(  # noqa: PLR0913 - four of them by name
         )
     except (WblabError, OSError, KeyboardInterrupt) as error:
         reason = "interrupted" if isinstance(error, KeyboardInterrupt) else str(error)
-        write_json(staged / EXPERIMENT, record | _ending("failed", reason))
+        try:
+            write_json(staged / EXPERIMENT, record | _ending("failed", reason))
+        except OSError as second:  # no room for the reason either
+            reason = f"{reason}; and {staged / EXPERIMENT}: {second.strerror or second}"
         if isinstance(error, KeyboardInterrupt):
             raise
         raise RunFailedError(f"{reason} (see {staged})", staged) from error
     record |= _ending("succeeded", "") | {"wall_s": round(ended.wall_s, 3), "guest_s": ended.guest_s}
-    write_json(staged / EXPERIMENT, record)
+    try:
+        write_json(staged / EXPERIMENT, record)
+    except OSError as error:
+        raise RunFailedError(f"cannot write {staged / EXPERIMENT}: {error.strerror or error}", staged) from None
     return Finished(commit(staged), record)
 
 

@@ -1,4 +1,4 @@
-"""Progress on standard error: a bar where it is a terminal and rich is installed, silence elsewhere.
+"""Progress on standard error: a bar where it is a terminal and rich is installed, a line now and then elsewhere.
 
 What takes minutes says so on no terminal too: a line when a step begins, and how long it took. For steps of the
 Makefile: `python3 -m wblab.lab.progress STEP COMMAND...`.
@@ -15,6 +15,7 @@ from wblab.lab.printable import printable
 # Called with the share done, 0.0 to 1.0 (None: unknown), and a few words on what is going on. What goes through `steps`
 # begins a step without a share.
 Report = Callable[[float | None, str], None]
+_PATIENCE_S = 10
 
 
 def silent(share: float | None, text: str) -> None:
@@ -25,7 +26,7 @@ def silent(share: float | None, text: str) -> None:
 def bar(title: str) -> Iterator[Report]:
     """Show one progress bar for as long as the block runs, and yield what reports to it."""
     if not sys.stderr.isatty():
-        yield silent
+        yield _now_and_then(title)
         return
     try:
         from rich.console import Console
@@ -69,6 +70,19 @@ def step(what: str) -> Iterator[None]:
     started_s = time.monotonic()
     yield
     print(f"{said}: {time.monotonic() - started_s:.1f} s", file=sys.stderr, flush=True)
+
+
+def _now_and_then(title: str) -> Report:
+    """Return what prints a line every ten seconds: what is done sooner says nothing."""
+    said_s = [time.monotonic()]
+
+    def report(share: float | None, text: str) -> None:
+        if time.monotonic() - said_s[0] >= _PATIENCE_S:
+            said_s[0] = time.monotonic()
+            percent = "" if share is None else f"{share:.0%}, "
+            print(printable(f"wblab: {title}: {percent}{text}"), file=sys.stderr, flush=True)
+
+    return report
 
 
 def _one_line(title: str) -> Report:

@@ -10,6 +10,7 @@ from wblab.core.errors import InputError, nearest
 from wblab.core.spec import Spec
 from wblab.core.tables import from_table
 from wblab.lab.formats import EXPERIMENT, LIVE, RUN
+from wblab.lab.otherwise import otherwise
 from wblab.lab.places import PRESETS
 from wblab.lab.sysctls import set_sysctl, sysctls
 from wblab.lab.tomlfile import read_toml
@@ -26,6 +27,8 @@ def find_spec(text: str) -> Path:
         if os.path.isfile(path):  # no exception where a directory above it cannot be read
             return path
     presets = preset_names()
+    if told := otherwise(text, PRESETS):
+        raise InputError(f"no spec {text!r}: {told}")
     raise InputError(
         f"no spec {text!r}{nearest(Path(text).stem, presets)}: give a TOML file, a run directory "
         f"or one of {', '.join(presets)}"

@@ -22,11 +22,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from wblab.core.check import check_name, check_spec
-from wblab.core.errors import InputError
+from wblab.core.errors import InputError, nearest
 from wblab.core.spec import Spec
 from wblab.core.tables import from_table, to_table
 from wblab.core.units import Nanoseconds
 from wblab.host.blame import is_wanted
+from wblab.lab.otherwise import otherwise
 from wblab.lab.places import MATRICES
 from wblab.lab.specfile import is_record
 from wblab.lab.tomlfile import read_toml
@@ -82,7 +83,10 @@ def find_matrix(text: str) -> Path:
     for path in (Path(text), MATRICES / f"{text}.toml"):
         if os.path.isfile(path):
             return path
-    raise InputError(f"no matrix {text!r}: give a TOML file or one of {', '.join(matrix_names())}")
+    if told := otherwise(text, MATRICES):
+        raise InputError(f"no matrix {text!r}: {told}")
+    hint = nearest(text, matrix_names())
+    raise InputError(f"no matrix {text!r}{hint}: give a TOML file or one of {', '.join(matrix_names())}")
 
 
 def read_matrix(path: Path, *, built: Sequence[str] = (), seeds: Sequence[int] = ()) -> Matrix:

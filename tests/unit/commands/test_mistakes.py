@@ -1,0 +1,68 @@
+"""What a user gets wrong is one line that names the next step; so is a disk that is full."""
+
+import errno
+import subprocess
+import sys
+
+import pytest
+
+from wblab.cli import main
+from wblab.lab import progress
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("rum", "wblab: no verb 'rum' (did you mean 'run'?): see wblab --help"),
+        ("kernel bild", "wblab: no verb 'bild' (did you mean 'build'?): see wblab kernel --help"),
+        ("run mitigation", "wblab: no spec 'mitigation': it is a matrix: wblab matrix mitigation"),
+        ("run writeback", "wblab: no spec 'writeback': it is a design: wblab explore writeback"),
+        ("run hdd", "wblab: no spec 'hdd': it is a disk: wblab run --disk hdd"),
+        ("matrix base", "wblab: no matrix 'base': it is an experiment: wblab run base"),
+        ("matrix comit", "wblab: no matrix 'comit' (did you mean 'commit'?): give a TOML file or one of "),
+    ],
+)
+def test_what_was_meant_is_said(command, said, capsys):
+    assert main(command.split()) == 2
+    assert capsys.readouterr().err.startswith(said)
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
+def test_a_full_disk_is_one_line(number, monkeypatch, capsys):
+    def full(arguments):
+        raise OSError(number, "No space left", "/exp/a")
+
+    monkeypatch.setattr("wblab.cli._run", full)
+    assert main(["doctor"]) == 1
+    assert capsys.readouterr().err == "wblab: /exp/a: No space left: make room, or give --exp another directory\n"
+
+
+def test_an_unforeseen_error_of_the_system_is_not_hidden(monkeypatch):
+    def broken(arguments):
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr("wblab.cli._run", broken)
+    with pytest.raises(OSError, match="Input/output"):
+        main(["doctor"])
+
+
+def test_long_work_says_a_line_now_and_then_where_nobody_sees_a_bar(monkeypatch, capsys):
+    now_s = iter([0.0, 1.0, 11.0, 11.0, 12.0])
+    monkeypatch.setattr(progress.time, "monotonic", lambda: next(now_s))
+    with progress.bar("remedies") as report:
+        report(0.1, "1 of 10 runs")
+        report(0.5, "5 of 10 runs")
+        report(0.6, "6 of 10 runs")
+    assert capsys.readouterr().err == "wblab: remedies: 50%, 5 of 10 runs\n"
+
+
+def test_a_run_on_a_full_disk_has_no_traceback(tmp_path):
+    """A filesystem of a few KiB, in a mount namespace of its own: the run's record finds no room."""
+    small = f"mount -t tmpfs -o size=16k,nr_inodes=20 tmpfs {tmp_path}"
+    script = f"{small} && exec {sys.executable} -m wblab run --exp {tmp_path}"
+    command = ["unshare", "--mount", "--map-root-user", "sh", "-c", script]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if "unshare" in done.stderr or "mount" in done.stderr:
+        pytest.skip("this machine has no user namespaces")
+    assert done.returncode in (1, 2)
+    assert "Traceback" not in done.stderr
