@@ -70,8 +70,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="backslashreplace")
     atexit.register(gc.freeze)  # Python would look for garbage in all that it is about to drop
     try:
+        arguments = build_parser().parse_args(argv)  # argparse does not stand an exception in the middle
         with interruptible():
-            arguments = build_parser().parse_args(argv)
             _run(arguments)
     except WblabError as error:
         print(f"wblab: {_shortened(printable(str(error)))}", file=sys.stderr)

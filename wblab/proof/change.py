@@ -55,6 +55,29 @@ class Stop:
 
 
 @dataclass(frozen=True)
+class Stops:
+    """Several loads are stopped at once."""
+
+    loads: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """The loads."""
+        return " and ".join(self.loads)
+
+    @property
+    def called(self) -> str:
+        """What a run is called in which they are stopped."""
+        return f"without_{'_'.join(self.loads)}"
+
+    def applied(self, spec: Spec, at_ns: int) -> Spec:
+        """Return the spec with the `until` of each. Raises InputError for a load that is not there."""
+        for load in self.loads:
+            spec = Stop(load).applied(spec, at_ns)
+        return spec
+
+
+@dataclass(frozen=True)
 class Remedy:
     """Something is set anew: `settings` are keys of a phase with their values, as KEY=VALUE."""
 

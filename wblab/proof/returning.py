@@ -1,23 +1,26 @@
 """The point of no return: the latest moment at which a change still spares the load."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from wblab.proof.trial import Outcome
 
 Spared = Callable[[Outcome], bool]
+_PARTS = 6  # of the time in which a change always helps: so many samples, less one
 
 
 @dataclass(frozen=True)
 class Return:
     """Where it lies: changed at `saved`, the load is spared; at `lost`, it is not. curve: all runs, by their times.
 
-    `lost` is None where it was spared whenever the change came, `saved` where it was never.
+    `lost` is None where it was spared whenever the change came, `saved` where it was never. odd: runs that say
+    otherwise: spared after `lost`, or not spared before `saved`. Then there is no single point.
     """
 
     saved: Outcome | None
     lost: Outcome | None
     curve: tuple[Outcome, ...]
+    odd: tuple[Outcome, ...] = ()
 
 
 def is_gone(outcome: Outcome) -> bool:
@@ -44,19 +47,65 @@ def point_of_no_return(
 ) -> Return:
     """Return the point of no return between a first run, in which the load may be spared, and `last_ns`.
 
-    By bisection, as if there were one such point; the curve shows whether that is so.
+    By bisection, as if there were one such point; then by samples behind it, close ones and further ones: if one of
+    these is spared, the search goes on from there. Samples before it show whether there is one point at all.
     """
     if not is_spared(first):
         return Return(None, first, (first,))
     last = probe(last_ns)
     made = [first, last]
     if is_spared(last):
-        return Return(last, None, (first, last))
+        made += [probe(at_ns) for at_ns in _between(first.at_ns, last_ns)]
+        return Return(last, None, _ordered(made), _ordered(item for item in made if not is_spared(item)))
+    tried = {item.at_ns: item for item in made}
+
+    def at(at_ns: int) -> Outcome:
+        if at_ns not in tried:
+            tried[at_ns] = probe(at_ns)
+        return tried[at_ns]
+
     saved, lost = first, last
+    while True:
+        saved, lost = _bisected(at, saved, lost, tolerance_ns, is_spared)
+        later = [at(at_ns) for at_ns in _steps(lost.at_ns, last_ns, tolerance_ns)]
+        again = [item for item in later if is_spared(item)]
+        if not again:
+            break
+        saved = again[-1]
+        lost = min((item for item in tried.values() if item.at_ns > saved.at_ns), key=lambda item: item.at_ns)
+    for at_ns in _steps(saved.at_ns, first.at_ns, -tolerance_ns):
+        at(at_ns)
+    odd = (item for item in tried.values() if is_spared(item) != (item.at_ns <= saved.at_ns))
+    return Return(saved, lost, _ordered(tried.values()), _ordered(odd))
+
+
+def _bisected(
+    at: Callable[[int], Outcome], saved: Outcome, lost: Outcome, tolerance_ns: int, is_spared: Spared
+) -> tuple[Outcome, Outcome]:
+    """Return the last that is spared and the first that is not, no further apart than the tolerance."""
     while lost.at_ns - saved.at_ns > tolerance_ns:
-        made.append(probe((saved.at_ns + lost.at_ns) // 2))
-        if is_spared(made[-1]):
-            saved = made[-1]
-        else:
-            lost = made[-1]
-    return Return(saved, lost, tuple(sorted(made, key=lambda item: item.at_ns)))
+        middle = at((saved.at_ns + lost.at_ns) // 2)
+        saved, lost = (middle, lost) if is_spared(middle) else (saved, middle)
+    return saved, lost
+
+
+def _steps(start_ns: int, end_ns: int, step_ns: int) -> list[int]:
+    """Return moments from a start towards an end, each twice as far from the start as the one before."""
+    found = []
+    while (end_ns - start_ns) / step_ns > 0 and abs(step_ns) < abs(end_ns - start_ns):
+        found.append(start_ns + step_ns)
+        step_ns *= 2
+    return found
+
+
+def _between(start_ns: int, end_ns: int) -> list[int]:
+    """Return moments that part a span evenly."""
+    return (
+        [start_ns + (end_ns - start_ns) * part // _PARTS for part in range(1, _PARTS)]
+        if end_ns > start_ns + _PARTS
+        else []
+    )
+
+
+def _ordered(made: Iterable[Outcome]) -> tuple[Outcome, ...]:
+    return tuple(sorted(made, key=lambda item: item.at_ns))

@@ -27,8 +27,8 @@ _EXACT_S = 1e-6
 class Outcome:
     """A run in which something was changed: a suspect that was stopped, by its name, or a remedy.
 
-    at_ns: from when on, from the zero of the run that was repeated. pause_ns: the longest pause of the load that
-    overlaps with the one in question.
+    at_ns: from when on, from the zero of the run that was repeated. pause_ns: the pause of the load that lies most of
+    its time where the one in question lay; beside_ns: the longest other one that touches that.
     """
 
     changed: str
@@ -36,6 +36,7 @@ class Outcome:
     pause_ns: int
     verdict: Verdict
     run: str
+    beside_ns: int = 0
 
 
 def suspects(run: Run, pause: Explanation) -> list[str]:
@@ -82,8 +83,9 @@ class Trial:
                 f"{second.path} proves nothing: it differs at {differences[0].at_s:.6f} s, before what was changed at "
                 f"{changed_s:.6f} s, {change.name}: make the run again, with this lab and kernel, and prove that one"
             )
-        after_ns = _overlapping_ns(second, pause, run.zero_ns)
-        return Outcome(change.name, at_ns, after_ns, verdict(pause.pause_ns, after_ns, self.bound_ns), str(second.path))
+        after_ns, beside_ns = _same_ns(second, pause, run.zero_ns)
+        became = verdict(pause.pause_ns, after_ns, self.bound_ns)
+        return Outcome(change.name, at_ns, after_ns, became, str(second.path), beside_ns)
 
 
 def changed_spec(run: Run, change: Change, at_ns: int, end_ns: int) -> Spec:
@@ -111,9 +113,20 @@ def verdict(before_ns: int, after_ns: int, bound_ns: int) -> Verdict:
     return "shorter" if after_ns < before_ns else "longer"
 
 
-def _overlapping_ns(run: Run, pause: Explanation, zero_ns: int) -> int:
-    """Return the longest pause of a load in the cycles that overlap with a pause of another run with this zero."""
+def _same_ns(run: Run, pause: Explanation, zero_ns: int) -> tuple[int, int]:
+    """Return the pause of a load that is the same as one of another run with this zero, and the longest beside it.
+
+    The same is the one that shares the most time with it, and has more than half of its own there; 0 for none.
+    """
     item = run.load(pause.load)
     starts_ns, ends_ns = item.boundaries_ns[:-1] - zero_ns, item.boundaries_ns[1:] - zero_ns
-    rows = (starts_ns < pause.end_ns) & (ends_ns > pause.start_ns)
-    return int(np.max(item.pauses_ns[rows], initial=0))
+    shared_ns = np.minimum(ends_ns, pause.end_ns) - np.maximum(starts_ns, pause.start_ns)
+    pauses_ns = np.where(shared_ns > 0, item.pauses_ns, 0)
+    if not pauses_ns.any():
+        return 0, 0
+    same = int(np.argmax(np.where(pauses_ns > 0, shared_ns, 0)))
+    is_same = 2 * shared_ns[same] > ends_ns[same] - starts_ns[same]
+    after_ns = int(pauses_ns[same]) if is_same else 0
+    if is_same:
+        pauses_ns[same] = 0
+    return after_ns, int(pauses_ns.max())

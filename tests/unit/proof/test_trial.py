@@ -57,6 +57,17 @@ def test_a_pause_that_is_no_more_is_gone(written):
     assert Trial(written("a"), PAUSE, make, 300 * MS).outcome(Stop("l1"), 11 * MS).verdict == "gone"
 
 
+def test_another_pause_that_touches_it_is_not_the_same(written):
+    """It begins in the last second of the one in question, and goes on for five more."""
+    ends = [START_NS + 20 * MS + 50 * MS * number for number in range(80)]
+
+    def make(spec):
+        return written("b", w1=[*ends, ends[-1] + 6 * S])
+
+    found = Trial(written("a"), PAUSE, make, 300 * MS).outcome(Stop("l1"), 11 * MS)
+    assert (found.verdict, found.pause_ns, found.beside_ns) == ("gone", 0, 5950 * MS)
+
+
 def test_runs_that_differ_before_prove_nothing(written):
     def make(spec):
         return written("b", w1=[W1[0] + 1, *W1[1:]])
