@@ -28,7 +28,7 @@ def main() -> int:
     from pathlib import Path
 
     sys.path.insert(0, str(Path(__file__).resolve().parent))
-    from wblab.__main__ import main as command
+    from wblab.cli import main as command
 
     return command(["run", *sys.argv[1:]])
 

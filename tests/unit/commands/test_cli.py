@@ -58,7 +58,7 @@ def test_what_a_verb_does_not_know_is_one_line(verb, capsys):
 
 def test_another_verb_and_none(capsys):
     assert main(["rnu"]) == 2
-    assert capsys.readouterr().err.startswith("wblab: argument VERB: invalid choice: 'rnu'")
+    assert capsys.readouterr().err.startswith("wblab: no verb 'rnu' (did you mean 'run'?)")
     assert main([]) == 2
     assert "VERB" in capsys.readouterr().err
 
