@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from wblab.data.run import Run
-    from wblab.why.headline import Remedy
+    from wblab.why.headline import Group
     from wblab.why.recorded import Recorded
     from wblab.why.told import Told
 
@@ -144,7 +144,7 @@ def _evidence(run: "Run", found: "list[Told]", bound: str) -> list[str]:
 
 def _answer(run: "Run", found: "list[Told]", bound: str) -> list[str]:
     """Return the answer first: a sentence for each cause, what ends the first, and its longest pause in detail."""
-    from wblab.why.headline import groups, remedy, sentence
+    from wblab.why.headline import groups, sentence
     from wblab.why.words import sentences, total
 
     if not found:
@@ -152,7 +152,7 @@ def _answer(run: "Run", found: "list[Told]", bound: str) -> list[str]:
     explained = [item.explanation for item in found]
     causes = groups(explained)
     first, name = causes[0], shown_run(run)
-    lines = [run_line(run), "", sentence(first), *_ends(remedy(first), name, first.longest.blame), ""]
+    lines = [run_line(run), "", sentence(first), *_ends(first, name), ""]
     also = [f"Also: {sentence(group)}" for group in causes[1:]]
     lines += also[:_MOST_CAUSES]
     if len(also) > _MOST_CAUSES:
@@ -169,14 +169,18 @@ def _answer(run: "Run", found: "list[Told]", bound: str) -> list[str]:
     ]
 
 
-def _ends(known: "Remedy | None", name: str, blame: str) -> list[str]:
-    """Return what ends a pause, and the command to try that on its run."""
-    if known:
+def _ends(group: "Group", name: str) -> list[str]:
+    """Return what ends pauses of one cause, and the command to try that on their run."""
+    from wblab.why.headline import by_itself, remedy
+
+    if known := remedy(group):
         return [
             f"What ended such pauses in the lab's runs: {known.what} ({known.measured}). Try it on this one:",
             f"    wblab why {name} --prove --remedy {known.setting}",
         ]
-    if blame == "not writeback":
+    if told := by_itself(group):
+        return [told]
+    if group.longest.blame == "not writeback":
         return []
     return ["The lab knows no setting that ends this. To see which load it takes:", f"    wblab why {name} --prove"]
 

@@ -14,6 +14,8 @@ _THROTTLED = "throttled"
 _HALF = 0.5
 _SMALL = 100_000  # bytes: less is not told in MB
 _MOST_LOADS = 3
+# What a queue of 4 requests made of the longest pause, by the wait that was behind the disk's queue.
+_MEASURED = {"journal writes block": "15.6 s became 1.3 s", "commit": "7.5 s became 0.35 s"}
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,7 @@ def _because(group: Group) -> str:  # noqa: PLR0911 - one for each way in which 
     if chain.end == RUNNABLE:
         return f"{held} could have run, but had no processor: no fault of writeback"
     if chain.end == STOPPED:
-        return f"somebody had {'frozen its filesystem' if did == 'frozen' else f'stopped {name}'}"
+        return f"somebody had {'frozen the filesystem' if did == 'frozen' else f'stopped {name}'}"
     if is_polling(item.chains, item.pause_ns):
         return f"{name} slept again and again, as who asks whether something is done; for what, the trace cannot tell"
     if chain.end == ASLEEP:
@@ -162,19 +164,30 @@ class Remedy:
 def remedy(group: Group) -> Remedy | None:
     """Return what ended such pauses in the lab's runs; None where nothing is known to.
 
-    Measured by the matrices remedies and two-disks: docs/explanation/what-helps.md.
+    Measured by the matrices remedies, commit and two-disks: docs/explanation/what-helps.md.
     """
     chain, request = _main(group.longest)
     if chain.end == REQUEST and request and request.name and group.party and not group.party.startswith(READ):
-        if request.is_limited:
+        measured = next((_MEASURED[did] for _, did in chain.links if did in _MEASURED), "")
+        if request.is_limited or group.party.startswith(JOURNAL) or not measured:
             return None
         what = f"a queue of 4 requests for {request.below}"
-        return Remedy(what, f"disk.{request.name}.queue.nr_requests=4", "15.6 s became 1.3 s")
+        return Remedy(what, f"disk.{request.name}.queue.nr_requests=4", measured)
     cause = _throttled(group.longest) if chain.links[-1][1] == _THROTTLED else None
     if cause and cause.places and (most := next(iter(cause.places))) != cause.disk and most.startswith("the disk *"):
         name = most.removeprefix("the disk *").removesuffix("*")
         return Remedy(f"a queue of 4 requests for {most}", f"disk.{name}.queue.nr_requests=4", "3.8 s became 0.06 s")
     return None
+
+
+def by_itself(group: Group) -> str:
+    """Return what plainly ends such pauses, where a setting or somebody's act stopped them; else empty."""
+    chain, request = _main(group.longest)
+    if chain.end == STOPPED:
+        return "It goes on when that is taken back."
+    if chain.end == REQUEST and request and request.is_limited:
+        return f"What ends it is to change what holds it back: {request.held_by.removeprefix('by ')}."
+    return ""
 
 
 def _listed(words: Sequence[str]) -> str:
