@@ -29,7 +29,7 @@ _MARGIN = 0.4  # of a pause, before and after it, in a close-up
 _WORDS = {
     **{kind.name: f"waited {kind.what}" for kind in reversed(KINDS)},
     RUNNING: "was at work itself",
-    RUNNABLE: "could have run, but another task had the processor",
+    RUNNABLE: "could have run, but had no processor",
     ASLEEP: "slept by its own will",
     UNTOLD: "unknown: no two witnesses agree",
 }

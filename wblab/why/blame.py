@@ -35,9 +35,10 @@ def is_polling(chains: Sequence[Chain], pause_ns: int) -> bool:
     return goes > 1 and 4 * slept_ns > pause_ns and 2 * longest_ns < slept_ns
 
 
-def untold_ns(chains: Sequence[Chain]) -> int:
-    """Return for how long nobody can tell from the trace why a pause went on."""
-    return sum(chain.time_ns for chain in chains if chain.end in (UNTOLD, CUT_OFF))
+def untold_ns(chains: Sequence[Chain], pause_ns: int) -> int:
+    """Return for how long nobody can tell from the trace why a pause went on: for what who polls asked, neither."""
+    ends = (UNTOLD, CUT_OFF, ASLEEP) if is_polling(chains, pause_ns) else (UNTOLD, CUT_OFF)
+    return sum(chain.time_ns for chain in chains if chain.end in ends)
 
 
 def _of(chain: Chain, polls: bool) -> Blame:

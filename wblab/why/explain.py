@@ -86,7 +86,7 @@ class Explanation:
     @property
     def untold_ns(self) -> int:
         """How much of it ends where the trace does not tell why."""
-        return untold_ns(self.chains)
+        return untold_ns(self.chains, self.pause_ns)
 
 
 def explain(run: Run, recorded: Recorded, load: str = "", bound_ns: int = DEFAULT_BOUND_NS) -> list[Explanation]:

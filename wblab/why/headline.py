@@ -12,6 +12,7 @@ from wblab.why.tasks import is_kernel_thread
 
 _THROTTLED = "throttled"
 _HALF = 0.5
+_NEARLY_ALL = 0.9  # of a pause: of less it is said how much
 _SMALL = 100_000  # bytes: less is not told in MB
 _MOST_LOADS = 3
 # What a queue of 4 requests made of the longest pause, by the wait that was behind the disk's queue.
@@ -79,7 +80,27 @@ def sentence(group: Group) -> str:
     times = "once" if len(group.items) == 1 else f"{len(group.items)} times"
     upto = "for" if len(group.items) == 1 else "for up to"
     where = f" in {_listed(calls)}" if calls else ""
-    return f"{_listed(loads)} stopped {upto} {_s(group.longest.pause_ns)}{where}, {times}: {_because(group)}."
+    because = f"{_because(group)}{_of_it(group.longest)}"
+    return f"{_listed(loads)} stopped {upto} {_s(group.longest.pause_ns)}{where}, {times}: {because}."
+
+
+def _of_it(item: Explanation) -> str:
+    """Return for how much of a pause its main cause stands; empty where for nearly all, in one wait."""
+    main, request = _main(item)
+    if main.time_ns > _NEARLY_ALL * item.pause_ns or main.end == UNTOLD:
+        return ""
+    requests = item.requests or (None,) * len(item.chains)
+    alike_ns = sum(
+        chain.time_ns
+        for chain, each in zip(item.chains, requests, strict=True)
+        if chain.end == main.end and _first(each) == _first(request) and (request or _kind(chain) == _kind(main))
+    )
+    this = "this" if alike_ns == main.time_ns and main.waits == 1 else "this, with waits like it,"
+    return f"; {this} was {_s(alike_ns)} of the {_s(item.pause_ns)}"
+
+
+def _first(request: Request | None) -> str:
+    return next(iter(request.ahead), "") if request else ""
 
 
 def _because(group: Group) -> str:  # noqa: PLR0911 - one for each way in which a chain ends

@@ -16,6 +16,7 @@ from wblab.why.recorded import Recorded
 from wblab.why.requests import MINOR_BITS, SUBMITTER, Party, device_number
 from wblab.why.tasks import is_kernel_thread
 
+BTRFS = "btrfs's workers"  # who write files' data too, of whom the trace does not tell
 JOURNAL, METADATA, FLUSHER = "the journal", "the filesystem", "whom the flusher wrote for"
 _DATA_TOO = "data=journal"
 READ = "read by "  # how the name of those begins whose reads are counted
@@ -94,8 +95,13 @@ def request_of(run: Run, recorded: Recorded, row: int) -> Request | None:
 
 
 def _journalled(run: Run, recorded: Recorded, device: int, rank: int, sizes: dict[str, Bytes]) -> dict[str, Bytes]:
-    """Return sizes; those of a journal that has data too (data=journal), with whose most of what was dirty there is."""
+    """Return sizes; those of a journal that has data too (data=journal), with whose most of what was dirty there is.
+
+    What btrfs's workers write is metadata or files' data: it is called theirs.
+    """
     name = device_name(run, device)
+    if isinstance(run.spec, Spec) and name and run.spec.disk[name].filesystem == "btrfs":
+        return {BTRFS if key == METADATA else key: size for key, size in sizes.items()}
     options = run.spec.disk[name].mount_options if isinstance(run.spec, Spec) and name else ()
     owners, _ = recorded.dirtied.at(rank, device)
     if JOURNAL not in sizes or _DATA_TOO not in ",".join(options).split(",") or not owners:

@@ -106,7 +106,7 @@ def of_rest(item: Explanation) -> list[str]:
     lines = []
     for what, said in (
         (RUNNING, "it was at work itself"),
-        (RUNNABLE, "it could have run, but another task had the processor"),
+        (RUNNABLE, "it could have run, but had no processor"),
     ):
         if item.parts.get(what, 0) > _LITTLE * item.pause_ns:
             lines.append(f"{seconds(item.parts[what])} {said}.")

@@ -87,3 +87,20 @@ def test_one_who_asks_again_and_again(told):
     for at in range(0, 1000, 50):
         blocked(story, at, at + 45, NAP, NAP_ENDS)
     assert "slept again and again, as who asks whether something is done" in answer(told, story)[0]
+
+
+def test_how_much_of_the_pause_the_cause_was(told):
+    story = Story(dict(NAMES))
+    story.switch(0, MW1, L1, stack=MUTEX)
+    story.wake(600 * MS, L1, MW1, MUTEX_ENDS)
+    story.switch(600 * MS, L1, MW1)
+    blocked(story, 600, 1000, ("schedule", "some_function"), ("other_function", *IRQ))
+    assert "no fault of writeback; this was 0.60 s of the " in answer(told, story)[0]
+
+
+def test_for_what_one_polls_is_not_explained(told):
+    story = Story(dict(NAMES))
+    for at in range(0, 1000, 50):
+        blocked(story, at, at + 45, NAP, NAP_ENDS)
+    item = one(told, story)
+    assert 2 * item.untold_ns > item.pause_ns
