@@ -95,7 +95,7 @@ def _of_it(item: Explanation) -> str:
         for chain, each in zip(item.chains, requests, strict=True)
         if chain.end == main.end and _first(each) == _first(request) and (request or _kind(chain) == _kind(main))
     )
-    this = "this" if alike_ns == main.time_ns and main.waits == 1 else "this, with waits like it,"
+    this = "this" if main.longest_ns > _NEARLY_ALL * alike_ns else "this, with waits like it,"
     return f"; {this} was {_s(alike_ns)} of the {_s(item.pause_ns)}"
 
 

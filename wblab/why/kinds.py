@@ -426,6 +426,7 @@ KINDS = (
             *("pipe_write", "anon_pipe_write", "futex_do_wait", "do_epoll_wait", "sigsuspend", "wait_woken"),
             *("__skb_wait_for_more_packets", "inet_csk_accept", "unix_accept", "inotify_read", "poll_schedule_timeout"),
             "kernel_clone",  # vfork
+            "wait_for_partner",  # fs/pipe.c: who opens a FIFO waits for the other side
         ),
         (
             *_QUEUE,

@@ -113,3 +113,10 @@ def test_each_kind_of_a_name_says_the_same_of_it():
     said = {kind.name: kind.what for kind in KINDS}
     assert all(said[kind.name] == kind.what for kind in KINDS)
     assert all(kind.wakes for kind in KINDS if kind.nature == "waits")
+
+
+def test_who_opens_a_fifo_waits_for_the_task_at_its_other_end():
+    sleep = (*OUT, "wait_for_partner", "fifo_open", "do_dentry_open", "vfs_open", *CALL)
+    wake = (*WOKE, "autoremove_wake_function", "__wake_up_common", "__wake_up", "fifo_open", *CALL)
+    said = judged(sleep, wake)
+    assert (said.kind.name, said.context) == ("task", "task")
