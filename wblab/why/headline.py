@@ -11,6 +11,7 @@ from wblab.why.request import JOURNAL, JOURNALS, READ, Request
 from wblab.why.tasks import is_kernel_thread
 
 _THROTTLED = "throttled"
+_ASKED = "flusher"  # the kind of wait of who asked the flusher to write, as sync and syncfs do
 _HALF = 0.5
 _NEARLY_ALL = 0.9  # of a pause: of less it is said how much
 _SMALL = 100_000  # bytes: less is not told in MB
@@ -190,6 +191,8 @@ def remedy(group: Group) -> Remedy | None:
     chain, request = _main(group.longest)
     if chain.end == REQUEST and request and request.name and group.party and not group.party.startswith(READ):
         measured = next((_MEASURED[did] for _, did in chain.links if did in _MEASURED), "")
+        if any(did == _ASKED for _, did in chain.links):  # who has all written waits for all, in whatever queue
+            return None
         if request.is_limited or group.party.startswith(JOURNAL) or not measured:
             return None
         what = f"a queue of 4 requests for {request.below}"

@@ -1,5 +1,7 @@
 """The answer in one sentence: who stopped whom, for how long, through what, and what ended such pauses."""
 
+from dataclasses import replace
+
 from support.blametraces import Story
 from support.runs import MS
 
@@ -104,3 +106,17 @@ def test_for_what_one_polls_is_not_explained(told):
         blocked(story, at, at + 45, NAP, NAP_ENDS)
     item = one(told, story)
     assert 2 * item.untold_ns > item.pause_ns
+
+
+def test_a_short_queue_is_no_remedy_for_who_has_all_written(told):
+    def submit(story):
+        story.dirty(0, L1, 13, 0)
+        story.submit(0, FLUSHER, 1000, 800, inode=13)
+
+    item = one(told, behind(submit))
+    item = replace(item, requests=tuple(each and replace(each, name="disk") for each in item.requests))
+    (group,) = groups([item])
+    assert remedy(group) is not None
+    asked = tuple(replace(chain, links=(("s1", "flusher"), *chain.links)) for chain in item.chains)
+    (group,) = groups([replace(item, chains=asked)])
+    assert remedy(group) is None
