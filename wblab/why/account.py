@@ -128,32 +128,48 @@ def _follow(  # noqa: PLR0913, PLR0917
     found: _Found,
     seen: frozenset[int],
 ) -> None:
-    name, told, seen = recorded.name(pid), account(recorded, pid, *span_ns), seen | {pid}
+    name, seen, (start_ns, end_ns) = recorded.name(pid), seen | {pid}, span_ns
+    if before and (idle := _last_idle(recorded, pid, start_ns, end_ns)):
+        _trace(recorded, Wait(idle.row, IDLE, start_ns, idle.end_ns), (*before, (name, IDLE)), found, seen)
+        start_ns = idle.end_ns
+    told = account(recorded, pid, start_ns, end_ns)
     for what in (RUNNING, RUNNABLE):
         if what in told.parts:
             found.add((*before, (name, what)), what, told.parts[what])
     if told.lost_ns:
         found.add((*before, (name, UNTOLD)), UNTOLD, told.lost_ns)
-    # A worker that is given something else meanwhile still had nothing to do with this until it was given this.
-    idle = [wait for wait in told.waits if wait.kind == IDLE]
     for wait in told.waits:
-        links, at_ns = (*before, (name, wait.kind)), wait.start_ns
-        last = idle[-1] if wait.kind == IDLE else wait
-        end, holder = _end(recorded, last, wait)
-        if end == REQUEST:
-            handed_ns, holder = _handed(recorded, last)
-            at_ns = min(max(at_ns, handed_ns), wait.end_ns)
-            found.add(links, end, wait.end_ns - at_ns, last.row)
-            wait = Wait(wait.row, wait.kind, wait.start_ns, at_ns)  # noqa: PLW2901 - what was before it was handed over
-            end = ""
-        if not wait.time_ns:
-            continue
-        if end:
-            found.add(links, end, wait.time_ns, last.row)
-        elif len(links) >= _DEEPEST or holder <= 0 or holder in seen:
-            found.add(links, UNTOLD, wait.time_ns, last.row)
-        else:
-            _follow(recorded, holder, (wait.start_ns, wait.end_ns), links, found, seen)
+        _trace(recorded, wait, (*before, (name, wait.kind)), found, seen)
+
+
+def _last_idle(recorded: Recorded, pid: int, start_ns: int, end_ns: int) -> Wait | None:
+    """Return the last wait of a worker for work: only with its end did it begin with what it is waited for.
+
+    None where it had none, or where events were lost.
+    """
+    told = account(recorded, pid, start_ns, end_ns)
+    return next((wait for wait in reversed(told.waits) if wait.kind == IDLE and not told.lost_ns), None)
+
+
+def _trace(recorded: Recorded, wait: Wait, links: tuple[Link, ...], found: _Found, seen: frozenset[int]) -> None:
+    """Add a wait to what was found: to what ended it, and to who held it until then. links: with who waits."""
+    end, holder = _end(recorded, wait)
+    if end == REQUEST:
+        handed_ns, holder = _handed(recorded, wait)
+        at_ns = min(max(wait.start_ns, handed_ns), wait.end_ns)
+        if at_ns < wait.end_ns:
+            found.add(links, end, wait.end_ns - at_ns, wait.row)
+        # What was before it was handed over; the one who waits may have held who did that, then.
+        wait, end = Wait(wait.row, wait.kind, wait.start_ns, at_ns), ""
+        seen = seen - {int(recorded.offcpu.pid[wait.row])} if len(links) > 1 else seen
+    if not wait.time_ns:
+        return
+    if end:
+        found.add(links, end, wait.time_ns, wait.row)
+    elif len(links) >= _DEEPEST or holder <= 0 or holder in seen:
+        found.add(links, UNTOLD, wait.time_ns, wait.row)
+    else:
+        _follow(recorded, holder, (wait.start_ns, wait.end_ns), links, found, seen)
 
 
 def _handed(recorded: Recorded, wait: Wait) -> tuple[int, int]:
@@ -169,15 +185,17 @@ def _handed(recorded: Recorded, wait: Wait) -> tuple[int, int]:
     return (handed_ns if handed_ns - wait.start_ns > _AT_ONCE_NS else 0), int(done.submitter[row])
 
 
-def _end(recorded: Recorded, wait: Wait, whole: Wait) -> tuple[str, int]:
-    """Return with what a wait ends; or nothing, and which task held it. whole: the one of which that is asked."""
+def _end(recorded: Recorded, wait: Wait) -> tuple[str, int]:
+    """Return with what a wait ends; or nothing, and which task held it."""
     said, last = recorded.verdict(wait.row), recorded.ends(wait.row)
     if said.kind.nature in ("own will", "stopped"):
-        return STOPPED if said.kind.nature == "stopped" else whole.kind, -1
+        return STOPPED if said.kind.nature == "stopped" else wait.kind, -1
     if said.context == "task" and _is_cut_off(recorded, wait.row):
         child = _child(recorded, wait.row)
         return "" if child > 0 else CUT_OFF, child
     if said.kind is UNKNOWN:
+        return UNTOLD, -1
+    if said.kind.nature == "idle" and said.context == "timer":  # its own: nobody gave it work
         return UNTOLD, -1
     if said.context != "task":
         return said.context if said.context in ("request", "timer") else UNTOLD, -1

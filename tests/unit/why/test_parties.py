@@ -219,6 +219,78 @@ def test_a_worker_that_another_one_gave_its_work_late_did_not_sleep_by_its_own_w
     assert (chain.end, chain.time_ns, found.blame) == ("request", 900 * MS, "writeback")
 
 
+def late_request(story):
+    """A worker that is idle in two goes; what ends the second, and lets mw1 go on, l1 handed over only at 600 ms."""
+    story.switch(0, FLUSHER, 0, stack=WORKER)
+    story.switch(0, MW1, 0, stack=PAGE)
+    story.wake(300 * MS, 0, FLUSHER, GIVEN_WORK)
+    story.switch(300 * MS, 0, FLUSHER)
+    story.switch(300 * MS, FLUSHER, 0, stack=WORKER)
+
+
+def worker_lets_go(story):
+    story.submit(600 * MS, L1, 300, 8, rwbs="WS")
+    story.wake(700 * MS, 0, FLUSHER, GIVEN_WORK)
+    story.switch(700 * MS, 0, FLUSHER)
+    story.switch(700 * MS, FLUSHER, 0, stack=WORKER)
+    story.complete(1000 * MS, 300, 8)
+    story.wake(1000 * MS, 0, FLUSHER, ("try_to_wake_up", "kick_pool", "__queue_work", "blk_update_request", *IRQ))
+    story.switch(1000 * MS, 0, FLUSHER)
+    story.wake(1000 * MS, FLUSHER, MW1, PAGE_ENDS)
+    story.switch(1000 * MS, FLUSHER, MW1)
+
+
+def test_no_time_before_a_request_was_handed_over_counts_as_that_request(told):
+    """XFS, syncwrite: the worker that ends a log write was idle again and again before that write was handed over."""
+    story = Story(dict(NAMES))
+    story.submit(0, JOURNAL, 200, 8, rwbs="WSM")
+    story.switch(0, L1, 0, stack=SHADOW)
+    late_request(story)
+    story.complete(600 * MS, 200, 8)
+    story.wake(600 * MS, 0, L1, SHADOW_ENDS)
+    story.switch(600 * MS, 0, L1)
+    story.switch(600 * MS, L1, 0)
+    worker_lets_go(story)
+    idle = (("mw1", "folio under writeback"), ("kworker/u4:0", "idle"))
+    assert {(chain.links, chain.end): chain.time_ns for chain in one(told, story).chains} == {
+        (idle, "request"): 400 * MS,
+        ((*idle, ("l1", "journal writes block")), "request"): 600 * MS,
+    }
+
+
+def test_a_worker_may_have_held_who_gave_it_its_request_before(told):
+    """l1 waited for the same worker until 600 ms, which was idle then, until a request of before was done."""
+    story = Story(dict(NAMES))
+    story.submit(0, JOURNAL, 200, 8, rwbs="WSM")
+    story.switch(0, L1, 0, stack=LOCKED)
+    late_request(story)
+    story.complete(600 * MS, 200, 8)
+    story.wake(600 * MS, 0, FLUSHER, ("try_to_wake_up", "kick_pool", "__queue_work", "blk_update_request", *IRQ))
+    story.switch(600 * MS, 0, FLUSHER)
+    story.wake(600 * MS, FLUSHER, L1, UNLOCKED)
+    story.switch(600 * MS, FLUSHER, L1, stack=WORKER)
+    story.switch(600 * MS, L1, 0)
+    worker_lets_go(story)
+    found = one(told, story)
+    assert {chain.end for chain in found.chains} == {"request"}
+    assert found.untold_ns == 0
+    assert sum(chain.time_ns for chain in found.chains if chain.links[-2][0] == "l1") == 600 * MS
+
+
+def test_a_worker_that_its_own_timer_woke_was_idle_for_nobody_s_sake(told):
+    """btrfs: its thread commits every 30 s; that somebody waits for this is not why it slept until then."""
+    story = Story(dict(NAMES))
+    story.switch(0, FLUSHER, 0, stack=("__schedule", "schedule", "schedule_timeout", "transaction_kthread"))
+    story.switch(0, MW1, 0, stack=PAGE)
+    story.wake(1000 * MS, 0, FLUSHER, ("try_to_wake_up", "process_timeout", *TIMER[1:]))
+    story.switch(1000 * MS, 0, FLUSHER)
+    story.wake(1000 * MS, FLUSHER, MW1, PAGE_ENDS)
+    story.switch(1000 * MS, FLUSHER, MW1)
+    found = one(told, story)
+    assert (found.chains[0].links[1], found.chains[0].end) == (("kworker/u4:0", "idle"), "unknown")
+    assert (found.blame, found.untold_ns) == ("not known", 1000 * MS)
+
+
 def test_who_was_stopped_was_held_by_nobody(told):
     story = Story(dict(NAMES))
     stop = ("__schedule", "schedule", "do_signal_stop", "get_signal")
