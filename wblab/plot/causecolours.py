@@ -20,7 +20,7 @@ FAMILIES = {
     "#C45FE6": ("commit", "log write", "fast commit"),
     "#E3BE8F": ("folio under writeback", "folio locked"),
     "#F0E442": ("inode under writeback",),
-    "#5A1A00": ("buffer", "XFS block", "XFS block locked", "btrfs extent"),
+    "#5A1A00": ("buffer", "XFS block", "XFS block locked", "btrfs extent", "btrfs block"),
     "#8A6239": (
         *("request", "write-back throttling", "flush", "direct write", "direct writes of others", "queue frozen"),
         *("array", "served"),

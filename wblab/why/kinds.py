@@ -152,6 +152,13 @@ KINDS = (
         _FOLIO,
     ),
     Kind(
+        "btrfs block",
+        "for btrfs to write a block of its trees",
+        ("btrfs_btree_wait_writeback_range", "__btrfs_wait_marked_extents"),
+        (*_BIT, "end_bbio_meta_write"),
+        ("out_of_line_wait_on_bit",),
+    ),
+    Kind(
         "buffer",
         "for a block that was being read or written",
         ("__wait_on_buffer", "__lock_buffer"),
@@ -216,6 +223,13 @@ KINDS = (
         "for space that XFS gives free only after its log",
         ("xfs_extent_busy_flush", "xfs_extent_busy_wait_all"),
         _QUEUE,
+    ),
+    Kind(
+        "flush",
+        "for the disk to have for good what it was done with",
+        ("write_all_supers",),  # wait_dev_flush() is inlined there
+        ("flush_end_io", "blk_flush_complete_seq"),
+        ("__wait_for_common",),
     ),
     Kind(
         "btrfs transaction",

@@ -37,6 +37,8 @@ FLUSH = (*OUT, "schedule_timeout", "io_schedule_timeout", "wait_for_completion_i
 WBT = (*OUT, "io_schedule", "rq_qos_wait", "wbt_wait", "__rq_qos_throttle", "blk_mq_submit_bio", "ext4_writepages")
 WBT_ENDS = (*WOKE, "rq_qos_wake_function", "__wake_up_common", "__wake_up")
 RWSEM = (*OUT, "schedule_preempt_disabled", "rwsem_down_write_slowpath", "down_write", "ext4_map_blocks", *KTHREAD)
+BTRFS_BLOCK = ("btrfs_btree_wait_writeback_range", "__btrfs_wait_marked_extents")
+BTRFS_COMMIT = ("btrfs_write_and_wait_transaction", "btrfs_commit_transaction", "transaction_kthread", "kthread")
 SYNCFS = (*OUT, "wb_wait_for_completion", "sync_inodes_sb", "sync_filesystem", "__x64_sys_syncfs", *CALL)
 
 
@@ -52,6 +54,18 @@ SYNCFS = (*OUT, "wb_wait_for_completion", "sync_inodes_sb", "sync_filesystem", "
         (WBT, (*WBT_ENDS, "wb_timer_fn", "call_timer_fn", "__run_timers", *TICK), "write-back throttling", "timer"),
         (RWSEM, (*WOKE, "wake_up_q", "rwsem_wake", "up_write", "ext4_map_blocks", *FSYNC), "lock", "task"),
         (SYNCFS, (*WOKE, "__wake_up_common", "__wake_up", "wb_workfn", *KTHREAD), "flusher", "task"),
+        (  # btrfs on a guest's kernel, 7.2
+            (*OUT, "bit_wait_io", "__wait_on_bit", "out_of_line_wait_on_bit", *BTRFS_BLOCK, *BTRFS_COMMIT),
+            (*WOKE, "wake_bit_function", "wake_up_bit", "end_bbio_meta_write", "orig_write_end_io_work", *KTHREAD),
+            "btrfs block",
+            "task",
+        ),
+        (
+            (*OUT, "schedule_timeout", "io_schedule_timeout", "__wait_for_common", "write_all_supers", *BTRFS_COMMIT),
+            (*WOKE, "complete_with_flags", "blk_update_request", "blk_flush_complete_seq", "flush_end_io", *DONE),
+            "flush",
+            "request",
+        ),
         # From here on told by the sources of Linux, 5.4 to 7.3.
         (
             (*OUT, "io_schedule", "wait_on_page_bit_common", "wait_on_page_writeback", *FSYNC),
