@@ -128,7 +128,7 @@ def test_a_reaper_is_in_a_session_of_its_own_with_nothing_but_what_it_needs(gues
     ignored = sum(1 << number - 1 for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM))
     assert int(said["SigIgn"], 16) & ignored == ignored
     assert int(said["SigCgt"], 16) & 1 << signal.SIGUSR1 - 1 == 0
-    assert int(said["SigBlk"], 16) == sum(1 << number - 1 for number in before[1])  # ours, and no more
+    assert int(said["SigBlk"], 16) == 0  # whatever ours is: another test may have left a signal blocked
     assert said["open"].count("/dev/null") == 1
     assert len(said["open"]) <= 8
     assert before == (signal.getsignal(signal.SIGTERM), signal.pthread_sigmask(signal.SIG_BLOCK, ()))
