@@ -12,6 +12,7 @@ from wblab.commands.common import (
     add_removed,
     add_resampling_seed,
     format_of,
+    print_wrapped,
     results,
 )
 from wblab.lab.formats import PAGE
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from wblab.data.comparison import Comparison
     from wblab.data.observations import Observations
 
+_MOST_ROWS = 12  # of a table, as long as nobody asks for more
 _FORMATS = ("png", "svg", "pdf", "html")
 
 
@@ -52,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="also how long the innocent were paused by what (wblab why); of a matrix, if it has them",
     )
-    add("--all", action="store_true", help="show every load, metric and group")
+    add("--all", action="store_true", help="show every load, metric and group, also where nothing is claimed")
     add_resampling_seed(parser)
     add_output(parser, "write a figure or, as HTML, a report (default with --format: comparison.FORMAT)", _FORMATS)
     add_json(parser, "print JSON, with everything")
@@ -71,7 +73,7 @@ def _compare(arguments: argparse.Namespace) -> None:
     if arguments.json:
         print(json.dumps(comparison.to_json(), indent=2, allow_nan=False))
     else:
-        _print(shown, arguments.all)
+        _print(shown, arguments)
     if output is None:
         return
     (_write if output.suffix.lower() == PAGE else _draw)(comparison, output)
@@ -133,25 +135,25 @@ def _shown(comparison: "Comparison", arguments: argparse.Namespace) -> "Comparis
     )
 
 
-def _print(comparison: "Comparison", with_groups: bool) -> None:
-    from rich.text import Text
+def _print(comparison: "Comparison", arguments: argparse.Namespace) -> None:
+    from wblab.plot.comparisonanswer import answer, opening
+    from wblab.plot.comparisontext import ABOUT, chosen_sorts, differences_table, footnotes, listed
 
-    from wblab.lab.tables import show, terminal
-    from wblab.plot.comparison import headline
-    from wblab.plot.comparisontext import WIDE, chosen_sorts, footnotes, terminal_tables
-
-    output = terminal()
-    show(Text(printable(headline(comparison))))
     sorts = list(chosen_sorts(comparison))
-    if with_groups and "group" not in sorts:
+    if arguments.all and "group" not in sorts:
         sorts.append("group")
     comparison = comparison if "group" in sorts else comparison.without("group")
-    for table in terminal_tables(comparison, sorts, output.width if output else WIDE):
-        print()
-        show(table)
+    print_wrapped(["", opening(comparison), answer(comparison)][1:])
+    most = None if arguments.all or arguments.load or arguments.metric else _MOST_ROWS
+    for sort in sorts:
+        if items := listed(comparison, sort, most):
+            print(f"\n{sort}s: {ABOUT[sort]}")
+            differences_table(items, comparison.confidence).show()
     print()
-    for note in footnotes(comparison):
-        show(Text(printable(f"- {note}"), "dim"))
+    shown = sum(len(listed(comparison, sort, most)) for sort in sorts)
+    left = sum(len(listed(comparison, sort)) for sort in sorts) - shown
+    notes = [f"{left} rows not listed, most of them without a claim: --all lists them"] if left else []
+    print_wrapped(f"- {note}" for note in [*notes, *footnotes(comparison)])
 
 
 def _draw(comparison: "Comparison", path: Path) -> None:

@@ -3,6 +3,7 @@
 import math
 import os
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -15,7 +16,7 @@ from wblab.core.errors import InputError, nearest
 from wblab.core.files import open_file
 from wblab.core.tables import to_table
 from wblab.data.metrics import Further, is_noisy, metric_rows, metrics_frame, with_cell, with_zeros
-from wblab.data.run import Run, find_run, read_run
+from wblab.data.run import NothingMeasuredError, Run, find_run, read_run
 from wblab.lab.formats import COLUMNS, NOISY, NOISY_MARK, RUNS, TABLE
 from wblab.lab.printable import printable
 
@@ -117,9 +118,15 @@ def runs_table(paths: Iterable[Path], further: Further | None = None) -> tuple[p
     The kernel is the one that ran, whatever the spec calls it. further: metrics beside those of `METRICS`. Raises
     InputError.
     """
-    runs = [read_run(path) for path in dict.fromkeys(path.resolve() for path in paths)]
-    failed = [run.name for run in runs if run.failure]
-    runs = [run for run in runs if not run.failure]
+    runs: list[Run] = []
+    failed: list[str] = []
+    for path in dict.fromkeys(path.resolve() for path in paths):
+        with suppress(NothingMeasuredError):
+            run = read_run(path)
+            if not run.failure:
+                runs.append(run)
+                continue
+        failed.append(printable(path.name))
     if not runs:
         raise InputError("no run to compare succeeded: 'wblab pauses RUN' says why a run failed")
     specs = [_keys(run) for run in runs]
@@ -259,7 +266,8 @@ def _without_noisy(table: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
 def _merged(table: pd.DataFrame, axes: Sequence[str], by: Sequence[str], notes: list[str]) -> list[str]:
     """Return the axes without those that only change together with another: no run can tell them apart."""
     found: dict[tuple[int, ...], list[str]] = {}
-    for name in sorted(axes, key=lambda name: (name not in by, name != "name", axes.index(name))):
+    ends_unset = {name: table[name].iloc[-1] == NONE for name in axes}  # a value says more than that there is none
+    for name in sorted(axes, key=lambda name: (name not in by, name != "name", ends_unset[name], axes.index(name))):
         found.setdefault(tuple(pd.factorize(table[name])[0].tolist()), []).append(name)
     for first, *rest in found.values():
         if rest:

@@ -79,6 +79,10 @@ class LoadCycles:
         return cast(Times, np.maximum(self.durations_ns - self.idle_ns, 0))
 
 
+class NothingMeasuredError(InputError):
+    """A run that ended before any of its loads had made a cycle."""
+
+
 @dataclass(frozen=True)
 class Run:
     """One run: its directory, its record (experiment.json), its spec and its loads in the spec's order.
@@ -177,6 +181,8 @@ def failed_since(path: Path) -> Path | None:
 def read_run(path: Path) -> Run:
     """Return the run in a directory, as far as it went. Raises InputError for what is missing or damaged.
 
+    NothingMeasuredError, which is one, where it ended before any load had made a cycle.
+
     The directory may be a stranger's: its files are regular ones of a bounded size, its numbers fit into arrays, and
     the texts of its record, but for the spec's, are made printable.
     """
@@ -194,7 +200,7 @@ def read_run(path: Path) -> Run:
     measured = tuple(load for load in loads if len(load.boundaries_ns) > 1)
     if not measured:
         reason = _line(record.get("reason") or record.get("outcome") or "no reason recorded")
-        raise InputError(f"the run {path} measured nothing: {reason}")
+        raise NothingMeasuredError(f"the run {path} measured nothing: {reason}")
     return Run(path, record, spec, measured, _disks(path, spec))
 
 

@@ -5,16 +5,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pandas as pd
-from rich.table import Table
-from rich.text import Text
 
 from wblab.data.comparison import About, Comparison, Difference, Sort
 from wblab.data.metrics import UNPLUG
 from wblab.data.statistics import LEAST_RUNS, Interval, magnitude
 from wblab.lab.printable import printable
+from wblab.lab.tables import Table
 
 # What people ask first; a table of everything is long.
 _HEADLINES = {"longest_pause_s", "wait_time_s", "paused_s", "cycle_p99_s", "mean_cycle_s"}
+_ASKED = ("longest_pause_s", "paused_s", "wait_time_s")  # in this order
 _MEGA, _KIBI = 1 << 20, 1 << 10
 _UNITS = {
     "s": ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")),
@@ -24,10 +24,11 @@ _UNITS = {
     "extents": ((1.0, "extents"),),
     "index": ((1.0, "times the least"),),
 }
-WIDE, MIDDLE = 145, 110  # letters that all columns take, and all but the baseline and Cliff's delta
-_STYLES = {1: "green", -1: "red", 0: "dim"}
-_ABOUT = {"effect": "what one change does, averaged over all others", "interaction": "what two changes do beyond both",
-          "group": "each group against the first"}  # fmt: skip
+ABOUT: dict[Sort, str] = {
+    "effect": "what one change does, averaged over all others",
+    "interaction": "what two changes do beyond both",
+    "group": "each group against the first",
+}
 
 
 @dataclass(frozen=True)
@@ -146,47 +147,36 @@ def chosen_sorts(comparison: Comparison) -> tuple[Sort, ...]:
     return ("effect", "interaction") if comparison.of("effect") else ("group",)
 
 
-def terminal_tables(comparison: Comparison, sorts: Sequence[Sort], width: int = WIDE) -> list[Table]:
-    """Return a table for each sort of differences; of interactions, only those that are claimed.
+def listed(comparison: Comparison, sort: Sort, most: int | None = None) -> list[Difference]:
+    """Return the differences of one sort for a table: of interactions those that are claimed.
 
-    Below a width of WIDE letters, columns that one can do without are left out; below MIDDLE, all but the difference.
+    most: so many of those that are claimed, or of all where none is, those that people ask about first (see `rank`).
+    None: all of them, in their order.
     """
-    return [table for sort in sorts if (table := _table(comparison, sort, width)).row_count]
+    found = [item for item in comparison.of(sort) if sort != "interaction" or item.interval.claim]
+    if most is None:
+        return found
+    claimed = [item for item in found if item.interval.claim]
+    return sorted(claimed or found, key=rank)[:most]
 
 
-def _table(comparison: Comparison, sort: Sort, width: int) -> Table:
-    title = f"{sort}s: {_ABOUT[sort]}"
-    table = Table(title=title, title_justify="left", title_style="bold", header_style="bold", box=None, pad_edge=False)
-    percent = percentage(comparison.confidence)
-    extra, share = width >= WIDE, width >= MIDDLE
-    table.add_column("load", no_wrap=True)
-    table.add_column("metric", no_wrap=True)
-    table.add_column("change", overflow="fold")
-    for head in (
-        *(["baseline"] if extra else []),
-        "difference",
-        f"{percent} interval",
-        *(["relative"] if share else []),
-    ):
-        table.add_column(head, justify="right", no_wrap=True)
-    for head in (*(["Cliff's delta"] if extra else []), ""):
-        table.add_column(head, no_wrap=True)
-    before = ("", "")
-    for item in comparison.of(sort):
-        said = line(item)
-        if sort == "interaction" and not said.claimed:
-            continue
-        style = _STYLES[said.gain] if said.gain or not said.claimed else "yellow"
-        about = (said.load, said.metric)
-        load = said.load if about[0] != before[0] else ""
-        metric = said.metric if about != before else ""
-        shares, sizes = [said.relative] if share else [], [said.size] if extra else []
-        rest = [said.difference, said.interval, *shares, *sizes, said.verdict]
-        baseline = [Text(said.baseline)] if extra else []
-        about_texts = Text(load, "bold"), Text(metric), Text(said.change)  # a str would be markup
-        table.add_row(*about_texts, *baseline, *(Text(text, style) for text in rest))
-        before = about
-    return table
+def rank(item: Difference) -> tuple[bool, int, float]:
+    """Return by what differences are sorted that answer: the innocents', pauses as people ask for them, the largest."""
+    metric = item.about.metric
+    place = _ASKED.index(metric) if metric in _ASKED else len(_ASKED)
+    return item.about.sort.role != "innocent", place, -abs(item.relative or 0)
+
+
+def differences_table(items: Sequence[Difference], confidence: float) -> Table:
+    """Return differences as a table: load, metric, baseline, difference, interval, ratio, size, claim and change."""
+    lines = [line(item) for item in items]
+    heads = ("load", "metric", "baseline", "difference", f"{percentage(confidence)} interval", "relative",
+             "Cliff's delta", "", "change")  # fmt: skip
+    cells = [
+        (it.load, it.metric, it.baseline, it.difference, it.interval, it.relative, it.size, it.verdict, it.change)
+        for it in lines
+    ]
+    return Table(cells, heads, frozenset({2, 3, 4, 5}), spare=(6, 2, 5))
 
 
 def footnotes(comparison: Comparison, *, lists_all: bool = False) -> list[str]:

@@ -41,11 +41,32 @@ def compare(capsys):
 def test_a_table_with_what_differs(compare, runs):
     code, output, errors = compare(*runs)
     assert (code, errors) == (0, "")
-    assert output.startswith("disk.scheduler: 2 groups of 3 runs, against none; intervals of 95%")
+    opening, sentence, *_ = output.splitlines()
+    assert opening == "disk.scheduler: bfq against none, 3 runs each."
+    assert sentence == (
+        "mw1's longest pause is 500 ms less with disk.scheduler=bfq, which is better: 0.52 instead of 1.02 s "
+        "(interval of the difference: -523 to -477 ms)."
+    )
     (longest,) = [line for line in output.splitlines() if "longest pause" in line]
     assert "less: better" in longest
     assert "\x1b" not in output
     assert "c1" not in output
+
+
+def test_failed_runs_are_skipped_with_a_note(compare, runs, tmp_path):
+    """One that failed on its way, and one whose guest ended before any load had begun, as a pattern finds them."""
+    for name, times in (("_late", {"c1": [0, 50 * MS], "mw1": [0, 100 * MS]}), ("_early", {"c1": [], "mw1": []})):
+        path = write_run(tmp_path / name, times)
+        content = json.loads((path / EXPERIMENT).read_text())
+        (path / EXPERIMENT).write_text(json.dumps({**content, "outcome": "failed", "reason": "the guest hangs"}))
+        runs.append(str(path))
+    code, output, errors = compare(*runs)
+    assert (code, errors) == (0, "")
+    assert "- failed runs, left out: _late, _early" in output
+    assert compare(*runs[-2:])[::2] == (
+        2,
+        "wblab: no run to compare succeeded: 'wblab pauses RUN' says why a run failed\n",
+    )
 
 
 def test_everything_or_only_some(compare, runs):

@@ -11,13 +11,15 @@ from wblab.core.errors import InputError, WblabError
 from wblab.data.comparison import About, compare
 from wblab.data.observations import observations
 from wblab.plot.comparison import comparison_figure, headline, plot_effects, plot_groups, svg
+from wblab.plot.comparisonanswer import answer
 from wblab.plot.comparisontext import (
+    differences_table,
     footnotes,
     is_headline,
     line,
+    listed,
     metric_name,
     percentage,
-    terminal_tables,
     values_text,
 )
 from wblab.plot.report import report
@@ -150,13 +152,49 @@ def test_too_few_runs_in_words():
 
 
 def test_tables_and_how_many_intervals(groups, factorial):
-    assert [table.row_count for table in terminal_tables(groups, ["group"])] == [16]
-    assert terminal_tables(factorial, ["effect"])[0].row_count == 32
-    assert terminal_tables(groups, ["effect"]) == []
-    widths = [len(terminal_tables(groups, ["group"], width)[0].columns) for width in (150, 120, 80)]
-    assert widths == [9, 7, 6]
+    assert [len(listed(comparison, sort)) for comparison, sort in ((groups, "group"), (factorial, "effect"))] == [
+        16,
+        32,
+    ]
+    assert listed(groups, "effect") == []
     assert footnotes(groups)[-1].startswith("16 intervals of 95%")
     assert any("interactions whose intervals span zero" in note for note in footnotes(factorial))
+
+
+@pytest.mark.parametrize(("columns", "left_out"), [(150, 0), (110, 2), (80, 3)])
+def test_a_narrow_terminal_has_the_difference_its_interval_and_what_changed(groups, columns, left_out):
+    fitting, found = differences_table(listed(groups, "group"), 0.95).within(columns)
+    assert found == left_out
+    assert {"load", "metric", "difference", "95% interval", "change"} <= set(fitting.heads)
+
+
+def test_claims_stand_first_the_innocents_longest_pause_before_all(groups):
+    everything, first = listed(groups, "group"), listed(groups, "group", 12)
+    assert {item.interval.claim != 0 for item in first} == {True}
+    assert {item.interval.claim != 0 for item in everything} == {True, False}
+    assert first[0].about.metric == "longest_pause_s"
+    assert len(listed(groups, "group", 2)) == 2
+
+
+def test_an_answer_is_a_sentence_with_the_difference_and_its_interval(groups):
+    said = listed(groups, "group", 1)[0]
+    text = answer(groups)
+    assert text.startswith(f"{said.about.load}'s longest pause is ")
+    assert " with disk.scheduler=bfq<, which is better: " in text
+    assert " instead of " in text
+    assert "(interval of the difference: " in text
+
+
+def test_an_answer_of_too_few_runs_says_what_was_measured_and_that_nothing_is_claimed():
+    few = compare(observations(table(seeds=2)))
+    assert "Too few runs to claim that: give 3 of each group" in answer(few)
+    assert " instead of " in answer(few)
+
+
+def test_what_no_interval_shows_is_not_said_to_differ(groups):
+    flat = table()
+    flat["value"] = 1.0 + 0.1 * (flat["seed"] % 3)
+    assert answer(compare(observations(flat))).startswith("No difference is shown")
 
 
 def test_what_many_looks_ask_of_each_is_said(groups):
@@ -166,7 +204,7 @@ def test_what_many_looks_ask_of_each_is_said(groups):
     said = percentage(groups.confidence)
     assert f"16 intervals of 95%, widened to {said} as so many stand side by side" in footnotes(groups)[-1]
     assert headline(groups).endswith(f"intervals of 95%, of differences {said}")
-    assert f"{said} interval" in [column.header for column in terminal_tables(groups, ["group"])[0].columns]
+    assert f"{said} interval" in differences_table(listed(groups, "group"), groups.confidence).heads
     assert [percentage(share) for share in (0.95, 0.05, 0.9986, 1.0)] == ["95%", "5%", "99.86%", "100%"]
 
 
