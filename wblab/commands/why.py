@@ -95,7 +95,8 @@ def _why(arguments: argparse.Namespace) -> None:
     found = explanations(run, arguments.load, bound_ns)
     if arguments.pause:
         if arguments.pause > len(found):
-            raise InputError(f"--pause {arguments.pause}: there are {len(found)} pauses over {arguments.bound}")
+            has = "is 1 pause" if len(found) == 1 else f"are {len(found)} pauses"
+            raise InputError(f"--pause {arguments.pause}: there {has} over {arguments.bound}")
         found = [found[arguments.pause - 1]]
     if arguments.prove:
         from wblab.commands.prove import maker, proofs, prove
@@ -152,7 +153,8 @@ def _answer(run: "Run", found: "list[Told]", bound: str) -> list[str]:
     explained = [item.explanation for item in found]
     causes = groups(explained)
     first, name = causes[0], shown_run(run)
-    lines = [run_line(run), "", sentence(first), *_ends(first, name), ""]
+    failed = [f"The run failed: {run.failure}. What follows is of what it recorded until then."] if run.failure else []
+    lines = [run_line(run), *failed, "", sentence(first), *_ends(first, name), ""]
     also = [f"Also: {sentence(group)}" for group in causes[1:]]
     lines += also[:_MOST_CAUSES]
     if len(also) > _MOST_CAUSES:
@@ -174,15 +176,19 @@ def _ends(group: "Group", name: str) -> list[str]:
     from wblab.why.headline import by_itself, remedy
 
     if known := remedy(group):
+        tried = f"What ended such pauses in the lab's runs: {known.what} ({known.measured}). Try it on this one:"
         return [
-            f"What ended such pauses in the lab's runs: {known.what} ({known.measured}). Try it on this one:",
+            tried if known.measured else f"The lab has no figure for such pauses. Try {known.what} on this one:",
             f"    wblab why {name} --prove --remedy {known.setting}",
         ]
     if told := by_itself(group):
         return [told]
     if group.longest.blame == "not writeback":
         return []
-    return ["The lab knows no setting that ends this. To see which load it takes:", f"    wblab why {name} --prove"]
+    return [
+        "The lab has measured no setting against such pauses. To see which load they need:",
+        f"    wblab why {name} --prove",
+    ]
 
 
 def _table(run: "Run", told: "Told") -> dict[str, Any]:

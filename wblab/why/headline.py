@@ -97,7 +97,8 @@ def _of_it(item: Explanation) -> str:
         if chain.end == main.end and _first(each) == _first(request) and (request or _kind(chain) == _kind(main))
     )
     this = "this" if main.longest_ns > _NEARLY_ALL * alike_ns else "this, with waits like it,"
-    return f"; {this} was {_s(alike_ns)} of the {_s(item.pause_ns)}"
+    part, whole = _s(alike_ns), _s(item.pause_ns)
+    return f"; {this} was {part} of the {whole}" if part != whole else ""
 
 
 def _first(request: Request | None) -> str:
@@ -176,7 +177,7 @@ def _at_the_limit(item: Explanation) -> str:
 
 @dataclass(frozen=True)
 class Remedy:
-    """What ended such pauses in runs of the lab. setting: to try it with; measured: what became of which pause."""
+    """What may end such pauses. setting: to try it with; measured: what became of which pause in the lab, if any."""
 
     what: str
     setting: str
@@ -184,7 +185,7 @@ class Remedy:
 
 
 def remedy(group: Group) -> Remedy | None:
-    """Return what ended such pauses in the lab's runs; None where nothing is known to.
+    """Return what ended such pauses in the lab's runs, or may; None where nothing is known to.
 
     Measured by the matrices remedies, commit and two-disks: docs/explanation/what-helps.md.
     """
@@ -193,7 +194,7 @@ def remedy(group: Group) -> Remedy | None:
         measured = next((_MEASURED[did] for _, did in chain.links if did in _MEASURED), "")
         if any(did == _ASKED for _, did in chain.links):  # who has all written waits for all, in whatever queue
             return None
-        if request.is_limited or group.party.startswith(JOURNAL) or not measured:
+        if request.is_limited or group.party.startswith(JOURNAL) or group.party in {each.load for each in group.items}:
             return None
         what = f"a queue of 4 requests for {request.below}"
         return Remedy(what, f"disk.{request.name}.queue.nr_requests=4", measured)

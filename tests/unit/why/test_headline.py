@@ -120,3 +120,21 @@ def test_a_short_queue_is_no_remedy_for_who_has_all_written(told):
     asked = tuple(replace(chain, links=(("s1", "flusher"), *chain.links)) for chain in item.chains)
     (group,) = groups([replace(item, chains=asked)])
     assert remedy(group) is None
+
+
+def test_what_the_lab_has_not_measured_is_offered_without_a_figure(told):
+    def submit(story):
+        for page in range(100):
+            story.dirty(0, L1, 13, page)
+        story.submit(0, FLUSHER, 1000, 800, inode=13)
+
+    item = one(told, behind(submit))
+    item = replace(item, requests=tuple(each and replace(each, name="disk") for each in item.requests))
+    chains = tuple(
+        replace(chain, links=tuple((who, "folio locked") for who, _ in chain.links)) for chain in item.chains
+    )
+    (group,) = groups([replace(item, chains=chains)])
+    known = remedy(group)
+    assert (known.setting, known.measured) == ("disk.disk.queue.nr_requests=4", "")
+    (own,) = groups([replace(item, load="l1", chains=chains)])
+    assert remedy(own) is None  # what it waits behind are its own bytes
