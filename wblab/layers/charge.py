@@ -68,7 +68,7 @@ class Charge:
         if kind is UNKNOWN or (kind.nature != "waits" and not followed):
             yield below, start_ns, end_ns
         elif verdict.context == "request":
-            yield from self._of_request(int(recorded.offcpu.wake_rank[last]), start_ns, end_ns, below, seen)
+            yield from self._of_request(row, start_ns, end_ns, below, seen)
         elif verdict.context == "task" and 0 < waker not in seen and len(seen) < _DEEPEST:
             yield from self.of_task(waker, start_ns, end_ns, below, seen)
         elif verdict.context == "timer" and below:
@@ -76,10 +76,9 @@ class Charge:
         else:
             yield (*below, UNTOLD), start_ns, end_ns
 
-    def _of_request(
-        self, wake_rank: int, start_ns: int, end_ns: int, path: Path, seen: frozenset[int]
-    ) -> Iterator[Piece]:
+    def _of_request(self, slept: int, start_ns: int, end_ns: int, path: Path, seen: frozenset[int]) -> Iterator[Piece]:
         """Charge a sleep that a request ended to its stages; what was before it came, to who handed it over."""
+        wake_rank = int(self.recorded.offcpu.wake_rank[self.recorded.ends(slept)])
         row = self.disks.done.before(wake_rank, self.recorded.cpu(wake_rank))
         if row < 0:
             yield (*path, UNTOLD), start_ns, end_ns
@@ -87,6 +86,8 @@ class Charge:
         way, at = self.disks.way(row), start_ns
         if way.handed_ns is not None and way.handed_ns > start_ns:
             at = min(way.handed_ns, end_ns)
+            if len(seen) > 1 and at < end_ns:  # until then, who handed it over may have waited for the sleeper too
+                seen = seen - {int(self.recorded.offcpu.pid[slept])} | {-len(seen)}
             if 0 < way.submitter not in seen and len(seen) < _DEEPEST:
                 yield from self.of_task(way.submitter, start_ns, at, path, seen)
             else:

@@ -120,6 +120,32 @@ def test_a_worker_is_followed_to_the_request_that_gave_it_its_work(told):
     }
 
 
+def test_who_handed_over_a_request_may_have_waited_for_the_same_worker(told):
+    """XFS: what ends log writes waits for work from whom it let go on just before; it was unknown for a fifth of all."""
+    story = WriteStory(COMMS)
+    story.switch(0, WORKER, S1, stack=IDLE)
+    story.enter(0, S1, FSYNC)
+    story.submit(0, S1, 2000, 8, inode=13)
+    story.issue(0, S1, 2000, 8)
+    story.switch(0, S1, 0, stack=FOLIO)
+    story.switch(0, OTHER, 0, stack=FOLIO)
+    story.complete(300, 2000, 8)
+    story.wake(300, 0, WORKER, QUEUED)
+    story.switch(300, 0, WORKER)
+    story.wake(300, WORKER, OTHER, BY_WORKER)
+    story.switch(300, WORKER, OTHER, stack=IDLE)
+    story.submit(400, OTHER, 1000, 8, inode=14)
+    story.issue(400, OTHER, 1000, 8)
+    story.switch(400, OTHER, 0)
+    story.complete(900, 1000, 8)
+    story.wake(900, 0, WORKER, QUEUED)
+    story.switch(900, 0, WORKER)
+    story.wake(900, WORKER, S1, BY_WORKER)
+    story.switch(900, WORKER, S1, stack=IDLE)
+    story.leave(900, S1, FSYNC)
+    assert only(told, story).states == {"device": 800, "task": 100}
+
+
 def test_what_was_not_yet_handed_over_is_charged_to_who_did_it_at_last(told):
     story = WriteStory(COMMS)
     story.enter(0, S1, FSYNC)
