@@ -5,6 +5,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from dataclasses import MISSING, fields
 from itertools import cycle, islice
 
 import numpy as np
@@ -109,7 +110,14 @@ def test_help_lists_every_kind_with_its_parameters(run):
 
 
 def test_help_says_which_kind_has_which_default(run):
-    assert "default: 1 (write multiwrite), 4096 (syncwrite commit" in " ".join(run("--help").stdout.split())
+    shown, defaults = " ".join(run("--help").stdout.split()), {}
+    for kind, cls in KINDS.items():
+        for field in fields(cls):
+            if field.name == "block" and field.default is not MISSING:
+                defaults.setdefault(field.default, []).append(kind)
+    assert len(defaults) > 1
+    for block, kinds in defaults.items():
+        assert f"{block} ({' '.join(kinds)})" in shown
 
 
 def test_an_offender_runs_to_its_end_and_writes_its_files(run, tmp_path):
