@@ -9,19 +9,23 @@ from wblab.core.errors import WblabError
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb and its options."""
-    parser.description = "Check this machine for the lab, and say what to do about each finding."
+    parser.description = (
+        "Check this machine for the lab, and say what to do about each finding. BAD is what every run needs, -- what "
+        "only some verbs do."
+    )
     add_json(parser, "print the findings as JSON")
     parser.set_defaults(run=_doctor)
 
 
 def _doctor(arguments: argparse.Namespace) -> None:
-    from wblab.host.doctor import examine, table
+    from wblab.host.doctor import bad, examine, next_command, table
 
     findings = examine()
     if arguments.json:
         print(json.dumps([finding.to_json() for finding in findings], indent=2))
     else:
         table(findings).show()
-    bad = sum(not finding.good for finding in findings)
-    if bad:
-        raise WblabError(f"{bad} of {len(findings)} checks found something to mend")
+    if count := len(bad(findings)):
+        raise WblabError(f"{count} of {len(findings)} checks found something to mend: see the lines marked BAD")
+    if not arguments.json:
+        print(f"\nNext:\n    {next_command(findings)}")

@@ -6,11 +6,12 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from wblab.core.errors import WblabError
+from wblab.host.abilities import BUILD, KERNEL, abilities
 from wblab.host.command import interpreter
+from wblab.host.finding import Finding
 from wblab.host.machine import available_memory_bytes, free_shared_bytes, shared_memory
 from wblab.host.sandbox import landlock_version
 from wblab.kernels.cache import home
@@ -24,20 +25,6 @@ _BUILD_ROOM = 3 << 30  # a kernel's source and its objects while it is built
 
 _PR_GET_SECCOMP, _PR_SET_NO_NEW_PRIVS = 21, 38
 _SECCOMP_GET_ACTION_AVAIL, _SYS_SECCOMP, _SECCOMP_RET_TRAP = 2, 317, 0x00030000
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One check: what was looked at, whether it is good, what was found, and what to do if it is not."""
-
-    check: str
-    good: bool
-    found: str
-    advice: str = ""
-
-    def to_json(self) -> dict[str, object]:
-        """Return the finding as a JSON object."""
-        return asdict(self)
 
 
 def examine() -> list[Finding]:
@@ -54,17 +41,27 @@ def examine() -> list[Finding]:
         _memory,
         _cache,
     )
-    return [check() for check in checks]
+    return [*(check() for check in checks), *abilities()]
 
 
 def table(findings: Sequence[Finding]) -> Table:
-    """Return findings as a table, with what to do about those that are not good."""
+    """Return findings as a table, with what to do: BAD is what every run needs, -- what only some verbs do."""
     rows = []
     for finding in findings:
-        rows.append(("ok" if finding.good else "BAD", finding.check, finding.found))
+        rows.append(("ok" if finding.good else "BAD" if finding.needed else "--", finding.check, finding.found))
         if not finding.good:
             rows.append(("", "", f"-> {finding.advice}"))
     return Table(rows)
+
+
+def bad(findings: Sequence[Finding]) -> list[Finding]:
+    """Return what keeps the lab from running here."""
+    return [finding for finding in findings if finding.needed and not finding.good]
+
+
+def next_command(findings: Sequence[Finding]) -> str:
+    """Return what to type next: to build a kernel, or with one to make a run."""
+    return BUILD if any(finding.check == KERNEL and not finding.good for finding in findings) else "wblab run base"
 
 
 def _python() -> Finding:

@@ -23,7 +23,7 @@ MODULES = {
 
 def require(extras: Collection[str]) -> None:
     """Raise InputError, with the command that installs them, where extras are missing."""
-    missing = [extra for extra in extras if not _is_there(extra)]
+    missing = [extra for extra in extras if not is_there(extra)]
     if missing:
         raise InputError(f"this needs more of the lab's packages ({', '.join(missing)}): run {command(missing)}")
 
@@ -36,7 +36,7 @@ def missing_extra(module: str) -> str | None:
 
 def command(extras: Collection[str]) -> str:
     """Return the command that adds extras to this installation, in the way in which it was made."""
-    whole = [extra for extra in MODULES if extra in extras or _is_there(extra)]
+    whole = [extra for extra in MODULES if extra in extras or is_there(extra)]
     if not INSTALLED:
         ours = ROOT / ".venv/bin/python"  # that of `make`; experiment.py may run on another
         wanted = f"{ROOT}[{','.join(whole)}]"
@@ -52,7 +52,8 @@ def command(extras: Collection[str]) -> str:
     return shlex.join([sys.executable, "-m", "pip", "install", wanted])
 
 
-def _is_there(extra: str) -> bool:
+def is_there(extra: str) -> bool:
+    """Return whether what an extra brings can be imported here."""
     return all(_found(module) for module in MODULES[extra])
 
 

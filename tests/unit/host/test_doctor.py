@@ -1,10 +1,13 @@
 import json
+from pathlib import Path
 
 import pytest
 
+from wblab.cli import main
 from wblab.core.errors import InputError
-from wblab.host import doctor
-from wblab.host.doctor import Finding, examine, table
+from wblab.host import abilities, doctor
+from wblab.host.doctor import bad, examine, next_command, table
+from wblab.host.finding import Finding
 
 
 def found(check):
@@ -27,6 +30,43 @@ def test_a_bad_finding_says_what_to_do():
         "BAD  seccomp  none",
         "              -> do it",
     ]
+
+
+def test_what_only_some_verbs_need_is_no_failure():
+    findings = [Finding("extra live", False, "not installed", "pip install", needed=False)]
+    assert table(findings).lines() == ["--  extra live  not installed", "                -> pip install"]
+    assert bad(findings) == []
+
+
+def test_it_lists_what_some_verbs_need_and_how_to_get_it(monkeypatch, tmp_path):
+    monkeypatch.setattr(abilities, "tool_versions", dict)
+    monkeypatch.setattr(abilities, "find_kernel", lambda: None)
+    monkeypatch.setattr(abilities, "mounted", lambda filesystem: [])
+    monkeypatch.setattr(abilities, "_FILESYSTEMS", Path("/dev/null"))
+    monkeypatch.setattr(abilities, "cgroup_root", lambda: tmp_path)
+    monkeypatch.setattr(abilities.extras, "is_there", lambda extra: False)
+    findings = {finding.check: finding for finding in abilities.abilities()}
+    assert set(findings) >= {"kernel", "trace-cmd", "tracefs", "control groups", "extra notebooks", "extra live"}
+    for finding in findings.values():
+        assert (finding.good, finding.needed) == (False, False)
+        assert finding.advice
+    assert findings["control groups"].found.endswith("with neither io nor memory")
+    assert "pip install" in findings["extra notebooks"].advice
+    (tmp_path / "cgroup.controllers").write_text("cpuset cpu io memory\n")
+    assert abilities._groups().good
+
+
+def test_it_ends_with_what_to_type_next(monkeypatch, capsys):
+    kernel = Finding("kernel", False, "none is built yet", "wblab kernel build", needed=False)
+    assert next_command([kernel]) == "wblab kernel build"
+    monkeypatch.setattr(doctor, "examine", lambda: [Finding("kernel", True, "7.2", needed=False)])
+    assert main(["doctor"]) == 0
+    assert capsys.readouterr().out.splitlines()[-2:] == ["Next:", "    wblab run base"]
+    monkeypatch.setattr(doctor, "examine", lambda: [Finding("ptrace", False, "no", "allow it"), kernel])
+    assert main(["doctor"]) == 1
+    said = capsys.readouterr()
+    assert "Next:" not in said.out
+    assert said.err == "wblab: 1 of 2 checks found something to mend: see the lines marked BAD\n"
 
 
 def test_missing_shared_memory_is_found(monkeypatch, tmp_path):

@@ -110,7 +110,7 @@ def test_the_command_is_that_of_how_it_was_installed(tmp_path, monkeypatch, made
     if made_by:
         (tmp_path / made_by).write_text("")
     monkeypatch.setattr(extras, "INSTALLED", True)
-    monkeypatch.setattr(extras, "_is_there", lambda extra: extra == "pages")
+    monkeypatch.setattr(extras, "is_there", lambda extra: extra == "pages")
     monkeypatch.setattr(extras, "_origin", lambda: " @ file:///src")
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
     with pytest.raises(InputError) as raised:

@@ -121,7 +121,7 @@ def test_a_worker_is_followed_to_the_request_that_gave_it_its_work(told):
 
 
 def test_who_handed_over_a_request_may_have_waited_for_the_same_worker(told):
-    """XFS: what ends log writes waits for work from whom it let go on just before; it was unknown for a fifth of all."""
+    """XFS: what ends log writes waits for work from whom it just let go on. It was unknown, a fifth of all."""
     story = WriteStory(COMMS)
     story.switch(0, WORKER, S1, stack=IDLE)
     story.enter(0, S1, FSYNC)

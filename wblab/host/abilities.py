@@ -1,0 +1,76 @@
+"""What some verbs need of this machine beside what every run does: a kernel, tracing, control groups, packages."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from wblab.core.errors import WblabError
+from wblab.host.finding import Finding
+from wblab.host.machine import tool_versions
+from wblab.kernels.wanted import find_kernel
+from wblab.lab import extras
+from wblab.machine.cgroup import cgroup_root, controllers_of
+from wblab.machine.mounted import mounted
+
+BUILD = "wblab kernel build"
+KERNEL = "kernel"
+
+_FILESYSTEMS = Path("/proc/filesystems")
+_CONTROLLERS = ("io", "memory")
+_FOR = {
+    "explore": "explore, advise, compare, matrix tables",
+    "pages": "pages in HTML, export --perfetto",
+    "live": "monitor, mitigate",
+    "cluster": "--cluster",
+    "notebooks": "Jupyter, the notebooks in analysis/",
+}
+
+
+def abilities() -> list[Finding]:
+    """Run every check of what only some verbs need."""
+    checks: tuple[Callable[[], Finding], ...] = (_kernel, _trace_cmd, _tracefs, _groups)
+    return [*(check() for check in checks), *map(_extra, _FOR)]
+
+
+def _kernel() -> Finding:
+    try:
+        found = find_kernel()
+    except WblabError as error:
+        return Finding(KERNEL, False, str(error), BUILD, needed=False)
+    return Finding(KERNEL, found is not None, found.release if found else "none is built yet", BUILD, needed=False)
+
+
+def _trace_cmd() -> Finding:
+    version = tool_versions().get("trace-cmd", "")
+    advice = "install trace-cmd: without it no run shows the page cache or explains a pause"
+    return Finding("trace-cmd", bool(version), version or "not found", advice, needed=False)
+
+
+def _tracefs() -> Finding:
+    places = mounted("tracefs")
+    there = bool(places) or "tracefs" in _FILESYSTEMS.read_text().split()
+    found = str(places[0]) if places else "live mode mounts it for itself" if there else "this kernel has none"
+    whose = "" if os.geteuid() == 0 or not there else "; for root alone: live mode wants sudo"
+    return Finding("tracefs", there, found + whose, "take a kernel with tracing: live mode records it", needed=False)
+
+
+def _groups() -> Finding:
+    root = cgroup_root()
+    has = _controllers(root) if root else []
+    missing = [name for name in _CONTROLLERS if name not in has]
+    told = f"{root}, with {', '.join(name for name in _CONTROLLERS if name in has) or 'neither io nor memory'}"
+    advice = "boot with systemd.unified_cgroup_hierarchy=1: live mode and mitigate put loads into groups of version 2"
+    return Finding("control groups", not missing, told if root else "no version 2", advice, needed=False)
+
+
+def _controllers(group: Path) -> list[str]:
+    try:
+        return controllers_of(group)
+    except OSError:
+        return []
+
+
+def _extra(name: str) -> Finding:
+    there = extras.is_there(name)
+    found = f"{'there' if there else 'not installed'}: {_FOR[name]}"
+    return Finding(f"extra {name}", there, found, extras.command([name]), needed=False)
