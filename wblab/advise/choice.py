@@ -57,10 +57,12 @@ def choose(
         return Choice(None, f"what helps costs more than it is worth: {_said(shortest)}")
     near = [row for row in best if _price(row) <= most + _SAME]
     chosen = min(near, key=lambda row: (_effort(candidates[row.name]), _price(row)))
-    reason = f"{_said(chosen, with_name=False)}, instead of {pause_s:.2f} s as it is"
-    if shortest is chosen:
-        return Choice(chosen.name, f"{reason}; no other leaves less")
-    return Choice(chosen.name, f"{reason}; the shortest pause would be with {_said(shortest)}")
+    reason = (
+        f"it shortens the expected longest pause from {pause_s:.2f} s to {chosen.mean('longest_pause_s'):.2f} s"
+        f"{_by(chosen)}, {_cost(chosen, 'and')}"
+    )
+    more = "No other remedy leaves less" if shortest is chosen else _said(shortest)
+    return Choice(chosen.name, f"{reason}. {more}")
 
 
 def helping(now: Figures, others: Sequence[Figures], live_s: float | None = None) -> list[Figures]:
@@ -81,10 +83,23 @@ def _price(row: Figures) -> float:
     return _halvings(row.mean("longest_pause_s")) + row.cost / HALVING
 
 
-def _said(row: Figures, *, with_name: bool = True) -> str:
-    name = f"{row.name}, " if with_name else ""
-    cost = f"for {row.cost:.0%} of the offender's rate" if row.cost >= _NOTHING else "at no cost for the offender"
-    return f"{name}{row.mean('longest_pause_s'):.2f} s expected {cost}"
+def _said(row: Figures) -> str:
+    return f"{row.name} would give {row.mean('longest_pause_s'):.2f} s, {_cost(row, 'but')}"
+
+
+def _cost(row: Figures, joint: str) -> str:
+    """Return what a remedy costs the offender. joint: the word before a cost."""
+    if row.cost < _NOTHING:
+        return "at no cost for the heavy writer"
+    return f"{joint} makes the heavy writer {100 * row.cost:.0f} % slower"
+
+
+def _by(row: Figures) -> str:
+    """Return the interval of what a remedy takes from the longest pause; '' where it has none."""
+    found = row.longest_pause_s
+    if found is None or found.low is None or found.high is None:
+        return ""
+    return f" (by {-found.high:.2f} to {-found.low:.2f} s)"
 
 
 def _helps(row: Figures, now_s: float) -> bool:

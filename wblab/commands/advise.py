@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wblab.commands.common import add_exp, add_json, add_kernel, add_seeds, add_where, results
+from wblab.commands.common import add_exp, add_json, add_kernel, add_seeds, add_where, print_wrapped, results
 from wblab.core.errors import InputError
 from wblab.lab.extras import require
 from wblab.lab.printable import printable
@@ -28,9 +28,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb and its options."""
     parser.description = (
         "What to set on this machine against pauses. Its disk is measured, a guest is made that is like it, scaled "
-        "down, and remedies are tried on that: how long is who writes little stopped, and what does it cost who "
-        "writes much? What is recommended is printed as files to install. Nothing is changed but by --apply, which "
-        "--undo undoes."
+        "down, and remedies are tried on that: how long are light writers stalled, and how much slower does the heavy "
+        "writer become? One remedy is recommended, or none, with the commands that set and undo it. Nothing is "
+        "changed but by --apply, which --undo undoes."
     )
     add = parser.add_argument
     add("--dir", type=Path, metavar="DIR", help="a directory on the disk (default: here)")
@@ -46,6 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     about = "go on with the advice in this directory, or print it again; latest: that one"
     add("--resume", type=Path, metavar="ADVICE", help=about)
     add("--out", type=Path, metavar="DIR", help="where the files to install go (default: the advice's directory)")
+    add("--all", action="store_true", help="say too what was not tried and why, and where the twin differs")
     add("--explain", action="store_true", help="print the run directories behind each figure")
     change = parser.add_mutually_exclusive_group()
     about = "set a remedy of the advice (default: of the latest one) on this machine now, until --undo or a reboot"
@@ -78,7 +79,7 @@ def _advise(arguments: argparse.Namespace) -> None:
     if arguments.json:
         print(json.dumps(found.to_json() | {"written": [str(path) for path in written]}, indent=2))
     else:
-        _print(found, written, explain=arguments.explain)
+        _print(found, written, every=arguments.all, explain=arguments.explain)
 
 
 def _run_rounds(store: "Store", client: "Client | None", jobs: int | None) -> "Result":
@@ -217,14 +218,14 @@ def _write(found: "Result", directory: Path) -> list[Path]:
     return written
 
 
-def _print(found: "Result", written: "Sequence[Path]", *, explain: bool) -> None:
+def _print(found: "Result", written: "Sequence[Path]", *, every: bool, explain: bool) -> None:
+    """Print an advice: of which machine, what to set and its commands, what that is worth; then what it rests on."""
     from wblab.advise import words
 
     for note in found.advice.notes:
         print(printable(f"wblab: {note}"), file=sys.stderr)
-    print("\n".join(map(printable, [*found.advice.about, ""])))
+    answer = [*words.opening(found), "", *words.recommended(found)]
+    print_wrapped([*answer, "", *words.likeness(found, every=every), "", *found.advice.about[1:2]])
     words.table(found).show()
     runs = ["", *words.explanation(found)] if explain else []
-    lines = [*words.left_out(found), *runs, "", *words.recommended(found, written), "", *words.likeness(found)]
-    print("\n".join(map(printable, lines)))
-    print(printable(str(found.path)))
+    print_wrapped([*words.left_out(found, every=every), *runs, "", *words.to_keep(found, written), str(found.path)])

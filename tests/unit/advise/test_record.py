@@ -16,6 +16,7 @@ from wblab.advise.remedies import read_remedies
 from wblab.advise.result import Result
 from wblab.advise.settings import Wanted
 from wblab.cli import main
+from wblab.commands.advise import _print
 from wblab.core.errors import InputError
 from wblab.matrix.store import Store
 from wblab.twin.match import Match
@@ -94,39 +95,84 @@ def result(pause_s, *wanted, matches=(), **changes):
     return Result(Path("exp"), advice, Figures("now", now), figures(now, {"it": then}), runs, matches)
 
 
-def test_what_is_recommended_is_said_with_its_commands():
-    found = result(0.5, Wanted("queue", "nr_requests", "4"), before={"/sys/block/sda/queue/nr_requests": "256"})
-    lines = words.recommended(found, [Path("exp/90-wblab.rules")])
-    assert lines[0] == "Recommended: it: does it."
-    assert lines[1].startswith("0.52 s expected for 5% of the offender's rate, instead of 4.03 s as it is")
-    assert "    sudo wblab advise --resume exp --apply it" in lines
-    assert "    sudo install -m 644 exp/90-wblab.rules /etc/udev/rules.d/" in lines
-    assert "    echo 256 | sudo tee /sys/block/sda/queue/nr_requests" in lines
+QUEUE = Wanted("queue", "nr_requests", "4")
+
+
+def test_what_is_recommended_is_said_with_its_two_commands():
+    found = result(0.5, QUEUE, before={"/sys/block/sda/queue/nr_requests": "256"})
+    first, *commands = words.recommended(found)
+    assert first.startswith("Set it: does it. It shortens the expected longest pause from 4.03 s to 0.52 s (by 3.")
+    assert first.endswith("and makes the heavy writer 5 % slower. No other remedy leaves less.")
+    assert commands == [
+        "Try it until the next boot, and undo it:",
+        "    sudo wblab advise --resume exp --apply it",
+        "    sudo wblab advise --undo",
+    ]
+    kept = words.to_keep(found, [Path("exp/90-wblab.rules")])
+    assert "    sudo install -m 644 exp/90-wblab.rules /etc/udev/rules.d/" in kept
+    assert "    echo 256 | sudo tee /sys/block/sda/queue/nr_requests" in kept
     assert list(found.files) == ["90-wblab.rules"]
     assert json.loads(json.dumps(found.to_json()))["recommended"] == "it"
     assert words.table(found).lines()[2].startswith("it             0.52 s  -3.51 s (")
 
 
 def test_a_group_is_not_applied_but_installed():
-    lines = words.recommended(result(0.5, Wanted("slice", "MemoryHigh", "4096")), [])
+    found = result(0.5, Wanted("slice", "MemoryHigh", "4096"))
+    lines = [*words.recommended(found), *words.to_keep(found, [])]
     assert not any("--apply" in line for line in lines)
     assert any("systemd-run --scope --slice=wblab-bulk.slice" in line for line in lines)
 
 
+def test_it_begins_with_the_machine_and_then_what_to_set(capsys):
+    found = result(0.5, QUEUE, about=("machine: 8 GiB", "twin: 1/50 of it", "directory: /srv, on sda"))
+    _print(found, [], every=False, explain=False)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:2] == [
+        "Advice exp: /srv on sda; 1 remedy tried on a twin of this machine, 5 seeds each.",
+        "machine: 8 GiB",
+    ]
+    order = ("machine:", "Set it:", "    sudo wblab advise --resume", "No live run", "twin:", "remedy", "exp")
+    places = [next(at for at, line in enumerate(lines) if line.startswith(start)) for start in order]
+    assert places == sorted(places)
+
+
+def test_on_a_narrow_terminal_pauses_and_rates_stay():
+    shown, left_out = words.table(result(0.5, QUEUE)).within(70)
+    assert tuple(shown.heads) == ("remedy", "longest pause", "differs by", "offender")
+    assert left_out == 3
+
+
+def test_what_was_not_tried_is_told_on_request():
+    reasons = {"bfq": "its disk has no scheduler bfq", "wbt": "this kernel has no WBT"}
+    found = result(0.5, left_out=reasons)
+    assert words.left_out(found, every=False) == ["2 remedies were not tried; --all says why."]
+    assert words.left_out(found, every=True)[1] == "not tried: wbt: this kernel has no WBT"
+    one = result(0.5, left_out={"bfq": "its disk has no scheduler bfq"})
+    assert words.left_out(one, every=False) == ["1 remedy was not tried; --all says why."]
+    assert words.left_out(result(0.5), every=False) == []
+
+
 def test_where_nothing_is_worth_it_there_are_no_files():
     found = result(4.0, Wanted("queue", "nr_requests", "4"))
-    assert words.recommended(found, []) == [f"No change is worth it: {found.choice.reason}."]
+    assert words.recommended(found) == [f"No change is worth it: {found.choice.reason}."]
+    assert words.to_keep(found, []) == []
     assert (found.files, found.to_json()["recommended"]) == ({}, None)
 
 
-def test_how_like_the_twin_is():
-    alike = [Match("w1", "longest_pause_s", 2.0, (1.9, 2.1)), Match("w1", "paused_fraction", 0.9, (0.1, 0.2))]
-    assert "can be seen with a live run" in words.likeness(result(0.5))[0]
-    assert "cannot be read any more" in words.likeness(result(0.5, live="/gone"))[0]
-    assert words.likeness(result(0.5, live="/run", matches=alike)) == [
-        "The twin matches the live run in 1 of 2 figures:",
+def test_a_twin_that_is_not_like_the_machine_says_what_to_believe():
+    alike = Match("w1", "longest_pause_s", 2.0, (1.9, 2.1))
+    other = Match("w1", "paused_fraction", 0.9, (0.1, 0.2))
+    order = "believe the order of the remedies, not the seconds."
+    assert words.likeness(result(0.5), every=False)[0].startswith(f"No live run was compared with the twin: {order}")
+    assert words.likeness(result(0.5, live="/gone"), every=False)[0].endswith(f"cannot be read any more: {order}")
+    poor = result(0.5, live="/run", matches=[alike, other])
+    assert words.likeness(poor, every=False) == [f"The twin matches the live run in 1 of 2 figures: {order}"]
+    assert words.likeness(poor, every=True) == [
+        f"The twin matches the live run in 1 of 2 figures: {order} What differs:",
         "    w1, paused fraction: 90.0% live, 15.0% in the twin",
     ]
+    good = result(0.5, live="/run", matches=[alike])
+    assert words.likeness(good, every=False) == ["The twin matches the live run in 1 of 1 figures."]
 
 
 def test_loads_of_a_spec_are_its_innocent_ones(tmp_path):
