@@ -69,7 +69,10 @@ def built_kernel(name: str, *, given: Collection[str] = ()) -> Kernel:
     if kernel_ is None:
         build = shlex.join(["wblab", "kernel", "build", *([name] if name else [])])
         what = name or "of the lab"
-        raise InputError(f"the kernel {what} is not built yet: run '{build}', after 'make setup' if there is no wblab")
+        raise InputError(
+            f"the kernel {what} is not built yet: run '{build}' (some minutes, 2.5 GB), or add a packed one: "
+            "'wblab kernel add FILE'"
+        )
     return kernel_
 
 

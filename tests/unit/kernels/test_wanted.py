@@ -30,5 +30,6 @@ def test_the_command_that_builds_a_tree_can_be_copied(tree):
 
 
 def test_a_kernel_that_is_not_built_is_named_with_the_next_step():
-    with pytest.raises(InputError, match=r"the kernel 6\.1 is not built yet: run 'wblab kernel build 6\.1'"):
+    said = r"the kernel 6\.1 is not built yet: run 'wblab kernel build 6\.1' .*, or add a packed one: 'wblab kernel add"
+    with pytest.raises(InputError, match=said):
         built_kernels()("6.1")
