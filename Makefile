@@ -65,7 +65,8 @@ bench: developed kernel ## Measure what things take; each beside what was measur
 
 notebooks: setup ## Open the notebooks in a browser (JupyterLab)
 	@$(STEP) "what notebooks need" $(PIP) --editable '.[notebooks]'
-	$(VENV)/bin/jupyter lab --notebook-dir analysis $(AS_ROOT)
+	@mkdir -p exp/notebooks && cp -u -b analysis/*.ipynb exp/notebooks/  # saving one there changes no file of the lab
+	$(VENV)/bin/jupyter lab --notebook-dir exp/notebooks $(AS_ROOT)
 
 kernel: setup ## Build the kernel (cached)
 	@$(WBLAB) kernel build

@@ -23,7 +23,7 @@ from wblab.lab.places import ROOT
 from wblab.matrix.plan import find_matrix, read_matrix
 from wblab.matrix.store import Store
 from wblab.matrix.table import results_table
-from wblab.plot.notebook import RUN_VARIABLE, RUNS_VARIABLE
+from wblab.notebook import RUN_VARIABLE, RUNS_VARIABLE
 
 NO_CACHE = ("disk.seek_time=0", "disk.cache_bytes=0", "disk.drain_bps=0")
 FIGURES = {"timeline.ipynb": 2, "throttling.ipynb": 5}
@@ -58,6 +58,18 @@ def test_runs_and_shows_figures(base_run, monkeypatch, tmp_path, name):
     shown = execute(notebook)
     assert any(base_run.path.name in data.get("text/plain", "") for data in shown)
     assert sum("image/png" in data for data in shown) >= FIGURES[name]
+
+
+@pytest.mark.usefixtures("kernel")
+def test_makes_the_run_that_it_speaks_of_and_touches_no_other(monkeypatch, tmp_path):
+    monkeypatch.delenv(RUN_VARIABLE, raising=False)
+    monkeypatch.setenv("WBLAB_EXP", str(tmp_path / "exp"))
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+    shown = [execute(nbformat.read(ROOT / "analysis" / "timeline.ipynb", as_version=4)) for _ in range(2)]
+    (made,) = (tmp_path / "exp").glob("[0-9]*")
+    assert made.name.endswith("_base")
+    for once in shown:  # the second time it is found
+        assert any(made.name in data.get("text/plain", "") for data in once)
 
 
 def test_compares_a_handful_of_runs(shared_lab, monkeypatch, tmp_path):

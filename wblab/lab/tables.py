@@ -48,7 +48,7 @@ class Table:
         except ImportError:
             print("\n".join(fitting.lines()))
         if left_out:
-            print(f"({left_out} columns left out: in a wider terminal, or into a file, or with --json they are there)")
+            print(f"({left_out} columns left out: a wider terminal, a file or --json has them)")
 
     def within(self, width: int) -> "tuple[Table, int]":
         """Return the table with as many columns as a width holds, and how many were left out."""
