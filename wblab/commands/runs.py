@@ -56,12 +56,17 @@ def table(found: "list[Entry]") -> Table:
             entry.path.name,
             "-" if entry.longest_ns is None else f"{entry.longest_ns / NS_PER_S:.2f} s",
             f"{entry.size / _MB:.1f}",
-            entry.what if entry.state == "succeeded" else f"{entry.what}, {entry.state}",
-            entry.told,
+            _what(entry),
         )
         for entry in found
     ]
-    return Table(rows, ("name", "longest pause", "MB", "what", "changed"), frozenset({1, 2}), spare=(4, 3, 2))
+    return Table(rows, ("name", "longest pause", "MB", "what"), frozenset({1, 2}), spare=(2,))
+
+
+def _what(entry: "Entry") -> str:
+    """Return what it is, how it ended if not well, and what it changes of its preset."""
+    state = "" if entry.state == "succeeded" else f", {entry.state}"
+    return f"{entry.what}{state}: {entry.told}" if entry.told else f"{entry.what}{state}"
 
 
 def _object(entry: "Entry") -> dict[str, Any]:

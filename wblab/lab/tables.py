@@ -48,7 +48,8 @@ class Table:
         except ImportError:
             print("\n".join(fitting.lines()))
         if left_out:
-            print(f"({left_out} columns left out: a wider terminal, a file or --json has them)")
+            count = "1 column" if left_out == 1 else f"{left_out} columns"
+            print(f"({count} left out: see a wider terminal, a file or --json)")
 
     def within(self, width: int) -> "tuple[Table, int]":
         """Return the table with as many columns as a width holds, and how many were left out."""
