@@ -1,6 +1,7 @@
 """wblab disk measure within a guest, whose disk is known: what it finds is what the disk is."""
 
 import json
+from statistics import median
 
 import pytest
 
@@ -52,10 +53,19 @@ def test_a_hard_disk_with_its_cache(lab):
 
 
 def test_a_stick_that_stalls(lab):
-    found, about, disk = measured(lab, *disk_settings("usb-stick"))
-    close(found, disk, write_bps=0.05, read_bps=0.1, latency=0.15, stall_time=0.1, stall_every=0.7)
-    assert (found.depth, found.seek_time, found.cache_bytes, found.stalls) == (1, 0, 0, "random")
-    assert about.explained > 0.9
+    """It stalls at random, some times while it is measured, or too seldom to be told: what counts are five seeds."""
+    every = []
+    for seed in range(1, 6):
+        found, about, disk = measured(lab, *disk_settings("usb-stick"), f"seed={seed}")
+        close(found, disk, write_bps=0.05, read_bps=0.1, latency=0.15)
+        assert (found.depth, found.seek_time, found.cache_bytes) == (1, 0, 0)
+        if found.stall_every:
+            close(found, disk, stall_time=0.1)
+            assert found.stalls == "random"
+            assert about.explained > 0.9
+            every.append(found.stall_every)
+    assert len(every) >= 3
+    assert median(every) == pytest.approx(disk.stall_every, rel=0.7)
 
 
 def test_an_ssd_that_serves_many_at_once(lab):
