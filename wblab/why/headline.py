@@ -109,13 +109,16 @@ def _because(group: Group) -> str:  # noqa: PLR0911 - one for each way in which 
     item = group.longest
     chain, request = _main(item)
     name, did = chain.links[-1]
-    held = f"{name}, which held {'it' if len(group.items) == 1 else 'them'}," if len(chain.links) > 1 else "it"
+    alone = "it" if len({each.load for each in group.items}) == 1 else "they"
+    held = f"{name}, which held {'it' if len(group.items) == 1 else 'them'}," if len(chain.links) > 1 else alone
     if chain.end == REQUEST:
-        return _behind(chain, request, len({each.load for each in group.items}) == 1)
+        return _behind(chain, request, alone == "it")
     if did == _THROTTLED:
         return _at_the_limit(item)
     if chain.end == RUNNING:
-        return f"{held} was at work: no fault of writeback" if len(chain.links) > 1 else "it was at work itself"
+        if len(chain.links) == 1:
+            return "it was at work itself" if alone == "it" else "they were at work themselves"
+        return f"{held} was at work: no fault of writeback"
     if chain.end == RUNNABLE:
         return f"{held} could have run, but had no processor: no fault of writeback"
     if chain.end == STOPPED:
@@ -194,7 +197,8 @@ def remedy(group: Group) -> Remedy | None:
         measured = next((_MEASURED[did] for _, did in chain.links if did in _MEASURED), "")
         if any(did == _ASKED for _, did in chain.links):  # who has all written waits for all, in whatever queue
             return None
-        if request.is_limited or group.party.startswith(JOURNAL) or group.party in {each.load for each in group.items}:
+        own = group.party.partition("'s ")[0] in {each.load for each in group.items}  # a child of its own too
+        if request.is_limited or group.party.startswith(JOURNAL) or own:
             return None
         what = f"a queue of 4 requests for {request.below}"
         return Remedy(what, f"disk.{request.name}.queue.nr_requests=4", measured)

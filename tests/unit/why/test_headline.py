@@ -138,3 +138,17 @@ def test_what_the_lab_has_not_measured_is_offered_without_a_figure(told):
     assert (known.setting, known.measured) == ("disk.disk.queue.nr_requests=4", "")
     (own,) = groups([replace(item, load="l1", chains=chains)])
     assert remedy(own) is None  # what it waits behind are its own bytes
+    theirs = tuple(each and replace(each, ahead={"mw1's dd": each.size}) for each in item.requests)
+    (own,) = groups([replace(item, chains=chains, requests=theirs)])
+    assert (own.party, remedy(own)) == ("mw1's dd", None)  # or a child's of its own
+
+
+def test_two_loads_without_a_processor_are_they(told):
+    story = Story(dict(NAMES))
+    story.switch(0, MW1, L1, preempted=True)
+    story.switch(1000 * MS, L1, MW1)
+    item = one(told, story)
+    (group,) = groups([item, replace(item, load="w1")])
+    assert ": they could have run, but had no processor: no fault of writeback." in sentence(group)
+    (group,) = groups([item])
+    assert ": it could have run, but had no processor: no fault of writeback." in sentence(group)
