@@ -1,6 +1,7 @@
 """A pause explained: what it consists of, who held whom, and whose bytes went first."""
 
 import re
+from collections import Counter
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -22,6 +23,7 @@ from wblab.why.stacks import Stack
 
 _CALL = re.compile(r"(?:(?:__x64_|__se_|__do_|k)?sys_|do_(?=p?(?:read|write)v$))(\w+)")
 _THROTTLED = "throttled"
+NO_ONE = "nobody"  # had the processor: it was idle
 _OWN = (ASLEEP, "task", RUNNING, RUNNABLE)  # from which the time that a load meant to sleep is taken, in this order
 
 
@@ -61,6 +63,7 @@ class Explanation:
     """One pause of a load. Times are ns; `start_ns` that of its cycle, from the run's zero.
 
     parts and chains add up to the pause. requests: that with whose end each chain's longest wait ended, if one did.
+    ran: of a pause that was mostly for want of a processor, who had it for how long meanwhile, the longest first.
     """
 
     load: str
@@ -72,6 +75,7 @@ class Explanation:
     chains: tuple[Chain, ...]
     causes: tuple[Cause, ...]
     requests: tuple[Request | None, ...] = ()
+    ran: dict[str, int] = field(default_factory=dict)
 
     @property
     def unknown_ns(self) -> int:
@@ -111,20 +115,40 @@ def _explained(  # noqa: PLR0913, PLR0917
     pause_ns = int(item.pauses_ns[row])
     told, linked = account(recorded, item.pid, start_ns, end_ns), chains(recorded, item.pid, start_ns, end_ns)
     meant_ns = end_ns - start_ns - pause_ns
-    left = _chains_without(linked, meant_ns)
+    left, parts = _chains_without(linked, meant_ns), without(told.parts, meant_ns)
     return Explanation(
         load=item.name,
         number=number,
         start_ns=start_ns - run.zero_ns,
         end_ns=end_ns - run.zero_ns,
         pause_ns=pause_ns,
-        parts=without(told.parts, meant_ns),
+        parts=parts,
         chains=tuple(left),
         requests=tuple(
             request_of(run, recorded, recorded.request(chain.row)) if chain.end == REQUEST else None for chain in left
         ),
         causes=tuple(_causes(run, recorded, inodes, item, told)),
+        ran=_ran(recorded, item.pid, start_ns, end_ns) if 2 * parts.get(RUNNABLE, 0) > pause_ns else {},
     )
+
+
+def _ran(recorded: Recorded, pid: int, start_ns: int, end_ns: int) -> dict[str, int]:
+    """Return who had the processor while a task could have run, by their names; the longest first.
+
+    NO_ONE for as long as nobody had. Empty where there are several: others run beside who waits for one.
+    """
+    found: Counter[str] = Counter()
+    if np.ptp(recorded.sequence.walked.cpu):
+        return {}
+    offcpu = recorded.offcpu
+    for row in offcpu.rows(pid, start_ns, end_ns):
+        ready_ns, on_ns = max(int(offcpu.woken_ns[row]), start_ns), min(int(offcpu.on_ns[row]), end_ns)
+        if on_ns > ready_ns:
+            ran = offcpu.ran(ready_ns, on_ns)
+            found[NO_ONE] += on_ns - ready_ns - sum(ran.values())
+            for task, time_ns in ran.items():
+                found[recorded.name(task)] += time_ns
+    return {name: time_ns for name, time_ns in found.most_common() if time_ns > 0}
 
 
 def without(parts: dict[str, int], meant_ns: int) -> dict[str, int]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from wblab.core.units import NS_PER_S, Bytes, format_bytes
 from wblab.why.account import ASLEEP, CUT_OFF, REQUEST, RUNNABLE, RUNNING, STOPPED, UNTOLD, Chain
 from wblab.why.blame import is_polling
-from wblab.why.explain import Cause, Explanation
+from wblab.why.explain import NO_ONE, Cause, Explanation
 from wblab.why.request import JOURNAL, JOURNALS, READ, Request
 from wblab.why.tasks import is_kernel_thread
 
@@ -67,7 +67,9 @@ def party(item: Explanation) -> str:
     if chain.links[-1][1] == _THROTTLED:
         cause = _throttled(item)
         return next(iter(cause.dirty), "") if cause else ""
-    return chain.links[-1][0] if len(chain.links) > 1 and chain.end in (RUNNING, RUNNABLE, ASLEEP) else ""
+    if len(chain.links) == 1:
+        return next(iter(item.ran), "") if chain.end == RUNNABLE else ""
+    return chain.links[-1][0] if chain.end in (RUNNING, RUNNABLE, ASLEEP) else ""
 
 
 def _throttled(item: Explanation) -> Cause | None:
@@ -120,7 +122,11 @@ def _because(group: Group) -> str:  # noqa: PLR0911 - one for each way in which 
             return "it was at work itself" if alone == "it" else "they were at work themselves"
         return f"{held} was at work: no fault of writeback"
     if chain.end == RUNNABLE:
-        return f"{held} could have run, but had no processor: no fault of writeback"
+        who = next(iter(item.ran), "")
+        if who == NO_ONE and len(chain.links) == 1:
+            return f"{alone} could have run on the idle processor, but was not let, as by cpu.max of a control group"
+        had = f"{who} had the processor" if who and len(chain.links) == 1 else "had no processor"
+        return f"{held} could have run, but {had}: no fault of writeback"
     if chain.end == STOPPED:
         return f"somebody had {'frozen the filesystem' if did == 'frozen' else f'stopped {name}'}"
     if is_polling(item.chains, item.pause_ns):

@@ -46,6 +46,13 @@ class OffCpu(Columns):
             first + int(np.searchsorted(self.ts_ns[first:last], end_ns)),
         )
 
+    def ran(self, start_ns: int, end_ns: int) -> dict[int, int]:
+        """Return for how many ns of a span each task had a processor, by its number, without the idle one."""
+        off_ns = np.minimum(self.on_ns, end_ns) - np.maximum(self.ts_ns, start_ns)
+        tasks, places = np.unique(self.pid, return_inverse=True)
+        on_ns = (end_ns - start_ns) - np.bincount(places, np.maximum(off_ns, 0), len(tasks)).astype(np.int64)
+        return {task: time_ns for task, time_ns in zip(tasks.tolist(), on_ns.tolist(), strict=True) if time_ns > 0}
+
 
 def switched_names(trace: tracecmd.TraceFile) -> dict[int, str]:
     """Return the names that tasks had as they were last given the processor: the kernel remembers few of its own."""

@@ -104,9 +104,12 @@ _ENDS = {
 def of_rest(item: Explanation) -> list[str]:
     """Return what else there is to say of a pause: its own work, an acquittal, and what is unknown."""
     lines = []
+    whole = sum(item.ran.values())
+    had = [f"{name} {time_ns / whole:.1%}" for name, time_ns in list(item.ran.items())[:_MOST_SHARES]]
+    ran = f"; who had it: {', '.join(had)}" if had else ""
     for what, said in (
         (RUNNING, "it was at work itself"),
-        (RUNNABLE, "it could have run, but had no processor"),
+        (RUNNABLE, f"it could have run, but had no processor{ran}"),
     ):
         if item.parts.get(what, 0) > _LITTLE * item.pause_ns:
             lines.append(f"{seconds(item.parts[what])} {said}.")

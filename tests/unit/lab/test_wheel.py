@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import tarfile
 import zipfile
 from collections.abc import Iterator
 
@@ -99,8 +100,11 @@ def test_a_wheel_of_the_source_distribution_is_the_same(installed, tmp_path):
     code = "import sys; from hatchling.build import build_sdist; print(build_sdist(sys.argv[1]))"
     command = [sys.executable, "-c", code, str(tmp_path)]
     name = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+    with tarfile.open(tmp_path / name) as archive:  # pip takes one for a zip if four of its packed bytes look like it
+        archive.extractall(tmp_path / "source", filter="data")
+    (source,) = (tmp_path / "source").iterdir()
     pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
-    subprocess.run([*pip, "--wheel-dir", str(tmp_path), str(tmp_path / name)], check=True)
+    subprocess.run([*pip, "--wheel-dir", str(tmp_path), str(source)], check=True)
     (from_source,) = tmp_path.glob("*.whl")
     (from_checkout,) = (installed.environment.parent / "wheels").glob("*.whl")
     assert content(from_source) == content(from_checkout)

@@ -6,6 +6,7 @@ from support.blametraces import Story
 from support.runs import MS
 
 from wblab.why.headline import groups, remedy, sentence
+from wblab.why.words import of_rest
 
 from .conftest import MW1
 from .test_explain import FLUSHER, IRQ, L1, MUTEX, MUTEX_ENDS, SHADOW, SHADOW_ENDS, THROTTLED, TIMER, blocked, one
@@ -149,6 +150,20 @@ def test_two_loads_without_a_processor_are_they(told):
     story.switch(1000 * MS, L1, MW1)
     item = one(told, story)
     (group,) = groups([item, replace(item, load="w1")])
-    assert ": they could have run, but had no processor: no fault of writeback." in sentence(group)
-    (group,) = groups([item])
+    assert ": they could have run, but l1 had the processor: no fault of writeback." in sentence(group)
+    assert group.party == "l1"
+    assert item.ran == {"l1": 1000 * MS}
+    (group,) = groups([replace(item, ran={})])
     assert ": it could have run, but had no processor: no fault of writeback." in sentence(group)
+
+
+def test_one_that_was_not_let_run_on_an_idle_processor(told):
+    story = Story(dict(NAMES))
+    story.switch(0, MW1, L1, preempted=True)
+    story.switch(100 * MS, L1, 0)
+    story.switch(1000 * MS, 0, MW1)
+    item = one(told, story)
+    assert item.ran == {"nobody": 900 * MS, "l1": 100 * MS}
+    (group,) = groups([item])
+    assert "it could have run on the idle processor, but was not let, as by cpu.max" in sentence(group)
+    assert any("who had it: nobody 90.0%, l1 10.0%." in line for line in of_rest(item))
