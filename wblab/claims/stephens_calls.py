@@ -11,7 +11,7 @@ from wblab.data.pagecache import page_cache
 from wblab.data.run import read_run
 from wblab.layers.calls import Name, calls
 from wblab.layers.requests import LayeredCall, layers
-from wblab.layers.stages import DEVICE, FLUSH
+from wblab.layers.stages import BEHIND, DEVICE, FLUSH
 
 DEVICES = ("hdd", "ssd", "ram")  # of the preset sync-devices, each faster than the one before it
 SIZES = ("4k", "1m")
@@ -54,8 +54,11 @@ def state_share(sample: Sample, load: str, *states: str) -> float:
 
 
 def device_share(sample: Sample, load: str) -> float:
-    """Return the share of the time of a load's calls in which they waited for the device, in per cent."""
-    return state_share(sample, load, DEVICE, FLUSH)
+    """Return the share of the time of a load's calls in which they waited for the device, in per cent.
+
+    Also behind others there, which are their own: the load is the only one.
+    """
+    return state_share(sample, load, DEVICE, BEHIND, FLUSH)
 
 
 def prefix_share(sample: Sample, load: str, prefix: str) -> float:

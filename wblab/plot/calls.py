@@ -7,17 +7,17 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from wblab.layers.requests import LayeredCall
-from wblab.plot.colours import OTHERS, SERIES
+from wblab.plot.colours import INNOCENT, OTHERS, SERIES
 from wblab.plot.style import GRID, literal
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _NS_PER_US = 1000
-_STATES = ("device", "flush", "queue", "held", "journal", "worker", "cpu", "runnable")
-_COLOURS = dict(
-    zip(_STATES, (*SERIES[:2], SERIES[4], SERIES[5], SERIES[2], SERIES[3], SERIES[6], SERIES[7]), strict=True)
-)
+_STATES = ("device", "behind", "flush", "queue", "held", "journal", "worker", "cpu", "runnable")
+_BEHIND = INNOCENT[3]  # the series has no colour left; beside the device's blue a pale one
+_HUES = (SERIES[0], _BEHIND, SERIES[1], SERIES[4], SERIES[5], SERIES[2], SERIES[3], SERIES[6], SERIES[7])
+_COLOURS = dict(zip(_STATES, _HUES, strict=True))
 _DARK = (SERIES[0], SERIES[2], SERIES[6], SERIES[7])
 _LETTER = 0.0075  # how much of the width a letter takes
 _BOX = 0.9

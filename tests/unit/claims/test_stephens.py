@@ -174,6 +174,7 @@ def both(states, prefixes):
         ("S1-sums-ext4-hdd", {"device": 9, "cpu": 1}, {"FS": 9, "MM": 0, "block": 0}, REPRODUCED),
         ("S1-sums-ext4-hdd", {"device": 9, "cpu": 1}, {"FS": 4, "MM": 0, "block": 6}, NOT_REPRODUCED),
         ("S1-states-ext4-hdd", {"device": 5, "flush": 4, "cpu": 1}, {}, NOT_REPRODUCED),
+        ("S1-states-ext4-hdd", {"device": 3, "behind": 4, "flush": 2, "cpu": 1}, {}, NOT_REPRODUCED),
         ("S1-states-ext4-hdd", {"device": 3, "journal": 6, "cpu": 1}, {}, REPRODUCED),
         ("S3-ext4-hdd", {"device": 98, "queue": 1, "held": 1}, {}, REPRODUCED),
         ("S3-ext4-hdd", {"device": 90, "queue": 5, "held": 5}, {}, NOT_REPRODUCED),
