@@ -143,16 +143,16 @@ def _print(comparison: "Comparison", arguments: argparse.Namespace) -> None:
     if arguments.all and "group" not in sorts:
         sorts.append("group")
     comparison = comparison if "group" in sorts else comparison.without("group")
-    print_wrapped(["", opening(comparison), answer(comparison)][1:])
+    print_wrapped([opening(comparison), answer(comparison)])
     most = None if arguments.all or arguments.load or arguments.metric else _MOST_ROWS
+    left_out = 0
     for sort in sorts:
         if items := listed(comparison, sort, most):
+            left_out += len(listed(comparison, sort)) - len(items)
             print(f"\n{sort}s: {ABOUT[sort]}")
             differences_table(items, comparison.confidence).show()
     print()
-    shown = sum(len(listed(comparison, sort, most)) for sort in sorts)
-    left = sum(len(listed(comparison, sort)) for sort in sorts) - shown
-    notes = [f"{left} rows not listed, most of them without a claim: --all lists them"] if left else []
+    notes = [f"{left_out} rows more with --all"] if left_out else []
     print_wrapped(f"- {note}" for note in [*notes, *footnotes(comparison)])
 
 
