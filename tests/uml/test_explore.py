@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.progress import without_progress
 from support.waiting import wait_until
 
 from wblab.lab.places import ROOT
@@ -62,7 +63,7 @@ def design(lab, tmp_path):
 
 def finished(process: "subprocess.Popen[str]") -> tuple[int, str, str]:
     output, errors = process.communicate(timeout=LIMIT_S)
-    return process.returncode, output, errors
+    return process.returncode, output, without_progress(errors)
 
 
 def done(lab) -> dict[str, int]:

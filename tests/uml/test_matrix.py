@@ -13,6 +13,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from support.processes import alive
+from support.progress import without_progress
 from support.waiting import wait_until
 
 from wblab.host.usage import descendants
@@ -69,7 +70,7 @@ def start(lab):
 def finished(process: "subprocess.Popen[str]") -> tuple[int, Path, str]:
     """Return exit code, matrix directory and the words on standard error."""
     output, errors = process.communicate(timeout=LIMIT_S)
-    return process.returncode, Path(output.strip()), errors
+    return process.returncode, Path(output.strip()), without_progress(errors)
 
 
 def runs(lab) -> set[str]:
