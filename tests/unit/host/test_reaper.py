@@ -94,12 +94,12 @@ def test_a_byte_ends_the_command(reaped):
 
 def test_a_command_that_takes_too_much_memory_is_ended(reaped):
     process, _ = reaped(
-        f"exec {sys.executable} -c 'kept = bytearray(200 << 20); input()' < /dev/zero", memory_bytes=100 << 20
+        f"exec {sys.executable} -c 'kept = bytearray(60 << 20); input()' < /dev/zero", memory_bytes=30 << 20
     )
     status, _, reason = process.stdout.readline().decode().strip().partition(" ")
     assert (int(status), reason) == (
         signal.SIGKILL,
-        "the guest was ended: its processes took more than 100 MiB of memory",
+        "the guest was ended: its processes took more than 30 MiB of memory",
     )
 
 
@@ -107,7 +107,7 @@ KEEPS = """
 import ctypes, os, socket, threading, time
 
 def kept(fd):
-    for _ in range(200):
+    for _ in range(60):
         os.write(fd, bytes(1 << 20))
     return fd
 
@@ -136,9 +136,9 @@ def mapped():
 
 def shared():
     # Of a mapping that is shared and of no file, all but one page: what was written to it stays.
-    at = map_it(200 << 20, 0x21, -1)
-    ctypes.memset(at, 1, 200 << 20)
-    ctypes.CDLL(None).munmap(ctypes.c_void_p(at + 4096), ctypes.c_size_t((200 << 20) - 4096))
+    at = map_it(60 << 20, 0x21, -1)
+    ctypes.memset(at, 1, 60 << 20)
+    ctypes.CDLL(None).munmap(ctypes.c_void_p(at + 4096), ctypes.c_size_t((60 << 20) - 4096))
 
 def under_way():
     near, far = globals()["pair"] = socket.socketpair()
@@ -158,7 +158,7 @@ def of_an_orphan():
     if not os.fork():
         if not os.fork():
             os.setsid()
-            globals()["kept"] = bytearray(200 << 20)
+            globals()["kept"] = bytearray(60 << 20)
             stay()
         os._exit(0)
 
@@ -170,11 +170,11 @@ def test_memory_that_is_kept_in_whatever_way_counts(reaped, tmp_path, how):
     """What was done for real: 3.3 GB in files without a name, and the run succeeded."""
     script = tmp_path / "run" / "script"
     script.write_text(f"scratch = {str(tmp_path / 'scratch')!r}\n{KEEPS}\n{how}()\nstay()\n")
-    process, _ = reaped(f"exec {sys.executable} -IS {script}", memory_bytes=100 << 20)
+    process, _ = reaped(f"exec {sys.executable} -IS {script}", memory_bytes=30 << 20)
     status, _, reason = process.stdout.readline().decode().strip().partition(" ")
     assert int(status) == signal.SIGKILL
     assert reason in (
-        "the guest was ended: its processes took more than 100 MiB of memory",
+        "the guest was ended: its processes took more than 30 MiB of memory",
         "the guest was ended: its processes hide files that they hold in memory",
     )
 
@@ -182,7 +182,7 @@ def test_memory_that_is_kept_in_whatever_way_counts(reaped, tmp_path, how):
 def test_the_guests_own_memory_and_disks_do_not_count(reaped, tmp_path):
     script = tmp_path / "run" / "script"
     script.write_text(f"scratch = ''\n{KEEPS}\nmemfd()\ntime.sleep(3)\n")
-    process, _ = reaped(f"exec {sys.executable} -IS {script}", memory_bytes=100 << 20, own_bytes=200 << 20)
+    process, _ = reaped(f"exec {sys.executable} -IS {script}", memory_bytes=30 << 20, own_bytes=60 << 20)
     assert process.stdout.readline().split() == [b"0"]
 
 
