@@ -10,9 +10,10 @@ from wblab.advise.plan import Option
 from wblab.advise.result import Result
 from wblab.data.statistics import Interval
 from wblab.lab.tables import Table
+from wblab.report.metricnames import metric_name, unit_of
+from wblab.report.quantities import column, interval, quantity
 from wblab.twin.match import Match
 
-_MIB = 1 << 20
 _SPARE = (4, 3, 6)  # of a table on a narrow terminal: the pauses and what they cost are the last to go
 _ORDER = "believe the order of the remedies, not the seconds"
 _HEADS = ("remedy", "longest pause", "differs by", "wait time", "differs by", "offender", "differs by")
@@ -32,8 +33,14 @@ def opening(found: Result) -> list[str]:
 
 def table(found: Result) -> Table:
     """Return the figures of all remedies: expected values, and differences with their intervals."""
-    rows = [_row(row) for row in (found.now, *found.others)]
-    return Table(rows, _HEADS, frozenset({1, 3, 5}), _SPARE)
+    rows = (found.now, *found.others)
+    names = [row.name for row in rows]
+    pauses = column([row.mean("longest_pause_s") for row in rows], "s")
+    waits = column([row.mean("wait_time_s") for row in rows], "s")
+    rates = column([row.mean("offender_bps") for row in rows], "bytes/s")
+    shorter, sooner, slower = zip(*map(_differences, rows), strict=True)
+    cells = zip(names, pauses, shorter, waits, sooner, rates, slower, strict=True)
+    return Table(list(cells), _HEADS, frozenset({1, 3, 5}), _SPARE)
 
 
 def second(options: Sequence[Option]) -> str:
@@ -105,35 +112,19 @@ def explanation(found: Result) -> list[str]:
     return [line for name, paths in found.runs.items() for line in (f"{name}:", *(f"    {path}" for path in paths))]
 
 
-def _row(row: Figures) -> tuple[str, ...]:
+def _differences(row: Figures) -> tuple[str, str, str]:
+    """Return by how much a remedy changes the longest pause, the wait time and the offender's rate."""
     return (
-        row.name,
-        f"{row.mean('longest_pause_s'):.2f} s",
-        _seconds(row.longest_pause_s),
-        f"{row.mean('wait_time_s'):.3f} s",
-        _seconds(row.wait_time_s, 3),
-        f"{row.mean('offender_bps') / _MIB:.0f} MiB/s",
-        _share(row.offender),
+        _difference(row.longest_pause_s, "s"),
+        _difference(row.wait_time_s, "s"),
+        _difference(row.offender, "share"),
     )
 
 
-def _seconds(found: Interval | None, digits: int = 2) -> str:
-    if found is None:
-        return ""
-    if found.low is None or found.high is None:
-        return f"{found.estimate:+.{digits}f} s"
-    return f"{found.estimate:+.{digits}f} s ({found.low:+.{digits}f} to {found.high:+.{digits}f})"
-
-
-def _share(found: Interval | None) -> str:
-    if found is None:
-        return ""
-    if found.low is None or found.high is None:
-        return f"{found.estimate:+.0%}"
-    return f"{found.estimate:+.0%} ({found.low:+.0%} to {found.high:+.0%})"
+def _difference(found: Interval | None, unit: str) -> str:
+    return interval(found.estimate, found.low, found.high, unit, signed=True) if found else ""
 
 
 def _mismatch(item: Match) -> str:
-    is_share = item.metric == "paused_fraction"
-    live, twin = (f"{value:.1%}" if is_share else f"{value:.2f} s" for value in (item.live or 0.0, item.middle))
-    return f"    {item.load}, {item.metric.removesuffix('_s').replace('_', ' ')}: {live} live, {twin} in the twin"
+    live, twin = (quantity(value, unit_of(item.metric)) for value in (item.live or 0.0, item.middle))
+    return f"    {item.load}, {metric_name(item.metric)}: {live} live, {twin} in the twin"

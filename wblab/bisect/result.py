@@ -17,7 +17,9 @@ from wblab.core.spec import Spec
 from wblab.core.tables import from_table, to_table
 from wblab.data.statistics import Interval, interval
 from wblab.lab.tables import Table
-from wblab.plot.comparisontext import values_text
+from wblab.report import quantities
+from wblab.report.metricnames import unit_of
+from wblab.report.quantities import numbers, quantity
 
 _HASH = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
 _MOST_SEEDS = 1 << 20
@@ -124,7 +126,7 @@ def trial_line(trial: Trial, commit: Commit, metric: Metric) -> str:
     parts = [f"{short(trial.commit)} {trial.verdict}"]
     if trial.values:
         seeds = f"{len(trial.values)} seeds"
-        parts.append(f"median {values_text(metric.name, median(trial.values))[0]}, {seeds}")
+        parts.append(f"median {quantity(median(trial.values), unit_of(metric.name))}, {seeds}")
     return f"{': '.join(parts)} ({trial.why or commit.subject})"
 
 
@@ -133,28 +135,26 @@ def no_difference(question: Question, ends: Ends) -> str:
     if ends.found is None:
         return "GOOD and BAD build the same kernel, to the last byte: nothing to bisect"
     values = (median(ends.good.values), median(ends.bad.values))
-    good, bad = values_text(question.metric.name, *values)
+    (good, bad), unit = numbers(values, unit_of(question.metric.name))
     return (
-        f"{question.metric} does not differ between GOOD and BAD: medians {good} and {bad} of {len(ends.good.values)} "
-        f"seeds, difference of the means {interval_text(question.metric, ends.found)}: nothing to bisect"
+        f"{question.metric} does not differ between GOOD and BAD: medians {good} and {bad} {unit} of "
+        f"{len(ends.good.values)} seeds, difference of the means {interval_text(question.metric, ends.found)}: "
+        "nothing to bisect"
     )
 
 
 def interval_text(metric: Metric, found: Interval) -> str:
     """Return a difference and its interval: -1.52 s (-1.71 to -1.33)."""
-    if found.low is None or found.high is None:
-        return values_text(metric.name, found.estimate, signed=True)[0]
-    low, high, estimate = values_text(metric.name, found.low, found.high, found.estimate, signed=True)
-    return estimate if found.without_spread else f"{estimate} ({low} to {high})"
+    return quantities.interval(found.estimate, found.low, found.high, unit_of(metric.name), signed=True)
 
 
 def text(found: Found) -> list[str]:
     """Return the answer in words; the commits that were tried are `table`'s."""
     metric = found.question.metric
-    before, after = values_text(metric.name, median(found.before.values), median(found.after.values))
-    unit = after.partition(" ")[2]
+    values = (median(found.before.values), median(found.after.values))
+    (before, after), unit = numbers(values, unit_of(metric.name))
     change = interval_text(metric, found.change)
-    figures = f"{metric}: median {before} {unit} before, {after} after; the means differ by {change}"
+    figures = f"{metric}: median {before} {unit} before, {after} {unit} after; the means differ by {change}"
     if found.first_bad:
         commit = found.commits[found.first_bad]
         head = [f"first bad commit: {commit.hash}", f"author:  {commit.author}", f"date:    {commit.date}"]
@@ -182,9 +182,6 @@ def table(found: Found) -> Table:
 def _figures(metric: Metric, values: Sequence[float]) -> tuple[str, str, str]:
     if not values:
         return "-", "-", "-"
-    mean = interval([values], [1.0])
-    middle = values_text(metric.name, median(values))[0]
-    if mean.low is None or mean.high is None or mean.without_spread:
-        return str(len(values)), middle, values_text(metric.name, mean.estimate)[0]
-    low, high, estimate = values_text(metric.name, mean.low, mean.high, mean.estimate)
-    return str(len(values)), middle, f"{estimate} ({low} to {high})"
+    mean, unit = interval([values], [1.0]), unit_of(metric.name)
+    middle = quantity(median(values), unit)
+    return str(len(values)), middle, quantities.interval(mean.estimate, mean.low, mean.high, unit)

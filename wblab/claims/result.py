@@ -11,8 +11,8 @@ from wblab.claims.cases import CASES
 from wblab.claims.sample import Sample
 from wblab.lab.formats import VERIFICATION
 from wblab.lab.tables import Table
+from wblab.report.quantities import interval, quantity
 
-_COUNTS = ("bios", "decisions", "requests", "sectors")
 _SAYS = 80  # characters of a claim that a terminal shows
 
 
@@ -57,13 +57,9 @@ def figure_text(effect: Effect | None) -> str:
     """Return a figure with its spread as people read it: 3.4 s (2.9 to 3.6)."""
     if effect is None:
         return ""
-    counted = effect.unit in _COUNTS
-    middle, low, high = (_short(value, counted) for value in (effect.middle, effect.low, effect.high))
-    if math.isfinite(effect.middle):
-        middle = f"×{middle}" if effect.unit == "×" else f"{middle} {effect.unit}"
-    if effect.low == effect.high or len(effect.values) < 2:
-        return middle
-    return f"{middle} ({low} to {high})"
+    if len(effect.values) < 2:
+        return quantity(effect.middle, effect.unit)
+    return interval(effect.middle, effect.low, effect.high, effect.unit)
 
 
 def table(result: Result) -> Table:
@@ -80,15 +76,6 @@ def summary(result: Result) -> str:
     seeds = f"{result.seeds} seed{'s' if result.seeds != 1 else ''}"
     outcomes = (f"{result.count(outcome)} {outcome}" for outcome in ("reproduced", "not reproduced", UNTESTED))
     return f"Linux {result.kernel['release']}, {seeds}, {result.wall_s:.0f} s: {', '.join(outcomes)}"
-
-
-def _short(value: float, counted: bool) -> str:
-    if not math.isfinite(value):
-        return "never" if value == math.inf else "none"
-    if counted and value.is_integer():
-        return f"{value:.0f}"
-    digits = 0 if abs(value) >= 100 else 1 if abs(value) >= 10 else 2
-    return f"{value:.{digits}f}"
 
 
 def _claim_json(claim: Claim, verdict: Verdict) -> dict[str, Any]:

@@ -10,6 +10,8 @@ from wblab.commands.common import add_exp, add_json, add_kernel, add_run, add_se
 from wblab.core.errors import InputError
 from wblab.lab.printable import printable
 from wblab.lab.tables import Table
+from wblab.report.metricnames import unit_of
+from wblab.report.quantities import interval, quantity
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,13 +79,7 @@ def _table(found: "Sequence[Match]", has_live: bool) -> Table:
     heads = ("load", "figure", *(["live"] if has_live else []), "twin (least to most)", "verdict" if has_live else "")
     rows = []
     for item in found:
-        live = [] if item.live is None else [_number(item.metric, item.live)]
-        spread = f"{_number(item.metric, min(item.twin))} to {_number(item.metric, max(item.twin))}"
-        rows.append(
-            (item.load, _SHOWN[item.metric], *live, f"{_number(item.metric, item.middle)} ({spread})", item.verdict)
-        )
+        live = [] if item.live is None else [quantity(item.live, unit_of(item.metric))]
+        twin = interval(item.middle, min(item.twin), max(item.twin), unit_of(item.metric))
+        rows.append((item.load, _SHOWN[item.metric], *live, twin, item.verdict))
     return Table(rows, heads)
-
-
-def _number(metric: str, value: float) -> str:
-    return f"{value:.1%}" if metric == "paused_fraction" else f"{value:.2f} s"

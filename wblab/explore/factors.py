@@ -9,6 +9,7 @@ from typing import Any, Literal
 from wblab.core.errors import InputError
 from wblab.core.units import parse_bytes, parse_rate, parse_time
 from wblab.matrix.cells import Label
+from wblab.report.quantities import duration, quantity
 
 Scale = Literal["linear", "log"]
 Unit = Literal["", "bytes", "bytes/s", "ns"]
@@ -16,13 +17,6 @@ Unit = Literal["", "bytes", "bytes/s", "ns"]
 BINS = 8  # of a range, for tables of its levels, with as many runs in each: level floor(u * BINS)
 
 _PARSERS: dict[Unit, Callable[[str], int]] = {"bytes": parse_bytes, "bytes/s": parse_rate, "ns": parse_time}
-_BYTES = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "B")]
-_SHOWN: dict[Unit, list[tuple[int, str]]] = {
-    "": [(1, "")],
-    "bytes": _BYTES,
-    "bytes/s": [(power, f"{word}/s") for power, word in _BYTES],
-    "ns": [(10**9, "s"), (10**6, "ms"), (10**3, "us"), (1, "ns")],
-}
 
 
 @dataclass(frozen=True)
@@ -120,11 +114,4 @@ def written(number: float | int, unit: Unit) -> Any:
 
 def shown(number: float, unit: Unit) -> str:
     """Return a number as people read it, with three digits."""
-    for power, word in _SHOWN[unit]:
-        if abs(number) >= power:
-            return f"{_three(number / power)} {word}".rstrip()
-    return _three(number)
-
-
-def _three(number: float) -> str:
-    return f"{float(f'{number:.3g}'):g}"
+    return duration(number) if unit == "ns" else quantity(number, unit)

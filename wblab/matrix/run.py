@@ -20,6 +20,7 @@ from wblab.matrix.cluster import Cluster
 from wblab.matrix.forked import forked
 from wblab.matrix.store import Store
 from wblab.matrix.workers import Workers
+from wblab.report.quantities import about, quantity
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -62,17 +63,8 @@ class Tally:
         if self.repeated:
             words.append(f"{self.repeated} repeated")
         if self.ended:
-            words.append(time_left(passed_s / self.ended * (self.total - self.ended)))
+            words.append(f"{about(passed_s / self.ended * (self.total - self.ended))} left")
         return ", ".join(words)
-
-
-def time_left(seconds: float) -> str:
-    """Return a time in words that promise no more than is known."""
-    if seconds < 100:
-        return f"about {max(1, round(seconds))} s left"
-    if seconds < 6000:
-        return f"about {round(seconds / 60)} min left"
-    return f"about {seconds / 3600:.1f} h left"
 
 
 class Runner:
@@ -139,7 +131,7 @@ class Runner:
             self._waiting.append(Attempt(attempt.cell, attempt.seed, attempt.number + 1))
             return ""
         times = "once" if attempt.number == 1 else f"{attempt.number} times"
-        return f"noisy {times}: its control load stalled for {stall_s * 1000:.0f} ms"
+        return f"noisy {times}: its control load stalled for {quantity(stall_s, 's')}"
 
     def _stall_s(self, attempt: Attempt, kept: Path) -> float | None:
         """Return for how long the control load stalled if that was too long, which only real time can show."""

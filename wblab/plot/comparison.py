@@ -16,8 +16,8 @@ from wblab.core.loads import KINDS, Write
 from wblab.data.comparison import Comparison, Distribution, Sort
 from wblab.data.statistics import Interval
 from wblab.plot.colours import load_colours
-from wblab.plot.comparisontext import percentage
 from wblab.plot.style import DPI, GRID, MARK, NEUTRAL, WIDTH_IN, literal, new_axes
+from wblab.report import quantities
 
 TITLES = {
     "longest_pause_s": "longest pause (s)",
@@ -133,10 +133,10 @@ def headline(comparison: Comparison) -> str:
     count = f"{runs[0]}" if len(runs) == 1 else f"{runs[0]} to {runs[-1]}"
     groups = len(comparison.groups)
     alone, confidence = comparison.resampling.confidence, comparison.confidence
-    widened = f", of differences {percentage(confidence)}" if confidence != alone else ""
+    widened = f", of differences {quantities.confidence(confidence)}" if confidence != alone else ""
     return (
         f"{', '.join(comparison.axes)}: {groups} groups of {count} runs, against {comparison.groups[0]}; "
-        f"intervals of {percentage(alone)}{widened}"
+        f"intervals of {quantities.confidence(alone)}{widened}"
     )
 
 

@@ -4,7 +4,9 @@ from wblab.data.comparison import Comparison, Difference
 from wblab.data.observations import NONE
 from wblab.data.statistics import LEAST_RUNS
 from wblab.lab.printable import printable
-from wblab.plot.comparisontext import chosen_sorts, line, listed, metric_name, rank, values_text
+from wblab.plot.comparisontext import chosen_sorts, line, listed, rank
+from wblab.report.metricnames import metric_name, unit_of
+from wblab.report.quantities import numbers, span
 
 _MOST_GROUPS = 6
 
@@ -42,14 +44,15 @@ def answer(comparison: Comparison) -> str:
 
 def _said(item: Difference) -> str:
     about, found, words = item.about, item.interval, line(item)
-    value, before = values_text(about.metric, found.estimate + item.found.reference, item.found.reference)
+    unit = unit_of(about.metric)
+    (value, before), name = numbers([found.estimate + item.found.reference, item.found.reference], unit)
     by = f"{words.difference.lstrip('+-')} {'more' if found.estimate > 0 else 'less'}"
     better = {1: ", which is better", -1: ", which is worse"}.get(item.gain, "")
     change = words.change if "=" in words.change or len(item.axes) != 1 else f"{item.axes[0]}={words.change}"
     interval = ""
     if found.low is not None and found.high is not None:
-        ends = values_text(about.metric, found.low, found.high, signed=True)
         same = found.low == found.high
-        interval = " (the same with every seed)" if same else f" (interval of the difference: {' to '.join(ends)})"
-    measured = f"{value} instead of {before}{interval}"
+        ends = span(found.low, found.high, unit, signed=True)
+        interval = " (the same with every seed)" if same else f" (interval of the difference: {ends})"
+    measured = f"{value} instead of {before} {name}".rstrip() + interval
     return f"{words.load}'s {metric_name(about.metric)} is {by} with {change}{better}: {measured}."

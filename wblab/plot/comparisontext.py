@@ -1,6 +1,5 @@
 """A comparison in words: the lines of its tables, for a terminal and for a page."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,19 +10,13 @@ from wblab.data.metrics import UNPLUG
 from wblab.data.statistics import LEAST_RUNS, Interval, magnitude
 from wblab.lab.printable import printable
 from wblab.lab.tables import Table
+from wblab.report import quantities
+from wblab.report.metricnames import metric_name, unit_of
+from wblab.report.quantities import interval, numbers, quantity
 
 # What people ask first; a table of everything is long.
 _HEADLINES = {"longest_pause_s", "wait_time_s", "paused_s", "cycle_p99_s", "mean_cycle_s"}
 _ASKED = ("longest_pause_s", "paused_s", "wait_time_s")  # in this order
-_MEGA, _KIBI = 1 << 20, 1 << 10
-_UNITS = {
-    "s": ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")),
-    "bps": ((_MEGA, "MiB/s"), (_KIBI, "KiB/s"), (1, "bytes/s")),
-    "hz": ((1.0, "/s"),),
-    "bytes": ((1024**3, "GiB"), (_MEGA, "MiB"), (_KIBI, "KiB"), (1, "bytes")),
-    "extents": ((1.0, "extents"),),
-    "index": ((1.0, "times the least"),),
-}
 ABOUT: dict[Sort, str] = {
     "effect": "what one change does, averaged over all others",
     "interaction": "what two changes do beyond both",
@@ -61,45 +54,20 @@ def is_headline(about: About) -> bool:
     return about.sort.role == "innocent" and about.metric in _HEADLINES
 
 
-def metric_name(metric: str) -> str:
-    """Return a metric's name as people say it: longest_pause_s -> longest pause."""
-    return re.sub("_(s|bps|hz|bytes)$", "", metric).replace("_", " ").replace("p999", "p99.9")
-
-
-def values_text(metric: str, *values: float, signed: bool = False) -> tuple[str, ...]:
-    """Return values of a metric with three digits and a unit that fits the largest, which the last one has."""
-    most = max(map(abs, values))
-    sign = "+" if signed else ""
-    if metric.endswith("_fraction"):
-        factor, unit = 0.01, "%"
-    else:
-        units = _UNITS.get(metric.rpartition("_")[2], _UNITS["s"])
-        factor, unit = next((unit for unit in units if most >= unit[0]), units[-1] if most else units[0])
-    digits = 2 if most < 10 * factor else 1 if most < 100 * factor else 0
-    while signed and digits < 6 and any(value and not round(value / factor, digits) for value in values):
-        digits += 1  # what is not zero must not look like it: on which side it lies is what is claimed
-    texts = [f"{value / factor:{sign}.{digits}f}" for value in values]
-    return (*texts[:-1], f"{texts[-1]} {unit}")
-
-
 def line(item: Difference) -> Line:
     """Return a difference in words; where its interval spans zero, they claim nothing."""
     found, metric = item.interval, item.about.metric
-    claimed = found.claim != 0
-    if found.low is not None and found.high is not None:
-        low, high, estimate = values_text(metric, found.low, found.high, found.estimate, signed=True)
-        interval = f"{low} to {high}"
-    else:
-        (estimate,) = values_text(metric, found.estimate, signed=True)
-        interval = f"needs {LEAST_RUNS} runs"
+    claimed, unit = found.claim != 0, unit_of(metric)
+    ends = [] if found.low is None or found.high is None else [found.low, found.high]
+    (estimate, *outer), name = numbers([found.estimate, *ends], unit, signed=True)
     delta = item.found.delta
     return Line(
         load=printable(item.about.load),
         metric=printable(metric_name(metric)),
         change=printable(item.name),
-        baseline=values_text(metric, item.found.reference)[0],
-        difference=estimate,
-        interval=interval,
+        baseline=quantity(item.found.reference, unit),
+        difference=f"{estimate} {name}".rstrip(),
+        interval=" to ".join(outer) or f"needs {LEAST_RUNS} runs",
         relative=_relative(item.found.ratio),
         size="" if delta is None else f"{delta:+.2f} {magnitude(delta) if claimed else ''}".rstrip(),
         verdict=_verdict(item),
@@ -109,13 +77,11 @@ def line(item: Difference) -> Line:
 
 
 def _relative(ratio: Interval | None) -> str:
-    """Return by how much a ratio differs from 1, in per cent, with its interval: -25% (-31 to -19)."""
+    """Return by how much a ratio differs from 1, in per cent, with its interval: -25.2 % (-31.4 to -19.1)."""
     if ratio is None:
         return ""
-    shares = [100 * value - 100 for value in (ratio.estimate, ratio.low, ratio.high) if value is not None]
-    digits = 0 if max(map(abs, shares)) >= 10 else 1
-    estimate, *ends = (f"{share:+.{digits}f}" for share in shares)
-    return f"{estimate}%" + (f" ({' to '.join(ends)})" if ends and not ratio.without_spread else "")
+    low, high = (None if end is None else end - 1 for end in (ratio.low, ratio.high))
+    return interval(ratio.estimate - 1, low, high, "share", signed=True)
 
 
 def _verdict(item: Difference) -> str:
@@ -126,11 +92,6 @@ def _verdict(item: Difference) -> str:
     if item.sort == "interaction":
         return "more together" if item.interval.claim > 0 else "less together"
     return f"{'more' if item.interval.claim > 0 else 'less'}: {'better' if item.gain > 0 else 'worse'}"
-
-
-def percentage(share: float) -> str:
-    """Return a share in per cent, with as many digits as it takes to tell it from 100: 95%, 99.86%."""
-    return f"{100 * share:.2f}".rstrip("0").rstrip(".") + "%"
 
 
 def differences_frame(comparison: Comparison, sorts: Sequence[Sort] = ()) -> pd.DataFrame:
@@ -170,7 +131,7 @@ def rank(item: Difference) -> tuple[bool, int, float]:
 def differences_table(items: Sequence[Difference], confidence: float) -> Table:
     """Return differences as a table: load, metric, baseline, difference, interval, ratio, size, claim and change."""
     lines = [line(item) for item in items]
-    heads = ("load", "metric", "baseline", "difference", f"{percentage(confidence)} interval", "relative",
+    heads = ("load", "metric", "baseline", "difference", f"{quantities.confidence(confidence)} interval", "relative",
              "Cliff's delta", "", "change")  # fmt: skip
     cells = [
         (it.load, it.metric, it.baseline, it.difference, it.interval, it.relative, it.size, it.verdict, it.change)
@@ -192,11 +153,11 @@ def footnotes(comparison: Comparison, *, lists_all: bool = False) -> list[str]:
 
 def _looks(comparison: Comparison) -> str:
     """Return how many intervals stand side by side, and what that asks of each."""
-    count, alone = comparison.intervals, percentage(comparison.resampling.confidence)
+    count, alone = comparison.intervals, quantities.confidence(comparison.resampling.confidence)
     if comparison.confidence == comparison.resampling.confidence:
         return f"{count} interval{'' if count == 1 else 's'} of {alone}"
-    rate = percentage(1 - comparison.resampling.confidence)
+    rate = quantities.confidence(1 - comparison.resampling.confidence)
     return (
-        f"{count} intervals of {alone}, widened to {percentage(comparison.confidence)} as so many stand side by side: "
-        f"of the differences that are claimed, {rate} or fewer are to be expected false"
+        f"{count} intervals of {alone}, widened to {quantities.confidence(comparison.confidence)} because {count} are "
+        f"compared at once; at most {rate} of the differences reported should be false"
     )

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from wblab.data.statistics import generator
 from wblab.plot.colours import CONTROL, PAUSE
-from wblab.plot.explorationtext import quantity, scale_of
 from wblab.plot.style import CURVE, GRID, MARK, NEUTRAL, literal, new_axes
+from wblab.report.quantities import fitting_unit, quantity
 from wblab.sensitivity.levels import joined
 from wblab.sensitivity.observed import Observed, Response
 from wblab.sensitivity.tail import LevelTail, PairMap
@@ -180,7 +180,7 @@ def _value_axis(axis: Any, unit: str, *, log: bool) -> None:
         scaled("log", base=_base(unit))
     else:
         low, high = axis.get_view_interval()
-        factor = scale_of(max(abs(low), abs(high)), unit)[0]
+        factor = fitting_unit(max(abs(low), abs(high)), unit)[0]
         axis.set_major_locator(
             FixedLocator([factor * tick for tick in MaxNLocator(6).tick_values(low / factor, high / factor)])
         )

@@ -10,16 +10,15 @@ from wblab.plot.explorationtext import (
     SCALES,
     beyond_sentences,
     effect_lines,
+    ends,
     headline,
-    interval,
     looks,
-    percent,
-    quantity,
     region_sentences,
     tail_sentences,
     witness_sentence,
 )
 from wblab.plot.render import render
+from wblab.report.quantities import percent, quantity
 from wblab.sensitivity.analysis import Analysis, Finding, Front
 from wblab.sensitivity.observed import Observed
 
@@ -70,7 +69,7 @@ def _section(analysis: Analysis, observed: Observed, finding: Finding) -> dict[s
         "effects": effect_lines(finding, analysis.factors),
         "levels": _levels(finding),
         "witnesses": [
-            (one.factor, percent(one.share), f"± {100 * one.error:.1f}", percent(one.of_classes),
+            (one.factor, percent(one.share), f"± {percent(one.error)}", percent(one.of_classes),
              f"{one.distance:.2f}", f"{one.tail:.1f}")
             for one in finding.witnesses
         ],
@@ -83,7 +82,7 @@ def _levels(finding: Finding) -> list[tuple[str, ...]]:
     words = {1: "leads into it", -1: "leads out of it", 0: ""}
     tail = finding.tail
     return [
-        (of.factor, of.level, str(of.rows), str(of.inside), percent(of.share), interval(of.low, of.high),
+        (of.factor, of.level, str(of.rows), str(of.inside), percent(of.share), ends(of.low, of.high),
          "–" if math.isnan(of.q) else f"{of.q:.3f}", words[of.leads])
         for of in (tail.levels if tail else ())
     ]  # fmt: skip

@@ -9,6 +9,7 @@ import pandas as pd
 
 from wblab.lab.printable import printable
 from wblab.lab.tables import Table
+from wblab.report.quantities import confidence, numbers, percent, quantity
 from wblab.sensitivity.analysis import Analysis, Finding, Scale, floor
 from wblab.sensitivity.anova import Effect
 from wblab.sensitivity.observed import Factor, Observed
@@ -17,12 +18,6 @@ from wblab.sensitivity.tail import LevelTail
 
 MOST_PAIRS = 8  # that are shown, of those that are found
 SCALES: dict[Scale, str] = {"log2": "its logarithm", "raw": "itself", "tail": "the worst tenth"}
-_BINARY = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "bytes"))
-_UNITS = {
-    "s": ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")),
-    "bytes": _BINARY,
-    "bytes/s": tuple((factor, f"{unit}/s") for factor, unit in _BINARY),
-}
 
 
 @dataclass(frozen=True)
@@ -39,33 +34,9 @@ class EffectLine:
         return any(found for *_, found in self.cells)
 
 
-def quantity(value: float, unit: str) -> str:
-    """Return a value with three digits and a unit that fits it: 0.0123 s is 12.3 ms."""
-    factor, name = scale_of(value, unit)
-    scaled = value / factor
-    digits = 0 if not scaled or abs(scaled) >= 100 else 2 - math.floor(math.log10(abs(scaled)))
-    return f"{scaled:.{min(max(digits, 0), 6)}f} {name}".rstrip()
-
-
-def scale_of(value: float, unit: str) -> tuple[float, str]:
-    """Return the unit that fits a value, and how much of the response's own it is: 20 ms has (0.001, "ms")."""
-    if not value or unit not in _UNITS:
-        return 1.0, unit
-    return next((of for of in _UNITS[unit] if abs(value) >= of[0]), _UNITS[unit][-1])
-
-
-def percent(share: float) -> str:
-    """Return a share in per cent: 12.3 %; a dash where it is not known."""
-    return "–" if math.isnan(share) else f"{_hundredths(share)} %"
-
-
-def interval(low: float, high: float) -> str:
-    """Return an interval of shares in per cent."""
-    return "" if math.isnan(low) else f"{_hundredths(low)} to {_hundredths(high)}"
-
-
-def _hundredths(share: float) -> str:
-    return f"{round(100 * share, 1) + 0.0:.1f}"  # what is nearly 0 has no sign
+def ends(low: float, high: float) -> str:
+    """Return the ends of an interval of shares, in per cent; empty where they are not known."""
+    return "" if math.isnan(low) else " to ".join(numbers([low, high], "share")[0])
 
 
 def effect_name(effect: Effect) -> str:
@@ -98,7 +69,7 @@ def effect_lines(finding: Finding, factors: Sequence[Factor]) -> list[EffectLine
     return [
         EffectLine(
             printable(effect_name(found[0][names])),
-            tuple((percent(of[names].share), interval(of[names].low, of[names].high), of[names].found) for of in found),
+            tuple((percent(of[names].share), ends(of[names].low, of[names].high), of[names].found) for of in found),
             bool(dummies & set(names)),
         )
         for names in shown_effects(finding, factors)
@@ -130,7 +101,7 @@ def headline(finding: Finding, observed: Observed) -> str:
 def beyond_sentences(finding: Finding) -> list[str]:
     """Return the shares of rows above bounds, in a sentence; none where none was asked for."""
     said = [
-        f"{printable(of.name)} in {percent(of.inside / of.rows)} ({interval(of.low, of.high)})" for of in finding.beyond
+        f"{printable(of.name)} in {percent(of.inside / of.rows)} ({ends(of.low, of.high)})" for of in finding.beyond
     ]
     return [f"More than {', '.join(said)} of the rows."] if said else []
 
@@ -174,11 +145,11 @@ def region_sentences(region: Region | None, units: dict[str, str]) -> list[str]:
         f"{region.total} are there: median {quantity(first.median, unit)} (all: {quantity(everywhere.median, unit)}), "
         f"worst tenth from {quantity(first.p90, unit)} (all: {quantity(everywhere.p90, unit)}), worst "
         f"{quantity(first.worst, unit)} (all: {quantity(everywhere.worst, unit)}); {region.tail} of the {region.rows} "
-        f"are in the worst tenth of all, {interval(region.tail_low, region.tail_high)} % with 95 % confidence."
+        f"are in the worst tenth of all, {ends(region.tail_low, region.tail_high)} % with 95 % confidence."
     ]
     for inside, every in zip(region.inside[1:], region.everywhere[1:], strict=True):
         unit = units[inside.response]
-        change = f", {inside.median / every.median - 1:+.0%}" if every.median else ""
+        change = f", {quantity(inside.median / every.median - 1, 'share', signed=True)}" if every.median else ""
         said.append(
             f"There {printable(inside.response)} has a median of {quantity(inside.median, unit)}, of all rows "
             f"{quantity(every.median, unit)}{change}."
@@ -192,7 +163,7 @@ def witness_sentence(finding: Finding) -> str:
         return ""
     ours = {effect.factors[0]: effect for effect in finding.views[0].variance.mains}
     differ = [
-        f"{one.factor} ({percent(one.share)} ± {100 * one.error:.1f})"
+        f"{one.factor} ({percent(one.share)} ± {percent(one.error)})"
         for one in finding.witnesses
         if not one.agrees(ours[one.factor].low, ours[one.factor].high)
     ]
@@ -223,7 +194,7 @@ def looks(finding: Finding) -> str:
     few = "; there are too few rows for pairs" if all(math.isnan(effect.p) for effect in first.pairs) else ""
     return (
         f"{count} effects were looked at on each scale; * is what is claimed: of those, 5 % or fewer are to be "
-        f"expected false. Intervals have {100 * first.confidence:.2f} % on the first scale{few}"
+        f"expected false. Intervals have {confidence(first.confidence)} on the first scale{few}"
     )
 
 

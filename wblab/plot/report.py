@@ -7,8 +7,10 @@ from wblab import __version__
 from wblab.data.comparison import Comparison, Difference, Sort
 from wblab.data.statistics import LEAST_RESAMPLED, LEAST_RUNS
 from wblab.plot.comparison import comparison_figure, svg
-from wblab.plot.comparisontext import chosen_sorts, footnotes, is_headline, line, metric_name, values_text
+from wblab.plot.comparisontext import chosen_sorts, footnotes, is_headline, line
 from wblab.plot.render import render
+from wblab.report.metricnames import metric_name, unit_of
+from wblab.report.quantities import numbers
 
 _HEADS: dict[Sort, str] = {
     "effect": "Effects: what one change does, averaged over all others",
@@ -56,4 +58,5 @@ def _distributions(comparison: Comparison) -> Iterator[tuple[Any, Any]]:
     for item in comparison.distributions:
         values = (min(item.values), item.median, item.mean.estimate, max(item.values))
         words = (item.about.load, metric_name(item.about.metric), item.group)
-        yield words, (str(len(item.values)), *values_text(item.about.metric, *values))
+        (*texts, longest), unit = numbers(values, unit_of(item.about.metric))
+        yield words, (str(len(item.values)), *texts, f"{longest} {unit}".rstrip())

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from wblab.lab.tables import Table
+from wblab.report.metricnames import unit_of
+from wblab.report.quantities import interval, quantity, span
 from wblab.trial.advice import Promise, Wisdom
 from wblab.trial.asked import Answer
 from wblab.trial.judged import Kept, Tried
@@ -74,30 +76,23 @@ def place_text(item: Tried) -> str:
 
 
 def figure_text(figure: Figure | None, metric: str = "") -> str:
-    """Return a figure with its interval: ×0.43 (0.40 to 0.46), or 1.30 s (1.20 to 1.40)."""
+    """Return a figure with its interval: ×0.43 (0.40 to 0.46), or 1.32 s (1.21 to 1.40)."""
     if figure is None:
         return _NONE
     found = figure.interval
-    ends = [] if found.low is None or found.high is None or found.without_spread else [found.low, found.high]
-    before, (middle, *outer), unit = _numbers([found.estimate, *ends], figure, metric)
-    text = f"{before}{middle}{unit}"
-    return text if len(set(outer)) < 2 else f"{text} ({outer[0]} to {outer[1]})"
+    return interval(found.estimate, found.low, found.high, _unit(figure, metric))
 
 
 def threshold_text(figure: Figure | None, metric: str = "") -> str:
-    """Return what was to be kept: at most 1.00 s, at least ×1.05."""
+    """Return what was to be kept: at most 1 s, at least ×1.05."""
     if figure is None:
         return _NONE
-    before, (number,), unit = _numbers([figure.threshold], figure, metric)
-    return f"at {'least' if figure.rising else 'most'} {before}{number}{unit}"
+    return f"at {'least' if figure.rising else 'most'} {quantity(figure.threshold, _unit(figure, metric))}"
 
 
-def _numbers(values: Sequence[float], figure: Figure, metric: str) -> tuple[str, list[str], str]:
-    """Return values as text, and what stands before and behind each: the sign of a ratio, or a unit that fits all."""
-    before, factor, unit = "" if figure.absolute else "×", 1.0, ""
-    if figure.absolute and metric.endswith("_s"):
-        factor, unit = (1e3, " ms") if max(map(abs, values)) < 1 else (1.0, " s")
-    return before, [_short(factor * value) for value in values], unit
+def _unit(figure: Figure, metric: str) -> str:
+    """Return the unit of a figure: of its metric, or that of a ratio."""
+    return unit_of(metric) if figure.absolute else "×"
 
 
 def cost_text(items: Sequence[Tried]) -> str:
@@ -123,10 +118,7 @@ def _grounds_text(items: Sequence[Tried]) -> str:
 
 def range_text(ratios: Sequence[float]) -> str:
     """Return ratios from the least to the greatest: ×0.41 to ×0.64."""
-    if not ratios:
-        return _NONE
-    low, high = _short(min(ratios)), _short(max(ratios))
-    return f"×{low}" if low == high else f"×{low} to ×{high}"
+    return span(min(ratios), max(ratios), "×") if ratios else _NONE
 
 
 def kernel_text(answer: Answer | None, key: str, wisdom: Wisdom) -> str:
@@ -157,7 +149,3 @@ def _badness(one: Looked) -> tuple[int, float]:
     if figure is None:
         return rank, 0.0
     return rank, -figure.interval.estimate if figure.rising else figure.interval.estimate
-
-
-def _short(value: float) -> str:
-    return f"{value:.0f}" if abs(value) >= 100 else f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"

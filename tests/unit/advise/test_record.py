@@ -169,7 +169,7 @@ def test_a_twin_that_is_not_like_the_machine_says_what_to_believe():
     assert words.likeness(poor, every=False) == [f"The twin matches the live run in 1 of 2 figures: {order}"]
     assert words.likeness(poor, every=True) == [
         f"The twin matches the live run in 1 of 2 figures: {order} What differs:",
-        "    w1, paused fraction: 90.0% live, 15.0% in the twin",
+        "    w1, paused fraction: 90 % live, 15 % in the twin",
     ]
     good = result(0.5, live="/run", matches=[alike])
     assert words.likeness(good, every=False) == ["The twin matches the live run in 1 of 1 figures."]

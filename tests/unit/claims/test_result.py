@@ -54,9 +54,9 @@ def test_an_unknown_claim_is_refused():
 def test_over_seeds():
     effect = over_seeds("it", "s", [3.0, 1.0, 2.0])
     assert (effect.low, effect.middle, effect.high) == (1, 2, 3)
-    assert figure_text(effect) == "2.00 s (1.00 to 3.00)"
+    assert figure_text(effect) == "2 s (1 to 3)"
     assert judge(effect, lambda value: value > 1, "over 1 s").held == 2
-    assert figure_text(over_seeds("it", "bios", [3.0, 1.0, 2.5])) == "2.50 bios (1 to 3)"
+    assert figure_text(over_seeds("it", "bios", [3.0, 1.0, 2.5])) == "2.50 bios (1.00 to 3.00)"
 
 
 def test_a_ratio_is_that_of_seeds_not_of_sums():

@@ -38,7 +38,7 @@ def test_a_range_of_fractions_has_no_steps():
 def test_a_time_is_set_with_its_unit():
     factor = Range(name="latency", key="disk.latency", low=1000, high=9000, unit="ns", step=1000)
     assert factor.level(0.0) == Level(1000, {"disk.latency": "1000ns"}, 1000)
-    assert factor.labels[0] == "1 us"
+    assert factor.labels[0] == "1 µs"
 
 
 def test_each_level_has_its_part_of_the_numbers():
@@ -63,7 +63,13 @@ def test_what_is_no_number_is_refused(given):
 
 @pytest.mark.parametrize(
     ("number", "unit", "text"),
-    [(1_500_000, "ns", "1.5 ms"), (1 << 20, "bytes", "1 MiB"), (1234, "", "1230"), (0.2, "", "0.2"), (0, "bytes", "0")],
+    [
+        (1_500_000, "ns", "1.50 ms"),
+        (1 << 20, "bytes", "1 MiB"),
+        (1234, "", "1234"),
+        (0.2, "", "0.20"),
+        (0, "ns", "0 s"),
+    ],
 )
 def test_numbers_are_shown_with_three_digits(number, unit, text):
     assert shown(number, unit) == text

@@ -5,7 +5,7 @@ import pytest
 
 from wblab.core.errors import WblabError
 from wblab.matrix.cluster import Cluster
-from wblab.matrix.run import Runner, Tally, time_left
+from wblab.matrix.run import Runner, Tally
 from wblab.matrix.work import Order, Result
 
 AXES = {"disk.scheduler": ["none", "bfq"]}
@@ -177,9 +177,6 @@ def test_a_scheduler_that_is_gone_ends_the_matrix(make_store, start, monkeypatch
 
 
 def test_words():
-    assert [time_left(s) for s in (0.2, 42.4, 150, 7200)] == [
-        "about 1 s left", "about 42 s left", "about 2 min left", "about 2.0 h left",
-    ]  # fmt: skip
     tally = Tally(10, done=3, repeated=1)
     tally.failures.append((None, "x"))
     assert tally.words(40) == "4 of 10 runs, 1 failed, 1 repeated, about 60 s left"

@@ -16,11 +16,9 @@ from wblab.plot.explorationpage import exploration_page
 from wblab.plot.explorationtext import (
     beyond_sentences,
     effect_lines,
+    ends,
     headline,
-    interval,
     looks,
-    percent,
-    quantity,
     region_sentences,
     shown_effects,
     summary,
@@ -102,27 +100,8 @@ def test_figures_that_would_be_empty_are_left_out(analysis, data):
     assert same == {}
 
 
-@pytest.mark.parametrize(
-    ("value", "unit", "text"),
-    [
-        (0.0123, "s", "12.3 ms"),
-        (134.2, "s", "134 s"),
-        (3e-6, "s", "3.00 µs"),
-        (4e-8, "s", "0.0400 µs"),
-        (1536.0, "bytes", "1.50 KiB"),
-        (5 * 2**30, "bytes/s", "5.00 GiB/s"),
-        (0.0, "s", "0 s"),
-        (1234.5, "", "1234"),
-        (0.12, "1/s", "0.120 1/s"),
-    ],
-)
-def test_quantities(value, unit, text):
-    assert quantity(value, unit) == text
-
-
 def test_shares():
-    assert (percent(0.1234), percent(-0.0001), percent(float("nan"))) == ("12.3 %", "0.0 %", "–")
-    assert (interval(-0.0001, 0.2), interval(float("nan"), float("nan"))) == ("0.0 to 20.0", "")
+    assert (ends(-0.0001, 0.2), ends(float("nan"), float("nan"))) == ("-0.01 to 20.0", "")
 
 
 def test_words(analysis, data):
@@ -135,9 +114,7 @@ def test_words(analysis, data):
     assert "scheduler = scheduler2" in out
     assert "(at most" in tail_sentences(rate)[0]
     assert tail_sentences(same) == beyond_sentences(pause) == []
-    assert beyond_sentences(rate) == [
-        "More than 0 in 100.0 % (99.6 to 100.0), 1GB/s in 0.0 % (0.0 to 0.4) of the rows."
-    ]
+    assert beyond_sentences(rate) == ["More than 0 in 100 % (99.6 to 100), 1GB/s in 0 % (0 to 0.37) of the rows."]
     best, cost = region_sentences(pause.region, {"pause": "s", "rate": "bytes/s"})
     assert re.search(r"Best where .*limit< is limit<0 or limit<1", best)
     assert cost.startswith("There rate has a median of")

@@ -108,7 +108,7 @@ def test_a_promise_is_kept_where_it_is_kept_everywhere():
 def test_figures_in_words():
     assert figure_text(bound_figure(seeds([0.21] * 3), 0.2), "longest_sleep_s") == "210 ms"
     assert figure_text(bound_figure(seeds([1.0, 2.0, 3.0]), 4.0), "longest_pause_s") == "2.00 s (-0.48 to 4.48)"
-    assert figure_text(bound_figure(seeds([3.0] * 3), 4.0), "periodic_writebacks") == "3.00"
+    assert figure_text(bound_figure(seeds([3.0] * 3), 4.0), "periodic_writebacks") == "3"
     assert figure_text(ratio_figure(seeds([1.0] * 3), seeds([2.0] * 3), 90, rising=False, floor=0.1)) == "×0.50"
     assert threshold_text(bound_figure(seeds([0.5]), 0.2), "unplug_s") == "at most 200 ms"
     assert figure_text(None) == "-"

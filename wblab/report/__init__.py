@@ -1,0 +1,1 @@
+"""What people read: quantities and intervals as text, words of answers, the base of all pages, colours of outcomes."""

@@ -1,0 +1,155 @@
+"""Quantities and intervals as text: the one place that decides units and digits.
+
+A measured quantity has three significant digits, or two where it is below 1 in its largest unit, and the unit in which
+the largest of those shown together is at least 1: 15.5 s, 600 ms, 26.2 MiB, 99.7 %, ×0.43. A whole number has no
+decimals: it is exact, as 4 KiB is. What is not zero never looks like zero, and no share below 1 looks like 100 %.
+
+Sizes have binary prefixes, as a spec writes them and pictures show them. Only the standard library is needed here.
+"""
+
+import math
+from collections.abc import Sequence
+
+_SIZES = ((1024.0**3, "GiB"), (1024.0**2, "MiB"), (1024.0, "KiB"), (1.0, "bytes"))
+_UNITS: dict[str, tuple[tuple[float, str], ...]] = {
+    "s": ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")),
+    "bytes": _SIZES,
+    "bytes/s": tuple((factor, f"{name}/s") for factor, name in _SIZES),
+    "share": ((0.01, "%"),),
+}
+_MOST_DECIMALS = 6
+_DIGITS = 3
+_WHOLE = 1e-9  # relative: a float that is so close to a whole number is one
+_NS_PER_S = 1e9
+_MINUTE_S, _HOUR_S = 60, 3600
+_MOST_S, _MOST_MINUTES = 100, 100  # of which an estimate speaks as seconds, or as minutes
+
+
+def fitting_unit(value: float, unit: str) -> tuple[float, str]:
+    """Return the unit that fits a value of `unit`, and how much of that one is: 0.02 s has (0.001, "ms").
+
+    unit: "s", "bytes", "bytes/s" or "share", which have prefixes; any other is taken as it is.
+    """
+    units = _UNITS.get(unit, ((1.0, unit),))
+    value = abs(value)
+    fitting = (each for each in units if value >= each[0] * (1 - _WHOLE))
+    return next(fitting, units[-1]) if value else next((each for each in units if each[0] == 1), units[0])
+
+
+def numbers(values: Sequence[float], unit: str, *, signed: bool = False) -> tuple[tuple[str, ...], str]:
+    """Return values that are shown together as numbers, and the unit of all of them. signed: with a plus sign, too."""
+    largest = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
+    factor, name = fitting_unit(largest, unit)
+    scaled = [value / factor for value in values]
+    are_whole = all(map(_is_whole, scaled))
+    texts = tuple(_number(value, largest / factor, is_whole=are_whole, signed=signed) for value in scaled)
+    if unit == "share" and not signed:
+        texts = tuple(_share(text, value) for text, value in zip(texts, scaled, strict=True))
+    return texts, name
+
+
+def quantity(value: float, unit: str, *, signed: bool = False) -> str:
+    """Return a value with its unit: 0.0123 s is 12.3 ms. A ratio, of the unit ×, has that before it: ×0.43."""
+    (text,), name = numbers([value], unit, signed=signed)
+    return _with_unit(text, name)
+
+
+def column(values: Sequence[float], unit: str) -> list[str]:
+    """Return values that are compared, as the rows of a column, each with the unit that fits the largest."""
+    texts, name = numbers(values, unit)
+    return [_with_unit(text, name) for text in texts]
+
+
+def interval(  # noqa: PLR0913 - these are the parts of an interval
+    estimate: float, low: float | None, high: float | None, unit: str, *, signed: bool = False, level: float = 0
+) -> str:
+    """Return an estimate with its interval, in one unit: 1.52 s (1.41 to 1.63); without ends, or of no width, without.
+
+    level: the confidence, if it is to be shown: 1.52 s (95 %: 1.41 to 1.63).
+    """
+    if low is None or high is None or low == high:
+        return quantity(estimate, unit, signed=signed)
+    (middle, *ends), name = numbers([estimate, low, high], unit, signed=signed)
+    before = f"{confidence(level)}: " if level else ""
+    return f"{_with_unit(middle, name)} ({before}{ends[0]} to {ends[1]})"
+
+
+def span(low: float, high: float, unit: str, *, signed: bool = False) -> str:
+    """Return two ends, or the one value that they are: 1.41 to 1.63 s, ×0.41 to ×0.64."""
+    if low == high:
+        return quantity(low, unit, signed=signed)
+    (first, last), name = numbers([low, high], unit, signed=signed)
+    return f"{_with_unit(first, name) if name == '×' else first} to {_with_unit(last, name)}"
+
+
+def duration(time_ns: float) -> str:
+    """Return a time in ns as it is measured: 1.28 s, 600 ms."""
+    return quantity(time_ns / _NS_PER_S, "s")
+
+
+def moment(time_ns: float) -> str:
+    """Return a place on a run's time axis, in ns, to the millisecond: 10.370 s."""
+    return f"{time_ns / _NS_PER_S:.3f} s"
+
+
+def size(size_bytes: float) -> str:
+    """Return a number of bytes: 26.2 MiB, 4 KiB."""
+    return quantity(size_bytes, "bytes")
+
+
+def percent(share: float) -> str:
+    """Return a share in per cent: 12.3 %; a dash where it is not known."""
+    return "–" if math.isnan(share) else quantity(share, "share")
+
+
+def confidence(level: float) -> str:
+    """Return a confidence, with the digits that tell it from certainty: 95 %, 99.86 %."""
+    return f"{100 * level:.2f}".rstrip("0").rstrip(".") + " %"
+
+
+def about(time_s: float) -> str:
+    """Return an estimate of a time that promises no more than is known: about 40 s, about 3 min, about 2 h."""
+    if time_s < _MOST_S:
+        return f"about {max(1, round(time_s))} s"
+    if time_s < _MOST_MINUTES * _MINUTE_S:
+        return f"about {round(time_s / _MINUTE_S)} min"
+    return f"about {time_s / _HOUR_S:.1f} h"
+
+
+def _with_unit(number: str, name: str) -> str:
+    if not number[-1].isdigit():  # never, none: of no unit
+        return number
+    return f"×{number}" if name == "×" else f"{number} {name}".rstrip()
+
+
+def _is_whole(value: float) -> bool:
+    return math.isfinite(value) and abs(value - round(value)) <= _WHOLE * max(1.0, abs(value))
+
+
+def _number(value: float, largest: float, *, is_whole: bool, signed: bool) -> str:
+    if not math.isfinite(value):
+        return "–" if math.isnan(value) else "never" if value > 0 else "none"
+    sign = "+" if signed and value else ""
+    decimals = 0 if is_whole or not value else _decimals(value, largest)
+    return f"{value + 0.0:{sign}.{decimals}f}"
+
+
+def _decimals(value: float, largest: float) -> int:
+    """Return how many decimals a value has beside one of `largest`."""
+    if abs(value) >= 1 or not largest:
+        return max(0, _DIGITS - 1 - _exponent(value))
+    decimals = max(_DIGITS - 1, _DIGITS - 2 - _exponent(largest))
+    while decimals < _MOST_DECIMALS and not round(value, decimals):
+        decimals += 1
+    return min(decimals, _MOST_DECIMALS)
+
+
+def _exponent(value: float) -> int:
+    """Return the power of ten of a value's first digit, once it is rounded to the digits that are shown."""
+    return int(f"{value:.{_DIGITS - 1}e}".partition("e")[2])
+
+
+def _share(text: str, percents: float) -> str:
+    """Return a share's number: what is below 100 does not look like it, and what is below 0.01 is next to nothing."""
+    hundredths = f"{round(percents, 2) + 0.0:.2f}"
+    return hundredths if (text == "100" and percents < 100 * (1 - _WHOLE)) or len(text) > len(hundredths) else text
