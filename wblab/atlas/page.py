@@ -11,7 +11,7 @@ from wblab.claims.base import NOT_REPRODUCED, REPRODUCED, UNTESTED
 from wblab.claims.registry import WORKS
 from wblab.core.errors import WblabError
 from wblab.core.files import replace_file
-from wblab.plot.render import render
+from wblab.report.render import render
 from wblab.trial.verdict import FAILS, HARMS, HOLDS, UNKNOWN
 
 ATLAS = "index.html"

@@ -16,8 +16,8 @@ from wblab.claims.sample import Sample
 from wblab.core.errors import WblabError
 from wblab.core.files import replace_file
 from wblab.lab.formats import EXPERIMENT, REPORT, RUNS, VERDICTS, write_json
-from wblab.plot.render import render
 from wblab.plot.save import save
+from wblab.report.render import render
 
 _CLASSES = {"reproduced": "yes", "not reproduced": "no", "can't be tested here": "open"}
 

@@ -118,7 +118,7 @@ def _pair(text: str) -> tuple[str, str]:
 def _shown(comparison: "Comparison", arguments: argparse.Namespace) -> "Comparison":
     from wblab.core.errors import InputError, nearest
     from wblab.data.metrics import is_cause
-    from wblab.plot.comparisontext import is_headline
+    from wblab.report.comparisontext import is_headline
 
     for what in ("load", "metric"):
         known = list(dict.fromkeys(getattr(item.about, what) for item in comparison.distributions))
@@ -136,8 +136,8 @@ def _shown(comparison: "Comparison", arguments: argparse.Namespace) -> "Comparis
 
 
 def _print(comparison: "Comparison", arguments: argparse.Namespace) -> None:
-    from wblab.plot.comparisonanswer import answer, opening
-    from wblab.plot.comparisontext import ABOUT, chosen_sorts, differences_table, footnotes, listed
+    from wblab.report.comparisonanswer import answer, opening
+    from wblab.report.comparisontext import ABOUT, chosen_sorts, differences_table, footnotes, listed
 
     sorts = list(chosen_sorts(comparison))
     if arguments.all and "group" not in sorts:

@@ -121,7 +121,7 @@ def _tell(store: "Store", tally: "Tally | None", arguments: argparse.Namespace) 
     from wblab.explore.record import observed
     from wblab.lab.formats import ANALYSED, EXPLORED, write_json
     from wblab.plot.explorationpage import exploration_page
-    from wblab.plot.explorationtext import summary
+    from wblab.report.explorationtext import summary
     from wblab.sensitivity.analysis import analyse
 
     found = observed(store.path, store.matrix.cells[0].spec)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from wblab.data.run import Run
-    from wblab.why.headline import Group
+    from wblab.report.whyanswer import Group
     from wblab.why.recorded import Recorded
     from wblab.why.told import Told
 
@@ -135,7 +135,7 @@ def _write_pages(run: "Run", found: "list[Told]", bound: str) -> "Path":
 
 def _evidence(run: "Run", found: "list[Told]", bound: str) -> list[str]:
     """Return every pause with what proves each sentence."""
-    from wblab.why.words import sentences, total
+    from wblab.report.whytext import sentences, total
 
     lines: list[str] = []
     for item in found:
@@ -145,8 +145,8 @@ def _evidence(run: "Run", found: "list[Told]", bound: str) -> list[str]:
 
 def _answer(run: "Run", found: "list[Told]", bound: str) -> list[str]:
     """Return the answer first: a sentence for each cause, what ends the first, and its longest pause in detail."""
-    from wblab.why.headline import groups, sentence
-    from wblab.why.words import sentences, total
+    from wblab.report.whyanswer import groups, sentence
+    from wblab.report.whytext import sentences, total
 
     if not found:
         return [run_line(run), f"No pause over {bound}."]
@@ -173,7 +173,7 @@ def _answer(run: "Run", found: "list[Told]", bound: str) -> list[str]:
 
 def _ends(group: "Group", name: str) -> list[str]:
     """Return what ends pauses of one cause, and the command to try that on their run."""
-    from wblab.why.headline import by_itself, remedy
+    from wblab.report.whyanswer import by_itself, remedy
 
     if known := remedy(group):
         tried = f"What ended such pauses in the lab's runs: {known.what} ({known.measured}). Try it on this one:"

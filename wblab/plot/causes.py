@@ -9,10 +9,10 @@ from wblab.core.units import NS_PER_S
 from wblab.plot.causecolours import cause_colour
 from wblab.plot.colours import OTHERS
 from wblab.plot.marks import Blocks, Part
+from wblab.report.whytext import heading, of_cause, of_rest, told
 from wblab.why.account import UNTOLD
 from wblab.why.explain import Explanation
 from wblab.why.shares import of_all
-from wblab.why.words import heading, of_cause, of_rest, told
 
 OTHER = "other"
 _LITTLE = 0.01  # of all that is shown: what is less has no colour of its own

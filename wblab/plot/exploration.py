@@ -18,8 +18,8 @@ from wblab.plot.explorationmaps import (
     plot_tail_levels,
     plot_tail_map,
 )
-from wblab.plot.explorationtext import SCALES, shown_effects
 from wblab.plot.style import CURVE, DPI, GRID, MARK, NEUTRAL, WIDTH_IN, literal, new_axes
+from wblab.report.explorationtext import SCALES, shown_effects
 from wblab.sensitivity.analysis import Analysis, Finding, View, floor, spans_decades
 from wblab.sensitivity.observed import Factor, Observed, Response
 

@@ -6,7 +6,7 @@ from typing import Any
 from wblab import __version__
 from wblab.plot.comparison import svg
 from wblab.plot.exploration import exploration_figures
-from wblab.plot.explorationtext import (
+from wblab.report.explorationtext import (
     SCALES,
     beyond_sentences,
     effect_lines,
@@ -17,8 +17,8 @@ from wblab.plot.explorationtext import (
     tail_sentences,
     witness_sentence,
 )
-from wblab.plot.render import render
 from wblab.report.quantities import percent, quantity
+from wblab.report.render import render
 from wblab.sensitivity.analysis import Analysis, Finding, Front
 from wblab.sensitivity.observed import Observed
 

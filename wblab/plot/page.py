@@ -16,9 +16,9 @@ from wblab.lab.formats import PAGE
 from wblab.plot.colours import PAUSE
 from wblab.plot.marks import Blocks
 from wblab.plot.pane import Axis, Meaning, Pane, Timeline
-from wblab.plot.render import render
 from wblab.plot.style import GRID, MARK
 from wblab.plot.traces import BLOCK_COLUMNS, labels_of, plain, shape_of, traces_of
+from wblab.report.render import render
 
 _ID = "timeline"  # a random one would make each file another
 # In pixels. A page may be longer than a screen: panes are higher than in the picture.

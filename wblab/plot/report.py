@@ -7,10 +7,10 @@ from wblab import __version__
 from wblab.data.comparison import Comparison, Difference, Sort
 from wblab.data.statistics import LEAST_RESAMPLED, LEAST_RUNS
 from wblab.plot.comparison import comparison_figure, svg
-from wblab.plot.comparisontext import chosen_sorts, footnotes, is_headline, line
-from wblab.plot.render import render
+from wblab.report.comparisontext import chosen_sorts, footnotes, is_headline, line
 from wblab.report.metricnames import metric_name, unit_of
 from wblab.report.quantities import numbers
+from wblab.report.render import render
 
 _HEADS: dict[Sort, str] = {
     "effect": "Effects: what one change does, averaged over all others",

@@ -10,9 +10,11 @@ from wblab.core.units import NS_PER_S
 from wblab.data.run import Run
 from wblab.lab.printable import printable
 from wblab.plot.causecolours import cause_colours
-from wblab.plot.render import render
 from wblab.plot.timeline import title
+from wblab.report.render import render
+from wblab.report.whytext import heading, of_cause, of_rest, seconds, told
 from wblab.why.account import ASLEEP, RUNNABLE, RUNNING, UNTOLD, Chain
+from wblab.why.ends import end_of
 from wblab.why.explain import Cause, Explanation
 from wblab.why.kinds import KINDS
 from wblab.why.recorded import Recorded
@@ -20,7 +22,6 @@ from wblab.why.shares import of_all
 from wblab.why.stacks import Stack
 from wblab.why.told import Told
 from wblab.why.verdict import in_context
-from wblab.why.words import end_of, heading, of_cause, of_rest, seconds, told
 
 TIMELINE = "timeline.html"  # beside this page; its address may end in a span, as `span` has it
 _LITTLE = 0.01  # of a pause: chains that took less are told together

@@ -4,10 +4,10 @@ import pandas as pd
 
 from wblab.core.units import NS_PER_S
 from wblab.data.run import Run
+from wblab.why.ends import end_of
 from wblab.why.explain import Cause, Explanation
 from wblab.why.recorded import Recorded
 from wblab.why.verdict import in_context
-from wblab.why.words import end_of
 
 
 def parts_frame(item: Explanation) -> pd.DataFrame:

@@ -11,16 +11,16 @@ from wblab.core.errors import InputError, WblabError
 from wblab.data.comparison import About, compare
 from wblab.data.observations import observations
 from wblab.plot.comparison import comparison_figure, headline, plot_effects, plot_groups, svg
-from wblab.plot.comparisonanswer import answer
-from wblab.plot.comparisontext import (
+from wblab.plot.report import report
+from wblab.plot.save import save
+from wblab.report.comparisonanswer import answer
+from wblab.report.comparisontext import (
     differences_table,
     footnotes,
     is_headline,
     line,
     listed,
 )
-from wblab.plot.report import report
-from wblab.plot.save import save
 from wblab.report.quantities import confidence
 
 LOADS = {"w1": "write", "mw1": "multiwrite", "l1": "load", "c1": "control"}

@@ -13,7 +13,7 @@ from wblab.plot.comparison import svg
 from wblab.plot.exploration import distribution_figure, exploration_figures, plot_effects
 from wblab.plot.explorationmaps import plot_levels, plot_medians, plot_tail_map
 from wblab.plot.explorationpage import exploration_page
-from wblab.plot.explorationtext import (
+from wblab.report.explorationtext import (
     beyond_sentences,
     effect_lines,
     ends,

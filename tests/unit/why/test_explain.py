@@ -7,9 +7,9 @@ from support.blametraces import DEVICE, Story
 from support.runs import MS
 
 from wblab.core.errors import InputError
+from wblab.report.whytext import sentences, total
 from wblab.why.account import account, chains
 from wblab.why.explain import explain
-from wblab.why.words import sentences, total
 
 from .conftest import IDLE_NS, MW1
 

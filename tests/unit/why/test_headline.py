@@ -5,8 +5,8 @@ from dataclasses import replace
 from support.blametraces import Story
 from support.runs import MS
 
-from wblab.why.headline import groups, remedy, sentence
-from wblab.why.words import of_rest
+from wblab.report.whyanswer import groups, remedy, sentence
+from wblab.report.whytext import of_rest
 
 from .conftest import MW1
 from .test_explain import FLUSHER, IRQ, L1, MUTEX, MUTEX_ENDS, SHADOW, SHADOW_ENDS, THROTTLED, TIMER, blocked, one

@@ -9,9 +9,9 @@ from support.runs import MS, write_run
 
 from wblab.data.run import read_run
 from wblab.lab.ondisk import LAYOUTS, Layout, Region
+from wblab.report.whytext import of_cause
 from wblab.why.explain import explain
 from wblab.why.recorded import read_recorded
-from wblab.why.words import of_cause
 
 from .conftest import MW1
 from .test_explain import COMMS, FLUSHER, IRQ, L1, NAP, NAP_ENDS, SHADOW_ENDS, blocked

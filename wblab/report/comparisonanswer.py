@@ -4,7 +4,7 @@ from wblab.data.comparison import Comparison, Difference
 from wblab.data.observations import NONE
 from wblab.data.statistics import LEAST_RUNS
 from wblab.lab.printable import printable
-from wblab.plot.comparisontext import chosen_sorts, line, listed, rank
+from wblab.report.comparisontext import chosen_sorts, line, listed, rank
 from wblab.report.metricnames import metric_name, unit_of
 from wblab.report.quantities import numbers, span
 

@@ -4,8 +4,9 @@ from collections.abc import Callable, Mapping
 from itertools import zip_longest
 
 from wblab.core.units import NS_PER_S, Bytes, format_bytes
-from wblab.why.account import RUNNABLE, RUNNING, UNTOLD, Chain
+from wblab.why.account import RUNNABLE, RUNNING, UNTOLD
 from wblab.why.blame import is_polling
+from wblab.why.ends import end_of
 from wblab.why.explain import Cause, Explanation
 from wblab.why.request import READ, Request
 from wblab.why.shares import of_all
@@ -82,23 +83,6 @@ def _chained(item: Explanation) -> list[str]:
             lines.append(f"{seconds(chain.time_ns)} of it: {links}; {end_of(chain)}.")
             lines += [_request(request)] if request else []
     return lines
-
-
-def end_of(chain: Chain) -> str:
-    """Return what the last link of a chain waited for, or did."""
-    return _ENDS.get(chain.end, chain.end)
-
-
-_ENDS = {
-    "request": "that ended with a request which a disk was done with",
-    "timer": "that ended as its time was over",
-    "running": "that one was at work",
-    "runnable": "that one had no processor",
-    "asleep": "that one slept, by a timer of its own",
-    "stopped": "somebody had stopped that one",
-    "signal": "a signal cut that off, so the trace does not tell for what it waited",
-    "unknown": "why, the trace does not tell",
-}
 
 
 def of_rest(item: Explanation) -> list[str]:

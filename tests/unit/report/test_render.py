@@ -4,13 +4,13 @@ import pytest
 from jinja2 import DictLoader
 from support.pages import slips, words
 
-from wblab.plot.render import render
+from wblab.report.render import render
 
 
 @pytest.fixture
 def page(monkeypatch):
     def filled(template, **values):
-        monkeypatch.setattr("wblab.plot.render.PackageLoader", lambda package: DictLoader({"it": template}))
+        monkeypatch.setattr("wblab.report.render.PackageLoader", lambda package: DictLoader({"it": template}))
         return render("a.package", "it", **values)
 
     return filled
