@@ -56,7 +56,7 @@ def test_what_is_dirty_is_for_the_slow_disk_and_the_fast_one_does_nothing(shared
     assert all(cause.places["the disk *slow*"] > 10 * cause.places["the disk *fast*"] for _, cause in fast)
     idle = [(item, cause) for item, cause in fast if not cause.written]
     assert idle
-    assert all("Meanwhile the disk *fast* was done with nothing." in of_cause(*each) for each in idle)
+    assert all("Meanwhile the disk *fast* completed nothing." in of_cause(*each) for each in idle)
 
 
 @pytest.fixture(scope="module")
@@ -80,14 +80,14 @@ def test_a_device_that_delays_is_named_and_nobodys_bytes_are_to_blame(held):
     ]
     assert sum(chain.time_ns for chain, _ in on_it) > 0.9 * longest.pause_ns
     for _, request in on_it:
-        assert request.held_by == "by the disk *delayed*, which delays each request by 600 ms (dm-delay)"
+        assert request.held_by == "by the disk *delayed*, which adds 600 ms to each request (dm-delay)"
         assert 10 * request.held_ns > 9 * (request.done_ns - request.handed_ns)
         assert sum(request.ahead.values()) < 64 << 10
 
 
 def test_under_io_max_it_is_the_bytes_of_the_group_that_were_before(held):
     longest = max(requests_of(held, "w-limited"), key=lambda request: request.done_ns - request.handed_ns)
-    assert longest.held_by == "by io.max of the group *few*"
+    assert longest.held_by == "by io.max of the control group *few*"
     assert longest.ahead["l-limited's dd"] > 0.9 * sum(longest.ahead.values())
 
 
@@ -124,4 +124,4 @@ def test_where_all_that_is_dirty_is_for_another_disk_that_is_said(shared_lab):
     alone = [(item, cause) for item, cause in fast if set(cause.places) == {"the disk *slow*"}]
     assert alone
     for item, cause in alone:
-        assert any("dirty or being written" in line and "the disk *slow*" in line for line in of_cause(item, cause))
+        assert any("waiting to be written" in line and "the disk *slow*" in line for line in of_cause(item, cause))

@@ -1,4 +1,4 @@
-"""wblab why: why each pause of a run was."""
+"""wblab why: the cause of each pause of a run."""
 
 import argparse
 import json
@@ -30,51 +30,51 @@ if TYPE_CHECKING:
     from wblab.why.recorded import Recorded
     from wblab.why.told import Told
 
-_MOST_CAUSES = 5  # besides the first, that are told
+_MOST_CAUSES = 5  # causes that are printed after the first
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb and its options."""
     parser.description = (
-        "Explain why each pause of a run was: what the load waited for, who held that, and whose bytes went first. "
-        "What two witnesses do not agree on, where a task went to sleep and where it was woken, is said to be unknown."
+        "Explain each pause of a run: what the load waited for, which task held it up, and which I/O was ahead in the "
+        "queue, by who dirtied it. The evidence of a wait is two kernel stacks, of the sleeper and of the waker; "
+        "where they disagree, the cause is unknown."
     )
     add_run(parser)
     add_exp(parser)
     parser.add_argument("--load", default="", metavar="LOAD", help="only pauses of this load")
-    parser.add_argument(
-        "--pause", type=whole(1), metavar="N", help="only the pause of this number, in the order of time"
-    )
+    parser.add_argument("--pause", type=whole(1), metavar="N", help="only pause number N, in the order of time")
     parser.add_argument(
         "--prove",
         action="store_true",
-        help="run it again without each suspect, and say what becomes of the pause (default: the longest) and until "
-        "when stopping the suspect would have spared the load",
+        help="repeat the run without each suspect: how does the pause change (default: the longest), and what is the "
+        "latest effective intervention, the last moment when stopping the suspect still prevents it",
     )
     parser.add_argument(
-        "--suspect", action="append", default=[], metavar="LOAD", help="with --prove: without this load; again for more"
+        "--suspect", action="append", default=[], metavar="LOAD", help="with --prove: leave this load out; repeatable"
     )
     parser.add_argument(
         "--remedy",
         action="append",
         default=[],
         metavar="KEY=VALUE",
-        help="with --prove: with what a phase can set (sysctl.vm.dirty_bytes=4194304, disk.disk.queue.nr_requests=4, "
-        "load.l1.ioclass=idle), and until when that would have helped; again for more at once",
+        help="with --prove: repeat the run with this setting instead, and find the last moment when it still helps. "
+        "KEY is one that a phase can set: sysctl.vm.dirty_bytes=4194304, disk.disk.queue.nr_requests=4, "
+        "load.l1.ioclass=idle. Give it again to set several at once",
     )
-    add_kernel(parser, "with --prove: the series that the run had")
+    add_kernel(parser, "with --prove: the run's series")
     add_bound(parser)
     add_json(parser)
     parser.add_argument(
         "--evidence",
         action="store_true",
-        help="every pause, with the kernel's functions and events that prove each sentence",
+        help="print every pause with its evidence: kernel functions and trace events",
     )
     parser.add_argument(
         "--html",
         action="store_true",
-        help="write a page into the run, why.html, with bars, chains and what proves each sentence, and the timeline "
-        "that it leads to, timeline.html",
+        help="write a page, why.html, into the run directory, with bars, chains and evidence, and the timeline that it "
+        "links to, timeline.html",
     )
     parser.set_defaults(run=_why)
 
@@ -86,24 +86,24 @@ def _why(arguments: argparse.Namespace) -> None:
     from wblab.why.told import explanations
 
     if arguments.html and (arguments.json or arguments.prove):
-        raise InputError("--html writes a page of explanations: leave --json and --prove out, or call it again")
+        raise InputError("--html cannot be combined with --json or --prove: call 'wblab why' once for each")
     for option in ("suspect", "remedy"):
         if getattr(arguments, option) and not arguments.prove:
-            raise InputError(f"--{option} {getattr(arguments, option)[0]}: it is for --prove: give that too")
+            raise InputError(f"--{option} {getattr(arguments, option)[0]}: needs --prove")
     run = read_run(named_run(arguments))
     bound_ns = parse_time(arguments.bound)
     found = explanations(run, arguments.load, bound_ns)
     if arguments.pause:
         if arguments.pause > len(found):
-            has = "is 1 pause" if len(found) == 1 else f"are {len(found)} pauses"
-            raise InputError(f"--pause {arguments.pause}: there {has} over {arguments.bound}")
+            has = "1 pause" if len(found) == 1 else f"{len(found)} pauses"
+            raise InputError(f"--pause {arguments.pause}: the run has {has} over {arguments.bound}")
         found = [found[arguments.pause - 1]]
     if arguments.prove:
         from wblab.commands.prove import maker, proofs, prove
         from wblab.proof.trial import Trial
 
         if not found:
-            raise InputError(f"--prove: there is no pause over {arguments.bound}")
+            raise InputError(f"--prove: the run has no pause over {arguments.bound}: try a shorter --bound")
         longest = max(found, key=lambda item: item.explanation.pause_ns)
         make = maker(proofs(run.path, results(arguments)), arguments.kernel)
         asked = Trial(run, longest.explanation, make, bound_ns)
@@ -119,7 +119,7 @@ def _why(arguments: argparse.Namespace) -> None:
 
 
 def _write_pages(run: "Run", found: "list[Told]", bound: str) -> "Path":
-    """Write the page of explanations, and the timeline to whose close-ups it leads; return the first."""
+    """Write the page of explanations and the timeline that it links to; return the path of the first."""
     from wblab.plot.page import page, save_page, write_page
     from wblab.plot.timeline import timeline
     from wblab.plot.whypage import TIMELINE, why_page
@@ -134,7 +134,7 @@ def _write_pages(run: "Run", found: "list[Told]", bound: str) -> "Path":
 
 
 def _evidence(run: "Run", found: "list[Told]", bound: str) -> list[str]:
-    """Return every pause with what proves each sentence."""
+    """Return every pause with its evidence."""
     from wblab.report.whytext import sentences, total
 
     lines: list[str] = []
@@ -144,7 +144,7 @@ def _evidence(run: "Run", found: "list[Told]", bound: str) -> list[str]:
 
 
 def _answer(run: "Run", found: "list[Told]", bound: str) -> list[str]:
-    """Return the answer first: a sentence for each cause, what ends the first, and its longest pause in detail."""
+    """Return a sentence for each cause, the remedy of the first, and its longest pause in detail."""
     from wblab.report.whyanswer import groups, sentence
     from wblab.report.whytext import sentences, total
 
@@ -153,32 +153,33 @@ def _answer(run: "Run", found: "list[Told]", bound: str) -> list[str]:
     explained = [item.explanation for item in found]
     causes = groups(explained)
     first, name = causes[0], shown_run(run)
-    failed = [f"The run failed: {run.failure}. What follows is of what it recorded until then."] if run.failure else []
+    failed = [f"The run failed: {run.failure}. This explains what it recorded until then."] if run.failure else []
     lines = [run_line(run), *failed, "", sentence(first), *_ends(first, name), ""]
     also = [f"Also: {sentence(group)}" for group in causes[1:]]
     lines += also[:_MOST_CAUSES]
     if len(also) > _MOST_CAUSES:
-        lines.append(f"And {len(also) - _MOST_CAUSES} causes more, of less time.")
+        left = len(also) - _MOST_CAUSES
+        lines.append(f"And {left} more {'cause' if left == 1 else 'causes'}, for less time.")
     lines += [""] if also else []
     longest = first.longest
-    more = f", the longest of {len(first.items)} of one cause" if len(first.items) > 1 else ""
+    more = f", the longest of the {len(first.items)} pauses of the first cause" if len(first.items) > 1 else ""
     lines += [f"In detail{more}:", *sentences(longest), "", *total(explained)]
     close_up = f"--from {longest.start_ns / 1e9:.3f}s --to {longest.end_ns / 1e9:.3f}s"
     return [
         *lines,
-        f"    wblab timeline {name} {close_up}    # look at it",
-        f"    wblab why {name} --evidence    # each pause, with what proves it; --html: as a page",
+        f"    wblab timeline {name} {close_up}    # draw it",
+        f"    wblab why {name} --evidence    # every pause with its evidence; --html: as a page",
     ]
 
 
 def _ends(group: "Group", name: str) -> list[str]:
-    """Return what ends pauses of one cause, and the command to try that on their run."""
+    """Return what shortens pauses of one cause, and the command that tries it on their run."""
     from wblab.report.whyanswer import by_itself, remedy
 
     if known := remedy(group):
-        tried = f"What ended such pauses in the lab's runs: {known.what} ({known.measured}). Try it on this one:"
+        tried = f"In the lab, {known.what} shortened such pauses ({known.measured}). Try it on this run:"
         return [
-            tried if known.measured else f"The lab has no figure for such pauses. Try {known.what} on this one:",
+            tried if known.measured else f"The lab has not measured such pauses. Try {known.what} on this run:",
             f"    wblab why {name} --prove --remedy {known.setting}",
         ]
     if told := by_itself(group):
@@ -186,13 +187,13 @@ def _ends(group: "Group", name: str) -> list[str]:
     if group.longest.blame == "not writeback":
         return []
     return [
-        "The lab has measured no setting against such pauses. To see which load they need:",
+        "The lab knows no setting that shortens such pauses. Find out which load causes them:",
         f"    wblab why {name} --prove",
     ]
 
 
 def _table(run: "Run", told: "Told") -> dict[str, Any]:
-    """Return an explanation as a JSON object, with its events in words."""
+    """Return an explanation as a JSON object, with its events as text."""
     item = told.explanation
     table = asdict(item) | {"unknown_ns": item.unknown_ns, "untold_ns": item.untold_ns, "blame": item.blame}
     for cause in table["causes"]:
@@ -201,7 +202,7 @@ def _table(run: "Run", told: "Told") -> dict[str, Any]:
 
 
 def _event(run: "Run", recorded: "Recorded", rank: int) -> str:
-    """Return an event as a line; its time counts from the run's zero."""
+    """Return an event as a line. Its time counts from the run's start."""
     from wblab.core.units import NS_PER_S
 
     at_s = (int(recorded.sequence.ts_ns[rank]) - run.zero_ns) / NS_PER_S

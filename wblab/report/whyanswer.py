@@ -1,4 +1,4 @@
-"""The answer of `wblab why` in one sentence for each cause: who stopped whom, for how long, through what."""
+"""The answer of `wblab why`: one sentence for each cause says who stalled whom, for how long and how."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -11,35 +11,35 @@ from wblab.why.request import JOURNAL, JOURNALS, READ, Request
 from wblab.why.tasks import is_kernel_thread
 
 _THROTTLED = "throttled"
-_ASKED = "flusher"  # the kind of wait of who asked the flusher to write, as sync and syncfs do
+_ASKED = "flusher"  # the kind of wait of a task that asked the flusher to write, as sync and syncfs do
 _HALF = 0.5
-_NEARLY_ALL = 0.9  # of a pause: of less it is said how much
-_SMALL = 100_000  # bytes: less is not told in MB
+_NEARLY_ALL = 0.9  # of a pause: a cause of less than this is printed with its time
+_SMALL = 100_000  # bytes: smaller sizes are not printed in MB
 _MOST_LOADS = 3
-# What a queue of 4 requests made of the longest pause, by the wait that was behind the disk's queue.
+# How a queue of 4 requests changed the longest pause, by the kind of wait that the disk's queue caused.
 _MEASURED = {"journal writes block": "15.6 s became 1.3 s", "commit": "7.5 s became 0.35 s"}
 
 
 @dataclass(frozen=True)
 class Group:
-    """Pauses of one cause. items: in the order of time; longest: that of them; party: who stopped them, if known."""
+    """Pauses of one cause. items: in the order of time; party: who caused them, empty if not known."""
 
     items: tuple[Explanation, ...]
     party: str
 
     @property
     def longest(self) -> Explanation:
-        """The longest of them."""
+        """The longest pause."""
         return max(self.items, key=lambda item: item.pause_ns)
 
     @property
     def pause_ns(self) -> int:
-        """How long all of them were."""
+        """Their sum in ns."""
         return sum(item.pause_ns for item in self.items)
 
 
 def groups(found: Iterable[Explanation]) -> list[Group]:
-    """Return pauses by cause: with what the most of each ended, and whose bytes stood before; the most time first."""
+    """Group pauses by the end of their longest chain, the party that caused it and the disk; the most time first."""
     by: dict[tuple[str, ...], list[Explanation]] = {}
     for item in found:
         chain, request = _main(item)
@@ -50,7 +50,7 @@ def groups(found: Iterable[Explanation]) -> list[Group]:
 
 
 def _main(item: Explanation) -> tuple[Chain, Request | None]:
-    """Return the chain that most of a pause was, and the request that it ended with."""
+    """Return the longest chain of a pause and the request that ended it, if one did."""
     place = max(range(len(item.chains)), key=lambda at: item.chains[at].time_ns)
     return item.chains[place], item.requests[place] if item.requests else None
 
@@ -60,7 +60,7 @@ def _kind(chain: Chain) -> str:
 
 
 def party(item: Explanation) -> str:
-    """Return whose bytes stopped a pause's load, or who held it; empty where nobody did, or it is not known."""
+    """Return who caused a pause, by its I/O ahead in the queue or by holding the load; empty if nobody or unknown."""
     chain, request = _main(item)
     if request and request.still_ns < _HALF * (request.done_ns - request.handed_ns):
         return next(iter(request.ahead), "")
@@ -77,18 +77,19 @@ def _throttled(item: Explanation) -> Cause | None:
 
 
 def sentence(group: Group) -> str:
-    """Return who stopped whom, for how long and through what, of pauses of one cause."""
+    """Return one sentence for pauses of one cause: who stalled whom, for how long and how."""
     loads = list(dict.fromkeys(item.load for item in group.items))
     calls = list(dict.fromkeys(item.causes[0].call for item in group.items if item.causes and item.causes[0].call))
-    times = "once" if len(group.items) == 1 else f"{len(group.items)} times"
+    times = {1: "once", 2: "twice"}.get(len(group.items), f"{len(group.items)} times")
     upto = "for" if len(group.items) == 1 else "for up to"
-    where = f" in {_listed(calls)}" if calls else ""
+    where = f" in {_listed([f'{call}()' for call in calls])}" if calls else ""
+    were = "was" if len(loads) == 1 else "were"
     because = f"{_because(group)}{_of_it(group.longest)}"
-    return f"{_listed(loads)} stopped {upto} {_s(group.longest.pause_ns)}{where}, {times}: {because}."
+    return f"{_listed(loads)} {were} stalled {times}{where}, {upto} {_s(group.longest.pause_ns)}: {because}."
 
 
 def _of_it(item: Explanation) -> str:
-    """Return for how much of a pause its main cause stands; empty where for nearly all, in one wait."""
+    """Return how much of a pause its main cause explains; empty where that is nearly all of it, in one wait."""
     main, request = _main(item)
     if main.time_ns > _NEARLY_ALL * item.pause_ns or main.end == UNTOLD:
         return ""
@@ -98,95 +99,104 @@ def _of_it(item: Explanation) -> str:
         for chain, each in zip(item.chains, requests, strict=True)
         if chain.end == main.end and _first(each) == _first(request) and (request or _kind(chain) == _kind(main))
     )
-    this = "this" if main.longest_ns > _NEARLY_ALL * alike_ns else "this, with waits like it,"
+    this = "this explains" if main.longest_ns > _NEARLY_ALL * alike_ns else "this and similar waits explain"
     part, whole = _s(alike_ns), _s(item.pause_ns)
-    return f"; {this} was {part} of the {whole}" if part != whole else ""
+    return f"; {this} {part} of the {whole}" if part != whole else ""
 
 
 def _first(request: Request | None) -> str:
     return next(iter(request.ahead), "") if request else ""
 
 
-def _because(group: Group) -> str:  # noqa: PLR0911 - one for each way in which a chain ends
+def _because(group: Group) -> str:  # noqa: PLR0911 - one for each end of a chain
     item = group.longest
     chain, request = _main(item)
     name, did = chain.links[-1]
-    alone = "it" if len({each.load for each in group.items}) == 1 else "they"
-    held = f"{name}, which held {'it' if len(group.items) == 1 else 'them'}," if len(chain.links) > 1 else alone
+    alone, were, them = (
+        ("it", "was", "it") if len({each.load for each in group.items}) == 1 else ("they", "were", "them")
+    )
+    holder = f"{name}, which {alone} waited for," if len(chain.links) > 1 else alone
     if chain.end == REQUEST:
         return _behind(chain, request, alone == "it")
     if did == _THROTTLED:
         return _at_the_limit(item)
     if chain.end == RUNNING:
         if len(chain.links) == 1:
-            return "it was at work itself" if alone == "it" else "they were at work themselves"
-        return f"{held} was at work: no fault of writeback"
+            return f"{alone} {were} running, not waiting"
+        return f"{holder} was running: not caused by writeback"
     if chain.end == RUNNABLE:
         who = next(iter(item.ran), "")
         if who == NO_ONE and len(chain.links) == 1:
-            return f"{alone} could have run on the idle processor, but was not let, as by cpu.max of a control group"
+            return (
+                f"{alone} {were} ready and the processor was idle, but a limit such as cpu.max kept {them} from running"
+            )
         had = f"{who} had the processor" if who and len(chain.links) == 1 else "had no processor"
-        return f"{held} could have run, but {had}: no fault of writeback"
+        return f"{holder} {were if holder == alone else 'was'} ready to run, but {had}: not caused by writeback"
     if chain.end == STOPPED:
-        return f"somebody had {'frozen the filesystem' if did == 'frozen' else f'stopped {name}'}"
+        return (
+            "the filesystem was frozen (fsfreeze)"
+            if did == "frozen"
+            else f"{name} was stopped by a signal or a freezer"
+        )
     if is_polling(item.chains, item.pause_ns):
-        return f"{name} slept again and again, as who asks whether something is done; for what, the trace cannot tell"
+        return f"{name} slept again and again, as a program that polls does; the trace does not show what for"
     if chain.end == ASLEEP:
-        return f"{held} slept, by a timer of its own: no fault of writeback"
+        return f"{holder} slept on a timer of its own: not caused by writeback"
     if chain.end == CUT_OFF:
-        return "a signal cut off what it waited for, and the trace does not tell what that was"
+        return "a signal interrupted the wait, so the trace does not show what it was for"
     if chain.end == UNTOLD:
-        return "why is not known"
-    return f"{held} waited for a time to pass ({did})"
+        return "the cause is not known"
+    return f"{holder} waited for a timer ({did})"
 
 
 def _behind(chain: Chain, request: Request | None, one: bool) -> str:
     if request is None:
         who = ("it" if one else "they") if len(chain.links) == 1 else _requester(chain.links[-1][0])
-        return f"a request for which {who} waited was with the disk"
+        return f"the disk was busy with a request that {who} waited for"
     took_ns = request.done_ns - request.handed_ns
     whose = _requester(chain.links[-1][0]) if len(chain.links) > 1 else ""
-    waited = f"{request.what}{whose and f' of {whose}'}, for which {'it' if one else 'they'} waited,"
+    waited = f"{request.what}{whose and f' from {whose}'} that {'it' if one else 'they'} waited for"
     if request.still_ns > _HALF * took_ns:
-        return f"{request.disk} stood still for {_s(request.still_ns)}: it had requests and finished none"
+        return f"{request.disk} completed nothing for {_s(request.still_ns)}, although it had requests"
     first, total = next(iter(request.ahead), ""), sum(request.ahead.values())
     if request.is_limited:
-        behind = f", behind {_mb(request.ahead[first])} of {first}" if total > 2 * request.size else ""
-        return f"{waited} was held back for {_s(request.held_ns)}, {request.held_by}{behind}"
+        behind = f", behind {_mb(request.ahead[first])} from {first}" if total > 2 * request.size else ""
+        return f"{waited} was delayed for {_s(request.held_ns)} {request.held_by}{behind}"
     if first.startswith(READ):
         did = f"{first.removeprefix(READ)} had asked {request.below} to read"
     else:
-        did = f"{first or 'somebody'} had filled the queue of {request.below} with"
+        did = f"{first or 'another task'} had filled the queue of {request.below} with"
     share = request.ahead.get(first, 0) / total if total else 1
-    return f"{did} {_mb(round(share * total))}, and {waited} stood behind that"
+    return f"{did} {_mb(round(share * total))}, and {waited} was queued behind it"
 
 
 def _requester(name: str) -> str:
     if name.startswith(JOURNALS):
         return JOURNAL
-    return "a worker of the kernel" if is_kernel_thread(name) else name
+    return "a kernel worker" if is_kernel_thread(name) else name
 
 
 def _at_the_limit(item: Explanation) -> str:
     cause = _throttled(item)
     if cause is None or not cause.dirty:
-        return "the kernel held it back near the dirty limit"
+        return "the kernel slows every writer when dirty memory is near the limit"
     first, total = next(iter(cause.dirty)), sum(cause.dirty.values())
     share = f"{cause.dirty[first] / total:.0%}"
     text = (
-        f"{_mb(total)} were dirty or being written, {share} of it by {first}, and near the limit writers are held back"
+        f"{_mb(total)} were waiting to be written, {share} of it from {first}, "
+        "and the kernel slows every writer when dirty memory is near the limit"
     )
     if set(cause.places) - {cause.disk}:
         most = next(iter(cause.places))
         text += f". {_mb(cause.places[most])} of it were for {most}"
         if cause.disk != most:
-            text += f", {_mb(cause.places.get(cause.disk, Bytes(0)))} for {cause.disk}, to which {item.load} writes"
+            text += f", {_mb(cause.places.get(cause.disk, Bytes(0)))} for {cause.disk}, which {item.load} writes to"
     return text
 
 
 @dataclass(frozen=True)
 class Remedy:
-    """What may end such pauses. setting: to try it with; measured: what became of which pause in the lab, if any."""
+    """A setting that may shorten such pauses. setting: KEY=VALUE; measured: its effect in the lab, empty if none."""
 
     what: str
     setting: str
@@ -194,16 +204,16 @@ class Remedy:
 
 
 def remedy(group: Group) -> Remedy | None:
-    """Return what ended such pauses in the lab's runs, or may; None where nothing is known to.
+    """Return a setting that shortened such pauses in the lab, or may; None where the lab knows none.
 
-    Measured by the matrices remedies, commit and two-disks: docs/explanation/what-helps.md.
+    Figures: the matrices remedies, commit and two-disks, in docs/explanation/what-helps.md.
     """
     chain, request = _main(group.longest)
     if chain.end == REQUEST and request and request.name and group.party and not group.party.startswith(READ):
         measured = next((_MEASURED[did] for _, did in chain.links if did in _MEASURED), "")
-        if any(did == _ASKED for _, did in chain.links):  # who has all written waits for all, in whatever queue
+        if any(did == _ASKED for _, did in chain.links):  # sync waits for all data, whatever the queue's length
             return None
-        own = group.party.partition("'s ")[0] in {each.load for each in group.items}  # a child of its own too
+        own = group.party.partition("'s ")[0] in {each.load for each in group.items}  # the load or a child of it
         if request.is_limited or group.party.startswith(JOURNAL) or own:
             return None
         what = f"a queue of 4 requests for {request.below}"
@@ -216,12 +226,12 @@ def remedy(group: Group) -> Remedy | None:
 
 
 def by_itself(group: Group) -> str:
-    """Return what plainly ends such pauses, where a setting or somebody's act stopped them; else empty."""
+    """Return how to end pauses that a setting, a signal or a freeze caused; empty for other causes."""
     chain, request = _main(group.longest)
     if chain.end == STOPPED:
-        return "It goes on when that is taken back."
+        return "It continues when that is undone."
     if chain.end == REQUEST and request and request.is_limited:
-        return f"What ends it is to change what holds it back: {request.held_by.removeprefix('by ')}."
+        return f"To end it, change what delays the request: {request.held_by.removeprefix('by ')}."
     return ""
 
 

@@ -1,4 +1,4 @@
-"""Explanations in words that a student understands."""
+"""Explanations as sentences that a student understands."""
 
 from collections.abc import Callable, Mapping
 from itertools import zip_longest
@@ -12,12 +12,12 @@ from wblab.why.request import READ, Request
 from wblab.why.shares import of_all
 
 _MOST_SHARES = 3
-_SMALL = 100_000  # bytes: less is not told in MB
-_LITTLE = 0.01  # of a pause: what is less is not told in words
+_SMALL = 100_000  # bytes: smaller sizes are not printed in MB
+_LITTLE = 0.01  # of a pause: smaller parts get no sentence
 
 
 def sentences(item: Explanation, event: Callable[[int], str] | None = None) -> list[str]:
-    """Return what a pause was, a sentence a line, with what proves it below, if `event` tells that of a place."""
+    """Describe a pause, one sentence a line. event: describes an event of the trace; if given, the evidence follows."""
     lines = [f"{item.number}. {heading(item)}"]
     for cause in told(item):
         lines += [f"   {text}" for text in of_cause(item, cause)]
@@ -28,45 +28,50 @@ def sentences(item: Explanation, event: Callable[[int], str] | None = None) -> l
 
 
 def heading(item: Explanation) -> str:
-    """Return which pause it is."""
-    return f"{item.load} was stopped for {seconds(item.pause_ns)}, in a round that began at {seconds(item.start_ns)}."
+    """Return the pause's load, length and time."""
+    return f"{item.load} was stalled for {seconds(item.pause_ns)} in the cycle that began at {seconds(item.start_ns)}."
 
 
 def told(item: Explanation) -> list[Cause]:
-    """Return the causes of a pause that are worth a sentence."""
+    """Return the causes that explain more than 1 % of a pause."""
     return [cause for cause in item.causes if cause.time_ns > _LITTLE * item.pause_ns and cause.kind != UNTOLD]
 
 
 def of_cause(item: Explanation, cause: Cause) -> list[str]:
-    """Return what one cause of a pause was: what the load waited for, how that ended, and whose bytes were before."""
-    times = "" if cause.waits == 1 else f" in {cause.waits} goes, {seconds(cause.longest_ns)} the longest"
+    """Describe one cause of a pause: what the load waited for, what ended the wait, and the I/O ahead in the queue."""
+    call = f"{cause.call}()" if cause.call else "the kernel"
+    waited = f"It waited {seconds(cause.time_ns)} in {call}"
+    if cause.waits > 1:
+        times = f"{seconds(cause.time_ns)} in all, {seconds(cause.longest_ns)} at most"
+        waited = f"It waited {cause.waits} times in {call} ({times})"
     where = f" (block {cause.block}{', ' + cause.is_of if cause.is_of else ''})" if cause.block >= 0 else ""
     where = where or (f" ({cause.file})" if cause.file else "")
-    by = f", until {cause.waker} let it go on" if cause.waker else ""
-    lines = [f"{seconds(cause.time_ns)}{times}, in {cause.call or 'the kernel'}, it waited {cause.what}{where}{by}."]
+    by = f", until {cause.waker} woke it" if cause.waker else ""
+    lines = [f"{waited} {cause.what}{where}{by}."]
     if cause.request:
         lines.append(_request(cause.request))
     if cause.dirty:
-        lie = f" They are for {_parts(cause.places)}." if set(cause.places) - {cause.disk} else ""
-        lines.append(f"As that began, {_total(cause.dirty)} were dirty or being written: {_shares(cause.dirty)}.{lie}")
+        disks = f" By disk: {_parts(cause.places)}." if set(cause.places) - {cause.disk} else ""
+        lines.append(
+            f"When that began, {_total(cause.dirty)} were waiting to be written: {_shares(cause.dirty)}.{disks}"
+        )
     if cause.written:
-        lines.append(f"Meanwhile {cause.disk} was done with {_total(cause.written)}: {_shares(cause.written)}.")
+        lines.append(f"Meanwhile {cause.disk} completed {_total(cause.written)}: {_shares(cause.written)}.")
     elif cause.dirty:
-        lines.append(f"Meanwhile {cause.disk} was done with nothing.")
+        lines.append(f"Meanwhile {cause.disk} completed nothing.")
     return lines
 
 
 def _request(request: Request) -> str:
     took_ns = request.done_ns - request.handed_ns
     took = seconds(took_ns)
-    head = f"That ended with {request.what}, which was with {request.disk} for {took}"
+    head = f"The wait ended when {request.disk} completed {request.what}, {took} after it was submitted"
     if request.ahead:
-        head += f"; in that time {request.below} was done with {_total(request.ahead)}: {_shares(request.ahead)}"
+        head += f". In that time {request.below} completed {_total(request.ahead)}: {_shares(request.ahead)}"
     if request.held_ns > _LITTLE * took_ns:
-        held = seconds(request.held_ns)
-        head += f". For {held} it was held back before the queue: {request.held_by}"
+        head += f". Before it entered the queue it was delayed for {seconds(request.held_ns)} {request.held_by}"
     if request.still_ns > _LITTLE * took_ns:
-        head += f". For {seconds(request.still_ns)} {request.disk} stood still: it had requests, and finished none"
+        head += f". For {seconds(request.still_ns)} {request.disk} completed nothing, although it had requests"
     return f"{head}."
 
 
@@ -75,48 +80,44 @@ def _proof(cause: Cause, event: Callable[[int], str]) -> list[str]:
 
 
 def _chained(item: Explanation) -> list[str]:
-    """Return who held whom, where more than one task was in it."""
+    """Return which task waited for which, for the chains of more than one task."""
     lines = []
     for chain, request in zip_longest(item.chains, item.requests):
         if len(chain.links) > 1 and chain.time_ns > _LITTLE * item.pause_ns:
-            links = ", which was held by ".join(f"{name} ({what})" for name, what in chain.links)
+            waiter, *holders = (f"{name} ({what})" for name, what in chain.links)
+            links = f"{waiter} waited for {', which waited for '.join(holders)}"
             lines.append(f"{seconds(chain.time_ns)} of it: {links}; {end_of(chain)}.")
             lines += [_request(request)] if request else []
     return lines
 
 
 def of_rest(item: Explanation) -> list[str]:
-    """Return what else there is to say of a pause: its own work, an acquittal, and what is unknown."""
+    """Return the remaining sentences: time running, time ready to run, blame, and what is unknown."""
     lines = []
     whole = sum(item.ran.values())
     had = [f"{name} {time_ns / whole:.1%}" for name, time_ns in list(item.ran.items())[:_MOST_SHARES]]
-    ran = f"; who had it: {', '.join(had)}" if had else ""
-    for what, said in (
-        (RUNNING, "it was at work itself"),
-        (RUNNABLE, f"it could have run, but had no processor{ran}"),
-    ):
+    ran = f". The processor was used by: {', '.join(had)}" if had else ""
+    for what, did, rest in ((RUNNING, "running", ""), (RUNNABLE, "ready to run", f" but had no processor{ran}")):
         if item.parts.get(what, 0) > _LITTLE * item.pause_ns:
-            lines.append(f"{seconds(item.parts[what])} {said}.")
+            lines.append(f"It was {did} for {seconds(item.parts[what])}{rest}.")
     if item.blame == "not writeback":
-        lines.append("Writeback and the disk are not to blame for most of it.")
+        lines.append("Most of it was not caused by writeback or the disk.")
     if is_polling(item.chains, item.pause_ns):
-        lines.append(
-            "It slept again and again, as who asks whether something is done: for what, the trace cannot tell."
-        )
+        lines.append("It slept again and again, as a program that polls does. The trace does not show what for.")
     if item.unknown_ns:
-        lines.append(f"{seconds(item.unknown_ns)} is unknown: no two witnesses agree.")
+        lines.append(f"{seconds(item.unknown_ns)} is unknown: the stacks of sleeper and waker are missing or disagree.")
     return lines
 
 
 def _shares(sizes: Mapping[str, int]) -> str:
     total, most = sum(sizes.values()), list(sizes.items())[:_MOST_SHARES]
-    shown = [f"{size / total:.1%} {name if name.startswith(READ) else f'of {name}'}" for name, size in most]
+    shown = [f"{size / total:.1%} {name if name.startswith(READ) else f'from {name}'}" for name, size in most]
     left = len(sizes) - _MOST_SHARES
     return ", ".join(shown) + (f" and {left} more" if left > 0 else "")
 
 
 def _parts(sizes: Mapping[str, int]) -> str:
-    """Return how much lies where."""
+    """Return the bytes of each disk."""
     return ", ".join(f"{place} ({_megabytes(size)})" for place, size in sizes.items())
 
 
@@ -129,15 +130,16 @@ def _megabytes(size: int) -> str:
 
 
 def seconds(time_ns: int) -> str:
-    """Return a time as sentences have it."""
+    """Return a time in seconds with three decimals."""
     return f"{time_ns / NS_PER_S:.3f} s"
 
 
 def total(found: list[Explanation]) -> list[str]:
-    """Return what all pauses together consist of, in lines."""
+    """Return one line on all pauses together: their sum, how much is explained, and the share of each kind of wait."""
     parts = of_all(found)
     paused_ns = sum(parts.values())
     shown = [(what, time_ns / paused_ns) for what, time_ns in parts.items() if time_ns > _LITTLE / 10 * paused_ns]
     listed = ", ".join(f"{what} {share:.1%}" for what, share in shown)
     explained = 1 - sum(item.untold_ns for item in found) / paused_ns
-    return [f"{seconds(paused_ns)} in {len(found)} pauses, {explained:.1%} of it explained to the end: {listed}"]
+    pauses = "1 pause" if len(found) == 1 else f"{len(found)} pauses"
+    return [f"{pauses}, {seconds(paused_ns)} in all, {explained:.1%} explained: {listed}"]

@@ -3,17 +3,17 @@
 from wblab.why.account import Chain
 
 _ENDS = {
-    "request": "that ended with a request which a disk was done with",
-    "timer": "that ended as its time was over",
-    "running": "that one was at work",
-    "runnable": "that one had no processor",
-    "asleep": "that one slept, by a timer of its own",
-    "stopped": "somebody had stopped that one",
-    "signal": "a signal cut that off, so the trace does not tell for what it waited",
-    "unknown": "why, the trace does not tell",
+    "request": "a disk's completion of a request ended that",
+    "timer": "a timer ended that",
+    "running": "that task was running",
+    "runnable": "that task was ready, but had no processor",
+    "asleep": "that task slept on a timer of its own",
+    "stopped": "that task was stopped from outside",
+    "signal": "a signal interrupted the wait, so the trace does not show what it was for",
+    "unknown": "the trace does not show why",
 }
 
 
 def end_of(chain: Chain) -> str:
-    """Return what the last link of a chain waited for, or did."""
+    """Describe how a chain ends: what its last task waited for or did."""
     return _ENDS.get(chain.end, chain.end)

@@ -1,14 +1,14 @@
-"""Kinds of wait, as data: which functions a task sleeps in, and in which functions the one is who ends that sleep.
+"""Kinds of wait, as data: the kernel functions in which a task sleeps, and those in which it is woken.
 
-Functions are those of the kernel's stacks, of all series that the lab knows. A kind is known where both stacks say it,
-that of the sleep and that of the wake-up: two witnesses.
+Functions are named as in the stacks of all kernel series that the lab knows. A kind counts as known only if the
+evidence agrees: the stack of the sleeper and the stack of the waker.
 """
 
 from dataclasses import dataclass
 from typing import Literal
 
-# waits: for something. own will: as it meant to. idle: a thread of the kernel that has no work. stopped: somebody had
-# stopped it; who lets it go on did not hold it.
+# waits: for something. own will: it meant to sleep. idle: a kernel thread without work. stopped: by a signal, debugger
+# or a freezer; the task that resumes it did not hold it.
 Nature = Literal["waits", "own will", "idle", "stopped"]
 
 
@@ -16,9 +16,9 @@ Nature = Literal["waits", "own will", "idle", "stopped"]
 class Kind:
     """A kind of wait.
 
-    what: in words, after "waited". sleeps: any of these is in the stack of the sleep. wakes: any of these is in the
-    stack of the wake-up, in its context: below an interrupt lies whoever happened to run. besides: what must be in the
-    stack of the sleep too.
+    what: in words, after "waited". sleeps: the sleeper's stack has at least one of these. wakes: the waker's stack has
+    at least one of these, above any interrupt: below it is the task that happened to run. besides: the sleeper's stack
+    must have one of these too.
     """
 
     name: str
@@ -42,9 +42,14 @@ _MUTEX = ("__mutex_unlock_slowpath", "mutex_unlock", "wake_up_q")
 _SEMAPHORE = ("rwsem_wake", "up_write", "up_read", "wake_up_q", "rwsem_mark_wake")
 _SIGNAL = ("signal_wake_up_state", "complete_signal", "send_signal_locked")
 
-# The first that fits is meant: what says more stands before what says less.
+# The first match counts: specific kinds precede general ones.
 KINDS = (
-    Kind("throttled", "as the kernel holds back who writes near the dirty limit", ("balance_dirty_pages",), TIMER),
+    Kind(
+        "throttled",
+        "because the kernel slows every writer when dirty memory is near the limit",
+        ("balance_dirty_pages",),
+        TIMER,
+    ),
     Kind(
         "journal writes block",
         "to change a block that the journal was writing",
@@ -54,13 +59,13 @@ KINDS = (
     ),
     Kind(
         "transaction locked",
-        "for a new transaction, as the old one was being closed",
+        "for the journal to close the running transaction",
         ("wait_transaction_locked",),
         _QUEUE,
     ),
     Kind("transaction switching", "for the journal to begin a transaction", ("wait_transaction_switching",), _QUEUE),
     Kind(
-        "open handles", "for tasks to end what they had begun in a transaction", ("jbd2_journal_wait_updates",), _QUEUE
+        "open handles", "for other tasks to finish their part of a transaction", ("jbd2_journal_wait_updates",), _QUEUE
     ),
     Kind(
         "journal full",
@@ -70,7 +75,7 @@ KINDS = (
     ),
     Kind(
         "transaction full",
-        "for room in the transaction that is open",
+        "for room in the running transaction",
         ("add_transaction_credits",),
         ("sub_reserved_credits", "jbd2_journal_free_reserved", *_QUEUE),
     ),
@@ -83,7 +88,7 @@ KINDS = (
     Kind("commit", "for the journal to end a commit", ("jbd2_log_wait_commit",), _QUEUE),
     Kind(
         "write-back throttling",
-        "for a place in the disk's queue, as write-back throttling rations them",
+        "because write-back throttling (WBT) limits the writes in the disk's queue",
         ("rq_qos_wait", "wbt_wait"),
         ("rq_qos_wake_function", "wbt_rqw_done", *_QUEUE),
     ),
@@ -102,19 +107,19 @@ KINDS = (
     ),
     Kind(
         "queue frozen",
-        "for a disk's queue, which was stopped to be changed",
+        "because a disk's queue was frozen to be reconfigured",
         ("__bio_queue_enter", "blk_queue_enter", "blk_mq_freeze_queue_wait"),
         _QUEUE,
     ),
     Kind(
         "group throttled",
-        "as its control group had used up its share of the disk",
+        "because its control group had used up its share of the disk",
         ("ioc_rqos_throttle", "blkcg_maybe_throttle_current", "__blkcg_iolatency_throttle"),
         ("iocg_wake_fn", "iocg_kick_waitq", "hrtimer_wakeup", *_QUEUE),
     ),
     Kind(
         "array",
-        "for its turn at an array of disks",
+        "for an array of disks (md) to accept its I/O",
         (
             *("wait_barrier", "_wait_barrier", "wait_read_barrier", "raise_barrier", "md_write_start"),
             *("md_flush_request", "raid5_get_active_stripe", "raid5_make_request"),
@@ -123,7 +128,7 @@ KINDS = (
     ),
     Kind(
         "folio under writeback",
-        "for a page that was being written",
+        "for a page under writeback",
         (
             *("folio_wait_writeback", "folio_wait_stable", "__filemap_fdatawait_range"),
             *("wait_on_page_writeback", "wait_for_stable_page"),  # before 5.16
@@ -132,13 +137,13 @@ KINDS = (
     ),
     Kind(
         "inode under writeback",
-        "for a file whose inode was being written",
+        "for a file whose inode was under writeback",
         ("inode_wait_for_writeback", "__inode_wait_for_writeback", "inode_sleep_on_writeback"),
         (*_BIT, "inode_sync_complete", *_QUEUE),
     ),
     Kind(
         "flusher",
-        "for the flusher to write what it had asked for",
+        "for the flusher to write the data that it had asked it to write",
         ("wb_wait_for_completion",),
         ("finish_writeback_work", *_QUEUE),
     ),
@@ -207,7 +212,7 @@ KINDS = (
     Kind("log buffer", "for a free buffer of the log of XFS", ("xlog_state_get_iclog_space",), _QUEUE),
     Kind(
         "pinned inode",
-        "for an inode that XFS keeps as it is until its log is written",
+        "for an inode that XFS pins until its log is written",
         ("xfs_iunpin_wait", "__xfs_iunpin_wait"),
         _BIT,
     ),
@@ -220,13 +225,13 @@ KINDS = (
     Kind("XFS block", "for XFS to read or write a block", ("xfs_buf_iowait",), _DONE),
     Kind(
         "busy extent",
-        "for space that XFS gives free only after its log",
+        "for space that XFS frees only after its log is written",
         ("xfs_extent_busy_flush", "xfs_extent_busy_wait_all"),
         _QUEUE,
     ),
     Kind(
         "flush",
-        "for the disk to have for good what it was done with",
+        "for the disk to flush its write cache",
         ("write_all_supers",),  # wait_dev_flush() is inlined there
         ("flush_end_io", "blk_flush_complete_seq"),
         ("__wait_for_common",),
@@ -259,13 +264,13 @@ KINDS = (
     Kind("checkpoint", "for a checkpoint of F2FS", ("f2fs_issue_checkpoint",), _DONE),
     Kind(
         "flush",
-        "for the disk to have for good what it was done with",
+        "for the disk to flush its write cache",
         ("blkdev_issue_flush", "f2fs_issue_flush", "write_dev_flush", "wait_dev_flush"),
         ("submit_bio_wait_endio", "bio_wait_end_io", "blk_update_request", *_DONE),
     ),
     Kind(
         "direct write",
-        "for a disk to do what was asked of it directly",
+        "for a disk to complete direct I/O",
         (
             "submit_bio_wait",
             "dio_await_one",
@@ -288,13 +293,13 @@ KINDS = (
     ),
     Kind(
         "direct writes of others",
-        "for direct reads and writes of a file to end",
+        "for direct I/O on a file to end",
         ("inode_dio_wait", "__inode_dio_wait"),
         (*_BIT, "inode_dio_end", *_QUEUE),
     ),
     Kind(
         "served",
-        "for the program or the server that has its filesystem",
+        "for the program or server behind its filesystem (FUSE, NFS)",
         ("request_wait_answer", "rpc_wait_bit_killable", "nfs_wait_bit_killable"),
         (*_BIT, *_QUEUE, "fuse_request_end", "rpc_complete_task"),
     ),
@@ -313,7 +318,7 @@ KINDS = (
     ),
     Kind(
         "pool",
-        "for memory that a driver keeps for itself",
+        "for memory from a driver's reserve",
         ("mempool_alloc", "mempool_alloc_noprof"),
         ("mempool_free", *_QUEUE, *TIMER),
     ),
@@ -340,7 +345,7 @@ KINDS = (
     ),
     Kind(
         "frozen",
-        "as its filesystem was frozen (fsfreeze)",
+        "because its filesystem was frozen (fsfreeze)",
         ("percpu_rwsem_wait", "__percpu_down_read"),
         ("thaw_super_locked", "thaw_super"),
         nature="stopped",
@@ -360,19 +365,19 @@ KINDS = (
     Kind("lock", "for a lock that another task held", ("__down", "__down_common"), ("__up", "up", "wake_up_q")),
     Kind(
         "work",
-        "for work that it had given to threads of the kernel",
+        "for work that it had queued for kernel threads",
         ("__flush_work", "__flush_workqueue", "flush_workqueue", "kthread_flush_work"),
         ("wq_barrier_func", "kthread_flush_work_fn", *_DONE),
     ),
     Kind(
         "grace period",
-        "for all processors to be done with what they were reading (RCU)",
+        "for an RCU grace period to end",
         ("__wait_rcu_gp", "synchronize_rcu", "synchronize_rcu_normal", "__synchronize_srcu", "rcu_barrier"),
         ("wakeme_after_rcu", "rcu_sr_normal_complete", "rcu_barrier_callback", *_DONE),
     ),
     Kind(
         "stopped",
-        "as somebody had stopped it",
+        "because it was stopped by a signal, a debugger or a freezer",
         ("do_signal_stop", "ptrace_stop", "do_freezer_trap", "__refrigerator", "get_signal"),
         (
             *("prepare_signal", "wake_up_state", "signal_wake_up_state", "ptrace_resume", "__thaw_task", *_SIGNAL),
@@ -382,12 +387,12 @@ KINDS = (
     ),
     Kind(
         "sleep",
-        "as it meant to sleep",
+        "because it meant to sleep",
         ("do_nanosleep", "hrtimer_nanosleep"),
         ("hrtimer_wakeup", *_SIGNAL),
         nature="own will",
     ),
-    Kind("ended", "no more, as it had ended", ("do_task_dead",), (), nature="own will"),
+    Kind("ended", "no longer: it had ended", ("do_task_dead",), (), nature="own will"),
     Kind(
         "idle",
         "for work",
@@ -405,7 +410,7 @@ KINDS = (
     ),
     Kind(
         "io_uring",
-        "for io_uring to do what it had asked for",
+        "for io_uring to complete its requests",
         (
             "io_cqring_wait",
             "io_cqring_schedule",
@@ -421,7 +426,7 @@ KINDS = (
     ),
     Kind(
         "task",
-        "for another task of its own",
+        "for another task, such as a child or a thread",
         (
             "do_wait",
             "futex_wait_queue",
@@ -440,7 +445,7 @@ KINDS = (
             *("pipe_write", "anon_pipe_write", "futex_do_wait", "do_epoll_wait", "sigsuspend", "wait_woken"),
             *("__skb_wait_for_more_packets", "inet_csk_accept", "unix_accept", "inotify_read", "poll_schedule_timeout"),
             "kernel_clone",  # vfork
-            "wait_for_partner",  # fs/pipe.c: who opens a FIFO waits for the other side
+            "wait_for_partner",  # fs/pipe.c: opening a FIFO waits for the other end
         ),
         (
             *_QUEUE,
@@ -458,11 +463,11 @@ KINDS = (
         ),
     ),
 )
-# What ends a sleep from outside, whatever it was for: who sends a signal did not hold it, unless it waited for one.
+# These end any sleep from outside: the sender of a signal did not hold the task, unless it waited for a signal.
 SIGNALS = frozenset(("signal_wake_up_state", "complete_signal", "send_signal_locked", "__send_signal_locked"))
 FOR_SIGNALS = frozenset(
     ("do_sigtimedwait", "sys_rt_sigtimedwait", "sigsuspend", "signalfd_read_iter", "signalfd_dequeue")
 )
 FOR_CHILDREN = frozenset(("do_wait",))
-# What two stacks do not say.
+# The stacks are missing or disagree.
 UNKNOWN = Kind("unknown", "for something unknown", (), ())

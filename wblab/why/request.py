@@ -17,7 +17,7 @@ from wblab.why.requests import MINOR_BITS, SUBMITTER, Party, device_number
 from wblab.why.tasks import is_kernel_thread
 
 BTRFS = "btrfs's workers"  # who write files' data too, of whom the trace does not tell
-JOURNAL, METADATA, FLUSHER = "the journal", "the filesystem", "whom the flusher wrote for"
+JOURNAL, METADATA, FLUSHER = "the journal", "the filesystem", "the flusher (program unknown)"
 _DATA_TOO = "data=journal"
 READ = "read by "  # how the name of those begins whose reads are counted
 _FLUSHERS = "kworker/"

@@ -84,7 +84,7 @@ def test_a_pause_is_parted_to_its_height(run, found):
     (row,) = np.flatnonzero(blocks.explained)
     assert sum(part.seconds[row] for part in blocks.parts) == pytest.approx(found.pause_ns / NS)
     assert blocks.pauses_s[row] == pytest.approx(found.pause_ns / NS)
-    assert blocks.told[row].startswith("mw1 was stopped for ")
+    assert blocks.told[row].startswith("mw1 was stalled for ")
     assert [part.is_hatched for part in blocks.parts] == [False, True, False]
 
 

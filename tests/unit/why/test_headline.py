@@ -1,4 +1,4 @@
-"""The answer in one sentence: who stopped whom, for how long, through what, and what ended such pauses."""
+"""The answer in one sentence: who stalled whom, for how long and how, and what shortens such pauses."""
 
 from dataclasses import replace
 
@@ -39,8 +39,8 @@ def test_who_filled_the_queue(told):
 
     said, _ = answer(told, behind(submit))
     assert said == (
-        "mw1 stopped for 1.0 s in openat, once: l1 had filled the queue of the device 98:0 with 0.4 MB, "
-        "and a request of 4 KiB, for which it waited, stood behind that."
+        "mw1 was stalled once in openat(), for 1.0 s: l1 had filled the queue of the device 98:0 with 0.4 MB, "
+        "and a request of 4 KiB that it waited for was queued behind it."
     )
 
 
@@ -58,38 +58,38 @@ def test_who_is_near_the_limit(told):
     blocked(story, 0, 900, THROTTLED, TIMER)
     story.complete(950 * MS, 1000, 8)
     said, known = answer(told, story)
-    assert "0.4 MB were dirty or being written, 100% of it by l1, and near the limit writers are held back" in said
+    assert "0.4 MB were waiting to be written, 100% of it from l1, and the kernel slows every writer when" in said
     assert known is None
 
 
-def test_a_lock_whose_holder_was_at_work_is_no_fault_of_writeback(told):
+def test_a_lock_whose_holder_was_at_work_is_not_caused_by_writeback(told):
     story = Story(dict(NAMES))
     story.switch(0, MW1, L1, stack=MUTEX)
     story.wake(1000 * MS, L1, MW1, MUTEX_ENDS)
     story.switch(1000 * MS, L1, MW1)
-    assert answer(told, story)[0].endswith(": l1, which held it, was at work: no fault of writeback.")
+    assert answer(told, story)[0].endswith(": l1, which it waited for, was running: not caused by writeback.")
 
 
 def test_one_that_was_stopped(told):
     story = Story(dict(NAMES))
     blocked(story, 0, 1000, ("schedule", "do_signal_stop", "get_signal"), ("prepare_signal", "sys_kill"), by=DD)
-    assert answer(told, story)[0] == "mw1 stopped for 1.0 s, once: somebody had stopped mw1."
+    assert answer(told, story)[0] == "mw1 was stalled once, for 1.0 s: mw1 was stopped by a signal or a freezer."
 
 
 def test_what_no_trace_tells_is_said_to_be_unknown(told):
     story = Story(dict(NAMES))
     blocked(story, 0, 1000, PIPE, TERMINATED, by=DD)
-    assert "a signal cut off what it waited for, and the trace does not tell what that was" in answer(told, story)[0]
+    assert "a signal interrupted the wait, so the trace does not show what it was for" in answer(told, story)[0]
     story = Story(dict(NAMES))
     blocked(story, 0, 1000, ("schedule", "some_function"), ("other_function", *IRQ))
-    assert answer(told, story)[0].endswith(": why is not known.")
+    assert answer(told, story)[0].endswith(": the cause is not known.")
 
 
 def test_one_who_asks_again_and_again(told):
     story = Story(dict(NAMES))
     for at in range(0, 1000, 50):
         blocked(story, at, at + 45, NAP, NAP_ENDS)
-    assert "slept again and again, as who asks whether something is done" in answer(told, story)[0]
+    assert "slept again and again, as a program that polls does" in answer(told, story)[0]
 
 
 def test_how_much_of_the_pause_the_cause_was(told):
@@ -98,7 +98,7 @@ def test_how_much_of_the_pause_the_cause_was(told):
     story.wake(600 * MS, L1, MW1, MUTEX_ENDS)
     story.switch(600 * MS, L1, MW1)
     blocked(story, 600, 1000, ("schedule", "some_function"), ("other_function", *IRQ))
-    assert "no fault of writeback; this was 0.60 s of the " in answer(told, story)[0]
+    assert "not caused by writeback; this explains 0.60 s of the " in answer(told, story)[0]
 
 
 def test_for_what_one_polls_is_not_explained(told):
@@ -150,11 +150,11 @@ def test_two_loads_without_a_processor_are_they(told):
     story.switch(1000 * MS, L1, MW1)
     item = one(told, story)
     (group,) = groups([item, replace(item, load="w1")])
-    assert ": they could have run, but l1 had the processor: no fault of writeback." in sentence(group)
+    assert ": they were ready to run, but l1 had the processor: not caused by writeback." in sentence(group)
     assert group.party == "l1"
     assert item.ran == {"l1": 1000 * MS}
     (group,) = groups([replace(item, ran={})])
-    assert ": it could have run, but had no processor: no fault of writeback." in sentence(group)
+    assert ": it was ready to run, but had no processor: not caused by writeback." in sentence(group)
 
 
 def test_one_that_was_not_let_run_on_an_idle_processor(told):
@@ -165,5 +165,5 @@ def test_one_that_was_not_let_run_on_an_idle_processor(told):
     item = one(told, story)
     assert item.ran == {"nobody": 900 * MS, "l1": 100 * MS}
     (group,) = groups([item])
-    assert "it could have run on the idle processor, but was not let, as by cpu.max" in sentence(group)
-    assert any("who had it: nobody 90.0%, l1 10.0%." in line for line in of_rest(item))
+    assert "it was ready and the processor was idle, but a limit such as cpu.max" in sentence(group)
+    assert any("The processor was used by: nobody 90.0%, l1 10.0%." in line for line in of_rest(item))

@@ -47,7 +47,7 @@ def test_a_wait_for_a_page_names_its_file(told, writers, said):
     blocked(story, 0, 1000, FOLIO, FOLIO_ENDS)
     found, cause = cause_of(told, story)
     assert (cause.kind, cause.file) == ("folio under writeback", said)
-    assert f"for a page that was being written ({said})" in of_cause(found, cause)[0]
+    assert f"for a page under writeback ({said})" in of_cause(found, cause)[0]
 
 
 def test_a_wait_for_an_inode_is_for_the_one_that_was_written_last(told):

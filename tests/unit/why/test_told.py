@@ -60,7 +60,7 @@ def test_a_pause_is_told_by_the_capture_that_has_it(tmp_path):
 def test_a_kernel_that_does_not_say_of_which_file_a_bio_is(tmp_path):
     (told,) = explanations(live_run(tmp_path, {(0, 1500): behind(100, 1100)}, [0, 1200]))
     (cause,) = told.explanation.causes
-    assert cause.request.ahead == {"whom the flusher wrote for": 72 * 512, "dd": 16 * 512, "mw1": 8 * 512}
+    assert cause.request.ahead == {"the flusher (program unknown)": 72 * 512, "dd": 16 * 512, "mw1": 8 * 512}
 
 
 def flushing(*dirtied):
@@ -93,9 +93,9 @@ def flushing(*dirtied):
         ([*[(8, 13)] * 40, (9, 14)], "dd", "dd"),
         ([*[(8, 13)] * 20, *[(9, 13)] * 20, (10, 14)], "dd", "rsync"),  # two tasks of one program
         ([*[(8, 13)] * 39, (10, 13), (10, 14)], "dd", "rsync"),  # a page of forty is of another
-        ([*[(8, 13)] * 20, *[(10, 13)] * 20, (10, 14)], "whom the flusher wrote for", "rsync"),
-        ([(10, 14)], "whom the flusher wrote for", "rsync"),  # dirtied before the capture began
-        ([(8, DEVICE), (10, 14)], "whom the flusher wrote for", "rsync"),
+        ([*[(8, 13)] * 20, *[(10, 13)] * 20, (10, 14)], "the flusher (program unknown)", "rsync"),
+        ([(10, 14)], "the flusher (program unknown)", "rsync"),  # dirtied before the capture began
+        ([(8, DEVICE), (10, 14)], "the flusher (program unknown)", "rsync"),
     ],
 )
 def test_whom_the_flusher_wrote_for_is_who_dirtied_the_file(tmp_path, dirtied, of_13, of_14):
@@ -104,7 +104,7 @@ def test_whom_the_flusher_wrote_for_is_who_dirtied_the_file(tmp_path, dirtied, o
     expected = Counter({of_13: 72 * 512})
     expected[of_14] += 16 * 512
     expected["the filesystem"] += 16 * 512
-    expected["whom the flusher wrote for"] += 24 * 512
+    expected["the flusher (program unknown)"] += 24 * 512
     expected["mw1"] += 8 * 512
     assert cause.request.ahead == {name: size for name, size in expected.items() if size}
 

@@ -28,8 +28,8 @@ def test_the_answer_comes_first_and_pauses_of_one_cause_are_told_once(path, caps
     said = capsys.readouterr().out
     first, _, answer, *_ = said.split("\n")
     assert first.startswith("Run run: base, seed 1")
-    assert answer.startswith("mw1 stopped for up to 0.60 s in openat, 2 times: ")
-    assert said.count(" was stopped for 0.600 s") == 1
+    assert answer.startswith("mw1 was stalled twice in openat(), for up to 0.60 s: ")
+    assert said.count(" was stalled for 0.600 s") == 1
     assert "sys_openat > __ext4_new_inode" not in said
     assert f"wblab timeline {path} --from 0.000s --to 0.700s" in said
     assert f"wblab why {path} --evidence" in said
@@ -38,8 +38,8 @@ def test_the_answer_comes_first_and_pauses_of_one_cause_are_told_once(path, caps
 def test_pauses_are_told_in_words_with_what_proves_them(path, capsys):
     assert main(["why", path, "--evidence"]) == 0
     said = capsys.readouterr().out
-    assert "1. mw1 was stopped for 0.600 s, in a round that began at 0.000 s." in said
-    assert "in openat, it waited to change a block that the journal was writing (block 276, inode bitmap or" in said
+    assert "1. mw1 was stalled for 0.600 s in the cycle that began at 0.000 s." in said
+    assert "in openat() to change a block that the journal was writing (block 276, inode bitmap or" in said
     assert "sys_openat > __ext4_new_inode > do_get_write_access" in said
     assert "0.000000 s CPU0 mw1-7 block_buffer_wait: " in said
 
@@ -47,7 +47,7 @@ def test_pauses_are_told_in_words_with_what_proves_them(path, capsys):
 def test_one_pause_is_told_on_its_own(path, capsys):
     assert main(["why", path, "--pause", "2"]) == 0
     said = capsys.readouterr().out
-    assert "2. mw1 was stopped" in said
+    assert "2. mw1 was stalled" in said
     assert "1. mw1" not in said
 
 
@@ -75,4 +75,4 @@ def test_pauses_tell_their_causes(path, capsys):
 
 def test_a_pause_that_is_not_there_is_refused(path, capsys):
     assert main(["why", path, "--pause", "3"]) == 2
-    assert "--pause 3: there are 2 pauses over 300ms" in capsys.readouterr().err
+    assert "--pause 3: the run has 2 pauses over 300ms" in capsys.readouterr().err
