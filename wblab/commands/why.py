@@ -89,7 +89,7 @@ def _why(arguments: argparse.Namespace) -> None:
         raise InputError("--html cannot be combined with --json or --prove: call 'wblab why' once for each")
     for option in ("suspect", "remedy"):
         if getattr(arguments, option) and not arguments.prove:
-            raise InputError(f"--{option} {getattr(arguments, option)[0]}: needs --prove")
+            raise InputError(f"--{option} {getattr(arguments, option)[0]} needs --prove: add that option")
     run = read_run(named_run(arguments))
     bound_ns = parse_time(arguments.bound)
     found = explanations(run, arguments.load, bound_ns)

@@ -85,13 +85,13 @@ def test_a_remedy_is_beside_the_suspects_that_are_named(path, capsys):
 
 def test_without_a_pause_there_is_nothing_to_prove(path, capsys):
     assert main(["why", path, "--prove", "--bound", "10s"]) == 2
-    assert "--prove: there is no pause over 10s" in capsys.readouterr().err
+    assert "--prove: the run has no pause over 10s" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("option", "value"), [("--suspect", "l1"), ("--remedy", "sysctl.vm.swappiness=1")])
 def test_what_is_for_a_proof_is_refused_without_one(path, capsys, option, value):
     assert main(["why", path, option, value]) == 2
-    assert f"{option} {value}: it is for --prove: give that too" in capsys.readouterr().err
+    assert f"{option} {value} needs --prove: add that option" in capsys.readouterr().err
 
 
 def test_what_is_no_remedy_is_refused_in_a_line(path, capsys):
