@@ -18,12 +18,12 @@ from typing import Any
 from wblab.kernels import built_kernels
 from wblab.lab.places import MATRICES, RESULTS
 from wblab.lab.tomlfile import read_toml
-from wblab.matrix.begin import described
-from wblab.matrix.cells import run_name
-from wblab.matrix.plan import Matrix, expand, find_matrix
-from wblab.matrix.run import run_store
-from wblab.matrix.store import Store
-from wblab.matrix.table import run_rows
+from wblab.study.begin import described
+from wblab.study.cells import run_name
+from wblab.study.plan import Matrix, expand, find_matrix
+from wblab.study.run import run_store
+from wblab.study.store import Store
+from wblab.study.table import run_rows
 
 DOCS = Path(__file__).resolve().parent
 LIST = DOCS / "figures.toml"

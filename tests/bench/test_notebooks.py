@@ -14,8 +14,8 @@ from wblab.host.request import ready
 from wblab.host.run import run_experiment
 from wblab.lab.places import ROOT
 from wblab.lab.specfile import find_spec, read_spec
-from wblab.matrix.plan import find_matrix, read_matrix
 from wblab.notebook import RUN_VARIABLE, RUNS_VARIABLE
+from wblab.study.plan import find_matrix, read_matrix
 
 pytestmark = pytest.mark.bench
 _SHORT = ("trace.events=[]", "load.l1.size=24MiB", "load.l1.wait=2s")

@@ -12,8 +12,8 @@ from wblab.core.tables import to_table
 from wblab.lab.livespec import HostDisk, LiveSpec
 from wblab.lab.specfile import find_spec, read_spec
 from wblab.live.request import INNOCENT
-from wblab.matrix.plan import expand
-from wblab.matrix.store import Store
+from wblab.study.plan import expand
+from wblab.study.store import Store
 
 from .runs import MS, S, write_run_of
 from .specs import TWO_LOADS

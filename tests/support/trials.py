@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from support.specs import SPEC
-from wblab.matrix.plan import Matrix
+from wblab.study.plan import Matrix
 from wblab.trial.advice import Wisdom
 from wblab.trial.measured import Measured
 

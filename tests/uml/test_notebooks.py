@@ -20,10 +20,10 @@ from wblab.host.request import ready
 from wblab.host.run import run_experiment
 from wblab.lab.formats import DESIGN, TABLE
 from wblab.lab.places import ROOT
-from wblab.matrix.plan import find_matrix, read_matrix
-from wblab.matrix.store import Store
-from wblab.matrix.table import results_table
 from wblab.notebook import RUN_VARIABLE, RUNS_VARIABLE
+from wblab.study.plan import find_matrix, read_matrix
+from wblab.study.store import Store
+from wblab.study.table import results_table
 
 NO_CACHE = ("disk.seek_time=0", "disk.cache_bytes=0", "disk.drain_bps=0")
 FIGURES = {"timeline.ipynb": 2, "throttling.ipynb": 5}

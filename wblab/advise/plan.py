@@ -14,8 +14,8 @@ from wblab.advise.site import Site
 from wblab.core.check import check_spec
 from wblab.core.errors import InputError
 from wblab.core.spec import Spec
-from wblab.matrix.cells import Cell
-from wblab.matrix.plan import Matrix
+from wblab.study.cells import Cell
+from wblab.study.plan import Matrix
 from wblab.twin.machine import Machine
 from wblab.twin.scale import Twin, factor_of, twin_of
 

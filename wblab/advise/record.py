@@ -13,7 +13,7 @@ from wblab.advise.site import Site, found_again
 from wblab.core.errors import InputError
 from wblab.core.tables import from_table, to_table
 from wblab.lab.formats import ADVICE, ADVICE_FILE, now
-from wblab.matrix.store import Store
+from wblab.study.store import Store
 
 
 @dataclass(frozen=True, kw_only=True)

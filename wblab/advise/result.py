@@ -14,8 +14,8 @@ from wblab.advise.record import Advice
 from wblab.advise.remedies import NOW
 from wblab.core.errors import InputError, WblabError
 from wblab.data.run import Run, read_run
-from wblab.matrix.cells import Cell, run_name
-from wblab.matrix.store import Store
+from wblab.study.cells import Cell, run_name
+from wblab.study.store import Store
 from wblab.twin.match import Match, matches
 
 

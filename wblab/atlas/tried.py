@@ -17,8 +17,8 @@ from wblab.host.request import ready
 from wblab.kernels import Kernel, Shelf
 from wblab.lab.formats import EXPERIMENT, PLAN, REPORT, RUNS, TRIED
 from wblab.lab.results import STAGED
-from wblab.matrix.plan import Matrix
-from wblab.matrix.store import Store
+from wblab.study.plan import Matrix
+from wblab.study.store import Store
 from wblab.trial.advice import DEFAULT, WISDOM, Advice, Ground, Promise, Value, Wisdom, read_wisdom
 from wblab.trial.asked import ASKED
 from wblab.trial.plan import ADVICE, GROUND, ground_spec, trial_matrix

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from wblab.advise.result import Result
     from wblab.commands.many import Planned
     from wblab.kernels import Shelf
-    from wblab.matrix.store import Store
+    from wblab.study.store import Store
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -89,8 +89,8 @@ def _run_rounds(store: "Store", client: "Client | None", jobs: int | None) -> "R
     from wblab.advise.rounds import second_round
     from wblab.advise.words import second
     from wblab.commands.many import failed, print_failures
-    from wblab.matrix.cells import run_name
-    from wblab.matrix.run import run_store
+    from wblab.study.cells import run_name
+    from wblab.study.run import run_store
 
     print_failures(store, failed(run_store(store, client, jobs)))
     found = result_of(store, advice_in(store))
@@ -109,7 +109,7 @@ def _change(arguments: argparse.Namespace) -> None:
     from wblab.advise.allowed import check_remedy
     from wblab.advise.apply import apply, undo
     from wblab.advise.record import advice_in
-    from wblab.matrix.store import Store
+    from wblab.study.store import Store
 
     if arguments.undo:
         lines = undo() or ["nothing was set: nothing is undone"]
@@ -139,7 +139,7 @@ def _planned(arguments: argparse.Namespace, shelf: "Shelf") -> "Planned":
     from wblab.commands.many import Planned
     from wblab.kernels import full_name
     from wblab.lab.progress import bar
-    from wblab.matrix.begin import described
+    from wblab.study.begin import described
 
     if arguments.resume:
         return _resumed(arguments, shelf)
@@ -163,8 +163,8 @@ def _resumed(arguments: argparse.Namespace, shelf: "Shelf") -> "Planned":
     from wblab.advise.record import advice_in
     from wblab.commands.many import Planned
     from wblab.kernels import full_name
-    from wblab.matrix.begin import check_kernels
-    from wblab.matrix.store import Store
+    from wblab.study.begin import check_kernels
+    from wblab.study.store import Store
 
     for option in ("dir", "disk", "like"):
         if getattr(arguments, option):

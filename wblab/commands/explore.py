@@ -13,8 +13,8 @@ from wblab.lab.tables import Table
 if TYPE_CHECKING:
     from wblab.commands.many import Planned
     from wblab.kernels import Shelf
-    from wblab.matrix.run import Tally
-    from wblab.matrix.store import Store
+    from wblab.study.run import Tally
+    from wblab.study.store import Store
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,8 +41,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _explore(arguments: argparse.Namespace) -> None:
     from wblab.commands.many import begun
     from wblab.kernels import built_kernels
-    from wblab.matrix.run import run_store
-    from wblab.matrix.store import Store
+    from wblab.study.run import run_store
+    from wblab.study.store import Store
 
     directory = _directory(arguments)
     if arguments.row is not None:
@@ -77,8 +77,8 @@ def _planned(arguments: argparse.Namespace, shelf: "Shelf", directory: Path | No
     from wblab.explore.record import read_record, record_of, written
     from wblab.explore.sample import sample
     from wblab.lab.formats import DESIGN
-    from wblab.matrix.begin import check_kernels, described, with_kernel
-    from wblab.matrix.store import Store
+    from wblab.study.begin import check_kernels, described, with_kernel
+    from wblab.study.store import Store
 
     if directory:
         read_record(directory)
@@ -100,9 +100,9 @@ def _planned(arguments: argparse.Namespace, shelf: "Shelf", directory: Path | No
 def _repeat(arguments: argparse.Namespace, directory: Path) -> None:
     from wblab.commands.rerun import repeat
     from wblab.kernels import built_kernels
-    from wblab.matrix.begin import with_kernel
-    from wblab.matrix.cells import run_name
-    from wblab.matrix.store import Store
+    from wblab.study.begin import with_kernel
+    from wblab.study.cells import run_name
+    from wblab.study.store import Store
 
     store = Store.open(directory)
     with_kernel(store.matrix, arguments.kernel, begun=True)

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from distributed import Client
 
     from wblab.kernels import Shelf
-    from wblab.matrix.begin import Kernels
-    from wblab.matrix.plan import Matrix
-    from wblab.matrix.run import Tally
-    from wblab.matrix.store import Store
+    from wblab.study.begin import Kernels
+    from wblab.study.plan import Matrix
+    from wblab.study.run import Tally
+    from wblab.study.store import Store
 
 SHOWN = 20  # failures that are listed
 
@@ -38,7 +38,7 @@ class Planned:
 
     def opened(self, results: Path) -> "Store":
         """Return the directory. Raises InputError where it cannot be made."""
-        from wblab.matrix.store import Store
+        from wblab.study.store import Store
 
         return self.store or Store.create(results, self.matrix, self.kernels, self.beside)
 
@@ -52,8 +52,8 @@ def begun(
     again: what a user writes before the directory to go on, who is told so where that ends early. Raises WblabError.
     """
     from wblab.commands.run import print_notes
-    from wblab.matrix.begin import orders, requests
-    from wblab.matrix.cluster import check_workers, remote
+    from wblab.study.begin import orders, requests
+    from wblab.study.cluster import check_workers, remote
 
     here = not arguments.cluster
     print_notes(requests(plan.matrix, shelf, here=here), here=here)

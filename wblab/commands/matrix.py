@@ -12,8 +12,8 @@ from wblab.lab.printable import printable
 if TYPE_CHECKING:
     from wblab.commands.many import Planned
     from wblab.kernels import Shelf
-    from wblab.matrix.run import Tally
-    from wblab.matrix.store import Store
+    from wblab.study.run import Tally
+    from wblab.study.store import Store
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _matrix(arguments: argparse.Namespace) -> None:
     from wblab.commands.many import begun
     from wblab.kernels import built_kernels
-    from wblab.matrix.run import run_store
+    from wblab.study.run import run_store
 
     shelf = built_kernels(*arguments.kernel)
     with begun(arguments, shelf, _planned(arguments, shelf), "wblab matrix --resume") as (store, client):
@@ -44,9 +44,9 @@ def _matrix(arguments: argparse.Namespace) -> None:
 def _planned(arguments: argparse.Namespace, shelf: "Shelf") -> "Planned":
     from wblab.commands.many import Planned, named
     from wblab.kernels import list_kernels
-    from wblab.matrix.begin import check_kernels, described, with_kernel
-    from wblab.matrix.plan import MAX_RUNS, find_matrix, read_matrix
-    from wblab.matrix.store import Store
+    from wblab.study.begin import check_kernels, described, with_kernel
+    from wblab.study.plan import MAX_RUNS, find_matrix, read_matrix
+    from wblab.study.store import Store
 
     if (arguments.spec is None) == (arguments.resume is None):
         raise InputError("give a matrix, or --resume with its directory: see wblab matrix --help")

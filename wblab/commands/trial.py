@@ -80,8 +80,8 @@ def _planned(arguments: argparse.Namespace, shelf: "Shelf") -> "tuple[Planned, W
     from wblab.commands.many import Planned, named
     from wblab.kernels import full_name
     from wblab.lab.formats import TRIED
-    from wblab.matrix.begin import check_kernels, described
-    from wblab.matrix.store import Store
+    from wblab.study.begin import check_kernels, described
+    from wblab.study.store import Store
     from wblab.trial.advice import WISDOM, read_wisdom
     from wblab.trial.plan import ADVICE, MOST_SEEDS, trial_matrix
 

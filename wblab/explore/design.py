@@ -42,8 +42,8 @@ from wblab.explore.responses import Response, read_responses
 from wblab.lab.otherwise import otherwise
 from wblab.lab.places import EXPLORATIONS
 from wblab.lab.tomlfile import read_toml
-from wblab.matrix.cells import label
-from wblab.matrix.plan import MAX_RUNS, seeds_of
+from wblab.study.cells import label
+from wblab.study.plan import MAX_RUNS, seeds_of
 
 DUMMY = "dummy"  # a column of every sample that sets nothing: what is found of it is chance
 _RANGE = ("key", "low", "high", "scale", "step")

@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 from wblab.core.errors import InputError
 from wblab.core.units import parse_bytes, parse_rate, parse_time
-from wblab.matrix.cells import Label
 from wblab.report.quantities import duration, quantity
+from wblab.study.cells import Label
 
 Scale = Literal["linear", "log"]
 Unit = Literal["", "bytes", "bytes/s", "ns"]

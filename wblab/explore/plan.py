@@ -15,8 +15,8 @@ from wblab.explore.factors import Factor, Level, Range, written
 from wblab.explore.responses import check_responses
 from wblab.explore.sample import Points
 from wblab.lab.specfile import is_record, set_key
-from wblab.matrix.cells import Cell, check_keys, find_base, make_cell, start_table
-from wblab.matrix.plan import Matrix
+from wblab.study.cells import Cell, check_keys, find_base, make_cell, start_table
+from wblab.study.plan import Matrix
 
 
 def planned(design: Design, points: Points, folder: Path) -> Matrix:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from wblab.core.units import NS_PER_S
-from wblab.matrix.cells import Cell
+from wblab.study.cells import Cell
 from wblab.trial.advice import DEFAULT, UNSET, Advice, Metric, Promise, Role, Value
 from wblab.trial.asked import ASKED
 from wblab.trial.measured import RISING, TRACED, Measured

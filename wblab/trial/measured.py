@@ -19,8 +19,8 @@ from wblab.data.pagecache import page_cache
 from wblab.data.run import read_run
 from wblab.lab.formats import EXPERIMENT, RUN
 from wblab.lab.results import STAGED
-from wblab.matrix.cells import Cell, run_name
-from wblab.matrix.store import Store
+from wblab.study.cells import Cell, run_name
+from wblab.study.store import Store
 from wblab.trial.advice import Metric, Role, Wisdom
 from wblab.trial.plan import GROUND
 from wblab.why.recorded import read_recorded

@@ -12,8 +12,8 @@ from wblab.core.errors import InputError
 from wblab.core.spec import Spec
 from wblab.core.tables import from_table
 from wblab.lab.specfile import find_spec, read_setting, read_table, set_key
-from wblab.matrix.cells import Cell
-from wblab.matrix.plan import Matrix
+from wblab.study.cells import Cell
+from wblab.study.plan import Matrix
 from wblab.trial.advice import DEFAULT, Ground, Wisdom
 from wblab.trial.asked import ASKED, ASKED_BASE, asked_settings
 from wblab.trial.scale import AS_IT_IS, Scaling, scalings, settings

@@ -10,9 +10,9 @@ from wblab.core.files import replace_file
 from wblab.core.units import format_bytes
 from wblab.data.discoveries import RATE
 from wblab.lab.formats import EXPERIMENT, REPORT, RUNS, VERDICTS, write_json
-from wblab.matrix.cells import run_name
 from wblab.plot.save import save
 from wblab.report.render import render
+from wblab.study.cells import run_name
 from wblab.trial.advice import Advice, Value
 from wblab.trial.figure import drawn
 from wblab.trial.judged import Tried

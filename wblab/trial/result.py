@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from wblab.lab.formats import TRIAL
-from wblab.matrix.cells import Cell, run_name
+from wblab.study.cells import Cell, run_name
 from wblab.trial.advice import Wisdom
 from wblab.trial.asked import Answer
 from wblab.trial.judged import Kept, Tried

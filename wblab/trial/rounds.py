@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from wblab.matrix.cells import Cell, run_name
+from wblab.study.cells import Cell, run_name
 from wblab.trial.advice import Promise
 from wblab.trial.asked import ASKED
 from wblab.trial.judged import Tried, baseline

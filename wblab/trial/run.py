@@ -4,9 +4,9 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from wblab.matrix.cells import run_name
-from wblab.matrix.run import run_store
-from wblab.matrix.store import Store
+from wblab.study.cells import run_name
+from wblab.study.run import run_store
+from wblab.study.store import Store
 from wblab.trial.advice import Wisdom
 from wblab.trial.asked import ASKED, read_answer
 from wblab.trial.judged import Tried, judged
@@ -24,7 +24,7 @@ def run_rounds(
 ) -> dict[str, str]:
     """Run what is missing of a trial, round by round; return which runs failed, by their names, and why.
 
-    client, jobs: see wblab.matrix.run.run_store. tell: is told what a round has left open. Raises WblabError.
+    client, jobs: see wblab.study.run.run_store. tell: is told what a round has left open. Raises WblabError.
     """
     cells = store.matrix.cells
     failed: dict[str, str] = {}

@@ -18,7 +18,7 @@ from wblab.advise.plan import plan
 from wblab.advise.record import advice_in, advice_of, packed
 from wblab.advise.remedies import parse_remedies, read_remedies
 from wblab.cli import main
-from wblab.matrix.store import Store
+from wblab.study.store import Store
 
 REMEDIES = {"it": {"about": "a short queue", "nr_requests": 4}, "low": {"about": "a low limit", "dirty": "1s"}}
 

@@ -7,7 +7,7 @@ from wblab.advise.plan import AXIS, fine_factor, plan
 from wblab.advise.remedies import parse_remedies, read_remedies
 from wblab.advise.settings import Wanted, differing, impossible
 from wblab.core.errors import InputError
-from wblab.matrix.plan import from_json, to_json
+from wblab.study.plan import from_json, to_json
 from wblab.twin.machine import Queue
 
 

@@ -18,7 +18,7 @@ from wblab.advise.settings import Wanted
 from wblab.cli import main
 from wblab.commands.advise import _print
 from wblab.core.errors import InputError
-from wblab.matrix.store import Store
+from wblab.study.store import Store
 from wblab.twin.match import Match
 
 SEEDS = range(1, 6)

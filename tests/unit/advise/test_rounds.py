@@ -16,9 +16,9 @@ from wblab.advise.remedies import parse_remedies
 from wblab.advise.rounds import pairs_of_best
 from wblab.commands.advise import _run_rounds
 from wblab.core.errors import InputError, WblabError
-from wblab.matrix.cells import run_name
-from wblab.matrix.run import Attempt, Tally
-from wblab.matrix.store import Store
+from wblab.study.cells import run_name
+from wblab.study.run import Attempt, Tally
+from wblab.study.store import Store
 
 REMEDIES = {
     "short": {"nr_requests": 4},
@@ -71,7 +71,7 @@ def script(tree, tmp_path, monkeypatch):
     beside = packed(advice_of(made, SITE, {"about": ("machine", "twin")}))
     store = Store.create(tmp_path / "exp", made.matrix, {"": {"build_id": "0"}}, beside)
     it = Script(store)
-    monkeypatch.setattr("wblab.matrix.run.run_store", it.run)
+    monkeypatch.setattr("wblab.study.run.run_store", it.run)
     monkeypatch.setattr(results, "outcome_of", it.outcome)
     monkeypatch.setattr(results, "read_run", lambda path: SimpleNamespace(path=path))
     return it
@@ -134,10 +134,10 @@ def test_an_interruption_in_the_second_round_goes_on_with_the_same(script, monke
             script.most = most
         return run(store, client, jobs, wanted)
 
-    monkeypatch.setattr("wblab.matrix.run.run_store", interrupted)
+    monkeypatch.setattr("wblab.study.run.run_store", interrupted)
     with pytest.raises(WblabError, match="lost"):
         _run_rounds(script.store, None, None)
-    monkeypatch.setattr("wblab.matrix.run.run_store", run)
+    monkeypatch.setattr("wblab.study.run.run_store", run)
     script.most = 1000
     script.pauses_s |= {"wbt": 0.4}  # were it chosen anew, it would be another
     found = _run_rounds(Store.open(script.store.path), None, None)

@@ -9,7 +9,7 @@ from wblab.core.errors import InputError
 from wblab.explore.design import design_of, find_design, read_design
 from wblab.explore.plan import planned
 from wblab.explore.sample import sample
-from wblab.matrix.plan import from_json, to_json
+from wblab.study.plan import from_json, to_json
 
 FACTORS = {
     "wait": {"low": "1s", "high": "2s", "step": "100ms"},

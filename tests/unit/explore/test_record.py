@@ -13,7 +13,7 @@ from wblab.explore.plan import planned
 from wblab.explore.record import observed, read_record, record_of, written
 from wblab.explore.sample import sample
 from wblab.lab.formats import DESIGN, TABLE
-from wblab.matrix.table import results_table
+from wblab.study.table import results_table
 
 FACTORS = {"memory": {"key": "memory", "levels": ["100MiB", "150MiB"]}, "disk.latency": {"low": "1us", "high": "1ms"}}
 DESIGN_OF = design_of({"name": "d", "base": "base-device", "runs": 12, "seeds": 2, "factors": FACTORS})

@@ -54,7 +54,7 @@ def test_nothing_is_written_through_a_link(run, tmp_path, wblab, words, name):
 
 
 def test_a_matrix_writes_its_table_into_its_own_directory(originals, tmp_path, wblab, monkeypatch):
-    from wblab.matrix.store import Store
+    from wblab.study.store import Store
 
     path = shutil.copytree(originals / "matrix", tmp_path / "m")
     (tmp_path / "victim").write_text("precious")
@@ -67,8 +67,8 @@ def test_a_matrix_writes_its_table_into_its_own_directory(originals, tmp_path, w
 
 
 def test_a_matrix_whose_runs_are_elsewhere_is_not_resumed(originals, tmp_path, wblab, monkeypatch):
-    monkeypatch.setattr("wblab.matrix.begin.check_kernels", lambda *arguments: None)
-    monkeypatch.setattr("wblab.matrix.begin.requests", lambda *arguments, **options: [])
+    monkeypatch.setattr("wblab.study.begin.check_kernels", lambda *arguments: None)
+    monkeypatch.setattr("wblab.study.begin.requests", lambda *arguments, **options: [])
     path = shutil.copytree(originals / "matrix", tmp_path / "m")
     (path / "runs").rename(tmp_path / "elsewhere")
     (path / "runs").symlink_to(tmp_path / "elsewhere")

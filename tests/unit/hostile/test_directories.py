@@ -63,9 +63,9 @@ def no_guests(monkeypatch):
         booted()
 
     monkeypatch.setattr("wblab.host.request.check_run", checked)
-    monkeypatch.setattr("wblab.matrix.begin.check_kernels", lambda *arguments: None)
-    monkeypatch.setattr("wblab.matrix.begin.requests", lambda *arguments, **options: [])
-    monkeypatch.setattr("wblab.matrix.run.forked", booted)
+    monkeypatch.setattr("wblab.study.begin.check_kernels", lambda *arguments: None)
+    monkeypatch.setattr("wblab.study.begin.requests", lambda *arguments, **options: [])
+    monkeypatch.setattr("wblab.study.run.forked", booted)
     monkeypatch.setattr("wblab.kernels.make.check_tools", lambda: None)
 
 

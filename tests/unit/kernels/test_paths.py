@@ -12,8 +12,8 @@ from wblab.kernels import built_kernel
 from wblab.kernels.wanted import full_name
 from wblab.lab.places import PRESETS
 from wblab.lab.specfile import read_spec
-from wblab.matrix.plan import read_matrix
-from wblab.matrix.store import Store
+from wblab.study.plan import read_matrix
+from wblab.study.store import Store
 
 
 @pytest.fixture

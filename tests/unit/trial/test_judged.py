@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from wblab.matrix.cells import run_name
+from wblab.study.cells import run_name
 from wblab.trial.asked import Answer
 from wblab.trial.judged import judged
 from wblab.trial.measured import is_refusal

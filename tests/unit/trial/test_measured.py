@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from wblab.lab.formats import RUN, write_json
-from wblab.matrix.store import Store
+from wblab.study.store import Store
 from wblab.trial import measured as module
 from wblab.trial.measured import Measured, measured
 

@@ -3,7 +3,7 @@
 import pytest
 
 from wblab.core.errors import InputError
-from wblab.matrix.plan import from_json, to_json
+from wblab.study.plan import from_json, to_json
 from wblab.trial.advice import read_wisdom
 from wblab.trial.plan import trial_matrix
 

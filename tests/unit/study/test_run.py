@@ -4,9 +4,9 @@ import pandas as pd
 import pytest
 
 from wblab.core.errors import WblabError
-from wblab.matrix.cluster import Cluster
-from wblab.matrix.run import Runner, Tally
-from wblab.matrix.work import Order, Result
+from wblab.study.cluster import Cluster
+from wblab.study.run import Runner, Tally
+from wblab.study.work import Order, Result
 
 AXES = {"disk.scheduler": ["none", "bfq"]}
 REAL = {"clock.mode": "real"}

@@ -5,8 +5,8 @@ import pytest
 
 from wblab.core.errors import InputError
 from wblab.lab.specfile import preset_names
-from wblab.matrix.cells import run_name
-from wblab.matrix.plan import expand, find_matrix, from_json, matrix_names, read_matrix, to_json
+from wblab.study.cells import run_name
+from wblab.study.plan import expand, find_matrix, from_json, matrix_names, read_matrix, to_json
 
 IDLE = {"load.l1.ioclass": "idle"}
 

@@ -11,7 +11,7 @@ import pytest
 
 from wblab.core.errors import InputError, WblabError
 from wblab.data.run import read_run
-from wblab.matrix.store import Store, pack, unpack
+from wblab.study.store import Store, pack, unpack
 
 AXES = {"disk.scheduler": ["none", "bfq"]}
 
@@ -103,7 +103,7 @@ def test_a_run_whose_metrics_are_known_is_not_read_again(make_store, archive, mo
     rows = [("l1", "dirty", "paused_s", 0.5), ("c1", "control", "paused_s", 0.0)]
     for cell, seed in store.missing():
         keep(store, cell, seed, archive(cell, seed), rows=rows)
-    monkeypatch.setattr("wblab.matrix.store.run_rows", lambda path, metrics: pytest.fail(f"{path} was read"))
+    monkeypatch.setattr("wblab.study.store.run_rows", lambda path, metrics: pytest.fail(f"{path} was read"))
     table = pd.read_parquet(store.write_tables())
     assert list(zip(table["run"], table["value"], strict=True)) == [
         ("0-none-s1", 0.5), ("0-none-s1", 0.0), ("1-bfq-s1", 0.5), ("1-bfq-s1", 0.0),
@@ -217,7 +217,7 @@ def test_archives(tmp_path):
 
 
 def test_planning_and_keeping_need_no_dask():
-    code = "import sys, wblab.cli, wblab.matrix.forked, wblab.matrix.run; wblab.cli.build_parser()"
+    code = "import sys, wblab.cli, wblab.study.forked, wblab.study.run; wblab.cli.build_parser()"
     late = ("dask", "distributed", "pandas", "numpy", "pyarrow")
     check = f"{code}; sys.exit(any(name in sys.modules for name in {late}))"
     subprocess.run([sys.executable, "-c", check], check=True)
@@ -227,7 +227,7 @@ def test_metrics_and_tables_need_no_pandas(make_store, archive):
     store = make_store()
     ((cell, seed),) = store.missing()
     keep(store, cell, seed, archive(cell, seed))
-    code = "import sys; from pathlib import Path; from wblab.matrix.store import Store"
+    code = "import sys; from pathlib import Path; from wblab.study.store import Store"
     check = f"{code}; Store.open(Path(sys.argv[1])).write_tables(); sys.exit('pandas' in sys.modules)"
     subprocess.run([sys.executable, "-c", check, store.path], check=True)
     assert len(pd.read_parquet(store.path / "table.parquet"))

@@ -6,8 +6,8 @@ import pytest
 from support.runs import MS, S, write_run_of
 from support.specs import TWO_LOADS
 
-from wblab.matrix.plan import Matrix, expand
-from wblab.matrix.store import Store, pack
+from wblab.study.plan import Matrix, expand
+from wblab.study.store import Store, pack
 
 KERNELS = {"": {"build_id": "a" * 64, "release": "7.3.0"}}
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from wblab.matrix.table import results_table
+from wblab.study.table import results_table
 
 
 @pytest.fixture

@@ -13,17 +13,17 @@ import pytest
 from support.waiting import wait_until
 
 from wblab.core.errors import WblabError
-from wblab.matrix import forked as module
-from wblab.matrix.forked import forked
-from wblab.matrix.work import Order, Result
+from wblab.study import forked as module
+from wblab.study.forked import forked
+from wblab.study.work import Order, Result
 
 # A command with two workers, each at a run that never ends.
 COMMAND = """
 import sys, time
 from pathlib import Path
 from wblab.lab.interruption import interruptible
-from wblab.matrix import forked
-from wblab.matrix.work import Order
+from wblab.study import forked
+from wblab.study.work import Order
 def endless(room, order):
     (room / order.program).touch()
     time.sleep(1000)
@@ -39,8 +39,8 @@ with interruptible(), forked.forked(2, Path(sys.argv[1]), ()) as workers:
 THREADS = """
 import os, sys
 from pathlib import Path
-from wblab.matrix import forked
-from wblab.matrix.work import Order, Result
+from wblab.study import forked
+from wblab.study.work import Order, Result
 def read(room, order):
     import wblab.data.run, wblab.why.metrics
     return Result(b"", str(len(os.listdir("/proc/self/task"))))

@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from wblab.core.errors import InputError, WblabError
-from wblab.matrix import work
+from wblab.study import work
 
 if TYPE_CHECKING:
     from distributed import Client, Future

@@ -6,7 +6,7 @@ import pytest
 
 from wblab.core.errors import InputError
 from wblab.kernels import Kernel
-from wblab.matrix.begin import check_kernels, described, orders, requests, with_kernel
+from wblab.study.begin import check_kernels, described, orders, requests, with_kernel
 
 BUILD = "a" * 64
 

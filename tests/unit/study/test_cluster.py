@@ -7,7 +7,7 @@ import dask
 import pytest
 
 from wblab.core.errors import InputError
-from wblab.matrix.cluster import remote
+from wblab.study.cluster import remote
 
 
 def test_tls_without_certificates_is_one_line():

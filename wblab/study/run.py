@@ -14,13 +14,13 @@ from wblab.core.tables import to_table
 from wblab.core.units import NS_PER_S
 from wblab.host.machine import processors
 from wblab.lab.progress import Report, bar
-from wblab.matrix import work
-from wblab.matrix.cells import Cell
-from wblab.matrix.cluster import Cluster
-from wblab.matrix.forked import forked
-from wblab.matrix.store import Store
-from wblab.matrix.workers import Workers
 from wblab.report.quantities import about, quantity
+from wblab.study import work
+from wblab.study.cells import Cell
+from wblab.study.cluster import Cluster
+from wblab.study.forked import forked
+from wblab.study.store import Store
+from wblab.study.workers import Workers
 
 if TYPE_CHECKING:
     from distributed import Client

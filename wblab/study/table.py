@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wblab.lab.formats import COLUMNS
-from wblab.matrix.cells import Cell, Label
-from wblab.matrix.plan import Further, Matrix
+from wblab.study.cells import Cell, Label
+from wblab.study.plan import Further, Matrix
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from wblab.matrix.work import Order, Result
+from wblab.study.work import Order, Result
 
 
 class Workers(Protocol):

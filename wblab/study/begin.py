@@ -8,9 +8,9 @@ from wblab.core.errors import InputError
 from wblab.core.tables import to_table
 from wblab.host.request import Request, ready, suited
 from wblab.kernels import Shelf, full_name
-from wblab.matrix.plan import Matrix
-from wblab.matrix.store import Store
-from wblab.matrix.work import Order, own_program, same_kernel
+from wblab.study.plan import Matrix
+from wblab.study.store import Store
+from wblab.study.work import Order, own_program, same_kernel
 
 Kernels = Mapping[str, Mapping[str, Any]]  # what is recorded of each, by what the cells call it
 

@@ -22,9 +22,9 @@ from wblab.host.run import RunFailedError, run_experiment
 from wblab.host.turns import turn
 from wblab.kernels import Kernel, Shelf, built_kernel
 from wblab.lab.progress import Report, silent
-from wblab.matrix.plan import Further
-from wblab.matrix.store import pack
-from wblab.matrix.table import run_rows
+from wblab.study.plan import Further
+from wblab.study.store import pack
+from wblab.study.table import run_rows
 
 if TYPE_CHECKING:
     from wblab.data.metrics import Row

@@ -9,7 +9,7 @@ from wblab.data.metrics import metric_rows
 from wblab.data.run import read_run
 from wblab.host.run import Finished, RunFailedError
 from wblab.kernels import Kernel
-from wblab.matrix import work
+from wblab.study import work
 
 BUILD = "a" * 64
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from wblab.host.forked import Forked
 from wblab.host.forked import forked as forked_for
-from wblab.matrix.work import Order, Result, run_in, unforeseen, warm
+from wblab.study.work import Order, Result, run_in, unforeseen, warm
 
 
 @contextmanager

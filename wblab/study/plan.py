@@ -31,7 +31,7 @@ from wblab.lab.otherwise import otherwise
 from wblab.lab.places import MATRICES
 from wblab.lab.specfile import is_record
 from wblab.lab.tomlfile import read_toml
-from wblab.matrix.cells import Cell, Label, check_keys, find_base, label, make_cell, start_table
+from wblab.study.cells import Cell, Label, check_keys, find_base, label, make_cell, start_table
 
 BUILT = "built"  # `kernel = "built"`: every series that is built on this machine
 MAX_RUNS = 100_000

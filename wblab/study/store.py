@@ -43,9 +43,9 @@ from wblab.lab.formats import (
     write_json,
 )
 from wblab.lab.results import STAGED, commit, stage
-from wblab.matrix.cells import Cell, run_name
-from wblab.matrix.plan import Matrix, from_json, to_json
-from wblab.matrix.table import Part, results_table, run_rows
+from wblab.study.cells import Cell, run_name
+from wblab.study.plan import Matrix, from_json, to_json
+from wblab.study.table import Part, results_table, run_rows
 
 if TYPE_CHECKING:
     from wblab.data.metrics import Row
