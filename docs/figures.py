@@ -16,11 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from wblab.kernels import built_kernels
-from wblab.lab.places import MATRICES, RESULTS
+from wblab.lab.named import MATRICES
+from wblab.lab.places import RESULTS
 from wblab.lab.tomlfile import read_toml
 from wblab.study.begin import described
 from wblab.study.cells import run_name
-from wblab.study.plan import Matrix, expand, find_matrix
+from wblab.study.plan import Matrix, expand
 from wblab.study.run import run_store
 from wblab.study.store import Store
 from wblab.study.table import run_rows
@@ -132,7 +133,7 @@ def _value(given: Mapping[str, Any], levels: Mapping[str, Any]) -> Value:
 def _matrix(name: str, wanted: Iterable[Levels]) -> Matrix:
     """Return what is to run of a matrix, by its name: of the lab's, or of the list's own."""
     own = tomllib.loads(LIST.read_text())["matrices"]
-    matrix = expand({"name": name} | (own.get(name) or read_toml(find_matrix(name), "matrix")), MATRICES)
+    matrix = expand({"name": name} | (own.get(name) or read_toml(MATRICES.find(name), "matrix")), MATRICES.folder)
     named = {tuple(sorted(cell.levels.items())): cell for cell in matrix.cells}
     if unknown := set(wanted) - named.keys():
         raise LookupError(f"{name} has no cell {dict(min(unknown))}")

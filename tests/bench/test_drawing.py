@@ -9,7 +9,8 @@ from wblab.data.run import read_run
 from wblab.data.window import around
 from wblab.host.request import ready
 from wblab.host.run import run_experiment
-from wblab.lab.specfile import find_spec, read_spec
+from wblab.lab.named import SPECS
+from wblab.lab.specfile import read_spec
 from wblab.plot.picture import picture
 from wblab.plot.save import save
 from wblab.plot.timeline import timeline
@@ -21,7 +22,7 @@ MILLION = 1_000_000
 
 @pytest.fixture(scope="module")
 def directory(kernel, tmp_path_factory):
-    spec = read_spec(find_spec("base"), [f"trace.events={EVENTS}", "trace.buffer=32M"])
+    spec = read_spec(SPECS.find("base"), [f"trace.events={EVENTS}", "trace.buffer=32M"])
     return run_experiment(ready(spec, lambda name: kernel), tmp_path_factory.mktemp("exp")).directory
 
 

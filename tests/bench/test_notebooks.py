@@ -12,10 +12,11 @@ from support.timing import REPEATS, Spent, piece_s
 from wblab.data.flush import BACKGROUND, LIMIT
 from wblab.host.request import ready
 from wblab.host.run import run_experiment
+from wblab.lab.named import MATRICES, SPECS
 from wblab.lab.places import ROOT
-from wblab.lab.specfile import find_spec, read_spec
+from wblab.lab.specfile import read_spec
 from wblab.notebook import RUN_VARIABLE, RUNS_VARIABLE
-from wblab.study.plan import find_matrix, read_matrix
+from wblab.study.plan import read_matrix
 
 pytestmark = pytest.mark.bench
 _SHORT = ("trace.events=[]", "load.l1.size=24MiB", "load.l1.wait=2s")
@@ -40,8 +41,8 @@ RUNS = {
 
 @pytest.mark.parametrize("name", RUNS)
 def test_first_figure(kernel, tmp_path, name):
-    specs = [read_spec(find_spec(preset), settings) for preset, *settings in RUNS[name]]
-    specs = specs or [cell.with_seed(1) for cell in read_matrix(find_matrix(name)).cells]
+    specs = [read_spec(SPECS.find(preset), settings) for preset, *settings in RUNS[name]]
+    specs = specs or [cell.with_seed(1) for cell in read_matrix(MATRICES.find(name)).cells]
     runs = [run_experiment(ready(spec, lambda _: kernel), tmp_path / "exp").directory for spec in specs]
     environment = {
         RUN_VARIABLE: str(runs[0]),

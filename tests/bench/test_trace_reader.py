@@ -17,7 +17,8 @@ from wblab.core.rundir import TRACE
 from wblab.host.request import ready
 from wblab.host.run import run_experiment
 from wblab.kernels import find_kernel
-from wblab.lab.specfile import find_spec, read_spec
+from wblab.lab.named import SPECS
+from wblab.lab.specfile import read_spec
 
 pytestmark = pytest.mark.bench
 EVENTS = 3_000_000
@@ -38,7 +39,7 @@ def few_types(tmp_path_factory):
     kernel = find_kernel(None)
     assert kernel, "no kernel is built: run 'make kernel'"
     place = tmp_path_factory.mktemp("trace")
-    recorded = run_experiment(ready(read_spec(find_spec("base")), lambda name: kernel), place).directory / TRACE
+    recorded = run_experiment(ready(read_spec(SPECS.find("base")), lambda name: kernel), place).directory / TRACE
     with tracecmd.open(recorded) as opened:
         made, ts_ns = reduced(opened), opened.sequence().ts_ns
     made.compression = "none"

@@ -13,8 +13,9 @@ from wblab.host.limits import Limits
 from wblab.host.request import ready
 from wblab.host.run import run_experiment
 from wblab.kernels import Kernel
+from wblab.lab.named import SPECS
 from wblab.lab.places import ROOT
-from wblab.lab.specfile import find_spec, read_spec
+from wblab.lab.specfile import read_spec
 
 from .processes import bearing
 
@@ -29,7 +30,7 @@ class Lab:
 
     def run(self, preset: str, *settings: str, readable: Sequence[str] = (), **limits: Any) -> Run:
         """Run a preset; `limits` are those of Limits, by name."""
-        spec = read_spec(find_spec(preset), settings)
+        spec = read_spec(SPECS.find(preset), settings)
         request = ready(spec, lambda name: self.kernel)
         bounds = Limits(**limits)
         return read_run(run_experiment(request, self.results, limits=bounds, readable=readable).directory)

@@ -10,7 +10,8 @@ import pandas as pd
 from wblab.core.loads import Command
 from wblab.core.tables import to_table
 from wblab.lab.livespec import HostDisk, LiveSpec
-from wblab.lab.specfile import find_spec, read_spec
+from wblab.lab.named import SPECS
+from wblab.lab.specfile import read_spec
 from wblab.live.request import INNOCENT
 from wblab.study.plan import expand
 from wblab.study.store import Store
@@ -27,7 +28,7 @@ LIVE = {
 
 
 def guest_run(directory: Path, spec=None) -> None:
-    spec = spec or read_spec(find_spec("base"))
+    spec = spec or read_spec(SPECS.find("base"))
     times = {"control": [0, 50 * MS, 100 * MS], "write": [0, 50 * MS, 101 * MS], "load": [0, 5 * S, 5100 * MS, 8 * S]}
     times["multiwrite"] = [0, 100 * MS, 200 * MS, 1700 * MS, 1800 * MS]
     write_run_of(spec, directory, {name: times[load.kind] for name, load in spec.load.items()})
@@ -65,7 +66,7 @@ def bisection(directory: Path) -> None:
     """Write a bisection that was begun."""
     directory.mkdir()
     (directory / "runs").mkdir()
-    spec = replace(read_spec(find_spec("base")), seed=1)
+    spec = replace(read_spec(SPECS.find("base")), seed=1)
     commit = {"author": "Ann <ann@localhost>", "date": "2026-11-21T12:00:00+00:00", "subject": "change"}
     question = {"tree": str(directory), "good": {"hash": "1" * 40} | commit, "bad": {"hash": "2" * 40} | commit}
     question |= {"metric": {"load": "mw1", "name": "longest_pause_s"}, "seeds_max": 34, "spec": to_table(spec)}

@@ -11,7 +11,8 @@ from wblab.core.spec import Spec
 from wblab.core.tables import to_table
 from wblab.lab.formats import EXPERIMENT
 from wblab.lab.livespec import LiveSpec
-from wblab.lab.specfile import find_spec, read_spec
+from wblab.lab.named import SPECS
+from wblab.lab.specfile import read_spec
 
 MS = 1_000_000
 S = 1000 * MS
@@ -19,7 +20,7 @@ S = 1000 * MS
 
 def write_run(directory: Path, boundaries_ns: Mapping[str, Sequence[int]], **record: object) -> Path:
     """Write a run of the base experiment, of these of its loads, that measured these boundaries."""
-    spec = read_spec(find_spec("base"))
+    spec = read_spec(SPECS.find("base"))
     spec = replace(spec, load={name: load for name, load in spec.load.items() if name in boundaries_ns})
     return write_run_of(spec, directory, boundaries_ns, **record)
 

@@ -15,7 +15,8 @@ from wblab.data.difference import first_differences
 from wblab.host import aging
 from wblab.host.run import RunFailedError
 from wblab.kernels import cache
-from wblab.lab.specfile import find_spec, read_spec
+from wblab.lab.named import SPECS
+from wblab.lab.specfile import read_spec
 from wblab.lab.tools import tool_path
 
 LOADS = "load={l1={kind='chunks', file='f', wait='1s', size='64KiB'}}"
@@ -106,7 +107,7 @@ def test_a_file_lies_in_the_holes(shared_lab, room):
 
 
 def test_what_does_not_fit_is_said_and_not_kept(shared_lab, room):
-    spec = read_spec(find_spec("base-device"))
+    spec = read_spec(SPECS.find("base-device"))
     assert spec.disk[DISK].filesystem == "ext4"
     with pytest.raises(RunFailedError, match=r"cannot age disk as disk\.used and disk\.layout say: No space left"):
         shared_lab.run("base-device", "trace.events=[]", "disk.size=9MiB", "disk.used=90", "load.l1.size=1MiB",

@@ -11,7 +11,8 @@ from wblab.host.guestrights import guest_sandbox
 from wblab.host.request import ready
 from wblab.host.run import run_experiment
 from wblab.host.sandbox import Sandbox, calls
-from wblab.lab.specfile import find_spec, read_spec
+from wblab.lab.named import SPECS
+from wblab.lab.specfile import read_spec
 
 # The kernel tries these and does without: its management console, tracing of processes that seccomp mode has ended, and
 # in 6.1 a look at the host's LDT.
@@ -63,7 +64,7 @@ def traced(lab, tmp_path, monkeypatch):
         linux.chmod(0o755)
         everything = Sandbox(runs=["/"], reads=["/"], keeps=[str(log.parent)], calls="")
         monkeypatch.setattr("wblab.host.run.guest_sandbox", lambda *_, **__: everything)
-        request = ready(read_spec(find_spec("base"), (*settings, *SHORT)), lambda name: lab.kernel)
+        request = ready(read_spec(SPECS.find("base"), (*settings, *SHORT)), lambda name: lab.kernel)
         run_experiment(replace(request, kernel=replace(lab.kernel, path=linux)), lab.results)
         return made_calls(log)
 

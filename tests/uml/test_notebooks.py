@@ -19,9 +19,10 @@ from wblab.explore.sample import sample
 from wblab.host.request import ready
 from wblab.host.run import run_experiment
 from wblab.lab.formats import DESIGN, TABLE
+from wblab.lab.named import MATRICES
 from wblab.lab.places import ROOT
 from wblab.notebook import RUN_VARIABLE, RUNS_VARIABLE
-from wblab.study.plan import find_matrix, read_matrix
+from wblab.study.plan import read_matrix
 from wblab.study.store import Store
 from wblab.study.table import results_table
 
@@ -134,7 +135,7 @@ def test_takes_writes_apart(shared_lab, monkeypatch, tmp_path):
 
 
 def test_says_how_writes_grow_and_shrink(kernel, monkeypatch, tmp_path):
-    for cell in read_matrix(find_matrix("blocks")).cells:
+    for cell in read_matrix(MATRICES.find("blocks")).cells:
         run_experiment(ready(cell.with_seed(1), lambda name: kernel), tmp_path / "exp")
     runs = sorted((tmp_path / "exp").glob("[0-9]*"))
     monkeypatch.setenv(RUNS_VARIABLE, os.pathsep.join(map(str, runs)))

@@ -14,9 +14,10 @@ from wblab.commands.parser import filled
 from wblab.core.errors import WblabError
 from wblab.core.loads import KINDS
 from wblab.lab.distributions import ALL
+from wblab.lab.named import SPECS
 from wblab.lab.packages import HEADERS, PROGRAMS
 from wblab.lab.places import EXPLORATIONS, MATRICES, ROOT
-from wblab.lab.specfile import find_spec, preset_names, read_spec
+from wblab.lab.specfile import read_spec
 from wblab.why.kinds import KINDS as WAITS
 
 README = ROOT / "README.md"
@@ -138,7 +139,7 @@ def test_commands_are_understood(command):
     parsed = build_parser().parse_args(arguments if program == "wblab" else ["run", *arguments])
     settings = getattr(parsed, "settings", [])
     if settings and not Path(parsed.spec).suffix:
-        assert read_spec(find_spec(parsed.spec), settings)
+        assert read_spec(SPECS.find(parsed.spec), settings)
 
 
 @pytest.mark.parametrize("options", LIVE)
@@ -159,7 +160,7 @@ def test_programs_of_a_checkout_are_shown_at_work():
 def test_every_preset_matrix_and_exploration_is_explained():
     explained = re.findall(r"^\| `([a-z0-9-]+)` \|", (DOCS / "reference/experiments.md").read_text(), re.MULTILINE)
     several = (path.stem for folder in (MATRICES, EXPLORATIONS) for path in folder.glob("*.toml"))
-    assert sorted(explained) == sorted([*preset_names(), *several])
+    assert sorted(explained) == sorted([*SPECS.names(), *several])
 
 
 def test_every_kind_of_load_is_explained_with_its_parameters():
@@ -195,4 +196,4 @@ def test_the_map_of_the_rooms_is_true():
 
 def test_a_preset_that_is_not_there_is_refused():
     with pytest.raises(WblabError):
-        find_spec("no-such-preset")
+        SPECS.find("no-such-preset")

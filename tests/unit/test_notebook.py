@@ -10,7 +10,8 @@ from support.runs import MS, write_run_of
 from wblab import notebook
 from wblab.core.errors import InputError, WblabError
 from wblab.lab.formats import DESIGN, EXPERIMENT, TABLE
-from wblab.lab.specfile import find_spec, read_spec
+from wblab.lab.named import SPECS
+from wblab.lab.specfile import read_spec
 
 TIMES = {"c1": [0, 50 * MS], "mw1": [0, 100 * MS]}
 
@@ -37,7 +38,7 @@ def made(results, monkeypatch):
 
 
 def a_run(path, preset="base", outcome="succeeded", **changed):
-    spec = replace(read_spec(find_spec(preset)), **changed)
+    spec = replace(read_spec(SPECS.find(preset)), **changed)
     write_run_of(replace(spec, load={name: spec.load[name] for name in TIMES}), path, TIMES)
     content = json.loads((path / EXPERIMENT).read_text())
     whole = json.loads(json.dumps(content["spec"]))

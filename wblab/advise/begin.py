@@ -17,8 +17,9 @@ from wblab.core.spec import Disk
 from wblab.data.run import Run, find_run, read_run
 from wblab.lab.disks import doubts, read_disk
 from wblab.lab.formats import LIVE, RUN
+from wblab.lab.named import SPECS
 from wblab.lab.progress import Report
-from wblab.lab.specfile import find_spec, is_record, read_spec
+from wblab.lab.specfile import is_record, read_spec
 from wblab.twin.machine import Machine, machine_of, with_disk
 from wblab.twin.result import Result
 
@@ -59,7 +60,7 @@ def begin(question: Question, results: Path, report: Report) -> tuple[Planned, A
 def likeness(text: str, results: Path) -> tuple[Run | None, dict[str, Load]]:
     """Return a live run, or of a spec the loads that are no offenders. Raises InputError for what is neither."""
     try:
-        path = find_spec(text)
+        path = SPECS.find(text)
     except InputError as error:
         try:
             path = find_run(text, results) / "experiment.json"

@@ -7,7 +7,8 @@ from wblab.claims.chadd_cases import CHADD_CASES
 from wblab.claims.chopper_cases import CHOPPER_CASES
 from wblab.claims.stephens_cases import STEPHENS_CASES
 from wblab.core.spec import Spec
-from wblab.lab.specfile import find_spec, read_spec
+from wblab.lab.named import SPECS
+from wblab.lab.specfile import read_spec
 
 _OPEN_EVENTS = ("syscalls:sys_enter_openat", "syscalls:sys_exit_openat")
 
@@ -171,7 +172,7 @@ CASES = (
 def case_spec(name: str, seed: int, kernel_name: str = "") -> Spec:
     """Return the spec of one run of a case; `kernel_name` is how a user names the kernel, "" the default."""
     case = CASES[name]
-    spec = read_spec(find_spec(case.preset), case.settings)
+    spec = read_spec(SPECS.find(case.preset), case.settings)
     opens = _OPEN_EVENTS if case.opens else ()
     trace = replace(spec.trace, events=(*spec.trace.events, *case.events, *opens))
     return replace(spec, name=name, seed=seed, kernel=kernel_name, trace=trace)

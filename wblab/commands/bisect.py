@@ -74,11 +74,12 @@ def _asked(arguments: argparse.Namespace) -> "Question":
     from wblab.bisect.metric import named_metric
     from wblab.bisect.repository import find_commit
     from wblab.bisect.result import Question
-    from wblab.lab.specfile import find_spec, read_spec
+    from wblab.lab.named import SPECS
+    from wblab.lab.specfile import read_spec
 
     if not (arguments.good and arguments.bad and arguments.metric):
         raise InputError("give GOOD, BAD and --metric LOAD.METRIC, or --resume DIR: see wblab bisect --help")
-    spec = read_spec(find_spec(arguments.spec), arguments.settings)
+    spec = read_spec(SPECS.find(arguments.spec), arguments.settings)
     metric = named_metric(arguments.metric, spec)
     tree = arguments.tree.resolve()
     good, bad = (find_commit(tree, revision) for revision in (arguments.good, arguments.bad))

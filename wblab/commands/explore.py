@@ -72,11 +72,12 @@ def _directory(arguments: argparse.Namespace) -> Path | None:
 
 def _planned(arguments: argparse.Namespace, shelf: "Shelf", directory: Path | None) -> "Planned":
     from wblab.commands.many import Planned
-    from wblab.explore.design import find_design, read_design
+    from wblab.explore.design import read_design
     from wblab.explore.plan import planned
     from wblab.explore.record import read_record, record_of, written
     from wblab.explore.sample import sample
     from wblab.lab.formats import DESIGN
+    from wblab.lab.named import DESIGNS
     from wblab.study.begin import check_kernels, described, with_kernel
     from wblab.study.store import Store
 
@@ -86,7 +87,7 @@ def _planned(arguments: argparse.Namespace, shelf: "Shelf", directory: Path | No
         with_kernel(store.matrix, arguments.kernel, begun=True)
         check_kernels(store, shelf)
         return Planned(store.matrix, store.kernels, store)
-    path = find_design(arguments.design)
+    path = DESIGNS.find(arguments.design)
     design = read_design(path)
     try:
         points = sample(design.head, len(design.factors))

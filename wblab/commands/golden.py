@@ -25,13 +25,14 @@ def _golden(arguments: argparse.Namespace) -> None:
     from wblab.data.run import read_run
     from wblab.host.request import ready
     from wblab.kernels import built_kernels
+    from wblab.lab.named import SPECS
     from wblab.lab.places import check_checkout
-    from wblab.lab.specfile import find_spec, read_spec
+    from wblab.lab.specfile import read_spec
     from wblab.repeat.golden import FILE, SPEC, judge, noted, read_golden, seen, write_golden
 
     if arguments.update:
         check_checkout(FILE, "--update")
-    request = ready(read_spec(find_spec(SPEC)), built_kernels())
+    request = ready(read_spec(SPECS.find(SPEC)), built_kernels())
     run = read_run(run_shown(request, results(arguments)).directory)
     new = seen(run)
     if not arguments.json:

@@ -44,8 +44,9 @@ def _matrix(arguments: argparse.Namespace) -> None:
 def _planned(arguments: argparse.Namespace, shelf: "Shelf") -> "Planned":
     from wblab.commands.many import Planned, named
     from wblab.kernels import list_kernels
+    from wblab.lab.named import MATRICES
     from wblab.study.begin import check_kernels, described, with_kernel
-    from wblab.study.plan import MAX_RUNS, find_matrix, read_matrix
+    from wblab.study.plan import MAX_RUNS, read_matrix
     from wblab.study.store import Store
 
     if (arguments.spec is None) == (arguments.resume is None):
@@ -60,7 +61,7 @@ def _planned(arguments: argparse.Namespace, shelf: "Shelf") -> "Planned":
     if (arguments.seeds or 0) > MAX_RUNS:
         raise InputError(f"--seeds: {arguments.seeds} is not between 1 and {MAX_RUNS}")
     built = [listed.series for listed in list_kernels() if listed.kernel]
-    matrix = read_matrix(find_matrix(arguments.spec), built=built, seeds=range(1, (arguments.seeds or 0) + 1))
+    matrix = read_matrix(MATRICES.find(arguments.spec), built=built, seeds=range(1, (arguments.seeds or 0) + 1))
     matrix = with_kernel(matrix, arguments.kernel)
     return Planned(matrix, described(matrix, shelf))
 

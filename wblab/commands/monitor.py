@@ -89,11 +89,12 @@ def _watch_guest(arguments: argparse.Namespace) -> None:
     from wblab.commands.run import run_shown
     from wblab.host.request import ready
     from wblab.kernels import built_kernels, full_name
-    from wblab.lab.specfile import find_spec, read_spec
+    from wblab.lab.named import SPECS
+    from wblab.lab.specfile import read_spec
     from wblab.monitor.guest import watched
     from wblab.monitor.streams import pipe, piped
 
-    spec = watched(read_spec(find_spec(arguments.guest), ["clock.mode=real", *arguments.settings]))
+    spec = watched(read_spec(SPECS.find(arguments.guest), ["clock.mode=real", *arguments.settings]))
     if arguments.kernel:
         spec = replace(spec, kernel=full_name(arguments.kernel))
     request = ready(spec, built_kernels(arguments.kernel))

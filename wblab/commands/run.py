@@ -110,7 +110,8 @@ def print_notes(requests: "Iterable[Request]", *, here: bool = True) -> None:
 def _spec(arguments: argparse.Namespace) -> "Spec":
     from wblab.kernels import full_name
     from wblab.lab.disks import disk_settings
-    from wblab.lab.specfile import find_spec, read_spec
+    from wblab.lab.named import SPECS
+    from wblab.lab.specfile import read_spec
 
     settings = [*(setting for disk in arguments.disk for setting in disk_settings(disk)), *arguments.settings]
     for key, value in (("clock.mode", arguments.clock), ("seed", arguments.seed)):
@@ -120,7 +121,7 @@ def _spec(arguments: argparse.Namespace) -> "Spec":
     for key, value in (("kernel", kernel), ("name", arguments.name)):
         if value is not None:
             settings.append(f"{key}={json.dumps(value)}")
-    return read_spec(find_spec(arguments.spec), settings)
+    return read_spec(SPECS.find(arguments.spec), settings)
 
 
 def _print(finished: "Finished", as_json: bool) -> None:

@@ -27,7 +27,6 @@ metric = "longest_pause_s"
 of = "innocent"
 """
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,8 +38,6 @@ from wblab.core.tables import from_table
 from wblab.explore import arithmetic
 from wblab.explore.factors import Factor, Level, Levels, Range, measure
 from wblab.explore.responses import Response, read_responses
-from wblab.lab.otherwise import otherwise
-from wblab.lab.places import EXPLORATIONS
 from wblab.lab.tomlfile import read_toml
 from wblab.study.cells import label
 from wblab.study.plan import MAX_RUNS, seeds_of
@@ -72,22 +69,6 @@ class Design:
     factors: tuple[Factor, ...]
     derived: dict[str, str]
     responses: tuple[Response, ...]
-
-
-def design_names() -> list[str]:
-    """Return the names of the designs that come with the lab."""
-    return sorted(path.stem for path in EXPLORATIONS.glob("*.toml"))
-
-
-def find_design(text: str) -> Path:
-    """Return the file of a design: a path, or that of one that comes with the lab. Raises InputError."""
-    for path in (Path(text), EXPLORATIONS / f"{text}.toml"):
-        if os.path.isfile(path):
-            return path
-    known = design_names()
-    if told := otherwise(text, EXPLORATIONS):
-        raise InputError(f"no design {text!r}: {told}")
-    raise InputError(f"no design {text!r}{nearest(text, known)}: give a TOML file or one of {', '.join(known)}")
 
 
 def read_design(path: Path) -> Design:

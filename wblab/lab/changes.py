@@ -7,7 +7,8 @@ from typing import Any, get_type_hints
 from wblab.core import units
 from wblab.core.errors import InputError
 from wblab.core.spec import Spec
-from wblab.lab.specfile import find_spec, preset_names, read_spec
+from wblab.lab.named import SPECS
+from wblab.lab.specfile import read_spec
 
 _FORMATS: dict[Any, Callable[[int], str]] = {
     units.Bytes: units.format_bytes,
@@ -21,10 +22,10 @@ _NAMED = ("load", "disk", "cgroup", "phase", "agent")  # tables of things that h
 
 def changes(spec: Spec) -> list[str]:
     """Return what a spec sets otherwise than its preset, as `key=value`; of a new load, disk or group its name."""
-    if spec.name not in preset_names():
+    if spec.name not in SPECS.names():
         return []
     try:
-        preset = dict(_flat(read_spec(find_spec(spec.name))))
+        preset = dict(_flat(read_spec(SPECS.find(spec.name))))
     except InputError:  # of a user's own that has the name
         return []
     own = dict(_flat(spec))

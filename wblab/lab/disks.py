@@ -4,24 +4,18 @@ Those of experiments/disks come with the lab; `wblab disk measure` makes one of 
 """
 
 import json
-from pathlib import Path
 from typing import Any
 
 from wblab.core.check import DISK_NAME, MODEL_KEYS
 from wblab.core.errors import InputError, nearest
 from wblab.core.spec import Disk
 from wblab.core.tables import from_table
-from wblab.lab.places import DISKS
+from wblab.lab.named import DISKS
 from wblab.lab.tomlfile import read_toml
 
 EXPLAINED = 0.6  # the share of what was measured below which a model is doubtful
 _MOST_BYTES = 1 << 20  # of a file
 _KEYS = ("model", "write_bps", *MODEL_KEYS)
-
-
-def disk_names() -> list[str]:
-    """Return the names of the disks that come with the lab."""
-    return sorted(path.stem for path in DISKS.glob("*.toml"))
 
 
 def disk_settings(wanted: str) -> list[str]:
@@ -43,7 +37,7 @@ def read_disk(name: str) -> Disk:
 
 def doubts(name: str) -> list[str]:
     """Return what makes the model of a name or file doubtful, in words, as far as that is known. Raises InputError."""
-    measured = read_toml(_path(name), "disk", _MOST_BYTES).get("measured")
+    measured = read_toml(DISKS.find(name), "disk", _MOST_BYTES).get("measured")
     share = measured.get("explained") if isinstance(measured, dict) else None
     if not isinstance(share, int | float) or share >= EXPLAINED:
         return []
@@ -55,7 +49,7 @@ def doubts(name: str) -> list[str]:
 
 def _table(name: str) -> dict[str, Any]:
     """Return the table [disk] of a name or a file."""
-    path = _path(name)
+    path = DISKS.find(name)
     table = read_toml(path, "disk", _MOST_BYTES).get("disk")
     if not isinstance(table, dict) or table.get("model") != "device":
         raise InputError(f'{str(path)!r} has no table [disk] with model = "device": wblab disk measure makes one')
@@ -66,15 +60,3 @@ def _table(name: str) -> dict[str, Any]:
             )
     from_table(Disk, {"size": 0} | table, "disk")  # raises
     return table
-
-
-def _path(name: str) -> Path:
-    """Return the file of a name or a file. Raises InputError."""
-    path = Path(name)
-    if path.suffix != ".toml":
-        names = disk_names()
-        if name not in names:
-            near = nearest(name, names)
-            raise InputError(f"no disk {name!r}{near}: give one of {', '.join(names)}, or a TOML file")
-        path = DISKS / f"{name}.toml"
-    return path

@@ -1,38 +1,16 @@
 """Where a spec comes from: a TOML file or the record of a run, with single keys changed on the command line."""
 
-import os
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from wblab.core.errors import InputError, nearest
+from wblab.core.errors import InputError
 from wblab.core.spec import Spec
 from wblab.core.tables import from_table
-from wblab.lab.formats import EXPERIMENT, LIVE, RUN
-from wblab.lab.otherwise import otherwise
-from wblab.lab.places import PRESETS
+from wblab.lab.formats import LIVE, RUN
 from wblab.lab.sysctls import set_sysctl, sysctls
 from wblab.lab.tomlfile import read_toml
-
-
-def preset_names() -> list[str]:
-    """Return the names of the specs that come with the lab."""
-    return sorted(path.stem for path in PRESETS.glob("*.toml"))
-
-
-def find_spec(text: str) -> Path:
-    """Return the file of a spec: a path, a run directory's, or a preset's. Raises InputError."""
-    for path in (Path(text), Path(text, EXPERIMENT), PRESETS / f"{text}.toml"):
-        if os.path.isfile(path):  # no exception where a directory above it cannot be read
-            return path
-    presets = preset_names()
-    if told := otherwise(text, PRESETS):
-        raise InputError(f"no spec {text!r}: {told}")
-    raise InputError(
-        f"no spec {text!r}{nearest(Path(text).stem, presets)}: give a TOML file, a run directory "
-        f"or one of {', '.join(presets)}"
-    )
 
 
 def read_spec(path: Path, settings: Sequence[str] = ()) -> Spec:

@@ -13,7 +13,8 @@ from wblab.core.check import check_name, check_spec
 from wblab.core.errors import InputError
 from wblab.core.spec import Spec
 from wblab.lab.formats import COLUMNS
-from wblab.lab.specfile import find_spec, read_table, set_key, spec_of
+from wblab.lab.named import SPECS
+from wblab.lab.specfile import read_table, set_key, spec_of
 from wblab.lab.sysctls import check_pairs
 
 Label = str | int | float
@@ -43,7 +44,7 @@ def run_name(cell: Cell, seed: int) -> str:
 
 def find_base(text: str, folder: Path) -> Path:
     """Return the file of the spec that all cells start from; it may be a path from `folder`. Raises InputError."""
-    return find_spec(str(folder / text) if os.path.isfile(folder / text) else text)
+    return SPECS.find(str(folder / text) if os.path.isfile(folder / text) else text)
 
 
 def start_table(base: Path, common: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,7 +14,6 @@ idle = { "load.l1.ioclass" = "idle", "load.l2.ioclass" = "idle" }
 
 import itertools
 import math
-import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,13 +21,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from wblab.core.check import check_name, check_spec
-from wblab.core.errors import InputError, nearest
+from wblab.core.errors import InputError
 from wblab.core.spec import Spec
 from wblab.core.tables import from_table, to_table
 from wblab.core.units import Nanoseconds
 from wblab.host.blame import is_wanted
-from wblab.lab.otherwise import otherwise
-from wblab.lab.places import MATRICES
 from wblab.lab.specfile import is_record
 from wblab.lab.tomlfile import read_toml
 from wblab.study.cells import Cell, Label, check_keys, find_base, label, make_cell, start_table
@@ -71,22 +68,6 @@ class Matrix:
     def runs(self) -> list[tuple[Cell, int]]:
         """Return all that is to run, seed by seed: what was done when it is interrupted is spread over the cells."""
         return [(cell, seed) for seed in self.seeds for cell in self.cells]
-
-
-def matrix_names() -> list[str]:
-    """Return the names of the matrices that come with the lab."""
-    return sorted(path.stem for path in MATRICES.glob("*.toml"))
-
-
-def find_matrix(text: str) -> Path:
-    """Return the file of a matrix: a path, or that of one that comes with the lab. Raises InputError."""
-    for path in (Path(text), MATRICES / f"{text}.toml"):
-        if os.path.isfile(path):
-            return path
-    if told := otherwise(text, MATRICES):
-        raise InputError(f"no matrix {text!r}: {told}")
-    hint = nearest(text, matrix_names())
-    raise InputError(f"no matrix {text!r}{hint}: give a TOML file or one of {', '.join(matrix_names())}")
 
 
 def read_matrix(path: Path, *, built: Sequence[str] = (), seeds: Sequence[int] = ()) -> Matrix:

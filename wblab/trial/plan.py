@@ -11,7 +11,8 @@ from wblab.core.check import check_spec
 from wblab.core.errors import InputError
 from wblab.core.spec import Spec
 from wblab.core.tables import from_table
-from wblab.lab.specfile import find_spec, read_setting, read_table, set_key
+from wblab.lab.named import SPECS
+from wblab.lab.specfile import read_setting, read_table, set_key
 from wblab.study.cells import Cell
 from wblab.study.plan import Matrix
 from wblab.trial.advice import DEFAULT, Ground, Wisdom
@@ -82,7 +83,7 @@ def _asked(wisdom: Wisdom, kernel: str) -> list[Plan]:
 
 
 def _table(base: str, name: str, kernel: str, changes: Sequence[str]) -> dict[str, Any]:
-    return _changed(read_table(find_spec(base)) | {"name": name, "seed": 1, "kernel": kernel}, changes)
+    return _changed(read_table(SPECS.find(base)) | {"name": name, "seed": 1, "kernel": kernel}, changes)
 
 
 def _changed(table: dict[str, Any], changes: Sequence[str]) -> dict[str, Any]:

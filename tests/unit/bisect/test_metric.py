@@ -4,9 +4,10 @@ import pytest
 
 from wblab.bisect.metric import Metric, named_metric
 from wblab.core.errors import InputError
-from wblab.lab.specfile import find_spec, read_spec
+from wblab.lab.named import SPECS
+from wblab.lab.specfile import read_spec
 
-SPEC = read_spec(find_spec("base"))
+SPEC = read_spec(SPECS.find("base"))
 
 
 @pytest.mark.parametrize("text", ["mw1.longest_pause_s", "w1.paused_fraction", "l1.throughput_bps", "c1.mean_cycle_s"])
@@ -33,4 +34,4 @@ def test_others_are_refused(text, message):
 
 
 def test_of_a_load_that_waits_for_the_disk_the_rate_of_cycles_is_known():
-    assert str(named_metric("k1.cycle_rate_hz", read_spec(find_spec("commit")))) == "k1.cycle_rate_hz"
+    assert str(named_metric("k1.cycle_rate_hz", read_spec(SPECS.find("commit")))) == "k1.cycle_rate_hz"

@@ -11,7 +11,8 @@ from wblab.bisect.result import Found, Question, no_difference, table, text, tri
 from wblab.bisect.search import Ends, Trial
 from wblab.core.errors import InputError
 from wblab.data.statistics import Interval
-from wblab.lab.specfile import find_spec, read_spec
+from wblab.lab.named import SPECS
+from wblab.lab.specfile import read_spec
 
 
 def commit(number):
@@ -21,7 +22,7 @@ def commit(number):
 COMMITS = {item.hash: item for item in map(commit, range(1, 6))}
 H = list(COMMITS)
 QUESTION = Question(
-    Path("/linux"), commit(1), commit(5), Metric("mw1", "longest_pause_s"), read_spec(find_spec("base")), 34
+    Path("/linux"), commit(1), commit(5), Metric("mw1", "longest_pause_s"), read_spec(SPECS.find("base")), 34
 )
 ENDS = Ends(Trial(H[0], "good", (1.0, 1.1, 1.2)), Trial(H[4], "bad", (2.0, 2.1, 2.2)), Interval(1.0, 0.9, 1.1, 3))
 TRIALS = (

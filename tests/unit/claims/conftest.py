@@ -10,7 +10,8 @@ import pytest
 from wblab.claims.sample import Calls, Sample, Traced
 from wblab.data.pagecache import DirtyState, Throttling
 from wblab.data.run import LoadCycles, Run
-from wblab.lab.specfile import find_spec, read_spec
+from wblab.lab.named import SPECS
+from wblab.lab.specfile import read_spec
 
 MIB, MS, S = 1 << 20, 10**6, 10**9
 END_S = 60
@@ -54,7 +55,7 @@ def sample():
     """Return what makes a sample: pauses of loads ({time: length} in s), and columns."""
 
     def make(pauses=None, *, preset="base", throttling=None, state=None, opens=None, released_s=()):
-        spec = read_spec(find_spec(preset))
+        spec = read_spec(SPECS.find(preset))
         spec = replace(spec, load={name: spec.load[name] for name in PIDS})
         loads = tuple(
             LoadCycles(name, load, PIDS[name], "stopped", "", cycles(load, (pauses or {}).get(name, {})))

@@ -14,7 +14,8 @@ from wblab.claims.stephens import stephens_claims
 from wblab.claims.stephens_latency import line
 from wblab.core.check import check_spec
 from wblab.lab.disks import read_disk
-from wblab.lab.specfile import find_spec, read_spec
+from wblab.lab.named import SPECS
+from wblab.lab.specfile import read_spec
 
 US, MS = 1000, 1_000_000
 CLAIMS = {claim.name: claim for claim in stephens_claims()}
@@ -44,7 +45,7 @@ def test_the_runs_that_they_need_can_be_made():
 
 
 def test_the_devices_of_the_preset_are_those_that_the_lab_has():
-    spec = read_spec(find_spec("sync-devices"))
+    spec = read_spec(SPECS.find("sync-devices"))
     for name in ("hdd", "ssd"):
         disk = spec.disk[name]
         own = {"size": disk.size, "mkfs_options": disk.mkfs_options, "queue": disk.queue}
@@ -63,7 +64,7 @@ def timed(monkeypatch):
     def make(times, latencies=(), late_us=100):
         found = {key: np.full(8, int(time * US)) for key, time in times.items()}
         monkeypatch.setattr(stephens, "call_us", lambda sample, load, call: sample.times[load, call])
-        spec = read_spec(find_spec("sync-latency"))
+        spec = read_spec(SPECS.find("sync-latency"))
         disks = {
             name: replace(disk, latency=int(latency * US))
             for (name, disk), latency in zip(spec.disk.items(), latencies, strict=False)

@@ -7,7 +7,8 @@ from wblab.bisect.repository import Commit
 from wblab.bisect.result import Question
 from wblab.cli import main
 from wblab.lab.formats import BISECTION
-from wblab.lab.specfile import find_spec, read_spec
+from wblab.lab.named import SPECS
+from wblab.lab.specfile import read_spec
 
 
 def test_whose_makefile_is_run_is_for_the_command_line_to_say(tmp_path, monkeypatch, capsys):
@@ -15,7 +16,7 @@ def test_whose_makefile_is_run_is_for_the_command_line_to_say(tmp_path, monkeypa
     monkeypatch.chdir(tmp_path)
     good, bad = (Commit(letter * 40, "Ann", "2026-11-21", "a change") for letter in "ab")
     question = Question(
-        tmp_path / "theirs", good, bad, Metric("mw1", "longest_pause_s"), read_spec(find_spec("base")), 3
+        tmp_path / "theirs", good, bad, Metric("mw1", "longest_pause_s"), read_spec(SPECS.find("base")), 3
     )
     directory = tmp_path / "exp"
     directory.mkdir()

@@ -9,14 +9,15 @@ import pytest
 from support.runs import MS, S, write_run_of
 
 from wblab.cli import main
-from wblab.lab.specfile import find_spec, read_spec
+from wblab.lab.named import SPECS
+from wblab.lab.specfile import read_spec
 
 
 @pytest.fixture
 def place(tmp_path, monkeypatch):
     """Results: a run of a preset that changes two keys, one that failed, a study, and a stranger's directory."""
     results = tmp_path / "exp"
-    spec = read_spec(find_spec("base"), ["disk.write_bps=2MiB/s", "seed=3"])
+    spec = read_spec(SPECS.find("base"), ["disk.write_bps=2MiB/s", "seed=3"])
     times = {name: [0, 50 * MS, 3 * S] for name in ("c1", "w1", "mw1")} | {"l1": [0, S], "l2": [0, S]}
     write_run_of(spec, results / "first_base", times)
     os.utime(results / "first_base/experiment.json", (S // S, 1000))

@@ -10,8 +10,9 @@ from wblab.core.errors import InputError
 from wblab.core.loads import KINDS, Control, Load, Offender
 from wblab.core.spec import Disk, Spec
 from wblab.core.tables import from_table, to_table
+from wblab.lab.named import SPECS
 from wblab.lab.places import PRESETS
-from wblab.lab.specfile import preset_names, read_spec
+from wblab.lab.specfile import read_spec
 
 
 def put(table, path, value):
@@ -21,7 +22,7 @@ def put(table, path, value):
     table[last] = value
 
 
-@pytest.mark.parametrize("name", preset_names())
+@pytest.mark.parametrize("name", SPECS.names())
 def test_a_preset_can_run_and_survives_its_record(name):
     spec = read_spec(PRESETS / f"{name}.toml")
     check_spec(spec)

@@ -18,7 +18,8 @@ from wblab.data.digest import digest
 from wblab.data.extents import layout_index, layout_metrics
 from wblab.data.metrics import metric_rows
 from wblab.data.run import read_run
-from wblab.lab.specfile import find_spec, read_spec
+from wblab.lab.named import SPECS
+from wblab.lab.specfile import read_spec
 
 BLOCK = 4096
 RECORD = FileRecord(8 * BLOCK, BLOCK, (Extent(0, 5 * BLOCK, BLOCK), Extent(BLOCK, 100 * BLOCK, 7 * BLOCK)))
@@ -35,7 +36,7 @@ def file(*runs):
 
 @pytest.fixture
 def path(tmp_path):
-    spec = read_spec(find_spec("base"))
+    spec = read_spec(SPECS.find("base"))
     spec = replace(spec, load={"l1": Chunks(file="f", wait=0, size=8 * BLOCK), "mw1": spec.load["mw1"]})
     return write_run_of(spec, tmp_path / "run", {"l1": [0, 1, 2], "mw1": [0, 1]})
 

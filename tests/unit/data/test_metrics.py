@@ -14,7 +14,8 @@ from wblab.data.metrics import (
     with_cell,
 )
 from wblab.data.run import read_run
-from wblab.lab.specfile import find_spec, read_spec
+from wblab.lab.named import SPECS
+from wblab.lab.specfile import read_spec
 
 
 @pytest.fixture
@@ -74,7 +75,7 @@ def test_cells_and_medians(run):
 
 
 def test_of_a_load_that_waits_for_the_disk_whole_cycles_are_counted(tmp_path):
-    spec = read_spec(find_spec("commit"))
+    spec = read_spec(SPECS.find("commit"))
     spec = replace(spec, load={name: spec.load[name] for name in ("c1", "k1", "r1")})
     cut = [0, 100 * MS, 200 * MS, 2000 * MS]
     run = read_run(write_run_of(spec, tmp_path / "run", {"c1": cut, "k1": cut, "r1": [0, 500 * MS]}))

@@ -19,7 +19,8 @@ from wblab.data.pauses import pause_report
 from wblab.data.rates import written_rates
 from wblab.data.run import read_run
 from wblab.data.window import Window
-from wblab.lab.specfile import find_spec, read_spec
+from wblab.lab.named import SPECS
+from wblab.lab.specfile import read_spec
 from wblab.plot.cachepanes import cache_panes
 
 S = 1000 * MS
@@ -191,7 +192,7 @@ REQUEST = "u32 dev 8 4 0\nu32 nr_sector 12 4 0\nchar rwbs[8] 16 8 0"
 def two_disks(tmp_path, request):
     """Return the run of two disks, and one decision and two requests, by default of 8 sectors, of each in its trace."""
     sectors = getattr(request, "param", 8)
-    base = read_spec(find_spec("base"))
+    base = read_spec(SPECS.find("base"))
     loads = {name: replace(load, disk="fast" if name == "mw1" else "") for name, load in base.load.items()}
     disk = base.disk["disk"]
     spec = replace(base, disk={"slow": disk, "fast": disk}, load={name: loads[name] for name in LOADS})

@@ -8,7 +8,8 @@ from matplotlib.figure import Figure
 
 from wblab.data.paradigms import loop_frame, worst
 from wblab.data.run import LoadCycles, Run
-from wblab.lab.specfile import find_spec, read_spec
+from wblab.lab.named import SPECS
+from wblab.lab.specfile import read_spec
 from wblab.plot.paradigms import plot_stops
 
 MS = 10**6
@@ -16,7 +17,7 @@ MS = 10**6
 
 def run(paradigm, seed, stop_ms, dropped=0):
     """Return a run of the preset `loop` whose log stopped once, for so long, in ten cycles."""
-    spec = read_spec(find_spec("loop"), (f"load.g1.paradigm={paradigm}", f"seed={seed}"))
+    spec = read_spec(SPECS.find("loop"), (f"load.g1.paradigm={paradigm}", f"seed={seed}"))
     loads = []
     for name in ("c1", "g1", "s1"):
         lengths = np.full(10, spec.load[name].idle_ns(1))

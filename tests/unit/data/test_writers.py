@@ -17,7 +17,8 @@ from wblab.data.rates import dirtied_rates, load_rates
 from wblab.data.run import read_run
 from wblab.data.window import Window
 from wblab.data.writers import Writer, asks_who_dirties, writers
-from wblab.lab.specfile import find_spec, read_spec
+from wblab.lab.named import SPECS
+from wblab.lab.specfile import read_spec
 
 KIB = 1024
 DEVICES = {"slow": {"device": "98:0", "written_ns": 0}, "fast": {"device": "98:16", "written_ns": 0}}
@@ -26,7 +27,7 @@ DEVICES = {"slow": {"device": "98:0", "written_ns": 0}, "fast": {"device": "98:1
 @pytest.fixture
 def two_disks(tmp_path):
     """The run of which others have a picture, with mw1 on a second disk."""
-    base = read_spec(find_spec("base"))
+    base = read_spec(SPECS.find("base"))
     loads = {name: replace(base.load[name], disk="fast" if name == "mw1" else "") for name in BOUNDARIES}
     spec = replace(base, disk={"slow": base.disk["disk"], "fast": base.disk["disk"]}, load=loads)
     path = write_run_of(spec, tmp_path / "run", BOUNDARIES)

@@ -3,8 +3,9 @@
 import pytest
 
 from wblab.core.errors import InputError
-from wblab.explore.design import design_names, design_of, find_design, read_design
+from wblab.explore.design import design_of, read_design
 from wblab.explore.factors import Levels, Range
+from wblab.lab.named import DESIGNS
 
 LIMIT = {"key": "sysctl.vm.dirty_bytes", "low": "1MiB", "high": "32MiB", "scale": "log", "step": "4KiB"}
 
@@ -104,14 +105,14 @@ def test_what_is_wrong_is_said(given, said):
 
 
 def test_the_designs_of_the_lab_are_found_and_sound():
-    assert design_names()
-    for name in design_names():
-        read_design(find_design(name))
+    assert DESIGNS.names()
+    for name in DESIGNS.names():
+        read_design(DESIGNS.find(name))
 
 
 def test_a_design_that_is_none_is_named(tmp_path):
     with pytest.raises(InputError, match=r"no design 'writebck'.*writeback"):
-        find_design("writebck")
+        DESIGNS.find("writebck")
     (tmp_path / "bad.toml").write_text("runs = ")
     with pytest.raises(InputError, match="is not a TOML file"):
         read_design(tmp_path / "bad.toml")

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from wblab.core.errors import InputError
-from wblab.explore.design import design_of, find_design, read_design
+from wblab.explore.design import design_of, read_design
 from wblab.explore.plan import planned
 from wblab.explore.sample import sample
+from wblab.lab.named import DESIGNS
 from wblab.study.plan import from_json, to_json
 
 FACTORS = {
@@ -66,7 +67,7 @@ def test_what_cannot_run_is_said_with_its_row(given, said):
 
 def test_all_rows_of_the_labs_designs_can_be():
     for name in ("writeback",):
-        path = find_design(name)
+        path = DESIGNS.find(name)
         design = read_design(path)
         points = sample(design.head, len(design.factors))
         assert len(planned(design, points, path.parent).cells) == design.head.runs == 1024

@@ -5,8 +5,9 @@ import pytest
 from wblab.core.errors import InputError
 from wblab.host import check as module
 from wblab.host.check import check_run
+from wblab.lab.named import SPECS
 from wblab.lab.places import PRESETS
-from wblab.lab.specfile import preset_names, read_spec
+from wblab.lab.specfile import read_spec
 from wblab.lab.tools import tool_path
 
 BASE = read_spec(PRESETS / "base.toml")
@@ -19,7 +20,7 @@ def _tools(monkeypatch):
     monkeypatch.setattr(module, "tool_path", lambda name: f"/usr/sbin/{name}")
 
 
-@pytest.mark.parametrize("name", preset_names())
+@pytest.mark.parametrize("name", SPECS.names())
 def test_a_preset_can_run_here(name):
     check_run(read_spec(PRESETS / f"{name}.toml"))
 

@@ -17,8 +17,9 @@ from support.spoil import make_hostile
 from wblab import cli
 from wblab.core.check import check_spec
 from wblab.core.errors import WblabError
+from wblab.lab.named import SPECS
 from wblab.lab.printable import printable
-from wblab.lab.specfile import find_spec, read_spec
+from wblab.lab.specfile import read_spec
 
 LIMIT_S = 120  # of one case, that would be a hang: the slowest takes two
 QUICK, LONG, PARTS = 200, 10_000, 10
@@ -87,7 +88,7 @@ def run_verb(words: list[str]) -> int:
     if words[0] != "spec":
         return cli.main(words)
     try:  # what 'wblab run DIRECTORY' does before it looks for a kernel
-        check_spec(read_spec(find_spec(words[1])))
+        check_spec(read_spec(SPECS.find(words[1])))
     except WblabError as error:
         print(f"wblab: {printable(str(error))[:2000]}", file=sys.stderr)
         return error.exit_code

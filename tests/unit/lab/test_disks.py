@@ -4,18 +4,19 @@ import pytest
 
 from wblab.core.check import MODEL_KEYS, check_spec
 from wblab.core.errors import InputError
-from wblab.lab.disks import disk_names, disk_settings, doubts
-from wblab.lab.places import DISKS, PRESETS
+from wblab.lab.disks import disk_settings, doubts
+from wblab.lab.named import DISKS
+from wblab.lab.places import PRESETS
 from wblab.lab.specfile import read_spec
 
 MODEL = {"model", "write_bps", *MODEL_KEYS}
 
 
 def test_the_disks_that_people_have_are_there():
-    assert disk_names() == ["hdd", "nvme", "ram", "sd-card", "ssd", "usb-stick"]
+    assert DISKS.names() == ["hdd", "nvme", "ram", "sd-card", "ssd", "usb-stick"]
 
 
-@pytest.mark.parametrize("name", disk_names())
+@pytest.mark.parametrize("name", DISKS.names())
 @pytest.mark.parametrize("preset", ["base", "base-device"])
 def test_a_disk_makes_a_spec_that_can_run_and_leaves_nothing_of_the_model_before(preset, name):
     settings = disk_settings(name)
@@ -35,15 +36,15 @@ def test_each_of_several_disks_may_be_one():
     assert {name: disk.write_bps for name, disk in spec.disk.items()} == {"slow": 10_000_000, "fast": 1_500_000_000}
 
 
-@pytest.mark.parametrize("name", disk_names())
+@pytest.mark.parametrize("name", DISKS.names())
 def test_no_rate_is_without_a_source(name):
-    for line in (DISKS / f"{name}.toml").read_text().splitlines():
+    for line in (DISKS.folder / f"{name}.toml").read_text().splitlines():
         if re.match(r"(write_bps|read_bps|drain_bps) = \"", line) and name != "ram":
             assert "  # " in line
 
 
 def test_a_disk_that_is_none_is_named_with_those_that_are():
-    with pytest.raises(InputError, match=r"no disk 'usbstick' .did you mean 'usb-stick'.*give one of hdd, nvme"):
+    with pytest.raises(InputError, match=r"no disk 'usbstick' .did you mean 'usb-stick'.*give a TOML file or one of hdd, nvme"):
         disk_settings("usbstick")
     with pytest.raises(InputError, match=r"no disk '\.\./base'"):
         disk_settings("../base")
@@ -90,5 +91,5 @@ def test_a_model_that_explains_little_is_doubtful(tmp_path):
 
 
 def test_a_file_that_is_not_there_is_refused():
-    with pytest.raises(InputError, match=r"cannot read the disk 'none\.toml'"):
+    with pytest.raises(InputError, match=r"no disk 'none\.toml'"):
         disk_settings("slow=none.toml")

@@ -6,8 +6,9 @@ from wblab.core.errors import InputError
 from wblab.core.loads import Control, Offender
 from wblab.core.tables import to_table
 from wblab.lab.formats import RUN
+from wblab.lab.named import SPECS
 from wblab.lab.places import PRESETS
-from wblab.lab.specfile import find_spec, preset_names, read_spec, set_key
+from wblab.lab.specfile import read_spec, set_key
 
 
 @pytest.fixture
@@ -123,22 +124,22 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path):
 
 
 def test_a_spec_is_found_by_path_run_directory_or_preset(tmp_path, toml, record):
-    assert find_spec(str(toml)) == toml
-    assert find_spec(str(tmp_path)) == record
-    assert find_spec("base") == PRESETS / "base.toml"
-    assert "base" in preset_names()
+    assert SPECS.find(str(toml)) == toml
+    assert SPECS.find(str(tmp_path)) == record
+    assert SPECS.find("base") == PRESETS / "base.toml"
+    assert "base" in SPECS.names()
 
 
 @pytest.mark.parametrize("text", ["bsae", "no/such.toml", "x" * 5000, "a\0b", ""])
 def test_a_spec_that_is_not_there_is_named_with_what_is(text):
     with pytest.raises(InputError, match=r"(?s)^no spec .* or one of base, base-") as raised:
-        find_spec(text)
+        SPECS.find(text)
     assert repr(text) in str(raised.value)
 
 
 def test_the_nearest_preset_is_suggested():
     with pytest.raises(InputError, match="did you mean 'base'"):
-        find_spec("bsae.toml")
+        SPECS.find("bsae.toml")
 
 
 def test_a_sysctl_of_a_phase_has_a_name_with_dots():

@@ -4,11 +4,12 @@ import pytest
 
 from wblab.core.check import check_spec
 from wblab.core.errors import InputError
-from wblab.lab.specfile import find_spec, read_spec
+from wblab.lab.named import SPECS
+from wblab.lab.specfile import read_spec
 
 
 def of(*settings, preset="base"):
-    return read_spec(find_spec(preset), settings)
+    return read_spec(SPECS.find(preset), settings)
 
 
 @pytest.mark.parametrize(
@@ -60,7 +61,9 @@ def test_off_leaves_the_other_one():
 
 def test_both_in_one_file_stay_refused(tmp_path):
     text = (
-        find_spec("base").read_text().replace('"vm.dirty_ratio" = 20', '"vm.dirty_ratio" = 20\n"vm.dirty_bytes" = "8M"')
+        SPECS.find("base")
+        .read_text()
+        .replace('"vm.dirty_ratio" = 20', '"vm.dirty_ratio" = 20\n"vm.dirty_bytes" = "8M"')
     )
     (tmp_path / "both.toml").write_text(text)
     with pytest.raises(InputError, match=r"dirty_bytes and vm\.dirty_ratio exclude each other"):

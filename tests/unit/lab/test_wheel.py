@@ -12,8 +12,8 @@ from support.installed import Installed, install
 
 from wblab.host.bundle import bundle, sources_sha256
 from wblab.host.command import interpreter
+from wblab.lab.named import SPECS
 from wblab.lab.places import ROOT
-from wblab.lab.specfile import preset_names
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,7 @@ def test_it_is_not_the_checkout_that_runs(installed):
 
 def test_the_presets_and_matrices_are_there(installed):
     said = installed.run("wblab", "run", "nosuchpreset").stderr
-    assert all(name in said for name in preset_names())
+    assert all(name in said for name in SPECS.names())
     assert "remedies" in installed.run("wblab", "matrix", "nosuchmatrix").stderr
 
 

@@ -9,7 +9,8 @@ from support.runs import write_run_of
 from support.writetraces import WriteStory
 
 from wblab.data.run import Run, read_run
-from wblab.lab.specfile import find_spec, read_spec
+from wblab.lab.named import SPECS
+from wblab.lab.specfile import read_spec
 
 S1 = 7
 
@@ -19,7 +20,7 @@ def told(tmp_path: Path) -> Callable[[WriteStory, int], Run]:
     """Return what makes a run of one cycle that took so many ns."""
 
     def tell(story: WriteStory, end_ns: int) -> Run:
-        spec = read_spec(find_spec("layers"))
+        spec = read_spec(SPECS.find("layers"))
         spec = replace(spec, load={"s1": spec.load["s1"]})
         path = write_run_of(spec, tmp_path / "run", {"s1": [story.start_ns, story.start_ns + end_ns]})
         (path / "trace.dat").write_bytes(story.encode())

@@ -8,7 +8,8 @@ from support.runs import write_run_of
 from support.writetraces import FSYNC, WriteStory
 
 from wblab.data.run import read_run
-from wblab.lab.specfile import find_spec, read_spec
+from wblab.lab.named import SPECS
+from wblab.lab.specfile import read_spec
 from wblab.layers.requests import layers
 
 from .conftest import S1
@@ -44,7 +45,7 @@ def two_before() -> WriteStory:
     ],
 )
 def test_waiting_in_the_device_ends_with_a_place_there(tmp_path, depth, states):
-    story, spec = two_before(), read_spec(find_spec("layers"))
+    story, spec = two_before(), read_spec(SPECS.find("layers"))
     disks = {name: replace(disk, depth=depth) for name, disk in spec.disk.items()}
     spec = replace(spec, load={"s1": spec.load["s1"]}, disk=disks)
     path = write_run_of(spec, tmp_path / "run", {"s1": [story.start_ns, story.start_ns + 600]})

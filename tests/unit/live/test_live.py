@@ -21,7 +21,8 @@ from wblab.data.pauses import pause_report
 from wblab.data.run import guest_spec
 from wblab.data.window import around, whole
 from wblab.host.command import interpreter
-from wblab.lab.specfile import find_spec, read_spec
+from wblab.lab.named import SPECS
+from wblab.lab.specfile import read_spec
 from wblab.machine.tracefs import Instance
 from wblab.machine.undo import Undo
 from wblab.plot.timeline import title
@@ -67,7 +68,7 @@ def test_the_lab_s_analyses_read_it(live):
     assert [item.kind for item in report.loads] == ["control", "write", "multiwrite", "command"]
     assert report.loads[-1].longest_pause_s == 0  # that a command runs is no pause
     assert title(run).endswith(", live")
-    for refused in (lambda: guest_spec(run), lambda: read_spec(find_spec(str(run.path)))):
+    for refused in (lambda: guest_spec(run), lambda: read_spec(SPECS.find(str(run.path)))):
         with pytest.raises(InputError, match="wblab twin"):
             refused()
 

@@ -8,7 +8,8 @@ from matplotlib.patches import Rectangle
 
 from wblab.core.errors import InputError, WblabError
 from wblab.data.window import Window
-from wblab.lab.specfile import find_spec, read_spec
+from wblab.lab.named import SPECS
+from wblab.lab.specfile import read_spec
 from wblab.plot.artists import plot_pane
 from wblab.plot.colours import INNOCENT, OFFENDERS, PAUSE
 from wblab.plot.loadpanes import control_pane
@@ -189,5 +190,5 @@ def test_a_long_title_goes_on_in_another_line(run):
 
 
 def test_the_title_says_how_fast_what_a_disk_is_made_of_is(run):
-    spec = read_spec(find_spec("linear"))
+    spec = read_spec(SPECS.find("linear"))
     assert "line (no filesystem, linear, on a of 4 MiB/s and 50 us)" in title(replace(run, spec=spec))

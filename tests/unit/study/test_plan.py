@@ -4,9 +4,9 @@ import tomllib
 import pytest
 
 from wblab.core.errors import InputError
-from wblab.lab.specfile import preset_names
+from wblab.lab.named import MATRICES, SPECS
 from wblab.study.cells import run_name
-from wblab.study.plan import expand, find_matrix, from_json, matrix_names, read_matrix, to_json
+from wblab.study.plan import expand, from_json, read_matrix, to_json
 
 IDLE = {"load.l1.ioclass": "idle"}
 
@@ -139,20 +139,20 @@ def test_records_that_are_none(value):
         from_json(value)
 
 
-@pytest.mark.parametrize("name", matrix_names())
+@pytest.mark.parametrize("name", MATRICES.names())
 def test_matrices_that_come_with_the_lab(name):
-    path = find_matrix(name)
+    path = MATRICES.find(name)
     assert path.read_text().startswith("# ")
     matrix = read_matrix(path, built=["7.3", "6.12"])
     assert matrix.name == name
     assert len(matrix.cells) > 1
     assert {cell.spec.clock.mode for cell in matrix.cells} == ({"virtual", "real"} if name == "clocks" else {"virtual"})
-    assert tomllib.loads(path.read_text())["base"] in preset_names()
+    assert tomllib.loads(path.read_text())["base"] in SPECS.names()
 
 
 def test_files_that_cannot_be_read(tmp_path):
     with pytest.raises(InputError, match="mitigation"):
-        find_matrix("mitigatoin")
+        MATRICES.find("mitigatoin")
     (tmp_path / "bad.toml").write_text("a = = b")
     with pytest.raises(InputError, match=r"bad.toml.*is not a TOML file"):
         read_matrix(tmp_path / "bad.toml")

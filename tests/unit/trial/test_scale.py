@@ -2,14 +2,15 @@
 
 from dataclasses import replace
 
-from wblab.lab.specfile import find_spec, read_spec
+from wblab.lab.named import SPECS
+from wblab.lab.specfile import read_spec
 from wblab.trial.advice import Machine, Value, read_wisdom
 from wblab.trial.scale import background_bytes, guest_of, in_force, scalings, settings
 
 MIB = 1 << 20
 MACHINE = Machine(memory=16 << 30, write_bps=100 * MIB)
 GROUND = read_wisdom().ground["device"]
-SPEC = read_spec(find_spec("base-device"))  # 150 MiB, 1 MiB/s
+SPEC = read_spec(SPECS.find("base-device"))  # 150 MiB, 1 MiB/s
 
 
 def scaled(way, **value):
@@ -54,7 +55,7 @@ def test_times_and_shares_of_the_limit_stay():
 def test_mount_options_and_queues_are_of_all_disks():
     ground = read_wisdom().ground["two-disks"]
     value = Value(name="it", mount=("commit=30",), queue={"wbt_lat_usec": 75000})
-    assert settings(value, MACHINE, read_spec(find_spec("two-disks")), ground, "as it is") == {
+    assert settings(value, MACHINE, read_spec(SPECS.find("two-disks")), ground, "as it is") == {
         "disk.slow.mount_options": ["commit=30"],
         "disk.slow.queue.wbt_lat_usec": 75000,
         "disk.fast.mount_options": ["commit=30"],

@@ -10,7 +10,8 @@ from wblab.core.errors import InputError
 from wblab.data.run import Run, read_run
 from wblab.lab.captures import Capture, write_capture
 from wblab.lab.livespec import HostDisk, LiveSpec
-from wblab.lab.specfile import find_spec, read_spec
+from wblab.lab.named import SPECS
+from wblab.lab.specfile import read_spec
 from wblab.why.told import explanations
 
 from .conftest import MW1
@@ -22,7 +23,7 @@ START_NS = 1_000_000_000
 
 def live_run(tmp_path, captured: dict[tuple[int, int], Story], rounds_ms: list[int]) -> Run:
     """A live run of mw1 with captures of these spans, in ms."""
-    loads = {"mw1": read_spec(find_spec("base")).load["mw1"]}
+    loads = {"mw1": read_spec(SPECS.find("base")).load["mw1"]}
     spec = LiveSpec(name="live", memory=8 << 30, disk=HostDisk(filesystem="ext4"), load=loads)
     path = write_run_of(spec, tmp_path / "run", {"mw1": [START_NS + time * MS for time in rounds_ms]}, kind="live")
     for number, ((start_ms, end_ms), story) in enumerate(captured.items(), 1):
