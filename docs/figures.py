@@ -21,7 +21,8 @@ from wblab.lab.places import RESULTS
 from wblab.lab.tomlfile import read_toml
 from wblab.study.begin import described
 from wblab.study.cells import run_name
-from wblab.study.plan import Matrix, expand
+from wblab.study.designs.factorial import expand
+from wblab.study.plan import Plan
 from wblab.study.run import run_store
 from wblab.study.store import Store
 from wblab.study.table import run_rows
@@ -130,7 +131,7 @@ def _value(given: Mapping[str, Any], levels: Mapping[str, Any]) -> Value:
     return Value(**(wanted | {"loads": tuple(wanted["loads"])}))
 
 
-def _matrix(name: str, wanted: Iterable[Levels]) -> Matrix:
+def _matrix(name: str, wanted: Iterable[Levels]) -> Plan:
     """Return what is to run of a matrix, by its name: of the lab's, or of the list's own."""
     own = tomllib.loads(LIST.read_text())["matrices"]
     matrix = expand({"name": name} | (own.get(name) or read_toml(MATRICES.find(name), "matrix")), MATRICES.folder)

@@ -16,7 +16,7 @@ from wblab.lab.named import MATRICES, SPECS
 from wblab.lab.places import ROOT
 from wblab.lab.specfile import read_spec
 from wblab.notebook import RUN_VARIABLE, RUNS_VARIABLE
-from wblab.study.plan import read_matrix
+from wblab.study.designs.factorial import read_matrix
 
 pytestmark = pytest.mark.bench
 _SHORT = ("trace.events=[]", "load.l1.size=24MiB", "load.l1.wait=2s")

@@ -13,7 +13,7 @@ from wblab.lab.livespec import HostDisk, LiveSpec
 from wblab.lab.named import SPECS
 from wblab.lab.specfile import read_spec
 from wblab.live.request import INNOCENT
-from wblab.study.plan import expand
+from wblab.study.designs.factorial import expand
 from wblab.study.store import Store
 
 from .runs import MS, S, write_run_of
@@ -54,7 +54,7 @@ def matrix(directory: Path) -> None:
     table = {"name": "m", "base": base.name, "seeds": 2, "axes": {"disk.scheduler": ["none", "bfq"]}}
     kernels = {"": {"build_id": "a" * 64, "release": "7.3.0"}}
     store = Store.create(directory.parent / "made", expand(table, directory.parent), kernels)
-    for cell, seed in store.matrix.runs()[:3]:
+    for cell, seed in store.plan.runs()[:3]:
         times = {"c1": [0, 50 * MS, 100 * MS], "l1": [0, S, (1010 + seed) * MS, 1030 * MS]}
         spec = cell.with_seed(seed)
         write_run_of(spec, store.runs / spec.name, times)

@@ -152,7 +152,7 @@ def put_in_place(file: Path, random: Random, outside: Path) -> None:
 
 WRITTEN = (
     "timeline.png", "timeline.html", "trace.perfetto-trace", ".timeline.png.partial", ".trace.perfetto-trace.partial",
-    "table.parquet", ".table.parquet.partial", "noisy.parquet", "runs", ".work", "matrix.json", "report.html",
+    "table.parquet", ".table.parquet.partial", "noisy.parquet", "runs", ".work", "study.json", "report.html",
 )  # fmt: skip
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from support.specs import SPEC
-from wblab.study.plan import Matrix
+from wblab.study.plan import Plan
 from wblab.trial.advice import Wisdom
 from wblab.trial.measured import Measured
 
@@ -89,7 +89,7 @@ def small_trial(folder: Path, old: str = "", new: str = "") -> Path:
 
 def pretended(
     wisdom: Wisdom,
-    matrix: Matrix,
+    matrix: Plan,
     runs: Path,
     pauses: Mapping[Place, Sequence[float]],
     rates: Mapping[Place, Sequence[float]] | None = None,

@@ -85,7 +85,7 @@ def test_on_this_machine_runs_are_what_single_runs_are(lab, write_matrix, start)
     code, directory, errors = finished(start(write_matrix(SCHEDULERS)))
     assert (code, errors) == (0, "")
     assert runs(lab) == ALL
-    assert {path.name for path in directory.iterdir()} == {"matrix.json", "runs", "table.parquet"}
+    assert {path.name for path in directory.iterdir()} == {"runs", "study.json", "table.parquet"}
     assert set(pd.read_parquet(directory / "table.parquet")["run"]) == ALL
     single = lab.run(str(directory / "runs" / "1-bfq-s2" / "experiment.json"))
     for file in single.path.glob("load.*.npy"):
@@ -169,7 +169,7 @@ def test_killed_and_resumed(lab, write_matrix, start):
     assert (code, errors) == (0, "")
     assert done.items() <= {path.name: path.stat().st_ino for path in (directory / "runs").iterdir()}.items()
     assert runs(lab) == set(pd.read_parquet(directory / "table.parquet")["run"]) == ALL
-    assert {path.name for path in directory.iterdir()} == {"matrix.json", "runs", "table.parquet"}
+    assert {path.name for path in directory.iterdir()} == {"runs", "study.json", "table.parquet"}
 
 
 def test_a_cell_that_fails_is_reported(lab, write_matrix, start):

@@ -22,7 +22,7 @@ from wblab.lab.formats import DESIGN, TABLE
 from wblab.lab.named import MATRICES
 from wblab.lab.places import ROOT
 from wblab.notebook import RUN_VARIABLE, RUNS_VARIABLE
-from wblab.study.plan import read_matrix
+from wblab.study.designs.factorial import read_matrix
 from wblab.study.store import Store
 from wblab.study.table import results_table
 

@@ -15,7 +15,7 @@ from wblab.core.check import check_spec
 from wblab.core.errors import InputError
 from wblab.core.spec import Spec
 from wblab.study.cells import Cell
-from wblab.study.plan import Matrix
+from wblab.study.plan import Plan
 from wblab.twin.machine import Machine
 from wblab.twin.scale import Twin, factor_of, twin_of
 
@@ -25,7 +25,6 @@ NAME = "advice"
 _LARGEST_GUEST_BYTES, _MOST_WRITTEN_BYTES = 2 << 30, 192 << 20
 _FINE_BYTES, _COARSE_BYTES = 1 << 20, 256 << 10  # of what may be dirty in the twin: wanted, and still tried
 _PAGE_BYTES = 4096
-_CONTROL_BOUND_NS, _REPEATS = 50_000_000, 2  # of runs in real time, of which there are none
 _MOST_NAME = 40
 
 
@@ -65,7 +64,7 @@ class Planned:
     pairs: what may be tried besides, afterwards.
     """
 
-    matrix: Matrix
+    plan: Plan
     candidates: tuple[Candidate, ...]
     pairs: tuple[Option, ...]
     twin: Twin
@@ -108,7 +107,7 @@ def plan(now: Machine, site: Site, remedies: Mapping[str, Remedy], seeds: Sequen
     options = [_option(now, state, f"{number:0{digits}}", factor, kernel) for number, state in enumerate(states)]
     alone = [option for option in options if not option.of]
     return Planned(
-        Matrix(NAME, tuple(seeds), tuple(option.cell for option in alone), _CONTROL_BOUND_NS, _REPEATS),
+        Plan(NAME, tuple(seeds), tuple(option.cell for option in alone), kind="advise"),
         tuple(option.candidate for option in alone),
         tuple(option for option in options if option.of),
         twin_of(now, NAME, factor),

@@ -73,7 +73,7 @@ def advice_in(store: Store) -> Advice:
     Raises InputError for another matrix's, and where the disk is another.
     """
     advice = read_advice(store.path)
-    cells = {cell.name for cell in store.matrix.cells}
+    cells = {cell.name for cell in store.plan.cells}
     second = (option.candidate for option in advice.pairs if option.candidate.cell in cells)
     tried = (*advice.candidates, *second)
     if cells != {item.cell for item in tried}:

@@ -111,10 +111,10 @@ def _live(advice: Advice) -> Run | None:
 
 def _runs(store: Store) -> dict[str, dict[int, Run]]:
     """Return the runs that are there, by remedy and seed."""
-    names = {item: cell for cell in store.matrix.cells for item in cell.levels.values()}
+    names = {item: cell for cell in store.plan.cells for item in cell.levels.values()}
     found: dict[str, dict[int, Run]] = {}
     for name, cell in names.items():
-        each = {seed: _run(store, cell, seed) for seed in store.matrix.seeds}
+        each = {seed: _run(store, cell, seed) for seed in store.plan.seeds}
         if there := {seed: run for seed, run in each.items() if run}:
             found[str(name)] = there
     return found

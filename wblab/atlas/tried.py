@@ -15,9 +15,9 @@ from wblab.host.bundle import program_sha256
 from wblab.host.command import interpreter
 from wblab.host.request import ready
 from wblab.kernels import Kernel, Shelf
-from wblab.lab.formats import EXPERIMENT, PLAN, REPORT, RUNS, TRIED
+from wblab.lab.formats import EXPERIMENT, REPORT, RUNS, STUDY_FILE, TRIED
 from wblab.lab.results import STAGED
-from wblab.study.plan import Matrix
+from wblab.study.plan import Plan
 from wblab.study.store import Store
 from wblab.trial.advice import DEFAULT, WISDOM, Advice, Ground, Promise, Value, Wisdom, read_wisdom
 from wblab.trial.asked import ASKED
@@ -43,7 +43,7 @@ class Tryable:
     square: Square
     kernel: Kernel
     wisdom: Wisdom
-    matrix: Matrix
+    plan: Plan
     unfit: Unfit
     made_of: str
 
@@ -51,11 +51,11 @@ class Tryable:
         """Make the runs that are missing, and the report: see Plan. One that fails is an answer too."""
         if not self.wisdom.ground:
             return rows_of([], self.wisdom, self.unfit)
-        if (directory / PLAN).is_file():
+        if (directory / STUDY_FILE).is_file():
             store = Store.open(directory)
         else:
             kernels = {self.square.series: self.kernel.describe()}
-            store = Store.begin(directory, self.matrix, kernels, {TRIED: WISDOM.read_bytes()})
+            store = Store.begin(directory, self.plan, kernels, {TRIED: WISDOM.read_bytes()})
         with store.held():
             for failed in store.runs.glob(f"{STAGED}*"):
                 shutil.rmtree(failed)
@@ -94,7 +94,7 @@ def rows_of(found: Sequence[Found], wisdom: Wisdom, unfit: Unfit) -> list[Row]:
     ]
 
 
-def _fit(matrix: Matrix, shelf: Shelf) -> tuple[Matrix, Unfit]:
+def _fit(matrix: Plan, shelf: Shelf) -> tuple[Plan, Unfit]:
     """Return what of a matrix can be run, and why the rest cannot. Where the default cannot, nothing can."""
     cells, unfit = [], {}
     for cell in matrix.cells:

@@ -99,7 +99,7 @@ def _run_rounds(store: "Store", client: "Client | None", jobs: int | None) -> "R
         return found
     print(printable(second(options)), file=sys.stderr)
     store.add([option.cell for option in options])
-    wanted = {run_name(option.cell, seed) for option in options for seed in store.matrix.seeds}
+    wanted = {run_name(option.cell, seed) for option in options for seed in store.plan.seeds}
     print_failures(store, failed(run_store(store, client, jobs, wanted)))
     return result_of(store, advice_in(store))
 
@@ -115,7 +115,7 @@ def _change(arguments: argparse.Namespace) -> None:
         lines = undo() or ["nothing was set: nothing is undone"]
         print(json.dumps({"undone": lines}, indent=2) if arguments.json else "\n".join(map(printable, lines)))
         return
-    advice = advice_in(Store.open(_found(arguments)))
+    advice = advice_in(Store.open(_found(arguments), "advise"))
     candidate = advice.candidate(arguments.apply)
     check_remedy(candidate)
     undone, applied = apply(candidate, advice)
@@ -156,7 +156,7 @@ def _planned(arguments: argparse.Namespace, shelf: "Shelf") -> "Planned":
         print(printable(f"wblab: the disk below {question.site.directory!r} is measured: {said}"), file=sys.stderr)
     with bar("disk") as report:
         planned, advice = begin(question, results(arguments), report)
-    return Planned(planned.matrix, described(planned.matrix, shelf), beside=packed(advice))
+    return Planned(planned.plan, described(planned.plan, shelf), beside=packed(advice))
 
 
 def _resumed(arguments: argparse.Namespace, shelf: "Shelf") -> "Planned":
@@ -169,14 +169,14 @@ def _resumed(arguments: argparse.Namespace, shelf: "Shelf") -> "Planned":
     for option in ("dir", "disk", "like"):
         if getattr(arguments, option):
             raise InputError(f"--{option}: an advice is resumed as it was begun: leave it out")
-    store = Store.open(_found(arguments))
+    store = Store.open(_found(arguments), "advise")
     advice_in(store)  # one of somebody else is refused before anything runs
     if arguments.kernel and full_name(arguments.kernel) not in store.kernels:
         raise InputError(
             f"--kernel: {store.path} was begun with {', '.join(store.kernels) or 'the default'}: leave it out"
         )
     check_kernels(store, shelf)
-    return Planned(store.matrix, store.kernels, store)
+    return Planned(store.plan, store.kernels, store)
 
 
 def _found(arguments: argparse.Namespace) -> Path:

@@ -50,7 +50,7 @@ def _explore(arguments: argparse.Namespace) -> None:
         _repeat(arguments, directory)
         return
     if directory and not arguments.resume:
-        _tell(Store.open(directory), None, arguments)
+        _tell(Store.open(directory, "explore"), None, arguments)
         return
     shelf = built_kernels(*arguments.kernel)
     plan = _planned(arguments, shelf, directory)
@@ -83,10 +83,10 @@ def _planned(arguments: argparse.Namespace, shelf: "Shelf", directory: Path | No
 
     if directory:
         read_record(directory)
-        store = Store.open(directory)
-        with_kernel(store.matrix, arguments.kernel, begun=True)
+        store = Store.open(directory, "explore")
+        with_kernel(store.plan, arguments.kernel, begun=True)
         check_kernels(store, shelf)
-        return Planned(store.matrix, store.kernels, store)
+        return Planned(store.plan, store.kernels, store)
     path = DESIGNS.find(arguments.design)
     design = read_design(path)
     try:
@@ -105,11 +105,11 @@ def _repeat(arguments: argparse.Namespace, directory: Path) -> None:
     from wblab.study.cells import run_name
     from wblab.study.store import Store
 
-    store = Store.open(directory)
-    with_kernel(store.matrix, arguments.kernel, begun=True)
-    if arguments.row >= len(store.matrix.cells):
-        raise InputError(f"--row {arguments.row}: {directory} has the rows 0 to {len(store.matrix.cells) - 1}")
-    run = store.runs / run_name(store.matrix.cells[arguments.row], store.matrix.seeds[0])
+    store = Store.open(directory, "explore")
+    with_kernel(store.plan, arguments.kernel, begun=True)
+    if arguments.row >= len(store.plan.cells):
+        raise InputError(f"--row {arguments.row}: {directory} has the rows 0 to {len(store.plan.cells) - 1}")
+    run = store.runs / run_name(store.plan.cells[arguments.row], store.plan.seeds[0])
     if not run.is_dir():
         raise InputError(f"--row {arguments.row}: it has not run yet: wblab explore --resume {directory}")
     repeat(run, results(arguments), built_kernels(*arguments.kernel), as_json=arguments.json)
@@ -125,16 +125,16 @@ def _tell(store: "Store", tally: "Tally | None", arguments: argparse.Namespace) 
     from wblab.report.explorationtext import summary
     from wblab.sensitivity.analysis import analyse
 
-    found = observed(store.path, store.matrix.cells[0].spec)
+    found = observed(store.path, store.plan.cells[0].spec)
     analysis = analyse(found, seed=arguments.resampling_seed)
     page = store.path / EXPLORED
     try:
         write_json(store.path / ANALYSED, analysis.to_json())
         with replace_file(page) as file:
-            file.write(exploration_page(analysis, found, store.matrix.name).encode())
+            file.write(exploration_page(analysis, found, store.plan.name).encode())
     except OSError as error:
         raise WblabError(f"cannot write into {store.path}: {error.strerror or error}") from None
-    failures, runs = failed(tally) if tally else [], len(store.matrix.runs())
+    failures, runs = failed(tally) if tally else [], len(store.plan.runs())
     if arguments.json:
         made = tally.done if tally else 0
         about = {"directory": str(store.path), "page": str(page), "runs": runs, "made_now": made, "failures": failures}

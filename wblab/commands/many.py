@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from wblab.kernels import Shelf
     from wblab.study.begin import Kernels
-    from wblab.study.plan import Matrix
+    from wblab.study.plan import Plan
     from wblab.study.run import Tally
     from wblab.study.store import Store
 
@@ -31,7 +31,7 @@ class Planned:
     beside: what a new one has besides, by the files' names.
     """
 
-    matrix: "Matrix"
+    plan: "Plan"
     kernels: "Kernels"
     store: "Store | None" = None
     beside: Mapping[str, bytes] = field(default_factory=dict)
@@ -40,7 +40,7 @@ class Planned:
         """Return the directory. Raises InputError where it cannot be made."""
         from wblab.study.store import Store
 
-        return self.store or Store.create(results, self.matrix, self.kernels, self.beside)
+        return self.store or Store.create(results, self.plan, self.kernels, self.beside)
 
 
 @contextmanager
@@ -56,11 +56,11 @@ def begun(
     from wblab.study.cluster import check_workers, remote
 
     here = not arguments.cluster
-    print_notes(requests(plan.matrix, shelf, here=here), here=here)
+    print_notes(requests(plan.plan, shelf, here=here), here=here)
     with ExitStack() as stack:
         client = None if here else stack.enter_context(remote(arguments.cluster))
         if client is not None:
-            check_workers(client, orders(plan.matrix, plan.kernels))
+            check_workers(client, orders(plan.plan, plan.kernels))
         store = plan.opened(results(arguments))
         stack.enter_context(store.held())
         try:

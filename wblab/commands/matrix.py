@@ -46,7 +46,8 @@ def _planned(arguments: argparse.Namespace, shelf: "Shelf") -> "Planned":
     from wblab.kernels import list_kernels
     from wblab.lab.named import MATRICES
     from wblab.study.begin import check_kernels, described, with_kernel
-    from wblab.study.plan import MAX_RUNS, read_matrix
+    from wblab.study.designs.factorial import read_matrix
+    from wblab.study.plan import MAX_RUNS
     from wblab.study.store import Store
 
     if (arguments.spec is None) == (arguments.resume is None):
@@ -54,10 +55,10 @@ def _planned(arguments: argparse.Namespace, shelf: "Shelf") -> "Planned":
     if arguments.resume:
         if arguments.seeds is not None:
             raise InputError("--seeds: a matrix is resumed with the seeds that it was begun with")
-        store = Store.open(named(arguments))
-        with_kernel(store.matrix, arguments.kernel, begun=True)
+        store = Store.open(named(arguments), "matrix")
+        with_kernel(store.plan, arguments.kernel, begun=True)
         check_kernels(store, shelf)
-        return Planned(store.matrix, store.kernels, store)
+        return Planned(store.plan, store.kernels, store)
     if (arguments.seeds or 0) > MAX_RUNS:
         raise InputError(f"--seeds: {arguments.seeds} is not between 1 and {MAX_RUNS}")
     built = [listed.series for listed in list_kernels() if listed.kernel]
@@ -69,7 +70,7 @@ def _planned(arguments: argparse.Namespace, shelf: "Shelf") -> "Planned":
 def _print(store: "Store", tally: "Tally", as_json: bool) -> None:
     from wblab.commands.many import failed, print_failures
 
-    total, failures = len(store.matrix.runs()), failed(tally)
+    total, failures = len(store.plan.runs()), failed(tally)
     if as_json:
         counts = {"runs": total, "done": total - len(failures), "made_now": tally.done, "repeated": tally.repeated}
         print(json.dumps({"directory": str(store.path), **counts, "failures": failures}, indent=2))

@@ -93,12 +93,12 @@ def _planned(arguments: argparse.Namespace, shelf: "Shelf") -> "tuple[Planned, W
         return Planned(matrix, described(matrix, shelf), beside=tried), wisdom
     if any((arguments.numbers, arguments.file, arguments.seeds)):  # a path of a kernel is given again: it may be run
         raise InputError("--resume: a trial is resumed as it was begun: leave out all else that says what to try")
-    store = Store.open(named(arguments))
+    store = Store.open(named(arguments), "trial")
     check_kernels(store, shelf)
     wisdom = read_wisdom(store.path / TRIED)
-    keys = {cell.levels.get(ADVICE) for cell in store.matrix.cells}
+    keys = {cell.levels.get(ADVICE) for cell in store.plan.cells}
     numbers = sorted({advice.number for key, (advice, _) in wisdom.values().items() if key in keys})
-    return Planned(store.matrix, store.kernels, store), wisdom.only(numbers)
+    return Planned(store.plan, store.kernels, store), wisdom.only(numbers)
 
 
 def _print_list(wisdom: "Wisdom", as_json: bool) -> None:

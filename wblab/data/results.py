@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import re
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,20 +19,32 @@ from wblab.lab.formats import (
     DESIGN,
     EXPERIMENT,
     LIVE,
-    PLAN,
+    MATRIX_FILE,
     RUNS,
     SQUARE_ROWS,
+    STUDY_FILE,
     TRIED,
     VERDICTS,
 )
 from wblab.lab.results import STAGED
 
-# What a study is, by the first of these files that lies in its directory.
+# What a study is called, by the kind that its study.json begins with.
+_KINDS = {
+    "matrix": "matrix",
+    "explore": "exploration",
+    "trial": "trial",
+    "advise": "advice",
+    "verify": "verification",
+    "twin": "twin",
+}
+_KIND = re.compile(rb'"kind": "(\w+)"')
+_HEAD_BYTES = 1 << 12  # of a file that may have many cells
+# What another is, by the first of these files that lies in its directory.
 _STUDIES = {
     ADVICE_FILE: "advice",
     DESIGN: "exploration",
     TRIED: "trial",
-    PLAN: "matrix",
+    MATRIX_FILE: "matrix",
     BISECTION_RECORD: "bisection",
     VERDICTS: "verification",
     SQUARE_ROWS: "square of an atlas",
@@ -74,13 +87,22 @@ def entries(results: Path) -> list[Entry]:
 
 
 def _entry(path: Path) -> Entry | None:
-    study = next((what for name, what in _STUDIES.items() if (path / name).is_file()), "")
     try:
+        study = _study_of(path)
         if study:
             return _study(path, study)
         return _run(path) if (path / EXPERIMENT).is_file() else None
     except OSError:  # it was removed meanwhile, or is somebody else's
         return None
+
+
+def _study_of(path: Path) -> str:
+    """Return what study a directory is; empty for none. Raises OSError."""
+    if (path / STUDY_FILE).is_file():
+        with (path / STUDY_FILE).open("rb") as file:
+            kind = _KIND.search(file.read(_HEAD_BYTES))
+        return _KINDS.get(kind[1].decode(), "study") if kind else "study"
+    return next((what for name, what in _STUDIES.items() if (path / name).is_file()), "")
 
 
 def _run(path: Path) -> Entry:

@@ -16,10 +16,10 @@ from wblab.explore.responses import check_responses
 from wblab.explore.sample import Points
 from wblab.lab.specfile import is_record, set_key
 from wblab.study.cells import Cell, check_keys, find_base, make_cell, start_table
-from wblab.study.plan import Matrix
+from wblab.study.plan import Plan
 
 
-def planned(design: Design, points: Points, folder: Path) -> Matrix:
+def planned(design: Design, points: Points, folder: Path) -> Plan:
     """Return the matrix whose cells are the rows of a sample, in its order; the base may be a path from `folder`.
 
     points: float64 of shape (rows, factors + 1). Raises InputError for the first row that cannot run.
@@ -37,7 +37,7 @@ def planned(design: Design, points: Points, folder: Path) -> Matrix:
         except InputError as error:
             raise InputError(f"row {number}: {error}") from None
     check_responses(design.responses, cells[0].spec, METRICS)
-    return Matrix(design.head.name, design.head.seeds, tuple(cells), control_bound_ns=50_000_000, repeats=2)
+    return Plan(design.head.name, design.head.seeds, tuple(cells), kind="explore")
 
 
 def _cell(

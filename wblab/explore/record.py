@@ -2,7 +2,7 @@
 
 exp/<date>_<name>/
 design.json    format; factors with what their levels are called; responses; the sample, a row of numbers a run
-matrix.json, runs/, table.parquet    as of any matrix: see wblab.study.store
+study.json, runs/, table.parquet    as of any matrix: see wblab.study.store
 """
 
 import json

@@ -14,9 +14,10 @@ from wblab.core.files import MOST_JSON_BYTES, read_json, replace_file
 
 # A run directory, beside what the guest leaves: the record, and of a run on a machine itself what its command printed.
 EXPERIMENT, CONSOLE, CONFIG, COMMAND_LOG = "experiment.json", "console.log", "kernel.config", "command.log"
-# The directory of a matrix, or of a bisection, has the run directories in RUNS.
+# The directory of a study, or of a bisection, has the run directories in RUNS.
 RUNS = "runs"
-PLAN, TABLE, NOISY = "matrix.json", "table.parquet", "noisy.parquet"
+STUDY_FILE, TABLE, NOISY = "study.json", "table.parquet", "noisy.parquet"
+MATRIX_FILE = "matrix.json"  # what STUDY_FILE was in directories of format 1
 NOISY_MARK = ".noisy"  # in the name of a matrix's run
 COLUMNS = ("run", "load", "kind", "metric", "value")  # of the table, beside the axes, cell and seed
 BISECTION_RECORD, BISECTION_LOG = "bisect.json", "git-bisect.log"
@@ -68,7 +69,10 @@ class Format:
 
 RUN = Format("a run directory", 1, (UML, LIVE))
 CAPTURE = Format("a run directory", 1, ("capture",), silent=True)
-MATRIX = Format("a matrix directory", 1, ("matrix",), most_bytes=512 << 20)  # 100,000 cells, each with its spec
+# The kinds of study, each by the verb that makes it and goes on with it.
+STUDIES = ("matrix", "explore", "trial", "advise", "verify", "twin")
+STUDY = Format("the directory of a study", 2, STUDIES, most_bytes=512 << 20)  # 100,000 cells, each with its spec
+MATRIX = Format("the directory of a matrix", 1, ("matrix",), most_bytes=512 << 20)  # what a study was in format 1
 EXPLORATION = Format("the directory of an exploration", 1, ("explore",), most_bytes=256 << 20)
 ADVICE = Format("the directory of an advice", 1, ("advise",), most_bytes=64 << 20)  # what could be tried, with its spec
 BISECTION = Format("the directory of a bisection", 1, ("bisect",))

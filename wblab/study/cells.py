@@ -12,6 +12,7 @@ from typing import Any
 from wblab.core.check import check_name, check_spec
 from wblab.core.errors import InputError
 from wblab.core.spec import Spec
+from wblab.core.tables import from_table, to_table
 from wblab.lab.formats import COLUMNS
 from wblab.lab.named import SPECS
 from wblab.lab.specfile import read_table, set_key, spec_of
@@ -23,15 +24,34 @@ _OWN_KEYS = {"name": "the matrix names its runs", "seed": "give seeds"}
 
 @dataclass(frozen=True)
 class Cell:
-    """One combination of levels, by axis; `spec` is complete but for the seed."""
+    """One combination of levels, by axis; `spec` is complete but for the seed.
+
+    most_seeds: a cell whose runs take long has no more of them; 0, all. may_lose: its trace may lose events, which else
+    fails a run.
+    """
 
     name: str
     levels: dict[str, Label]
     spec: Spec
+    most_seeds: int = 0
+    may_lose: bool = False
 
     def with_seed(self, seed: int) -> Spec:
         """Return what one run of the cell runs; it is named after both."""
         return replace(self.spec, seed=seed, name=run_name(self, seed))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as a JSON object."""
+        content: dict[str, Any] = {"name": self.name, "levels": self.levels, "spec": to_table(self.spec)}
+        further = {"most_seeds": self.most_seeds, "may_lose": self.may_lose}
+        return content | {key: value for key, value in further.items() if value}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> "Cell":
+        """Return what `to_json` has written. Raises InputError, KeyError, TypeError, ValueError."""
+        spec = from_table(Spec, value["spec"], exact=True)
+        most, loses = int(value.get("most_seeds", 0)), value.get("may_lose", False) is True
+        return cls(str(value["name"]), dict(value["levels"]), spec, most, loses)
 
     def __str__(self) -> str:
         return ", ".join(f"{axis} {level}" for axis, level in self.levels.items()) or self.name

@@ -100,11 +100,11 @@ class Runner:
     def _hand_out(self, slots: int) -> None:
         while self._waiting and len(self._out) < _AHEAD * slots:
             attempt = self._waiting.popleft()
-            spec, matrix = attempt.cell.with_seed(attempt.seed), self._store.matrix
+            spec, plan = attempt.cell.with_seed(attempt.seed), self._store.plan
             build_id = str(self._store.kernels[spec.kernel]["build_id"])
             key = f"wblab-{self._token}-{spec.name}-{attempt.number}"
             self._out[key] = attempt
-            self._workers.give(key, work.Order(to_table(spec), build_id, work.own_program(), matrix.metrics))
+            self._workers.give(key, work.Order(to_table(spec), build_id, work.own_program(), plan.metrics))
 
     def _take_in(self, attempt: Attempt, result: work.Result) -> None:
         failure = result.failure or self._keep(attempt, result)
@@ -126,7 +126,7 @@ class Runner:
             self.tally.done += 1
             return ""
         self._store.done(attempt.cell, attempt.seed, kept, noisy=True, rows=result.rows)
-        if attempt.number <= self._store.matrix.repeats:
+        if attempt.number <= self._store.plan.repeats:
             self.tally.repeated += 1
             self._waiting.append(Attempt(attempt.cell, attempt.seed, attempt.number + 1))
             return ""
@@ -141,7 +141,7 @@ class Runner:
         from wblab.data.run import read_run
 
         stall_s = control_stall_s(read_run(kept))
-        return stall_s if stall_s * NS_PER_S > self._store.matrix.control_bound_ns else None
+        return stall_s if stall_s * NS_PER_S > self._store.plan.control_bound_ns else None
 
 
 def run_missing(store: Store, workers: Workers, report: Report, wanted: Collection[str] | None = None) -> Tally:
@@ -165,4 +165,4 @@ def run_store(
         else:
             count = min(jobs or processors(), len(store.missing(wanted)))
             workers = stack.enter_context(forked(count, store.room(), store.kernels))
-        return run_missing(store, workers, stack.enter_context(bar(store.matrix.name)), wanted)  # it has a thread
+        return run_missing(store, workers, stack.enter_context(bar(store.plan.name)), wanted)  # it has a thread

@@ -1,8 +1,8 @@
-"""The directory of a matrix: what is to run, what ran, and the table of results.
+"""The directory of a study: what is to run, what ran, and the table of results.
 
     exp/<date>_<name>/
-      matrix.json     format; when it began; all cells with their specs; seeds; the kernels, by what cells call them;
-                      cells can be added to it
+      study.json      format and kind; when it began; all cells with their specs; seeds; the kernels, by what cells call
+                      them; what its kind needs to go on. Cells can be added to it
       runs/           <cell>-s<seed>, an ordinary run directory each
                       <cell>-s<seed>.noisy   where its control load stalled: it measured the host (real time only)
                       _<cell>-s<seed>        where it failed, with the reason; -2, -3 … if again
@@ -10,7 +10,7 @@
       noisy.parquet   the same of the noisy ones, if there are any
 
 A run is done when its directory is there under its own name: it gets that name when it is complete. Nothing else
-is to be remembered, so a matrix can be interrupted at any moment.
+is to be remembered, so a study can be interrupted at any moment.
 """
 
 import fcntl
@@ -30,21 +30,26 @@ from wblab.core.errors import InputError, WblabError
 from wblab.core.files import replace_file
 from wblab.core.tables import to_table
 from wblab.lab.formats import (
+    ADVICE_FILE,
+    DESIGN,
     EXPERIMENT,
     MATRIX,
+    MATRIX_FILE,
     NOISY,
     NOISY_MARK,
-    PLAN,
     RUN,
     RUNS,
+    STUDY,
+    STUDY_FILE,
     TABLE,
+    TRIED,
     UML,
     now,
     write_json,
 )
 from wblab.lab.results import STAGED, commit, stage
 from wblab.study.cells import Cell, run_name
-from wblab.study.plan import Matrix, from_json, to_json
+from wblab.study.plan import Kind, Plan
 from wblab.study.table import Part, results_table, run_rows
 
 if TYPE_CHECKING:
@@ -54,11 +59,11 @@ _PARTIAL, _WORK = ".partial-", ".work-"
 
 
 class Store:
-    """One matrix directory. Only one process at a time writes to it: see `held`."""
+    """The directory of one study. Only one process at a time writes to it: see `held`."""
 
-    def __init__(self, path: Path, matrix: Matrix, kernels: Mapping[str, Mapping[str, Any]]) -> None:
+    def __init__(self, path: Path, plan: Plan, kernels: Mapping[str, Mapping[str, Any]]) -> None:
         self.path = path
-        self.matrix = matrix
+        self.plan = plan
         self.kernels = dict(kernels)
         self._rows: dict[str, list[Row]] = {}  # of runs whose metrics are known, by their directories' names
 
@@ -66,44 +71,47 @@ class Store:
     def create(
         cls,
         results: Path,
-        matrix: Matrix,
+        plan: Plan,
         kernels: Mapping[str, Mapping[str, Any]],
         beside: Mapping[str, bytes] = MappingProxyType({}),
     ) -> "Store":
-        """Make a new matrix directory, with further files by their names. Raises InputError where there can be none."""
+        """Make a new directory, with further files by their names. Raises InputError where there can be none."""
         try:
-            staged = cls.begin(stage(results, matrix.name), matrix, kernels, beside)
-            return cls(commit(staged.path), matrix, kernels)
+            staged = cls.begin(stage(results, plan.name), plan, kernels, beside)
+            return cls(commit(staged.path), plan, kernels)
         except OSError as error:
             raise InputError(
-                f"cannot make a directory for the matrix in {str(results)!r}: {error.strerror or error}"
+                f"cannot make a directory for the study in {str(results)!r}: {error.strerror or error}"
             ) from None
 
     @classmethod
     def begin(
         cls,
         path: Path,
-        matrix: Matrix,
+        plan: Plan,
         kernels: Mapping[str, Mapping[str, Any]],
         beside: Mapping[str, bytes] = MappingProxyType({}),
     ) -> "Store":
-        """Make a matrix directory of one that is there, with further files by their names. Raises OSError."""
+        """Make the directory of a study of one that is there, with further files by their names. Raises OSError."""
         (path / RUNS).mkdir(exist_ok=True)
         for name, text in beside.items():
             (path / name).write_bytes(text)
-        content = MATRIX.head() | {"start": now(), "kernels": dict(kernels)}
-        write_json(path / PLAN, content | to_json(matrix))
-        return cls(path, matrix, kernels)
+        content = STUDY.head(plan.kind) | {"start": now(), "kernels": dict(kernels)}
+        write_json(path / STUDY_FILE, content | plan.to_json())
+        return cls(path, plan, kernels)
 
     @classmethod
-    def open(cls, path: Path) -> "Store":
-        """Return the store in a matrix directory. Raises InputError where there is none."""
-        value = MATRIX.read(path / PLAN)
+    def open(cls, path: Path, kind: Kind | None = None) -> "Store":
+        """Return the store in a directory, of this kind if one is given. Raises InputError where there is none."""
+        value = _content(path)
         try:
-            matrix = from_json(value)
-            return cls(path, matrix, _kernels(value.get("kernels"), matrix))
+            plan = Plan.from_json(value)
+            store = cls(path, plan, _kernels(value.get("kernels"), plan))
         except InputError as error:
-            raise InputError(f"{path / PLAN}: {error}") from None
+            raise InputError(f"{path / STUDY_FILE}: {error}") from None
+        if kind and plan.kind != kind:
+            raise InputError(f"{path} was made by wblab {plan.kind}: wblab {plan.kind} --resume {path}")
+        return store
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -112,7 +120,7 @@ class Store:
         Raises InputError where another holds it, and where runs would go elsewhere.
         """
         if self.runs.is_symlink() or not self.runs.is_dir():
-            raise InputError(f"{self.runs} is no directory of runs: was the matrix copied without it?")
+            raise InputError(f"{self.runs} is no directory of runs: was the study copied without it?")
         descriptor = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY)
         try:
             try:
@@ -127,13 +135,14 @@ class Store:
 
     def add(self, cells: Sequence[Cell]) -> None:
         """Have further cells run as well. Raises InputError for what can be no cells of it, WblabError."""
-        content = MATRIX.read(self.path / PLAN) | to_json(replace(self.matrix, cells=(*self.matrix.cells, *cells)))
-        matrix = from_json(content)
+        further = replace(self.plan, cells=(*self.plan.cells, *cells))
+        content = _content(self.path) | STUDY.head(further.kind) | further.to_json()
+        plan = Plan.from_json(content)
         try:
-            write_json(self.path / PLAN, content)
+            write_json(self.path / STUDY_FILE, content)
         except OSError as error:
-            raise WblabError(f"cannot write {self.path / PLAN}: {error.strerror or error}") from None
-        self.matrix = matrix
+            raise WblabError(f"cannot write {self.path / STUDY_FILE}: {error.strerror or error}") from None
+        self.plan = plan
 
     @property
     def runs(self) -> Path:
@@ -142,7 +151,7 @@ class Store:
 
     def missing(self, wanted: Collection[str] | None = None) -> list[tuple[Cell, int]]:
         """Return what is not done, in the order in which it is to run; of the runs of these names, where some are."""
-        there, runs = set(os.listdir(self.runs)), self.matrix.runs()
+        there, runs = set(os.listdir(self.runs)), self.plan.runs()
         names = {run_name(cell, seed) for cell, seed in runs} if wanted is None else set(wanted)
         names -= there
         return [(cell, seed) for cell, seed in runs if run_name(cell, seed) in names]
@@ -195,7 +204,7 @@ class Store:
     def _write(self, name: str, mark: str) -> None:
         from pyarrow.parquet import write_table
 
-        table = results_table(self.matrix, list(self._parts(mark)))
+        table = results_table(self.plan, list(self._parts(mark)))
         try:
             with replace_file(self.path / name) as file:
                 write_table(table, file)
@@ -204,12 +213,12 @@ class Store:
 
     def _parts(self, mark: str) -> Iterator[Part]:
         """Yield the metrics of all runs that count, or of those whose names have a mark."""
-        for cell, seed in self.matrix.runs():
+        for cell, seed in self.plan.runs():
             name = run_name(cell, seed)
             for path in sorted(self.runs.glob(f"{name}{mark}*")) if mark else [self.runs / name]:
                 if path.is_dir():
                     rows = self._rows.get(path.name)
-                    yield cell, seed, path.name, run_rows(path, self.matrix.metrics) if rows is None else rows
+                    yield cell, seed, path.name, run_rows(path, self.plan.metrics) if rows is None else rows
 
     def room(self) -> Path:
         """Return a new directory for workers to work in."""
@@ -253,10 +262,19 @@ def _fill(directory: Path, left: Path | bytes) -> None:
         os.rename(left, directory)
 
 
-def _kernels(value: object, matrix: Matrix) -> dict[str, dict[str, Any]]:
-    """Return the kernels of a matrix.json. Raises InputError unless all that its cells name are there."""
+def _content(path: Path) -> dict[str, Any]:
+    """Return what study.json says, or matrix.json, as it was called in format 1. Raises InputError."""
+    if (path / STUDY_FILE).is_file() or not (path / MATRIX_FILE).is_file():
+        return STUDY.read(path / STUDY_FILE)
+    kinds = ((ADVICE_FILE, "advise"), (DESIGN, "explore"), (TRIED, "trial"))
+    kind = next((kind for name, kind in kinds if (path / name).is_file()), "matrix")
+    return MATRIX.read(path / MATRIX_FILE) | {"kind": kind}
+
+
+def _kernels(value: object, plan: Plan) -> dict[str, dict[str, Any]]:
+    """Return the kernels of a study. Raises InputError unless all that its cells name are there."""
     kernels = value if isinstance(value, dict) else {}
-    for name in {cell.spec.kernel for cell in matrix.cells}:
+    for name in {cell.spec.kernel for cell in plan.cells}:
         kernel = kernels.get(name)
         if not isinstance(kernel, dict) or not isinstance(kernel.get("build_id"), str):
             raise InputError(f"it does not say which build the kernel {name!r} was")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from wblab.lab.formats import COLUMNS
 from wblab.study.cells import Cell, Label
-from wblab.study.plan import Further, Matrix
+from wblab.study.plan import Further, Plan
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -34,13 +34,13 @@ def run_rows(directory: Path, further: Collection[Further]) -> "list[Row]":
     return metric_rows(run, cause_metrics)
 
 
-def results_table(matrix: Matrix, parts: Sequence[Part]) -> "pa.Table":
+def results_table(plan: Plan, parts: Sequence[Part]) -> "pa.Table":
     """Return the table of these runs of a matrix."""
     import pyarrow as pa
 
     from wblab.data.metrics import with_zeros
 
-    kinds = {axis: _kind([cell.levels[axis] for cell in matrix.cells]) for axis in matrix.cells[0].levels}
+    kinds = {axis: _kind([cell.levels[axis] for cell in plan.cells]) for axis in plan.cells[0].levels}
     kinds |= {"cell": str, "seed": int} | dict.fromkeys(COLUMNS[:-1], str) | {COLUMNS[-1]: float}
     columns: list[list[Label]] = [[] for _ in kinds]
     for (cell, seed, run, _), rows in zip(parts, with_zeros(part[-1] for part in parts), strict=True):

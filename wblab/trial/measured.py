@@ -84,7 +84,7 @@ def _refused(reason: str) -> str:
 def _reasons(store: Store, measured: Collection[str]) -> dict[str, str]:
     """Return why cells have no run that counts, as far as that is known."""
     found = {}
-    for cell in store.matrix.cells:
+    for cell in store.plan.cells:
         path = store.runs / f"{STAGED}{run_name(cell, 1)}" / EXPERIMENT
         if cell.name not in measured and path.is_file():
             found[cell.name] = str(RUN.read(path).get("reason", ""))

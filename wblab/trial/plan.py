@@ -14,7 +14,7 @@ from wblab.core.tables import from_table
 from wblab.lab.named import SPECS
 from wblab.lab.specfile import read_setting, read_table, set_key
 from wblab.study.cells import Cell
-from wblab.study.plan import Matrix
+from wblab.study.plan import Plan
 from wblab.trial.advice import DEFAULT, Ground, Wisdom
 from wblab.trial.asked import ASKED, ASKED_BASE, asked_settings
 from wblab.trial.scale import AS_IT_IS, Scaling, scalings, settings
@@ -24,7 +24,7 @@ GROUND, ADVICE, SCALING = "ground", "advice", "scaling"
 MOST_SEEDS = 20  # what does not show with so many differs by less than seeds do
 
 
-def trial_matrix(wisdom: Wisdom, seeds: int = MOST_SEEDS, kernel: str = "") -> Matrix:
+def trial_matrix(wisdom: Wisdom, seeds: int = MOST_SEEDS, kernel: str = "") -> Plan:
     """Return the matrix of a trial. Raises InputError."""
     plans = [*_tried(wisdom, kernel), *_asked(wisdom, kernel)]
     cells = []
@@ -38,7 +38,7 @@ def trial_matrix(wisdom: Wisdom, seeds: int = MOST_SEEDS, kernel: str = "") -> M
         except InputError as error:
             raise InputError(f"{error} (of the recommendation {advice}, on {ground})") from None
         cells.append(Cell(name, dict(levels), spec))
-    return Matrix(NAME, tuple(range(1, seeds + 1)), tuple(cells), 50_000_000, 2)
+    return Plan(NAME, tuple(range(1, seeds + 1)), tuple(cells), kind="trial")
 
 
 def ground_spec(ground: Ground) -> Spec:
@@ -46,12 +46,12 @@ def ground_spec(ground: Ground) -> Spec:
     return from_table(Spec, _table(ground.base, "ground", "", ground.set))
 
 
-Plan = tuple[str, str, Scaling, dict[str, Any]]  # ground, key of the value, scaling, the spec's table
+_Tried = tuple[str, str, Scaling, dict[str, Any]]  # ground, key of the value, scaling, the spec's table
 
 
-def _tried(wisdom: Wisdom, kernel: str) -> list[Plan]:
+def _tried(wisdom: Wisdom, kernel: str) -> list[_Tried]:
     """Return what is tried: on each ground the default, then all values."""
-    plans: list[Plan] = []
+    plans: list[_Tried] = []
     for name, ground in wisdom.ground.items():
         start = _table(ground.base, name, kernel, ground.set)
         values = [key for key, (advice, value) in wisdom.values().items() if name in wisdom.grounds_of(advice, value)]
@@ -75,7 +75,7 @@ def _scaled(wisdom: Wisdom, key: str, start: dict[str, Any], ground: Ground) -> 
     return tables if any(table != first for table in tables.values()) else {AS_IT_IS: first}
 
 
-def _asked(wisdom: Wisdom, kernel: str) -> list[Plan]:
+def _asked(wisdom: Wisdom, kernel: str) -> list[_Tried]:
     """Return a short run for each value that sets sysctls: it sets them as they are written, and reads them back."""
     values = [(key, value) for key, (_, value) in wisdom.values().items() if value.sysctl]
     start = _table(ASKED_BASE, ASKED, kernel, ())

@@ -26,9 +26,9 @@ def run_rounds(
 
     client, jobs: see wblab.study.run.run_store. tell: is told what a round has left open. Raises WblabError.
     """
-    cells = store.matrix.cells
+    cells = store.plan.cells
     failed: dict[str, str] = {}
-    for place, seeds in enumerate(rounds(len(store.matrix.seeds))):
+    for place, seeds in enumerate(rounds(len(store.plan.seeds))):
         if place == 0:
             wanted = first_runs(cells, seeds)
         else:
@@ -45,17 +45,17 @@ def run_rounds(
 
 def judged_now(store: Store, wisdom: Wisdom) -> list[Tried]:
     """Return what became of all values by the runs that there are."""
-    return judged(measured(store, wisdom), store.matrix.cells, looks=len(rounds(len(store.matrix.seeds))))
+    return judged(measured(store, wisdom), store.plan.cells, looks=len(rounds(len(store.plan.seeds))))
 
 
 def result_of(store: Store, wisdom: Wisdom) -> Result:
     """Return what the runs of a trial show. Raises InputError for damaged ones."""
-    cells, there = store.matrix.cells, set(os.listdir(store.runs))
+    cells, there = store.plan.cells, set(os.listdir(store.runs))
     answers = {
         str(cell.levels[ADVICE]): read_answer(store.runs / run_name(cell, 1))
         for cell in cells
         if cell.levels[GROUND] == ASKED and run_name(cell, 1) in there
     }
-    count, seeds = count_runs(cells, there, store.matrix.seeds)
+    count, seeds = count_runs(cells, there, store.plan.seeds)
     kernel = next(iter(store.kernels.values()))
     return Result(wisdom, tuple(judged_now(store, wisdom)), answers, kernel, count, seeds)

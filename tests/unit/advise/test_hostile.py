@@ -37,7 +37,7 @@ def directory(tree, tmp_path, monkeypatch):
     monkeypatch.setattr(remedies, "REMEDIES", tmp_path / "remedies")
     planned = plan(MACHINE, SITE, parse_remedies(REMEDIES, {}), range(1, 3))
     advice = advice_of(planned, SITE, {"about": ("machine", "twin")})
-    return Store.create(tmp_path / "exp", planned.matrix, {"": {"build_id": "b"}}, packed(advice)).path
+    return Store.create(tmp_path / "exp", planned.plan, {"": {"build_id": "b"}}, packed(advice)).path
 
 
 def _toml(table):
@@ -99,7 +99,7 @@ def test_no_other_key_and_no_other_value_is_set(directory, tree, capsys, monkeyp
         assert main(["advise", "--resume", str(directory), *verb]) == 2
         assert "advice.json is damaged: candidates.wanted: no remedy sets" in capsys.readouterr().err
     assert contents(tree) == FILES
-    assert sorted(path.name for path in directory.iterdir()) == ["advice.json", "matrix.json", "runs"]
+    assert sorted(path.name for path in directory.iterdir()) == ["advice.json", "runs", "study.json"]
 
 
 @pytest.mark.parametrize(

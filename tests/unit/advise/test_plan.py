@@ -7,7 +7,7 @@ from wblab.advise.plan import AXIS, fine_factor, plan
 from wblab.advise.remedies import parse_remedies, read_remedies
 from wblab.advise.settings import Wanted, differing, impossible
 from wblab.core.errors import InputError
-from wblab.study.plan import from_json, to_json
+from wblab.study.plan import Plan
 from wblab.twin.machine import Queue
 
 
@@ -18,8 +18,8 @@ def remedies(**tables):
 def test_a_remedy_is_translated_to_the_twin_and_to_the_machine():
     given = remedies(both={"dirty": "1s", "background": "500ms", "nr_requests": 16, "own_limit": "500ms"})
     found = plan(MACHINE, SITE, given, [1, 2])
-    now, then = (cell.spec for cell in found.matrix.cells)
-    assert [cell.levels for cell in found.matrix.cells] == [{AXIS: "now"}, {AXIS: "both"}]
+    now, then = (cell.spec for cell in found.plan.cells)
+    assert [cell.levels for cell in found.plan.cells] == [{AXIS: "now"}, {AXIS: "both"}]
     assert [str(item) for item in found.candidates[1].wanted] == [
         *("vm.dirty_background_bytes=52428800", "vm.dirty_bytes=104857600"),
         *("nr_requests=16", "max_ratio_fine=500000", "strict_limit=1"),
@@ -39,9 +39,9 @@ def test_a_remedy_is_translated_to_the_twin_and_to_the_machine():
 def test_all_of_the_lab_s_can_be_planned_and_kept():
     late = replace(MACHINE, background_bytes=1200 * MIB)  # than half of its limit
     found = plan(late, SITE, read_remedies(), range(1, 4))
-    assert from_json(to_json(found.matrix)) == found.matrix
+    assert Plan.from_json(found.plan.to_json()) == found.plan
     assert not found.left_out
-    assert [item.cell for item in found.candidates] == [cell.name for cell in found.matrix.cells]
+    assert [item.cell for item in found.candidates] == [cell.name for cell in found.plan.cells]
 
 
 def test_a_limit_stays_more_than_some_pages_in_the_twin():
@@ -111,4 +111,4 @@ def test_a_fast_disk_s_small_requests_fit():
     queue = Queue(requests=1023, request_bytes=128 << 10, wbt_lat_usec=2000)
     fast = replace(MACHINE, queue=queue, scheduler="none", write_bps=3000 * MIB, memory_bytes=64 << 30)
     found = plan(fast, SITE, read_remedies(), [1])
-    assert found.matrix.cells[0].spec.disk["disk"].queue["nr_requests"] <= 64
+    assert found.plan.cells[0].spec.disk["disk"].queue["nr_requests"] <= 64

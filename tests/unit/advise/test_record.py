@@ -38,12 +38,12 @@ def test_an_advice_is_kept_and_read_back(tree, tmp_path):
     assert shown["vm/dirty_ratio"] == "20"
     assert shown["block/sda/queue/scheduler"] == "mq-deadline"
     assert "vm/dirty_bytes" not in shown
-    assert advice_in(Store(tmp_path, planned.matrix, {})) == advice
+    assert advice_in(Store(tmp_path, planned.plan, {})) == advice
     pair = advice.pairs[0]
-    with_pair = replace(planned.matrix, cells=(*planned.matrix.cells, pair.cell))
+    with_pair = replace(planned.plan, cells=(*planned.plan.cells, pair.cell))
     assert advice_in(Store(tmp_path, with_pair, {})).candidates == (*advice.candidates, pair.candidate)
     with pytest.raises(InputError, match="is of another matrix"):
-        advice_in(Store(tmp_path, replace(planned.matrix, cells=planned.matrix.cells[1:]), {}))
+        advice_in(Store(tmp_path, replace(planned.plan, cells=planned.plan.cells[1:]), {}))
 
 
 @pytest.mark.parametrize(

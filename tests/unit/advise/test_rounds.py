@@ -59,7 +59,7 @@ class Script:
 
     def outcome(self, run, factor):
         cell = run.path.name.rsplit("-s", 1)[0]
-        name = next(str(item.levels["remedy"]) for item in self.store.matrix.cells if item.name == cell)
+        name = next(str(item.levels["remedy"]) for item in self.store.plan.cells if item.name == cell)
         pause_s = prod(self.pauses_s[part] / self.pauses_s["now"] for part in name.split("+")) * self.pauses_s["now"]
         noise = crc32(run.path.name.encode()) % 100 / 1000
         return Outcome(pause_s + noise, 0.1 + noise, 100.0 - noise)
@@ -69,7 +69,7 @@ class Script:
 def script(tree, tmp_path, monkeypatch):
     made = planned()
     beside = packed(advice_of(made, SITE, {"about": ("machine", "twin")}))
-    store = Store.create(tmp_path / "exp", made.matrix, {"": {"build_id": "0"}}, beside)
+    store = Store.create(tmp_path / "exp", made.plan, {"": {"build_id": "0"}}, beside)
     it = Script(store)
     monkeypatch.setattr("wblab.study.run.run_store", it.run)
     monkeypatch.setattr(results, "outcome_of", it.outcome)
@@ -95,12 +95,12 @@ def test_the_best_that_set_different_things_are_tried_together(script, capsys):
 
 
 def test_what_is_run_is_what_the_matrix_says(script):
-    before = json.loads((script.store.path / "matrix.json").read_text())
+    before = json.loads((script.store.path / "study.json").read_text())
     _run_rounds(script.store, None, None)
     again = Store.open(script.store.path)
     assert again.missing() == []
-    assert len(again.matrix.cells) == len(PAUSES_S) + 3
-    after = json.loads((script.store.path / "matrix.json").read_text())
+    assert len(again.plan.cells) == len(PAUSES_S) + 3
+    after = json.loads((script.store.path / "study.json").read_text())
     assert after["cells"][: len(before["cells"])] == before["cells"]
     assert {key: after[key] for key in after if key != "cells"} == {
         key: before[key] for key in before if key != "cells"
@@ -120,7 +120,7 @@ def test_an_interruption_in_the_first_round_chooses_nothing(script, most):
     script.most = most
     with pytest.raises(WblabError, match="lost"):
         _run_rounds(script.store, None, None)
-    assert len(Store.open(script.store.path).matrix.cells) == len(PAUSES_S)
+    assert len(Store.open(script.store.path).plan.cells) == len(PAUSES_S)
     script.most = 1000
     assert _run_rounds(Store.open(script.store.path), None, None).choice.name == "short+low"
 

@@ -68,7 +68,7 @@ def around(mean, seed):
 
 def test_the_grounds_have_the_filesystem_and_a_stick_keeps_its_own(plan_of):
     for filesystem in FILESYSTEMS:
-        specs = [cell.spec for cell in plan_of(filesystem).matrix.cells if cell.levels["ground"] != "asked"]
+        specs = [cell.spec for cell in plan_of(filesystem).plan.cells if cell.levels["ground"] != "asked"]
         found = {(name, disk.filesystem) for spec in specs for name, disk in spec.disk.items()}
         assert found == {("stick", "vfat")} | {(name, filesystem) for name in ("disk", "slow", "fast", "own")}
         for spec in specs:
@@ -76,8 +76,8 @@ def test_the_grounds_have_the_filesystem_and_a_stick_keeps_its_own(plan_of):
 
 
 def test_as_many_runs_as_asked_for(plan_of):
-    cells = plan_of("xfs", 3).matrix.cells
-    assert plan_of("xfs", 2).matrix.seeds == (1, 2)
+    cells = plan_of("xfs", 3).plan.cells
+    assert plan_of("xfs", 2).plan.seeds == (1, 2)
     assert len(cells) == 335
     assert {cell.spec.kernel for cell in cells} == {"7.2"}
 
@@ -99,7 +99,7 @@ def test_what_cannot_be_run_is_left_out_with_its_reason(plan_of, small, refuse):
     refuse(lambda spec: any(disk.queue.get("wbt_lat_usec") for disk in spec.disk.values()), "no WBT here")
     plan = plan_of("xfs")
     assert plan.unfit == {("small", "2b"): "no WBT here"}
-    assert "2b" not in {cell.levels["advice"] for cell in plan.matrix.cells}
+    assert "2b" not in {cell.levels["advice"] for cell in plan.plan.cells}
     assert list(plan.wisdom.ground) == ["small"]
 
 
@@ -120,8 +120,8 @@ def found(plan_of, small, tmp_path):
     """Return a plan, and what became of all in it: 1 helps by seconds, and 2a harms."""
     plan = plan_of("xfs")
     pauses = {DEFAULT: around(2.0, 0), ("1", "by seconds"): around(0.5, 1), ("2a", "by memory"): around(4.0, 3)}
-    measured = pretended(plan.wisdom, plan.matrix, tmp_path, pauses)
-    return plan, judged(measured, plan.matrix.cells, looks=1)
+    measured = pretended(plan.wisdom, plan.plan, tmp_path, pauses)
+    return plan, judged(measured, plan.plan.cells, looks=1)
 
 
 def test_a_row_says_what_the_report_of_the_trial_says(found):
@@ -137,8 +137,8 @@ def test_a_row_says_what_the_report_of_the_trial_says(found):
 
 def test_nothing_to_shorten_is_said(plan_of, small, tmp_path):
     plan = plan_of("xfs")
-    measured = pretended(plan.wisdom, plan.matrix, tmp_path, {DEFAULT: [0.01] * 3})
-    first, second, _ = rows_of(rows(judged(measured, plan.matrix.cells), plan.wisdom), plan.wisdom, {})
+    measured = pretended(plan.wisdom, plan.plan, tmp_path, {DEFAULT: [0.01] * 3})
+    first, second, _ = rows_of(rows(judged(measured, plan.plan.cells), plan.wisdom), plan.wisdom, {})
     assert (first.verdict, first.link) == ("can't be tested here", "")
     assert first.why == "nothing to shorten: with the default nobody waits for over 0.1 s"
     assert second.verdict == "holds"

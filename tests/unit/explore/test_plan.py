@@ -10,7 +10,7 @@ from wblab.explore.design import design_of, read_design
 from wblab.explore.plan import planned
 from wblab.explore.sample import sample
 from wblab.lab.named import DESIGNS
-from wblab.study.plan import from_json, to_json
+from wblab.study.plan import Plan
 
 FACTORS = {
     "wait": {"low": "1s", "high": "2s", "step": "100ms"},
@@ -41,7 +41,7 @@ def test_a_row_sets_what_its_numbers_stand_for():
 def test_rows_are_cells_of_a_matrix_that_can_be_kept():
     matrix = plan()
     assert len(matrix.runs()) == 8
-    assert from_json(to_json(matrix)) == matrix
+    assert Plan.from_json(matrix.to_json()) == matrix
 
 
 @pytest.mark.parametrize(

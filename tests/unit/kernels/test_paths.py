@@ -12,7 +12,7 @@ from wblab.kernels import built_kernel
 from wblab.kernels.wanted import full_name
 from wblab.lab.places import PRESETS
 from wblab.lab.specfile import read_spec
-from wblab.study.plan import read_matrix
+from wblab.study.designs.factorial import read_matrix
 from wblab.study.store import Store
 
 
@@ -60,7 +60,7 @@ def test_nor_can_the_directory_of_one(planted, tmp_path, capsys):
     matrix.write_text(f'base = "base"\n[axes]\nkernel = ["{planted}"]\n')
     store = Store.create(tmp_path / "exp", read_matrix(matrix), {str(planted): {"build_id": "0" * 64}})
     refused(capsys, planted, "matrix", "--resume", store.path)
-    plan = store.path / "matrix.json"
+    plan = store.path / "study.json"
     plan.write_text(json.dumps(json.loads(plan.read_text()) | {"kernels": {}}))
     assert main(["matrix", "--resume", str(store.path)]) == 2
     assert "it does not say which build the kernel" in capsys.readouterr().err

@@ -44,7 +44,7 @@ def test_no_rate_is_without_a_source(name):
 
 
 def test_a_disk_that_is_none_is_named_with_those_that_are():
-    with pytest.raises(InputError, match=r"no disk 'usbstick' .did you mean 'usb-stick'.*give a TOML file or one of hdd, nvme"):
+    with pytest.raises(InputError, match=r"no disk 'usbstick' .did you mean 'usb-stick'.*one of hdd, nvme"):
         disk_settings("usbstick")
     with pytest.raises(InputError, match=r"no disk '\.\./base'"):
         disk_settings("../base")

@@ -67,7 +67,7 @@ def test_what_is_damaged_is_refused_in_one_line(write, content, message):
 
 def test_what_is_not_there_says_what_was_looked_for(tmp_path):
     with pytest.raises(InputError, match="is this a matrix directory"):
-        MATRIX.read(tmp_path / "matrix.json")
+        MATRIX.read(tmp_path / "study.json")
 
 
 def test_what_is_too_long_is_not_read(write):

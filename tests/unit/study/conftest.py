@@ -6,7 +6,8 @@ import pytest
 from support.runs import MS, S, write_run_of
 from support.specs import TWO_LOADS
 
-from wblab.study.plan import Matrix, expand
+from wblab.study.designs.factorial import expand
+from wblab.study.plan import Plan
 from wblab.study.store import Store, pack
 
 KERNELS = {"": {"build_id": "a" * 64, "release": "7.3.0"}}
@@ -23,7 +24,7 @@ def folder(tmp_path):
 def make_matrix(folder):
     """Return the matrix with these keys."""
 
-    def make(axes=None, **keys) -> Matrix:
+    def make(axes=None, **keys) -> Plan:
         table = {"name": "m", "base": "small.toml", "axes": axes or {}, **keys}
         return expand(table, folder)
 

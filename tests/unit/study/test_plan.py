@@ -6,7 +6,8 @@ import pytest
 from wblab.core.errors import InputError
 from wblab.lab.named import MATRICES, SPECS
 from wblab.study.cells import run_name
-from wblab.study.plan import expand, from_json, read_matrix, to_json
+from wblab.study.designs.factorial import expand, read_matrix
+from wblab.study.plan import Plan
 
 IDLE = {"load.l1.ioclass": "idle"}
 
@@ -124,19 +125,19 @@ def test_keys_that_cannot_be(make_matrix, keys, word):
 
 def test_a_matrix_survives_its_record(make_matrix):
     matrix = make_matrix({"disk.latency": ["0s"], "o": {"plain": {}, "idle": IDLE}}, seeds=[3], repeats=1)
-    assert from_json(json.loads(json.dumps(to_json(matrix)))) == matrix
+    assert Plan.from_json(json.loads(json.dumps(matrix.to_json()))) == matrix
 
 
 def test_the_metrics_that_it_asks_for_are_in_its_record(make_matrix):
     matrix = make_matrix(metrics=["causes"], set={"trace.events": ["block:block_rq_complete"]})
     assert matrix.metrics == ("causes",)
-    assert from_json(json.loads(json.dumps(to_json(matrix)))) == matrix
+    assert Plan.from_json(json.loads(json.dumps(matrix.to_json()))) == matrix
 
 
 @pytest.mark.parametrize("value", [{}, {"cells": 3}, {"cells": [{}], "seeds": []}, {"cells": [3], "seeds": [1]}])
 def test_records_that_are_none(value):
     with pytest.raises(InputError):
-        from_json(value)
+        Plan.from_json(value)
 
 
 @pytest.mark.parametrize("name", MATRICES.names())

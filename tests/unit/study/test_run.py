@@ -63,7 +63,7 @@ def start(archive):
     """Run what is missing of a store; `answer` makes a result, or an exception, of a cell, a seed and a count."""
 
     def run(store, answer, **keys):
-        cells = {cell.name: cell for cell in store.matrix.cells}
+        cells = {cell.name: cell for cell in store.plan.cells}
         counts = {}
 
         def of_order(order: Order):

@@ -37,13 +37,13 @@ def test_cells_can_be_added(make_store, archive):
     further = replace(cell, name="2-more", levels={"disk.scheduler": "more"})
     store.add([further])
     again = Store.open(store.path)
-    assert again.matrix == store.matrix
+    assert again.plan == store.plan
     assert again.kernels == store.kernels
     assert again.missing() == store.missing() == [rest[0], (further, 1), *rest[1:], (further, 2)]
     for bad in (further, replace(further, name="x", levels={"other": 1}), replace(further, name="../x")):
         with pytest.raises(InputError):
             store.add([bad])
-    assert Store.open(store.path).matrix == store.matrix == again.matrix
+    assert Store.open(store.path).plan == store.plan == again.plan
 
 
 def test_what_failed_or_is_noisy_is_still_missing(make_store, archive):
@@ -168,21 +168,42 @@ def test_directories_of_matrices_keep_apart(make_store):
     assert make_store().path != make_store().path
 
 
+def test_a_directory_of_format_1_is_read_and_gets_a_new_record_when_cells_are_added(make_store):
+    store = make_store()
+    value = json.loads((store.path / "study.json").read_text())
+    (store.path / "study.json").rename(store.path / "matrix.json")
+    old = {key: item for key, item in value.items() if key not in ("format", "kind", "about")}
+    (store.path / "matrix.json").write_text(json.dumps({"format": 1, "kind": "matrix"} | old))
+    assert Store.open(store.path).plan == store.plan
+    (store.path / "trial.toml").touch()
+    assert Store.open(store.path).plan.kind == "trial"
+    again = Store.open(store.path)
+    again.add([replace(store.plan.cells[0], name="further")])
+    assert len(Store.open(store.path).plan.cells) == len(store.plan.cells) + 1
+
+
+def test_a_study_of_another_kind_is_refused_with_the_verb_that_goes_on_with_it(make_store):
+    store = make_store()
+    assert Store.open(store.path, "matrix").plan == store.plan
+    with pytest.raises(InputError, match=rf"was made by wblab matrix: wblab matrix --resume {store.path}"):
+        Store.open(store.path, "trial")
+
+
 def test_what_is_no_matrix_directory(tmp_path, make_store):
-    with pytest.raises(InputError, match="is this a matrix directory"):
+    with pytest.raises(InputError, match="is this the directory of a study"):
         Store.open(tmp_path)
     for text, word in (
         ("{", "damaged"),
         ("{}", "format None"),
-        ('{"format": 1, "kind": "matrix"}', "no matrix of"),
+        ('{"format": 2, "kind": "matrix"}', "no study of"),
     ):
-        (tmp_path / "matrix.json").write_text(text)
+        (tmp_path / "study.json").write_text(text)
         with pytest.raises(InputError, match=word):
             Store.open(tmp_path)
     blocked = tmp_path / "file"
     blocked.write_text("")
     with pytest.raises(InputError, match="cannot make"):
-        Store.create(blocked, make_store().matrix, {})
+        Store.create(blocked, make_store().plan, {})
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 
 from wblab.core.errors import InputError
-from wblab.study.plan import from_json, to_json
+from wblab.study.plan import Plan
 from wblab.trial.advice import read_wisdom
 from wblab.trial.plan import trial_matrix
 
@@ -24,7 +24,7 @@ def test_a_cell_for_each_value_scaling_and_ground(matrix):
 
 
 def test_its_directory_holds_all_of_it(matrix):
-    assert from_json(to_json(matrix)) == matrix
+    assert Plan.from_json(matrix.to_json()) == matrix
 
 
 def test_those_of_the_lab_are_a_matrix():

@@ -1,0 +1,1 @@
+"""Designs: how the cells of a study come about."""
