@@ -90,7 +90,7 @@ def test_killed_and_resumed_no_row_is_made_twice_and_a_row_repeats(lab, design, 
     assert factors == ["limit", "disk.scheduler", "dummy"]
     code, output, errors = finished(start(directory, "--row", "3"))
     assert (code, errors) == (0, "")
-    assert "identical: every boundary of every load, and every event" in output
+    assert "identical: every cycle of every load, and every event" in output
     assert lab.left_behind() == []
 
 

@@ -28,7 +28,7 @@ def verb(run, shared_lab, capsys):
 def test_a_run_again_is_identical(verb):
     code, output, errors = verb()
     assert code == 0, errors
-    assert "identical: every boundary of every load, and every event" in output
+    assert "identical: every cycle of every load, and every event" in output
 
 
 def test_fully_traced_runs_are_identical_too(verb):

@@ -1,4 +1,4 @@
-"""wblab compare."""
+"""wblab compare: differences between groups of runs."""
 
 import argparse
 import json
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
     from wblab.data.comparison import Comparison
     from wblab.data.observations import Observations
 
-_MOST_ROWS = 12  # of a table, as long as nobody asks for more
+_MOST_ROWS = 12  # of a table, unless --all, --load or --metric is given
 _FORMATS = ("png", "svg", "pdf", "html")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb and its options."""
     parser.description = (
-        "Compare groups of runs, or the cells of a matrix: differences with intervals, tails first. The more intervals "
-        "stand side by side, the wider they are; where one spans zero, nothing is claimed."
+        "Compare groups of runs, or the cells of a matrix: differences with intervals, tails first. Intervals are "
+        "widened for the number of comparisons. Where an interval includes zero, no difference is claimed."
     )
     parser.add_argument(
-        "runs", nargs="+", metavar="RUN", help="runs, or one matrix: its directory, or a Parquet or CSV"
+        "runs", nargs="+", metavar="RUN", help="runs, or one matrix: its directory, or its Parquet or CSV file"
     )
     add_exp(parser)
     add = parser.add_argument
@@ -52,9 +52,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "--causes",
         action="store_true",
-        help="also how long the innocent were paused by what (wblab why); of a matrix, if it has them",
+        help="also the paused time of innocent loads by cause (wblab why); for a matrix, only if it recorded causes",
     )
-    add("--all", action="store_true", help="show every load, metric and group, also where nothing is claimed")
+    add("--all", action="store_true", help="show every load, metric and group, also those without a clear difference")
     add_resampling_seed(parser)
     add_output(parser, "write a figure or, as HTML, a report (default with --format: comparison.FORMAT)", _FORMATS)
     add_json(parser, "print JSON, with everything")
@@ -82,7 +82,7 @@ def _compare(arguments: argparse.Namespace) -> None:
 
 
 def _output(arguments: argparse.Namespace) -> Path | None:
-    """Return the file that is to be written, if any. Raises InputError."""
+    """Return the file to write, if any. Raises InputError."""
     if arguments.output is None and arguments.format is None:
         return None
     chosen = format_of(arguments, _FORMATS)
@@ -100,7 +100,7 @@ def _observations(arguments: argparse.Namespace) -> "Observations":
     found = found_observations(arguments.runs, results(arguments), arguments.by, baseline, further)
     if arguments.causes and not found.table["metric"].map(is_cause).any():
         raise InputError(
-            "--causes: no run tells why it was paused: give runs that recorded it (trace.blame), or a matrix with "
+            "--causes: no run recorded the causes of its pauses: give runs with trace.blame, or a matrix with "
             'metrics = ["causes"] in its file'
         )
     return found
@@ -111,7 +111,7 @@ def _pair(text: str) -> tuple[str, str]:
 
     key, equals, value = text.rpartition("=")
     if not equals or not key:
-        raise InputError(f"--baseline {text!r} is not of the form KEY=VALUE: write for example disk.scheduler=none")
+        raise InputError(f"--baseline {text!r} must be KEY=VALUE, for example disk.scheduler=none")
     return key, value
 
 
@@ -152,7 +152,7 @@ def _print(comparison: "Comparison", arguments: argparse.Namespace) -> None:
             print(f"\n{sort}s: {ABOUT[sort]}")
             differences_table(items, comparison.confidence).show()
     print()
-    notes = [f"{left_out} rows more with --all"] if left_out else []
+    notes = [f"{left_out} more {'row' if left_out == 1 else 'rows'} with --all"] if left_out else []
     print_wrapped(f"- {note}" for note in [*notes, *footnotes(comparison)])
 
 

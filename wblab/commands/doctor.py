@@ -1,4 +1,4 @@
-"""wblab doctor."""
+"""wblab doctor: what this machine lacks for the lab."""
 
 import argparse
 import json
@@ -10,8 +10,8 @@ from wblab.core.errors import WblabError
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb and its options."""
     parser.description = (
-        "Check this machine for the lab, and say what to do about each finding. BAD is what every run needs, -- what "
-        "only some verbs do."
+        "Check whether this machine can run the lab, and say what to do about each finding. BAD: no run works without "
+        "it. --: only some verbs need it."
     )
     add_json(parser, "print the findings as JSON")
     parser.set_defaults(run=_doctor)
@@ -26,6 +26,6 @@ def _doctor(arguments: argparse.Namespace) -> None:
     else:
         table(findings).show()
     if count := len(bad(findings)):
-        raise WblabError(f"{count} of {len(findings)} checks found something to mend: see the lines marked BAD")
+        raise WblabError(f"{count} of {len(findings)} checks failed: see the lines marked BAD")
     if not arguments.json:
         print(f"\nNext:\n    {next_command(findings)}")

@@ -1,4 +1,4 @@
-"""wblab export."""
+"""wblab export: a run for Perfetto's viewer."""
 
 import argparse
 import sys
@@ -13,9 +13,9 @@ FILE = "trace.perfetto-trace"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb and its options."""
     parser.description = (
-        "Write a run for another program: Perfetto's viewer, https://ui.perfetto.dev. Of the traced events, the state "
-        "of the page cache and the throttling become counters and slices; all others become instants, at most 200,000: "
-        "beyond that the most frequent types are left out."
+        "Write a run for Perfetto's viewer, https://ui.perfetto.dev. The state of the page cache and the throttling "
+        "become counters and slices. All other events become instants, at most 200,000: if there are more, the most "
+        "frequent types are left out."
     )
     add_run(parser)
     add_exp(parser)
@@ -40,7 +40,7 @@ def _export(arguments: argparse.Namespace) -> None:
     _write(output, data)
     if cache is not None and (left_out := chosen_events(cache)[1]):
         named = ", ".join(f"{name} ({count:,})" for name, count in left_out.items())
-        said = f"wblab: left out, as there is room for {MOST_EVENTS:,} events: {named}"
+        said = f"wblab: left out, because an export holds at most {MOST_EVENTS:,} such events: {named}"
         print(printable(said), file=sys.stderr)
     if run.failure:
         print(f"wblab: this run did not succeed: {run.failure}", file=sys.stderr)
@@ -48,7 +48,7 @@ def _export(arguments: argparse.Namespace) -> None:
 
 
 def _write(path: Path, data: bytes) -> None:
-    """Write a file at once: no viewer opens half of it. Raises WblabError."""
+    """Replace a file atomically, so that no viewer opens half of it. Raises WblabError."""
     from wblab.core.errors import WblabError
     from wblab.core.files import replace_file
 

@@ -1,4 +1,4 @@
-"""wblab golden: whether this machine sees what another saw, byte for byte."""
+"""wblab golden: whether this machine gets the same bytes as others."""
 
 import argparse
 import json
@@ -11,10 +11,10 @@ from wblab.core.errors import WblabError
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb and its options."""
     parser.description = (
-        "Run the base experiment, and say whether it gave what golden.json says that other machines saw, "
-        "byte for byte, or which of the things that it depends on differ."
+        "Run the base experiment and compare its result, byte for byte, with those of other machines in golden.json. "
+        "If it differs, list the inputs that differ."
     )
-    parser.add_argument("--update", action="store_true", help="note what this machine sees")
+    parser.add_argument("--update", action="store_true", help="record this machine's result in golden.json")
     add_exp(parser, "run directories go")
     add_json(parser, "print the digest and the verdict as JSON")
     parser.set_defaults(run=_golden)
@@ -50,4 +50,4 @@ def _golden(arguments: argparse.Namespace) -> None:
     else:
         print(verdict)
     if not verdict.same:
-        raise WblabError("this machine sees something else")
+        raise WblabError("this machine's result differs")

@@ -1,4 +1,4 @@
-"""wblab layers: where the time of each write and each fsync went."""
+"""wblab layers: where the time of each write and each fsync goes."""
 
 import argparse
 import json
@@ -20,9 +20,9 @@ _MOST_PATHS, _MOST_FUNCTIONS = 12, 6
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb and its options."""
     parser.description = (
-        "Take the writes and fsyncs of a run's syncwrite and commit loads apart: on the processor, runnable, or "
-        "asleep, and then by what was waited for, down to the journal, the queue and the device. The states are "
-        "disjoint and sum to each call. Next to them, sums by prefixes of functions, in which time counts again."
+        "Break down each write and fsync of a run's syncwrite and commit loads: on the processor, runnable or asleep, "
+        "and asleep by what the load waited for, down to the journal, the queue and the device. These states are "
+        "disjoint and sum to the call. The last table sums time by function prefix; nested calls count again."
     )
     add_run(parser)
     add_exp(parser)
@@ -44,7 +44,7 @@ def _layers(arguments: argparse.Namespace) -> None:
     for table in (_states(told), _paths(told), *_prefixes(told)):
         table.show()
         print()
-    print("times are us, states those of all calls; the 99 % and the longest of one state need not be of one call")
+    print("Times are in us, over all calls. The 99 % and the longest of two states may be of different calls.")
 
 
 def _json(call: "LayeredCall") -> dict[str, Any]:
@@ -66,19 +66,19 @@ def _states(told: "list[Summary]") -> Table:
 
 
 def _paths(told: "list[Summary]") -> Table:
-    """Return what was waited for, kind by kind."""
+    """Return the waits of calls, kind by kind."""
     rows = [
         (item.load, item.call, " > ".join(path), *_spread(spread))
         for item in told
         for path, spread in list(item.paths.items())[:_MOST_PATHS]
         if len(path) > 1
     ]
-    heads = ("load", "call", "it waited for", "median", "mean", "99 %", "longest")
+    heads = ("load", "call", "waited for", "median", "mean", "99 %", "longest")
     return Table(rows, heads, frozenset(range(3, len(heads))))
 
 
 def _prefixes(told: "list[Summary]") -> Iterator[Table]:
-    """Yield for each load the sums by prefix, and what they count again."""
+    """Yield for each load the sums by function prefix, and how much of them is counted repeatedly."""
     from wblab.layers.functions import PREFIXES
     from wblab.layers.summary import his_shares, per_write, true_shares
 
@@ -97,7 +97,7 @@ def _prefixes(told: "list[Summary]") -> Iterator[Table]:
             shares = f"{his[layer]:.1%}", f"{true[layer]:.1%}"
             times = (f"{time / _NS_PER_US:.1f}" for time in (summed[layer], once[layer], summed[layer] - once[layer]))
             rows.append((load, layer, *times, *shares, ", ".join(names[:_MOST_FUNCTIONS]) or "-"))
-        heads = ("load", "prefix", "summed", "once", "again", "of the sums", "of the time", "functions, asleep")
+        heads = ("load", "prefix", "summed", "once", "repeated", "of the sums", "of the time", "functions, asleep")
         yield Table(rows, heads, frozenset(range(2, len(heads) - 1)))
 
 

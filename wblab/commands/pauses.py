@@ -1,4 +1,4 @@
-"""wblab pauses."""
+"""wblab pauses: the pauses of every load."""
 
 import argparse
 import json
@@ -27,17 +27,17 @@ if TYPE_CHECKING:
     from wblab.data.run import Run
     from wblab.data.writers import Writer
 
-_SHOWN = 6  # pauses of a load that the table lists, and writers to a disk
+_SHOWN = 6  # pauses of a load, and writers to a disk, that are listed
 _KIB, _MIB = 1 << 10, 1 << 20
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb and its options."""
-    parser.description = "Print the pauses of every load of a run, and who wrote most to which disk."
+    parser.description = "Print the pauses of every load of a run and, for each disk, who wrote most to it."
     add_run(parser)
     add_exp(parser)
     add_bound(parser)
-    parser.add_argument("--causes", action="store_true", help="also how much of these pauses was what (wblab why)")
+    parser.add_argument("--causes", action="store_true", help="also how much of them each cause explains (wblab why)")
     add_json(parser)
     parser.set_defaults(run=_pauses)
 
@@ -56,9 +56,7 @@ def _pauses(arguments: argparse.Namespace) -> None:
     if arguments.json:
         print(json.dumps(report.to_json() | ({"causes_ns": causes} if arguments.causes else {}), indent=2))
     else:
-        print_wrapped(
-            [run_line(run), headline(report), f"    wblab why {shown_run(run)}    # why, and what ends it", ""]
-        )
+        print_wrapped([run_line(run), headline(report), f"    wblab why {shown_run(run)}    # why, and what helps", ""])
         table(report).show()
         if causes:
             print()
@@ -66,7 +64,7 @@ def _pauses(arguments: argparse.Namespace) -> None:
         for text in top_writers(report):
             print(printable(text))
         for name, unplug_s in report.unplug_s.items():
-            print(f"{name}: its disk had everything {unplug_s:.1f} s after its end")
+            print(f"{name}: the disk went on writing its data for {unplug_s:.1f} s after {name} had finished")
         for load in report.loads:
             if error := report.errors.get(load.name):
                 print(f"{load.name}: ended after {load.duration_s:.1f} s with an error: {error}")
@@ -74,8 +72,8 @@ def _pauses(arguments: argparse.Namespace) -> None:
         print(f"wblab: this run did not succeed: {report.reason}", file=sys.stderr)
     if report.control_stall_s:
         print(
-            f"wblab: the control load stalled for {report.control_stall_s:.2f} s: this run is noisy, it measured "
-            "the host as well: repeat it on a quieter machine or with the virtual clock",
+            f"wblab: this run is noisy: the control load stalled for {report.control_stall_s:.2f} s, so the host "
+            "disturbed it: repeat it on a quieter machine or with the virtual clock",
             file=sys.stderr,
         )
 
@@ -98,15 +96,17 @@ def causes_table(causes: dict[str, dict[str, int]]) -> Table:
 
 
 def headline(report: "PauseReport") -> str:
-    """Return which loads were stopped, for how long, and how often, of those that ought not to be."""
+    """Return one sentence: which innocent loads were stalled, how often and for how long."""
     loads = [load for load in report.loads if KINDS.get(load.kind, Load).role == "innocent"]
-    stopped = sorted((load for load in loads if load.pauses), key=lambda load: -load.longest_pause_s)
+    stalled = sorted((load for load in loads if load.pauses), key=lambda load: -load.longest_pause_s)
     spared = [load.name for load in loads if not load.pauses]
-    said = [
-        f"{load.name} was stopped for up to {load.longest_pause_s:.1f} s, {len(load.pauses)} times" for load in stopped
-    ]
-    said += [f"{' and '.join(spared)} never for over {report.bound_s:g} s"] if spared else []
-    return f"{'; '.join(said)}." if said else "No load was there that ought not to be stopped."
+    said = [f"{load.name} was stalled {_times(len(load.pauses))} {load.longest_pause_s:.1f} s" for load in stalled]
+    said += [f"{' and '.join(spared)} had no pause over {report.bound_s:g} s"] if spared else []
+    return f"{'; '.join(said)}." if said else "The run has no innocent load."
+
+
+def _times(count: int) -> str:
+    return {1: "once, for", 2: "twice, for up to"}.get(count, f"{count} times, for up to")
 
 
 def table(report: "PauseReport") -> Table:
@@ -130,21 +130,21 @@ def table(report: "PauseReport") -> Table:
         for load in report.loads
     ]
     right = frozenset(range(len(first), len(heads)))
-    # What says least without the others goes first: the list, the kind, how many cycles in how long.
+    # A narrow terminal drops the least important columns first: the list, the kind, the cycles, the duration.
     spare = (len(heads), 1, heads.index("cycles"), heads.index("duration s"))
     return Table(rows, (*heads, f"pauses over {report.bound_s:g} s, at"), right, spare)
 
 
 def top_writers(report: "PauseReport") -> Iterator[str]:
-    """Yield lines that say who wrote most to each disk, of several, and who made folios dirty where that is known."""
+    """Yield lines: who wrote most to each of several disks, and who dirtied most folios where the trace shows it."""
     for disk in dict.fromkeys(writer.disk for writer in report.writers):
         to = f" to {disk}" if disk else ""
         mine = [writer for writer in report.writers if writer.disk == disk]
         if disk and (known := [writer for writer in mine if writer.written_bytes is not None]):
-            yield f"most was written{to} by {_few(known, [_size(writer.written_bytes or 0) for writer in known])}"
+            yield f"wrote most{to}: {_few(known, [_size(writer.written_bytes or 0) for writer in known])}"
         if dirtying := sorted(filter(_folios, mine), key=_folios, reverse=True):
             counts = [f"{_folios(writer):,} folios" for writer in dirtying]
-            yield f"most was made dirty{' on ' + disk if disk else ''} by {_few(dirtying, counts)}"
+            yield f"dirtied most{' on ' + disk if disk else ''}: {_few(dirtying, counts)}"
 
 
 def _folios(writer: "Writer") -> int:

@@ -1,4 +1,4 @@
-"""What `wblab why --prove` prints: verdicts on suspects and remedies, and points of no return."""
+"""What `wblab why --prove` prints: verdicts on suspects and remedies, and their latest effective interventions."""
 
 import json
 import os
@@ -27,12 +27,12 @@ _Say = Callable[[list[str]], None]
 
 
 def proofs(run: Path, results: Path) -> Path:
-    """Return where the runs of a proof go: into the run that they are about, which `latest` never looks into."""
+    """Return the directory for a proof's runs: inside the run that they are about, where `latest` never looks."""
     return run / _PROOFS if os.access(run, os.W_OK) else results / _PROOFS / run.name
 
 
 def maker(results: Path, kernel: str) -> "Make":
-    """Return what makes the run of a spec, with progress; kernel: as --kernel says it."""
+    """Return a function that makes the run of a spec and shows progress. kernel: the value of --kernel."""
     from dataclasses import replace
 
     from wblab.commands.run import run_shown
@@ -58,10 +58,10 @@ def prove(  # noqa: PLR0913 - as it is called once
     *,
     as_json: bool,
 ) -> None:
-    """Print what becomes of a pause without each suspect, or with a remedy, and until when that spares the load.
+    """Print how a pause changes without each suspect, or with a remedy, and the latest effective intervention.
 
-    recorded: by the run, event: one at a place in its trace, in words. named: the suspects; none, all others unless
-    there are settings, which are the remedy. Raises InputError.
+    recorded: what the run recorded; event: describes an event of its trace. named: the suspects; if empty, all other
+    loads, unless there are settings. settings: the remedy. Raises InputError.
     """
     from wblab.proof.change import Stop, Stops, read_remedy
     from wblab.proof.trial import begin_ns, loads_start_ns, suspects
@@ -70,8 +70,8 @@ def prove(  # noqa: PLR0913 - as it is called once
     remedy = read_remedy(settings) if settings else None
     say(
         [
-            f"pause {pause.number}: {pause.load} was stopped for {_s(pause.pause_ns)} from {_s(pause.start_ns)} on",
-            f"gone: the same pause is no longer than {_s(trial.bound_ns)}; unchanged: by no more than 5 % another",
+            f"pause {pause.number}: {pause.load} was stalled for {_s(pause.pause_ns)} from {_s(pause.start_ns)} on",
+            f"gone: the same pause lasts at most {_s(trial.bound_ns)}; unchanged: it differs by at most 5 %",
         ]
     )
     wanted = list(named) or (suspects(run, pause) if remedy is None else [])
@@ -93,7 +93,7 @@ def prove(  # noqa: PLR0913 - as it is called once
 
 
 def _alone_in_vain(found: "list[dict[str, Any]]") -> list[str]:
-    """Return the suspects without which a pause is shorter, if several, and if it is gone without none of all."""
+    """Return the suspects that each shorten a pause, if they are several and none of all ends it alone."""
     firsts = [item["curve"][0] for item in found]
     if any(first["verdict"] == "gone" for first in firsts):
         return []
@@ -103,19 +103,20 @@ def _alone_in_vain(found: "list[dict[str, Any]]") -> list[str]:
 
 @dataclass(frozen=True)
 class _Words:
-    """How a change is spoken of: what it is, that it came, and that it came in time, of a change and a load."""
+    """Words for a kind of change: its name from the start of the run, its participle, its act and its effect."""
 
     what: str
     came: str
+    act: str
     helps: str
 
 
-_STOPPED = _Words("without {}", "stopped", "{0} spares {1}")
-_SET = _Words("with {} from the loads' start on", "set", "it helps {1}")
+_STOPPED = _Words("without {}", "stopped", "stopping {}", "spares {}")
+_SET = _Words("with {} from the loads' start", "set", "setting it", "helps {}")
 
 
 def _tried(trial: "Trial", change: "Stop | Stops | Remedy", first_ns: int, say: _Say) -> "Return":
-    """Return until when a change spares a load that comes at `first_ns` at the earliest, and say so."""
+    """Return the latest moment, from `first_ns` on, at which a change still helps a load, and print it."""
     from wblab.proof.change import Stop, Stops
     from wblab.proof.returning import helps, is_gone, point_of_no_return
 
@@ -126,7 +127,7 @@ def _tried(trial: "Trial", change: "Stop | Stops | Remedy", first_ns: int, say: 
     say([f"{words.what.format(change.name)}: {first.verdict}, {_s(first.pause_ns)}{_beside(trial, first)}"])
     if not is_stop and first.verdict == "shorter":
         half_ns = (first.pause_ns + trial.pause.pause_ns) // 2
-        say([f"  helps: the pause is no longer than {_s(half_ns)}, half of what it takes off at first"])
+        say([f"  'helps' means: a pause of at most {_s(half_ns)}, half of the reduction from the start"])
     last_ns = max(trial.pause.start_ns, first.at_ns + 1)
     found = point_of_no_return(probe, first, last_ns, _TOLERANCE_NS, is_spared)
     say(_lines(trial.pause, found, words) if is_spared(first) else [])
@@ -136,7 +137,7 @@ def _tried(trial: "Trial", change: "Stop | Stops | Remedy", first_ns: int, say: 
 def _moments(
     trial: "Trial", recorded: "Recorded", event: Callable[[int], str], suspect: str, found: "Return"
 ) -> list[dict[str, Any]]:
-    """Return what happened at a point of no return, with the events that prove it."""
+    """Return what happened at the latest effective intervention, with the events that prove it."""
     from wblab.proof.moment import happened
 
     if not (found.saved and found.lost):
@@ -152,31 +153,31 @@ def _printed(lines: list[str]) -> None:
 
 
 def _silent(lines: list[str]) -> None:
-    """Say nothing, as what is found is printed at the end."""
+    """Print nothing: the JSON at the end has everything."""
 
 
 def _beside(trial: "Trial", outcome: "Outcome") -> str:
-    """Return what to say of another pause that came where the one in question had been."""
+    """Return a note on another pause that now touches the same time; empty if that is short."""
     if outcome.beside_ns <= trial.bound_ns:
         return ""
-    return f" (and another pause beside it, {_s(outcome.beside_ns)})"
+    return f" (and another pause next to it, {_s(outcome.beside_ns)})"
 
 
 def _lines(pause: "Explanation", found: "Return", words: _Words) -> list[str]:
     lines = []
     if found.saved:
-        helps = words.helps.format(found.saved.changed, pause.load)
+        act, helps = words.act.format(found.saved.changed), words.helps.format(pause.load)
         if found.lost:
             before = _s(pause.start_ns - found.saved.at_ns)
             lines = [
-                f"  point of no return: {words.came} at {_s(found.saved.at_ns)}, {before} before the pause, {helps}; "
-                f"{words.came} at {_s(found.lost.at_ns)} it does not"
+                f"  latest effective intervention: {act} at {_s(found.saved.at_ns)}, {before} before the pause, "
+                f"{helps}; at {_s(found.lost.at_ns)} it no longer does (the point of no return)"
             ]
         else:
-            lines = [f"  {words.came} as the pause begins, {helps} still"]
+            lines = [f"  {act} still {helps} when the pause begins"]
     if found.odd:
         times = ", ".join(_s(item.at_ns) for item in found.odd)
-        lines.append(f"  not one point: {words.came} at {times} it is the other way round")
+        lines.append(f"  no single point: at {times} the outcome is the opposite")
     lines.append(f"  {words.came + ' at':10}   pause")
     return [*lines, *(f"  {_s(item.at_ns):>10}   {_s(item.pause_ns)}  {item.verdict}" for item in found.curve)]
 

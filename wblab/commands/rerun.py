@@ -1,4 +1,4 @@
-"""wblab rerun: a run once more from its own record, and where the two differ first."""
+"""wblab rerun: repeat a run from its record, and show where the two first differ."""
 
 import argparse
 import json
@@ -28,17 +28,17 @@ class DifferentError(WblabError):
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb and its options."""
     parser.description = (
-        "Repeat a run from its own record, and say whether the two are the same, byte for byte, or where they differ "
-        "first: in what the loads measured, and in the trace. In virtual time they should be the same."
+        "Repeat a run from its own record and compare the two, byte for byte. If they differ, show the first "
+        "difference in the loads' measurements and in the trace. In virtual time they should be identical."
     )
     add_run(parser)
-    parser.add_argument("other", nargs="?", metavar="OTHER", help="compare with this run, and make no new one")
+    parser.add_argument("other", nargs="?", metavar="OTHER", help="compare with this run instead of a new one")
     parser.add_argument(
         "--explain",
         action="store_true",
-        help="make two runs with everything traced, and show the first event that differs",
+        help="make two new runs that trace everything, and show the first event that differs",
     )
-    add_kernel(parser, "the series that the run had")
+    add_kernel(parser, "the run's series")
     add_exp(parser)
     add_json(parser)
     add_removed(parser, "--with", "wblab rerun RUN OTHER")
@@ -54,7 +54,7 @@ def _rerun(arguments: argparse.Namespace) -> None:
     directory, shelf = results(arguments), built_kernels(arguments.kernel)
     first = read_run(named_run(arguments))
     if arguments.explain and arguments.other:
-        raise InputError("--explain makes two new runs, OTHER is one that is there: give one or the other")
+        raise InputError("--explain makes two new runs and compares those: leave OTHER out")
     if arguments.other:
         second = read_run(find_run(arguments.other, directory))
     elif arguments.explain:
@@ -67,7 +67,7 @@ def _rerun(arguments: argparse.Namespace) -> None:
 
 
 def repeat(path: Path, results: Path, shelf: "Shelf", *, as_json: bool) -> None:
-    """Repeat the run in a directory, and say whether it was the same. Raises DifferentError where it was not."""
+    """Repeat the run in a directory and print whether the two are the same. Raises DifferentError if not."""
     from wblab.data.run import read_run
     from wblab.host.request import ready
 
@@ -88,7 +88,7 @@ def _say(first: "Run", second: "Run", *, as_json: bool) -> None:
     else:
         print("\n".join(map(printable, [f"{first.path}", f"{second.path}", *_lines(differences)])))
     if differences:
-        raise DifferentError(f"the runs differ, first at {differences[0].at_s:.6f} s of the guest's time")
+        raise DifferentError(f"the runs differ, first at {differences[0].at_s:.6f} s of guest time")
 
 
 def _spec(run: "Run", kernel_given: str) -> "Spec":
@@ -108,7 +108,7 @@ def _made(request: "Request", results: Path) -> "Run":
 
 def _lines(differences: "list[Difference]") -> list[str]:
     if not differences:
-        return ["identical: every boundary of every load, and every event"]
+        return ["identical: every cycle of every load, and every event"]
     lines = []
     for item in differences[:_SHOWN]:
         lines += ["", f"{item.what}, at {item.at_s:.9f} s", "  first:", *(f"    {line}" for line in item.first)]

@@ -1,4 +1,4 @@
-"""wblab run."""
+"""wblab run: one experiment in a guest."""
 
 import argparse
 import json
@@ -34,29 +34,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="[NAME=]DISK",
         action="append",
         default=[],
-        help="the speed of a disk as it is sold, of experiments/disks: hdd, ssd, nvme, usb-stick, sd-card, ram; or a "
-        "TOML file of wblab disk measure. NAME: of which one, in a spec of several",
+        help="give a disk the speed of a kind of disk: hdd, ssd, nvme, usb-stick, sd-card or ram (experiments/disks), "
+        "or a TOML file from wblab disk measure. NAME: which disk, if the spec has several",
     )
     add_settings(parser)
     parser.add_argument("--clock", choices=("virtual", "real"), help="the guest's time (default: the spec's)")
     add_kernel(parser, "the spec's")
-    parser.add_argument("--seed", type=int, metavar="N", help="what varies from run to run (default: the spec's)")
+    parser.add_argument("--seed", type=int, metavar="N", help="seed of all random choices (default: the spec's)")
     parser.add_argument("--name", metavar="NAME", help="part of the run directory's name (default: the spec's)")
     add_exp(parser, "run directories go")
     parser.add_argument(
         "--patience",
         default="60s",
         metavar="TIME",
-        help="how long a guest may say nothing before it counts as hanging (default: 60s)",
+        help="how long a guest may print nothing before it counts as hung (default: 60s)",
     )
     parser.add_argument(
-        "--max-time", default="6h", metavar="TIME", help="host time after which a guest is ended (default: 6h)"
+        "--max-time", default="6h", metavar="TIME", help="host time after which a guest is killed (default: 6h)"
     )
     parser.add_argument(
         "--max-output",
         default="1GiB",
         metavar="SIZE",
-        help="what a guest may leave, its trace above all (default: 1GiB)",
+        help="how much a guest may write to the run directory, mostly its trace (default: 1GiB)",
     )
     parser.add_argument(
         "--allow-read",
@@ -64,7 +64,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         type=Path,
         metavar="PATH",
-        help="let the guest's programs read this too; by default they see the distribution's and the lab's files only",
+        help="let the guest's programs read this file or directory too; by default they can only read the files of the "
+        "distribution and of the lab; repeatable",
     )
     add_json(parser, "print the run's record as JSON")
     parser.set_defaults(run=_run)
@@ -90,7 +91,7 @@ def _run(arguments: argparse.Namespace) -> None:
 
 
 def run_shown(request: "Request", results: Path, **options: Any) -> "Finished":
-    """Run a request with progress, after what is to be known of it. `options` are those of run_experiment."""
+    """Print notes on a request, then run it and show progress. `options` are those of run_experiment."""
     from wblab.host.run import run_experiment
     from wblab.lab.progress import bar
 
@@ -100,7 +101,7 @@ def run_shown(request: "Request", results: Path, **options: Any) -> "Finished":
 
 
 def print_notes(requests: "Iterable[Request]", *, here: bool = True) -> None:
-    """Print what is to be known of runs before they are made; `here`: on this machine."""
+    """Print notes on runs before they start. here: whether they run on this machine."""
     from wblab.host.request import notes
 
     for note in notes(requests, here=here):

@@ -1,4 +1,4 @@
-"""wblab runs: what lies among the results."""
+"""wblab runs: a list of runs and studies."""
 
 import argparse
 import json
@@ -20,11 +20,13 @@ _MB = 1e6
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb and its options."""
     parser.description = (
-        "List runs and studies: what was changed of a preset, the longest pause of loads that ought to have none, "
-        "and how much space each takes. The latest stands last."
+        "List runs and studies: the changes to a preset, the longest pause of an innocent load, and the disk space. "
+        "The latest is at the bottom."
     )
-    parser.add_argument("--last", type=whole(1), default=_SHOWN, metavar="N", help=f"so many (default: {_SHOWN})")
-    parser.add_argument("--all", action="store_true", help="all of them")
+    parser.add_argument(
+        "--last", type=whole(1), default=_SHOWN, metavar="N", help=f"list the last N (default: {_SHOWN})"
+    )
+    parser.add_argument("--all", action="store_true", help="list all")
     add_exp(parser, "runs and studies are")
     add_json(parser)
     parser.set_defaults(run=_runs)
@@ -40,13 +42,13 @@ def _runs(arguments: argparse.Namespace) -> None:
         print(json.dumps([_object(entry) for entry in shown], indent=2))
         return
     if not found:
-        print(printable(f"{place} has no run yet: wblab run makes one"))
+        print(printable(f"{place} has no run yet: make one with 'wblab run'"))
         return
     table(shown).show()
-    more = f", of which the last {len(shown)} are shown (--all)" if len(shown) < len(found) else ""
+    more = f"; these are the last {len(shown)}, --all lists all" if len(shown) < len(found) else ""
     print(f"{len(found)} runs and studies, {sum(entry.size for entry in found) / _MB:.0f} MB{more}")
-    print("    wblab why RUN    # why its loads stopped, for a run by its name")
-    print("    wblab clean --help    # remove what is not needed")
+    print("    wblab why RUN    # why its loads were stalled")
+    print("    wblab clean --help    # remove what you no longer need")
 
 
 def table(found: "list[Entry]") -> Table:
@@ -64,7 +66,7 @@ def table(found: "list[Entry]") -> Table:
 
 
 def _what(entry: "Entry") -> str:
-    """Return what it is, how it ended if not well, and what it changes of its preset."""
+    """Return what an entry is, its state if it did not succeed, and its changes to a preset."""
     state = "" if entry.state == "succeeded" else f", {entry.state}"
     return f"{entry.what}{state}: {entry.told}" if entry.told else f"{entry.what}{state}"
 

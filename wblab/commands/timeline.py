@@ -1,4 +1,4 @@
-"""wblab timeline."""
+"""wblab timeline: a picture or page of a run."""
 
 import argparse
 from pathlib import Path
@@ -17,8 +17,8 @@ _FORMATS = ("png", "svg", "pdf", "html")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb and its options."""
     parser.description = (
-        "Draw the timeline of a run: its loads beside what the page cache did. A span of it is a close-up. As HTML it "
-        "is a page to look into, with zoom and words on what it shows."
+        "Draw the timeline of a run: its loads, and the page cache below them. --from, --to and --around draw a "
+        "close-up. As HTML it is a page that you can zoom, with explanations where you point."
     )
     add_run(parser)
     add_exp(parser)
@@ -26,9 +26,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--from", dest="start", metavar="TIME", help="from this time since the loads started: 8.4s")
     parser.add_argument("--to", dest="end", metavar="TIME", help="up to this time")
     parser.add_argument(
-        "--around", metavar="LOAD", help="around the longest pause of this load, or 'longest': of all innocent ones"
+        "--around", metavar="LOAD", help="the longest pause of this load, or 'longest': of any innocent load"
     )
-    parser.add_argument("--no-causes", action="store_true", help="do not colour pauses by what they were (wblab why)")
+    parser.add_argument("--no-causes", action="store_true", help="do not colour pauses by cause (wblab why)")
     add_removed(parser, "--html", "--format html")
     parser.set_defaults(run=_timeline)
 
@@ -64,7 +64,7 @@ def _window(arguments: argparse.Namespace, run: "Run") -> "Window | None":
 
     if arguments.around is not None:
         if arguments.start is not None or arguments.end is not None:
-            raise InputError("--around says where to look, and so do --from and --to: give one or the other")
+            raise InputError("--around cannot be combined with --from or --to: give one or the other")
         return around(run, arguments.around)
     if arguments.start is None and arguments.end is None:
         return None

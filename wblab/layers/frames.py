@@ -16,7 +16,7 @@ def path_frame(calls: Iterable[LayeredCall]) -> pd.DataFrame:
     rows = [
         (call.call, " > ".join(path), time_ns / _NS_PER_US) for call in calls for path, time_ns in call.parts.items()
     ]
-    return pd.DataFrame(rows, columns=["call", "it waited for", "µs"]).set_index(["call", "it waited for"])
+    return pd.DataFrame(rows, columns=["call", "waited for", "µs"]).set_index(["call", "waited for"])
 
 
 def state_frame(found: Iterable[Summary]) -> pd.DataFrame:
@@ -45,5 +45,5 @@ def prefix_frame(found: Sequence[Summary]) -> pd.DataFrame:
     for layer in PREFIXES:
         times = (time_ns / _NS_PER_US for time_ns in (summed[layer], once[layer], summed[layer] - once[layer]))
         rows.append((layer, *times, 100 * his[layer], 100 * true[layer]))
-    columns = ["prefix", "summed", "once", "again", "of the sums (%)", "of the time (%)"]
+    columns = ["prefix", "summed", "once", "repeated", "of the sums (%)", "of the time (%)"]
     return pd.DataFrame(rows, columns=columns).set_index("prefix").round(1)

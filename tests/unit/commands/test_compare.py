@@ -120,7 +120,7 @@ def test_the_table_of_a_matrix(compare, runs, tmp_path, name):
     [
         (["--by", "disk.sheduler"], "did you mean 'disk.scheduler'?"),
         (["--by", "disk.filesystem"], "all runs have disk.filesystem = ext4"),
-        (["--baseline", "bfq"], "is not of the form KEY=VALUE"),
+        (["--baseline", "bfq"], "must be KEY=VALUE"),
         (["--baseline", "disk.scheduler=kyber"], "no run has disk.scheduler = kyber"),
         (["--load", "mw2"], "no load 'mw2' (did you mean 'mw1'?)"),
         (["--metric", "longest_pause"], "did you mean 'longest_pause_s'?"),

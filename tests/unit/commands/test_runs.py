@@ -50,7 +50,7 @@ def test_the_table_says_how_many_there_are(place, capsys):
     assert main(["runs", "--exp", str(place), "--last", "1"]) == 0
     out = capsys.readouterr().out
     assert "3 runs and studies" in out
-    assert "of which the last 1 are shown (--all)" in out
+    assert "these are the last 1, --all lists all" in out
 
 
 def test_nothing_is_removed_unless_it_is_said(place, capsys):
@@ -72,7 +72,7 @@ def test_what_is_chosen_by_name_or_age_goes(place):
 def test_what_is_none_of_the_labs_is_never_removed(place, capsys, name):
     (place / "link").symlink_to(place / "first_base")
     assert main(["clean", name, "--yes", "--exp", str(place)]) == 2
-    assert "is no run and no study" in capsys.readouterr().err
+    assert "no run or study" in capsys.readouterr().err
     assert (place / "mine/notes.txt").exists()
     assert (place / "first_base/experiment.json").exists()
 

@@ -472,7 +472,7 @@ def test_verb_says_which_types_were_left_out(make_run, monkeypatch, capsys):
     cache.trace.counts = lambda: {"often": MOST_EVENTS, "seldom": 1}
     monkeypatch.setattr("wblab.data.pagecache.page_cache", lambda run: cache)
     assert main(["export", str(path)]) == 0
-    assert "left out, as there is room for 200,000 events: often (200,000)\n" in capsys.readouterr().err
+    assert "left out, because an export holds at most 200,000 such events: often (200,000)\n" in capsys.readouterr().err
 
 
 def test_verb_says_why_a_run_failed(make_run, capsys):

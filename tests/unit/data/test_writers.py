@@ -86,7 +86,7 @@ def test_the_verb_says_which_disk_and_who_wrote_most_to_it(two_disks, capsys):
     assert main(["pauses", str(two_disks.path)]) == 0
     out = capsys.readouterr().out
     assert "load  kind        disk" in out
-    assert "most was written to slow by l1 (3.0 KiB), w1 (0.0 KiB)\nmost was written to fast by mw1 (0.0 KiB)\n" in out
+    assert "wrote most to slow: l1 (3.0 KiB), w1 (0.0 KiB)\nwrote most to fast: mw1 (0.0 KiB)\n" in out
     report = pause_report(two_disks, cache=dirtied((MS, "cp", "fast"))).to_json()
     assert {load["name"]: load["disk"] for load in report["loads"]} == {
         "c1": "", "w1": "slow", "mw1": "fast", "l1": "slow",
@@ -100,4 +100,4 @@ def test_of_one_disk_nothing_is_said_of_disks(make_run, capsys):
     table = out.partition("\n\n")[2]  # below the answer, whose run's name may have the word
     assert table.startswith("load")
     assert "disk" not in table
-    assert "most was" not in out
+    assert "wrote most" not in out

@@ -66,7 +66,7 @@ def test_it_ends_with_what_to_type_next(monkeypatch, capsys):
     assert main(["doctor"]) == 1
     said = capsys.readouterr()
     assert "Next:" not in said.out
-    assert said.err == "wblab: 1 of 2 checks found something to mend: see the lines marked BAD\n"
+    assert said.err == "wblab: 1 of 2 checks failed: see the lines marked BAD\n"
 
 
 def test_missing_shared_memory_is_found(monkeypatch, tmp_path):

@@ -102,4 +102,4 @@ def test_causes_of_runs_that_recorded_none_are_refused(tmp_path, capsys):
         for seed, name in enumerate(("none", "bfq"))
     ]
     assert main(["compare", *runs, "--causes"]) == 2
-    assert "--causes: no run tells why it was paused" in capsys.readouterr().err
+    assert "--causes: no run recorded the causes of its pauses" in capsys.readouterr().err
