@@ -1,4 +1,4 @@
-"""wblab advise."""
+"""wblab advise: which setting shortens pauses on this machine."""
 
 import argparse
 import json
@@ -27,32 +27,39 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb and its options."""
     parser.description = (
-        "What to set on this machine against pauses. Its disk is measured, a guest is made that is like it, scaled "
-        "down, and remedies are tried on that: how long are light writers stalled, and how much slower does the heavy "
-        "writer become? One remedy is recommended, or none, with the commands that set and undo it. Nothing is "
-        "changed but by --apply, which --undo undoes."
+        "Recommend what to set on this machine to shorten pauses. The lab measures the disk, makes a small guest like "
+        "this machine (its twin), and tries remedies there: how long are light writers stalled, and how much slower "
+        "does the heavy writer become? It recommends one remedy or none, and prints the commands that set and undo "
+        "it. Only --apply changes this machine; --undo reverts it."
     )
     add = parser.add_argument
-    add("--dir", type=Path, metavar="DIR", help="a directory on the disk (default: here)")
+    add("--dir", type=Path, metavar="DIR", help="a directory on the disk (default: .)")
     about = (
-        "the disk's model: a name of experiments/disks, or a file of wblab disk measure (default: measured, in 10 s)"
+        "model of the disk: a name in experiments/disks, or a file from wblab disk measure (default: measure it, 10 s)"
     )
     add("--disk", metavar="DISK", help=about)
-    about = "the loads: of a spec, its innocent ones; of a live run all, and is the twin like that run?"
+    about = "loads to use: a spec's innocent loads, or all loads of a live run, which is then compared with the twin"
     add("--like", metavar="SPEC|RUN", help=about)
-    add_seeds(parser, "runs of each", default=10)
-    add_kernel(parser, "wblab kernel list says which")
+    add_seeds(parser, "runs of each remedy", default=10)
+    add_kernel(parser, "see wblab kernel list")
     add_where(parser)
-    about = "go on with the advice in this directory, or print it again; latest: that one"
+    about = "continue the study in this directory, or print it again (latest: the newest)"
     add("--resume", type=Path, metavar="ADVICE", help=about)
-    add("--out", type=Path, metavar="DIR", help="where the files to install go (default: the advice's directory)")
-    add("--all", action="store_true", help="say too what was not tried and why, and where the twin differs")
+    add("--out", type=Path, metavar="DIR", help="where to write the files to install (default: the study's directory)")
+    add(
+        "--all",
+        action="store_true",
+        help="also print which remedies were not tried and why, and where the twin differs",
+    )
     add("--explain", action="store_true", help="print the run directories behind each figure")
     change = parser.add_mutually_exclusive_group()
-    about = "set a remedy of the advice (default: of the latest one) on this machine now, until --undo or a reboot"
+    about = (
+        "set this remedy on this machine now, until --undo or a reboot "
+        "(from the newest study, or the one that --resume names)"
+    )
     change.add_argument("--apply", metavar="NAME", help=about)
-    change.add_argument("--undo", action="store_true", help="undo what --apply did")
-    add_exp(parser, "its directory goes, and the latest one is")
+    change.add_argument("--undo", action="store_true", help="undo --apply")
+    add_exp(parser, "the study's directory goes")
     add_json(parser)
     parser.set_defaults(run=_advise)
 
@@ -61,7 +68,7 @@ def _advise(arguments: argparse.Namespace) -> None:
     if arguments.apply or arguments.undo:
         _change(arguments)
         return
-    require(("explore",))  # here: what was set is undone without it
+    require(("explore",))  # not needed to undo what was set
     from wblab.advise.allowed import check_remedy
     from wblab.commands.many import begun
     from wblab.kernels import built_kernels
@@ -74,7 +81,7 @@ def _advise(arguments: argparse.Namespace) -> None:
     with begun(arguments, shelf, _planned(arguments, shelf), "wblab advise --resume") as (store, client):
         found = _run_rounds(store, client, arguments.jobs)
     if found.choice.name:
-        check_remedy(found.advice.candidate(found.choice.name))  # before it is written and printed for root
+        check_remedy(found.advice.candidate(found.choice.name))  # checked before root is told to install it
     written = _write(found, arguments.out or store.path)
     if arguments.json:
         print(json.dumps(found.to_json() | {"written": [str(path) for path in written]}, indent=2))
@@ -83,7 +90,7 @@ def _advise(arguments: argparse.Namespace) -> None:
 
 
 def _run_rounds(store: "Store", client: "Client | None", jobs: int | None) -> "Result":
-    """Try all remedies, then the best of them two at a time, and return what came of it."""
+    """Try every remedy, then pairs of the best ones. Return the result."""
     from wblab.advise.record import advice_in
     from wblab.advise.result import result_of
     from wblab.advise.rounds import second_round
@@ -105,14 +112,14 @@ def _run_rounds(store: "Store", client: "Client | None", jobs: int | None) -> "R
 
 
 def _change(arguments: argparse.Namespace) -> None:
-    """Set a remedy, or undo what was set, and say what has become of each file."""
+    """Apply a remedy or undo it, and print what happened to each file."""
     from wblab.advise.allowed import check_remedy
     from wblab.advise.apply import apply, undo
     from wblab.advise.record import advice_in
     from wblab.study.store import Store
 
     if arguments.undo:
-        lines = undo() or ["nothing was set: nothing is undone"]
+        lines = undo() or ["nothing was set, so there is nothing to undo"]
         print(json.dumps({"undone": lines}, indent=2) if arguments.json else "\n".join(map(printable, lines)))
         return
     advice = advice_in(Store.open(_found(arguments), "advise"))
@@ -125,13 +132,15 @@ def _change(arguments: argparse.Namespace) -> None:
     else:
         where = f"{advice.site.directory}, on {', '.join(advice.site.disks) or advice.site.device}:"
         print("\n".join(map(printable, [*undone, where, *map(str, applied)])))
-        print("Until the next boot, or: sudo wblab advise --undo")
+        print("In force until the next boot. To undo it now: sudo wblab advise --undo")
     if not all(item.is_as_asked for item in applied):
-        print("wblab: the kernel took other values than were tried: what they do is not known", file=sys.stderr)
+        print(
+            "wblab: the kernel rounded some values to others than were tried: their effect is unknown", file=sys.stderr
+        )
 
 
 def _planned(arguments: argparse.Namespace, shelf: "Shelf") -> "Planned":
-    """Return what is to run: of an advice that is there, or of this machine, whose disk is then measured."""
+    """Return the runs to make: those of a study to resume, or new ones after measuring this machine's disk."""
     from wblab.advise.begin import Question, begin
     from wblab.advise.measure import MOST_BYTES, SECONDS, TIMES
     from wblab.advise.record import packed
@@ -143,7 +152,7 @@ def _planned(arguments: argparse.Namespace, shelf: "Shelf") -> "Planned":
 
     if arguments.resume:
         return _resumed(arguments, shelf)
-    shelf(arguments.kernel)  # before the disk is measured
+    shelf(arguments.kernel)  # fail early, before the disk is measured
     question = Question(
         site=find_site(arguments.dir or Path()),
         disk=arguments.disk or "",
@@ -152,8 +161,8 @@ def _planned(arguments: argparse.Namespace, shelf: "Shelf") -> "Planned":
         kernel=full_name(arguments.kernel),
     )
     if not arguments.disk:
-        said = f"up to {TIMES * MOST_BYTES >> 20} MiB are written and removed again, in up to {TIMES * SECONDS:.0f} s"
-        print(printable(f"wblab: the disk below {question.site.directory!r} is measured: {said}"), file=sys.stderr)
+        said = f"this writes and removes up to {TIMES * MOST_BYTES >> 20} MiB, in up to {TIMES * SECONDS:.0f} s"
+        print(printable(f"wblab: measuring the disk under {question.site.directory!r}: {said}"), file=sys.stderr)
     with bar("disk") as report:
         planned, advice = begin(question, results(arguments), report)
     return Planned(planned.plan, described(planned.plan, shelf), beside=packed(advice))
@@ -168,19 +177,19 @@ def _resumed(arguments: argparse.Namespace, shelf: "Shelf") -> "Planned":
 
     for option in ("dir", "disk", "like"):
         if getattr(arguments, option):
-            raise InputError(f"--{option}: an advice is resumed as it was begun: leave it out")
+            raise InputError(f"--{option}: --resume continues a study as it was begun: leave --{option} out")
     store = Store.open(_found(arguments), "advise")
-    advice_in(store)  # one of somebody else is refused before anything runs
+    advice_in(store)  # refuse another user's study before anything runs
     if arguments.kernel and full_name(arguments.kernel) not in store.kernels:
         raise InputError(
-            f"--kernel: {store.path} was begun with {', '.join(store.kernels) or 'the default'}: leave it out"
+            f"--kernel: {store.path} was begun with {', '.join(store.kernels) or 'the default'}: leave --kernel out"
         )
     check_kernels(store, shelf)
     return Planned(store.plan, store.kernels, store)
 
 
 def _found(arguments: argparse.Namespace) -> Path:
-    """Return the directory of the advice that is meant: by default of the latest one. Raises InputError."""
+    """Return the directory of the requested study, by default the newest. Raises InputError."""
     from wblab.advise.record import latest_advice
 
     given: Path | None = arguments.resume
@@ -190,20 +199,20 @@ def _found(arguments: argparse.Namespace) -> Path:
 
 
 def _leave_to_its_owner(directory: Path, option: str) -> None:
-    """Raise InputError for root, where others could lead what is written to a directory anywhere."""
+    """Raise InputError if root would write to a directory that another user could redirect."""
     try:
         reason = distrust_new(directory) if os.geteuid() == 0 else ""
     except OSError as error:
         reason = error.strerror or ""
     if reason:
         raise InputError(
-            f"{option}: root writes nothing to {str(directory)!r}: {reason}: do it without sudo, as only --apply and "
-            "--undo need root; or give a directory of root's"
+            f"{option}: root does not write to {str(directory)!r}: {reason}: run it without sudo (only --apply and "
+            "--undo need root), or give a directory owned by root"
         )
 
 
 def _write(found: "Result", directory: Path) -> list[Path]:
-    """Write the files of what is recommended, and return where. Raises InputError."""
+    """Write the recommended files and return their paths. Raises InputError."""
     from wblab.core.files import replace_file
 
     written = []
@@ -214,12 +223,14 @@ def _write(found: "Result", directory: Path) -> list[Path]:
                 file.write(text.encode())
             written.append(directory / name)
     except OSError as error:
-        raise InputError(f"--out: cannot write to {str(directory)!r}: {error.strerror}: give another") from None
+        raise InputError(
+            f"--out: cannot write to {str(directory)!r}: {error.strerror}: give another directory"
+        ) from None
     return written
 
 
 def _print(found: "Result", written: "Sequence[Path]", *, every: bool, explain: bool) -> None:
-    """Print an advice: of which machine, what to set and its commands, what that is worth; then what it rests on."""
+    """Print the result: the machine, the recommendation and its commands, its expected effect, and the evidence."""
     from wblab.advise import words
 
     for note in found.advice.notes:

@@ -22,33 +22,56 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb and its options."""
     parser.usage = f"{parser.prog} [options] [-- COMMAND...]"
     parser.description = (
-        "Run the innocent loads of the lab on this machine, in a directory on the disk under test, and a command "
-        "beside them; record what it does to them. Without a command they run until Ctrl-C. Tracing, --scheduler and "
-        "--cgroup need root; all that is changed on the machine is undone at the end."
+        "Run the lab's innocent loads on this machine, in a directory on the disk under test, with a command beside "
+        "them. Record how long the command stalls them. Without a command, they run until Ctrl-C. Tracing, "
+        "--scheduler and --cgroup need root. Every change to the machine is undone at the end."
     )
     add = parser.add_argument
-    add("--dir", type=Path, default=Path(), help="where the loads write, on the disk under test (default: here)")
-    add("--wait", default="5s", metavar="TIME", help="how long the loads run before the command (default: 5s)")
-    add("--tail", default="5s", metavar="TIME", help="how long they run on after it (default: 5s)")
-    add("--limit", metavar="TIME", help="end the run after so long, whatever the command does")
-    about = "which run of c1, w1, mw1, k1 (commits), s1 (fsync), m1 (a mapped file) (default: the first three)"
+    add("--dir", type=Path, default=Path(), help="where the loads write, on the disk under test (default: .)")
+    add("--wait", default="5s", metavar="TIME", help="run the loads alone for this long first (default: 5s)")
+    add("--tail", default="5s", metavar="TIME", help="keep the loads running this long after the command (default: 5s)")
+    add("--limit", metavar="TIME", help="end the run after this long, even if the command still runs")
+    about = "which to run: c1, w1, mw1, k1 (commits), s1 (fsync), m1 (a mapped file) (default: the first three)"
     add("--innocent", default=",".join(INNOCENT), metavar="LOADS", help=about)
     add("--ioclass", choices=get_args(IoClass), default="none", help="I/O class of the command")
-    add("--iolevel", type=int, choices=range(8), default=4, metavar="0-7", help="and its level (default: 4)")
-    add("--scheduler", action="append", default=[], metavar="DEVICE=NAME", help="I/O scheduler of a disk: sda=bfq")
-    add("--cgroup", action="append", default=[], metavar="FILE=VALUE", help="a limit: memory.high=100M (version 2)")
-    add("--events", action="append", default=[], metavar="EVENT", help="trace these too: block:block_rq_issue, jbd2:*")
+    add("--iolevel", type=int, choices=range(8), default=4, metavar="0-7", help="I/O level of the command (default: 4)")
+    add(
+        "--scheduler",
+        action="append",
+        default=[],
+        metavar="DEVICE=NAME",
+        help="set a disk's I/O scheduler: sda=bfq; repeat for more",
+    )
+    add(
+        "--cgroup",
+        action="append",
+        default=[],
+        metavar="FILE=VALUE",
+        help="limit the command by a cgroup v2 file: memory.high=100M; repeat for more",
+    )
+    add(
+        "--events",
+        action="append",
+        default=[],
+        metavar="EVENT",
+        help="trace more events: block:block_rq_issue, jbd2:*; repeat for more",
+    )
     add("--no-trace", action="store_true", help="do not trace")
-    add("--buffer", default="4MiB", metavar="SIZE", help="buffer of the trace, for each processor (default: 4MiB)")
-    add("--capture-pauses", metavar="TIME", help="save everything that the kernel did around each pause over this")
-    add("--capture-around", default="2s", metavar="TIME", help="how long before and after it (default: 2s)")
-    add("--capture-buffer", default="32MiB", metavar="SIZE", help="their buffer, for each processor (default: 32MiB)")
-    add("--captures", type=int, default=20, metavar="N", help="how many are saved at most (default: 20)")
-    add("--capture-bytes", default="1GiB", metavar="SIZE", help="how large they become together (default: 1GiB)")
+    add("--buffer", default="4MiB", metavar="SIZE", help="trace buffer per processor (default: 4MiB)")
+    add("--capture-pauses", metavar="TIME", help="save all trace events around each pause longer than TIME")
+    add(
+        "--capture-around",
+        default="2s",
+        metavar="TIME",
+        help="how much to save before and after the pause (default: 2s)",
+    )
+    add("--capture-buffer", default="32MiB", metavar="SIZE", help="capture buffer per processor (default: 32MiB)")
+    add("--captures", type=int, default=20, metavar="N", help="save at most N captures (default: 20)")
+    add("--capture-bytes", default="1GiB", metavar="SIZE", help="save at most this much in all (default: 1GiB)")
     add("--name", default="live", metavar="NAME", help="part of the run directory's name (default: live)")
     add_exp(parser, "run directories go")
     add_json(parser, "print the run's record as JSON")
-    add("command", nargs=argparse.REMAINDER, metavar="-- COMMAND...", help="the offender, and its arguments")
+    add("command", nargs=argparse.REMAINDER, metavar="-- COMMAND...", help="the offender and its arguments")
     parser.set_defaults(run=_live)
 
 
@@ -64,10 +87,10 @@ def _live(arguments: argparse.Namespace) -> None:
 
 
 def make_request(arguments: argparse.Namespace) -> LiveRequest:
-    """Return what the arguments ask for. Raises InputError."""
+    """Return the request that the arguments describe. Raises InputError."""
     dashes, argv = arguments.command[:1], tuple(arguments.command[1:])
     if dashes and dashes != ["--"]:
-        raise InputError(f"{dashes[0]!r} is no option: write the command behind --")
+        raise InputError(f"unexpected argument {dashes[0]!r}: write the command after --")
     captures = None
     if arguments.capture_pauses is not None:
         captures = Captures(

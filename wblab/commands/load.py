@@ -1,4 +1,4 @@
-"""wblab load: one load in the foreground. Its parameters are the fields of its kind."""
+"""wblab load: run one load in the foreground. The parameters are the fields of its kind."""
 
 import argparse
 import os
@@ -20,23 +20,23 @@ from wblab.machine.trust import distrust
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Describe the verb; a field without a default is a parameter, one with a default is an option."""
+    """Describe the verb. A field without a default becomes a parameter, one with a default an option."""
     parser.usage = f"{parser.prog} [options] name kind [parameter ...]"
-    parser.description = "Run one load on this machine until it ends by itself or SIGINT or SIGTERM stops it."
+    parser.description = "Run one load on this machine until it finishes, or until SIGINT or SIGTERM."
     parser.epilog = "kinds and their parameters:\n" + "\n".join(f"  {usage(kind)}" for kind in KINDS.values())
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument("name", help="part of the names of the files that it writes")
-    parser.add_argument("kind", help="what one cycle does")
-    parser.add_argument("parameters", nargs="*", metavar="parameter", help="as its kind has them: file, 50ms, 65MiB")
-    parser.add_argument("--dir", type=Path, default=Path(), help="where the load's own files go (default: here)")
-    parser.add_argument("--out", type=Path, default=Path(), help="where load.NAME.json and .npy go (default: here)")
+    parser.add_argument("name", help="the load's name, used in file names")
+    parser.add_argument("kind", help="what one cycle does; see the kinds below")
+    parser.add_argument("parameters", nargs="*", metavar="parameter", help="parameters of the kind: file, 50ms, 65MiB")
+    parser.add_argument("--dir", type=Path, default=Path(), help="where the load's own files go (default: .)")
+    parser.add_argument("--out", type=Path, default=Path(), help="where load.NAME.json and .npy go (default: .)")
     for name, kinds in _options().items():
         parse = int if get_type_hints(kinds[0])[name] is int else str
         parser.add_argument(f"--{name}", type=parse, default=None, help=_defaults(name, kinds))
     parser.set_defaults(run=_load)
 
 
-# The name of a disk of a spec, where --dir says where the load writes; and a time at which a guest stops it.
+# Left out: `disk` names a disk of a spec, but here --dir says where the load writes; `until` is a time in a guest.
 _SPECS_OWN = ("disk", "until")
 
 
@@ -45,14 +45,14 @@ def _load(arguments: argparse.Namespace) -> None:
 
 
 def usage(kind: type[Load]) -> str:
-    """Return a kind with its parameters and its own options, on one line."""
+    """Return a kind, its parameters and its options on one line."""
     common = {field.name for field in fields(Load)}
     own = [f"[--{field.name} {field.name.upper()}]" for field in _optional(kind) if field.name not in common]
     return " ".join([kind.kind, *required(kind), *own])
 
 
 def required(kind: type[Load]) -> list[str]:
-    """Return the names of a kind's parameters, in their order."""
+    """Return the names of a kind's parameters, in order."""
     return [field.name for field in fields(kind) if field.default is MISSING]
 
 
@@ -60,11 +60,11 @@ def make_load(arguments: argparse.Namespace) -> Load:
     """Return the load. Raises InputError."""
     if arguments.kind not in KINDS:
         suggestion = nearest(arguments.kind, list(KINDS))
-        raise InputError(f"unknown kind {arguments.kind!r}{suggestion}: one of {', '.join(KINDS)}")
+        raise InputError(f"unknown kind {arguments.kind!r}{suggestion}: choose one of {', '.join(KINDS)}")
     kind = KINDS[arguments.kind]
     names = required(kind)
     if len(arguments.parameters) != len(names):
-        raise InputError(f"{len(arguments.parameters)} parameters, not {len(names)}: write {usage(kind)}")
+        raise InputError(f"got {len(arguments.parameters)} parameters, expected {len(names)}: write {usage(kind)}")
     table: dict[str, Any] = dict(zip(names, arguments.parameters, strict=True))
     table |= {name: value for name in _options() if (value := getattr(arguments, name)) is not None}
     hints = get_type_hints(kind)
@@ -75,7 +75,7 @@ def make_load(arguments: argparse.Namespace) -> Load:
 
 
 def run_load(name: str, load: Load, directory: Path, out: Path) -> None:
-    """Run a load in this process, its files in `directory`, and write what it measured to `out`. Raises WblabError."""
+    """Run a load in this process with its files in `directory`; write its measurements to `out`. Raises WblabError."""
     check_name(name, "name")
     _check_trust("--dir", directory)
     _check_trust("--out", out)
@@ -92,14 +92,16 @@ def run_load(name: str, load: Load, directory: Path, out: Path) -> None:
 
 
 def _check_trust(option: str, directory: Path) -> None:
-    """Raise InputError for root where others could lead what it writes to another place."""
+    """Raise InputError if root would write where another user could redirect it."""
     if os.geteuid() == 0 and directory.is_dir() and (reason := distrust(directory, sticky=True)):
-        raise InputError(f"{option}: {reason}, and could lead root elsewhere: give another directory, or be that user")
+        raise InputError(
+            f"{option}: {reason}, and could redirect root's writes: give another directory, or run as that user"
+        )
 
 
 def _check_out(out: Path, name: str) -> None:
     if not out.is_dir() or not os.access(out, os.W_OK | os.X_OK):
-        raise InputError(f"--out: cannot write to {str(out)!r}: give a directory")
+        raise InputError(f"--out: cannot write to {str(out)!r}: give another directory")
     for path in (out / rundir.load_record(name), out / rundir.load_times(name)):
         if path.exists():
             raise InputError(f"{str(path)!r} exists: give another name or --out")
@@ -114,7 +116,7 @@ def _optional(kind: type[Load]) -> list[Field[Any]]:
 
 
 def _options() -> dict[str, list[type[Load]]]:
-    """Return the fields with a default, each with the kinds that have it."""
+    """Return the fields that have a default, each with the kinds that have it."""
     options: dict[str, list[type[Load]]] = {}
     for kind in KINDS.values():
         for field in _optional(kind):
@@ -123,7 +125,7 @@ def _options() -> dict[str, list[type[Load]]]:
 
 
 def _defaults(name: str, kinds: list[type[Load]]) -> str:
-    """Return the default of an option in words: where kinds differ in it, each with the kinds that have it."""
+    """Describe an option's default: where kinds differ, list each value with its kinds."""
     having: dict[object, list[str]] = {}
     for kind in kinds:
         default = getattr(kind, name)

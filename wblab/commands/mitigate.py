@@ -10,17 +10,17 @@ from wblab.commands.common import add_json
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb and its options."""
     parser.description = (
-        "Find processes that write more than their share of what the disk takes, hold them back until they are calm, "
-        "and put everything back exactly. Runs until it is interrupted."
+        "Find processes that write more than their share of the disk's bandwidth, slow them down until they are calm, "
+        "then restore every setting. Runs until interrupted."
     )
     add = parser.add_argument
-    add("--dry-run", action="store_true", help="change nothing; say what would be done")
-    add("--config", type=Path, metavar="FILE", help="a TOML file (default: /etc/wblab/mitigate.toml, if it is there)")
-    about = "watch this disk (sda, loop7), whatever the file says (default: of those not made of others, the busiest)"
+    add("--dry-run", action="store_true", help="change nothing; print what would be done")
+    add("--config", type=Path, metavar="FILE", help="TOML file (default: /etc/wblab/mitigate.toml if it exists)")
+    about = "watch this disk (sda, loop7); overrides the file (default: the busiest physical disk)"
     add("--disk", metavar="NAME", help=about)
-    add("--policy", metavar="NAME", help="what is done to an offender, whatever the file says")
-    add("--restore", action="store_true", help="only undo what a killed daemon left")
-    add_json(parser, "print each decision as a line of JSON")
+    add("--policy", metavar="NAME", help="how to slow an offender; overrides the file")
+    add("--restore", action="store_true", help="only undo what a killed daemon left behind")
+    add_json(parser, "print each decision as a JSON line")
     parser.set_defaults(run=_mitigate)
 
 

@@ -1,4 +1,4 @@
-"""wblab monitor: this machine, a guest or a finished run, on a page that draws itself."""
+"""wblab monitor: writeback of this machine, a guest or a finished run, on a live page."""
 
 import argparse
 import os
@@ -25,23 +25,24 @@ _HEAP_BYTES = 32 << 20
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb and its options."""
     parser.description = (
-        "Serve a page on 127.0.0.1 that shows writeback while it happens, and print its address: of RUN, replayed; of "
-        "a guest; else of this machine, with the dirty limit and throttling where we may trace."
+        "Show writeback as it happens, on a page served on 127.0.0.1; its address is printed. Without RUN or --guest "
+        "the page shows this machine. The dirty limit and throttling appear only where tracing is permitted, as a "
+        "rule for root."
     )
     source = parser.add_mutually_exclusive_group()
     add_run(source, optional=True, about="replay this run: its directory, the directory's name, or 'latest'")
     source.add_argument(
         "--guest", nargs="?", const="base", metavar="SPEC", help="run an experiment and watch its guest (default: base)"
     )
-    parser.add_argument("--dir", type=Path, metavar="DIR", help="on this machine: also time small writes in DIR")
-    about = "on this machine: show this disk (sda, loop7), and no busier one; again for more"
+    parser.add_argument("--dir", type=Path, metavar="DIR", help="this machine only: also time small writes in DIR")
+    about = "this machine only: show this disk (sda, loop7) instead of the busiest; repeat for more"
     parser.add_argument("--disk", action="append", default=[], metavar="NAME", help=about)
-    parser.add_argument("--speed", type=float, metavar="N", help="replay so many times as fast (inf: at once)")
+    parser.add_argument("--speed", type=float, metavar="N", help="replay at N times the speed (inf: all at once)")
     add_settings(parser)
     add_kernel(parser, "SPEC's")
     add_exp(parser)
-    parser.add_argument("--port", type=int, default=0, metavar="N", help="of the page (default: one that is free)")
-    add_json(parser, "print samples as lines of JSON instead; serve nothing")
+    parser.add_argument("--port", type=int, default=0, metavar="N", help="port of the page (default: a free one)")
+    add_json(parser, "print samples as JSON lines; serve no page")
     add_removed(parser, "--run", "wblab monitor RUN")
     parser.set_defaults(run=_monitor)
 
@@ -55,8 +56,8 @@ def _monitor(arguments: argparse.Namespace) -> None:
         ("--kernel", arguments.kernel, arguments.guest is not None),
     ):
         if value and not needed:
-            raise InputError(f"{option} says nothing here: see wblab monitor --help")
-    with suppress(KeyboardInterrupt):  # how one ends it
+            raise InputError(f"{option} has no effect here: leave it out, or see wblab monitor --help")
+    with suppress(KeyboardInterrupt):  # Ctrl-C is the normal way to end it
         if arguments.run_name is not None:
             _watch_run(arguments)
         elif arguments.guest is not None:
@@ -80,7 +81,7 @@ def _watch_machine(arguments: argparse.Namespace) -> None:
     reserve(_HEAP_BYTES)
     with audience.hears(piped(reading)):
         with sampler(request, writing):
-            lock_all()  # what shows the samples must not wait for a disk either
+            lock_all()  # the process that shows the samples must not wait for a disk either
             audience.stay()
         audience.await_end(_END_LIMIT_S)
 
@@ -117,7 +118,7 @@ def _watch_run(arguments: argparse.Namespace) -> None:
 
     speed = 1.0 if arguments.speed is None else arguments.speed
     if not speed > 0:
-        raise InputError(f"--speed: {speed:g} times as fast never ends: give a number above 0, or inf")
+        raise InputError(f"--speed {speed:g} would never finish: give a number above 0, or inf")
     run = read_run(named_run(arguments))
     items = replay(run, traced(run, "the page"))
     audience = _audience(arguments, {item.name: item.load for item in run.loads})
@@ -126,7 +127,7 @@ def _watch_run(arguments: argparse.Namespace) -> None:
 
 
 def _audience(arguments: argparse.Namespace, loads: "Mapping[str, Load]") -> "Audience":
-    """Return who watches: pages, whose address is printed, or who reads standard output. loads: those watched."""
+    """Return the output sink: browser pages, whose address is printed, or stdout. `loads` are the loads on show."""
     from wblab.monitor.audience import Audience, printed
 
     if arguments.json:
@@ -139,7 +140,7 @@ def _audience(arguments: argparse.Namespace, loads: "Mapping[str, Load]") -> "Au
     except (OSError, OverflowError) as error:
         reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else "there is no such port"
         raise InputError(
-            f"--port: cannot listen on {arguments.port}: {reason}: leave it out for one that is free"
+            f"--port: cannot listen on {arguments.port}: {reason}: leave --port out to use a free one"
         ) from None
     token = secrets.token_urlsafe(24)
     print(address(listening, token), flush=True)

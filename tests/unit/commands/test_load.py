@@ -150,9 +150,9 @@ def test_a_signal_ends_it_cleanly(started, tmp_path, number, arguments):
         ([], "the following arguments are required: name, kind"),
         (["c1"], "the following arguments are required: kind"),
         (["c1", "contrl", "5s"], "unknown kind 'contrl'"),
-        (["c1", "control"], "0 parameters, not 1: write control idle"),
-        (["c1", "control", "5s", "5s"], "2 parameters, not 1: write control idle"),
-        (["l1", "load", "f", "5s"], "2 parameters, not 4: write load file wait size block"),
+        (["c1", "control"], "got 0 parameters, expected 1: write control idle"),
+        (["c1", "control", "5s", "5s"], "got 2 parameters, expected 1: write control idle"),
+        (["l1", "load", "f", "5s"], "got 2 parameters, expected 4: write load file wait size block"),
         (["c1", "control", "5"], "idle: '5' is not understood: write for example 50ms"),
         (["c1", "control", "0"], "idle: must be longer than 0"),
         (["c1", "control", "5s", "--block", "5"], "unknown key 'block'"),
@@ -164,7 +164,7 @@ def test_a_signal_ends_it_cleanly(started, tmp_path, number, arguments):
         (["w1", "write", "../f", "5s"], "file: '../f' must be a file inside"),
         (["l1", "load", "f", "0", "1M", "0"], "block: give between 1 and 16"),
         (["l1", "load", "f", "0", "1T", "1"], "block: 1099511627776 writes are more than"),
-        (["c1", "control", "5s", "--out", "missing"], "--out: cannot write to 'missing': give a directory"),
+        (["c1", "control", "5s", "--out", "missing"], "--out: cannot write to 'missing': give another directory"),
     ],
 )
 def test_bad_input_is_one_line_and_leaves_no_file(tmp_path, monkeypatch, capsys, arguments, message):

@@ -57,7 +57,7 @@ def test_nothing_is_written_unless_it_is_agreed(here, capsys, monkeypatch):
     monkeypatch.setattr("wblab.disks.survey.measure", lambda *arguments: pytest.fail("it measures"))
     monkeypatch.setattr("sys.stdin", io.StringIO())
     assert main(["disk", "measure", str(here)]) == 2
-    assert capsys.readouterr().err.endswith("nobody can be asked whether that is all right: say --yes\n")
+    assert capsys.readouterr().err.endswith("no terminal to ask for permission on: give --yes\n")
 
 
 def test_a_terminal_is_asked(here):
@@ -69,7 +69,7 @@ def test_a_terminal_is_asked(here):
     said = ""
     while "nothing was written" not in said:  # it comes in pieces
         said += os.read(leader, 4096).decode()
-    assert "512 MiB are written to it, in up to 60 s" in said
+    assert "512 MiB to it and takes up to 60 s" in said
     assert "go on? [y/N]" in said
     for end in (leader, follower):
         os.close(end)

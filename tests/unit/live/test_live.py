@@ -158,7 +158,7 @@ def test_a_load_that_fails_fails_the_run_and_keeps_it(live):
     ("arguments", "message"),
     [
         (["--wrong"], "unrecognized arguments: --wrong"),
-        (["true"], "'true' is no option: write the command behind --"),
+        (["true"], "unexpected argument 'true': write the command after --"),
         (["--", "no-such-program"], "'no-such-program' is no program that can be run"),
         (["--dir", "missing", "--", "true"], "--dir: cannot write to 'missing'"),
         (["--wait", "5", "--", "true"], "'5' is not understood"),

@@ -61,9 +61,9 @@ def refused(*arguments):
         (("no-such-run",), "no run 'no-such-run'"),
         (("--guest", "no-such-spec"), "no spec 'no-such-spec'"),
         (("--guest", "--set", "disk.size=1"), "disk.size"),
-        (("latest", "--speed", "0"), "--speed: 0 times as fast never ends"),
-        (("latest", "--dir", "."), "--dir says nothing here"),
-        (("--speed", "2"), "--speed says nothing here"),
+        (("latest", "--speed", "0"), "--speed 0 would never finish"),
+        (("latest", "--dir", "."), "--dir has no effect here"),
+        (("--speed", "2"), "--speed has no effect here"),
         (("latest", "--guest"), "not allowed with"),
         (("--run", "latest"), "--run is gone: write wblab monitor RUN"),
         (("--port", "99999"), "--port: cannot listen on 99999"),
@@ -75,7 +75,7 @@ def test_what_cannot_be_is_refused_in_one_line(arguments, words):
 
 def test_a_port_that_is_taken_is_refused():
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        assert "in use: leave it out" in refused("--port", str(taken.getsockname()[1]))
+        assert "in use: leave --port out" in refused("--port", str(taken.getsockname()[1]))
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -1,10 +1,10 @@
-"""wblab disk: its verbs."""
+"""wblab disk: the group of its verbs."""
 
 import argparse
 
 from wblab.commands.parser import Verb, add_verbs
 
-VERBS = (Verb("measure", "measure the disk below a directory, as a disk for experiments"),)
+VERBS = (Verb("measure", "measure a disk and fit the model of a device to it"),)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

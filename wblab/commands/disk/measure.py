@@ -18,34 +18,34 @@ if TYPE_CHECKING:
     from wblab.disks.fit import Fit
     from wblab.disks.survey import Site, Survey
 
-_WORDS = {  # what the quantities of the model mean
-    "write_bps": "writes, once they are under way",
-    "read_bps": "reads, once they are under way",
-    "latency": "what each request takes besides",
-    "seek_time": "more, where it does not follow the last one",
-    "depth": "requests that it works on at once",
-    "stall_every": "it stops each time that so much was written",
-    "stall_time": "and for so long",
-    "stalls": "after as much each time (even), or by chance (random)",
-    "cache_bytes": "written data that it keeps in a cache of its own",
-    "drain_bps": "and how fast they go to the medium",
+_WORDS = {  # what each quantity of the model means
+    "write_bps": "sustained write rate",
+    "read_bps": "sustained read rate",
+    "latency": "added time of each request",
+    "seek_time": "added time of a request that does not follow the last one",
+    "depth": "requests served at once",
+    "stall_every": "the disk stalls after writing this much",
+    "stall_time": "length of a stall",
+    "stalls": "at equal distances (even) or by chance (random)",
+    "cache_bytes": "size of the disk's write cache",
+    "drain_bps": "rate at which the cache drains to the medium",
 }
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb and its options."""
     parser.description = (
-        "Measure the disk below a directory: rates, latency, depth, stalls, cache. It reads and writes a file of its "
-        "own, which is gone afterwards, and fits the lab's model of a device to what it saw. wblab run --disk takes "
-        "the file that -o names. Nobody else should use the disk meanwhile."
+        "Measure the disk under a directory: rates, latency, depth, stalls and cache. The measurement reads and "
+        "writes one file of its own and deletes it, then fits the lab's model of a device. Give the file written by "
+        "-o to wblab run --disk. Keep the disk otherwise idle meanwhile."
     )
     add = parser.add_argument
-    add("directory", type=Path, metavar="DIR", help="a directory on the disk, in which you may write")
-    add("-o", "--output", type=Path, metavar="FILE", help="write the model to this file, which ends in .toml")
-    add("--yes", action="store_true", help="do not ask before it writes")
-    add("--max-bytes", default="512MiB", metavar="SIZE", help="write no more than this (default: 512MiB)")
-    add("--max-time", default="60s", metavar="TIME", help="and take about this long at most (default: 60s)")
-    add_json(parser, "print the model, and everything that was measured, as JSON")
+    add("directory", type=Path, metavar="DIR", help="a writable directory on the disk")
+    add("-o", "--output", type=Path, metavar="FILE", help="write the model to this .toml file")
+    add("--yes", action="store_true", help="do not ask before writing")
+    add("--max-bytes", default="512MiB", metavar="SIZE", help="write at most this much (default: 512MiB)")
+    add("--max-time", default="60s", metavar="TIME", help="take about this long at most (default: 60s)")
+    add_json(parser, "print the model and all measurements as JSON")
     parser.set_defaults(run=_measure)
 
 
@@ -58,10 +58,10 @@ def _measure(arguments: argparse.Namespace) -> None:
         raise InputError(f"--max-time {format_time(most_ns)} is too short to measure: give at least 1s")
     output: Path | None = arguments.output
     if output and (output.suffix != ".toml" or not output.absolute().parent.is_dir()):
-        raise InputError(f"-o {str(output)!r}: give a file that ends in .toml, in a directory that is there")
+        raise InputError(f"-o {str(output)!r}: give a .toml file in a directory that exists")
     with site(arguments.directory) as found:
         bounds = found.bounds(most_bytes, most_ns / NS_PER_S)
-        said = f"{found}: up to {format_bytes(most_bytes)} are written to it, in up to {format_time(most_ns)}"
+        said = f"{found}: this writes up to {format_bytes(most_bytes)} to it and takes up to {format_time(most_ns)}"
         _agree(said, arguments.yes)
         with bar("disk") as report:
             seen = survey(found, bounds, report)
@@ -69,12 +69,12 @@ def _measure(arguments: argparse.Namespace) -> None:
 
 
 def _agree(said: str, agreed: bool) -> None:
-    """Ask, unless it is agreed already. Raises InputError where nobody can be asked, or does not want it."""
+    """Ask for permission, unless it was given. Raises InputError if it is refused or nobody can be asked."""
     print(printable(f"wblab: {said}"), file=sys.stderr)
     if agreed:
         return
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise InputError("nobody can be asked whether that is all right: say --yes")
+        raise InputError("no terminal to ask for permission on: give --yes")
     print("wblab: go on? [y/N] ", end="", file=sys.stderr, flush=True)
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
         raise InputError("nothing was written")
@@ -123,13 +123,15 @@ def _show(found: "Fit") -> None:
         (row.what, str(size(row.size)), str(row.count), *map(duration, (row.median_s, row.slow_s, row.model_s)))
         for row in found.rows
     ]
-    heads = ("requests", "size", "how many", "half of them in", "99 in 100 in", "the model says")
+    heads = ("requests", "size", "count", "median", "99 in 100 in", "model")
     Table(rows, heads, frozenset(range(1, 6))).show()
     print()
     table = disk_table(found)
     words = {key: ", ".join(filter(None, (_WORDS[key], found.unknown.get(key, "")))) for key in _WORDS}
-    Table([(key, str(table[key]), words[key]) for key in _WORDS], ("the model", "", "")).show()
+    Table([(key, str(table[key]), words[key]) for key in _WORDS], ("model", "", "")).show()
     close = f"{found.explained:.0%}"
-    print(f"\nThe model explains {close} of the times, within {AS_PREDICTED:.0%}, each kind of request counted alike.")
+    print(
+        f"\nThe model explains {close} of the times to within {AS_PREDICTED:.0%}; each kind of request counts equally."
+    )
     if found.explained < EXPLAINED:
-        print("That is little: the machine or the disk was busy, or the disk is not like the model.")
+        print("That is low: the disk or machine was busy, or the disk does not behave like the model.")
