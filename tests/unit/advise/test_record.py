@@ -192,7 +192,7 @@ def test_loads_of_a_spec_are_its_innocent_ones(tmp_path):
         (("--dir", "/proc"), "--dir: '/proc' is on proc, on no disk: give a directory on one, such as /var/tmp"),
         (("--dir", "/nowhere"), "--dir: cannot look at '/nowhere': No such file or directory: give a directory"),
         (("--apply", "it"), "no advice in"),
-        (("--resume", "x", "--dir", "/"), "--dir: an advice is resumed as it was begun: leave it out"),
+        (("--resume", "x", "--dir", "/"), "--dir: --resume continues a study as it was begun: leave --dir out"),
         (("--apply", "it", "--undo"), "not allowed with argument"),
         (("--seeds", "0"), "0 is not at least 1"),
     ],

@@ -80,8 +80,8 @@ def test_a_terminal_is_asked(here):
     [
         (("--max-bytes", "1MiB"), "--max-bytes 1 MiB is too little to measure: give at least 16 MiB"),
         (("--max-time", "1ms"), "--max-time 1 ms is too short"),
-        (("-o", "x.json"), "give a file that ends in .toml"),
-        (("-o", "/none/x.toml"), "in a directory that is there"),
+        (("-o", "x.json"), "give a .toml file"),
+        (("-o", "/none/x.toml"), "in a directory that exists"),
     ],
 )
 def test_what_cannot_be_done_is_said_before(here, capsys, options, message):
