@@ -267,7 +267,7 @@ def test_root_writes_nothing_where_others_could_lead_it_elsewhere(tmp_path, monk
     assert main(["load", "l1", *OFFENDER, option, str(place)]) == 2
     said = capsys.readouterr().err
     assert said.startswith("wblab: --")
-    assert said.endswith(", and could redirect root's writes: give another directory, or be that user\n")
+    assert said.endswith(", and could redirect root's writes: give another directory, or run as that user\n")
     assert os.listdir(place) == []
 
 
