@@ -1,1 +1,1 @@
-"""What to set on this machine: remedies tried on its twin, the one that is worth it, and how it is installed."""
+"""What to set on this machine: remedies tried on its twin, the recommended one, and how to install it."""

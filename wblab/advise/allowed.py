@@ -1,7 +1,7 @@
-"""What an advice's file may say: a pattern for each field that a rule, a comment, a command or a path is made of.
+"""Check a study's advice file: a pattern for each field that ends up in a rule, a comment, a command or a path.
 
-The directory of an advice may be another user's, and root may be asked to set what it says. So it is data of somebody
-else: what it sets has its key from a fixed set and its value within bounds (`wblab.advise.settings`), and what it says
+Another user may own the study's directory, and root may be asked to set what the file says. So the file is untrusted.
+The keys that it sets come from a fixed set, and their values lie within limits (`wblab.advise.settings`). What it says
 of the site is compared with the machine (`found_again`).
 """
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _MOST_TEXT = 1000
 _MADE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d{4}")
-_REMEDY = re.compile(r"[a-z0-9][a-z0-9.+%-]{0,80}")  # of two that are joined, both names
+_REMEDY = re.compile(r"[a-z0-9][a-z0-9.+%-]{0,80}")  # a pair has both names
 _CELL = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+_-]{0,120}")
 _WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _DEVICE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:!-]{0,63}")
@@ -35,33 +35,33 @@ _BEFORE = re.compile(r"-?[0-9]{1,19}|[a-z][a-z-]{0,31}")
 
 
 def check_advice(advice: "Advice") -> None:
-    """Raise InputError for the first field that no advice of the lab has so."""
+    """Raise InputError for the first field that the lab would not have written."""
     for name, value, pattern in _patterned(advice):
         if not pattern.fullmatch(value):
-            raise InputError(f"{name}: {_short(value)}: make a new one with wblab advise --dir DIR")
+            raise InputError(f"{name}: {_short(value)}: make a new study with wblab advise --dir DIR")
     memory = memory_bytes()
     for candidate in _candidates(advice):
         if len(candidate.about) > _MOST_TEXT or not candidate.about.isprintable():
-            raise InputError(f"candidates.about: {_short(candidate.about)} is no line of text")
+            raise InputError(f"candidates.about: {_short(candidate.about)} is not one line of text")
         for item in candidate.wanted:
             if not item.is_allowed(memory):
                 raise InputError(f"candidates.wanted: no remedy sets {_short(f'{item.where} {item}')}")
         if len({(item.where, item.key) for item in candidate.wanted}) < len(candidate.wanted):
             raise InputError(f"candidates.wanted: {candidate.name!r} sets one thing twice")
     if set(advice.site.known_by) != {*advice.site.disks, advice.site.device}:
-        raise InputError("site.known_by: it is of other devices than the site")
+        raise InputError("site.known_by: it names other devices than the site has")
 
 
 def check_remedy(candidate: "Candidate") -> None:
-    """Raise InputError unless a candidate sets what the lab's remedy of its name does: people read the name."""
+    """Raise InputError unless a candidate sets what the lab's remedy of that name sets: people trust the name."""
     settings = settable(_remedy(candidate.name))
     for item in candidate.wanted:
         if settings.get((item.where, item.key)) not in ("", item.value):
-            raise InputError(f"the advice is damaged: the remedy {candidate.name!r} of this lab does not set {item}")
+            raise InputError(f"the study's file is damaged: the lab's remedy {candidate.name!r} does not set {item}")
 
 
 def _remedy(name: str) -> Remedy:
-    """Return the lab's remedy of a name, or the two that are joined in it. Raises InputError for another's."""
+    """Return the lab's remedy of this name, or the pair that it names. Raises InputError for an unknown name."""
     known = read_remedies()
     if name in known:
         return known[name]
@@ -69,7 +69,7 @@ def _remedy(name: str) -> Remedy:
         one, other = known.get(name[:at]), known.get(name[at + 1 :])
         if letter == "+" and one and other and (both := joined(one, other)):
             return both
-    raise InputError(f"this lab has no remedy {name!r}: make a new advice with wblab advise --dir DIR")
+    raise InputError(f"this lab has no remedy {name!r}: make a new study with wblab advise --dir DIR")
 
 
 def _candidates(advice: "Advice") -> "Iterator[Candidate]":
@@ -78,7 +78,7 @@ def _candidates(advice: "Advice") -> "Iterator[Candidate]":
 
 
 def _patterned(advice: "Advice") -> Iterator[tuple[str, str, re.Pattern[str]]]:
-    """Yield each field that has a pattern, by its name."""
+    """Yield each field that has a pattern: its name, its value and the pattern."""
     yield "made", advice.made, _MADE
     yield from _of_site(advice.site)
     for candidate in _candidates(advice):

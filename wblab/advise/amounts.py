@@ -1,4 +1,4 @@
-"""How much may be dirty, or in a queue, as a remedy says it: by the disk, by the memory, or as it is."""
+"""Amounts of dirty memory or queued requests in a remedy: relative to the disk or the memory, or absolute."""
 
 import re
 
@@ -13,20 +13,20 @@ _TIME = re.compile(r".*[0-9 ](ns|us|µs|ms|s|min|h)")
 
 
 def share(text: str) -> float | None:
-    """Return '5%' as 0.05; None for what is no share. Raises InputError for one that is not between 0 and 100."""
+    """Return '5%' as 0.05; None if the text is no share. Raises InputError unless it is from 0 to 100 %."""
     match = _SHARE.fullmatch(text.strip())
     if match is None:
         return None
     if not 0 < float(match[1]) <= 100:
-        raise InputError(f"{text!r} is no share between 0 and 100 %")
+        raise InputError(f"{text!r} is not a share between 0 and 100 %")
     return float(match[1]) / 100
 
 
 def in_bytes(text: str, machine: Machine) -> int:
-    """Return an amount in bytes: '500ms', what the disk writes in that time; '5%' of the memory; '64MiB', as it is.
+    """Return an amount in bytes: '500ms' of the disk's write rate, '5%' of the memory, '64MiB' as it stands.
 
-    '5% of the limit' is of the dirty threshold, in whole pages. What else is computed is in whole MiB, or below four in
-    whole pages: a measurement says no more. Raises InputError.
+    '5% of the limit' is relative to the dirty threshold, in whole pages. Other computed amounts are whole MiB, or whole
+    pages below 4 MiB: measurements are no more exact. Raises InputError.
     """
     text = text.strip()
     if text.endswith(_OF_LIMIT) and (part := share(text.removesuffix(_OF_LIMIT))) is not None:
@@ -39,7 +39,7 @@ def in_bytes(text: str, machine: Machine) -> int:
         return parse_bytes(text)
     except InputError:
         raise InputError(
-            f"{text!r} is no amount: write for example 500ms of the disk, 5% of memory, 5% of the limit, or 64MiB"
+            f"{text!r} is not an amount: write for example 500ms of the disk, 5% of memory, 5% of the limit, or 64MiB"
         ) from None
 
 

@@ -1,7 +1,7 @@
-"""Setting a remedy on this machine, at once and until it is undone: each change is noted before it is made.
+"""Set a remedy on this machine until it is undone. Each change is noted before it is made.
 
-One remedy is set at a time: what an earlier one changed is undone before. A kill at any moment leaves a journal, which
-`undo` finds; a boot leaves nothing, as the kernel forgets what was set, and the journal is on a tmpfs.
+Only one remedy is set at a time: an earlier one is undone first. A kill at any moment leaves a journal, which `undo`
+finds. A reboot leaves nothing: the kernel forgets the settings, and the journal is on a tmpfs.
 """
 
 import os
@@ -28,7 +28,7 @@ _DAEMON = "mitigate.json"
 
 @dataclass(frozen=True)
 class Applied:
-    """One file that was set: what it showed before (`old_path`), what was asked for, what it shows now."""
+    """One file that was set: its value before (`old`, shown by `old_path`), the value asked for, its value now."""
 
     path: str
     old_path: str
@@ -38,23 +38,25 @@ class Applied:
 
     @property
     def is_as_asked(self) -> bool:
-        """Whether the kernel took the value."""
+        """Whether the kernel took the value unchanged."""
         return self.found == self.asked
 
     def __str__(self) -> str:
-        """In words, for people."""
+        """Describe it in words."""
         was = self.old if self.old_path == self.path else f"{Path(self.old_path).name} {self.old}"
-        took = "" if self.is_as_asked else f": the kernel made that of {self.asked}"
+        took = "" if self.is_as_asked else f": the kernel took this instead of {self.asked}"
         return f"{self.path}: {self.found} (was {was}){took}"
 
 
 def apply(candidate: Candidate, advice: Advice, state: Path = STATE) -> tuple[list[str], list[Applied]]:
-    """Set a remedy, and return what was undone before, in words, and what was set. Raises InputError, WblabError.
+    """Set a remedy. Return descriptions of what was undone first, and what was set. Raises InputError, WblabError.
 
-    Where a setting fails, those before it are undone.
+    If a setting fails, the earlier ones are undone.
     """
     if candidate.has_group:
-        raise InputError(f"--apply {candidate.name}: who writes much is to be put into its group: install its slice")
+        raise InputError(
+            f"--apply {candidate.name}: this remedy needs the heavy writer in a group of its own: install its slice"
+        )
     advice = replace(advice, site=found_again(advice.site))
     with _journal(state) as journal:
         undone = _undo(journal)
@@ -64,37 +66,37 @@ def apply(candidate: Candidate, advice: Advice, state: Path = STATE) -> tuple[li
             failures = journal.undo(list(journal.changes))
             said = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else str(error)
             raise WblabError(
-                "; ".join([f"cannot set {candidate.name}: {said}: nothing is changed", *failures])
+                "; ".join([f"cannot set {candidate.name}: {said}: nothing was changed", *failures])
             ) from None
 
 
 def undo(state: Path = STATE) -> list[str]:
-    """Undo what was set, and return that in words. Raises WblabError for what cannot be."""
+    """Undo what was set. Return descriptions of it. Raises WblabError if something cannot be undone."""
     with _journal(state) as journal:
         return _undo(journal)
 
 
 def paths_of(item: Wanted, advice: Advice) -> list[Path]:
-    """Return the files of a setting. Raises InputError for one that no advice of the lab has."""
+    """Return the files of a setting. Raises InputError for a file that the lab never sets."""
     found = list(paths(item.where, item.key, advice.site))
     for path in found:
         change: Change = Setting(path=str(path), new=item.value, back_path=str(path), back="0")
         if item.key == "scheduler":
             change = Scheduler(disk=str(path.parents[1]), old=item.value)
         if not is_possible(change, None):
-            raise InputError(f"the advice is damaged: {path} = {item.value!r} is nothing that it sets")
+            raise InputError(f"the study's file is damaged: the lab does not set {path} = {item.value!r}")
     return found
 
 
 @contextmanager
 def _journal(state: Path) -> Iterator[Journal]:
     _require_root()
-    with alone(state, _LOCK, "another wblab advise", "it must be root's alone"):
+    with alone(state, _LOCK, "another wblab advise", "its directory must belong to root alone"):
         if Journal(state / _DAEMON).changes:
             raise WblabError("wblab mitigate has changed this machine: stop it first, or wblab mitigate --restore")
         journal = Journal(state / _JOURNAL, is_possible, "wblab advise")
         if journal.ignored:
-            raise WblabError(f"nothing is changed: {journal.ignored}: look at it, then remove it")
+            raise WblabError(f"nothing was changed: {journal.ignored}: look at it, then remove it")
         yield journal
 
 
@@ -104,23 +106,23 @@ def _require_root() -> None:
 
 
 def _undo(journal: Journal) -> list[str]:
-    """Undo all, last first. Raises WblabError for what cannot be undone; nothing is tried twice."""
+    """Undo all changes, last first. Raises WblabError if one fails; none is tried twice."""
     said = []
     for change in reversed(journal.changes):
         if isinstance(change, Setting):
             if _read(Path(change.path)) == change.new:
-                said.append(f"{change.back_path}: {change.back} again")
+                said.append(f"{change.back_path}: back to {change.back}")
             else:
-                said.append(f"{change.path} is left alone: somebody has set it since")
+                said.append(f"{change.path} was left alone: it has been changed since")
         elif isinstance(change, Scheduler):
-            said.append(f"{change.disk}/queue/scheduler: {change.old} again")
+            said.append(f"{change.disk}/queue/scheduler: back to {change.old}")
     if failures := journal.undo(list(journal.changes)):
         raise WblabError("; ".join(failures))
     return said
 
 
 def _set(item: Wanted, path: Path, journal: Journal) -> Applied:
-    """Write one setting, and read it back. Raises OSError."""
+    """Write one setting and read it back. Raises OSError."""
     shown = shown_by(path)
     if item.key == "scheduler":
         disk = path.parents[1]
@@ -132,7 +134,7 @@ def _set(item: Wanted, path: Path, journal: Journal) -> Applied:
     journal.note(change)
     path.write_text(item.value)
     found = path.read_text().strip()
-    if found != item.value:  # what the kernel made of it is what is to be undone
+    if found != item.value:  # the kernel rounded it: undo what it made of it
         journal.note(Setting(path=str(path), new=found, back_path=str(shown), back=old))
         journal.forget(change)
     return Applied(str(path), str(shown), old, item.value, found)

@@ -1,4 +1,4 @@
-"""What an advice begins with: this machine, the loads that it is asked about, the remedies; all of it before a run."""
+"""Begin a study of remedies: find this machine, its loads and the remedies. Runs nothing."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -26,7 +26,7 @@ from wblab.twin.result import Result
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """What is asked. disk: the name or file of a model; empty, it is measured. like: see `likeness`; empty, `THOSE`."""
+    """The question. disk: name or file of a model; empty: measure it. like: see `likeness`; empty: `THOSE`."""
 
     site: Site
     disk: str = ""
@@ -36,9 +36,9 @@ class Question:
 
 
 def begin(question: Question, results: Path, report: Report) -> tuple[Planned, Advice]:
-    """Return what is to run, and what is kept of it. Measures the disk where nothing tells its rate. Raises InputError.
+    """Return the plan and the advice to keep. Measures the disk if no model gives its rate. Raises InputError.
 
-    results: where the runs are that a live run may be named of.
+    results: where to look for a live run's name.
     """
     site = question.site
     remedies = read_remedies()
@@ -58,7 +58,7 @@ def begin(question: Question, results: Path, report: Report) -> tuple[Planned, A
 
 
 def likeness(text: str, results: Path) -> tuple[Run | None, dict[str, Load]]:
-    """Return a live run, or of a spec the loads that are no offenders. Raises InputError for what is neither."""
+    """Return a live run, or the loads of a spec that are no offenders. Raises InputError if it is neither."""
     try:
         path = SPECS.find(text)
     except InputError as error:
@@ -72,22 +72,22 @@ def likeness(text: str, results: Path) -> tuple[Run | None, dict[str, Load]]:
     loads = {name: _on_one_disk(name, load) for name, load in spec.load.items() if load.role != "offender"}
     for name, load in loads.items():
         if load.raw or load.needs_lab:
-            raise InputError(f"--like {text}: the twin has no place for its load {name!r}: give a spec without it")
+            raise InputError(f"--like {text}: the twin cannot run its load {name!r}: give a spec without it")
     if not any(load.role == "innocent" for load in loads.values()):
-        raise InputError(f"--like {text}: it has no innocent load, whose pauses would count: give another spec")
+        raise InputError(f"--like {text}: it has no innocent load to measure: give another spec")
     return None, loads
 
 
 def _on_one_disk(name: str, load: Load) -> Load:
-    """Return a load as it is on the twin's disk, where files of several disks would meet: each has its load's name."""
+    """Return a load for the twin's one disk. Its file gets the load's name: files of several disks must not clash."""
     return replace(load, disk="", file=name) if isinstance(load, OnFile) else replace(load, disk="")
 
 
 def _machine(
     site: Site, live: Run | None, innocent: dict[str, Load], disk: Disk | None, report: Report
 ) -> tuple[Machine, tuple[int, ...], list[str]]:
-    """Return the machine, the rates that were measured of its disk, and what makes them doubtful."""
-    found = machine_of(live) if live else None  # of a run that does not say enough nothing is measured
+    """Return the machine, the measured rates of its disk, and reasons for doubt."""
+    found = machine_of(live) if live else None  # raises before the measurement if the run lacks something
     measured = None if disk else measure(Path(site.directory), report)
     model = measured.disk if measured else disk
     assert model is not None

@@ -1,4 +1,4 @@
-"""What the twin's runs say: pauses and costs now and with each remedy, and the differences with their intervals."""
+"""Figures of the twin's runs: pauses and costs with and without each remedy, and the differences with intervals."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from wblab.data.statistics import DEFAULT, Interval, Resampling, interval
 
 @dataclass(frozen=True)
 class Outcome:
-    """One run: the innocents' longest pause and longest wait time, in s; what the offender got, in bytes/s."""
+    """One run: the innocent loads' longest pause and largest wait time in s, and the offender's rate in bytes/s."""
 
     longest_pause_s: float
     wait_time_s: float
@@ -24,10 +24,10 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Figures:
-    """A remedy's outcomes by seed, and how much they differ from those of the same seeds without it.
+    """A remedy's outcomes by seed, and how they differ from the same seeds without it.
 
-    longest_pause_s, wait_time_s: differences in s, offender: in shares of what it got without; each corrected for how
-    many stand side by side. None of the machine as it is.
+    longest_pause_s, wait_time_s: differences in s. offender: difference as a share of its rate without the remedy. All
+    are corrected for the number of comparisons. The machine as it is has none.
     """
 
     name: str
@@ -37,12 +37,12 @@ class Figures:
     offender: Interval | None = None
 
     def mean(self, field: str) -> float:
-        """Return the mean of one field of the outcomes: the expected value."""
+        """Return the mean of one field over the outcomes: its expected value."""
         return float(np.mean([getattr(outcome, field) for outcome in self.outcomes.values()]))
 
     @property
     def cost(self) -> float:
-        """The share of its rate that the offender loses; 0 where it loses nothing."""
+        """Share of its rate that the offender loses; 0 if it loses nothing."""
         return max(0.0, -self.offender.estimate) if self.offender else 0.0
 
     def to_json(self) -> dict[str, Any]:
@@ -61,7 +61,7 @@ class Figures:
 
 
 def outcome_of(run: Run, factor: float) -> Outcome:
-    """Return a twin's run as figures of its machine, which is larger by a factor."""
+    """Convert a run of the twin to figures of its machine, which is larger by `factor`."""
     found = {item.name: load_metrics(item) for item in run.loads}
     innocent = [found[item.name] for item in run.loads if item.load.role == "innocent" and found[item.name]]
     offender = [found[item.name].get("throughput_bps", 0.0) for item in run.loads if item.load.role == "offender"]
@@ -75,9 +75,9 @@ def outcome_of(run: Run, factor: float) -> Outcome:
 def figures(
     now: Mapping[int, Outcome], others: Mapping[str, Mapping[int, Outcome]], resampling: Resampling = DEFAULT
 ) -> list[Figures]:
-    """Return the figures of all remedies, the shortest pause first; paired by seed against the machine as it is.
+    """Return the figures of all remedies, shortest pause first, paired by seed with the machine as it is.
 
-    The intervals stand side by side: of those that exclude zero, no more are false than of one alone.
+    The intervals are corrected for multiple comparisons: at most 5 % of those that exclude zero should be false.
     """
     alone: dict[str, list[Interval]] = {}
     for name, outcomes in others.items():

@@ -1,8 +1,8 @@
-"""A remedy as files to install: for sysctl.d(5), udev(7) and systemd.slice(5), each with how to undo it.
+"""Write a remedy as files for sysctl.d(5), udev(7) and systemd.slice(5), each with its undo commands.
 
-Nothing here touches the machine. What a rule matches was read from this machine and has no letter that means something
-to udev or a shell (see `known_by`); what it sets is a number or a scheduler (`Wanted.is_allowed`). The directory of a
-slice, which anybody may have named, is checked here. Words of a command are quoted, and a comment stays on its line.
+Nothing here touches the machine. The match of a rule was read from this machine and has no character special to udev or
+a shell (see `known_by`). Its value is a number or a scheduler (`Wanted.is_allowed`). The directory of a slice, which
+anybody may have named, is checked here. Words of commands are quoted, and a comment stays on its line.
 """
 
 import os
@@ -23,7 +23,7 @@ _PLAIN_PATH = re.compile(r"/[A-Za-z0-9._/+-]*")
 
 
 def files_of(candidate: Candidate, advice: Advice) -> dict[str, str]:
-    """Return the files of a remedy by their names: those of the three that it needs."""
+    """Return the files that a remedy needs, by name."""
     makers = {SYSCTL: _sysctl, RULES: _rules, SLICE: _slice}
     content = {name: make(candidate.wanted, advice.site) for name, make in makers.items()}
     return {
@@ -32,7 +32,7 @@ def files_of(candidate: Candidate, advice: Advice) -> dict[str, str]:
 
 
 def install_commands(name: str, site: Site, directory: str = "") -> list[str]:
-    """Return the commands that install a file from where it lies, by default here, and have it take effect."""
+    """Return the commands that install a file from `directory` (default: here) and activate it."""
     devices = shlex.join(f"--name-match=/dev/{device}" for device in site.known_by)
     effect = {
         SYSCTL: f"sysctl -p {_PLACES[SYSCTL]}/{SYSCTL}",
@@ -46,7 +46,7 @@ def install_commands(name: str, site: Site, directory: str = "") -> list[str]:
 
 
 def undo_commands(name: str, candidate: Candidate, advice: Advice) -> list[str]:
-    """Return the commands that undo what a file did, and bring back what was set before."""
+    """Return the commands that undo a file's effect and restore the earlier values."""
     commands = [f"sudo rm {_PLACES[name]}/{name}"]
     if name == SLICE:
         return [*commands, f"sudo systemctl stop {SLICE}", "sudo systemctl daemon-reload"]
@@ -61,12 +61,12 @@ def undo_commands(name: str, candidate: Candidate, advice: Advice) -> list[str]:
 
 
 def group_commands() -> list[str]:
-    """Return how a program is put into the group of those who write much, and a service."""
+    """Return how to put a program, and a service, into the group of heavy writers."""
     return [f"sudo systemd-run --scope --slice={SLICE} COMMAND", f"Slice={SLICE}"]
 
 
 def _shown(item: Wanted, advice: Advice) -> list[str]:
-    """Return the files of a setting that have what was there before."""
+    """Return the files of a setting whose earlier value is known."""
     found = []
     for path in paths(item.where, item.key, advice.site):
         ratio = path.with_name(path.name.replace("bytes", "ratio"))
@@ -77,10 +77,10 @@ def _shown(item: Wanted, advice: Advice) -> list[str]:
 def _head(name: str, candidate: Candidate, advice: Advice) -> list[str]:
     lines = [f"{candidate.name}: {candidate.about}.", f"Made by wblab advise, {advice.made[:10]}.", "Install:"]
     lines += [f"    {command}" for command in install_commands(name, advice.site)]
-    lines += ["Undo, back to what was set then:"]
+    lines += ["Undo, and restore the values of that day:"]
     lines += [f"    {command}" for command in undo_commands(name, candidate, advice)]
     if name == SLICE:
-        lines += ["A program is put into it by the first of these, a service by the second, in its [Service]:"]
+        lines += ["Put a program into it by the first of these, a service by the second in its [Service]:"]
         lines += [f"    {command}" for command in group_commands()]
     return [f"# {printable(line)}" for line in lines]
 
@@ -90,13 +90,13 @@ def _sysctl(wanted: Sequence[Wanted], site: Site) -> list[str]:
 
 
 def _rules(wanted: Sequence[Wanted], site: Site) -> list[str]:
-    """Return the rules, a line for each disk and setting, in their order: a new scheduler has a new queue."""
+    """Return the rules, a line for each disk and setting. The scheduler comes first: a new one has a new queue."""
     rules = []
     for item in wanted:
         devices = {"queue": site.disks, "bdi": (site.device,)}.get(item.where, ())
         for device in devices:
             if item.where == "bdi" and not site.bdi[:1].isdigit():
-                rules.append(f"# no rule can set {item.key} of {site.bdi}: this name is another after each mount")
+                rules.append(f"# no rule can set {item.key} of {site.bdi}: its name changes with each mount")
                 continue
             match = f'ACTION=="add|change", SUBSYSTEM=="block", ENV{{DEVTYPE}}=="disk", {site.known_by[device]}'
             rules.append(f'{match}, ATTR{{{item.where}/{item.key}}}="{item.value}"')
@@ -109,8 +109,8 @@ def _slice(wanted: Sequence[Wanted], site: Site) -> list[str]:
         if item.where != "slice":
             continue
         value = item.value
-        if "{dir}" in value:  # the disk below a directory is the one that is meant
+        if "{dir}" in value:  # it applies to the disk under the directory
             place = site.directory if _PLAIN_PATH.fullmatch(site.directory) else f"/dev/{site.device}"
             value = value.replace("{dir}", place)
         lines.append(f"{item.key}={value}")
-    return ["[Unit]", "Description=Programs that write much", "", "[Slice]", *lines] if lines else []
+    return ["[Unit]", "Description=Heavy writers", "", "[Slice]", *lines] if lines else []

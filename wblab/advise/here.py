@@ -1,4 +1,4 @@
-"""This machine as it is set now, for its twin."""
+"""This machine's present settings, for its twin."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -13,14 +13,14 @@ from wblab.live.request import BESIDES, INNOCENT
 from wblab.machine.writeback import dirty_settings, memory_bytes, thresholds
 from wblab.twin.machine import TIMES_THRESHOLD, WAIT_NS, Machine, sustained_bps
 
-# Those who append, make files and commit.
+# Appends, creates files, commits.
 THOSE: dict[str, Load] = INNOCENT | {"k1": BESIDES["k1"]}
 _TIMERS = ("vm.dirty_expire_centisecs", "vm.dirty_writeback_centisecs")
 _SYSCTL, _BLOCK, _BDI = Path("/proc/sys"), Path("/sys/block"), Path("/sys/class/bdi")
 
 
 def machine_here(site: Site, disk: Disk, innocent: Mapping[str, Load]) -> Machine:
-    """Return this machine with the model of its disk. Raises InputError."""
+    """Return this machine with the given model of its disk. Raises InputError."""
     limits = _thresholds()
     machine = Machine(
         memory_bytes=memory_bytes(),
@@ -38,7 +38,7 @@ def machine_here(site: Site, disk: Disk, innocent: Mapping[str, Load]) -> Machin
 
 
 def as_set(machine: Machine, site: Site) -> Machine:
-    """Return a machine, which may be of a live run, as this one is set now. Raises InputError."""
+    """Return a machine, perhaps of a live run, with this machine's present settings. Raises InputError."""
     limits = _thresholds()
     try:
         settings = dirty_settings()
@@ -53,19 +53,19 @@ def as_set(machine: Machine, site: Site) -> Machine:
             own_limit=own_limit_of(site),
         )
     except (OSError, ValueError) as error:
-        raise InputError(f"cannot read how this machine is set: {error}") from None
+        raise InputError(f"cannot read this machine's settings: {error}") from None
 
 
 def _thresholds() -> dict[str, int]:
     """Return this machine's dirty thresholds, in bytes. Raises InputError."""
     limits = thresholds()
     if not {"background", "dirty"} <= set(limits):
-        raise InputError("this machine's /proc/vmstat does not tell its thresholds: Linux 2.6.37 and later do")
+        raise InputError("/proc/vmstat does not show the dirty thresholds: Linux 2.6.37 and later do")
     return limits
 
 
 def _chosen(text: str) -> str:
-    """Return the scheduler in use, of `none [mq-deadline] bfq`."""
+    """Return the scheduler in use, from text such as `none [mq-deadline] bfq`."""
     return next((word.strip("[]") for word in text.split() if word.startswith("[")), text.strip())
 
 
@@ -75,12 +75,14 @@ def sysctl_path(key: str) -> Path:
 
 
 def paths(where: str, key: str, site: Site) -> Sequence[Path]:
-    """Return the files of a setting: one of each disk's queue, one of a sysctl or of the bdi; none of a slice.
+    """Return the files of a setting: one for each disk's queue, one for a sysctl or the bdi, none for a slice.
 
-    Raises InputError for a setting that no remedy has, which could name any file.
+    Raises InputError for a setting that no remedy has: it could name any file.
     """
     if (where, key) not in (*NUMBERS, SCHEDULER):
-        raise InputError(f"the advice is damaged: it sets {where} {key!r}, which no remedy does: make a new one")
+        raise InputError(
+            f"the study's file is damaged: it sets {where} {key!r}, which no remedy does: make a new study"
+        )
     if where == "sysctl":
         return [sysctl_path(key)]
     if where == "queue":
@@ -89,7 +91,7 @@ def paths(where: str, key: str, site: Site) -> Sequence[Path]:
 
 
 def shown_by(path: Path) -> Path:
-    """Return the file that shows a setting: vm.dirty_bytes is 0 where vm.dirty_ratio decides. Raises OSError."""
+    """Return the file that shows a setting: vm.dirty_bytes is 0 if vm.dirty_ratio is in force. Raises OSError."""
     if path.name in ("dirty_bytes", "dirty_background_bytes") and path.read_text().strip() == "0":
         return path.with_name(path.name.replace("bytes", "ratio"))
     return path

@@ -1,4 +1,4 @@
-"""How fast this machine's disk is: a few short measurements of its rate, and what a small request takes."""
+"""Short measurements of this machine's disk: its write rate, and the latency of a small request."""
 
 import time
 from dataclasses import dataclass
@@ -14,42 +14,42 @@ from wblab.disks.testfile import test_file
 from wblab.lab.progress import Report
 from wblab.twin.machine import measured_bps
 
-TIMES, SECONDS, MOST_BYTES = 5, 2.0, 128 << 20  # of the rate
+TIMES, SECONDS, MOST_BYTES = 5, 2.0, 128 << 20  # of the rate: repeats, length and size
 _FILE_BYTES, _SMALL = 1 << 20, 64
-_UNSTEADY = 1.5  # times between the quickest and the slowest: more is said
+_UNSTEADY = 1.5  # ratio of the fastest to the slowest rate above which a warning is printed
 
 
 @dataclass(frozen=True)
 class Measured:
-    """rates: of each measurement, in bytes/s. latency_ns: of a request of 4 KiB, without its bytes."""
+    """rates: of each measurement, in bytes/s. latency_ns: of a 4 KiB request, without transferring its bytes."""
 
     rates: tuple[int, ...]
     latency_ns: int
 
     @property
     def write_bps(self) -> int:
-        """The middle rate."""
+        """Median rate, in bytes/s."""
         return int(median(self.rates))
 
     @property
     def disk(self) -> Disk:
-        """The model of the disk: this rate, and this latency."""
+        """Model of the disk: the median rate and the latency."""
         latency, rate = Nanoseconds(self.latency_ns), BytesPerSecond(self.write_bps)
         return Disk(model="device", write_bps=rate, latency=latency)
 
     def doubts(self) -> list[str]:
-        """Return what makes it doubtful, in words."""
+        """Return why the measurement is doubtful, in words."""
         least, most = min(self.rates), max(self.rates)
         if most < _UNSTEADY * least:
             return []
         return [
-            f"the disk's rate was between {least / (1 << 20):.0f} and {most / (1 << 20):.0f} MiB/s: others use it too, "
-            "or it has a cache; measure it when they are quiet (wblab disk measure), and give --disk"
+            f"the disk's rate varied from {least / (1 << 20):.0f} to {most / (1 << 20):.0f} MiB/s: other programs use "
+            "it, or it has a cache. Measure it on a quiet machine (wblab disk measure) and give --disk"
         ]
 
 
 def measure(directory: Path, report: Report) -> Measured:
-    """Measure the disk below a directory; its files are gone afterwards. Raises InputError where that cannot be."""
+    """Measure the disk under a directory, and remove the files again. Raises InputError if that is impossible."""
     rates = []
     for number in range(TIMES):
         report(number / (TIMES + 1), "rate")
@@ -59,7 +59,7 @@ def measure(directory: Path, report: Report) -> Measured:
 
 
 def _latency_ns(directory: Path, write_bps: int) -> int:
-    """Return what a write of 4 KiB takes besides its bytes, around the page cache where the filesystem can."""
+    """Return the latency of a 4 KiB write, without transferring its bytes; with direct I/O if the filesystem has it."""
     times = []
     try:
         with site(directory) as found, test_file(found.held) as file:

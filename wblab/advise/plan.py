@@ -1,7 +1,7 @@
-"""From a machine and remedies to a matrix: the twin as it is now and with each remedy, a cell each. Runs nothing.
+"""Plan the study: a cell for the twin as it is, and one for each remedy. Runs nothing.
 
-Which two remedies are tried together is seen once each was alone. What may be asked then is planned here too, as the
-machine may be set otherwise when the runs have ended.
+The remedies of the second round are chosen after the first. All possible pairs are planned here, because the machine's
+settings may have changed by the time the first round ends.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,16 +21,17 @@ from wblab.twin.scale import Twin, factor_of, twin_of
 
 AXIS = "remedy"
 NAME = "advice"
-# A finer twin takes longer: what is written counts, as of a guest's memory the host gives only what it touches.
+# A finer twin takes longer: time depends on what is written. Memory costs little: a guest uses host memory only for
+# pages that it touches.
 _LARGEST_GUEST_BYTES, _MOST_WRITTEN_BYTES = 2 << 30, 192 << 20
-_FINE_BYTES, _COARSE_BYTES = 1 << 20, 256 << 10  # of what may be dirty in the twin: wanted, and still tried
+_FINE_BYTES, _COARSE_BYTES = 1 << 20, 256 << 10  # of dirty memory in the twin: the aim, and the least still worth a try
 _PAGE_BYTES = 4096
 _MOST_NAME = 40
 
 
 @dataclass(frozen=True, kw_only=True)
 class Candidate:
-    """A remedy on this machine: what is to be set, and the cell in which it was tried. Of NOW nothing is set."""
+    """A remedy on this machine: what to set, and the cell that tries it. NOW sets nothing."""
 
     name: str
     about: str
@@ -39,13 +40,13 @@ class Candidate:
 
     @property
     def has_group(self) -> bool:
-        """Whether it needs to be known who writes much."""
+        """Whether the heavy writer must be put into a control group."""
         return any(item.where == "slice" for item in self.wanted)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Option:
-    """What may be tried: a candidate, with its cell's spec. of: the two remedies that are joined in it."""
+    """What the second round may try: a candidate with its cell's spec. of: the two remedies that it joins."""
 
     candidate: Candidate
     spec: Spec
@@ -53,15 +54,15 @@ class Option:
 
     @property
     def cell(self) -> Cell:
-        """Its cell of a matrix."""
+        """Its cell of the study."""
         return Cell(self.candidate.cell, {AXIS: self.candidate.name}, self.spec)
 
 
 @dataclass(frozen=True)
 class Planned:
-    """The matrix, its candidates in the order of its cells, the twin as it is now, and why others were left out.
+    """The plan, its candidates in the order of the cells, the twin as it is, and why remedies were left out.
 
-    pairs: what may be tried besides, afterwards.
+    pairs: what the second round may try.
     """
 
     plan: Plan
@@ -74,7 +75,7 @@ class Planned:
 
 @dataclass(frozen=True)
 class _State:
-    """A machine with a remedy. of: the names of those that are joined in that."""
+    """A machine with a remedy. of: the names of the remedies that it joins."""
 
     remedy: Remedy
     machine: Machine
@@ -82,7 +83,7 @@ class _State:
 
 
 def plan(now: Machine, site: Site, remedies: Mapping[str, Remedy], seeds: Sequence[int], kernel: str = "") -> Planned:
-    """Return what is to run. Raises InputError where no remedy can be tried, or the twin cannot run."""
+    """Return the plan. Raises InputError if no remedy can be tried or the twin cannot run."""
     tried: dict[str, _State] = {}
     left_out: dict[str, str] = {}
     for name, remedy in remedies.items():
@@ -90,14 +91,14 @@ def plan(now: Machine, site: Site, remedies: Mapping[str, Remedy], seeds: Sequen
         if reason := impossible(remedy, site):
             left_out[name] = reason
         elif then == now:
-            left_out[name] = "changes nothing: it is so already, or less"
+            left_out[name] = "changes nothing: this machine is at that value, or below it"
         elif same := next((other for other, state in tried.items() if state.machine == then), ""):
-            left_out[name] = f"is the same as {same} here"
+            left_out[name] = f"sets the same as {same} here"
         else:
             tried[name] = _State(remedy, then)
     factor = fine_factor(now, [state.machine for state in tried.values()])
     for name in [name for name, state in tried.items() if _is_too_little(state.machine, factor)]:
-        left_out[name] = "is too little for a twin of this machine: it would be a few pages"
+        left_out[name] = "leaves a few pages only, too little for a twin of this machine"
         del tried[name]
     if not tried:
         raise InputError(f"no remedy can be tried here: {'; '.join(f'{k}: {v}' for k, v in left_out.items())}")
@@ -117,7 +118,7 @@ def plan(now: Machine, site: Site, remedies: Mapping[str, Remedy], seeds: Sequen
 
 
 def _joined(now: Machine, alone: Sequence[_State]) -> Iterator[_State]:
-    """Yield the machine with any two remedies that can be set at once, where that is another than with fewer."""
+    """Yield the machine with each pair of remedies that can be combined, if the pair differs from each alone."""
     names = {state.remedy.name for state in alone}
     known = [state.machine for state in alone]
     for one, other in combinations([state.remedy for state in alone], 2):
@@ -138,7 +139,7 @@ def _option(now: Machine, state: _State, number: str, factor: int, kernel: str) 
 
 
 def fine_factor(now: Machine, others: Sequence[Machine]) -> int:
-    """Return by what factor the twins are smaller: so little that what is least in any is more than some pages."""
+    """Return the twins' scale factor: small enough that the least limit of any twin is more than a few pages."""
     finest = min(_least_bytes(machine) for machine in (now, *others)) / _FINE_BYTES
     request = now.queue.request_bytes / _PAGE_BYTES if now.queue else finest
     least = max(now.memory_bytes / _LARGEST_GUEST_BYTES, now.offender_bytes / _MOST_WRITTEN_BYTES)
@@ -150,12 +151,12 @@ def _is_too_little(machine: Machine, factor: int) -> bool:
 
 
 def _least_bytes(machine: Machine) -> float:
-    """Return the least of what may be dirty on a machine, by any of its limits."""
+    """Return the smallest of a machine's limits on dirty memory, in bytes."""
     own = machine.dirty_bytes * machine.own_limit / 1_000_000
     high = machine.group.memory_high if machine.group and machine.group.memory_high else machine.dirty_bytes
     return min(own, high, machine.dirty_bytes)
 
 
 def _plain(name: str) -> str:
-    """Return a remedy's name as a file has it."""
+    """Return a remedy's name in a form fit for a file name."""
     return name.replace("+", "-and-").replace("%", "")[:_MOST_NAME].rstrip("-.")

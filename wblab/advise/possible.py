@@ -1,4 +1,4 @@
-"""Which changes `--apply` can have made. What is read back from its journal is undone only if it is one of those."""
+"""Which changes `--apply` can have made. Only those are undone from its journal."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,7 @@ from wblab.core.spec import Scheduler as Known
 from wblab.machine.changes import Change, Scheduler, Setting
 from wblab.mitigate.possible import is_possible as daemon_can
 
-# Besides what the daemon sets. A file that is set, and after a space the one by which it is put back.
+# In addition to the daemon's. A file that is set, then a space and the file that restores it.
 _SETTING = re.compile(
     r"(/sys/block/[A-Za-z0-9][^/\0\n ]*/queue/wbt_lat_usec) \1"
     r"|(/proc/sys/vm/dirty_(?:expire|writeback)_centisecs) \2"
@@ -18,7 +18,7 @@ _NUMBER = re.compile(r"[0-9]{1,19}")
 
 
 def is_possible(change: Change, root: Path | None) -> bool:
-    """Return whether an advice can have made a change. `root` is where cgroup v2 is mounted; None where it is not."""
+    """Whether `wblab advise` can have made a change. `root` is where cgroup v2 is mounted, or None."""
     match change:
         case Setting():
             numeric = all(_NUMBER.fullmatch(text) for text in (change.new, change.back))

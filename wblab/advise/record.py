@@ -1,4 +1,4 @@
-"""An advice as a file beside its matrix: all that is told of it, or set, once its runs are there."""
+"""The advice file beside a study: everything needed to report the result, or to set it, once the runs are there."""
 
 import json
 from collections.abc import Mapping
@@ -18,11 +18,11 @@ from wblab.study.store import Store
 
 @dataclass(frozen=True, kw_only=True)
 class Advice:
-    """made: when. factor: by which the twin is smaller. rates: of the disk, measured, in bytes/s.
+    """made: when. factor: by which the twin is smaller. rates: measured rates of the disk, in bytes/s.
 
-    live: that run's directory. about: the machine and its twin, a line each. notes: what makes it doubtful.
-    candidates: what was tried. pairs: what could be in the second round; which of them was, the matrix says.
-    before: what each setting of a remedy was before, by the file that showed it.
+    live: the live run's directory. about: the machine and its twin, one line each. notes: reasons for doubt.
+    candidates: what was tried. pairs: possible pairs of the second round; the study's plan has the chosen ones. before:
+    each setting's value before, by the file that shows it.
     """
 
     made: str
@@ -38,7 +38,7 @@ class Advice:
     before: dict[str, str]
 
     def candidate(self, name: str) -> Candidate:
-        """Return the candidate of a name. Raises InputError."""
+        """Return the candidate of this name. Raises InputError."""
         known = [item.name for item in self.candidates if item.name != NOW]
         for item in self.candidates:
             if item.name == name != NOW:
@@ -48,7 +48,7 @@ class Advice:
 
 
 def advice_of(planned: Planned, site: Site, about: Mapping[str, object]) -> Advice:
-    """Return what is kept of a plan. about: the fields of Advice that the plan does not know."""
+    """Return what to keep of a plan. about: the fields of Advice that the plan does not know."""
     return Advice(
         made=now(),
         site=site,
@@ -62,27 +62,27 @@ def advice_of(planned: Planned, site: Site, about: Mapping[str, object]) -> Advi
 
 
 def packed(advice: Advice) -> dict[str, bytes]:
-    """Return the file, by its name."""
+    """Return the file's content by its name."""
     content = ADVICE.head() | to_table(advice)
     return {ADVICE_FILE: (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode()}
 
 
 def advice_in(store: Store) -> Advice:
-    """Return the advice beside a matrix, with what was tried as far as that says, at its site as it is found here.
+    """Return the advice beside a study, with the candidates tried so far, and the site as it is now.
 
-    Raises InputError for another matrix's, and where the disk is another.
+    Raises InputError if it belongs to another study, or if the disk has changed.
     """
     advice = read_advice(store.path)
     cells = {cell.name for cell in store.plan.cells}
     second = (option.candidate for option in advice.pairs if option.candidate.cell in cells)
     tried = (*advice.candidates, *second)
     if cells != {item.cell for item in tried}:
-        raise InputError(f"{store.path / ADVICE_FILE} is of another matrix than the one beside it")
+        raise InputError(f"{store.path / ADVICE_FILE} belongs to another study than the one beside it")
     return replace(advice, site=found_again(advice.site), candidates=tried)
 
 
 def read_advice(directory: Path) -> Advice:
-    """Return the advice in a directory, as it was begun. Raises InputError where there is none, or a damaged one."""
+    """Return the advice in a directory, as it was begun. Raises InputError if it is missing or damaged."""
     content = ADVICE.read(directory / ADVICE_FILE)
     table = {key: value for key, value in content.items() if key not in ("format", "kind")}
     try:
@@ -94,15 +94,15 @@ def read_advice(directory: Path) -> Advice:
 
 
 def latest_advice(results: Path) -> Path:
-    """Return the directory of the latest advice. Raises InputError where there is none."""
+    """Return the directory of the newest advice. Raises InputError if there is none."""
     found = sorted(path.parent for path in results.glob(f"[!_.]*/{ADVICE_FILE}"))
     if not found:
-        raise InputError(f"no advice in {results}: make one with wblab advise --dir DIR")
+        raise InputError(f"no study of wblab advise in {results}: make one with wblab advise --dir DIR")
     return found[-1]
 
 
 def _before(planned: Planned, site: Site) -> dict[str, str]:
-    """Return what the files have that remedies set, by the file that shows it. Raises InputError."""
+    """Return the present value of each file that a remedy sets, by the file that shows it. Raises InputError."""
     found = {}
     both = [option.candidate for option in planned.pairs]
     wanted = {(item.where, item.key) for candidate in (*planned.candidates, *both) for item in candidate.wanted}

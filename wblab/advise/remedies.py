@@ -1,15 +1,15 @@
-"""Remedies as data: what each sets, in words that hold on any machine, and what a machine is with it.
+"""Remedies as data: what each sets, in terms that hold on any machine, and a machine with the remedy applied.
 
 ["requests-4"]
 about = "at most 4 requests in the disk's queue"
 nr_requests = 4
 ["dirty-0.5s"]
-dirty = "500ms"                    # what the disk writes in that time; or of memory, 5%; 5% of the limit; 64MiB
+dirty = "500ms"                    # written by the disk in 500 ms; also 5% (of memory), 5% of the limit, 64MiB
 background = "250ms"
 ["both"]
 together = ["requests-4", "dirty-0.5s"]
 
-A remedy only takes away: a limit that is lower already, and a queue that is shorter, stay.
+A remedy only lowers: a limit that is lower already stays, and so does a shorter queue.
 """
 
 import re
@@ -30,18 +30,18 @@ from wblab.twin.machine import WHOLE, Group, Machine, Queue
 NOW = "now"  # the machine as it is
 _NAME = re.compile(r"[a-z0-9][a-z0-9.+%-]{0,39}")
 _LEAST_REQUESTS = 4  # BLKDEV_MIN_RQ
-_LEAST_BYTES = 1 << 20  # with less the disk waits for its writers
+_LEAST_BYTES = 1 << 20  # with less the disk idles, waiting for its writers
 _EXPIRE, _PERIOD = "vm.dirty_expire_centisecs", "vm.dirty_writeback_centisecs"
 NS_PER_CENTISECOND = NS_PER_S // 100
 
 
 @dataclass(frozen=True, kw_only=True)
 class Remedy:
-    """What is set. Amounts (see `in_bytes`): dirty, background, own_limit, queue, memory_high; empty, left alone.
+    """What a remedy sets. dirty, background, own_limit, queue, memory_high: amounts (see `in_bytes`); empty: unchanged.
 
-    about: in words. own_limit: what may be dirty for this disk, strictly. wbt: the latency that WBT aims at. expire: a
-    dirty page's age; period: of the flusher. memory_high, io_max (a share of the disk's rate), io_weight (against 100):
-    of a control group for those who write much. together: other remedies, all of them.
+    about: a description. own_limit: strict limit on this disk's dirty memory. wbt: target latency of WBT. expire: age
+    at which a dirty page is written. period: of the flusher. memory_high, io_max (a share of the disk's rate),
+    io_weight (others have 100): of a control group for heavy writers. together: other remedies to combine.
     """
 
     name: str
@@ -66,7 +66,7 @@ class Remedy:
         return bool(self.memory_high or self.io_max or self.io_weight)
 
     def on(self, machine: Machine) -> Machine:
-        """Return a machine with the remedy. Raises InputError for an amount that is none."""
+        """Return a machine with the remedy applied. Raises InputError for an invalid amount."""
         changed = _thresholds(self, machine)
         if self.scheduler:
             changed = replace(changed, scheduler=self.scheduler)
@@ -80,7 +80,7 @@ class Remedy:
 
 
 def read_remedies(paths: Iterable[Path] = ()) -> dict[str, Remedy]:
-    """Return the remedies of some files, by default of all that come with the lab. Raises InputError."""
+    """Return the remedies in some files, by default all that come with the lab. Raises InputError."""
     found: dict[str, Remedy] = {}
     for path in paths or sorted(REMEDIES.glob("*.toml")):
         table = read_toml(path, "remedies")
@@ -93,13 +93,13 @@ def read_remedies(paths: Iterable[Path] = ()) -> dict[str, Remedy]:
 
 
 def parse_remedies(table: Mapping[str, Any], known: Mapping[str, Remedy]) -> dict[str, Remedy]:
-    """Return the remedies of a table; those of one that is `together` may be known before. Raises InputError."""
+    """Return the remedies of a table; `together` may also name remedies in `known`. Raises InputError."""
     found: dict[str, Remedy] = {}
     for name, given in table.items():
         if not _NAME.fullmatch(name) or name == NOW:
-            raise InputError(f"{name!r} is no name of a remedy: small letters, digits, '.', '%', '+' and '-'")
+            raise InputError(f"{name!r} is not a valid name: use small letters, digits, '.', '%', '+' and '-'")
         if name in known:
-            raise InputError(f"{name!r} is the name of two remedies: call one otherwise")
+            raise InputError(f"{name!r} names two remedies: rename one")
         if not isinstance(given, Mapping):
             raise InputError(f"{name!r} must be a table, not {given!r}")
         remedy = from_table(Remedy, {"name": name} | dict(given), name)
@@ -109,7 +109,7 @@ def parse_remedies(table: Mapping[str, Any], known: Mapping[str, Remedy]) -> dic
 
 
 def joined(one: Remedy, other: Remedy) -> Remedy | None:
-    """Return two remedies at once; None where they set the same, or what does not go together."""
+    """Combine two remedies; None if both set the same thing or cannot be combined."""
     both = Remedy(
         name=f"{one.name}+{other.name}", about=f"{one.about}, and {other.about}", together=(one.name, other.name)
     )
@@ -122,7 +122,7 @@ def joined(one: Remedy, other: Remedy) -> Remedy | None:
 
 
 def _united(remedy: Remedy, known: Mapping[str, Remedy]) -> Remedy:
-    """Return a remedy with all that those set which it names. Raises InputError where two set the same."""
+    """Return a remedy with the settings of those that it names. Raises InputError if two set the same thing."""
     settings: dict[str, Any] = {}
     for name in remedy.together:
         if name not in known:
@@ -132,34 +132,34 @@ def _united(remedy: Remedy, known: Mapping[str, Remedy]) -> Remedy:
                 raise InputError(f"{remedy.name}.together: two of them set {key!r}: keep one")
             settings[key] = value
     if twice := settings.keys() & _settings(remedy).keys():
-        raise InputError(f"{remedy.name}: {min(twice)!r} is set by one of its remedies already: leave it out")
+        raise InputError(f"{remedy.name}: one of its remedies already sets {min(twice)!r}: leave it out")
     return replace(remedy, **settings)
 
 
 def _settings(remedy: Remedy) -> dict[str, Any]:
-    """Return what a remedy sets, by field."""
+    """Return a remedy's settings by field."""
     own = [item for item in fields(Remedy) if item.name not in ("name", "about", "together")]
     return {item.name: value for item in own if (value := getattr(remedy, item.name))}
 
 
 def _check(remedy: Remedy) -> None:
-    """Raise InputError for what no machine could be set to."""
+    """Raise InputError for settings that no machine can have."""
     if not _settings(remedy):
-        raise InputError(f"{remedy.name} sets nothing: give it for example nr_requests")
+        raise InputError(f"{remedy.name} sets nothing: add for example nr_requests")
     if remedy.nr_requests and remedy.queue:
-        raise InputError(f"{remedy.name}: nr_requests and queue are one setting: keep one")
+        raise InputError(f"{remedy.name}: nr_requests and queue set the same thing: keep one")
     if remedy.nr_requests and remedy.nr_requests < _LEAST_REQUESTS:
-        raise InputError(f"{remedy.name}.nr_requests: the kernel takes no less than {_LEAST_REQUESTS}")
+        raise InputError(f"{remedy.name}.nr_requests: the kernel's minimum is {_LEAST_REQUESTS}")
     if remedy.scheduler and remedy.scheduler not in get_args(Scheduler):
         raise InputError(
             f"{remedy.name}.scheduler: {remedy.scheduler!r}{nearest(remedy.scheduler, get_args(Scheduler))}"
         )
     if remedy.wbt and remedy.scheduler == "bfq":
-        raise InputError(f"{remedy.name}.wbt: bfq turns it off: keep one")
+        raise InputError(f"{remedy.name}.wbt: bfq turns WBT off: keep one")
     if remedy.io_max and share(remedy.io_max) is None:
-        raise InputError(f"{remedy.name}.io_max: {remedy.io_max!r} is no share of the disk's rate, such as 80%")
+        raise InputError(f"{remedy.name}.io_max: {remedy.io_max!r} is not a share of the disk's rate, such as 80%")
     if remedy.io_weight and remedy.scheduler != "bfq":
-        raise InputError(f"{remedy.name}.io_weight: bfq heeds it: give it scheduler = 'bfq' too")
+        raise InputError(f"{remedy.name}.io_weight: it needs bfq: add scheduler = 'bfq'")
     if not 0 <= remedy.io_weight <= 1000:
         raise InputError(f"{remedy.name}.io_weight: {remedy.io_weight} is not between 1 and 1000")
 
@@ -171,7 +171,7 @@ def _thresholds(remedy: Remedy, machine: Machine) -> Machine:
     if remedy.background:
         given = in_bytes(remedy.background, replace(machine, dirty_bytes=dirty))
         background = min(background, max(given, _LEAST_BYTES // 2))
-    background = min(background, dirty // 2) if remedy.dirty else background  # as the kernel would
+    background = min(background, dirty // 2) if remedy.dirty else background  # as the kernel does
     times = {_EXPIRE: remedy.expire, _PERIOD: remedy.period}
     timers = {key: time_ns // NS_PER_CENTISECOND for key, time_ns in times.items() if time_ns}
     lower = {key: value for key, value in timers.items() if value < machine.timers.get(key, value + 1)}
@@ -182,7 +182,7 @@ def _queue(remedy: Remedy, machine: Machine, queue: Queue) -> Queue:
     requests = remedy.nr_requests or queue.requests
     if remedy.queue:
         requests = max(_LEAST_REQUESTS, in_bytes(remedy.queue, machine) // queue.request_bytes)
-    kept = 0 if remedy.scheduler == "bfq" else queue.wbt_lat_usec  # it turns WBT off: bfq_init_queue
+    kept = 0 if remedy.scheduler == "bfq" else queue.wbt_lat_usec  # bfq turns WBT off: bfq_init_queue
     wbt = remedy.wbt // 1000 or kept
     return replace(queue, requests=min(queue.requests, requests), wbt_lat_usec=wbt)
 

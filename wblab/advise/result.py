@@ -1,4 +1,4 @@
-"""What an advice says: the figures of all remedies, what is recommended and why, whether the twin can be believed."""
+"""The result: figures of all remedies, what is recommended and why, and whether the twin matches a live run."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from wblab.twin.match import Match, matches
 
 @dataclass(frozen=True)
 class Result:
-    """now: the machine as it is. others: each remedy, the shortest pause first. runs: directories, by remedy."""
+    """now: the machine as it is. others: the remedies, shortest pause first. runs: directories by remedy."""
 
     path: Path
     advice: Advice
@@ -32,17 +32,17 @@ class Result:
 
     @cached_property
     def choice(self) -> Choice:
-        """What is recommended."""
+        """The recommendation."""
         return choose(self.now, self.others, self._candidates, self._live_s)
 
     @property
     def helping(self) -> list[Figures]:
-        """The remedies that help, the one that is worth most first."""
+        """The remedies that help, best first."""
         return helping(self.now, self.others, self._live_s)
 
     @property
     def files(self) -> dict[str, str]:
-        """The files of what is recommended, by their names."""
+        """Files of the recommended remedy, by name."""
         return files_of(self.advice.candidate(self.choice.name), self.advice) if self.choice.name else {}
 
     def to_json(self) -> dict[str, Any]:
@@ -81,13 +81,13 @@ class Result:
 
     @property
     def _live_s(self) -> float | None:
-        """The longest pause of the live run, in s, if there is one."""
+        """Longest pause of the live run, in s, if there is one."""
         seen = [item.live for item in self.matches if item.metric == "longest_pause_s" and item.live is not None]
         return max(seen, default=None)
 
 
 def result_of(store: Store, advice: Advice) -> Result:
-    """Return what the runs of an advice say. Raises InputError, WblabError where those of the machine as it is lack."""
+    """Return the result of a study's runs. Raises InputError; WblabError if the machine as it is has no run."""
     runs = _runs(store)
     outcomes: dict[str, dict[int, Outcome]] = {
         name: {seed: outcome_of(run, advice.factor) for seed, run in each.items()} for name, each in runs.items()
@@ -102,7 +102,7 @@ def result_of(store: Store, advice: Advice) -> Result:
 
 
 def _live(advice: Advice) -> Run | None:
-    """Return the live run that an advice was made from, if it is still there."""
+    """Return the live run that the study was made from, if it still exists."""
     try:
         return read_run(Path(advice.live)) if advice.live else None
     except InputError:
@@ -110,7 +110,7 @@ def _live(advice: Advice) -> Run | None:
 
 
 def _runs(store: Store) -> dict[str, dict[int, Run]]:
-    """Return the runs that are there, by remedy and seed."""
+    """Return the finished runs, by remedy and seed."""
     names = {item: cell for cell in store.plan.cells for item in cell.levels.values()}
     found: dict[str, dict[int, Run]] = {}
     for name, cell in names.items():

@@ -1,8 +1,8 @@
-"""The second round: the best remedies, two at a time.
+"""The second round: pairs of the best remedies.
 
-In the first each is tried alone. Of those that help the best are taken, as many as set different things, and any two of
-them are tried together with the same seeds. What was chosen stands in the matrix and is not chosen again, so that an
-advice which was interrupted goes on with the same.
+The first round tries each remedy alone. The second takes the best that help, as long as they set different things, and
+tries every pair with the same seeds. The choice is kept in the study's plan, so a resumed study goes on with the same
+pairs.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ BEST = 3
 
 
 def second_round(found: Result) -> list[Option]:
-    """Return what is to be tried after the first round; nothing where it was begun before."""
+    """Return the pairs to try after the first round; nothing if the second round has begun."""
     tried = {candidate.name for candidate in found.advice.candidates}
     if any(option.candidate.name in tried for option in found.advice.pairs):
         return []
@@ -23,7 +23,7 @@ def second_round(found: Result) -> list[Option]:
 
 
 def pairs_of_best(helping: Sequence[Candidate], pairs: Sequence[Option]) -> list[Option]:
-    """Return the pairs of the best remedies. helping: what helps, the best first; pairs: all that there can be."""
+    """Return pairs of the best remedies. helping: those that help, best first. pairs: all that are possible."""
     best: dict[str, set[tuple[Where, str]]] = {}
     for candidate in helping:
         sets = {(item.where, item.key) for item in candidate.wanted}

@@ -1,4 +1,4 @@
-"""From a remedy's effect to what is written on a machine: the settings in which two states of it differ."""
+"""From a remedy's effect to the settings to write: those in which two states of a machine differ."""
 
 import re
 from collections.abc import Mapping
@@ -14,12 +14,12 @@ Where = Literal["sysctl", "queue", "bdi", "slice"]
 
 _MOST_BYTES = 1 << 50
 _MOST_CENTISECONDS = 60 * 60 * 100
-# All that an advice can set, with the numbers that it may be set to; a scheduler has a name instead.
+# Everything that the lab can set, with the permitted numbers. A scheduler is set by name instead.
 NUMBERS: Mapping[tuple[Where, str], range] = {
     ("sysctl", "vm.dirty_background_bytes"): range(512 << 10, _MOST_BYTES),
     ("sysctl", "vm.dirty_bytes"): range(1 << 20, _MOST_BYTES),
     ("sysctl", "vm.dirty_expire_centisecs"): range(1, _MOST_CENTISECONDS + 1),
-    ("sysctl", "vm.dirty_writeback_centisecs"): range(1, _MOST_CENTISECONDS + 1),  # with 0 the flusher never wakes up
+    ("sysctl", "vm.dirty_writeback_centisecs"): range(1, _MOST_CENTISECONDS + 1),  # with 0 the flusher never wakes
     ("queue", "nr_requests"): range(4, 10_240 + 1),  # BLKDEV_MIN_RQ, BLK_MQ_MAX_DEPTH
     ("queue", "wbt_lat_usec"): range(10_000_000 + 1),
     ("bdi", "max_ratio_fine"): range(1, WHOLE + 1),
@@ -31,12 +31,12 @@ NUMBERS: Mapping[tuple[Where, str], range] = {
 SCHEDULER = ("queue", "scheduler")
 _OF_MEMORY = ("vm.dirty_background_bytes", "vm.dirty_bytes")
 _NUMBER = re.compile(r"[0-9]{1,19}")
-_DIR = "{dir} "  # before the number of what is said of one disk
+_DIR = "{dir} "  # precedes the value of a slice key that applies to one disk
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """One setting. where: a sysctl, an attribute of the disks' queues or of the disk's bdi, a key of a slice."""
+    """One setting. where: a sysctl, an attribute of the disks' queues or of the disk's bdi, or a key of a slice."""
 
     where: Where
     key: str
@@ -46,7 +46,7 @@ class Wanted:
         return f"{self.key}={self.value}"
 
     def is_allowed(self, memory_bytes: int) -> bool:
-        """Whether a remedy can have asked for it, on a machine of so much memory: no other key, no other value."""
+        """Whether a remedy can have asked for this key and value, on a machine with this much memory."""
         if (self.where, self.key) == SCHEDULER:
             return self.value in get_args(Scheduler)
         text = self.value.removeprefix(_DIR) if self.key == "IOWriteBandwidthMax" else self.value
@@ -56,9 +56,9 @@ class Wanted:
 
 
 def settable(remedy: Remedy) -> dict[tuple[Where, str], str]:
-    """Return all that a remedy may set, with the value where it gives that itself; '' where it depends on the machine.
+    """Return all that a remedy may set, with its value, or '' if the value depends on the machine.
 
-    Another scheduler has a queue of its own, which is set to be no longer than the one before.
+    A new scheduler has a new queue, which is then made no longer than the old one.
     """
     requests = str(remedy.nr_requests) if remedy.nr_requests and not remedy.scheduler else ""
     known: dict[tuple[Where, str], tuple[object, object]] = {
@@ -79,26 +79,26 @@ def settable(remedy: Remedy) -> dict[tuple[Where, str], str]:
 
 
 def impossible(remedy: Remedy, site: Site) -> str:
-    """Return why a remedy cannot be set on this machine, and what to do; '' where it can."""
+    """Return why a remedy cannot be set on this machine and what to do; '' if it can."""
     if remedy.scheduler and remedy.scheduler not in site.schedulers:
         known = ", ".join(site.schedulers) or "none"
         return f"its disk has no scheduler {remedy.scheduler} ({known}): modprobe {remedy.scheduler} may help"
     if (remedy.nr_requests or remedy.queue) and not site.disks:
-        return "its disk has no queue of requests"
+        return "its disk has no request queue"
     if remedy.wbt and "wbt" not in site.abilities:
         return "this kernel has no WBT for its disk"
     if remedy.own_limit and "own limit" not in site.abilities:
-        return "this kernel has no strict_limit for its disk: 6.2 has"
+        return "this kernel has no strict_limit for its disk: Linux 6.2 and later have it"
     needed = [
         name for name, used in (("memory", remedy.memory_high), ("io", remedy.io_max or remedy.io_weight)) if used
     ]
     if missing := [name for name in needed if name not in site.controllers]:
-        return f"this machine's control groups (version 2) have no controller {missing[0]}"
+        return f"cgroup v2 on this machine has no {missing[0]} controller"
     return ""
 
 
 def differing(now: Machine, then: Machine) -> list[Wanted]:
-    """Return what is to be set for a machine to become another, in the order in which it is to be written."""
+    """Return the settings that turn one machine into another, in the order of writing."""
     found = []
     for key in ("dirty_background_bytes", "dirty_bytes"):
         field = key.removeprefix("dirty_") if key != "dirty_bytes" else key
@@ -109,7 +109,7 @@ def differing(now: Machine, then: Machine) -> list[Wanted]:
     if is_other:
         found.append(Wanted("queue", "scheduler", then.scheduler))
     if now.queue and then.queue:
-        if is_other or then.queue.requests != now.queue.requests:  # another scheduler has a queue of its own
+        if is_other or then.queue.requests != now.queue.requests:  # a new scheduler has a new queue
             found.append(Wanted("queue", "nr_requests", str(then.queue.requests)))
         if then.queue.wbt_lat_usec != now.queue.wbt_lat_usec and not is_other:
             found.append(Wanted("queue", "wbt_lat_usec", str(then.queue.wbt_lat_usec)))

@@ -1,4 +1,4 @@
-"""Where remedies are set on this machine: the disk below a directory, what it can do, by what it is known again."""
+"""Where remedies are set: the disk under a directory, what it supports, and how udev recognises it."""
 
 import re
 from contextlib import suppress
@@ -16,15 +16,15 @@ Ability = Literal["wbt", "own limit"]
 
 _SYS, _UDEV = Path("/sys"), Path("/run/udev/data")
 _IDENTITY = ("directory", "filesystem", "device", "disks", "bdi", "known_by")
-_PLAIN = re.compile(r"[A-Za-z0-9 ._:+-]{1,128}")  # no pattern of udev's, no quote, nothing to escape
+_PLAIN = re.compile(r"[A-Za-z0-9 ._:+-]{1,128}")  # no udev pattern, no quote, nothing to escape
 
 
 @dataclass(frozen=True, kw_only=True)
 class Site:
-    """A directory's disk. disks: names below /sys/block, at the bottom. bdi: a name of /sys/class/bdi; empty, none.
+    """A directory's disk. disks: physical disks, names in /sys/block. bdi: a name in /sys/class/bdi; empty: none.
 
-    known_by: how a udev rule finds each disk again, and the device of the bdi, by the device's name. schedulers: those
-    that all disks can have; controllers: of control groups (version 2).
+    known_by: the udev match of each disk and of the bdi's device, by the device's name. schedulers: those that all
+    disks have. controllers: of cgroup v2.
     """
 
     directory: str
@@ -39,14 +39,15 @@ class Site:
 
 
 def find_site(directory: Path) -> Site:
-    """Return where a directory lies. Raises InputError for one that is on no disk."""
+    """Return the site of a directory. Raises InputError if it is not on a disk."""
     try:
         place = find_place(directory)
     except OSError as error:
         raise InputError(f"--dir: cannot look at {str(directory)!r}: {error.strerror}: give a directory") from None
     if place.device is None:
         raise InputError(
-            f"--dir: {str(directory)!r} is on {place.filesystem}, on no disk: give a directory on one, such as /var/tmp"
+            f"--dir: {str(directory)!r} is on {place.filesystem}, not on a disk: give a directory on a disk, such "
+            "as /var/tmp"
         )
     whole = whole_disk(place.device)
     bdi = _bdi(place, whole)
@@ -70,21 +71,21 @@ def find_site(directory: Path) -> Site:
 
 
 def found_again(site: Site) -> Site:
-    """Return a site as this machine has it now. Raises InputError where its disk is another than it was, or is said.
+    """Return the site as it is now. Raises InputError if its disk is not the one in the advice file.
 
-    What an advice's file says of its site is compared, never used: all paths are of the site that is found here.
+    The file's description of the site is compared, never used: all paths come from the site found here.
     """
     found = find_site(Path(site.directory))
     if differing := [name for name in _IDENTITY if getattr(found, name) != getattr(site, name)]:
         raise InputError(
-            f"the disk below {site.directory!r} is another than that of the advice ({', '.join(differing)}): "
-            "make a new advice with wblab advise --dir DIR"
+            f"the disk under {site.directory!r} is not the one that was studied ({', '.join(differing)}): make a new "
+            "study with wblab advise --dir DIR"
         )
     return found
 
 
 def queue_of(site: Site) -> Queue | None:
-    """Return the queue of a site's first disk as it is set; None without one. Raises OSError."""
+    """Return the present queue of a site's first disk; None if it has none. Raises OSError."""
     if not site.disks:
         return None
     queue = _SYS / "block" / site.disks[0] / "queue"
@@ -97,7 +98,7 @@ def queue_of(site: Site) -> Queue | None:
 
 
 def own_limit_of(site: Site) -> int:
-    """Return what may be dirty for a site's disk, in millionths of the threshold; all, where it is no strict limit."""
+    """Return the strict limit on a site's disk, in millionths of the threshold; all of it if there is no limit."""
     if "own limit" not in site.abilities:
         return WHOLE
     place = _SYS / "class/bdi" / site.bdi
@@ -106,9 +107,9 @@ def own_limit_of(site: Site) -> int:
 
 
 def known_by(device: Path) -> str:
-    """Return by what a udev rule knows a device again, whatever its name will be then: what it says of itself.
+    """Return the udev match of a device that survives renaming, from what the device reports about itself.
 
-    Where it says nothing that can stand in a rule, its name.
+    If it reports nothing fit for a rule, match its name.
     """
     number = (device / "dev").read_text().strip()
     with suppress(OSError):
@@ -125,7 +126,7 @@ def known_by(device: Path) -> str:
 
 
 def _bdi(place: Place, whole: Path) -> Path | None:
-    """Return where the kernel is told what may be dirty for a filesystem (of a btrfs: by that, not by its device)."""
+    """Return the bdi of a filesystem: where the kernel limits its dirty memory. btrfs has one of its own."""
     links = [whole / "bdi"]
     if place.filesystem == "btrfs":
         members = (_SYS / "fs/btrfs").glob("*/devices/*")

@@ -1,4 +1,4 @@
-"""An advice in words and tables, for people."""
+"""The result of `wblab advise` in words and tables."""
 
 import shlex
 from collections.abc import Sequence
@@ -14,25 +14,25 @@ from wblab.report.metricnames import metric_name, unit_of
 from wblab.report.quantities import column, interval, quantity
 from wblab.twin.match import Match
 
-_SPARE = (4, 3, 6)  # of a table on a narrow terminal: the pauses and what they cost are the last to go
-_ORDER = "believe the order of the remedies, not the seconds"
-_HEADS = ("remedy", "longest pause", "differs by", "wait time", "differs by", "offender", "differs by")
+_SPARE = (4, 3, 6)  # columns dropped on a narrow terminal; pauses and costs stay longest
+_ORDER = "trust the order of the remedies, not the seconds"
+_HEADS = ("remedy", "longest pause", "change", "wait time", "change", "offender", "change")
 
 
 def opening(found: Result) -> list[str]:
-    """Return of which advice and which machine all of it speaks."""
+    """Return which study and which machine the result is about."""
     site, tried = found.advice.site, len(found.others)
     seeds = len(found.now.outcomes)
     disks = ", ".join(site.disks) or site.device
     return [
-        f"Advice {found.path.name}: {site.directory} on {disks}; {tried} remed{'y' if tried == 1 else 'ies'} tried on "
+        f"Study {found.path.name}: {site.directory} on {disks}; {tried} remed{'y' if tried == 1 else 'ies'} tried on "
         f"a twin of this machine, {seeds} seed{'s' * (seeds != 1)} each.",
         *found.advice.about[:1],
     ]
 
 
 def table(found: Result) -> Table:
-    """Return the figures of all remedies: expected values, and differences with their intervals."""
+    """Return the figures of all remedies: expected values, and differences with intervals."""
     rows = (found.now, *found.others)
     names = [row.name for row in rows]
     pauses = column([row.mean("longest_pause_s") for row in rows], "s")
@@ -44,13 +44,13 @@ def table(found: Result) -> Table:
 
 
 def second(options: Sequence[Option]) -> str:
-    """Return what is tried in the second round."""
+    """Announce the second round."""
     names = list(dict.fromkeys(name for option in options for name in option.of))
-    return f"wblab: of those that help {', '.join(names[:-1])} and {names[-1]} are tried together, two at a time"
+    return f"wblab: second round: pairs of the remedies that help ({', '.join(names)})"
 
 
 def left_out(found: Result, *, every: bool) -> list[str]:
-    """Return which remedies were not tried. every: each with its reason; else how many."""
+    """Return which remedies were not tried: each with its reason (`every`), or only their number."""
     reasons = found.advice.left_out
     if every or not reasons:
         return [f"not tried: {name}: {reason}" for name, reason in reasons.items()]
@@ -59,10 +59,10 @@ def left_out(found: Result, *, every: bool) -> list[str]:
 
 
 def recommended(found: Result) -> list[str]:
-    """Return what is recommended and why, and the two commands that set it and undo that."""
+    """Return what is recommended and why, and the commands that set and undo it."""
     choice = found.choice
     if choice.name is None:
-        return [f"No change is worth it: {choice.reason}."]
+        return [f"No change is recommended: {choice.reason}."]
     candidate = found.advice.candidate(choice.name)
     reason = f"{choice.reason[0].upper()}{choice.reason[1:]}."
     lines = [f"Set {choice.name}: {candidate.about}. {reason}"]
@@ -70,36 +70,38 @@ def recommended(found: Result) -> list[str]:
         return lines
     return [
         *lines,
-        "Try it until the next boot, and undo it:",
+        "To set it until the next boot, and to undo it:",
         f"    sudo wblab advise --resume {shlex.quote(str(found.path))} --apply {shlex.quote(choice.name)}",
         "    sudo wblab advise --undo",
     ]
 
 
 def to_keep(found: Result, written: Sequence[Path]) -> list[str]:
-    """Return how the files of what is recommended are installed, and how that is undone."""
+    """Return the commands that install the recommended files, and those that remove them."""
     if found.choice.name is None:
         return []
     candidate = found.advice.candidate(found.choice.name)
     lines = []
     for path in written:
-        lines += [f"To keep it ({path.name}):"]
+        lines += [f"To keep it after a reboot ({path.name}):"]
         lines += [f"    {command}" for command in install_commands(path.name, found.advice.site, str(path.parent))]
-        lines += ["and to undo that:"]
+        lines += ["and to undo it:"]
         lines += [f"    {command}" for command in undo_commands(path.name, candidate, found.advice)]
         lines += [""]
     if candidate.has_group:
-        lines += ["Put the heavy writer into its group: a program, and a service's [Service]:"]
+        lines += [
+            "Put the heavy writer into its group, a program by the first line, a service by the second in [Service]:"
+        ]
         lines += [*(f"    {command}" for command in group_commands()), ""]
     return lines
 
 
 def likeness(found: Result, *, every: bool) -> list[str]:
-    """Return what the twin's figures are worth, by a live run where there is one. every: each figure that differs."""
+    """Return how far the twin can be trusted, compared with a live run if there is one. every: list each mismatch."""
     if not found.advice.live:
-        return [f"No live run was compared with the twin: {_ORDER}. To compare: wblab live, then --like RUN."]
+        return [f"The twin was not compared with a live run: {_ORDER}. To compare it: wblab live, then --like RUN."]
     if not found.matches:
-        return [f"The live run {found.advice.live} cannot be read any more: {_ORDER}."]
+        return [f"The live run {found.advice.live} can no longer be read: {_ORDER}."]
     wrong = [item for item in found.matches if item.verdict != "matches"]
     said = f"The twin matches the live run in {len(found.matches) - len(wrong)} of {len(found.matches)} figures"
     if not wrong:
@@ -113,7 +115,7 @@ def explanation(found: Result) -> list[str]:
 
 
 def _differences(row: Figures) -> tuple[str, str, str]:
-    """Return by how much a remedy changes the longest pause, the wait time and the offender's rate."""
+    """Return how a remedy changes the longest pause, the wait time and the offender's rate."""
     return (
         _difference(row.longest_pause_s, "s"),
         _difference(row.wait_time_s, "s"),

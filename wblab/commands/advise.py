@@ -134,9 +134,7 @@ def _change(arguments: argparse.Namespace) -> None:
         print("\n".join(map(printable, [*undone, where, *map(str, applied)])))
         print("In force until the next boot. To undo it now: sudo wblab advise --undo")
     if not all(item.is_as_asked for item in applied):
-        print(
-            "wblab: the kernel rounded some values to others than were tried: their effect is unknown", file=sys.stderr
-        )
+        print("wblab: the kernel took some values other than those tried: their effect is unknown", file=sys.stderr)
 
 
 def _planned(arguments: argparse.Namespace, shelf: "Shelf") -> "Planned":

@@ -176,7 +176,7 @@ def test_a_field_that_no_advice_has_so_is_named(directory, tree, capsys, at, val
 def test_the_site_is_compared_with_the_machine(directory, tree, capsys, at, value):
     change(directory, at, value)
     assert main(["advise", "--resume", str(directory), "--apply", "it"]) == 2
-    assert "is another than that of the advice" in capsys.readouterr().err
+    assert "is not the one that was studied" in capsys.readouterr().err
     assert contents(tree) == FILES
 
 

@@ -54,15 +54,15 @@ def test_a_limit_stays_more_than_some_pages_in_the_twin():
 
 def test_what_would_be_a_few_pages_is_left_out():
     found = plan(MACHINE, SITE, remedies(low={"dirty": "1MiB"}, short={"nr_requests": 4}), [1])
-    assert found.left_out == {"low": "is too little for a twin of this machine: it would be a few pages"}
+    assert found.left_out == {"low": "leaves a few pages only, too little for a twin of this machine"}
 
 
 def test_what_changes_nothing_or_is_as_another_is_left_out():
     given = remedies(a={"nr_requests": 8}, b={"queue": "100ms"}, c={"nr_requests": 256}, d={"scheduler": "kyber"})
     found = plan(MACHINE, SITE, given, [1])
     assert found.left_out == {
-        "b": "is the same as a here",
-        "c": "changes nothing: it is so already, or less",
+        "b": "sets the same as a here",
+        "c": "changes nothing: this machine is at that value, or below it",
         "d": "its disk has no scheduler kyber (bfq, mq-deadline, none): modprobe kyber may help",
     }
 
@@ -76,12 +76,12 @@ def test_a_machine_on_which_nothing_can_be_tried_is_refused():
     ("changes", "remedy", "reason"),
     [
         ({"schedulers": ()}, {"scheduler": "bfq"}, "no scheduler bfq (none)"),
-        ({"disks": ()}, {"nr_requests": 4}, "has no queue"),
-        ({"disks": ()}, {"queue": "1s"}, "has no queue"),
+        ({"disks": ()}, {"nr_requests": 4}, "has no request queue"),
+        ({"disks": ()}, {"queue": "1s"}, "has no request queue"),
         ({"abilities": ()}, {"wbt": "75ms"}, "no WBT"),
         ({"abilities": ("wbt",)}, {"own_limit": "1s"}, "no strict_limit"),
-        ({"controllers": ("memory",)}, {"io_max": "80%"}, "no controller io"),
-        ({"controllers": ()}, {"memory_high": "1s"}, "no controller memory"),
+        ({"controllers": ("memory",)}, {"io_max": "80%"}, "has no io controller"),
+        ({"controllers": ()}, {"memory_high": "1s"}, "has no memory controller"),
         ({}, {"memory_high": "1s", "io_max": "80%"}, ""),
     ],
 )

@@ -72,5 +72,5 @@ def test_what_no_advice_sets_is_not(change):
 )
 def test_an_advice_that_names_anything_else_is_damaged(wanted, changes):
     advice = advice_for(wanted, site=replace(SITE, **changes))
-    with pytest.raises(InputError, match="the advice is damaged"):
+    with pytest.raises(InputError, match="the study's file is damaged"):
         paths_of(wanted, advice)

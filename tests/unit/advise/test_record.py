@@ -42,7 +42,7 @@ def test_an_advice_is_kept_and_read_back(tree, tmp_path):
     pair = advice.pairs[0]
     with_pair = replace(planned.plan, cells=(*planned.plan.cells, pair.cell))
     assert advice_in(Store(tmp_path, with_pair, {})).candidates == (*advice.candidates, pair.candidate)
-    with pytest.raises(InputError, match="is of another matrix"):
+    with pytest.raises(InputError, match="belongs to another study"):
         advice_in(Store(tmp_path, replace(planned.plan, cells=planned.plan.cells[1:]), {}))
 
 
@@ -102,9 +102,9 @@ def test_what_is_recommended_is_said_with_its_two_commands():
     found = result(0.5, QUEUE, before={"/sys/block/sda/queue/nr_requests": "256"})
     first, *commands = words.recommended(found)
     assert first.startswith("Set it: does it. It shortens the expected longest pause from 4.03 s to 0.52 s (by 3.")
-    assert first.endswith("and makes the heavy writer 5 % slower. No other remedy leaves less.")
+    assert first.endswith("and makes the heavy writer 5 % slower. No other remedy makes it shorter.")
     assert commands == [
-        "Try it until the next boot, and undo it:",
+        "To set it until the next boot, and to undo it:",
         "    sudo wblab advise --resume exp --apply it",
         "    sudo wblab advise --undo",
     ]
@@ -128,17 +128,17 @@ def test_it_begins_with_the_machine_and_then_what_to_set(capsys):
     _print(found, [], every=False, explain=False)
     lines = capsys.readouterr().out.splitlines()
     assert lines[:2] == [
-        "Advice exp: /srv on sda; 1 remedy tried on a twin of this machine, 5 seeds each.",
+        "Study exp: /srv on sda; 1 remedy tried on a twin of this machine, 5 seeds each.",
         "machine: 8 GiB",
     ]
-    order = ("machine:", "Set it:", "    sudo wblab advise --resume", "No live run", "twin:", "remedy", "exp")
+    order = ("machine:", "Set it:", "    sudo wblab advise --resume", "The twin was", "twin:", "remedy", "exp")
     places = [next(at for at, line in enumerate(lines) if line.startswith(start)) for start in order]
     assert places == sorted(places)
 
 
 def test_on_a_narrow_terminal_pauses_and_rates_stay():
-    shown, left_out = words.table(result(0.5, QUEUE)).within(70)
-    assert tuple(shown.heads) == ("remedy", "longest pause", "differs by", "offender")
+    shown, left_out = words.table(result(0.5, QUEUE)).within(62)
+    assert tuple(shown.heads) == ("remedy", "longest pause", "change", "offender")
     assert left_out == 3
 
 
@@ -154,7 +154,7 @@ def test_what_was_not_tried_is_told_on_request():
 
 def test_where_nothing_is_worth_it_there_are_no_files():
     found = result(4.0, Wanted("queue", "nr_requests", "4"))
-    assert words.recommended(found) == [f"No change is worth it: {found.choice.reason}."]
+    assert words.recommended(found) == [f"No change is recommended: {found.choice.reason}."]
     assert words.to_keep(found, []) == []
     assert (found.files, found.to_json()["recommended"]) == ({}, None)
 
@@ -162,9 +162,9 @@ def test_where_nothing_is_worth_it_there_are_no_files():
 def test_a_twin_that_is_not_like_the_machine_says_what_to_believe():
     alike = Match("w1", "longest_pause_s", 2.0, (1.9, 2.1))
     other = Match("w1", "paused_fraction", 0.9, (0.1, 0.2))
-    order = "believe the order of the remedies, not the seconds."
-    assert words.likeness(result(0.5), every=False)[0].startswith(f"No live run was compared with the twin: {order}")
-    assert words.likeness(result(0.5, live="/gone"), every=False)[0].endswith(f"cannot be read any more: {order}")
+    order = "trust the order of the remedies, not the seconds."
+    assert words.likeness(result(0.5), every=False)[0].startswith(f"The twin was not compared with a live run: {order}")
+    assert words.likeness(result(0.5, live="/gone"), every=False)[0].endswith(f"can no longer be read: {order}")
     poor = result(0.5, live="/run", matches=[alike, other])
     assert words.likeness(poor, every=False) == [f"The twin matches the live run in 1 of 2 figures: {order}"]
     assert words.likeness(poor, every=True) == [
@@ -189,9 +189,9 @@ def test_loads_of_a_spec_are_its_innocent_ones(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--dir", "/proc"), "--dir: '/proc' is on proc, on no disk: give a directory on one, such as /var/tmp"),
+        (("--dir", "/proc"), "--dir: '/proc' is on proc, not on a disk: give a directory on a disk, such as /var/tmp"),
         (("--dir", "/nowhere"), "--dir: cannot look at '/nowhere': No such file or directory: give a directory"),
-        (("--apply", "it"), "no advice in"),
+        (("--apply", "it"), "no study of wblab advise in"),
         (("--resume", "x", "--dir", "/"), "--dir: --resume continues a study as it was begun: leave --dir out"),
         (("--apply", "it", "--undo"), "not allowed with argument"),
         (("--seeds", "0"), "0 is not at least 1"),

@@ -80,21 +80,21 @@ def test_two_together_set_what_both_do():
         ({"it": {"about": "", "nr_request": 4}}, "did you mean 'nr_requests'"),
         ({"it": {"nr_requests": 4}}, "'it.about' is missing"),
         ({"it": 4}, "'it' must be a table"),
-        ({"now": {"about": "", "nr_requests": 4}}, "no name of a remedy"),
-        ({"../it": {"about": "", "nr_requests": 4}}, "no name of a remedy"),
-        ({"it": {"about": "", "nr_requests": 2}}, "no less than 4"),
-        ({"it": {"about": "", "nr_requests": 4, "queue": "1s"}}, "are one setting"),
+        ({"now": {"about": "", "nr_requests": 4}}, "not a valid name"),
+        ({"../it": {"about": "", "nr_requests": 4}}, "not a valid name"),
+        ({"it": {"about": "", "nr_requests": 2}}, "the kernel's minimum is 4"),
+        ({"it": {"about": "", "nr_requests": 4, "queue": "1s"}}, "set the same thing"),
         ({"it": {"about": "", "scheduler": "cfq"}}, "it.scheduler"),
-        ({"it": {"about": "", "scheduler": "bfq", "wbt": "75ms"}}, "bfq turns it off"),
-        ({"it": {"about": "", "io_max": "80MiB"}}, "no share of the disk's rate"),
-        ({"it": {"about": "", "io_weight": 10}}, "bfq heeds it"),
+        ({"it": {"about": "", "scheduler": "bfq", "wbt": "75ms"}}, "bfq turns WBT off"),
+        ({"it": {"about": "", "io_max": "80MiB"}}, "not a share of the disk's rate"),
+        ({"it": {"about": "", "io_weight": 10}}, "it needs bfq"),
         ({"it": {"about": "", "scheduler": "bfq", "io_weight": 1001}}, "not between 1 and 1000"),
         ({"it": {"about": "", "together": ["that"]}}, "no remedy 'that' before it"),
         (
             {"a": WBT, "b": WBT, "it": {"about": "", "together": ["a", "b"]}},
             "two of them set 'wbt'",
         ),
-        ({"a": {"about": "", "wbt": "1ms"}, "it": {"about": "", "wbt": "2ms", "together": ["a"]}}, "is set by one of"),
+        ({"a": {"about": "", "wbt": "1ms"}, "it": {"about": "", "wbt": "2ms", "together": ["a"]}}, "one of its remedies already sets"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_with_a_remedy_is_said(table, message):
@@ -140,7 +140,7 @@ def test_two_that_are_joined_have_both_names():
 def test_files_are_read_in_order_and_no_name_twice(tmp_path):
     for name in "ab":
         (tmp_path / f"{name}.toml").write_text('["it"]\nabout = "x"\nnr_requests = 4\n')
-    with pytest.raises(InputError, match=r"b\.toml: 'it' is the name of two"):
+    with pytest.raises(InputError, match=r"b\.toml: 'it' names two remedies"):
         read_remedies(sorted(tmp_path.glob("*.toml")))
     with pytest.raises(InputError, match="cannot read the remedies"):
         read_remedies([tmp_path / "c.toml"])

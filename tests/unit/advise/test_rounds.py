@@ -84,7 +84,7 @@ def names(found):
 def test_the_best_that_set_different_things_are_tried_together(script, capsys):
     found = _run_rounds(script.store, None, None)
     assert script.rounds == [PAUSES_S.keys(), {"short+low", "short+own", "low+own"}]  # shorter sets what short does
-    said = "wblab: of those that help short, low and own are tried together, two at a time\n"
+    said = "wblab: second round: pairs of the remedies that help (short, low, own)\n"
     assert capsys.readouterr().err == said
     assert found.choice.name == "short+low"
     assert sorted(names(found)) == sorted([*PAUSES_S, "short+low", "short+own", "low+own"])

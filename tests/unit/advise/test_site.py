@@ -29,7 +29,7 @@ def test_a_live_run_s_machine_has_the_thresholds_that_are_set_now(tree, monkeypa
     monkeypatch.setattr(here, "thresholds", lambda: {"background": 5, "dirty": 10})
     assert as_set(MACHINE, SITE) == replace(MACHINE, background_bytes=5, dirty_bytes=10)
     monkeypatch.setattr(here, "thresholds", dict)
-    with pytest.raises(InputError, match="does not tell its thresholds"):
+    with pytest.raises(InputError, match="does not show the dirty thresholds"):
         as_set(MACHINE, SITE)
 
 
@@ -41,7 +41,7 @@ def test_odd_machines(tree):
     found = as_set(MACHINE, replace(SITE, abilities=()))
     assert (found.scheduler, found.queue) == ("none", MACHINE.queue)
     (tree / "block/sda/queue/nr_requests").write_text("many\n")
-    with pytest.raises(InputError, match="cannot read how this machine is set"):
+    with pytest.raises(InputError, match="cannot read this machine's settings"):
         as_set(MACHINE, SITE)
 
 
@@ -63,7 +63,7 @@ def test_a_ratio_shows_what_bytes_do_not(tree):
 
 def test_a_directory_on_no_disk_is_one_line(monkeypatch):
     monkeypatch.setattr(sites, "find_place", lambda directory: Place("overlay", "overlay", (), None, ()))
-    with pytest.raises(InputError, match=r"--dir: '/' is on overlay, on no disk: give a directory on one"):
+    with pytest.raises(InputError, match=r"--dir: '/' is on overlay, not on a disk: give a directory on a disk"):
         find_site(Path("/"))
     monkeypatch.undo()
     with pytest.raises(InputError, match="cannot look at '/nowhere': No such file"):
