@@ -94,7 +94,7 @@ def test_two_together_set_what_both_do():
             {"a": WBT, "b": WBT, "it": {"about": "", "together": ["a", "b"]}},
             "two of them set 'wbt'",
         ),
-        ({"a": {"about": "", "wbt": "1ms"}, "it": {"about": "", "wbt": "2ms", "together": ["a"]}}, "one of its remedies already sets"),
+        ({"a": {"about": "", "wbt": "1ms"}, "it": {"about": "", "wbt": "2ms", "together": ["a"]}}, "already sets"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_with_a_remedy_is_said(table, message):
