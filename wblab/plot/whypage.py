@@ -1,4 +1,4 @@
-"""The pauses of a run explained, as a page for whoever begins to learn it: one HTML file that needs no network."""
+"""The explained pauses of a run as a page for beginners: one HTML file that needs no network."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,29 +18,30 @@ from wblab.why.ends import end_of
 from wblab.why.explain import Cause, Explanation
 from wblab.why.kinds import KINDS
 from wblab.why.recorded import Recorded
+from wblab.why.request import READ
 from wblab.why.shares import of_all
 from wblab.why.stacks import Stack
 from wblab.why.told import Told
 from wblab.why.verdict import in_context
 
-TIMELINE = "timeline.html"  # beside this page; its address may end in a span, as `span` has it
-_LITTLE = 0.01  # of a pause: chains that took less are told together
-_MOST_OWNERS = 5  # of bytes, that are told one by one
-_MARGIN = 0.4  # of a pause, before and after it, in a close-up
+TIMELINE = "timeline.html"  # beside this page; its address may end in a span, see `span`
+_LITTLE = 0.01  # of a pause: shorter chains are summed up in one line
+_MOST_OWNERS = 5  # of bytes, that are listed by name
+_MARGIN = 0.4  # of a pause, shown before and after it in a close-up
 _WORDS = {
     **{kind.name: f"waited {kind.what}" for kind in reversed(KINDS)},
-    RUNNING: "was at work itself",
-    RUNNABLE: "could have run, but had no processor",
-    ASLEEP: "slept by its own will",
-    UNTOLD: "unknown: no two witnesses agree",
+    RUNNING: "was running",
+    RUNNABLE: "was ready to run, but had no processor",
+    ASLEEP: "slept on a timer of its own",
+    UNTOLD: "unknown: the two stacks are missing or disagree",
 }
 _PROVES = {
-    "block_buffer_wait": "says for which block it will wait",
-    "folio_wait_writeback": "says for a page of which file it will wait",
-    "wait_on_page_writeback": "says for a page of which file it will wait",
+    "block_buffer_wait": "names the block that it will wait for",
+    "folio_wait_writeback": "names the file whose page it will wait for",
+    "wait_on_page_writeback": "names the file whose page it will wait for",
     "writeback_single_inode_start": "begins to write the file",
     "sched_switch": "goes to sleep",
-    "block_rq_complete": "the disk is done with the request",
+    "block_rq_complete": "the disk completes the request",
     "sched_waking": "is woken",
 }
 
@@ -57,13 +58,13 @@ class _Part:
 
 
 def why_page(run: Run, found: Sequence[Told], bound: str) -> str:
-    """Return the page of some explained pauses of a run; bound: what they are longer than, in words."""
+    """Return the page of some explained pauses of a run. bound: the threshold that they exceed, in words."""
     sums = of_all([item.explanation for item in found])
     longest = max(found, key=lambda item: item.explanation.pause_ns, default=None)
     return render(
         "wblab.plot",
         "why.html",
-        title=f"{run.name.lstrip('_')}: why did it stop?",
+        title=f"{run.name.lstrip('_')}: why was it stalled?",
         subtitle=printable(title(run)),
         bound=bound,
         paused=seconds(sum(sums.values())),
@@ -73,7 +74,7 @@ def why_page(run: Run, found: Sequence[Told], bound: str) -> str:
 
 
 def span(item: Explanation) -> str:
-    """Return the span of a close-up as the end of an address: two times in s since the loads started."""
+    """Return the span of a close-up as the fragment of an address: two times in s since the loads started."""
     length_ns = item.end_ns - item.start_ns
     first_ns, last_ns = max(0, item.start_ns - _MARGIN * length_ns), item.end_ns + _MARGIN * length_ns
     return f"#{first_ns / NS_PER_S:.3f}-{last_ns / NS_PER_S:.3f}"
@@ -108,9 +109,9 @@ def _cause(run: Run, recorded: Recorded, item: Explanation, cause: Cause) -> dic
         "shares": [
             {"what": what, "parts": _owners(sizes)}
             for what, sizes in (
-                ("what the disk did before that request's end", cause.request.ahead if cause.request else {}),
-                ("what was dirty or being written as it began", cause.dirty),
-                ("what the disk did meanwhile", cause.written),
+                ("completed from the request's submission to its end", cause.request.ahead if cause.request else {}),
+                ("waiting to be written when that began", cause.dirty),
+                ("completed meanwhile", cause.written),
             )
             if sizes
         ],
@@ -125,7 +126,11 @@ def _owners(sizes: dict[str, Any]) -> list[dict[str, Any]]:
     if left := total - sum(shown.values()):
         shown[f"{len(sizes) - len(shown)} more"] = left
     return [
-        {"name": printable(name), "size": f"{size / 1e6:.1f} MB", "share": 100 * size / total}
+        {
+            "name": printable(name if name.startswith(READ) else f"from {name}"),
+            "size": f"{size / 1e6:.1f} MB",
+            "share": 100 * size / total,
+        }
         for name, size in shown.items()
     ]
 
@@ -137,9 +142,9 @@ def _chain(item: Explanation, chain: Chain) -> dict[str, Any]:
 
 
 def _short_chains(item: Explanation) -> str:
-    """Return how many chains are not told one by one, and how long they took together."""
+    """Return the number and the sum of the chains that are too short to be listed."""
     short = [chain.time_ns for chain in item.chains if chain.time_ns <= _LITTLE * item.pause_ns]
-    return f"{len(short)} shorter: {seconds(sum(short))} together" if short else ""
+    return f"{len(short)} shorter: {seconds(sum(short))} in all" if short else ""
 
 
 def _event(run: Run, event: ToldEvent) -> dict[str, str]:
@@ -153,7 +158,7 @@ def _event(run: Run, event: ToldEvent) -> dict[str, str]:
 
 
 def _functions(stack: Stack, kind: str) -> list[dict[str, Any]]:
-    """Return a stack's functions, the innermost first: which tell the kind, which are of whoever was interrupted."""
+    """Return a stack's functions, innermost first: does each identify the kind, or belong to an interrupted task?"""
     telling = {name for each in KINDS if each.name == kind for name in (*each.sleeps, *each.besides, *each.wakes)}
     inside = len(in_context(stack))
     return [

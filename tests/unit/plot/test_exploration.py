@@ -161,7 +161,7 @@ def test_a_page_stands_alone_and_escapes_names(analysis, data):
     assert "limit&lt;" in text
     assert "limit<" not in text
     assert "A &lt;title&gt;" in text
-    assert "The rows that none beats in both pause and rate" in text
+    assert "Pareto front: no row is better in both pause and rate" in text
     assert "it depends on nothing that was varied" in text
 
 

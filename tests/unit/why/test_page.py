@@ -92,7 +92,7 @@ def test_what_proves_a_sentence_stands_below_it(page):
 
 def test_chains_are_told_link_by_link(page):
     _, _, text = page
-    chain = next(item for item in re.findall(r"<li>(.*?)</li>", text, re.S) if "held by" in item)
+    chain = next(item for item in re.findall(r"<li>(.*?)</li>", text, re.S) if "held up by" in item)
     assert "<b>mw1</b> waited for a lock that another task held" in chain
     assert "waited to change a block that the journal was writing" in chain
 
