@@ -1,1 +1,1 @@
-"""Pictures: `plot_x(data, *, ax=None) -> ax`, and whole figures made of such panes."""
+"""Pictures: `plot_x(data, *, ax=None) -> ax`, and figures composed of such panes."""

@@ -16,7 +16,7 @@ from wblab.plot.reduction import COLUMNS, visible
 from wblab.plot.style import MARK, legend_above, literal, new_axes
 
 _HATCH = "////"
-_STEPS = (1, 2, 2.5, 5, 10)  # between ticks
+_STEPS = (1, 2, 2.5, 5, 10)  # steps between ticks
 
 Axes = Any  # matplotlib.axes.Axes
 Seconds = Callable[[Any], Any]  # of times in ns
@@ -34,7 +34,7 @@ def plot_pane(pane: Pane, zero_ns: int = 0, *, ax: Axes = None) -> Axes:
 
 
 def patch_look(colour: str, is_hatched: bool) -> dict[str, Any]:
-    """Return how Matplotlib fills what has a colour."""
+    """Return Matplotlib's keywords for a filled area."""
     if is_hatched:
         return {"facecolor": colour, "edgecolor": MARK, "hatch": _HATCH}
     return {"facecolor": colour, "edgecolor": colour}
@@ -99,7 +99,7 @@ def _(mark: Blocks, ax: Axes, seconds: Seconds) -> None:
 
 
 def _stairs(ax: Axes, edges: Any, low: Any, high: Any, **look: Any) -> None:
-    """Fill steps, as `Axes.stairs` does, which however looks at each of their corners apart for where they lie."""
+    """Fill steps as `Axes.stairs` does, but without its slow search for the data limits."""
     ax.update_datalim([(edges[0], np.min(low)), (edges[-1], np.max(high))])
     ax.add_artist(StepPatch(high, edges, baseline=low, fill=True, linewidth=0, **look))
     ax.autoscale(None)

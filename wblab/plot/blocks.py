@@ -1,4 +1,4 @@
-"""How large writes are on their way down, and who waits at a mirror's barrier."""
+"""Sizes of writes on their way down to the disk, and waits at a mirror's barrier."""
 
 from collections.abc import Mapping
 
@@ -15,13 +15,13 @@ from wblab.plot.style import GRID, MARK, NEUTRAL, literal
 
 _KIB, _MIB = 1 << 10, 1 << 20
 _SHARE = LinearSegmentedColormap.from_list("share", ["#FFFFFF", SERIES[0]])
-_DARK = 0.6  # a share from which on its number is written in white
-_WAITED_MS = 0.1  # who is held for less came to no barrier
-_BOX = 0.7  # how much of its row a box is high
+_DARK = 0.6  # a share from which its number is white
+_WAITED_MS = 0.1  # a shorter wait is no wait at the barrier
+_BOX = 0.7  # a box's share of its row's height
 
 
 def plot_size_classes(classes: pd.DataFrame, *, ax: Axes) -> Axes:
-    """Draw `size_classes`, a row a step: the number of writes of a size, the darker the more bytes of the row."""
+    """Draw `size_classes`, one row a step: the number of writes of each size; darker means more of the row's bytes."""
     counts = classes.to_numpy()
     weights = counts * classes.columns.to_numpy(np.int64)
     shares = weights / weights.sum(axis=1, keepdims=True)
@@ -35,14 +35,14 @@ def plot_size_classes(classes: pd.DataFrame, *, ax: Axes) -> Axes:
     for row, (above, below) in enumerate(zip(classes.index, classes.index[1:], strict=False)):
         if above[0] != below[0]:
             ax.axhline(row + 0.5, color=NEUTRAL, linewidth=1)
-    ax.set_xlabel("size of a write, up to so many KiB")
+    ax.set_xlabel("size of a write (at most, KiB)")
     ax.tick_params(length=0)
     ax.spines[:].set_color(GRID)
     return ax
 
 
 def plot_spans(rows: Mapping[tuple[str, str], Asked], place: int, size: int, *, ax: Axes) -> Axes:
-    """Draw what some steps had of a stretch of the disk, given in bytes: a row a step, a box each bio or request."""
+    """Draw a stretch of the disk, place and size in bytes: one row a step, one box for each bio or request."""
     for row, found in enumerate(rows.values()):
         inside = found.inside(place, size)
         starts, ends = (inside.place - place) / _KIB, (inside.place + inside.size - place) / _KIB
@@ -58,21 +58,21 @@ def plot_spans(rows: Mapping[tuple[str, str], Asked], place: int, size: int, *, 
     ax.set_xlim(0, size / _KIB)
     ax.set_ylim(len(rows) - 0.5, -0.5)
     ax.set_yticks(range(len(rows)), [_row(*step) for step in rows])
-    ax.set_xlabel(f"place on the disk (KiB from {place / _MIB:g} MiB on); on the right how many there are")
+    ax.set_xlabel(f"place on the disk (KiB from {place / _MIB:g} MiB on); right: number of bios or requests")
     ax.tick_params(axis="y", length=0)
     ax.spines[["top", "right", "left"]].set_visible(False)
     return ax
 
 
 def plot_barrier(held: pd.DataFrame, copied: Asked, unit: int, zero_ns: int, *, ax: Axes) -> Axes:
-    """Draw the `held` writes to a mirror by time and place, those that waited larger, and what a resync read meanwhile.
+    """Draw the `held` writes to a mirror by time and place, larger the longer they waited, and the resync's reads.
 
-    unit: of the barrier, in bytes.
+    unit: the barrier's, in bytes.
     """
     ax.plot(_seconds(copied.ts_ns, zero_ns), copied.place / _MIB, color=NEUTRAL, linewidth=1.2, label="resync")
     waited = held["held_ms"] > _WAITED_MS
     for rows, colour, label in (
-        (~waited, SERIES[4], "writes that went on at once"),
+        (~waited, SERIES[4], "writes that did not wait"),
         (waited, SERIES[5], "writes that waited"),
     ):
         some = held[rows]

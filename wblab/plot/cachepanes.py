@@ -23,7 +23,7 @@ _HEADROOM = 1.08
 
 
 def cache_panes(cache: PageCache, window: Window, loads: Mapping[str, str]) -> Iterator[Pane]:
-    """Yield the panes of what was traced; of an event that was not, none. loads: the colours of loads."""
+    """Yield a pane for each kind of event that was traced. loads: the colours of loads."""
     if cache.counts:
         yield event_rates_pane(event_rates(cache, window))
     state = cache.dirty_state.within(window.start_ns, window.end_ns)
@@ -41,7 +41,7 @@ def cache_panes(cache: PageCache, window: Window, loads: Mapping[str, str]) -> I
 
 
 def disk_panes(cache: PageCache, window: Window) -> Iterator[Pane]:
-    """Yield the panes of runs with several disks: what is dirty of each, and what each writes."""
+    """Yield the panes of runs with several disks: dirty data and write rate of each."""
     colours = dict(zip(cache.disks.values(), SERIES, strict=False))
     throttling = cache.throttling.within(window.start_ns, window.end_ns)
     if throttling.reaches(window.start_ns, window.end_ns):
@@ -52,7 +52,7 @@ def disk_panes(cache: PageCache, window: Window) -> Iterator[Pane]:
 
 
 def event_rates_pane(rates: Rates) -> Pane:
-    """Return events per second by type; where there are none, there is no line."""
+    """Return events per second by type; no line where there are none."""
     words = "{name}: {value:,.0f} per second, from {time:.3f} s"
     lines = tuple(
         Levels(name, rates.edges_ns, shown(per_s), colour, words, width_of(rank))
@@ -63,7 +63,7 @@ def event_rates_pane(rates: Rates) -> Pane:
 
 
 def dirty_state_pane(state: DirtyState) -> Pane:
-    """Return how much is dirty and under writeback, one on the other, and the thresholds that it meets, in MiB."""
+    """Return dirty and writeback memory, stacked, and the thresholds, in MiB."""
     both = Stack(
         state.ts_ns,
         (
@@ -86,21 +86,21 @@ def dirty_state_pane(state: DirtyState) -> Pane:
 
 
 def pauses_asked_pane(throttling: Throttling, loads: Mapping[str, str]) -> Pane:
-    """Return each pause that the kernel asked of a task, in ms, as a point where it began."""
+    """Return each pause that the kernel imposed on a task, in ms, as a point at its begin."""
     asked = throttling.where(throttling.pause_ns > 0)
-    words = "{name}: to pause for {value:.0f} ms, at {time:.3f} s"
+    words = "{name}: throttled for {value:.0f} ms, at {time:.3f} s"
     points = tuple(
         Points(task, rows.ts_ns, rows.pause_ns / NS_PER_MS, colour, words)
         for task, colour in task_colours(throttling.task, loads).items()
         if len(rows := asked.where(asked.task == task))
     )
-    # The longest that it asks for is 200 ms: mm/page-writeback.c, MAX_PAUSE.
+    # The kernel imposes 200 ms at most: mm/page-writeback.c, MAX_PAUSE.
     axis = Axis("ms", 0, 220, ticks={tick: f"{tick}" for tick in (0, 100, 200)})
-    return Pane("throttling", "pauses that the kernel asks of a task, each a point", axis, points, 0.8)
+    return Pane("throttling", "pauses that the kernel imposes on tasks, each a point", axis, points, 0.8)
 
 
 def disks_dirty_pane(throttling: Throttling, disks: Mapping[str, str]) -> Pane:
-    """Return how much is dirty or under writeback of each disk, in MiB, whenever a task is judged by it."""
+    """Return dirty and writeback memory of each disk, in MiB, whenever the kernel throttles a task by it."""
     lines = []
     for name, colour in disks.items():
         rows, words = throttling.where(throttling.disk == name), "{name}: {value:.2f} MiB, at {time:.3f} s"
@@ -112,7 +112,7 @@ def disks_dirty_pane(throttling: Throttling, disks: Mapping[str, str]) -> Pane:
 
 
 def disks_rates_pane(rates: Rates, disks: Mapping[str, str]) -> Pane:
-    """Return what each disk writes, in bytes/s on a logarithmic scale; where it writes nothing, there is no line."""
+    """Return the write rate of each disk, in bytes/s on a logarithmic scale; no line where it writes nothing."""
     words = "{name}: {value:.3~s}B/s, from {time:.3f} s"
     lines = tuple(
         Levels(name, rates.edges_ns, shown(per_s), disks[name], words, width_of(rank))
@@ -123,9 +123,9 @@ def disks_rates_pane(rates: Rates, disks: Mapping[str, str]) -> Pane:
 
 
 def rate_limits_pane(throttling: Throttling, loads: Mapping[str, str], disk: str = "") -> Pane:
-    """Return the rate that each task is allowed and the base rate behind it, in bytes/s on a logarithmic scale.
+    """Return each task's rate limit and the device's base rate, in bytes/s on a logarithmic scale.
 
-    A rate of 0, past the dirty limit, lies on the lower edge.
+    A rate of 0, past the dirty limit, is drawn on the lower edge.
     """
     rates, base = throttling.task_rate, throttling.base_rate
     least = max(_KIB, int(min(rates[rates > 0].min(initial=1 << 40), base.min(initial=1 << 40))) // 2)
@@ -147,5 +147,5 @@ def rate_limits_pane(throttling: Throttling, loads: Mapping[str, str], disk: str
         base[at] / _KIB,
     )
     axis = Axis("", least, SPAN * most, is_log=True, ticks=rate_ticks(least, most))
-    what = "at which tasks may dirty pages; on the lower edge 0, past the dirty limit"
+    what = "how fast tasks may dirty pages; points on the lower edge: 0, past the dirty limit"
     return Pane(f"rate limits: {disk}" if disk else "rate limits", what, axis, (*points, line), 1.1)

@@ -1,4 +1,4 @@
-"""Writes and fsyncs taken apart: one from close by, many beside each other, and all against the disk's latency."""
+"""Writes and fsyncs by layer: one in detail, many side by side, and all over the disk's latency."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 
 _NS_PER_US = 1000
 _STATES = ("device", "behind", "flush", "queue", "held", "journal", "worker", "cpu", "runnable")
-_BEHIND = INNOCENT[3]  # the series has no colour left; beside the device's blue a pale one
+_BEHIND = INNOCENT[3]  # a paler blue than the device's, because the series has no colour left
 _HUES = (SERIES[0], _BEHIND, SERIES[1], SERIES[4], SERIES[5], SERIES[2], SERIES[3], SERIES[6], SERIES[7])
 _COLOURS = dict(zip(_STATES, _HUES, strict=True))
 _DARK = (SERIES[0], SERIES[2], SERIES[6], SERIES[7])
-_LETTER = 0.0075  # how much of the width a letter takes
+_LETTER = 0.0075  # a letter's share of the width
 _BOX = 0.9
 
 
 def plot_call(calls: Sequence[LayeredCall], *, ax: Axes) -> Axes:
-    """Draw calls that follow each other, from the first one's begin in µs: below each what it waited for, link by link.
+    """Draw consecutive calls over the time since the first began, in µs; below each, its chain of waits.
 
-    The lowest box of a moment is its state, and has that one's colour.
+    The lowest box at a moment is the final state and has its colour.
     """
     zero_ns = calls[0].start_ns
     width_ns = max(call.start_ns + call.duration_ns for call in calls) - zero_ns
@@ -49,7 +49,7 @@ def plot_call(calls: Sequence[LayeredCall], *, ax: Axes) -> Axes:
 
 
 def plot_states(calls: Sequence[LayeredCall], *, ax: Axes) -> Axes:
-    """Draw each of many calls as a bar of its states, in µs."""
+    """Draw each call as a stacked bar of its states, in µs."""
     found = [call.states for call in calls]
     states = sorted({name for each in found for name in each}, key=_rank)
     bottom = np.zeros(len(calls))
@@ -65,8 +65,8 @@ def plot_states(calls: Sequence[LayeredCall], *, ax: Axes) -> Axes:
 
 
 def plot_latency(frame: "pd.DataFrame", *, ax: Axes) -> Axes:
-    """Draw the medians of a `latency_frame` by the disk's latency, in µs, a colour a filesystem, with their lines."""
-    from wblab.layers.sweep import fit_line  # with pandas, which the other figures do not need
+    """Draw the medians of a `latency_frame` over the disk's latency, in µs, and the fitted line of each filesystem."""
+    from wblab.layers.sweep import fit_line  # imports pandas, which the other figures do not need
 
     for place, (name, part) in enumerate(frame.groupby("filesystem", sort=False)):
         colour = SERIES[place % len(SERIES)]
@@ -84,7 +84,7 @@ def plot_latency(frame: "pd.DataFrame", *, ax: Axes) -> Axes:
 
 
 def _boxes(rows: Sequence[tuple[tuple[str, ...], int, int]], depth: int) -> list[tuple[tuple[str, ...], int, int]]:
-    """Return the boxes of one depth: neighbours that are the same down to it are one."""
+    """Return the boxes of one depth; neighbours with the same path down to it are merged."""
     found: list[tuple[tuple[str, ...], int, int]] = []
     for path, start_ns, end_ns in rows:
         if len(path) <= depth:
@@ -98,7 +98,7 @@ def _boxes(rows: Sequence[tuple[tuple[str, ...], int, int]], depth: int) -> list
 
 
 def _fitting(text: str, share: float) -> str:
-    """Return a text on one line, or a line a word, as a box of this share of the width has room for; or nothing."""
+    """Return a text on one line, or one word a line, if it fits into this share of the width; else nothing."""
     lines = next((lines for lines in ([text], text.split()) if max(map(len, lines)) * _LETTER < share), [])
     return "\n".join(lines)
 

@@ -1,6 +1,6 @@
-"""Which colour a cause of a pause has, in every picture and page: kinds of wait for the same thing have shades of one.
+"""The colour of each cause of a pause, the same in every picture and page; related kinds of wait share a hue.
 
-Colour-blind readers can tell the first colours of the families from one another, and from those of loads.
+Colour-blind readers can tell the families' first colours from one another and from those of loads.
 """
 
 from collections.abc import Iterable
@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from wblab.plot.colours import OTHERS, PAUSE
 from wblab.why.account import ASLEEP, RUNNABLE, RUNNING, UNTOLD
 
-UNKNOWN = "#FFFFFF"  # drawn with a border, or hatched, so that it is seen as a gap
+UNKNOWN = "#FFFFFF"  # drawn with a border or hatched, so that it looks like a gap
 
 FAMILIES = {
     PAUSE: ("throttled", "group throttled", "flusher"),
@@ -30,7 +30,7 @@ FAMILIES = {
     "#DDDDDD": (RUNNING,),
     OTHERS: (RUNNABLE, ASLEEP, "stopped", "frozen"),
 }
-_LIGHTEST = 0.85  # of the way to white; the kinds of a family are equally far apart
+_LIGHTEST = 0.85  # of the way to white; the kinds of a family are evenly spaced
 _OF = {
     what: (colour, _LIGHTEST * place / len(kinds))
     for colour, kinds in FAMILIES.items()
@@ -39,12 +39,12 @@ _OF = {
 
 
 def cause_colours(parts: Iterable[str]) -> dict[str, str]:
-    """Return the colour of each part: a kind of wait by its name, or what else a task did."""
+    """Return the colour of each part of a pause: kinds of wait, and other states of a task, by name."""
     return {what: cause_colour(what) for what in parts}
 
 
 def cause_colour(what: str) -> str:
-    """Return the colour of one part."""
+    """Return the colour of one part of a pause."""
     if what == UNTOLD:
         return UNKNOWN
     colour, share = _OF.get(what, (OTHERS, 0.0))

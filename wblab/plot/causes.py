@@ -1,4 +1,4 @@
-"""Pauses of a timeline by cause: how long each was what, in the colours of causes, and in words."""
+"""Pauses of a timeline by cause: seconds, colours and words."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,14 +15,14 @@ from wblab.why.explain import Explanation
 from wblab.why.shares import of_all
 
 OTHER = "other"
-_LITTLE = 0.01  # of all that is shown: what is less has no colour of its own
+_LITTLE = 0.01  # of all pauses shown: a smaller cause has no colour of its own
 
 
 @dataclass(frozen=True)
 class Causes:
-    """The explanations of pauses that are shown, by load and by when their rounds begin, on the run's clock.
+    """The explanations of the pauses shown, by load and by the begin of their cycles, ns of the run's clock.
 
-    names: what has a colour, the most first; told: those of them that are so much that a legend names them.
+    names: causes with a colour, largest first; told: those large enough for the legend.
     """
 
     pauses: Mapping[tuple[str, int], Explanation]
@@ -30,7 +30,7 @@ class Causes:
     told: tuple[str, ...]
 
     def of(self, blocks: Blocks) -> Blocks:
-        """Return the cycles of a load with what their pauses consist of, as far as they are explained."""
+        """Return the cycles of a load with the parts of their pauses, as far as they are explained."""
         found = [self.pauses.get((blocks.name, start_ns)) for start_ns in blocks.edges_ns[:-1].tolist()]
         if not any(found):
             return blocks
@@ -50,7 +50,7 @@ class Causes:
 
 
 def causes_of(found: Sequence[Explanation], zero_ns: int) -> Causes:
-    """Return what colours these pauses of a run, whose time counts from `zero_ns`. What is unknown is always told."""
+    """Return the causes of a run's pauses; times count from `zero_ns`. The legend always names the unknown part."""
     sums = of_all(found)
     least_ns = _LITTLE * sum(sums.values())
     own = [what for what, time_ns in sums.items() if time_ns >= least_ns and what != UNTOLD]
@@ -62,11 +62,11 @@ def causes_of(found: Sequence[Explanation], zero_ns: int) -> Causes:
 
 
 def colour_of(name: str) -> str:
-    """Return the colour of a cause, or of all that have none of their own."""
+    """Return the colour of a cause; small causes share one."""
     return OTHERS if name == OTHER else cause_colour(name)
 
 
 def in_words(item: Explanation) -> str:
-    """Return what 'wblab why' says of a pause, a sentence a line, without what proves it."""
+    """Return what 'wblab why' prints for a pause, one sentence a line, without the evidence."""
     causes = [text for cause in told(item) for text in of_cause(item, cause)]
     return "\n".join([heading(item), *causes, *of_rest(item)])

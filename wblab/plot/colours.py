@@ -1,7 +1,7 @@
-"""Who has which colour: a load has the same one in every pane of a picture, on its page and in the monitor.
+"""Colours of loads and tasks: a load has the same one in every pane of a picture, on its page and in the monitor.
 
-Colours are ones that colour-blind readers can tell apart (Okabe and Ito, "Color Universal Design", 2008). Innocent
-loads are blue, offenders are grey, so that who is who is seen at a glance; the colour of a pause is nobody's.
+Colour-blind readers can tell them apart (Okabe and Ito, "Color Universal Design", 2008). Innocent loads are blue and
+offenders grey, so that roles are seen at a glance. No load has the colour of a pause.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -14,14 +14,14 @@ CONTROL = "#009E73"
 INNOCENT = ("#0072B2", "#56B4E9", "#332288", "#8DA0CB", "#0B4F6C", "#A6CEE3")
 OFFENDERS = ("#6B6B6B", "#A0A0A0", "#3D3D3D")
 
-# For what has no colour of its own, in the order of its weight.
+# For everything without a colour of its own, most important first.
 SERIES = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#6B6B6B", "#000000")
 
-OTHERS = "#BBBBBB"  # for all for whom the series has none left
+OTHERS = "#BBBBBB"  # for the rest, when the series is used up
 
 
 def load_colours(loads: Mapping[str, Load | type[Load]]) -> dict[str, str]:
-    """Return the colour of each load by its name: of its role, in the order of the spec."""
+    """Return the colour of each load by name: the next of its role's, in the order of the spec."""
     colours, counts = {}, dict.fromkeys((INNOCENT, OFFENDERS), 0)
     for name, load in loads.items():
         if load.role == "control":
@@ -34,9 +34,9 @@ def load_colours(loads: Mapping[str, Load | type[Load]]) -> dict[str, str]:
 
 
 def task_colours(tasks: Any, loads: Mapping[str, str]) -> dict[str, str]:
-    """Return a colour for each task that occurs, the most frequent first; those without a colour are left out.
+    """Return a colour for each task, the most frequent first; tasks without a colour are left out.
 
-    loads: the colours of loads, which their tasks have.
+    loads: the colours of loads, which their tasks share.
     """
     import numpy as np
 
@@ -49,6 +49,6 @@ def task_colours(tasks: Any, loads: Mapping[str, str]) -> dict[str, str]:
 
 
 def unused(taken: Collection[str] | Iterable[str]) -> Sequence[str]:
-    """Return the colours of the series that nobody has."""
+    """Return the colours of the series that are not taken."""
     taken = set(taken)
     return [colour for colour in SERIES if colour not in taken]

@@ -1,4 +1,4 @@
-"""Pictures of a comparison: what each group measured, and what each change does, all with intervals."""
+"""Pictures of a comparison: the groups' values and the effects of changes, all with intervals."""
 
 from collections.abc import Mapping, Sequence
 from io import StringIO
@@ -29,30 +29,30 @@ TITLES = {
     "cycle_p90_s": "cycle time, 90 % quantile (s)",
     "cycle_p50_s": "cycle time, median (s)",
     "mean_cycle_s": "cycle time, mean (s)",
-    "cycle_rate_hz": "cycles a second",
-    "unplug_s": "after its end, until its disk has everything (s)",
+    "cycle_rate_hz": "cycles per second",
+    "unplug_s": "writeback after the load's end (s)",
     "throughput_bps": "throughput (bytes/s)",
     "dspan_bytes": "from a file's first block to its last (bytes)",
     "extents": "extents of all files",
     "layout_index": "layout index",
 }
 METRICS = ("longest_pause_s", "wait_time_s", "paused_s")  # of the thesis's figure 16
-_LINE_IN = 0.21  # of one load of one group
+_LINE_IN = 0.21  # for one load of one group
 _MARGIN_IN = 1.25
-_SPREAD = 0.8  # of the place of a group: what its loads take
+_SPREAD = 0.8  # of a group's height, for its loads
 _NONE = "#999999"
 
 
 def loads_of(comparison: Comparison) -> list[str]:
-    """Return the innocent loads: those whose pauses are the question."""
+    """Return the innocent loads, whose pauses are of interest."""
     roles = {item.about.load: item.about.sort.role for item in comparison.distributions}
     return [load for load, role in roles.items() if role == "innocent"]
 
 
 def plot_groups(comparison: Comparison, metric: str, *, ax: Any = None) -> Any:
-    """Draw a metric of each group and innocent load: every run, the mean, its interval; the baseline's mean as a line.
+    """Draw a metric by group and innocent load: every run, the mean, its interval; a line at the baseline's mean.
 
-    A mean's mark is filled where the group is claimed to differ from the first, else it is hollow.
+    The mark of a mean is filled if the group differs from the first one by its interval, else hollow.
     """
     ax = ax or new_axes()
     loads = loads_of(comparison)
@@ -79,7 +79,7 @@ def plot_groups(comparison: Comparison, metric: str, *, ax: Any = None) -> Any:
 def plot_effects(
     comparison: Comparison, metric: str, sorts: Sequence[Sort] = ("effect", "interaction"), *, ax: Any = None
 ) -> Any:
-    """Draw what each change does to a metric, with its interval, beside zero; grey where nothing is claimed."""
+    """Draw the effect of each change on a metric, with its interval; grey where no difference is claimed."""
     ax = ax or new_axes()
     loads = loads_of(comparison)
     names, colours = effect_names(comparison, sorts), _colours(comparison)
@@ -101,7 +101,7 @@ def effect_names(comparison: Comparison, sorts: Sequence[Sort] = ("effect", "int
 
 
 def comparison_figure(comparison: Comparison, metrics: Sequence[str] = METRICS) -> Figure:
-    """Return the figure of a comparison: the groups, and below, of a factorial experiment, effects and interactions."""
+    """Return the figure of a comparison: groups and, for a factorial experiment, effects and interactions below."""
     measured = {item.about.metric for item in comparison.distributions}
     metrics = [metric for metric in metrics if metric in measured] or sorted(measured)[: len(metrics)]
     loads = loads_of(comparison)
@@ -125,8 +125,8 @@ def comparison_figure(comparison: Comparison, metrics: Sequence[str] = METRICS) 
 
 
 def headline(comparison: Comparison) -> str:
-    """Return what is compared with what, in one line."""
-    most: dict[str, int] = {}  # not every run has every figure
+    """Return one line that names the groups, the runs and the intervals."""
+    most: dict[str, int] = {}  # not every run has every metric
     for item in comparison.distributions:
         most[item.group] = max(most.get(item.group, 0), len(item.values))
     runs = sorted(set(most.values()))
@@ -141,7 +141,7 @@ def headline(comparison: Comparison) -> str:
 
 
 def svg(figure: Figure) -> str:
-    """Return a figure as an SVG element that can stand in a page; the same figure gives the same text."""
+    """Return a figure as an SVG element for a page; the same figure gives the same text."""
     stream = StringIO()
     with rc_context({"svg.hashsalt": "wblab", "svg.fonttype": "path"}):
         figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
@@ -154,7 +154,7 @@ def _at(row: int, place: int, loads: int) -> float:
 
 
 def _draw_runs(ax: Axes, at: float, item: Distribution, colour: str, reach: float) -> None:
-    """Draw each run's value, spread out so that equal ones are seen."""
+    """Draw each run's value, spread out so that equal values stay visible."""
     shifts = np.linspace(-reach, reach, len(item.values)) if len(item.values) > 1 else np.zeros(1)
     ax.plot(item.values, at + shifts, "o", color=colour, markersize=2.6, alpha=0.6, zorder=3)
 
@@ -191,11 +191,11 @@ def _legend(colours: Mapping[str, str]) -> list[Line2D]:
         ),
         Line2D([], [], color=NEUTRAL, marker="o", linestyle="", markersize=3, label="one run"),
         mark(NEUTRAL, "mean and interval: differs from the first group, or from zero"),
-        mark("white", "no difference shown"),
+        mark("white", "no clear difference"),
     ]
 
 
 def _colours(comparison: Comparison) -> dict[str, str]:
-    """Return the colours of loads, those of their timelines; a kind that nobody knows counts as innocent."""
+    """Return the colours of loads, as in their timelines; an unknown kind counts as innocent."""
     kinds = {item.about.load: item.about.kind for item in comparison.distributions}
     return load_colours({load: KINDS.get(kind, Write) for load, kind in kinds.items()})

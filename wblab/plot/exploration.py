@@ -1,4 +1,4 @@
-"""Pictures of an exploration: what a response depends on, how, and where its worst tenth is."""
+"""Pictures of an exploration: which factors a response depends on, how, and where its worst tenth lies."""
 
 import math
 from collections.abc import Sequence
@@ -28,9 +28,9 @@ _MOST_PANELS = 6
 
 
 def plot_effects(view: View, names: Sequence[tuple[str, ...]], factors: Sequence[Factor], *, ax: Any = None) -> Any:
-    """Draw the share of variance of each effect, with its interval: filled where it is found, grey where it is not.
+    """Draw the share of variance of each effect, with its interval; grey where no effect is found.
 
-    The dummy is hatched; a line is the noise floor.
+    The dummy is hatched. The dashed line is the noise floor.
     """
     ax = ax or new_axes(len(names) / 5)
     effects = {effect.factors: effect for effect in (*view.variance.mains, *view.variance.pairs)}
@@ -61,7 +61,7 @@ def plot_effects(view: View, names: Sequence[tuple[str, ...]], factors: Sequence
 
 
 def effects_figure(finding: Finding, factors: Sequence[Factor]) -> Figure:
-    """Return the figure of what a response depends on, a column for each scale."""
+    """Return the figure of a response's effects, one column for each scale."""
     names = shown_effects(finding, factors)
     figure = _figure(max(2.2, 0.27 * len(names) + 1.3))
     axes = figure.subplots(1, len(finding.views), squeeze=False, sharey=True)[0]
@@ -70,7 +70,7 @@ def effects_figure(finding: Finding, factors: Sequence[Factor]) -> Figure:
         ax.tick_params(labelleft=ax is axes[0])
     handles = [
         Patch(color=CURVE, alpha=0.85, label="found"),
-        Patch(color=_UNKNOWN, alpha=0.85, label="not shown to do anything"),
+        Patch(color=_UNKNOWN, alpha=0.85, label="no effect shown"),
         Line2D([], [], color=MARK, linewidth=1.5, label="interval"),
     ]
     if any(factor.is_dummy for factor in factors):
@@ -83,7 +83,7 @@ def effects_figure(finding: Finding, factors: Sequence[Factor]) -> Figure:
 
 
 def distribution_figure(observed: Observed, finding: Finding) -> Figure:
-    """Return the figure of a response's distribution, and of what it costs in the others."""
+    """Return the figure of a response's distribution and of its trade-offs with the others."""
     response = observed.responses[finding.response]
     figure = _figure(3.4)
     axes = figure.subplots(1, 1 + len(finding.fronts[:2]), squeeze=False)[0]
@@ -96,7 +96,7 @@ def distribution_figure(observed: Observed, finding: Finding) -> Figure:
 
 
 def levels_figure(observed: Observed, finding: Finding) -> Figure:
-    """Return the figure of a response by the levels of the factors that it depends on most."""
+    """Return the figure of a response by the levels of its most important factors."""
     response: Response = observed.responses[finding.response]
     names = [name[0] for name in shown_effects(finding, observed.factors) if len(name) == 1]
     dummies = {factor.name for factor in observed.factors if factor.is_dummy}
@@ -115,7 +115,7 @@ def levels_figure(observed: Observed, finding: Finding) -> Figure:
 
 
 def pairs_figure(observed: Observed, finding: Finding) -> Figure | None:
-    """Return the figure of the pairs of factors that do something together beyond both; None where none is found."""
+    """Return the figure of the pairs of factors that interact; None where none is found."""
     dummies = {factor.name for factor in observed.factors if factor.is_dummy}
     pairs = [effect for effect in finding.views[0].variance.pairs if effect.found and not dummies & set(effect.factors)]
     pairs = sorted(pairs, key=lambda effect: -effect.share)[:_MOST_PANELS]
@@ -129,7 +129,7 @@ def pairs_figure(observed: Observed, finding: Finding) -> Figure | None:
 
 
 def tail_figure(finding: Finding) -> Figure | None:
-    """Return the figure of the levels that lead into the worst tenth or out of it; None where none does."""
+    """Return the figure of the levels that lead into the worst tenth or out of it; None where no level does."""
     tail = finding.tail
     names = list(dict.fromkeys(level.factor for level in tail.levels if level.leads)) if tail else []
     if tail is None or not names:
@@ -142,7 +142,7 @@ def tail_figure(finding: Finding) -> Figure | None:
     handles = [
         Patch(color=PAUSE, alpha=0.85, label="leads into the worst tenth"),
         Patch(color=CONTROL, alpha=0.85, label="leads out of it"),
-        Patch(color=_UNKNOWN, alpha=0.85, label="neither is shown"),
+        Patch(color=_UNKNOWN, alpha=0.85, label="neither shown"),
         Line2D([], [], color=NEUTRAL, linewidth=1, linestyle="--", label="all rows"),
     ]
     figure.legend(handles=handles, loc="outside lower right", ncols=4, frameon=False, fontsize=9)
@@ -150,7 +150,7 @@ def tail_figure(finding: Finding) -> Figure | None:
 
 
 def maps_figure(finding: Finding) -> Figure | None:
-    """Return the figure of the worst tenth by two factors at once, of the pairs that make most of it."""
+    """Return the figure of the worst tenth by pairs of factors, for the pairs that explain most of it."""
     maps = finding.maps[:_MOST_PANELS]
     if not maps:
         return None
@@ -163,7 +163,7 @@ def maps_figure(finding: Finding) -> Figure | None:
 
 
 def exploration_figures(analysis: Analysis, observed: Observed, finding: Finding) -> dict[str, Figure]:
-    """Return the figures of one response by what they show; those that would be empty are left out."""
+    """Return the figures of one response by title; empty ones are left out."""
     if not finding.views:
         return {}
     figures = {
@@ -188,10 +188,10 @@ def _figure(height_in: float) -> Figure:
 
 
 def _panels(count: int, height_in: float) -> tuple[Figure, list[Any]]:
-    """Return a figure of so many panels, three side by side."""
+    """Return a figure with `count` panels, three side by side."""
     rows = -(-count // 3)
     figure = _figure(height_in * rows + 0.35)
     grid = figure.subplots(rows, max(2, min(3, count)) if rows == 1 else 3, squeeze=False)
-    for spare in grid.flat[count:]:  # one panel by itself would be as wide as the page
+    for spare in grid.flat[count:]:  # a single panel would be as wide as the page
         spare.set_visible(False)
     return figure, list(grid.flat[:count])

@@ -17,18 +17,18 @@ from wblab.sensitivity.observed import Observed, Response
 from wblab.sensitivity.tail import LevelTail, PairMap
 
 _MOST_LETTERS = 20  # of a level's name below an axis
-_MANY = 14  # levels, whose names are small and stand on end
+_MANY = 14  # levels: with more, their names are small and vertical
 _UPRIGHT = 7  # levels whose names fit side by side
 
 
 def plot_levels(observed: Observed, response: Response, factor: str, *, log: bool = False, ax: Any = None) -> Any:
-    """Draw a response by a factor's levels: every row, the median as a bar, where the worst tenth begins as a mark."""
+    """Draw a response by a factor's levels: every row, the median as a bar, the begin of the worst tenth as a mark."""
     ax = ax or new_axes()
     place = [one.name for one in observed.factors].index(factor)
     levels = observed.factors[place].levels
     known = np.isfinite(response.values) & ((response.values > 0) | (not log))
     codes, values = observed.codes[known, place], response.values[known]
-    spread = 0.8 * (generator(0, "spread").random(len(values)) - 0.5)  # where a point lies across means nothing
+    spread = 0.8 * (generator(0, "spread").random(len(values)) - 0.5)  # the horizontal place of a point means nothing
     alpha = min(0.7, max(0.2, 256 / max(1, len(values))))
     ax.plot(codes + spread, values, ".", color=CURVE, markersize=3, alpha=alpha, zorder=1, rasterized=True)
     share = 0.1 if response.more_is_better else 0.9
@@ -48,9 +48,9 @@ def plot_levels(observed: Observed, response: Response, factor: str, *, log: boo
 def plot_medians(
     observed: Observed, response: Response, factors: tuple[str, str], *, log: bool = False, ax: Any = None
 ) -> Any:
-    """Draw the median of a response in each cell of two factors' levels, neighbours joined; grey where there are none.
+    """Draw the median of a response in each cell of two factors' levels, neighbours joined; empty cells are grey.
 
-    On a logarithmic scale medians of 0 are drawn as the least of the others.
+    On a logarithmic scale a median of 0 is drawn as the smallest of the others.
     """
     ax = ax or new_axes(4)
     names = [one.name for one in observed.factors]
@@ -73,7 +73,7 @@ def plot_medians(
 
 
 def plot_tail_map(found: PairMap, *, ax: Any = None) -> Any:
-    """Draw the share of each cell's rows in the worst tenth: a ring where none comes near, grey where is none."""
+    """Draw the share of each cell's rows in the worst tenth; a ring: no row comes near it, grey: an empty cell."""
     ax = ax or new_axes(4)
     rows, inside, reached = (np.array(of) for of in (found.rows, found.inside, found.reached))
     shares = np.divide(inside, rows, out=np.full(rows.shape, np.nan), where=rows > 0)
@@ -86,7 +86,7 @@ def plot_tail_map(found: PairMap, *, ax: Any = None) -> Any:
 
 
 def plot_tail_levels(levels: Sequence[LevelTail], share: float, *, ax: Any = None) -> Any:
-    """Draw the share of one factor's levels in the worst tenth, with intervals; a line for the share of all rows."""
+    """Draw the share of each level's rows in the worst tenth, with intervals; a line for the share of all rows."""
     ax = ax or new_axes()
     colours = {1: PAUSE, -1: CONTROL, 0: "#BBBBBB"}
     for place, level in enumerate(levels):
@@ -103,7 +103,7 @@ def plot_tail_levels(levels: Sequence[LevelTail], share: float, *, ax: Any = Non
 
 
 def plot_distribution(response: Response, threshold: float | None = None, *, log: bool = False, ax: Any = None) -> Any:
-    """Draw which share of the rows measured at most so much; a line where the worst tenth begins."""
+    """Draw the cumulative distribution of a response; a line where the worst tenth begins."""
     ax = ax or new_axes()
     values = np.sort(response.values[np.isfinite(response.values)])
     shares = 100 * np.arange(1, len(values) + 1) / max(1, len(values))
@@ -121,18 +121,24 @@ def plot_distribution(response: Response, threshold: float | None = None, *, log
 
 
 def plot_front(one: Response, two: Response, rows: Sequence[int], *, logs: tuple[bool, bool], ax: Any = None) -> Any:
-    """Draw two responses of every row, and the rows that no other beats in both."""
+    """Draw two responses of every row, and the Pareto front: the rows that no other beats in both."""
     ax = ax or new_axes(3)
     best: NDArray[np.int64] = np.array(rows, np.int64)
     ax.plot(one.values, two.values, ".", color=CURVE, markersize=3, alpha=0.35, rasterized=True)
     ax.plot(
-        one.values[best], two.values[best], "o-", color=PAUSE, markersize=5, linewidth=1, label="nothing beats these"
+        one.values[best],
+        two.values[best],
+        "o-",
+        color=PAUSE,
+        markersize=5,
+        linewidth=1,
+        label="no row is better in both",
     )
     for axis, response, log in ((ax.xaxis, one, logs[0]), (ax.yaxis, two, logs[1])):
         _value_axis(axis, response.unit, log=log and bool((response.values > 0).any()))
     ax.set_xlabel(f"{literal(one.name)} ({'more' if one.more_is_better else 'less'} is better)", fontsize=8.5)
     ax.set_ylabel(f"{literal(two.name)} ({'more' if two.more_is_better else 'less'} is better)", fontsize=8.5)
-    ax.set_title("What one costs in the other", loc="left", fontsize=10, fontweight="bold")
+    ax.set_title("The price of one in the other", loc="left", fontsize=10, fontweight="bold")
     ax.legend(frameon=False, fontsize=8.5)
     _bare(ax)
     return ax
@@ -190,7 +196,7 @@ def _value_axis(axis: Any, unit: str, *, log: bool) -> None:
 
 
 def _base(unit: str) -> int:
-    """Return the base whose powers are round in this unit: of bytes, which are told in KiB and MiB, two."""
+    """Return the base whose powers are round numbers of this unit: 2 for bytes, else 10."""
     return 2 if unit.startswith("bytes") else 10
 
 

@@ -1,4 +1,4 @@
-"""An exploration as a page: one HTML file, that needs nothing beside it and no network."""
+"""An exploration as a page: one HTML file that needs no other file and no network."""
 
 import math
 from typing import Any
@@ -24,18 +24,18 @@ from wblab.sensitivity.observed import Observed
 
 _MOST_FRONT = 25
 _CAPTIONS = {
-    "What it depends on": "Each bar is the share of the differences between rows that goes with one factor, or with "
-    "two beyond what each does by itself.",
-    "How it is distributed, and what it costs": "On the left, the share of rows that measured at most so much. On the "
-    "right, if there is something to pay with, every row; what joins the red ones is the best that can be had.",
-    "By the levels of what it depends on most": "All rows, with all else at random. The bar is the median, the "
-    "triangle is where the worst tenth of the level begins.",
-    "Two factors together: the median": "Only pairs that are found to do more, or less, together than by themselves. "
-    "Neighbouring levels are joined where there are many.",
-    "Into the worst tenth, and out of it": "How many of a level's rows are among the worst tenth of all. Were the "
-    "factor nothing to it, all bars would end at the line.",
-    "Two factors together: the worst tenth": "A green ring is a cell none of whose rows comes near the worst tenth; "
-    "where a cell has few rows, that may be chance.",
+    "What it depends on": "Each bar is the share of the variance between rows that one factor explains, or that two "
+    "explain together beyond the sum of both.",
+    "How it is distributed, and what it costs": "On the left, the share of rows up to each value. On the right, if "
+    "there is a trade-off, every row; the red line joins those that no row beats in both.",
+    "By the levels of what it depends on most": "All rows; the other factors vary at random. The bar is the median, "
+    "the triangle is where the worst tenth of the level begins.",
+    "Two factors together: the median": "Only pairs whose joint effect differs from the sum of both. Neighbouring "
+    "levels are joined where there are many.",
+    "Into the worst tenth, and out of it": "The share of a level's rows that are in the worst tenth of all rows. If "
+    "the factor had no effect, all bars would end at the line.",
+    "Two factors together: the worst tenth": "A green ring marks a cell without a row near the worst tenth. In a cell "
+    "with few rows that may be chance.",
 }
 
 
@@ -89,7 +89,7 @@ def _levels(finding: Finding) -> list[tuple[str, ...]]:
 
 
 def _front(front: Front, finding: Finding, observed: Observed) -> list[tuple[str, str, str, str]]:
-    """Return the rows of a front: their numbers, both responses, and the levels that they have."""
+    """Return the rows of a Pareto front: their numbers, both responses, and their levels."""
     one, two = observed.responses[finding.response], observed.responses[front.against]
     return [
         (

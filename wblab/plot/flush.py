@@ -1,4 +1,4 @@
-"""The flush-time law, drawn: longest pauses beside their bound, and what was ahead of somebody who waited."""
+"""Figures of the flush-time law: longest pauses and their bound, and the I/O ahead of a waiting task."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,14 +16,14 @@ from wblab.plot.style import DPI, GRID, LIMIT, MARK, NEUTRAL, WIDTH_IN, literal,
 Axes = Any  # matplotlib.axes.Axes
 _MIB = 1 << 20
 _PANES = 3.6  # of the timeline, one above the other: how high these are
-_MARKERS = "os^Dv"  # of throughputs
-_ASIDE = 1.07  # of what would lie on top of each other
+_MARKERS = "os^Dv"  # one for each throughput
+_ASIDE = 1.07  # horizontal shift of points that would overlap
 
 
 def plot_flush(table: pd.DataFrame, fit: Fit, *, ax: Axes = None) -> Axes:
-    """Plot the longest pauses on one disk over the flush time: mean and span of each cell, the bound, and the fit.
+    """Plot the longest pauses on one disk over the flush time: mean and range of each cell, the bound, and the fit.
 
-    Cells with a run over the bound have a ring. The band is the interval of the fit's slope, where there is one.
+    Cells with a run over the bound have a ring. The band is the interval of the fit's slope, if it has one.
     """
     ax = new_axes(_PANES) if ax is None else ax
     table = table[table["disk"] == fit.disk]
@@ -61,9 +61,9 @@ def flush_figure(table: pd.DataFrame, fits: Sequence[Fit]) -> Figure:
 
 
 def plot_ahead(table: pd.DataFrame, *, ax: Axes = None) -> Axes:
-    """Plot what the disk wrote during each run's longest pause over the background threshold, both in MiB.
+    """Plot the data written during each run's longest pause over the background threshold, both in MiB.
 
-    Runs of all throughputs lie together where a pause is what was ahead in a queue. Lines are what may be ahead: the
+    Where a pause is the wait for a queue, runs of all throughputs coincide. Lines show what may be ahead in it: the
     background threshold, the dirty limit, one chunk of writeback, a full queue of requests.
     """
     ax = new_axes(_PANES) if ax is None else ax

@@ -1,4 +1,4 @@
-"""Panes of single loads: how long each cycle took, and when."""
+"""Panes of single loads: the duration of each cycle over time."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -16,16 +16,16 @@ from wblab.plot.marks import Blocks, Label, Line, Mark, Side
 from wblab.plot.pane import Axis, Pane
 from wblab.plot.style import MARK
 
-CONTROL_RANGE = (0.95, 1.25)  # of its idle time: a control load's cycles lie in it, unless the host stalls
+CONTROL_RANGE = (0.95, 1.25)  # of the idle time: the range of a control load's cycles, unless the host stalls
 INNOCENT, OFFENDING = "innocent", "offender"  # groups of the legend
-_HEADROOM = 1.35  # above the longest cycle, for its name
+_HEADROOM = 1.35  # above the longest cycle, for its label
 _WORDS = 80  # letters above a pane
 _ERROR_LETTERS = 50  # in a pane
-_LEAST_TOP_S = 0.5  # so that a run without pauses does not look like one with
+_LEAST_TOP_S = 0.5  # so that a run without pauses does not look like one with pauses
 
 
 def describe(item: LoadCycles) -> str:
-    """Return what a load does, in words that fit above a pane, and on which disk where there are several."""
+    """Return a short description of a load, with its disk if there are several."""
     disk = f", on {item.load.disk}" if item.load.disk and item.load.role != "control" else ""
     return shorten(item.load.description, _WORDS, placeholder=" …") + disk
 
@@ -38,9 +38,9 @@ def control_panes(loads: Iterable[LoadCycles], window: Window) -> list[Pane]:
 def writing_panes(
     loads: Iterable[LoadCycles], bound_ns: int, window: Window, causes: Causes, *, is_close: bool
 ) -> list[Pane]:
-    """Return a pane for each other load, all with one scale, so that their heights can be compared.
+    """Return a pane for each other load, all on one scale, so that heights can be compared.
 
-    Close by, one that does nothing in the window has none.
+    In a close-up, a load without a cycle in the window has no pane.
     """
     colours = load_colours({item.name: item.load for item in loads})
     writing = [
@@ -54,7 +54,7 @@ def writing_panes(
 
 
 def control_pane(item: LoadCycles, window: Window | None = None) -> Pane:
-    """Return a line of a control load's cycle times, in ms, around its idle time; a stall beyond it is named."""
+    """Return a line of a control load's cycle times, in ms, around its idle time; a stall beyond that is labelled."""
     idle_ms = item.load.idle_ns(0) / NS_PER_MS
     low, high = (share * idle_ms for share in CONTROL_RANGE)
     first, last = cycles_in(item, window)
@@ -63,16 +63,16 @@ def control_pane(item: LoadCycles, window: Window | None = None) -> Pane:
     marks: list[Mark] = [Line(item.name, item.starts_ns[first:last], durations_ms, CONTROL, words, width=0.8)]
     if durations_ms.max(initial=0) > high:
         longest = first + int(item.pauses_ns[first:last].argmax())
-        side: Side = "left" if 2 * longest > len(item.pauses_ns) else "right"  # where there is room
+        side: Side = "left" if 2 * longest > len(item.pauses_ns) else "right"  # the side with room
         text = f"stalled for {item.pauses_ns[longest] / NS_PER_S:.2f} s"
         marks.append(Label(int(item.starts_ns[longest]), 1.1 * idle_ms, text, PAUSE, side))
     return Pane(item.name, describe(item), Axis("cycle (ms)", low, high, count=3), tuple(marks), 0.6)
 
 
 def load_pane(item: LoadCycles, blocks: Blocks, top_s: float) -> Pane:
-    """Return the cycles of a load, as high as they took on a scale up to `top_s`; the longest pause is named.
+    """Return the cycles of a load as blocks of their duration, on a scale up to `top_s`; the longest pause is labelled.
 
-    Of a command only the time in which it ran is shown, by the width.
+    For a command, only the width of a block has a meaning: when it ran.
     """
     if not item.load.has_pauses:
         axis = Axis("", 0, float(blocks.heights_s.max(initial=0)) or 1.0, ticks={})
@@ -82,13 +82,13 @@ def load_pane(item: LoadCycles, blocks: Blocks, top_s: float) -> Pane:
         longest = int(blocks.pauses_s.argmax())
         middle_ns = (int(blocks.edges_ns[longest]) + int(blocks.edges_ns[longest + 1])) // 2
         text = f"{blocks.pauses_s[longest]:.1f} s"
-        colour = MARK if blocks.explained[longest] else PAUSE  # which is that of one cause
+        colour = MARK if blocks.explained[longest] else PAUSE  # PAUSE is also the colour of a cause
         marks.append(Label(middle_ns, float(blocks.heights_s[longest]), text, colour))
     return Pane(item.name, describe(item), Axis("cycle (s)", 0, top_s, count=4), tuple(marks), 0.85)
 
 
 def with_error(pane: Pane, item: LoadCycles, middle_ns: int) -> Pane:
-    """Return the pane of a load that says, where the load ended, with which error, if it did; on the side with room."""
+    """Return a load's pane with a label for its error, if it ended with one."""
     if not item.error:
         return pane
     end_ns = int(item.boundaries_ns[-1])
@@ -100,7 +100,7 @@ def with_error(pane: Pane, item: LoadCycles, middle_ns: int) -> Pane:
 def cycles(
     item: LoadCycles, colours: Mapping[str, str], bound_ns: int = DEFAULT_BOUND_NS, window: Window | None = None
 ) -> Blocks:
-    """Return the cycles of a load, of those in a window. An offender's first wait is left out: it is no work of it."""
+    """Return the cycles of a load in a window. An offender's first wait is left out: it is not work."""
     first, last = cycles_in(item, window)
     if item.load.role == "offender":
         first = min(max(first, 1), last)

@@ -1,10 +1,10 @@
-"""What panes are made of: data with a colour and words, one class a mark, without a word on who draws it.
+"""The marks of panes: data with a colour and a hover text, one class for each kind, independent of the renderer.
 
-Times are ns of the run's clock, values are those of the pane's axis. A mark holds all of its data; who draws it reduces
-them to what the eye can see. In the picture of a run it is drawn by `artists.py`, on its page by `traces.py`.
+Times are ns of the run's clock, values are in the unit of the pane's axis. A mark holds all of its data; the renderer
+reduces them to the visible resolution: `artists.py` for pictures, `traces.py` for pages.
 
-`words` are what a mark says when it is pointed at: {name}, {value} and {time} stand for what is pointed at, with the
-formats of d3, which are Python's and "~s", for an SI prefix. Where {value} is not that of the axis it is in `said`.
+`words` are the hover text. {name}, {value} and {time} stand for the point under the pointer, with the formats of d3:
+Python's, and "~s" for an SI prefix. `said` holds {value} where that is not the value on the axis.
 """
 
 from dataclasses import dataclass, replace
@@ -18,7 +18,7 @@ Values = NDArray[Any]
 
 Side = Literal["above", "left", "right"]
 
-PAUSED = "paused"  # the group of the legend that blocks with a pause belong to
+PAUSED = "paused"  # the legend's group of blocks with a pause
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Levels:
-    """A line of n values, each for a span of its own: `edges_ns` has n + 1 items. NaN is no line."""
+    """A line of n values, each for a span of its own: `edges_ns` has n + 1 items. NaN draws no line."""
 
     name: str
     edges_ns: Times
@@ -61,7 +61,7 @@ class Points:
 
 @dataclass(frozen=True)
 class Layer:
-    """One layer of a stack. In its words, {top} is how high it reaches."""
+    """One layer of a stack. In its words, {top} is its upper edge."""
 
     name: str
     values: Values
@@ -71,20 +71,20 @@ class Layer:
 
 @dataclass(frozen=True)
 class Stack:
-    """Areas, one on the other, that keep each value until the next."""
+    """Stacked areas that keep each value until the next."""
 
     times_ns: Times
     layers: tuple[Layer, ...]
 
     @property
     def tops(self) -> Values:
-        """How high all layers together reach."""
+        """The sum of all layers."""
         return np.asarray(np.sum([layer.values for layer in self.layers], axis=0))
 
 
 @dataclass(frozen=True)
 class Part:
-    """What pauses of blocks were, one cause: in seconds, of each block how much; 0 of what has no pause."""
+    """One cause of the blocks' pauses: its seconds in each block, 0 for a block without a pause."""
 
     name: str
     seconds: Values
@@ -93,17 +93,17 @@ class Part:
 
     @property
     def group(self) -> str:
-        """The group of the legend below all panes that it belongs to."""
+        """Its group in the legend below all panes."""
         return f"{PAUSED}: {self.name}"
 
 
 @dataclass(frozen=True)
 class Blocks:
-    """Cycles of a load, side by side: as wide and as high as each took; those with a pause over the bound stand out.
+    """Cycles of a load, side by side, each as wide and as high as its duration; pauses over the bound stand out.
 
-    Of n cycles, `edges_ns` has n + 1 items, and in seconds `heights_s` n and `pauses_s` n. `counts`: how many cycles
-    each block stands for. group: of the legend below all panes, as `pane.Meaning`. parts: what the pauses over the
-    bound were, one on the other, where that is known; `told`: the same in words.
+    For n cycles, `edges_ns` has n + 1 items, `heights_s` and `pauses_s` n. counts: the number of cycles in each block.
+    group: the legend's group, see `pane.Meaning`. parts: the causes of the pauses over the bound, stacked, as far as
+    known; told: the same in words.
     """
 
     name: str
@@ -119,19 +119,19 @@ class Blocks:
 
     @property
     def explained(self) -> NDArray[np.bool_]:
-        """Which blocks have parts."""
+        """Whether each block has parts."""
         return np.asarray(sum((part.seconds for part in self.parts), np.zeros(len(self.heights_s))) > 0)
 
     @property
     def paused(self) -> NDArray[np.bool_]:
-        """Which blocks have a pause over the bound in them."""
+        """Whether each block has a pause over the bound."""
         return np.asarray(self.pauses_s > self.bound_s)
 
     def reduced(self, columns: int) -> "Blocks":
-        """Return blocks of which about `columns` fill the whole span.
+        """Return about `columns` blocks for the whole span.
 
-        Cycles that begin in one column become one block, as high as the highest. One with a pause over the bound is
-        always a block of its own.
+        Cycles that begin in the same column become one block, as high as the highest. A cycle with a pause over the
+        bound always stays a block of its own.
         """
         if not len(self.heights_s):
             return self
@@ -152,7 +152,7 @@ class Blocks:
 
 @dataclass(frozen=True)
 class Label:
-    """Words in a pane, at a point of it: above it, or beside it on one side."""
+    """A text above or beside a point of a pane."""
 
     time_ns: int
     value: float
@@ -163,7 +163,7 @@ class Label:
 
 @dataclass(frozen=True)
 class Rules:
-    """Vertical lines across a pane. group: as that of blocks."""
+    """Vertical lines across a pane. group: see `Blocks`."""
 
     times_ns: tuple[int, ...]
     colour: str
@@ -175,7 +175,7 @@ class Rules:
 
 @dataclass(frozen=True)
 class Spans:
-    """Spans of time that are shaded across a pane, behind all else."""
+    """Spans of time, shaded behind all other marks of a pane."""
 
     spans_ns: tuple[tuple[int, int], ...]
     colour: str
@@ -187,7 +187,7 @@ Mark = Line | Levels | Points | Stack | Blocks | Label | Rules | Spans
 
 
 def names(marks: tuple[Mark, ...]) -> list[str]:
-    """Return the names that marks have, in their order."""
+    """Return the names of marks, in order."""
     found: list[str] = []
     for mark in marks:
         if isinstance(mark, Stack):

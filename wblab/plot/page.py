@@ -1,4 +1,4 @@
-"""The timeline of a run as a page to look into: one HTML file with the panes of the picture, zoom, and words on all."""
+"""The timeline of a run as a page: one HTML file with the panes of the picture, zoom and hover texts."""
 
 from pathlib import Path
 from textwrap import wrap
@@ -20,16 +20,16 @@ from wblab.plot.style import GRID, MARK
 from wblab.plot.traces import BLOCK_COLUMNS, labels_of, plain, shape_of, traces_of
 from wblab.report.render import render
 
-_ID = "timeline"  # a random one would make each file another
+_ID = "timeline"  # fixed: with a random one, no two files would be the same
 # In pixels. A page may be longer than a screen: panes are higher than in the picture.
 _PANE, _TOP, _BOTTOM, _BETWEEN, _LEFT, _RIGHT, _LINE = 120, 64, 112, 40, 84, 24, 18
 _LEGEND_AT = 80  # below the lowest pane
-_LABEL_AT = -70  # the labels of all y axes stand in one line
+_LABEL_AT = -70  # where the labels of all y axes are aligned
 _LEAST_WIDTH = 1100
 _TITLE_LETTERS = 120  # in one line
-_LETTER, _SWATCH = 6.5, 40  # of a legend, about
+_LETTER, _SWATCH = 6.5, 40  # approximate widths in a legend
 _FONT = "DejaVu Sans, Verdana, sans-serif"
-_HELP = "drag to zoom, also along an axis; double-click for all of it; click a legend to hide its lines"
+_HELP = "drag to zoom, also along an axis; double-click to show everything; click a legend entry to hide its lines"
 _CONFIG = {
     "displaylogo": False,
     "responsive": True,
@@ -40,7 +40,7 @@ _CONFIG = {
 
 
 def page(timeline: Timeline) -> Any:
-    """Return the Plotly figure of a timeline: its panes, each with what it says when it is pointed at."""
+    """Return the Plotly figure of a timeline: its panes with their hover texts."""
     panes = timeline.panes
     lines = [part for line in timeline.title.splitlines() for part in wrap(line, _TITLE_LETTERS)]
     top = _TOP + _LINE * (len(lines) - 1)
@@ -60,9 +60,9 @@ def page(timeline: Timeline) -> Any:
 
 
 def save_page(figure: Any, run: Run, path: Path) -> None:
-    """Write a page as one HTML file that needs nothing else; the same figure makes the same bytes.
+    """Write a page as one self-contained HTML file; the same figure gives the same bytes.
 
-    Raises InputError for another suffix, WblabError when the file cannot be written.
+    Raises InputError for another suffix, WblabError if the file cannot be written.
     """
     if path.suffix.lower() != PAGE:
         raise InputError(f"cannot write a page to {str(path)!r}: its name must end in {PAGE}")
@@ -72,7 +72,7 @@ def save_page(figure: Any, run: Run, path: Path) -> None:
 
 
 def write_page(path: Path, text: str) -> None:
-    """Write a page at once. Raises WblabError when it cannot be written."""
+    """Replace a page atomically. Raises WblabError if it cannot be written."""
     try:
         with replace_file(path) as file:
             file.write(text.encode())
@@ -81,7 +81,7 @@ def write_page(path: Path, text: str) -> None:
 
 
 def _layout(timeline: Timeline, lines: list[str], top: float, inner: float) -> dict[str, Any]:
-    """Return all that is not of one pane."""
+    """Return the layout that all panes share."""
     return {
         "height": round(top + inner + _BOTTOM),
         "margin": {"l": _LEFT, "r": _RIGHT, "t": top, "b": _BOTTOM},
@@ -109,9 +109,9 @@ def _layout(timeline: Timeline, lines: list[str], top: float, inner: float) -> d
 
 
 def _add_pane(figure: Any, timeline: Timeline, number: int, domain: tuple[float, float], legend_at: float) -> None:
-    """Add the n-th pane: its traces, its axis, its title, its legend on the right, and what is on all panes."""
+    """Add the n-th pane: traces, axis, title, legend on the right, and the marks that all panes share."""
     pane, zero_ns = timeline.panes[number - 1], timeline.run.zero_ns
-    axis, legend = f"yaxis{number}", f"legend{number + 1}"  # the first legend is the page's own
+    axis, legend = f"yaxis{number}", f"legend{number + 1}"  # the first legend is the page's
     loads = sum(isinstance(mark, Blocks) for each in timeline.panes for mark in each.marks)
     for trace in traces_of(pane, zero_ns, BLOCK_COLUMNS * 3 // max(3, loads)):
         trace.update(xaxis="x", yaxis=_y(number), legend=legend if trace.showlegend else "legend")
@@ -132,7 +132,7 @@ def _add_pane(figure: Any, timeline: Timeline, number: int, domain: tuple[float,
 
 
 def _room(pane: Pane) -> float:
-    """Return how much higher the space above a pane is for its legend, where that has no place beside the title."""
+    """Return the extra height above a pane for a legend that does not fit beside the title."""
     widths = [_SWATCH + _LETTER * len(name) for name in pane.explained]
     inner = _LEAST_WIDTH - _LEFT - _RIGHT
     if not widths or sum(widths) < inner - _LETTER * len(pane.name + pane.what):
@@ -154,7 +154,7 @@ def _name_offenders(figure: Any, timeline: Timeline) -> None:
 
 
 def _explain_colours(figure: Any, timeline: Timeline, place: float) -> None:
-    """Add the page's own legend, whose entries switch their colours on all panes, and how to use the page."""
+    """Add the page's legend, whose entries show and hide their colours on all panes, and the help line."""
     for meaning in timeline.meanings:
         border = {"line": {"color": MARK, "width": 1}} if meaning.is_hatched else {}
         square = {"symbol": "square", "size": 12, "color": meaning.colours[0]} | border
@@ -168,7 +168,7 @@ def _explain_colours(figure: Any, timeline: Timeline, place: float) -> None:
 
 
 def _named(meaning: Meaning) -> str:
-    """Return what colours mean; a legend's own square shows only the first."""
+    """Return the legend's text for some colours; its square shows only the first."""
     others = "".join(f"<span style='color:{colour}'>■</span> " for colour in meaning.colours[1:])
     return others + plain(meaning.text)
 
@@ -207,7 +207,7 @@ def _time_axis(timeline: Timeline) -> dict[str, Any]:
         "ticks": "outside",
         "ticklen": 4,
         "hoverformat": ".3f",
-        "unifiedhovertitle": {"text": "at the line, or nearest to it"},  # the words below it have their times
+        "unifiedhovertitle": {"text": "at the line, or nearest to it"},  # the texts below have their own times
         "showspikes": True,
         "spikemode": "across",
         "spikesnap": "cursor",

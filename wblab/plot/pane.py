@@ -1,4 +1,4 @@
-"""What a timeline is, before anybody draws it: panes on one time axis, and what they share."""
+"""A timeline before it is drawn: panes on one time axis, and what they share."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,15 +8,14 @@ from wblab.data.run import Run
 from wblab.data.window import Window
 from wblab.plot.marks import Mark, Rules, Spans, names
 
-_LETTER = 0.008  # of the time axis: how wide a letter of words on it is
+_LETTER = 0.008  # a letter's share of the time axis
 
 
 @dataclass(frozen=True)
 class Axis:
-    """The y axis of a pane: what it counts, from where to where.
+    """The y axis of a pane: its unit and range.
 
-    ticks: where its ticks are, with their words; else there are about `count` of them, where the eye likes them. A
-    logarithmic axis has its ticks given.
+    ticks: places and texts; if None, there are about `count` ticks at round numbers. A logarithmic axis needs ticks.
     """
 
     unit: str
@@ -29,7 +28,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Pane:
-    """One pane: its title (a name and what it shows), its axis, its marks, and its height relative to others."""
+    """One pane: its title (name and what it shows), axis, marks, and height relative to others."""
 
     name: str
     what: str
@@ -39,13 +38,13 @@ class Pane:
 
     @property
     def explained(self) -> list[str]:
-        """The names that its legend explains: what has the pane's own name needs none."""
+        """The names in its legend: a mark with the pane's own name needs none."""
         return [name for name in names(self.marks) if name != self.name]
 
 
 @dataclass(frozen=True)
 class Meaning:
-    """What colours mean on all panes. group: marks of this group are shown and hidden together."""
+    """The meaning of colours on all panes. group: its marks are shown and hidden together."""
 
     group: str
     colours: tuple[str, ...]
@@ -57,7 +56,7 @@ class Meaning:
 class Timeline:
     """The panes of a run on one time axis.
 
-    everywhere: marks that are on all panes. starts: where to say which offenders start, and the words.
+    everywhere: marks on all panes. starts: times and texts that name the offenders that start.
     """
 
     run: Run
@@ -75,5 +74,5 @@ class Timeline:
         return (start - self.run.zero_ns) / NS_PER_S, (end - self.run.zero_ns) / NS_PER_S
 
     def has_room(self, time_ns: int, text: str) -> bool:
-        """Whether words fit between a time and the end of the axis."""
+        """Whether a text fits between a time and the end of the axis."""
         return self.window.end_ns - time_ns > _LETTER * len(text) * self.window.duration_ns

@@ -1,4 +1,4 @@
-"""How long main loops were stopped, by the way in which they do I/O."""
+"""How long main loops were blocked, by the way they do I/O."""
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -7,12 +7,12 @@ from wblab.core.units import format_bytes
 from wblab.plot.colours import SERIES
 from wblab.plot.style import GRID
 
-_LEAST_S = 1e-5  # what is less, and 0, is drawn here
+_LEAST_S = 1e-5  # smaller values, and 0, are drawn here
 _APART = 0.15
 
 
 def plot_stops(frame: pd.DataFrame, *, ax: Axes) -> Axes:
-    """Draw the longest stop of each run in a `loop_frame`: a row a paradigm, best first, a colour a disk."""
+    """Draw each run's longest stop in a `loop_frame`: one row per paradigm, best first, one colour per disk."""
     order = frame.groupby("paradigm")["longest_s"].max().sort_values().index.tolist()
     disks = frame["filesystem"].astype(str) + ", " + frame["write_bps"].map(format_bytes) + "/s"
     middle = (disks.nunique() - 1) / 2
@@ -24,7 +24,7 @@ def plot_stops(frame: pd.DataFrame, *, ax: Axes) -> Axes:
     ax.xaxis.set_major_formatter(lambda value, place: f"{value:g}")
     ax.set_yticks(range(len(order)), order)
     ax.set_ylim(len(order) - 0.5, -0.5)
-    ax.set_xlabel("longest time that the loop answered nobody (s); each point a run")
+    ax.set_xlabel("longest time without a response of the loop (s); each point is a run")
     ax.grid(color=GRID, linewidth=0.5)
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)

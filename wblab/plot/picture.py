@@ -16,16 +16,16 @@ from wblab.plot.pane import Pane, Timeline
 from wblab.plot.style import DPI, GRID, LEGEND_ROW_IN, MARK, PANE_HEIGHT_IN, WIDTH_IN, legend_rows, literal
 
 Axes = Any  # matplotlib.axes.Axes
-# Margins in inches: fixed, as finding them out takes longer than drawing.
+# Margins in inches. They are fixed because computing them takes longer than drawing.
 _LEFT, _RIGHT, _TOP, _BOTTOM, _BETWEEN = 0.95, 0.2, 0.62, 0.75, 0.32
-_LEGEND_LETTERS, _SWATCH_LETTERS = 165, 8  # in a row of the legend below all panes, and what a colour takes of them
-_TITLE_LETTERS, _TITLE_ROW_IN = 155, 0.17  # that fit in one line, and how high another is
-_LABEL_AT = -0.062  # of a pane's width: the labels of all y axes stand in one line
+_LEGEND_LETTERS, _SWATCH_LETTERS = 165, 8  # in a row of the legend below all panes, and for each colour
+_TITLE_LETTERS, _TITLE_ROW_IN = 155, 0.17  # letters in one line, and the height of a further line
+_LABEL_AT = -0.062  # of a pane's width: where the labels of all y axes are aligned
 _GRID_WIDTH, _GRID_ORDER = 0.5, 0.5  # in points; below all marks
 
 
 class _TimeGrid(LineCollection):
-    """The lines of the time axis, also on panes that do not show it: its ticks would take longer than all marks."""
+    """Grid lines of the time axis, also on panes that hide it: drawing ticks there would take longer than all marks."""
 
     def draw(self, renderer: Any) -> None:
         ax: Axes = self.axes
@@ -50,7 +50,7 @@ def picture(timeline: Timeline) -> Figure:
     for pane, pane_in, room_in in zip(panes, heights_in, above_in, strict=True):
         place_in -= pane_in + room_in
         box = (_LEFT / WIDTH_IN, place_in / height_in, 1 - (_LEFT + _RIGHT) / WIDTH_IN, pane_in / height_in)
-        # With limits from the start, no mark has them found out.
+        # Limits that are set first need not be computed from the marks.
         rows.append(figure.add_axes(box, sharex=rows[0] if rows else None, xlim=timeline.shown_s))
         place_in -= _BETWEEN
         _add_pane(timeline, pane, rows[-1])
@@ -66,7 +66,7 @@ def picture(timeline: Timeline) -> Figure:
 
 def _add_pane(timeline: Timeline, pane: Pane, ax: Axes) -> None:
     plot_pane(pane, timeline.run.zero_ns, ax=ax)
-    # With a height given, Matplotlib does not look for what the title might lie on: that takes longer than the rest.
+    # With y given, Matplotlib does not search for overlaps with the title, which takes longer than the rest.
     name = ax.set_title(literal(pane.name), loc="left", y=1, fontsize=10, fontweight="bold", pad=3)
     place = {"xycoords": name, "textcoords": "offset points", "va": "bottom"}
     ax.annotate(literal(pane.what), (1, 0), (6, 0), color=MARK, fontsize=9, **place)
@@ -100,6 +100,6 @@ def _explain_colours(timeline: Timeline, figure: Figure) -> None:
 
 
 def _rows(timeline: Timeline) -> int:
-    """Return how many rows the legend below all panes needs."""
+    """Return the number of rows of the legend below all panes."""
     letters = sum(len(meaning.text) + _SWATCH_LETTERS for meaning in timeline.meanings)
     return max(1, -(-letters // _LEGEND_LETTERS))

@@ -1,4 +1,4 @@
-"""Panes of what happens so often, or of so many bytes, in a second: their logarithmic axes, and how wide lines are."""
+"""Logarithmic axes and line widths for panes of rates: events per second and bytes per second."""
 
 from collections.abc import Sequence
 
@@ -16,19 +16,19 @@ _WIDTH, _FIRST_WIDTH = 1.0, 2.6
 
 
 def width_of(rank: int) -> float:
-    """Return the width of a line, in points. The first is wider: where another has the same rate, both are seen."""
+    """Return a line's width in points. The first line is wider, so that it shows below another with the same rate."""
     return _WIDTH if rank else _FIRST_WIDTH
 
 
 def shown(per_s: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return rates as they are drawn: where nothing happens, there is no line."""
+    """Return rates as they are drawn: no line where nothing happens."""
     return np.where(per_s > 0, per_s, np.nan)
 
 
 def count_axis(unit: str, lines: Sequence[Levels]) -> Axis:
-    """Return an axis on which at least one power of ten is; an empty one without lines.
+    """Return an axis with at least one power of ten; without lines, an empty one.
 
-    Its numbers are written out: as powers, Matplotlib would set them as formulas, which takes a tenth of a second.
+    Numbers are written out, because Matplotlib typesets powers as formulas, which takes a tenth of a second.
     """
     if not lines:
         return Axis(unit, 0, 1, ticks={})
@@ -44,12 +44,12 @@ def rate_axis(lines: Sequence[Levels]) -> Axis:
 
 
 def rate_ticks(low: float, high: float) -> dict[float, str]:
-    """Return ticks at powers of two, with words for bytes/s."""
+    """Return ticks at powers of two, with texts in bytes/s."""
     return {tick: _rate_text(tick) for tick in _ticks(_TWOS, low, high)}
 
 
 def _ticks(powers: Sequence[float], low: float, high: float) -> list[float]:
-    """Return a few of these powers, from the lowest on the axis on."""
+    """Return at most _MOST_TICKS evenly spaced powers, from the lowest on the axis."""
     on_axis = [power for power in powers if low <= power <= high]
     return on_axis[:: max(1, -(-len(on_axis) // _MOST_TICKS))]
 

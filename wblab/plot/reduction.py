@@ -1,18 +1,18 @@
-"""Lines and points reduced to what the eye can see, for pictures and for pages alike."""
+"""Reduction of lines and points to the visible resolution, for pictures and pages."""
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-# More columns than any picture of ours has pixels.
+# More columns than any of the pictures has pixels.
 COLUMNS = 4000
 
 Indices = NDArray[np.int64]
 
 
 def visible(times_ns: NDArray[np.int64], values: NDArray[Any], columns: int = COLUMNS) -> Indices:
-    """Return the indices of the items that make the same line: of each column the first, lowest, highest and last.
+    """Return the indices that draw the same line: the first, lowest, highest and last item of each column.
 
     (M4: Jugel et al., "M4: A Visualization-Oriented Time Series Data Aggregation", VLDB 2014.)
     """
@@ -28,7 +28,7 @@ def visible(times_ns: NDArray[np.int64], values: NDArray[Any], columns: int = CO
 
 
 def changes(values: NDArray[Any]) -> Indices:
-    """Return the indices at which a stepped line begins, changes, or ends: nothing between them is seen."""
+    """Return the indices at which a stepped line begins, changes or ends; the others are invisible."""
     if len(values) <= 2:
         return np.arange(len(values))
     differs = values[1:] != values[:-1]

@@ -1,4 +1,4 @@
-"""How a figure becomes a file."""
+"""Saving a figure to a file."""
 
 from pathlib import Path
 
@@ -8,14 +8,14 @@ from matplotlib.figure import Figure
 from wblab.core.errors import InputError, WblabError
 from wblab.core.files import replace_file
 
-# What a file's name may end in, and what Matplotlib would write into it of this day.
+# Permitted suffixes, and the metadata fields in which Matplotlib would write the date.
 FORMATS: dict[str, dict[str, None]] = {".png": {}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
 
 
 def save(figure: Figure, title: str, path: Path) -> None:
-    """Write a figure; the suffix says how. Its metadata have the title, and nothing in it depends on the day.
+    """Write a figure in the format of the suffix. Its metadata hold the title and no date.
 
-    Raises InputError for another suffix, WblabError when the file cannot be written.
+    Raises InputError for another suffix, WblabError if the file cannot be written.
     """
     suffix = path.suffix.lower()
     if suffix not in FORMATS:

@@ -1,14 +1,14 @@
-"""Sliders of a notebook, and what is shown where there are none."""
+"""Sliders in a notebook, with a static fallback."""
 
 from collections.abc import Callable
 from typing import Any
 
 
 def sliders(draw: Callable[..., Any], controls: dict[str, tuple[Any, Any, Any]], **start: Any) -> Any:
-    """Show what `draw` makes of its arguments, with a slider for each: `controls` has least, most and step.
+    """Show the result of `draw` with a slider for each argument. controls: minimum, maximum and step.
 
-    `draw` returns axes or a figure. Without ipywidgets, or a program that shows its widgets, what it makes of the
-    `start` values is shown.
+    `draw` returns axes or a figure. Without ipywidgets, or a program that shows its widgets, the result for the `start`
+    values is shown.
     """
     from IPython.display import display as untyped
 

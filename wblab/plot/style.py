@@ -1,4 +1,4 @@
-"""What all pictures share: the colours of what is no load (colours.py has those), sizes, and legends."""
+"""What all pictures share: colours other than those of loads (see colours.py), sizes and legends."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -12,7 +12,7 @@ GRID = "#DDDDDD"
 CURVE = "#0072B2"
 NEUTRAL = "#6B6B6B"
 
-# The page cache: areas are light, the thresholds that they meet are lines.
+# The page cache: areas are light, thresholds are lines.
 DIRTY = "#9CCBE8"
 WRITEBACK = "#E3B5D0"
 LIMIT = "#D55E00"
@@ -20,7 +20,7 @@ THRESHOLD = "#E69F00"
 BACKGROUND = "#009E73"
 LOST = "#F0E442"
 
-# What fits beside a title, in letters; a line or patch in a legend takes as much as so many.
+# Letters that fit beside a title, and the width of a legend's line or patch in letters.
 _ROW_LETTERS = 95
 _HANDLE_LETTERS = 6
 LEGEND_ROW_IN = 0.17
@@ -31,7 +31,7 @@ DPI = 120
 
 
 def look(loads: Mapping[str, Load | type[Load]]) -> dict[str, object]:
-    """Return the colours of the lab's pictures, for the monitor's page: those of loads, and of all else."""
+    """Return the colours of the lab's pictures, for the monitor's page."""
     return {
         "dirty": DIRTY,
         "writeback": WRITEBACK,
@@ -46,24 +46,24 @@ def look(loads: Mapping[str, Load | type[Load]]) -> dict[str, object]:
 
 
 def new_axes(panes: float = 2) -> Any:
-    """Return the axes of a figure of its own, as high as so many panes. Needs no display."""
+    """Return the axes of a new figure, as high as `panes` panes. Needs no display."""
     from matplotlib.figure import Figure
 
     return Figure(figsize=(WIDTH_IN, panes * PANE_HEIGHT_IN), dpi=DPI, layout="constrained").subplots()
 
 
 def literal(text: str) -> str:
-    """Return a text of somebody else so that Matplotlib draws it as it is: on one line, and $ begins no formula."""
+    """Return an untrusted text so that Matplotlib draws it literally: on one line, without formulas."""
     return printable(text).replace("$", r"\$")
 
 
 def legend_rows(labels: Collection[str]) -> int:
-    """Return how many rows a legend needs beside a pane's title."""
+    """Return the number of rows of a legend beside a pane's title."""
     return 1 if sum(len(label) + _HANDLE_LETTERS for label in labels) <= _ROW_LETTERS else 2
 
 
 def legend_above(ax: Any) -> None:
-    """Explain a pane's lines on its right, beside its title; in a second row above where one is not enough."""
+    """Add a legend above a pane, to the right of its title, in one row or two."""
     if labels := ax.get_legend_handles_labels()[1]:
         ax.legend(
             loc="lower right",

@@ -1,4 +1,4 @@
-"""How the kernel throttles, drawn: the position ratio, what a run made of it, and the dirty limit over time."""
+"""Figures of the kernel's throttling: the position ratio, a run's observed ratios, and the dirty limit over time."""
 
 from typing import Any
 
@@ -21,14 +21,14 @@ from wblab.plot.style import BACKGROUND, CURVE, LIMIT, MARK, NEUTRAL, THRESHOLD,
 
 Axes = Any  # matplotlib.axes.Axes
 _MIB = 1 << 20
-_PANES = 2.8  # of the timeline, one above the other: how high these are
+_PANES = 2.8  # height, in panes of the timeline
 _POINTS = 4000
 _CURVE_POINTS = 400
 _TOP_RATIO = 3.0
 
 
 def plot_control_line(limits: Limits, page_bytes: int = 4096, *, ax: Axes = None) -> Axes:
-    """Plot the position ratio over the dirty pages, in MiB: free to write, steered to the setpoint, stopped."""
+    """Plot the position ratio over the dirty pages, in MiB: free to write, steered to the setpoint, blocked."""
     ax = new_axes(_PANES) if ax is None else ax
     background, threshold = int(np.asarray(limits.background)), int(np.asarray(limits.threshold))
     limit = int(hard_dirty_limit(threshold, limits.limit))
@@ -57,7 +57,7 @@ def plot_control_line(limits: Limits, page_bytes: int = 4096, *, ax: Axes = None
         )
     ax.plot([center * mib], [1], "o", color=CURVE)
     ax.text(free * mib / 2, 0.12, "free to write", ha="center", fontsize=9, color=BACKGROUND)
-    ax.text(1.07 * limit * mib, 0.12, "stopped", ha="center", fontsize=9, color=LIMIT)
+    ax.text(1.07 * limit * mib, 0.12, "blocked", ha="center", fontsize=9, color=LIMIT)
     ax.set_xlim(0, 1.15 * limit * mib)
     ax.set_ylim(0, 2.75)
     ax.set_xlabel("dirty pages, with those under writeback (MiB)")
@@ -66,10 +66,10 @@ def plot_control_line(limits: Limits, page_bytes: int = 4096, *, ax: Axes = None
 
 
 def plot_observed_ratios(throttling: Throttling, zero_ns: int = 0, *, ax: Axes = None) -> Axes:
-    """Plot a run's own ratios, task rate over base rate, on the curve of the whole system.
+    """Plot a run's observed ratios, task rate over base rate, on the curve of the whole system.
 
-    Limits move during a run, so the axis is where the dirty pages are between setpoint (0) and limit (1). A point off
-    the curve is what the device's own control line makes of it. Colours are times.
+    Limits move during a run; therefore the axis runs from the setpoint (0) to the limit (1). A point off the curve
+    shows the device's own control line. Colours are times.
     """
     ax = new_axes(_PANES) if ax is None else ax
     usable = throttling.where((throttling.base_rate > 0) & (throttling.limit > throttling.setpoint))
@@ -118,7 +118,7 @@ def plot_limit_over_threshold(state: DirtyState, zero_ns: int = 0, *, ax: Axes =
 def plot_settings(
     dirtyable_mib: int, dirty_ratio: int, background_ratio: int, write_mib_per_s: float, *, ax: Axes = None
 ) -> Axes:
-    """Plot what thresholds come of memory and settings, and say how long a device takes to flush them.
+    """Plot the thresholds that result from memory and settings; the title says how long a device takes to flush them.
 
     dirtyable_mib: free and file pages. The ratios are vm.dirty_ratio and vm.dirty_background_ratio, in per cent.
     """

@@ -1,4 +1,4 @@
-"""The timeline of a run: what each load did, beside what the page cache did."""
+"""The timeline of a run: its loads and the page cache."""
 
 from collections.abc import Sequence
 
@@ -21,10 +21,10 @@ from wblab.plot.writerpanes import writer_panes
 from wblab.why.account import UNTOLD
 from wblab.why.explain import Explanation
 
-MOST_GUIDES = 400  # lines for cycles; more would be a grey wall
-_LABEL_WIDTH = 0.07  # of the axis: what "l1 starts" takes
+MOST_GUIDES = 400  # lines for cycles; more would merge into a grey area
+_LABEL_WIDTH = 0.07  # of the axis: the width of "l1 starts"
 _LOST_GROUP = "lost"
-_MOST_DISKS = 2  # that a title has room for
+_MOST_DISKS = 2  # that fit into a title
 
 
 def timeline(
@@ -34,10 +34,10 @@ def timeline(
     window: Window | None = None,
     explained: Sequence[Explanation] = (),
 ) -> Timeline:
-    """Return the panes of a run: control loads first, then the page cache if it was traced, then the other loads.
+    """Return the panes of a run: control loads, the page cache if it was traced, then the other loads.
 
-    Pauses over `bound_ns` stand out; those that are explained have the colours of their causes. With a window, only
-    that span is shown, as a close-up: then cycles of innocent loads are lines on every pane.
+    Pauses over `bound_ns` stand out; explained ones have the colours of their causes. A window shows only that span, as
+    a close-up, where the cycles of innocent loads are also lines on every pane.
     """
     shown, is_close = window or whole(run), window is not None
     causes = causes_of([item for item in explained if _is_in(item, shown, run.zero_ns)], run.zero_ns)
@@ -78,7 +78,7 @@ def _is_in(item: Explanation, window: Window, zero_ns: int) -> bool:
 
 
 def start_labels(starts: dict[str, int], span: int) -> list[tuple[int, str]]:
-    """Return where to say which offenders start, and the words; those too close to be told apart share theirs."""
+    """Return times and texts that name the offenders that start; those too close together share one text."""
     groups: list[dict[str, int]] = []
     for name, start in sorted(starts.items(), key=lambda item: item[1]):
         if groups and start - max(groups[-1].values()) < _LABEL_WIDTH * span:
@@ -89,7 +89,7 @@ def start_labels(starts: dict[str, int], span: int) -> list[tuple[int, str]]:
 
 
 def title(run: Run) -> str:
-    """Return what a reader must know of a run, in one line; in a second, why it failed."""
+    """Return one line with a run's name, kernel and machine; if it failed, a second line with the reason."""
     kernel = run.record.get("kernel")
     release = kernel.get("release", "unknown") if isinstance(kernel, dict) else "unknown"
     where = _live_machine(run.spec) if isinstance(run.spec, LiveSpec) else _guest_machine(run.spec)
@@ -114,7 +114,7 @@ def _filesystem(disk: Disk) -> str:
 
 
 def _speed(spec: Spec, disk: Disk) -> str:
-    """Return how fast a disk is, or of one that is no hardware what it is made of, and how fast that is."""
+    """Return a disk's speed; for a disk made of others, their names and speed."""
     if disk.is_hardware:
         return f"{format_bytes(disk.write_bps)}/s" + (f" and {format_time(disk.latency)}" if disk.latency else "")
     if not disk.on:
@@ -131,7 +131,7 @@ def _live_machine(spec: LiveSpec) -> str:
 
 
 def _guides(run: Run, window: Window, colours: dict[str, str]) -> list[Rules]:
-    """Return lines where each cycle of an innocent load begins: where there is none, it is stopped."""
+    """Return a line where each cycle of an innocent load begins; a gap between lines is a pause."""
     guides = []
     for item in run.loads:
         first, last = cycles_in(item, window)
@@ -142,7 +142,7 @@ def _guides(run: Run, window: Window, colours: dict[str, str]) -> list[Rules]:
 
 
 def _meanings(run: Run, colours: dict[str, str], paused: Sequence[Meaning], also: str, lost: bool) -> list[Meaning]:
-    """Return what colours mean. paused: of pauses; also: what else those of innocent loads are."""
+    """Return the meanings of colours. paused: those of pauses; also: an addition for innocent loads."""
 
     def of_loads(role: str) -> tuple[str, ...]:
         return tuple(dict.fromkeys(colours[item.name] for item in run.loads if item.load.role == role))
@@ -157,7 +157,7 @@ def _meanings(run: Run, colours: dict[str, str], paused: Sequence[Meaning], also
 
 
 def _of_pauses(causes: Causes, bound_ns: int) -> list[Meaning]:
-    """Return what the colours of pauses mean; the first says what they are."""
+    """Return the meanings of the colours of pauses; the first entry also names the bound."""
     says = f"paused for over {format_time(bound_ns)}"
     found = [
         Meaning(f"{PAUSED}: {name}", (colour_of(name),), f"{says}: {name}" if not at else name, name == UNTOLD)

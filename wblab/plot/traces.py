@@ -1,4 +1,4 @@
-"""Marks as Plotly draws them in a pane of a page: traces that say in words what they are when they are pointed at."""
+"""Marks as Plotly traces in a pane of a page, with hover texts."""
 
 from collections.abc import Callable
 from functools import singledispatch
@@ -18,14 +18,14 @@ from wblab.plot.pane import Pane
 from wblab.plot.reduction import visible
 from wblab.plot.style import MARK
 
-# More than a screen has pixels, so that a span of a run still has its detail; few enough for a file of some MB.
+# More than a screen has pixels, so that a zoomed span keeps its detail; few enough for a file of some MB.
 BLOCK_COLUMNS = 20_000
 _LINE_COLUMNS = 10_000
 _POINT_COLUMNS = 20_000  # of all tasks together
-_SVG_POINTS = 20_000  # in a pane; with more, a browser is slow unless its graphics card draws them
-_TOLD_LETTERS = 110  # of a line of what is said of a pause
+_SVG_POINTS = 20_000  # in a pane; with more, a browser is slow unless it draws with WebGL
+_TOLD_LETTERS = 110  # in a line of a pause's hover text
 _INSET = 0.005  # of a step
-_PIXELS = 4 / 3  # of a point
+_PIXELS = 4 / 3  # in a point
 
 Seconds = Callable[[Any], Any]  # of times in ns
 
@@ -33,7 +33,7 @@ Seconds = Callable[[Any], Any]  # of times in ns
 def traces_of(pane: Pane, zero_ns: int, block_columns: int = BLOCK_COLUMNS) -> list[Any]:
     """Return the traces of a pane's marks; times count from `zero_ns`, in seconds.
 
-    One of them at least: Plotly leaves out what has none.
+    There is at least one: Plotly leaves out a pane without traces.
     """
     columns = {Blocks: block_columns, Points: _POINT_COLUMNS // max(1, _count(pane, Points))}
     drawn = [_draw(mark, _seconds(zero_ns), columns.get(type(mark), _LINE_COLUMNS)) for mark in pane.marks]
@@ -58,7 +58,7 @@ def labels_of(pane: Pane, zero_ns: int) -> list[dict[str, Any]]:
 
 
 def shape_of(mark: Rules | Spans, zero_ns: int) -> dict[str, Any]:
-    """Return a mark that is on all panes as a shape, as high as a pane, without the names of its axes."""
+    """Return a mark that all panes share as a shape, as high as a pane, without the names of its axes."""
     seconds, group = _seconds(zero_ns), {"legendgroup": mark.group} if mark.group else {}
     if isinstance(mark, Spans):
         path = "".join(f"M{seconds(start)},0V1H{seconds(end)}V0Z" for start, end in mark.spans_ns)
@@ -70,7 +70,7 @@ def shape_of(mark: Rules | Spans, zero_ns: int) -> dict[str, Any]:
 
 
 def plain(text: str) -> str:
-    """Return a text so that Plotly, which reads a little HTML, shows it as it is."""
+    """Return a text so that Plotly, which interprets some HTML, shows it literally."""
     return escape(text, quote=False)
 
 
@@ -124,9 +124,9 @@ def _(mark: Stack, seconds: Seconds, columns: int) -> list[Any]:
 
 @_draw.register
 def _(mark: Blocks, seconds: Seconds, columns: int) -> list[Any]:
-    """Return the blocks, those that stand out, and a line that is not seen.
+    """Return the blocks, the blocks that stand out, and an invisible line.
 
-    The line has the words, which the two others would have for blocks that are not theirs.
+    The line has the hover texts: areas would show those of other blocks.
     """
     blocks = mark.reduced(columns)
     if not len(blocks.heights_s):
@@ -155,7 +155,7 @@ def _(mark: Blocks, seconds: Seconds, columns: int) -> list[Any]:
 
 
 def _boxes(edges_s: Values, low: Values, high: Values, colour: str, group: str, **style: Any) -> Any:
-    """Return blocks, from and to some height, as one area; those that are lower than high."""
+    """Return the blocks whose `low` is below `high` as one area between the two."""
     which = high > low
     left, right, bottom, top = (part[which] for part in (edges_s[:-1], edges_s[1:], low, high))
     gap = np.full(len(top), np.nan)
@@ -164,7 +164,7 @@ def _boxes(edges_s: Values, low: Values, high: Values, colour: str, group: str, 
 
 
 def _told(text: str) -> str:
-    """Return sentences as lines of what is shown when something is pointed at; before them a new line."""
+    """Return sentences as lines of a hover text, preceded by a line break."""
     lines = [part for line in text.splitlines() for part in wrap(printable(line), _TOLD_LETTERS)]
     return "".join(f"<br>  {plain(line)}" for line in lines)
 
@@ -187,19 +187,19 @@ def _said(mark: Line | Points, at: Values) -> Values | None:
 
 
 def _trace(name: str, times_s: Values, values: Values, words: str, said: Values | None, **look: Any) -> Any:
-    alone = f"{words}<extra></extra>"  # without the trace's name, which the words have
+    alone = f"{words}<extra></extra>"  # without the trace's name, which the words contain
     values = values.astype(np.float32)
     return go.Scatter(x=times_s, y=values, name=plain(name), hovertemplate=alone, customdata=said, **look)
 
 
 def _area(times_s: Values, heights_s: Values, colour: str, group: str, **style: Any) -> Any:
-    thin = {"width": 0.5, "color": colour} | style.pop("line", {})  # so that what is narrow is seen
+    thin = {"width": 0.5, "color": colour} | style.pop("line", {})  # keeps narrow areas visible
     silent = {"mode": "lines", "hoverinfo": "skip", "legendgroup": group, "showlegend": False}
     return go.Scatter(x=times_s, y=heights_s.astype(np.float32), line=thin, fillcolor=colour, **silent, **style)
 
 
 def _template(words: str, name: str, **fields: str) -> str:
-    """Return a mark's words as Plotly's template: {value} is the axis's, {time} the place, unless said otherwise."""
+    """Return a mark's words as Plotly's template; {value} is y and {time} is x, unless `fields` says otherwise."""
     variables = {"value": "y", "time": "x"} | fields
     text = ""
     for literal, field, form, _ in Formatter().parse(words):
@@ -212,12 +212,12 @@ def _template(words: str, name: str, **fields: str) -> str:
 
 
 def _name(text: str) -> str:
-    """Return a name for a template, in which it is no variable."""
+    """Return a name escaped for a template, so that it contains no variable."""
     return plain(text).replace("%", "&#37;")
 
 
 def _drawn_fast(traces: list[Any]) -> list[Any]:
-    """Return points as they are or, if they are many, as ones that the graphics card draws."""
+    """Return traces as they are or, if they have many points, with those drawn by WebGL."""
     points = [trace for trace in traces if trace.mode == "markers"]
     if sum(len(trace.x) for trace in points) <= _SVG_POINTS:
         return traces
@@ -228,13 +228,13 @@ def _drawn_fast(traces: list[Any]) -> list[Any]:
 
 
 def _both_ends(edges_s: Values) -> Values:
-    """Return where to point at each step, near its begin and near its end: the nearer one is of the step pointed at."""
-    inset_s = _INSET * np.diff(edges_s)  # else where a step ends is as near as where the next begins
+    """Return two hover points of each step, near its begin and near its end, so that the nearest one is its own."""
+    inset_s = _INSET * np.diff(edges_s)  # else the end of a step is as near as the begin of the next
     return np.stack([edges_s[:-1] + inset_s, edges_s[1:] - inset_s]).T.ravel()
 
 
 def _held(times_ns: Times, columns: int) -> tuple[Times, Times]:
-    """Return times and the rows that hold then: wide steps also end, so that who points at one reads its values."""
+    """Return times and their rows, with a second time at the end of wide steps, so that hovering shows their values."""
     wide = np.flatnonzero(np.diff(times_ns) > max(1, int(times_ns[-1] - times_ns[0]) // columns))
     rows = np.insert(np.arange(len(times_ns)), wide + 1, wide)
     return np.insert(times_ns, wide + 1, times_ns[wide + 1] - 1), rows

@@ -1,4 +1,4 @@
-"""Pauses as bars of what they consist of."""
+"""Pauses as stacked bars of their causes."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,11 +9,11 @@ from wblab.plot.style import MARK, literal, new_axes
 from wblab.why.account import UNTOLD
 from wblab.why.explain import Explanation
 
-_LEAST = 0.001  # of all pauses: what is less has no entry in the legend
+_LEAST = 0.001  # of all pauses: a smaller cause has no entry in the legend
 
 
 def causes_axes(found: Sequence[Explanation], ax: Any = None) -> Any:
-    """Return axes with a bar for each pause, as long as it, of a piece for each of its parts."""
+    """Return axes with one bar for each pause, stacked by cause."""
     ax = ax if ax is not None else new_axes(max(2, 0.3 * len(found)))
     total_ns = sum(item.pause_ns for item in found)
     parts = list(dict.fromkeys(what for item in found for what in item.parts))

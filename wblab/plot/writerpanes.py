@@ -1,4 +1,4 @@
-"""Panes of who writes: what each load writes to which disk, and who makes folios dirty where that was traced."""
+"""Panes of writers: each load's write rate and disk and, where traced, which task dirties folios."""
 
 from collections.abc import Iterator, Mapping
 
@@ -13,11 +13,11 @@ from wblab.plot.marks import Levels
 from wblab.plot.pane import Pane
 from wblab.plot.rateaxes import count_axis, rate_axis, shown, width_of
 
-_MOST = 7  # that write most: more lines nobody tells apart
+_MOST = 7  # writers: more lines cannot be told apart
 
 
 def writer_panes(run: Run, cache: PageCache | None, window: Window, loads: Mapping[str, str]) -> Iterator[Pane]:
-    """Yield the panes of who writes; what loads write only of runs with several disks. loads: their colours."""
+    """Yield the panes of writers; loads' write rates only for runs with several disks. loads: their colours."""
     disks = {item.name: item.load.disk for item in run.loads}
     if any(disks.values()) and (rates := load_rates(run, window)).per_s:
         yield load_rates_pane(_largest(rates), loads, disks)
@@ -26,9 +26,9 @@ def writer_panes(run: Run, cache: PageCache | None, window: Window, loads: Mappi
 
 
 def load_rates_pane(rates: Rates, loads: Mapping[str, str], disks: Mapping[str, str]) -> Pane:
-    """Return what each load writes, in bytes/s on a logarithmic scale; where it ends no cycle, there is no line.
+    """Return each load's write rate, in bytes/s on a logarithmic scale; no line where it ends no cycle.
 
-    disks: to which each load writes; where that is the same for all, it is said once.
+    disks: the disk of each load; if all have the same, the pane names it once.
     """
     first, *others = dict.fromkeys(disks[name] for name in rates.per_s)
     words = "{name}: writes {value:.3~s}B/s, from {time:.3f} s"
@@ -43,24 +43,24 @@ def load_rates_pane(rates: Rates, loads: Mapping[str, str], disks: Mapping[str, 
         )
         for rank, (name, per_s) in enumerate(rates.per_s.items())
     )
-    where = ", and to which disk" if others else f" to {first}"
-    what = f"what each load writes{where}, in spans of {format_time(rates.bin_ns)}"
+    where = " and its disk" if others else f" to {first}"
+    what = f"write rate of each load{where}, in spans of {format_time(rates.bin_ns)}"
     return Pane("writers", what, rate_axis(lines), lines, 0.9)
 
 
 def dirtied_pane(rates: Rates, loads: Mapping[str, str]) -> Pane:
-    """Return how many folios a second each task makes dirty, whoever writes them. loads: colours, by labels."""
+    """Return the folios per second that each task dirties, whichever task writes them. loads: colours by label."""
     free = iter(unused(loads.values()))
-    words = "{name}: makes {value:,.0f} folios dirty per second, from {time:.3f} s"
+    words = "{name}: dirties {value:,.0f} folios per second, from {time:.3f} s"
     lines = tuple(
         Levels(name, rates.edges_ns, shown(per_s), loads.get(name) or next(free, OTHERS), words, width_of(rank))
         for rank, (name, per_s) in enumerate(rates.per_s.items())
     )
-    what = f"folios made dirty per second, by task, in spans of {format_time(rates.bin_ns)}"
+    what = f"folios dirtied per second, by task, in spans of {format_time(rates.bin_ns)}"
     return Pane("dirtied", what, count_axis("folios/s", lines), lines, 0.9)
 
 
 def _largest(rates: Rates) -> Rates:
-    """Return the rates of those with most, in the order in which they were."""
+    """Return the largest rates, in their old order."""
     totals = sorted(rates.per_s, key=lambda name: -float(rates.per_s[name].sum()))[:_MOST]
     return Rates(rates.edges_ns, {name: per_s for name, per_s in rates.per_s.items() if name in totals})

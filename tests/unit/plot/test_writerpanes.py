@@ -39,7 +39,7 @@ def test_each_load_is_named_with_its_disk_and_has_its_colour(run):
 def test_a_disk_that_all_write_to_is_named_once(run):
     pane = panes(on(run))[0]["writers"]
     assert pane.explained == ["w1", "mw1", "l1"]
-    assert pane.what.startswith("what each load writes to slow, in spans")
+    assert pane.what.startswith("write rate of each load to slow, in spans")
 
 
 @pytest.mark.parametrize("disk", ["", "slow"])
