@@ -13,6 +13,7 @@ from math import log2
 from wblab.advise.figures import Figures
 from wblab.advise.plan import Candidate
 from wblab.advise.remedies import NOW
+from wblab.report.quantities import column, percent, quantity, span
 from wblab.twin.match import UNNOTICED
 
 UNNOTICED_S = UNNOTICED["longest_pause_s"]
@@ -38,16 +39,14 @@ def choose(
     What was seen live counts more than what the twin predicts.
     """
     pause_s = now.mean("longest_pause_s")
-    best = helping(now, others, live_s)
+    best, expected = helping(now, others, live_s), quantity(pause_s, "s")
     if live_s is not None and live_s < UNNOTICED_S:
-        said = f"the longest pause in the live run was {live_s:.2f} s"
-        return Choice(
-            None, f"{said}, and nobody notices one below {UNNOTICED_S:g} s; the twin predicts {pause_s:.2f} s"
-        )
+        said = f"the longest pause in the live run was {quantity(live_s, 's')}"
+        return Choice(None, f"{said}, and nobody notices one below {UNNOTICED_S:g} s; the twin predicts {expected}")
     if pause_s < UNNOTICED_S:
         return Choice(
             None,
-            f"the expected longest pause is {pause_s:.2f} s already, and nobody notices one below {UNNOTICED_S:g} s",
+            f"the expected longest pause is {expected} already, and nobody notices one below {UNNOTICED_S:g} s",
         )
     if not best:
         few = min((len(row.outcomes) for row in (now, *others)), default=0)
@@ -59,10 +58,8 @@ def choose(
         return Choice(None, f"what helps costs more than it gains: {_said(shortest)}")
     near = [row for row in best if _price(row) <= most + _SAME]
     chosen = min(near, key=lambda row: (_effort(candidates[row.name]), _price(row)))
-    reason = (
-        f"it shortens the expected longest pause from {pause_s:.2f} s to {chosen.mean('longest_pause_s'):.2f} "
-        f"s{_by(chosen)}, {_cost(chosen, 'and')}"
-    )
+    before, after = column([pause_s, chosen.mean("longest_pause_s")], "s")
+    reason = f"it shortens the expected longest pause from {before} to {after}{_by(chosen)}, {_cost(chosen, 'and')}"
     more = "No other remedy makes it shorter" if shortest is chosen else _said(shortest)
     return Choice(chosen.name, f"{reason}. {more}")
 
@@ -86,14 +83,14 @@ def _price(row: Figures) -> float:
 
 
 def _said(row: Figures) -> str:
-    return f"{row.name} would give {row.mean('longest_pause_s'):.2f} s, {_cost(row, 'but')}"
+    return f"{row.name} would give {quantity(row.mean('longest_pause_s'), 's')}, {_cost(row, 'but')}"
 
 
 def _cost(row: Figures, joint: str) -> str:
     """Describe what a remedy costs the offender. joint: the conjunction before a cost."""
     if row.cost < _NOTHING:
         return "at no cost for the heavy writer"
-    return f"{joint} makes the heavy writer {100 * row.cost:.0f} % slower"
+    return f"{joint} makes the heavy writer {percent(row.cost)} slower"
 
 
 def _by(row: Figures) -> str:
@@ -101,7 +98,7 @@ def _by(row: Figures) -> str:
     found = row.longest_pause_s
     if found is None or found.low is None or found.high is None:
         return ""
-    return f" (by {-found.high:.2f} to {-found.low:.2f} s)"
+    return f" (by {span(-found.high, -found.low, 's')})"
 
 
 def _helps(row: Figures, now_s: float) -> bool:

@@ -11,11 +11,11 @@ from wblab.commands.common import add_exp, add_json, results
 from wblab.core.errors import InputError, WblabError
 from wblab.lab.printable import printable
 from wblab.lab.tables import Table
+from wblab.report.quantities import column, quantity
 
 if TYPE_CHECKING:
     from wblab.data.results import Entry
 
-_MB = 1e6
 _UNITS_S = {"h": 3600, "d": 86400, "w": 7 * 86400}
 
 
@@ -61,10 +61,13 @@ def _clean(arguments: argparse.Namespace) -> None:
     if not chosen:
         print("nothing to remove")
         return
-    Table([(str(path), f"{size / _MB:.1f} MB") for path, size in chosen], right=frozenset({1})).show()
-    total = sum(size for _, size in chosen) / _MB
+    sizes = [size for _, size in chosen]
+    texts = column(sizes, "bytes")
+    rows = [(str(path), text) for (path, _), text in zip(chosen, texts, strict=True)]
+    Table(rows, right=frozenset({1})).show()
+    total = quantity(sum(sizes), "bytes")
     done = "removed" if arguments.yes else "would be removed: add --yes to remove them"
-    print(f"{len(chosen)} {'entry' if len(chosen) == 1 else 'entries'}, {total:.1f} MB: {done}")
+    print(f"{len(chosen)} {'entry' if len(chosen) == 1 else 'entries'}, {total}: {done}")
 
 
 def _chosen(arguments: argparse.Namespace) -> "list[Entry]":

@@ -18,9 +18,9 @@ from wblab.commands.common import (
     traced,
 )
 from wblab.core.loads import KINDS, Load
-from wblab.core.units import NS_PER_S
 from wblab.lab.printable import printable
 from wblab.lab.tables import Table
+from wblab.report.quantities import column, duration, percent, quantity, size
 
 if TYPE_CHECKING:
     from wblab.data.pauses import LoadPauses, PauseReport
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from wblab.data.writers import Writer
 
 _SHOWN = 6  # pauses of a load, and writers to a disk, that are listed
-_KIB, _MIB = 1 << 10, 1 << 20
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -64,16 +63,16 @@ def _pauses(arguments: argparse.Namespace) -> None:
         for text in top_writers(report):
             print(printable(text))
         for name, unplug_s in report.unplug_s.items():
-            print(f"{name}: the disk went on writing its data for {unplug_s:.1f} s after {name} had finished")
+            print(f"{name}: the disk went on writing its data for {quantity(unplug_s, 's')} after {name} had finished")
         for load in report.loads:
             if error := report.errors.get(load.name):
-                print(f"{load.name}: ended after {load.duration_s:.1f} s with an error: {error}")
+                print(f"{load.name}: ended after {quantity(load.duration_s, 's')} with an error: {error}")
     if report.reason:
         print(f"wblab: this run did not succeed: {report.reason}", file=sys.stderr)
     if report.control_stall_s:
         print(
-            f"wblab: this run is noisy: the control load stalled for {report.control_stall_s:.2f} s, so the host "
-            "disturbed it: repeat it on a quieter machine or with the virtual clock",
+            f"wblab: this run is noisy: the control load stalled for {quantity(report.control_stall_s, 's')}, so the "
+            "host disturbed it: repeat it on a quieter machine or with the virtual clock",
             file=sys.stderr,
         )
 
@@ -88,11 +87,11 @@ def _causes(run: "Run", bound_ns: int) -> dict[str, dict[str, int]]:
 def causes_table(causes: dict[str, dict[str, int]]) -> Table:
     """Return the paused time of loads by cause as a table."""
     rows = [
-        (load, what, f"{time_ns / NS_PER_S:.3f}", f"{time_ns / sum(parts.values()):.1%}")
+        (load, what, duration(time_ns), percent(time_ns / sum(parts.values())))
         for load, parts in causes.items()
         for what, time_ns in parts.items()
     ]
-    return Table(rows, ("load", "cause", "paused s", "share"), frozenset((2, 3)))
+    return Table(rows, ("load", "cause", "paused", "share"), frozenset((2, 3)))
 
 
 def headline(report: "PauseReport") -> str:
@@ -100,8 +99,10 @@ def headline(report: "PauseReport") -> str:
     loads = [load for load in report.loads if KINDS.get(load.kind, Load).role == "innocent"]
     stalled = sorted((load for load in loads if load.pauses), key=lambda load: -load.longest_pause_s)
     spared = [load.name for load in loads if not load.pauses]
-    said = [f"{load.name} was stalled {_times(len(load.pauses))} {load.longest_pause_s:.1f} s" for load in stalled]
-    said += [f"{' and '.join(spared)} had no pause over {report.bound_s:g} s"] if spared else []
+    said = [
+        f"{load.name} was stalled {_times(len(load.pauses))} {quantity(load.longest_pause_s, 's')}" for load in stalled
+    ]
+    said += [f"{' and '.join(spared)} had no pause over {quantity(report.bound_s, 's')}"] if spared else []
     return f"{'; '.join(said)}." if said else "The run has no innocent load."
 
 
@@ -113,26 +114,28 @@ def table(report: "PauseReport") -> Table:
     """Return the report as a table."""
     has_disks = any(load.disk for load in report.loads)
     first = ("load", "kind", "disk") if has_disks else ("load", "kind")
-    heads = (*first, "cycles", "duration s", "longest pause", "wait time", "paused s", "paused")
+    heads = (*first, "cycles", "duration", "longest pause", "wait time", "total paused", "paused")
+    loads = report.loads
+    durations = column([load.duration_s for load in loads], "s")
+    longest = column([load.longest_pause_s for load in loads], "s")
+    waits = column([load.wait_time_s for load in loads], "s")
+    totals = column([load.paused_s for load in loads], "s")
     rows = [
         (
             load.name,
             load.kind,
             *((load.disk or "-",) if has_disks else ()),
             f"{load.cycles}",
-            f"{load.duration_s:.1f}",
-            f"{load.longest_pause_s:.3f} s",
-            f"{load.wait_time_s:.3f} s",
-            f"{load.paused_s:.2f}",
-            f"{load.paused_fraction:.1%}",
+            *times,
+            percent(load.paused_fraction),
             _listed(load),
         )
-        for load in report.loads
+        for load, *times in zip(loads, durations, longest, waits, totals, strict=True)
     ]
     right = frozenset(range(len(first), len(heads)))
     # A narrow terminal drops the least important columns first: the list, the kind, the cycles, the duration.
-    spare = (len(heads), 1, heads.index("cycles"), heads.index("duration s"))
-    return Table(rows, (*heads, f"pauses over {report.bound_s:g} s, at"), right, spare)
+    spare = (len(heads), 1, heads.index("cycles"), heads.index("duration"))
+    return Table(rows, (*heads, f"pauses over {quantity(report.bound_s, 's')}, at"), right, spare)
 
 
 def top_writers(report: "PauseReport") -> Iterator[str]:
@@ -141,7 +144,7 @@ def top_writers(report: "PauseReport") -> Iterator[str]:
         to = f" to {disk}" if disk else ""
         mine = [writer for writer in report.writers if writer.disk == disk]
         if disk and (known := [writer for writer in mine if writer.written_bytes is not None]):
-            yield f"wrote most{to}: {_few(known, [_size(writer.written_bytes or 0) for writer in known])}"
+            yield f"wrote most{to}: {_few(known, [size(writer.written_bytes or 0) for writer in known])}"
         if dirtying := sorted(filter(_folios, mine), key=_folios, reverse=True):
             counts = [f"{_folios(writer):,} folios" for writer in dirtying]
             yield f"dirtied most{' on ' + disk if disk else ''}: {_few(dirtying, counts)}"
@@ -157,13 +160,9 @@ def _few(writers: "Sequence[Writer]", amounts: Sequence[str]) -> str:
     return ", ".join(shown) + (f" and {more} more" if more > 0 else "")
 
 
-def _size(size: int) -> str:
-    return f"{size / _MIB:.1f} MiB" if size >= _MIB else f"{size / _KIB:.1f} KiB"
-
-
 def _listed(load: "LoadPauses") -> str:
     if not load.pauses:
         return "-"
-    shown = ", ".join(f"{pause.start_s:.1f} s ({pause.duration_s:.1f})" for pause in load.pauses[:_SHOWN])
+    shown = ", ".join(f"{pause.start_s:.1f} s ({quantity(pause.duration_s, 's')})" for pause in load.pauses[:_SHOWN])
     more = len(load.pauses) - _SHOWN
     return shown + (f" and {more} more" if more > 0 else "")

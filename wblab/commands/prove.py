@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wblab.lab.printable import printable
+from wblab.report.quantities import duration, moment
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,8 +71,9 @@ def prove(  # noqa: PLR0913 - as it is called once
     remedy = read_remedy(settings) if settings else None
     say(
         [
-            f"pause {pause.number}: {pause.load} was stalled for {_s(pause.pause_ns)} from {_s(pause.start_ns)} on",
-            f"gone: the same pause lasts at most {_s(trial.bound_ns)}; unchanged: it differs by at most 5 %",
+            f"pause {pause.number}: {pause.load} was stalled for {duration(pause.pause_ns)} from "
+            f"{moment(pause.start_ns)} on",
+            f"gone: the same pause lasts at most {duration(trial.bound_ns)}; unchanged: it differs by at most 5 %",
         ]
     )
     wanted = list(named) or (suspects(run, pause) if remedy is None else [])
@@ -79,8 +81,8 @@ def prove(  # noqa: PLR0913 - as it is called once
     for suspect in wanted:
         found = _tried(trial, Stop(suspect), begin_ns(run, suspect), say)
         moments = _moments(trial, recorded, event, suspect, found)
-        for moment in moments:
-            say([f"  {moment['text']}", *(f"      {each}" for each in moment["events"])])
+        for item in moments:
+            say([f"  {item['text']}", *(f"      {each}" for each in item["events"])])
         stopped.append(asdict(found) | {"happened": moments})
     if (several := _alone_in_vain(stopped)) and not named:
         together = Stops(tuple(several))
@@ -124,10 +126,10 @@ def _tried(trial: "Trial", change: "Stop | Stops | Remedy", first_ns: int, say: 
     words, probe = _STOPPED if is_stop else _SET, partial(trial.outcome, change)
     first = probe(first_ns)
     is_spared = is_gone if is_stop else helps(first, trial.pause.pause_ns)
-    say([f"{words.what.format(change.name)}: {first.verdict}, {_s(first.pause_ns)}{_beside(trial, first)}"])
+    say([f"{words.what.format(change.name)}: {first.verdict}, {duration(first.pause_ns)}{_beside(trial, first)}"])
     if not is_stop and first.verdict == "shorter":
         half_ns = (first.pause_ns + trial.pause.pause_ns) // 2
-        say([f"  'helps' means: a pause of at most {_s(half_ns)}, half of the reduction from the start"])
+        say([f"  'helps' means: a pause of at most {duration(half_ns)}, half of the reduction from the start"])
     last_ns = max(trial.pause.start_ns, first.at_ns + 1)
     found = point_of_no_return(probe, first, last_ns, _TOLERANCE_NS, is_spared)
     say(_lines(trial.pause, found, words) if is_spared(first) else [])
@@ -160,7 +162,7 @@ def _beside(trial: "Trial", outcome: "Outcome") -> str:
     """Return a note on another pause that now touches the same time; empty if that is short."""
     if outcome.beside_ns <= trial.bound_ns:
         return ""
-    return f" (and another pause next to it, {_s(outcome.beside_ns)})"
+    return f" (and another pause next to it, {duration(outcome.beside_ns)})"
 
 
 def _lines(pause: "Explanation", found: "Return", words: _Words) -> list[str]:
@@ -168,19 +170,16 @@ def _lines(pause: "Explanation", found: "Return", words: _Words) -> list[str]:
     if found.saved:
         act, helps = words.act.format(found.saved.changed), words.helps.format(pause.load)
         if found.lost:
-            before = _s(pause.start_ns - found.saved.at_ns)
+            before = duration(pause.start_ns - found.saved.at_ns)
             lines = [
-                f"  latest effective intervention: {act} at {_s(found.saved.at_ns)}, {before} before the pause, "
-                f"{helps}; at {_s(found.lost.at_ns)} it no longer does (the point of no return)"
+                f"  latest effective intervention: {act} at {moment(found.saved.at_ns)}, {before} before the pause, "
+                f"{helps}; at {moment(found.lost.at_ns)} it no longer does (the point of no return)"
             ]
         else:
             lines = [f"  {act} still {helps} when the pause begins"]
     if found.odd:
-        times = ", ".join(_s(item.at_ns) for item in found.odd)
+        times = ", ".join(moment(item.at_ns) for item in found.odd)
         lines.append(f"  no single point: at {times} the outcome is the opposite")
     lines.append(f"  {words.came + ' at':10}   pause")
-    return [*lines, *(f"  {_s(item.at_ns):>10}   {_s(item.pause_ns)}  {item.verdict}" for item in found.curve)]
-
-
-def _s(time_ns: int) -> str:
-    return f"{time_ns / 1e9:.3f} s"
+    curve = ((moment(item.at_ns), duration(item.pause_ns), item.verdict) for item in found.curve)
+    return [*lines, *(f"  {at:>10}   {pause:>7}  {verdict}" for at, pause, verdict in curve)]

@@ -6,15 +6,14 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from wblab.commands.common import add_exp, add_json, results, whole
-from wblab.core.units import NS_PER_S
 from wblab.lab.printable import printable
 from wblab.lab.tables import Table
+from wblab.report.quantities import column, duration, size
 
 if TYPE_CHECKING:
     from wblab.data.results import Entry
 
 _SHOWN = 20
-_MB = 1e6
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,23 +45,24 @@ def _runs(arguments: argparse.Namespace) -> None:
         return
     table(shown).show()
     more = f"; these are the last {len(shown)}, --all lists all" if len(shown) < len(found) else ""
-    print(f"{len(found)} runs and studies, {sum(entry.size for entry in found) / _MB:.0f} MB{more}")
+    print(f"{len(found)} runs and studies, {size(sum(entry.size for entry in found))}{more}")
     print("    wblab why RUN    # why its loads were stalled")
     print("    wblab clean --help    # remove what you no longer need")
 
 
 def table(found: "list[Entry]") -> Table:
     """Return runs and studies as a table."""
+    sizes = column([entry.size for entry in found], "bytes")
     rows = [
         (
             entry.path.name,
-            "-" if entry.longest_ns is None else f"{entry.longest_ns / NS_PER_S:.2f} s",
-            f"{entry.size / _MB:.1f}",
+            "-" if entry.longest_ns is None else duration(entry.longest_ns),
+            text,
             _what(entry),
         )
-        for entry in found
+        for entry, text in zip(found, sizes, strict=True)
     ]
-    return Table(rows, ("name", "longest pause", "MB", "what"), frozenset({1, 2}), spare=(2,))
+    return Table(rows, ("name", "longest pause", "size", "what"), frozenset({1, 2}), spare=(2,))
 
 
 def _what(entry: "Entry") -> str:

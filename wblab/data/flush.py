@@ -93,21 +93,6 @@ def fit_flush(table: pd.DataFrame, resampling: Resampling = DEFAULT) -> list[Fit
     return [_fit(str(disk), part, resampling) for disk, part in longest.groupby("disk", sort=False)]
 
 
-def fits_frame(fits: Iterable[Fit]) -> pd.DataFrame:
-    """Return fits as a table for a notebook, a row for each disk."""
-    rows = [
-        {
-            "disk": fit.disk,
-            "slope": _words(fit.slope),
-            "exponent of background": _words(fit.background),
-            "exponent of throughput": _words(fit.throughput),
-            "as the law says": {None: "-", True: "yes", False: "no"}[fit.is_linear],
-        }
-        for fit in fits
-    ]
-    return pd.DataFrame(rows).set_index("disk")
-
-
 def _fit(disk: str, part: pd.DataFrame, resampling: Resampling) -> Fit:
     cells = list(part.groupby(CELL[1:], sort=False))
     logs = [np.log(np.maximum(runs["pause_s"].to_numpy(np.float64), _LEAST_S)) for _, runs in cells]
@@ -133,14 +118,6 @@ def _exp(found: Interval) -> Interval:
     """Return the interval of a number from that of its logarithm."""
     ends = [None if value is None else float(np.exp(value)) for value in (found.low, found.high)]
     return Interval(float(np.exp(found.estimate)), ends[0], ends[1], found.runs)
-
-
-def _words(found: Interval | None) -> str:
-    if found is None:
-        return "-"
-    if found.low is None or found.high is None:
-        return f"{found.estimate:.2f}"
-    return f"{found.estimate:.2f} ({found.low:.2f} to {found.high:.2f})"
 
 
 def ahead_bytes(table: pd.DataFrame) -> NDArray[np.float64]:

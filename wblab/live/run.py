@@ -30,6 +30,7 @@ from wblab.live.watch import Pending, Watch
 from wblab.machine.directory import open_directory, own_directory, path_of
 from wblab.machine.place import Place, place_of
 from wblab.machine.undo import Undo
+from wblab.report.quantities import duration
 
 _POLL_S = 0.1
 _LEAD_NS = 500 * NS_PER_MS  # from the start of the trace to that of the loads
@@ -206,7 +207,7 @@ def _progress(run: _Run, watch: Watch, start_ns: int, done_ns: int | None, now_n
         phase = f"starts in {until_s:.0f} s" if until_s > 0 else "runs" if done_ns is None else "has ended"
         words.append(f"{request.command_name} {phase}")
     if watch.longest:
-        words.append(f"longest pause {watch.longest.duration_ns / NS_PER_S:.2f} s ({watch.longest.load})")
+        words.append(f"longest pause {duration(watch.longest.duration_ns)} ({watch.longest.load})")
     if run.traces.saved:
         words.append(f"{run.traces.saved} saved")
     share = min(1.0, max(0, passed_ns) / request.limit) if request.limit else None

@@ -15,6 +15,7 @@ from wblab.plot.colours import CONTROL, PAUSE, load_colours
 from wblab.plot.marks import Blocks, Label, Line, Mark, Side
 from wblab.plot.pane import Axis, Pane
 from wblab.plot.style import MARK
+from wblab.report.quantities import duration, quantity
 
 CONTROL_RANGE = (0.95, 1.25)  # of the idle time: the range of a control load's cycles, unless the host stalls
 INNOCENT, OFFENDING = "innocent", "offender"  # groups of the legend
@@ -64,7 +65,7 @@ def control_pane(item: LoadCycles, window: Window | None = None) -> Pane:
     if durations_ms.max(initial=0) > high:
         longest = first + int(item.pauses_ns[first:last].argmax())
         side: Side = "left" if 2 * longest > len(item.pauses_ns) else "right"  # the side with room
-        text = f"stalled for {item.pauses_ns[longest] / NS_PER_S:.2f} s"
+        text = f"stalled for {duration(item.pauses_ns[longest])}"
         marks.append(Label(int(item.starts_ns[longest]), 1.1 * idle_ms, text, PAUSE, side))
     return Pane(item.name, describe(item), Axis("cycle (ms)", low, high, count=3), tuple(marks), 0.6)
 
@@ -81,7 +82,7 @@ def load_pane(item: LoadCycles, blocks: Blocks, top_s: float) -> Pane:
     if blocks.paused.any():
         longest = int(blocks.pauses_s.argmax())
         middle_ns = (int(blocks.edges_ns[longest]) + int(blocks.edges_ns[longest + 1])) // 2
-        text = f"{blocks.pauses_s[longest]:.1f} s"
+        text = quantity(blocks.pauses_s[longest], "s")
         colour = MARK if blocks.explained[longest] else PAUSE  # PAUSE is also the colour of a cause
         marks.append(Label(middle_ns, float(blocks.heights_s[longest]), text, colour))
     return Pane(item.name, describe(item), Axis("cycle (s)", 0, top_s, count=4), tuple(marks), 0.85)

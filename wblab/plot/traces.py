@@ -17,6 +17,7 @@ from wblab.plot.marks import PAUSED, Blocks, Label, Levels, Line, Mark, Points, 
 from wblab.plot.pane import Pane
 from wblab.plot.reduction import visible
 from wblab.plot.style import MARK
+from wblab.report.quantities import quantity
 
 # More than a screen has pixels, so that a zoomed span keeps its detail; few enough for a file of some MB.
 BLOCK_COLUMNS = 20_000
@@ -144,7 +145,7 @@ def _(mark: Blocks, seconds: Seconds, columns: int) -> list[Any]:
         traces.append(_boxes(edges_s, low, high, part.colour, part.group, **hatch))
         low = high
     words = np.where(blocks.counts > 1, "longest ", "").astype(object)
-    words[paused] = [f"paused for {pause_s:.2f} s in a " for pause_s in blocks.pauses_s[paused]]
+    words[paused] = [f"paused for {quantity(pause_s, 's')} in a " for pause_s in blocks.pauses_s[paused]]
     template = f"{_name(mark.name)}: %{{text}}cycle of %{{y:.3~s}}s, from %{{customdata:.3f}} s"
     look = {"mode": "lines", "line": {"width": 0, "color": mark.colour}, "text": np.repeat(words, 2)}
     if blocks.told is not None:

@@ -11,8 +11,10 @@ from wblab.data.run import Run
 from wblab.lab.printable import printable
 from wblab.plot.causecolours import cause_colours
 from wblab.plot.timeline import title
+from wblab.report import quantities
+from wblab.report.quantities import duration
 from wblab.report.render import render
-from wblab.report.whytext import heading, of_cause, of_rest, seconds, told
+from wblab.report.whytext import heading, of_cause, of_rest, told
 from wblab.why.account import ASLEEP, RUNNABLE, RUNNING, UNTOLD, Chain
 from wblab.why.ends import end_of
 from wblab.why.explain import Cause, Explanation
@@ -67,7 +69,7 @@ def why_page(run: Run, found: Sequence[Told], bound: str) -> str:
         title=f"{run.name.lstrip('_')}: why was it stalled?",
         subtitle=printable(title(run)),
         bound=bound,
-        paused=seconds(sum(sums.values())),
+        paused=duration(sum(sums.values())),
         parts=_parts(sums),
         pauses=[_pause(run, item.recorded, item.explanation, is_open=item is longest) for item in found],
     )
@@ -85,7 +87,7 @@ def _pause(run: Run, recorded: Recorded, item: Explanation, *, is_open: bool) ->
         "number": item.number,
         "heading": printable(heading(item)),
         "is_open": is_open,
-        "time": seconds(item.pause_ns),
+        "time": duration(item.pause_ns),
         "parts": _parts(item.parts),
         "causes": [_cause(run, recorded, item, cause) for cause in told(item)],
         "chains": [_chain(item, chain) for chain in item.chains if chain.time_ns > _LITTLE * item.pause_ns],
@@ -98,7 +100,7 @@ def _pause(run: Run, recorded: Recorded, item: Explanation, *, is_open: bool) ->
 def _parts(parts: dict[str, int]) -> list[_Part]:
     total, colours = sum(parts.values()), cause_colours(parts)
     return [
-        _Part(what, _WORDS.get(what, what), seconds(time_ns), 100 * time_ns / total, colours[what])
+        _Part(what, _WORDS.get(what, what), duration(time_ns), 100 * time_ns / total, colours[what])
         for what, time_ns in parts.items()
     ]
 
@@ -128,7 +130,7 @@ def _owners(sizes: dict[str, Any]) -> list[dict[str, Any]]:
     return [
         {
             "name": printable(name if name.startswith(READ) else f"from {name}"),
-            "size": f"{size / 1e6:.1f} MB",
+            "size": quantities.size(size),
             "share": 100 * size / total,
         }
         for name, size in shown.items()
@@ -138,13 +140,13 @@ def _owners(sizes: dict[str, Any]) -> list[dict[str, Any]]:
 def _chain(item: Explanation, chain: Chain) -> dict[str, Any]:
     links = [{"name": printable(name), "what": _WORDS.get(what, what)} for name, what in chain.links]
     share = 100 * chain.time_ns / item.pause_ns
-    return {"time": seconds(chain.time_ns), "share": share, "links": links, "end": end_of(chain)}
+    return {"time": duration(chain.time_ns), "share": share, "links": links, "end": end_of(chain)}
 
 
 def _short_chains(item: Explanation) -> str:
     """Return the number and the sum of the chains that are too short to be listed."""
     short = [chain.time_ns for chain in item.chains if chain.time_ns <= _LITTLE * item.pause_ns]
-    return f"{len(short)} shorter: {seconds(sum(short))} in all" if short else ""
+    return f"{len(short)} shorter: {duration(sum(short))} in all" if short else ""
 
 
 def _event(run: Run, event: ToldEvent) -> dict[str, str]:

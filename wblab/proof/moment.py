@@ -11,9 +11,9 @@ from functools import cached_property
 import numpy as np
 import tracecmd
 
-from wblab.core.units import NS_PER_S
 from wblab.data.run import Run
 from wblab.data.throttling import freerun
+from wblab.report.quantities import duration, size
 from wblab.why.explain import Explanation
 from wblab.why.recorded import Recorded
 from wblab.why.requests import SUBMITTER, Numbers
@@ -101,9 +101,9 @@ def _dirtied(window: Window) -> Happened | None:
     if not len(own):
         return None
     dirty = int(((dirtied.rank < window.last) & (dirtied.clean_rank >= window.last)).sum())
-    text = f"{window.name} dirtied {_mb(len(own) * _PAGE)}; {_mb(dirty * _PAGE)} were dirty or being written then"
+    text = f"{window.name} dirtied {size(len(own) * _PAGE)}; {size(dirty * _PAGE)} were dirty or being written then"
     if states and len(states.rank):
-        background, held = (_mb(int(bound[-1]) * _PAGE) for bound in (states.background, states.held))
+        background, held = (size(int(bound[-1]) * _PAGE) for bound in (states.background, states.held))
         text += f", where the flusher begins to write at {background}, and writers are held back at {held}"
     return Happened(f"{text}.", (int(dirtied.rank[own[0]]), int(dirtied.rank[own[-1]])))
 
@@ -118,9 +118,9 @@ def _request(window: Window) -> Happened | None:
     first = int(done.first_rank[rows[0]]) if len(rows) else -1
     if not window.first <= first < window.last:
         return None
-    took = (request.done_ns - request.handed_ns) / NS_PER_S
+    took = duration(request.done_ns - request.handed_ns)
     return Happened(
-        f"The request with which the pause ended was handed to the disk, which was done with it after {took:.3f} s.",
+        f"The request with which the pause ended was sent to the disk, which completed it after {took}.",
         (first, int(done.rank[rows[0]])),
     )
 
@@ -135,8 +135,8 @@ def _handed(window: Window) -> Happened | None:
         return None
     before = int(moved.size[(moved.rank < window.first) & (moved.done_rank >= window.first)].sum())
     ranks = moved.rank[own]
-    handed = _mb(int(moved.size[own].sum()))
-    text = f"{handed} of {window.name} were handed to the disk, which had {_mb(before)} to do already."
+    handed = size(int(moved.size[own].sum()))
+    text = f"{handed} of {window.name} were handed to the disk, which had {size(before)} to do already."
     return Happened(text, (int(ranks.min()), int(ranks.max())))
 
 
@@ -149,7 +149,7 @@ def _over(window: Window) -> Happened | None:
         over = states.dirty > bound
         if not over[0] and over.any():
             at = int(np.argmax(over))
-            dirty, passed = (_mb(int(pages[at]) * _PAGE) for pages in (states.dirty, bound))
+            dirty, passed = (size(int(pages[at]) * _PAGE) for pages in (states.dirty, bound))
             text = f"{dirty} were dirty or being written: more than {passed}, from where on {does}."
             return Happened(text, (int(states.rank[at]),))
     return None
@@ -169,7 +169,3 @@ def _commit(window: Window) -> Happened | None:
 
 
 _TOLD: tuple[Callable[[Window], Happened | None], ...] = (_dirtied, _request, _over, _handed, _commit)
-
-
-def _mb(size: int) -> str:
-    return f"{size / 1e6:.2f} MB"

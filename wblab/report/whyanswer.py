@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from wblab.core.units import NS_PER_S, Bytes, format_bytes
+from wblab.core.units import Bytes
+from wblab.report.quantities import duration, percent, size
 from wblab.why.account import ASLEEP, CUT_OFF, REQUEST, RUNNABLE, RUNNING, STOPPED, UNTOLD, Chain
 from wblab.why.blame import is_polling
 from wblab.why.explain import NO_ONE, Cause, Explanation
@@ -14,7 +15,6 @@ _THROTTLED = "throttled"
 _ASKED = "flusher"  # the kind of wait of a task that asked the flusher to write, as sync and syncfs do
 _HALF = 0.5
 _NEARLY_ALL = 0.9  # of a pause: a cause of less than this is printed with its time
-_SMALL = 100_000  # bytes: smaller sizes are not printed in MB
 _MOST_LOADS = 3
 # How a queue of 4 requests changed the longest pause, by the kind of wait that the disk's queue caused.
 _MEASURED = {"journal writes block": "15.6 s became 1.3 s", "commit": "7.5 s became 0.35 s"}
@@ -85,7 +85,7 @@ def sentence(group: Group) -> str:
     where = f" in {_listed([f'{call}()' for call in calls])}" if calls else ""
     were = "was" if len(loads) == 1 else "were"
     because = f"{_because(group)}{_of_it(group.longest)}"
-    return f"{_listed(loads)} {were} stalled {times}{where}, {upto} {_s(group.longest.pause_ns)}: {because}."
+    return f"{_listed(loads)} {were} stalled {times}{where}, {upto} {duration(group.longest.pause_ns)}: {because}."
 
 
 def _of_it(item: Explanation) -> str:
@@ -100,7 +100,7 @@ def _of_it(item: Explanation) -> str:
         if chain.end == main.end and _first(each) == _first(request) and (request or _kind(chain) == _kind(main))
     )
     this = "this explains" if main.longest_ns > _NEARLY_ALL * alike_ns else "this and similar waits explain"
-    part, whole = _s(alike_ns), _s(item.pause_ns)
+    part, whole = duration(alike_ns), duration(item.pause_ns)
     return f"; {this} {part} of the {whole}" if part != whole else ""
 
 
@@ -157,17 +157,17 @@ def _behind(chain: Chain, request: Request | None, one: bool) -> str:
     whose = _requester(chain.links[-1][0]) if len(chain.links) > 1 else ""
     waited = f"{request.what}{whose and f' from {whose}'} that {'it' if one else 'they'} waited for"
     if request.still_ns > _HALF * took_ns:
-        return f"{request.disk} completed nothing for {_s(request.still_ns)}, although it had requests"
+        return f"{request.disk} completed nothing for {duration(request.still_ns)}, although it had requests"
     first, total = next(iter(request.ahead), ""), sum(request.ahead.values())
     if request.is_limited:
-        behind = f", behind {_mb(request.ahead[first])} from {first}" if total > 2 * request.size else ""
-        return f"{waited} was delayed for {_s(request.held_ns)} {request.held_by}{behind}"
+        behind = f", behind {size(request.ahead[first])} from {first}" if total > 2 * request.size else ""
+        return f"{waited} was delayed for {duration(request.held_ns)} {request.held_by}{behind}"
     if first.startswith(READ):
         did = f"{first.removeprefix(READ)} had asked {request.below} to read"
     else:
         did = f"{first or 'another task'} had filled the queue of {request.below} with"
     share = request.ahead.get(first, 0) / total if total else 1
-    return f"{did} {_mb(round(share * total))}, and {waited} was queued behind it"
+    return f"{did} {size(round(share * total))}, and {waited} was queued behind it"
 
 
 def _requester(name: str) -> str:
@@ -181,16 +181,16 @@ def _at_the_limit(item: Explanation) -> str:
     if cause is None or not cause.dirty:
         return "the kernel slows every writer when dirty memory is near the limit"
     first, total = next(iter(cause.dirty)), sum(cause.dirty.values())
-    share = f"{cause.dirty[first] / total:.0%}"
+    share = percent(cause.dirty[first] / total)
     text = (
-        f"{_mb(total)} were waiting to be written, {share} of it from {first}, "
+        f"{size(total)} were waiting to be written, {share} of it from {first}, "
         "and the kernel slows every writer when dirty memory is near the limit"
     )
     if set(cause.places) - {cause.disk}:
         most = next(iter(cause.places))
-        text += f". {_mb(cause.places[most])} of it were for {most}"
+        text += f". {size(cause.places[most])} of it were for {most}"
         if cause.disk != most:
-            text += f", {_mb(cause.places.get(cause.disk, Bytes(0)))} for {cause.disk}, which {item.load} writes to"
+            text += f", {size(cause.places.get(cause.disk, Bytes(0)))} for {cause.disk}, which {item.load} writes to"
     return text
 
 
@@ -238,11 +238,3 @@ def by_itself(group: Group) -> str:
 def _listed(words: Sequence[str]) -> str:
     shown = list(words[:_MOST_LOADS]) + ([f"{len(words) - _MOST_LOADS} more"] if len(words) > _MOST_LOADS else [])
     return " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]])) if shown else ""
-
-
-def _mb(size: int) -> str:
-    return f"{size / 1e6:.1f} MB" if size >= _SMALL else format_bytes(Bytes(size))
-
-
-def _s(time_ns: int) -> str:
-    return f"{time_ns / NS_PER_S:.1f} s" if time_ns >= NS_PER_S else f"{time_ns / NS_PER_S:.2f} s"

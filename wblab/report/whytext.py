@@ -3,7 +3,8 @@
 from collections.abc import Callable, Mapping
 from itertools import zip_longest
 
-from wblab.core.units import NS_PER_S, Bytes, format_bytes
+from wblab.report.quantities import duration, moment, percent
+from wblab.report.quantities import size as size_text
 from wblab.why.account import RUNNABLE, RUNNING, UNTOLD
 from wblab.why.blame import is_polling
 from wblab.why.ends import end_of
@@ -12,7 +13,6 @@ from wblab.why.request import READ, Request
 from wblab.why.shares import of_all
 
 _MOST_SHARES = 3
-_SMALL = 100_000  # bytes: smaller sizes are not printed in MB
 _LITTLE = 0.01  # of a pause: smaller parts get no sentence
 
 
@@ -29,7 +29,7 @@ def sentences(item: Explanation, event: Callable[[int], str] | None = None) -> l
 
 def heading(item: Explanation) -> str:
     """Return the pause's load, length and time."""
-    return f"{item.load} was stalled for {seconds(item.pause_ns)} in the cycle that began at {seconds(item.start_ns)}."
+    return f"{item.load} was stalled for {duration(item.pause_ns)} in the cycle that began at {moment(item.start_ns)}."
 
 
 def told(item: Explanation) -> list[Cause]:
@@ -40,9 +40,9 @@ def told(item: Explanation) -> list[Cause]:
 def of_cause(item: Explanation, cause: Cause) -> list[str]:
     """Describe one cause of a pause: what the load waited for, what ended the wait, and the I/O ahead in the queue."""
     call = f"{cause.call}()" if cause.call else "the kernel"
-    waited = f"It waited {seconds(cause.time_ns)} in {call}"
+    waited = f"It waited {duration(cause.time_ns)} in {call}"
     if cause.waits > 1:
-        times = f"{seconds(cause.time_ns)} in all, {seconds(cause.longest_ns)} at most"
+        times = f"{duration(cause.time_ns)} in all, {duration(cause.longest_ns)} at most"
         waited = f"It waited {cause.waits} times in {call} ({times})"
     where = f" (block {cause.block}{', ' + cause.is_of if cause.is_of else ''})" if cause.block >= 0 else ""
     where = where or (f" ({cause.file})" if cause.file else "")
@@ -64,14 +64,14 @@ def of_cause(item: Explanation, cause: Cause) -> list[str]:
 
 def _request(request: Request) -> str:
     took_ns = request.done_ns - request.handed_ns
-    took = seconds(took_ns)
+    took = duration(took_ns)
     head = f"The wait ended when {request.disk} completed {request.what}, {took} after it was submitted"
     if request.ahead:
         head += f". In that time {request.below} completed {_total(request.ahead)}: {_shares(request.ahead)}"
     if request.held_ns > _LITTLE * took_ns:
-        head += f". Before it entered the queue it was delayed for {seconds(request.held_ns)} {request.held_by}"
+        head += f". Before it entered the queue it was delayed for {duration(request.held_ns)} {request.held_by}"
     if request.still_ns > _LITTLE * took_ns:
-        head += f". For {seconds(request.still_ns)} {request.disk} completed nothing, although it had requests"
+        head += f". For {duration(request.still_ns)} {request.disk} completed nothing, although it had requests"
     return f"{head}."
 
 
@@ -86,7 +86,7 @@ def _chained(item: Explanation) -> list[str]:
         if len(chain.links) > 1 and chain.time_ns > _LITTLE * item.pause_ns:
             waiter, *holders = (f"{name} ({what})" for name, what in chain.links)
             links = f"{waiter} waited for {', which waited for '.join(holders)}"
-            lines.append(f"{seconds(chain.time_ns)} of it: {links}; {end_of(chain)}.")
+            lines.append(f"{duration(chain.time_ns)} of it: {links}; {end_of(chain)}.")
             lines += [_request(request)] if request else []
     return lines
 
@@ -95,43 +95,36 @@ def of_rest(item: Explanation) -> list[str]:
     """Return the remaining sentences: time running, time ready to run, blame, and what is unknown."""
     lines = []
     whole = sum(item.ran.values())
-    had = [f"{name} {time_ns / whole:.1%}" for name, time_ns in list(item.ran.items())[:_MOST_SHARES]]
+    had = [f"{name} {percent(time_ns / whole)}" for name, time_ns in list(item.ran.items())[:_MOST_SHARES]]
     ran = f". The processor was used by: {', '.join(had)}" if had else ""
     for what, did, rest in ((RUNNING, "running", ""), (RUNNABLE, "ready to run", f" but had no processor{ran}")):
         if item.parts.get(what, 0) > _LITTLE * item.pause_ns:
-            lines.append(f"It was {did} for {seconds(item.parts[what])}{rest}.")
+            lines.append(f"It was {did} for {duration(item.parts[what])}{rest}.")
     if item.blame == "not writeback":
         lines.append("Most of it was not caused by writeback or the disk.")
     if is_polling(item.chains, item.pause_ns):
         lines.append("It slept again and again, as a program that polls does. The trace does not show what for.")
     if item.unknown_ns:
-        lines.append(f"{seconds(item.unknown_ns)} is unknown: the stacks of sleeper and waker are missing or disagree.")
+        lines.append(
+            f"{duration(item.unknown_ns)} is unknown: the stacks of sleeper and waker are missing or disagree."
+        )
     return lines
 
 
 def _shares(sizes: Mapping[str, int]) -> str:
     total, most = sum(sizes.values()), list(sizes.items())[:_MOST_SHARES]
-    shown = [f"{size / total:.1%} {name if name.startswith(READ) else f'from {name}'}" for name, size in most]
+    shown = [f"{percent(size / total)} {name if name.startswith(READ) else f'from {name}'}" for name, size in most]
     left = len(sizes) - _MOST_SHARES
     return ", ".join(shown) + (f" and {left} more" if left > 0 else "")
 
 
 def _parts(sizes: Mapping[str, int]) -> str:
     """Return the bytes of each disk."""
-    return ", ".join(f"{place} ({_megabytes(size)})" for place, size in sizes.items())
+    return ", ".join(f"{place} ({size_text(size)})" for place, size in sizes.items())
 
 
 def _total(sizes: Mapping[str, int]) -> str:
-    return _megabytes(sum(sizes.values()))
-
-
-def _megabytes(size: int) -> str:
-    return f"{size / 1e6:.1f} MB" if size >= _SMALL else format_bytes(Bytes(size))
-
-
-def seconds(time_ns: int) -> str:
-    """Return a time in seconds with three decimals."""
-    return f"{time_ns / NS_PER_S:.3f} s"
+    return size_text(sum(sizes.values()))
 
 
 def total(found: list[Explanation]) -> list[str]:
@@ -139,7 +132,7 @@ def total(found: list[Explanation]) -> list[str]:
     parts = of_all(found)
     paused_ns = sum(parts.values())
     shown = [(what, time_ns / paused_ns) for what, time_ns in parts.items() if time_ns > _LITTLE / 10 * paused_ns]
-    listed = ", ".join(f"{what} {share:.1%}" for what, share in shown)
+    listed = ", ".join(f"{what} {percent(share)}" for what, share in shown)
     explained = 1 - sum(item.untold_ns for item in found) / paused_ns
     pauses = "1 pause" if len(found) == 1 else f"{len(found)} pauses"
-    return [f"{pauses}, {seconds(paused_ns)} in all, {explained:.1%} explained: {listed}"]
+    return [f"{pauses}, {duration(paused_ns)} in all, {percent(explained)} explained: {listed}"]

@@ -6,11 +6,10 @@ from typing import Any
 
 from wblab.core.tables import to_table
 from wblab.data.run import Run
+from wblab.report.quantities import quantity, size
 from wblab.twin.machine import Machine, sustained_bps
 from wblab.twin.match import Match
 from wblab.twin.scale import Twin
-
-_MIB = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -28,12 +27,12 @@ class Result:
         machine, twin = self.machine, self.twin
         disk = twin.spec.disk[twin.spec.first_disk]
         return [
-            f"machine: {machine.memory_bytes / _MIB:.0f} MiB of memory, "
-            f"thresholds {machine.background_bytes / _MIB:.0f} and {machine.dirty_bytes / _MIB:.0f} MiB, "
-            f"disk {machine.write_bps / _MIB:.1f} MiB/s, {machine.filesystem}, "
-            f"{machine.scheduler or 'no scheduler'}; flush time {machine.flush_s:.2f} s",
-            f"twin: 1/{twin.factor:.1f} of it: {twin.spec.memory / _MIB:.0f} MiB of memory, "
-            f"disk {sustained_bps(disk) / _MIB:.2f} MiB/s, {disk.filesystem}, {disk.scheduler}",
+            f"machine: {size(machine.memory_bytes)} of memory, "
+            f"thresholds {size(machine.background_bytes)} and {size(machine.dirty_bytes)}, "
+            f"disk {quantity(machine.write_bps, 'bytes/s')}, {machine.filesystem}, "
+            f"{machine.scheduler or 'no scheduler'}; flush time {quantity(machine.flush_s, 's')}",
+            f"twin: 1/{twin.factor:.1f} of it: {size(twin.spec.memory)} of memory, "
+            f"disk {quantity(sustained_bps(disk), 'bytes/s')}, {disk.filesystem}, {disk.scheduler}",
         ]
 
     def to_json(self) -> dict[str, Any]:

@@ -8,8 +8,9 @@ import pandas as pd
 import pytest
 
 from wblab.core.errors import InputError
-from wblab.data.flush import ahead_bytes, cells_frame, fit_flush, fits_frame, flush_table, longest_of_any
+from wblab.data.flush import ahead_bytes, cells_frame, fit_flush, flush_table, longest_of_any
 from wblab.data.run import read_run
+from wblab.report.flushtext import fits_frame
 
 MIB = 1 << 20
 

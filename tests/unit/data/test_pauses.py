@@ -83,8 +83,8 @@ def test_control_load_that_stalls_is_reported(make_run):
 def test_table_names_every_load_and_its_longest_pause(make_run):
     lines = table(pause_report(read_run(make_run({"c1": [0, 50 * MS], "mw1": [0, 1350 * MS]})))).lines()
     assert len(lines) == 3
-    assert "1.250 s" in lines[2]
-    assert "0.0 s (1.2)" in lines[2]
+    assert "1.25 s" in lines[2]
+    assert "0.0 s (1.25 s)" in lines[2]
 
 
 def test_a_load_that_ended_with_an_error_is_named(make_run, capsys):
@@ -93,4 +93,4 @@ def test_a_load_that_ended_with_an_error_is_named(make_run, capsys):
     (path / "load.w1.json").write_text(json.dumps(record | {"end": "failed", "error": "Input/output error"}))
     assert pause_report(read_run(path)).errors == {"w1": "Input/output error"}
     assert main(["pauses", str(path)]) == 0
-    assert "w1: ended after 0.1 s with an error: Input/output error\n" in capsys.readouterr().out
+    assert "w1: ended after 50 ms with an error: Input/output error\n" in capsys.readouterr().out

@@ -137,7 +137,7 @@ def test_pauses_stand_out_as_in_the_picture(run):
     assert pauses.x[:4].tolist() == [0.2, 0.2, 1.7, 1.7]
     assert pauses.y[:4].tolist() == [0, 1.5, 1.5, 0]
     assert [trace.fillcolor for trace in on_pane(page(run), 4) if trace.fill] == [OFFENDERS[0], PAUSE]
-    assert "<b>1.4 s</b>" in [item.text for item in page(run).layout.annotations]
+    assert "<b>1.40 s</b>" in [item.text for item in page(run).layout.annotations]
 
 
 def test_the_bound_is_the_caller_s(run):

@@ -104,7 +104,7 @@ def test_pauses_stand_out_and_the_longest_is_named(run):
     ax = panes(draw(run))["mw1"]
     normal, paused = ax.patches
     assert paused.get_facecolor() != normal.get_facecolor()
-    assert [label.get_text() for label in ax.texts if label.get_color() == PAUSE] == ["1.4 s"]
+    assert [label.get_text() for label in ax.texts if label.get_color() == PAUSE] == ["1.40 s"]
     values, edges, _ = paused.get_data()
     assert max(values) == 1.5
     assert edges[list(values).index(1.5)] == pytest.approx(0.2)
@@ -126,7 +126,7 @@ def test_control_stall_beyond_the_pane_is_named(run):
     c1 = run.load("c1")
     assert not plot_pane(control_pane(c1)).texts
     stalled = replace(c1, boundaries_ns=np.array([0, 50, 870]) * MS)
-    assert [label.get_text() for label in plot_pane(control_pane(stalled)).texts] == ["stalled for 0.77 s"]
+    assert [label.get_text() for label in plot_pane(control_pane(stalled)).texts] == ["stalled for 770 ms"]
 
 
 def test_the_picture_of_a_failed_run_says_why(run):

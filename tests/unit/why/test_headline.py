@@ -39,14 +39,14 @@ def test_who_filled_the_queue(told):
 
     said, _ = answer(told, behind(submit))
     assert said == (
-        "mw1 was stalled once in openat(), for 1.0 s: l1 had filled the queue of the device 98:0 with 0.4 MB, "
+        "mw1 was stalled once in openat(), for 1 s: l1 had filled the queue of the device 98:0 with 400 KiB, "
         "and a request of 4 KiB that it waited for was queued behind it."
     )
 
 
 def test_who_read(told):
     said, known = answer(told, behind(lambda story: story.submit(0, DD, 1000, 800, rwbs="RS")))
-    assert "mw1's dd had asked the device 98:0 to read 0.4 MB, and a request of 4 KiB" in said
+    assert "mw1's dd had asked the device 98:0 to read 400 KiB, and a request of 4 KiB" in said
     assert known is None
 
 
@@ -58,7 +58,7 @@ def test_who_is_near_the_limit(told):
     blocked(story, 0, 900, THROTTLED, TIMER)
     story.complete(950 * MS, 1000, 8)
     said, known = answer(told, story)
-    assert "0.4 MB were waiting to be written, 100% of it from l1, and the kernel slows every writer when" in said
+    assert "400 KiB were waiting to be written, 100 % of it from l1, and the kernel slows every writer when" in said
     assert known is None
 
 
@@ -73,7 +73,7 @@ def test_a_lock_whose_holder_was_at_work_is_not_caused_by_writeback(told):
 def test_one_that_was_stopped(told):
     story = Story(dict(NAMES))
     blocked(story, 0, 1000, ("schedule", "do_signal_stop", "get_signal"), ("prepare_signal", "sys_kill"), by=DD)
-    assert answer(told, story)[0] == "mw1 was stalled once, for 1.0 s: mw1 was stopped by a signal or a freezer."
+    assert answer(told, story)[0] == "mw1 was stalled once, for 1 s: mw1 was stopped by a signal or a freezer."
 
 
 def test_what_no_trace_tells_is_said_to_be_unknown(told):
@@ -98,7 +98,7 @@ def test_how_much_of_the_pause_the_cause_was(told):
     story.wake(600 * MS, L1, MW1, MUTEX_ENDS)
     story.switch(600 * MS, L1, MW1)
     blocked(story, 600, 1000, ("schedule", "some_function"), ("other_function", *IRQ))
-    assert "not caused by writeback; this explains 0.60 s of the " in answer(told, story)[0]
+    assert "not caused by writeback; this explains 600 ms of the " in answer(told, story)[0]
 
 
 def test_for_what_one_polls_is_not_explained(told):
@@ -166,4 +166,4 @@ def test_one_that_was_not_let_run_on_an_idle_processor(told):
     assert item.ran == {"nobody": 900 * MS, "l1": 100 * MS}
     (group,) = groups([item])
     assert "it was ready and the processor was idle, but a limit such as cpu.max" in sentence(group)
-    assert any("The processor was used by: nobody 90.0%, l1 10.0%." in line for line in of_rest(item))
+    assert any("The processor was used by: nobody 90 %, l1 10 %." in line for line in of_rest(item))

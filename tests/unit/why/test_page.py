@@ -83,7 +83,7 @@ def test_each_pause_has_a_bar_whose_parts_are_all_of_it(page):
 def test_what_proves_a_sentence_stands_below_it(page):
     _, _, text = page
     shown = Page(text)
-    for words in ("mw1 was stalled for 0.600 s", "block 276", "block_buffer_wait", "is woken", "sched_waking"):
+    for words in ("mw1 was stalled for 600 ms", "block 276", "block_buffer_wait", "is woken", "sched_waking"):
         assert words in shown.text
     assert re.search(r'<li class="tells">do_get_write_access</li>', text)
     assert re.search(r'<li class="tells">journal_end_buffer_io_sync</li>', text)
