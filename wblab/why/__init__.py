@@ -1,1 +1,1 @@
-"""Why loads were stopped: what they waited for, who held it, and whose bytes went first."""
+"""Why loads were stalled: what they waited for, which task held it, and the I/O ahead in the queue."""

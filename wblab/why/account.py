@@ -1,4 +1,4 @@
-"""A span of a task's time, accounted for to the nanosecond: by what it did, and by who held it in turn."""
+"""A span of a task's time, accounted for to the nanosecond: by its states, and by the chain of tasks it waited for."""
 
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -12,19 +12,19 @@ RUNNING, RUNNABLE, ASLEEP, UNTOLD = "running", "runnable", "asleep", "unknown"
 REQUEST, STOPPED, CUT_OFF = "request", "stopped", "signal"
 _AT_ONCE_NS = 1_000_000
 _DEEPEST = 8
-IDLE = "idle"  # of the kinds, what kernel threads do that wait for work
+IDLE = "idle"  # the kind of wait of kernel threads without work
 
-Link = tuple[str, str]  # a task's name, and what it did: a kind of wait, running or runnable
+Link = tuple[str, str]  # a task's name and its state: a kind of wait, running or runnable
 
 
 @dataclass(frozen=True)
 class Chain:
-    """Why some of the time passed: each link was held by the next. `end` says what the last one waited for.
+    """A cause of some of the time: each link waited for the next. `end` says how the last link's wait ended.
 
-    request: a disk was done with it. timer: time had to pass. running, runnable: the last task itself was at it, or
-    waited for the processor. asleep: it slept by its own will. stopped: somebody had stopped it. signal: a signal cut
-    its wait off. unknown: nobody can tell from the trace. waits: how often the last link was blocked so; longest_ns,
-    row: the longest of these, and the span of `Recorded.offcpu` with which it began.
+    request: a disk completed a request. timer: a timer expired. running, runnable: the last task was running or waited
+    for the processor. asleep: it slept on its own timer. stopped: it was stopped from outside. signal: a signal
+    interrupted its wait. unknown: the trace does not show it. waits: the number of the last link's waits; longest_ns,
+    row: the longest of them, and the span of `Recorded.offcpu` with which it began.
     """
 
     links: tuple[Link, ...]
@@ -37,7 +37,7 @@ class Chain:
 
 @dataclass(frozen=True)
 class Wait:
-    """One time that a task was blocked. row: of `Recorded.offcpu`, with which it began; kind: by name."""
+    """One wait of a blocked task. row: the span of `Recorded.offcpu` with which it began; kind: its name."""
 
     row: int
     kind: str
@@ -46,15 +46,15 @@ class Wait:
 
     @property
     def time_ns(self) -> int:
-        """How long it took, in ns."""
+        """Its duration in ns."""
         return self.end_ns - self.start_ns
 
 
 @dataclass(frozen=True)
 class Account:
-    """What a task did in a span of time: `parts` in ns by what, which add up to the span, and its waits in order.
+    """The states of a task in a span of time: `parts` in ns, which add up to the span, and its waits in order.
 
-    lost_ns: of what is unknown, the time in which it may have run: events were lost then.
+    lost_ns: the part of the unknown time in which the task may have run, because events were lost.
     """
 
     parts: dict[str, int]
@@ -63,7 +63,7 @@ class Account:
 
 
 def account(recorded: Recorded, pid: int, start_ns: int, end_ns: int) -> Account:
-    """Return what a task did from `start_ns` to `end_ns`; what the trace does not cover is unknown."""
+    """Account for a task's time from `start_ns` to `end_ns`; time that the trace does not cover is unknown."""
     parts: dict[str, int] = defaultdict(int)
     whole_ns = end_ns - start_ns
     start_ns, end_ns = recorded.covered(start_ns, end_ns)
@@ -72,7 +72,7 @@ def account(recorded: Recorded, pid: int, start_ns: int, end_ns: int) -> Account
     waits, at_ns, lost_ns = [], start_ns, 0
     for row in spans:
         out_ns, woken_ns, on_ns = (
-            min(max(int(column[row]), at_ns), end_ns)  # where events were lost, spans may overlap
+            min(max(int(column[row]), at_ns), end_ns)  # spans may overlap where events were lost
             for column in (recorded.offcpu.ts_ns, recorded.offcpu.woken_ns, recorded.offcpu.on_ns)
         )
         parts[RUNNING] += out_ns - at_ns
@@ -94,24 +94,24 @@ def _what(kind: Kind) -> str:
 
 
 class _Found:
-    """The chains that were followed so far, by links and end."""
+    """The chains followed so far, by links and end."""
 
     def __init__(self) -> None:
         self._by: dict[tuple[tuple[Link, ...], str], Chain] = {}
 
     def add(self, links: tuple[Link, ...], end: str, time_ns: int, row: int = -1) -> None:
-        """Add some time to a chain."""
+        """Add time to a chain."""
         old = self._by.get((links, end), Chain(links, end, 0, 0))
         longest = (time_ns, row) if time_ns > old.longest_ns else (old.longest_ns, old.row)
         self._by[links, end] = Chain(links, end, old.time_ns + time_ns, old.waits + 1, *longest)
 
     def longest_first(self) -> list[Chain]:
-        """Return them all."""
+        """Return all chains."""
         return sorted(self._by.values(), key=lambda item: -item.time_ns)
 
 
 def chains(recorded: Recorded, pid: int, start_ns: int, end_ns: int) -> list[Chain]:
-    """Return who held a task in a span of time, link by link; the times add up to the span, the longest first."""
+    """Return the chains of tasks that a task waited for in a span of time; they add up to the span, longest first."""
     found = _Found()
     first_ns, last_ns = recorded.covered(start_ns, end_ns)
     _follow(recorded, pid, (first_ns, last_ns), (), found, frozenset())
@@ -143,23 +143,23 @@ def _follow(  # noqa: PLR0913, PLR0917
 
 
 def _last_idle(recorded: Recorded, pid: int, start_ns: int, end_ns: int) -> Wait | None:
-    """Return the last wait of a worker for work: only with its end did it begin with what it is waited for.
+    """Return a worker's last wait for work: only after that did it begin the work that others wait for.
 
-    None where it had none, or where events were lost.
+    None if it had none, or if events were lost.
     """
     told = account(recorded, pid, start_ns, end_ns)
     return next((wait for wait in reversed(told.waits) if wait.kind == IDLE and not told.lost_ns), None)
 
 
 def _trace(recorded: Recorded, wait: Wait, links: tuple[Link, ...], found: _Found, seen: frozenset[int]) -> None:
-    """Add a wait to what was found: to what ended it, and to who held it until then. links: with who waits."""
+    """Add a wait to the chains found, by what ended it and which task held it until then. links: up to the waiter."""
     end, holder = _end(recorded, wait)
     if end == REQUEST:
         handed_ns, holder = _handed(recorded, wait)
         at_ns = min(max(wait.start_ns, handed_ns), wait.end_ns)
         if at_ns < wait.end_ns:
             found.add(links, end, wait.end_ns - at_ns, wait.row)
-        # What was before it was handed over; the one who waits may have held who did that, then.
+        # Before submission: the submitting task may itself have waited for the waiter.
         wait, end = Wait(wait.row, wait.kind, wait.start_ns, at_ns), ""
         seen = seen - {int(recorded.offcpu.pid[wait.row])} if len(links) > 1 else seen
     if not wait.time_ns:
@@ -173,9 +173,9 @@ def _trace(recorded: Recorded, wait: Wait, links: tuple[Link, ...], found: _Foun
 
 
 def _handed(recorded: Recorded, wait: Wait) -> tuple[int, int]:
-    """Return when the request of a wait was handed over, and by which task: what was before, that one has to tell.
+    """Return when the request of a wait was submitted, and by which task, to which the time before is charged.
 
-    0 where it was handed over before, or nearly so, or by who waits.
+    0 if it was submitted by the waiter itself, or before the wait or within its first ms.
     """
     done, row = recorded.done, recorded.request(wait.row)
     row = done.data(row) if row >= 0 else -1
@@ -186,7 +186,7 @@ def _handed(recorded: Recorded, wait: Wait) -> tuple[int, int]:
 
 
 def _end(recorded: Recorded, wait: Wait) -> tuple[str, int]:
-    """Return with what a wait ends; or nothing, and which task held it."""
+    """Return how a wait ended; or an empty text and the task that held it."""
     said, last = recorded.verdict(wait.row), recorded.ends(wait.row)
     if said.kind.nature in ("own will", "stopped"):
         return STOPPED if said.kind.nature == "stopped" else wait.kind, -1
@@ -195,7 +195,7 @@ def _end(recorded: Recorded, wait: Wait) -> tuple[str, int]:
         return "" if child > 0 else CUT_OFF, child
     if said.kind is UNKNOWN:
         return UNTOLD, -1
-    if said.kind.nature == "idle" and said.context == "timer":  # its own: nobody gave it work
+    if said.kind.nature == "idle" and said.context == "timer":  # its own timer: no task gave it work
         return UNTOLD, -1
     if said.context != "task":
         return said.context if said.context in ("request", "timer") else UNTOLD, -1
@@ -203,13 +203,13 @@ def _end(recorded: Recorded, wait: Wait) -> tuple[str, int]:
 
 
 def _child(recorded: Recorded, row: int) -> int:
-    """Return the child for which a task waits; -1 where it waits for none."""
+    """Return the child that a task waits for; -1 if none."""
     if FOR_CHILDREN.isdisjoint(recorded.sleep_stack(row)):
         return -1
     return recorded.tasks.last_child(int(recorded.offcpu.pid[row]), int(recorded.offcpu.wake_rank[recorded.ends(row)]))
 
 
 def _is_cut_off(recorded: Recorded, row: int) -> bool:
-    """Whether a signal ended a wait that was for something else."""
+    """Whether a signal interrupted a wait for something else."""
     woken_in = in_context(recorded.wake_stack(recorded.ends(row)))
     return not SIGNALS.isdisjoint(woken_in) and FOR_SIGNALS.isdisjoint(recorded.sleep_stack(row))

@@ -1,4 +1,4 @@
-"""Which block a task said it would wait for, where the kernel says so (block_buffer_wait)."""
+"""The block that a task is about to wait for, where the kernel has an event for it (block_buffer_wait)."""
 
 from dataclasses import dataclass
 
@@ -23,7 +23,7 @@ class Awaited:
     block: Numbers
 
     def before(self, pid: int, rank: int, after_rank: int) -> int:
-        """Return the row of the block that a task named last between two places; NONE where it did not."""
+        """Return the row of the last block that a task named between two places; NONE if it named none."""
         first, last = np.searchsorted(self.pid, [pid, pid + 1]).tolist()
         row = first + int(np.searchsorted(self.rank[first:last], rank)) - 1
         if row < first or self.rank[row] < after_rank:
@@ -32,7 +32,7 @@ class Awaited:
 
 
 def read_awaited(trace: tracecmd.TraceFile, sequence: Sequence) -> Awaited:
-    """Return the blocks that tasks named; none where the kernel has no such event."""
+    """Read the blocks that tasks named; empty if the kernel has no such event."""
     if BUFFER_WAIT not in trace.names:
         return Awaited(*[np.zeros(0, np.int64)] * 4)
     events = trace.events(BUFFER_WAIT)

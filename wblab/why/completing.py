@@ -1,8 +1,8 @@
-"""Wake-ups of which no stack was recorded, but which lie within the end of a request on their processor.
+"""Wake-ups without a recorded stack that occur during a request's completion on their processor.
 
-Some machines record no stack where the interrupt of a disk finds the processor idle. The kernel says when it begins to
-end a request (block_rq_complete, in blk_update_request) and when it has (block_io_done, from Linux 6.5 on): what is
-woken between the two is woken by that.
+Some machines record no stack when a disk's interrupt finds the processor idle. The kernel traces the begin of a
+completion (block_rq_complete, in blk_update_request) and its end (block_io_done, since Linux 6.5): a wake-up between
+the two is due to the completion.
 """
 
 from dataclasses import replace
@@ -25,7 +25,7 @@ Numbers = NDArray[np.int64]
 def with_completions(
     trace: tracecmd.TraceFile, sequence: Sequence, stacks: Stacks, offcpu: OffCpu
 ) -> tuple[Stacks, OffCpu]:
-    """Return stacks and spans in which such a wake-up has a stack: the one function of it that is known."""
+    """Return stacks and spans in which such a wake-up has a stack of the one function that is known."""
     rows = np.flatnonzero((offcpu.wake_rank >= 0) & (offcpu.wake_stack == 0))
     if not len(rows) or not {COMPLETED, ENDED} <= set(trace.names):
         return stacks, offcpu

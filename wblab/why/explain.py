@@ -1,4 +1,4 @@
-"""A pause explained: what it consists of, who held whom, and whose bytes went first."""
+"""A pause explained: its time by cause, the chain of waiting tasks, and the I/O ahead in the queue."""
 
 import re
 from collections import Counter
@@ -23,19 +23,19 @@ from wblab.why.stacks import Stack
 
 _CALL = re.compile(r"(?:(?:__x64_|__se_|__do_|k)?sys_|do_(?=p?(?:read|write)v$))(\w+)")
 _THROTTLED = "throttled"
-NO_ONE = "nobody"  # had the processor: it was idle
-_OWN = (ASLEEP, "task", RUNNING, RUNNABLE)  # from which the time that a load meant to sleep is taken, in this order
+NO_ONE = "nobody"  # the processor was idle
+_OWN = (ASLEEP, "task", RUNNING, RUNNABLE)  # a load's intended sleep is subtracted from these, in this order
 
 
 @dataclass(frozen=True)
 class Cause:
     """All waits of one kind in a pause, and the longest of them in detail.
 
-    call: the system call that it was in; functions: from there down to where it slept. block: on the disk, of a wait
-    for one, -1 where it is not known; is_of: what it is a part of, see `objects.identified`. file: of a wait for one,
-    or for a page of it, its inode and what it is called, where it is known. written, dirty: while it was throttled,
-    what the disk was done with, and what was dirty as that began, by whose it was; places: by disk.
-    events: their places in the trace, which prove it.
+    call: the system call; functions: from there down to where it slept. block: the disk's block that it waited for, -1
+    if none or unknown; is_of: what the block is a part of, see `objects.identified`. file: the file that it waited for,
+    or for a page of it: inode and name, as far as known. written, dirty: while throttled, the bytes that the disk
+    completed, and those dirty when that began, by who dirtied them; places: the dirty bytes by disk. events: the
+    evidence, as places in the trace.
     """
 
     kind: str
@@ -60,10 +60,10 @@ class Cause:
 
 @dataclass(frozen=True)
 class Explanation:
-    """One pause of a load. Times are ns; `start_ns` that of its cycle, from the run's zero.
+    """One pause of a load. Times are ns; `start_ns` is the begin of its cycle, since the run's start.
 
-    parts and chains add up to the pause. requests: that with whose end each chain's longest wait ended, if one did.
-    ran: of a pause that was mostly for want of a processor, who had it for how long meanwhile, the longest first.
+    parts and chains add up to the pause. requests: for each chain, the request that ended its longest wait, if one did.
+    ran: if the load was mostly ready without a processor, how long each task ran meanwhile, the longest first.
     """
 
     load: str
@@ -79,22 +79,22 @@ class Explanation:
 
     @property
     def unknown_ns(self) -> int:
-        """How much of it two witnesses do not explain."""
+        """The time for which the stacks of sleeper and waker are missing or disagree."""
         return self.parts.get(UNTOLD, 0)
 
     @property
     def blame(self) -> Blame:
-        """Whether writeback is to blame for most of it."""
+        """Whether writeback caused most of it."""
         return blamed(self.chains, self.pause_ns)
 
     @property
     def untold_ns(self) -> int:
-        """How much of it ends where the trace does not tell why."""
+        """The time whose chain ends without a known cause."""
         return untold_ns(self.chains, self.pause_ns)
 
 
 def explain(run: Run, recorded: Recorded, load: str = "", bound_ns: int = DEFAULT_BOUND_NS) -> list[Explanation]:
-    """Return why each pause over a bound was, of one load or of all that are not offenders, in the order of time."""
+    """Explain each pause over a bound, of one load or of all that are not offenders, in the order of time."""
     chosen = [run.load(load)] if load else [item for item in run.loads if item.load.role != "offender"]
     found = [
         (int(item.boundaries_ns[row]), item, int(row))
@@ -133,9 +133,9 @@ def _explained(  # noqa: PLR0913, PLR0917
 
 
 def _ran(recorded: Recorded, pid: int, start_ns: int, end_ns: int) -> dict[str, int]:
-    """Return who had the processor while a task could have run, by their names; the longest first.
+    """Return how long each task ran while this one was ready to run, by name, in ns; the longest first.
 
-    NO_ONE for as long as nobody had. Empty where there are several: others run beside who waits for one.
+    NO_ONE: the processor was idle. Empty for several processors, where other tasks run anyway.
     """
     found: Counter[str] = Counter()
     if np.ptp(recorded.sequence.walked.cpu):
@@ -152,7 +152,7 @@ def _ran(recorded: Recorded, pid: int, start_ns: int, end_ns: int) -> dict[str, 
 
 
 def without(parts: dict[str, int], meant_ns: int) -> dict[str, int]:
-    """Return parts without the time that a load meant to sleep; the longest first."""
+    """Return parts without the load's intended sleep; the longest first."""
     left = dict(parts)
     for what in (*_OWN, *left):
         taken = min(meant_ns, left.get(what, 0))
@@ -162,7 +162,7 @@ def without(parts: dict[str, int], meant_ns: int) -> dict[str, int]:
 
 
 def _chains_without(found: list[Chain], meant_ns: int) -> list[Chain]:
-    """Return chains without the time that a load meant to sleep; the longest first."""
+    """Return chains without the load's intended sleep; the longest first."""
     own = {what: number for number, what in enumerate(_OWN)}
     left = []
     for chain in sorted(
@@ -231,7 +231,7 @@ def _cause(  # noqa: PLR0913, PLR0917
 
 
 def _object(run: Run, recorded: Recorded, inodes: Inodes, row: int, stack: Stack) -> tuple[int, str]:
-    """Return the block of a row of `awaited`, and what it is to who sleeps with this stack."""
+    """Return the block of a row of `awaited`, and what it is according to the layout and the sleeper's stack."""
     block, device = (int(column[row]) for column in (recorded.awaited.block, recorded.awaited.device))
     names = [name for name, disk in run.disks.items() if device_number(disk.device) == device]
     layout = run.layouts.get(names[0]) if names else None
@@ -241,10 +241,10 @@ def _object(run: Run, recorded: Recorded, inodes: Inodes, row: int, stack: Stack
 
 
 def _file(recorded: Recorded, inodes: Inodes, pid: int, row: int) -> tuple[str, int]:
-    """Return the file for which a wait was, and where the trace says so; empty and -1 where it was for none.
+    """Return the file that a task waited for, and the place in the trace of the event that names it; empty, -1 if none.
 
-    A task says for a page of which file it will wait. Of a wait for an inode, it is the one that the flusher began to
-    write last before it woke the task.
+    An event names the file whose page a task will wait for. For an inode under writeback, it is the inode that the
+    flusher last began to write before it woke the task.
     """
     spans, last = recorded.offcpu, recorded.ends(row)
     if recorded.verdict(row).kind.name == "inode under writeback":
@@ -257,20 +257,20 @@ def _file(recorded: Recorded, inodes: Inodes, pid: int, row: int) -> tuple[str, 
 
 
 def _last_sleep(recorded: Recorded, row: int) -> int:
-    """Return where in the trace a task slept last before a span of `offcpu`; -1 where it had not."""
+    """Return the place in the trace of a task's last sleep before a span of `offcpu`; -1 if it had none."""
     spans = recorded.offcpu
     return int(spans.rank[row - 1]) if row and spans.pid[row - 1] == spans.pid[row] else NOBODY
 
 
 def _dirty(run: Run, recorded: Recorded, rank: int) -> tuple[dict[str, Bytes], dict[str, Bytes]]:
-    """Return what was dirty, or being written, at a place in the trace: by whose it was, and by disk."""
+    """Return the bytes dirty or under writeback at a place in the trace: by who dirtied them, and by disk."""
     owners, devices = recorded.dirtied.at(rank)
     by_disk = {disk_of(run, device): size for device, size in devices.items()}
     return named(recorded, {Party(pid, NOBODY): size for pid, size in owners.items()}), by_disk
 
 
 def _of_disk(run: Run, recorded: Recorded, item: LoadCycles, first: int, last: int) -> dict[str, Bytes]:
-    """Return what the load's disk was done with between two places of the trace, by whose it was."""
+    """Return the bytes that the load's disk completed between two places in the trace, by who dirtied them."""
     disk = run.disks.get(run.spec.disk_of(item.name)) if isinstance(run.spec, Spec) else None
     if disk is None:
         return {}
@@ -278,7 +278,7 @@ def _of_disk(run: Run, recorded: Recorded, item: LoadCycles, first: int, last: i
 
 
 def call_of(stack: Stack) -> str:
-    """Return the system call that a stack is of; empty of a kernel thread."""
+    """Return the system call of a stack; empty for a kernel thread."""
     return next((match[1] for name in reversed(stack) if (match := _CALL.fullmatch(name))), "")
 
 

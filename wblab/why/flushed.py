@@ -1,7 +1,8 @@
-"""For whom a flusher wrote, where the kernel does not say of which file a bio is: a stock kernel's trace.
+"""Attribution of a flusher's I/O on stock kernels, whose trace does not name the file of a bio.
 
-A flusher says when it begins to write a file and when it has. What it hands over in between is of that file, and tasks
-say of which file they dirty a page. So the bytes are of whoever dirtied the file's pages, where that was one program.
+Events mark when a flusher begins and ends writing a file: bios submitted in between belong to that file. Other events
+name the file whose page a task dirties. So the bytes belong to the program that dirtied the file's pages, if only one
+did.
 """
 
 from collections import Counter
@@ -14,18 +15,18 @@ from tracecmd.sequence import Sequence
 from wblab.data.names import event_name
 
 Numbers = NDArray[np.int64]
-File = tuple[str, int]  # a bdi's name in events, and an inode
+File = tuple[str, int]  # name of a bdi in events, inode
 
 _BEGIN, _END, _DIRTIED = "writeback_single_inode_start", "writeback_single_inode", "writeback_dirty_folio"
 NOBODY, UNTOLD = -1, -2
 _MINOR_BITS = 20  # include/linux/kdev_t.h
-_NEARLY_ALL = 0.95  # of a file's pages that the trace saw becoming dirty
+_NEARLY_ALL = 0.95  # of a file's pages whose dirtying was traced
 
 
 def flushed(trace: tracecmd.TraceFile, sequence: Sequence, pid: Numbers, rank: Numbers) -> tuple[Numbers, Numbers]:
-    """Return of each bio, by who handed it over and its place, of which inode it is, and who dirtied that.
+    """Return for each bio, given by submitter and place in the trace, its inode and the task that dirtied it.
 
-    The inode is 0, and the task UNTOLD, where that is not known; NOBODY of pages of a device itself.
+    If unknown, the inode is 0 and the task UNTOLD. For pages of a device itself the task is NOBODY.
     """
     files, row = _files(trace, sequence, pid, rank)
     writers = _writers(trace)
@@ -36,7 +37,7 @@ def flushed(trace: tracecmd.TraceFile, sequence: Sequence, pid: Numbers, rank: N
 
 
 def _files(trace: tracecmd.TraceFile, sequence: Sequence, pid: Numbers, rank: Numbers) -> tuple[list[File], Numbers]:
-    """Return files, and of each bio which of them its task was writing then; -1 of none."""
+    """Return files, and for each bio the file that its task was writing then; -1 for none."""
     if _BEGIN not in trace.names:
         return [], np.full(len(pid), -1)
     begins = trace.events(_BEGIN)
@@ -57,7 +58,7 @@ def _files(trace: tracecmd.TraceFile, sequence: Sequence, pid: Numbers, rank: Nu
 
 
 def _writers(trace: tracecmd.TraceFile) -> dict[File, int]:
-    """Return who dirtied the pages of each file, nearly all of them; of a program with several tasks the busiest."""
+    """Return the program that dirtied nearly all pages of each file; if it has several tasks, the busiest."""
     if (name := event_name(trace, _DIRTIED)) not in trace.names or name is None:
         return {}
     events = trace.events(name)
@@ -68,7 +69,7 @@ def _writers(trace: tracecmd.TraceFile) -> dict[File, int]:
 
 
 def _is_device(file: File) -> bool:
-    """Whether it is no file, but the pages of a device itself, where its filesystem has its metadata."""
+    """Whether it is not a file but a device's own pages, where its filesystem keeps metadata."""
     bdi, inode = file
     major, _, minor = bdi.partition(":")
     return (major + minor).isdecimal() and inode == int(major) << _MINOR_BITS | int(minor)

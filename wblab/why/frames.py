@@ -1,4 +1,4 @@
-"""Tables for people: an explained pause as pandas frames, as a notebook shows them. Times in s."""
+"""An explained pause as pandas frames for a notebook. Times in s."""
 
 import pandas as pd
 
@@ -11,30 +11,30 @@ from wblab.why.verdict import in_context
 
 
 def parts_frame(item: Explanation) -> pd.DataFrame:
-    """Return what a pause consists of, a row each and its sum below."""
+    """Return the parts of a pause, one a row, and their sum in the last row."""
     rows = [(what, time_ns / NS_PER_S, 100 * time_ns / item.pause_ns) for what, time_ns in item.parts.items()]
-    total = ("all of it", sum(item.parts.values()) / NS_PER_S, 100.0)
+    total = ("total", sum(item.parts.values()) / NS_PER_S, 100.0)
     return pd.DataFrame([*rows, total], columns=["what", "time (s)", "share (%)"]).set_index("what").round(6)
 
 
 def chains_frame(item: Explanation) -> pd.DataFrame:
-    """Return who held whom, the longest first, one chain a row."""
+    """Return the chains of waiting tasks, one a row, the longest first."""
     rows = [
         (chain.time_ns / NS_PER_S, " <- ".join(f"{name}: {what}" for name, what in chain.links), end_of(chain))
         for chain in item.chains
     ]
-    return pd.DataFrame(rows, columns=["time (s)", "who held whom", "in the end"]).round(6)
+    return pd.DataFrame(rows, columns=["time (s)", "who waited for whom", "how it ended"]).round(6)
 
 
 def stacks_frame(cause: Cause) -> pd.DataFrame:
-    """Return the kernel functions of both witnesses of a wait, the innermost first."""
+    """Return the stacks of the sleeper and of the waker, innermost function first."""
     columns = (tuple(reversed(cause.functions)), in_context(cause.woken_in))
     frame = pd.DataFrame([pd.Series(column, dtype=object) for column in columns]).T
-    return frame.fillna("").set_axis(["where it slept", "where it was woken"], axis="columns")
+    return frame.fillna("").set_axis(["stack of the sleeper", "stack of the waker"], axis="columns")
 
 
 def proof_frame(run: Run, recorded: Recorded, cause: Cause) -> pd.DataFrame:
-    """Return the events that prove what a wait was."""
+    """Return the events that are the evidence of a wait."""
     told = [recorded.sequence.told(rank) for rank in cause.events]
     rows = [
         (
@@ -49,8 +49,8 @@ def proof_frame(run: Run, recorded: Recorded, cause: Cause) -> pd.DataFrame:
 
 
 def ahead_frame(cause: Cause) -> pd.DataFrame:
-    """Return whose bytes the disk was done with until the request's end with which a wait ended, the most first."""
+    """Return the I/O that the disk completed up to the request that ended a wait, by who dirtied it, most first."""
     sizes = cause.request.ahead if cause.request else cause.written
-    frame = pd.DataFrame([(name, size / 1e6) for name, size in sizes.items()], columns=["whose", "MB"])
+    frame = pd.DataFrame([(name, size / 1e6) for name, size in sizes.items()], columns=["from", "MB"])
     frame["share (%)"] = 100 * frame["MB"] / frame["MB"].sum()
-    return frame.set_index("whose").round(2)
+    return frame.set_index("from").round(2)

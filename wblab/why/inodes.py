@@ -1,4 +1,4 @@
-"""Which file an inode is, as far as the trace tells: by who dirtied its pages, and what that load's file is called."""
+"""Names of inodes, as far as the trace shows: by the task that dirtied the pages, and that load's file."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,12 +19,12 @@ WAITED, WRITTEN = "folio_wait_writeback", "writeback_single_inode_start"
 NOBODY = -1
 
 Numbers = NDArray[np.int64]
-Inode = tuple[int, int]  # a device's number in events, and the inode's
+Inode = tuple[int, int]  # device number as in events, inode number
 
 
 @dataclass(frozen=True)
 class Named:
-    """The inodes that tasks named in events of one type, by task and place in the trace."""
+    """The inodes named in events of one type, sorted by task and place in the trace."""
 
     pid: Numbers
     rank: Numbers
@@ -32,7 +32,7 @@ class Named:
     inode: Numbers
 
     def before(self, pid: int, rank: int, after_rank: int = NOBODY) -> int:
-        """Return the row of what a task named last between two places; -1 where it named nothing."""
+        """Return the row of the last inode that a task named between two places; -1 if none."""
         first, last = np.searchsorted(self.pid, [pid, pid + 1]).tolist()
         row = first + int(np.searchsorted(self.rank[first:last], rank)) - 1
         return row if row >= first and self.rank[row] >= after_rank else NOBODY
@@ -40,9 +40,9 @@ class Named:
 
 @dataclass(frozen=True)
 class Inodes:
-    """What is known of inodes. writers: who dirtied pages of each; paths: what each is called, where that is sure.
+    """What is known of inodes. writers: the tasks that dirtied pages of each; paths: their paths, where certain.
 
-    waited: for a page of which file tasks said they would wait. written: which ones flushers began to write.
+    waited: the files whose pages tasks waited for. written: the files that flushers began to write.
     """
 
     writers: Mapping[Inode, tuple[str, ...]]
@@ -51,7 +51,7 @@ class Inodes:
     written: Named
 
     def said(self, inode: Inode) -> str:
-        """Return an inode in words: its number, and its path or else whose file it is, where that is known."""
+        """Return an inode in words: its number and its path or, if unknown, its writers."""
         number, writers = f"inode {inode[1]}", self.writers.get(inode, ())
         if path := self.paths.get(inode):
             return f"{number}, {path}"
@@ -59,7 +59,7 @@ class Inodes:
 
 
 def read_inodes(run: Run, recorded: Recorded) -> Inodes:
-    """Return what a run tells of its inodes."""
+    """Read what a run's trace shows of inodes."""
     trace = recorded.trace
     name = event_name(trace, DIRTIED)
     found: dict[Inode, set[str]] = {}
@@ -67,14 +67,14 @@ def read_inodes(run: Run, recorded: Recorded) -> Inodes:
         events = trace.events(name)
         columns = device_numbers(events), events["ino"].astype(np.int64), events.pid.astype(np.int64)
         for device, inode, pid in sorted(set(zip(*(column.tolist() for column in columns), strict=True))):
-            if inode != device:  # pages of a device itself are its filesystem's
+            if inode != device:  # a device's own pages belong to its filesystem
                 found.setdefault((device, inode), set()).add(recorded.tasks.owner(pid))
     writers = {inode: tuple(sorted(names)) for inode, names in found.items()}
     return Inodes(writers, _paths(run, writers), _named(recorded, trace, WAITED), _named(recorded, trace, WRITTEN))
 
 
 def _paths(run: Run, writers: Mapping[Inode, tuple[str, ...]]) -> dict[Inode, str]:
-    """Return the paths of files of which only one load wrote to, that has no other."""
+    """Return the paths of files with exactly one writer that has no other file."""
     spec = run.spec
     if not isinstance(spec, Spec):
         return {}
@@ -88,7 +88,7 @@ def _paths(run: Run, writers: Mapping[Inode, tuple[str, ...]]) -> dict[Inode, st
 
 
 def _only_file(load: Load) -> str:
-    """Return the file of a load that has no other; empty of one that makes more, or of which that is not known."""
+    """Return the only file of a load; empty if it has several, or if that is not known."""
     files = list(load.files)
     if load.kind == "write":
         return str(getattr(load, "file", ""))

@@ -1,4 +1,4 @@
-"""Whose the bytes are that a loop device's worker wrote to its file: who wrote them to the loop device."""
+"""Attribution of a loop device's I/O: its worker's writes to the file belong to the writers of the loop device."""
 
 import numpy as np
 import tracecmd
@@ -20,10 +20,10 @@ def through_loops(
     submitter: Numbers,
     minor_bits: int,
 ) -> tuple[Numbers, Numbers]:
-    """Return owners and submitters of written pieces; of a page that a worker dirtied, those of the device's page.
+    """Return the owners and submitters of written pieces; for a page that a worker dirtied, those of the device's page.
 
-    pieces: device, sector, page of the file, and place in the trace. A page of the file is one of the device; of
-    several loop devices, it is taken for one of the device to which such a page was written last.
+    pieces: device, sector, page of the file, and place in the trace. A page of the file corresponds to a page of the
+    loop device; with several loop devices, to the one where that page was written last.
     """
     device, sector, page, rank = pieces
     looped = np.flatnonzero(device >> minor_bits == _LOOP)

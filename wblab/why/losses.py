@@ -1,4 +1,4 @@
-"""What a trace lost: nobody knows what a task did meanwhile, nor that a sleep before it is the one that ended after."""
+"""Lost events of a trace: what a task did meanwhile is unknown, and so is which sleep a later wake-up ended."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -13,12 +13,12 @@ _NOBODY = -1
 
 
 def lost_spans(trace: tracecmd.TraceFile) -> tuple[Span, ...]:
-    """Return the spans in which events were lost, on any processor, in ns and in order; they do not overlap."""
+    """Return the spans in which events were lost on any processor, in ns, in order and without overlap."""
     return merged((item.start_ns, item.end_ns) for item in trace.lost if not item.buffer)
 
 
 def merged(spans: Iterable[Span]) -> tuple[Span, ...]:
-    """Return spans in order, those that touch as one."""
+    """Return spans in order; those that touch are merged."""
     found: list[Span] = []
     for start_ns, end_ns in sorted(spans):
         if found and start_ns <= found[-1][1]:
@@ -29,14 +29,14 @@ def merged(spans: Iterable[Span]) -> tuple[Span, ...]:
 
 
 def shared_ns(spans: Sequence[Span], start_ns: int, end_ns: int) -> int:
-    """Return how much of a time lies in some spans that do not overlap."""
+    """Return how much of a time lies in spans without overlap, in ns."""
     return sum(max(0, min(end_ns, end) - max(start_ns, start)) for start, end in spans)
 
 
 def with_losses(offcpu: OffCpu, spans: Sequence[Span]) -> OffCpu:
-    """Return spans off the processor of which those that overlap with a loss have no stack and no waker.
+    """Return spans off the processor, without stacks and waker for those that overlap a loss.
 
-    A task may have been woken and have slept again, anywhere: the stack before and the waker after are of two sleeps.
+    The task may have been woken and have slept again meanwhile: the stack and the waker may be of two sleeps.
     """
     is_lost = np.zeros(len(offcpu), bool)
     for start_ns, end_ns in spans:

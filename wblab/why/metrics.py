@@ -1,4 +1,4 @@
-"""The paused time of loads by cause as metrics of a run, for tables and comparisons."""
+"""The paused time of loads by cause, as metrics of a run for tables and comparisons."""
 
 import os
 from collections import Counter
@@ -16,10 +16,10 @@ from wblab.why.recorded import Recorded, explains, read_recorded
 
 
 def cause_metrics(run: Run) -> dict[str, dict[str, float]]:
-    """Return for each load that is no offender, in s, how much of all its pauses was what: it adds up to paused_s.
+    """Return the paused time by cause, in s, of each load that is not an offender; it adds up to paused_s.
 
-    What is unknown always has a figure. Nothing of a run that did not record what explains its pauses. Raises
-    InputError for a damaged trace.
+    The unknown part is always present. Empty for a run that did not record the causes of its pauses. Raises InputError
+    for a damaged trace.
     """
     if not os.path.lexists(run.path / rundir.TRACE):
         return {}
@@ -31,7 +31,7 @@ def cause_metrics(run: Run) -> dict[str, dict[str, float]]:
 
 
 def parts_of(recorded: Recorded, item: LoadCycles) -> dict[str, int]:
-    """Return how much of all pauses of a load was what, in ns; the most first."""
+    """Return the paused time of a load by cause, in ns; the most first."""
     total: Counter[str] = Counter()
     for row in np.flatnonzero(item.pauses_ns).tolist():
         start_ns, end_ns = (int(item.boundaries_ns[at]) for at in (row, row + 1))

@@ -1,13 +1,13 @@
-"""What a block is that a task waits for: by where it lies on the disk, and by the function that wanted it.
+"""What the block is that a task waits for: by its place on the disk, and by the function that needed it.
 
-ext2, ext3 and ext4. The layout is that of the filesystem when it was made. What lies where nothing was then may be a
-directory, a part of an extent tree or data: that only the function tells.
+For ext2, ext3 and ext4. The layout is the filesystem's when it was made. A block outside of it may be a directory, a
+part of an extent tree or data: only the function shows that.
 """
 
 from wblab.lab.ondisk import Layout
 from wblab.why.stacks import Stack
 
-# The innermost of these in the stack of a sleep says it (fs/ext4, fs/ext2).
+# The innermost of these in the sleeper's stack counts (fs/ext4, fs/ext2).
 _OBJECTS = {
     "ext4_reserve_inode_write": "inode table",
     "__ext4_get_inode_loc": "inode table",
@@ -40,12 +40,12 @@ _OBJECTS = {
 
 
 def wanted(stack: Stack) -> str:
-    """Return what the block is for which a task slept with this stack; empty where it is not known."""
+    """Return what block a task with this stack waited for; empty if unknown."""
     return next((_OBJECTS[name] for name in stack if name in _OBJECTS), "")
 
 
 def identified(block: int, layout: Layout | None, stack: Stack) -> str:
-    """Return what a block is; empty where it is not known. Where layout and function contradict each other, both."""
+    """Return what a block is; empty if unknown. If layout and function contradict each other, return both."""
     by_function, region = wanted(stack), layout.region(block) if layout else None
     if layout is None or region is None:
         is_odd = layout is not None and any(word in by_function for word in _FIXED)
@@ -57,5 +57,5 @@ def identified(block: int, layout: Layout | None, stack: Stack) -> str:
     return place if agrees else f"{place}, though wanted as {by_function}"
 
 
-# What has a fixed place, so that what lies elsewhere is none of it.
+# These have a fixed place: a block elsewhere is not one of them.
 _FIXED = ("bitmap", "inode table", "superblock")

@@ -1,4 +1,4 @@
-"""When each task was off the processor, and how it got back: from sched_switch and sched_waking."""
+"""Spans in which each task was off the processor, and its wake-ups: from sched_switch and sched_waking."""
 
 from dataclasses import dataclass
 
@@ -22,10 +22,9 @@ Numbers = NDArray[np.int64]
 class OffCpu(Columns):
     """Spans off the processor, by task and in order of time: a row lasts from `ts_ns` to `on_ns`.
 
-    Until `woken_ns` the task was blocked, from then on runnable; one that was preempted was never blocked. `stack` is
-    where it went to sleep, `wake_stack` where the one who woke it was, `waker` who that was: -1 where it is not known.
-    `rank` and `wake_rank` are the places of both events in the trace; -1 where there is none. What had begun before the
-    trace begins with it, and what had not ended when the trace did ends with it.
+    Until `woken_ns` the task was blocked, from then on runnable; a preempted task was never blocked. `stack` is the
+    sleeper's stack, `wake_stack` the waker's, `waker` the waking task, -1 if unknown. `rank` and `wake_rank` are the
+    places of both events in the trace, -1 if there is none. Spans are cut at the begin and the end of the trace.
     """
 
     ts_ns: Numbers
@@ -39,7 +38,7 @@ class OffCpu(Columns):
     wake_rank: Numbers
 
     def rows(self, pid: int, start_ns: int, end_ns: int) -> range:
-        """Return which spans of a task overlap with a span of time."""
+        """Return the rows of a task that overlap a span of time."""
         first, last = np.searchsorted(self.pid, [pid, pid + 1]).tolist()
         return range(
             first + int(np.searchsorted(self.on_ns[first:last], start_ns, side="right")),
@@ -47,7 +46,7 @@ class OffCpu(Columns):
         )
 
     def ran(self, start_ns: int, end_ns: int) -> dict[int, int]:
-        """Return for how many ns of a span each task had a processor, by its number, without the idle one."""
+        """Return how long each task ran in a span of time, by pid, in ns, without the idle task."""
         off_ns = np.minimum(self.on_ns, end_ns) - np.maximum(self.ts_ns, start_ns)
         tasks, places = np.unique(self.pid, return_inverse=True)
         on_ns = (end_ns - start_ns) - np.bincount(places, np.maximum(off_ns, 0), len(tasks)).astype(np.int64)
@@ -55,7 +54,7 @@ class OffCpu(Columns):
 
 
 def switched_names(trace: tracecmd.TraceFile) -> dict[int, str]:
-    """Return the names that tasks had as they were last given the processor: the kernel remembers few of its own."""
+    """Return each task's name at its last switch to a processor: the kernel's own table of names is short."""
     if SWITCH not in trace.names:
         return {}
     switches = trace.events(SWITCH)
@@ -65,7 +64,7 @@ def switched_names(trace: tracecmd.TraceFile) -> dict[int, str]:
 
 
 def read_offcpu(trace: tracecmd.TraceFile, sequence: Sequence, stacks: Stacks) -> OffCpu:
-    """Return the spans of all tasks but the idle one. Raises TraceError for a damaged trace."""
+    """Read the spans of all tasks but the idle one. Raises TraceError for a damaged trace."""
     switches, wakings = (trace.events(name) if name in trace.names else None for name in (SWITCH, WAKING))
     if switches is None:
         return OffCpu(*(np.zeros(0, np.int64) for _ in range(9)))
@@ -82,7 +81,7 @@ def read_offcpu(trace: tracecmd.TraceFile, sequence: Sequence, stacks: Stacks) -
     pid, rank, ts_ns, what, asleep, waker = (
         np.concatenate(column).astype(np.int64) for column in zip(*parts, strict=True)
     )
-    # A task that gives the processor to itself, as some kernels trace it, goes out before it comes in.
+    # Some kernels trace a switch from a task to itself: it goes out before it comes in.
     order = np.lexsort((what, rank, pid))
     order = order[pid[order] != 0]
     columns = tuple(column[order] for column in (pid, rank, ts_ns, what, asleep, waker))
@@ -91,9 +90,9 @@ def read_offcpu(trace: tracecmd.TraceFile, sequence: Sequence, stacks: Stacks) -
 
 
 def _with_begins(columns: tuple[Numbers, ...], start_ns: int) -> tuple[Numbers, ...]:
-    """Return sorted events with one more for each task that was off the processor before: it has been since the start.
+    """Return sorted events with an added begin for each task that was off the processor when the trace began.
 
-    Where it went to sleep is not known: that event has no place in the trace.
+    The added event has no place in the trace and no stack.
     """
     pid, _, _, what, _, _ = columns
     heads = np.flatnonzero(np.append(True, pid[1:] != pid[:-1])) if len(pid) else np.zeros(0, np.int64)
@@ -111,7 +110,7 @@ def _spans(  # noqa: PLR0913, PLR0917 - columns
     waker: Numbers,
     stacks: Stacks,
 ) -> OffCpu:
-    """Return the spans from events that are sorted by task and place."""
+    """Return the spans of events that are sorted by task and place."""
     out = np.flatnonzero(what == _OUT)
     count, end_ns = len(what), int(ts_ns.max(initial=0))
     following = np.minimum(out + 1, max(0, count - 1))

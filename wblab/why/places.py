@@ -1,4 +1,4 @@
-"""Pieces of disks, by device and sector: what several events did with the same ones, joined by place and order."""
+"""Pieces of disks, by device and sector: events on the same piece, joined by place and order."""
 
 import numpy as np
 import tracecmd
@@ -23,11 +23,11 @@ def below(  # noqa: PLR0913, PLR0917 - columns
     ends: tuple[Numbers, Numbers, Numbers],
     done: Numbers,
 ) -> tuple[Numbers, Numbers, Numbers]:
-    """Return what disks had of the pieces that were handed over: which piece, the device, and where it was done.
+    """Follow submitted pieces to the disks below; return each one's index, device, and place of completion.
 
-    A device mapper, an array or a partition hands on to the ones below (block_bio_remap), which alone are done with it:
-    a mirror to all of its disks. handed, ends: device, sector and place in the trace; done: where the device that it
-    was handed to was done with a piece, NEVER where it was not.
+    A device mapper, an array or a partition remaps bios to the devices below (block_bio_remap), a mirror to all of its
+    disks; only those complete them. handed, ends: device, sector and place in the trace; done: the place where the
+    device that a piece was submitted to completed it, NEVER if it did not.
     """
     move, new_sector = pieces(moves, unit)
     offset = new_sector - moves["sector"].astype(np.int64)[move]
@@ -54,26 +54,26 @@ def below(  # noqa: PLR0913, PLR0917 - columns
 
 
 def common_unit(*tables: tracecmd.Events) -> int:
-    """Return the largest number of sectors of which all begins and lengths are multiples, up to those of a page."""
+    """Return the largest number of sectors, at most a page's, that divides all begins and lengths."""
     found = SECTORS_OF_PAGE
     for table in tables:
         sector, count = (table[name].astype(np.int64) for name in ("sector", "nr_sector"))
-        found = int(np.gcd.reduce(np.concatenate([[found], sector[count > 0], count])))  # a flush is of no sector
+        found = int(np.gcd.reduce(np.concatenate([[found], sector[count > 0], count])))  # a flush has no sector
     return found
 
 
 def pieces(events: tracecmd.Events, unit: int) -> tuple[Numbers, Numbers]:
-    """Return of each piece of `unit` sectors of some events which of them it is of, and its first sector."""
+    """Split events into pieces of `unit` sectors; return each piece's event and first sector."""
     count = events["nr_sector"].astype(np.int64) // unit
     if count.sum() > _MOST_PIECES:
-        raise TraceError(f"the trace is damaged, or too long: {events.name} is of {count.sum()} pieces of a disk")
+        raise TraceError(f"the trace is damaged or too long: {events.name} has {count.sum()} pieces of a disk")
     event = np.repeat(np.arange(len(count)), count)
     within = np.arange(len(event)) - np.repeat(np.cumsum(count) - count, count)
     return event, events["sector"].astype(np.int64)[event] + unit * within
 
 
 def same(one: tuple[Numbers, ...], other: tuple[Numbers, ...]) -> tuple[Numbers, Numbers]:
-    """Return a number for each row of two tables: the same where all columns are."""
+    """Return a number for each row of two tables: equal numbers for equal rows."""
     ids = np.zeros(len(one[0]) + len(other[0]), np.int64)
     for first, second in zip(one, other, strict=True):
         found, inverse = np.unique(np.concatenate([first, second]), return_inverse=True)
@@ -82,12 +82,12 @@ def same(one: tuple[Numbers, ...], other: tuple[Numbers, ...]) -> tuple[Numbers,
 
 
 def next_rank(key: Numbers, after: Numbers, known: Numbers, rank: Numbers) -> Numbers:
-    """Return for each key the smallest `rank` above `after` among the known of the same key; NEVER where none is."""
+    """Return for each key the smallest `rank` above `after` among the known rows of the same key; NEVER if none."""
     return np.append(rank, NEVER)[next_row(key, after, known, rank)]
 
 
 def next_row(key: Numbers, after: Numbers, known: Numbers, rank: Numbers) -> Numbers:
-    """Return for each key which of the known of the same key has the smallest `rank` above `after`; -1 where none."""
+    """Return for each key the known row of the same key with the smallest `rank` above `after`; -1 if none."""
     order, at = _placed(key, after + 1, known, rank)
     if not len(order):
         return np.full(len(key), -1)
@@ -96,7 +96,7 @@ def next_row(key: Numbers, after: Numbers, known: Numbers, rank: Numbers) -> Num
 
 
 def previous(key: Numbers, before: Numbers, known: Numbers, rank: Numbers) -> Numbers:
-    """Return for each key which of the known of the same key has the largest `rank` below `before`; -1 where none."""
+    """Return for each key the known row of the same key with the largest `rank` below `before`; -1 if none."""
     order, at = _placed(key, before, known, rank)
     if not len(order):
         return np.full(len(key), -1)
@@ -105,7 +105,7 @@ def previous(key: Numbers, before: Numbers, known: Numbers, rank: Numbers) -> Nu
 
 
 def _placed(key: Numbers, place: Numbers, known: Numbers, rank: Numbers) -> tuple[Numbers, Numbers]:
-    """Return the known in the order of key and rank, and where each pair of a key and a place would stand there."""
+    """Return the known rows sorted by key and rank, and the insertion point of each pair of key and place."""
     scale = int(max(rank.max(initial=0), place.max(initial=0))) + 1
     order = np.lexsort((rank, known))
     return order, np.searchsorted(known[order] * scale + rank[order], key * scale + place)

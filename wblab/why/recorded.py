@@ -1,4 +1,4 @@
-"""All that a run recorded to explain its pauses."""
+"""Everything that a run recorded to explain its pauses."""
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -23,16 +23,15 @@ from wblab.why.stacks import Stack, Stacks, read_stacks
 from wblab.why.tasks import Tasks, read_tasks
 from wblab.why.verdict import Verdict, judged
 
-_AT_ONCE_NS = 1_000_000  # what sleeps again in the same place after no longer than this had been woken in vain
+_AT_ONCE_NS = 1_000_000  # a task that sleeps again in the same place within this time was woken in vain
 
 
 @dataclass(frozen=True)
 class Recorded:
     """The columns of a trace that explain pauses, and its tasks.
 
-    start_ns, end_ns: what the trace covers; lost: spans in between in which events were lost. What was before, after or
-    lost is not known. What disks did is read when it is asked for: who only sums up what loads waited
-    for does not need it. That raises InputError for a damaged trace.
+    start_ns, end_ns: the span that the trace covers; lost: spans within it in which events were lost. What disks did is
+    read on first use, because sums of waits do not need it. That raises InputError for a damaged trace.
     """
 
     trace: tracecmd.TraceFile
@@ -46,12 +45,12 @@ class Recorded:
     _verdicts: dict[tuple[int, int], Verdict] = field(default_factory=dict, repr=False)
 
     def covered(self, start_ns: int, end_ns: int) -> tuple[int, int]:
-        """Return the part of a span that the trace covers; it is empty where it covers nothing."""
+        """Return the part of a span that the trace covers; empty if it covers nothing of it."""
         first_ns = min(max(start_ns, self.start_ns), end_ns)
         return first_ns, max(first_ns, min(end_ns, self.end_ns))
 
     def lost_ns(self, start_ns: int, end_ns: int) -> int:
-        """Return how much of a span was lost."""
+        """Return how much of a span lies in spans with lost events, in ns."""
         return shared_ns(self.lost, start_ns, end_ns)
 
     def cpu(self, rank: int) -> int:
@@ -60,12 +59,12 @@ class Recorded:
 
     @property
     def moved(self) -> Moved:
-        """The bytes that disks were done with, and whose they were."""
+        """The bytes that disks completed, by who dirtied them."""
         return self._requests[0]
 
     @property
     def done(self) -> Done:
-        """The requests that disks were done with."""
+        """The requests that disks completed."""
         return self._requests[1]
 
     @property
@@ -75,7 +74,7 @@ class Recorded:
 
     @cached_property
     def awaited(self) -> Awaited:
-        """The blocks that tasks said they would wait for."""
+        """The blocks that tasks announced to wait for."""
         try:
             return read_awaited(self.trace, self.sequence)
         except TraceError as error:
@@ -89,21 +88,21 @@ class Recorded:
             raise InputError(str(error)) from None
 
     def name(self, pid: int) -> str:
-        """Return a task's name; of one that a load made, with the load's."""
+        """Return a task's name, with the load's if a load started it."""
         return self.tasks.name(pid)
 
     def sleep_stack(self, row: int) -> Stack:
-        """Return where a span of `offcpu` began."""
+        """Return the sleeper's stack of a span of `offcpu`."""
         return self.stacks.known[int(self.offcpu.stack[row])]
 
     def wake_stack(self, row: int) -> Stack:
-        """Return where the one was who ended a span of `offcpu`."""
+        """Return the waker's stack of a span of `offcpu`."""
         return self.stacks.known[int(self.offcpu.wake_stack[row])]
 
     def verdict(self, row: int) -> Verdict:
-        """Return what both stacks of a span of `offcpu` say.
+        """Return the verdict of both stacks of a span of `offcpu`.
 
-        A task that was woken in vain and slept again in the same place waited for what ended the last of these sleeps.
+        If a task was woken in vain and slept again in the same place, the end of the last of these sleeps counts.
         """
         last = row
         while self._is_vain(last):
@@ -112,13 +111,13 @@ class Recorded:
         return found if last == row else replace(found, vain=last - row)
 
     def ends(self, row: int) -> int:
-        """Return the span of `offcpu` with which a wait ended that began with this one."""
+        """Return the last span of `offcpu` of a wait that began with this one."""
         while self._is_vain(row):
             row += 1
         return row
 
     def request(self, row: int) -> int:
-        """Return the row of `done` with which a wait ended that began with this span of `offcpu`; -1 for none."""
+        """Return the row of `done` that ended the wait that began with this span of `offcpu`; -1 for none."""
         rank = int(self.offcpu.wake_rank[self.ends(row)])
         return self.done.before(rank, self.cpu(rank)) if rank >= 0 else -1
 
@@ -137,14 +136,14 @@ class Recorded:
 
 
 def explains(cache: PageCache) -> bool:
-    """Whether a run recorded what explains its pauses."""
+    """Whether a run recorded the events that explain its pauses."""
     return SWITCH in cache.trace.names
 
 
 def read_recorded(run: Run, capture: Capture | None = None, cache: PageCache | None = None) -> Recorded:
-    """Return what a run recorded, or one capture of it; its trace is `cache`, where that was read before.
+    """Read what a run or one of its captures recorded. cache: the run's trace, if already read.
 
-    Raises InputError where nothing was recorded that explains a pause.
+    Raises InputError if nothing was recorded that explains a pause.
     """
     cache = cache or page_cache(run, capture.path if capture else None)
     try:

@@ -1,4 +1,4 @@
-"""The request with whose end a wait ended: its way to the disk and through it, and what the disk did before."""
+"""The request whose completion ended a wait: its way through the block layer, and the I/O that was ahead of it."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -16,27 +16,27 @@ from wblab.why.recorded import Recorded
 from wblab.why.requests import MINOR_BITS, SUBMITTER, Party, device_number
 from wblab.why.tasks import is_kernel_thread
 
-BTRFS = "btrfs's workers"  # who write files' data too, of whom the trace does not tell
+BTRFS = "btrfs's workers"  # they also write files' data, and the trace does not show whose
 JOURNAL, METADATA, FLUSHER = "the journal", "the filesystem", "the flusher (program unknown)"
 _DATA_TOO = "data=journal"
-READ = "read by "  # how the name of those begins whose reads are counted
+READ = "read by "  # prefix of the names of readers
 _FLUSHERS = "kworker/"
 JOURNALS = ("jbd2/", "xfsaild/", "xfs-cil/", "xfs-log/")
-# A disk stands still that takes so many times as long for a request as for others of its size, and so much longer.
+# A disk has stopped if a request takes so many times as long as others of its size, and so much longer.
 _TIMES, _LONGER_NS = 4, NS_PER_S // 5
 
 
 @dataclass(frozen=True)
 class Request:
-    """The request with whose end a wait ended.
+    """The request whose completion ended a wait.
 
-    disk: in words. handed_ns: when the first of its bios was
-    handed to the block layer; held_ns: for how long from then on it was held back, before it was in the disk's queue,
-    and held_by: by what, in words. still_ns: for how long the disk stood still meanwhile. ahead: the bytes that the
-    disk was done with from handed_ns to its end, by whose they are; it is among them. Of one that a delay held back for
-    most of the time, from when it was in the queue; that a group's limit did, those of the group. below: the disk that
-    was done with those, in words: itself, or that of a loop device's file; name: that one's in the spec, empty where it
-    is none of its disks. is_limited: a limit held it for most of the time, which no shorter queue changes.
+    disk: in words. handed_ns: when its first bio was submitted. held_ns, held_by: how long it was then delayed before
+    it entered the disk's queue, and by what, in words. still_ns: how long the disk completed nothing meanwhile. ahead:
+    the bytes that the disk completed from handed_ns to its end, itself included, by who dirtied them. If a delay held it
+    for most of the time, they count from its entry into the queue; if a control group's limit did, only those of the
+    group count. below: the disk that completed them, in words: itself, or the disk of a loop device's file. name: that disk's
+    name in the spec, empty if it has none. is_limited: a limit held it for most of the time, so a shorter queue does
+    not help.
     """
 
     device: int
@@ -55,12 +55,12 @@ class Request:
 
     @property
     def what(self) -> str:
-        """What it is, in words."""
+        """A description in words."""
         return f"a request of {format_bytes(self.size)}" if self.size else "a cache flush"
 
 
 def request_of(run: Run, recorded: Recorded, row: int) -> Request | None:
-    """Return a row of `done`; None of none, or where it is not known when it was handed over."""
+    """Return the request of a row of `done`; None for no row, or if its submission is unknown."""
     done = recorded.done
     data = done.data(row) if row >= 0 else -1
     if data < 0 or done.first_rank[data] == NEVER:
@@ -95,9 +95,9 @@ def request_of(run: Run, recorded: Recorded, row: int) -> Request | None:
 
 
 def _journalled(run: Run, recorded: Recorded, device: int, rank: int, sizes: dict[str, Bytes]) -> dict[str, Bytes]:
-    """Return sizes; those of a journal that has data too (data=journal), with whose most of what was dirty there is.
+    """Return sizes; with data=journal, the journal is named with the task that dirtied most of its data.
 
-    What btrfs's workers write is metadata or files' data: it is called theirs.
+    What btrfs's workers write may be metadata or files' data: it is named as theirs.
     """
     name = device_name(run, device)
     if isinstance(run.spec, Spec) and name and run.spec.disk[name].filesystem == "btrfs":
@@ -114,7 +114,7 @@ def _journalled(run: Run, recorded: Recorded, device: int, rank: int, sizes: dic
 
 
 def disk_of(run: Run, device: int) -> str:
-    """Return how sentences call a device."""
+    """Return a device's name for sentences."""
     names = [name for name, disk in run.disks.items() if device_number(disk.device) == device]
     return (
         disk_words(run, names[0]) if names else f"the device {device >> MINOR_BITS}:{device & ((1 << MINOR_BITS) - 1)}"
@@ -122,14 +122,14 @@ def disk_of(run: Run, device: int) -> str:
 
 
 def disk_words(run: Run, name: str) -> str:
-    """Return how sentences call a disk: by its name, where a run has several."""
+    """Return a disk's name for sentences: "the disk", with its name if a run has several."""
     return f"the disk *{name}*" if len(run.disks) > 1 else "the disk"
 
 
 def _still_ns(run: Run, recorded: Recorded, device: int, start_ns: int, end_ns: int) -> int:
-    """Return for how long a disk stood still in a span of time: it had a request, and was done with none.
+    """Return how long a disk had requests but completed none in a span of time, in ns.
 
-    A device that others are below waits for those: it is none.
+    A device that is made of others waits for those: it has 0.
     """
     if not is_hardware(run, device):
         return 0
@@ -146,7 +146,7 @@ def _still_ns(run: Run, recorded: Recorded, device: int, start_ns: int, end_ns: 
 
 
 def named(recorded: Recorded, sizes: dict[Party, Bytes]) -> dict[str, Bytes]:
-    """Return sizes by whose they are: a task's, by its name, or by who handed over what no task dirtied."""
+    """Return sizes by the name of the task that dirtied them or, if no task did, that submitted them."""
     found: Counter[str] = Counter()
     for party, size in sizes.items():
         found[_whose(recorded, party)] += size

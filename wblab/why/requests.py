@@ -1,4 +1,4 @@
-"""Whose bytes a disk was done with, and when: from who dirtied a page or asked, over the bio, to the request's end."""
+"""Attribution of a disk's I/O: from the task that dirtied a page or read, over the bio, to the request's completion."""
 
 import re
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ from wblab.why.places import (
 
 Numbers = NDArray[np.int64]
 
-# The first is the lab's own, which says whose page a bio is of; all kernels have the second.
+# The first is the lab's own event, which names the page of a bio; all kernels have the second.
 INSERTED, ISSUED, REMAPPED = "block_rq_insert", "block_rq_issue", "block_bio_remap"
 _SUBMITTED, COMPLETED, DIRTIED = ("block_bio_submit", "block_bio_queue"), "block_rq_complete", "writeback_dirty_folio"
 MINOR_BITS = 20  # include/linux/kdev_t.h
@@ -38,7 +38,7 @@ _DEVICE = re.compile(r"\d{1,4}:\d{1,8}")
 
 
 class Party(NamedTuple):
-    """Whose bytes: see `Moved`."""
+    """The party that bytes are attributed to: see `Moved`."""
 
     owner: int
     submitter: int
@@ -47,13 +47,12 @@ class Party(NamedTuple):
 
 @dataclass(frozen=True)
 class Moved:
-    """What disks had to write and to read, page by page or less, in the order in which they were done with it.
+    """Data written and read by disks, in pieces of at most a page, in the order of completion.
 
-    size: bytes. owner: the task that dirtied the page; NOBODY where none did, as of what a filesystem writes for
-    itself, SUBMITTER of what is read, or written directly from a task's own memory, UNTOLD where the kernel does not
-    say of which file a bio is. submitter: the task that handed it over. rank, done_rank: the places of these two events
-    in the trace; what was never done has the largest number there. inode: of the page's file; 0 where it is not known.
-    is_read: 1 of what was read, else 0.
+    size: bytes. owner: the task that dirtied the page; NOBODY if none did (a filesystem's own writes), SUBMITTER for
+    reads and for direct writes from a task's memory, UNTOLD if the kernel does not name the bio's file. submitter: the
+    task that submitted the bio. rank, done_rank: the places of submission and completion in the trace; the largest
+    number if never completed. inode: of the page's file, 0 if unknown. is_read: 1 for reads, else 0.
     """
 
     rank: Numbers
@@ -67,7 +66,7 @@ class Moved:
     is_read: Numbers
 
     def ahead(self, device: int, after_rank: int, until_rank: int) -> "dict[Party, Bytes]":
-        """Return how many bytes a device was done with between two places, by whose they are, the most first."""
+        """Return the bytes that a device completed between two places in the trace, by party, the most first."""
         first, last = np.searchsorted(self.done_rank, [after_rank, until_rank], side="right").tolist()
         rows = slice(first, last)
         own = self.device[rows] == device
@@ -77,10 +76,10 @@ class Moved:
 
 @dataclass(frozen=True)
 class Done:
-    """Requests that disks were done with: block_rq_complete, in order.
+    """Requests that disks completed: block_rq_complete, in order.
 
-    first_rank, first_ns, submitter: when its first bio came, and from which task; of a flush, the last before it.
-    inserted_ns, issued_ns: when it was put into the disk's queue, and given to the disk; NEVER where that is not known.
+    first_rank, first_ns, submitter: the place, time and task of its first bio; for a flush, the last bio before it.
+    inserted_ns, issued_ns: when it entered the disk's queue and when it was issued to the disk; NEVER if unknown.
     """
 
     rank: Numbers
@@ -96,19 +95,19 @@ class Done:
     issued_ns: Numbers
 
     def before(self, rank: int, cpu: int) -> int:
-        """Return the row of the last request that ended on a processor before a place in the trace; -1 for none."""
+        """Return the row of the last request completed on a processor before a place in the trace; -1 for none."""
         rows = np.flatnonzero(self.cpu[: np.searchsorted(self.rank, rank)] == cpu)
         return int(rows[-1]) if len(rows) else -1
 
     def rank_at(self, ns: int) -> int:
-        """Return the place of the last end of a request before a time; -1 where there was none."""
+        """Return the place of the last completion before a time; -1 for none."""
         at = int(np.searchsorted(self.ts_ns, ns))
         return int(self.rank[at - 1]) if at else -1
 
     def data(self, row: int) -> int:
-        """Return the row at which a request's data were done: itself, or an earlier one of its last flush; -1: none.
+        """Return the row that completed a request's data: its own or, before its final flush, an earlier one; -1: none.
 
-        A flush that a task asked for by itself has none: it is its own row.
+        For a flush without data it is its own row.
         """
         if self.size[row]:
             return row
@@ -119,9 +118,9 @@ class Done:
         return row if asked != NEVER and (data < 0 or asked > self.rank[data]) else data
 
     def service_ns(self, device: int) -> tuple[Numbers, Numbers]:
-        """Return the rows of a device with data, and for how long it was at each: since it was done with another.
+        """Return a device's rows with data and their service times, in ns since the completion before.
 
-        Of a device that does one after the other. What was not issued before is 0.
+        For a device that serves one request at a time. A request that was not issued before has 0.
         """
         rows = np.flatnonzero((self.device == device) & (self.size > 0) & (self.issued_ns != NEVER))
         done_ns = self.ts_ns[rows]
@@ -131,7 +130,7 @@ class Done:
 
 @dataclass(frozen=True)
 class Dirtied:
-    """Pages of files that became dirty, in order; by whom, and where in the trace the disk had them: NEVER if not."""
+    """Dirtied pages of files, in order: the task, and where in the trace the disk had written each (or NEVER)."""
 
     rank: Numbers
     pid: Numbers
@@ -139,9 +138,9 @@ class Dirtied:
     device: Numbers
 
     def at(self, rank: int, device: int = NOBODY) -> tuple[dict[int, Bytes], dict[int, Bytes]]:
-        """Return how many bytes were dirty, or being written, at a place: by who dirtied them, and by device.
+        """Return the bytes dirty or under writeback at a place in the trace, by who dirtied them and by device.
 
-        device: of which alone; all by default.
+        device: count only this one; all by default.
         """
         rows = (self.rank < rank) & (self.clean_rank > rank) & ((self.device == device) | (device == NOBODY))
         by = (np.unique(column[rows], return_counts=True) for column in (self.pid, self.device))
@@ -156,12 +155,12 @@ class Dirtied:
 
 
 def submitted(trace: tracecmd.TraceFile) -> str | None:
-    """Return the event with which bios are handed to the block layer; None where it was not traced."""
+    """Return the name of the event that submits bios to the block layer; None if not traced."""
     return next((name for name in _SUBMITTED if name in trace.names), None)
 
 
 def read_requests(trace: tracecmd.TraceFile, sequence: Sequence) -> tuple[Moved, Done, Dirtied]:
-    """Return what was moved, the requests that disks were done with, and what was dirty.
+    """Read the data moved, the requests completed and the pages dirtied.
 
     All are empty without the events of requests.
     """
@@ -220,13 +219,13 @@ def read_requests(trace: tracecmd.TraceFile, sequence: Sequence) -> tuple[Moved,
 
 
 def device_number(name: str) -> int:
-    """Return the number that events have for a device major:minor."""
+    """Return the number by which events name a device major:minor."""
     major, _, minor = name.partition(":")
     return int(major) << MINOR_BITS | int(minor)
 
 
 def device_numbers(events: tracecmd.Events) -> Numbers:
-    """Return the devices that events name in words, as numbers; -1 where it is none."""
+    """Return the devices that events name as text, as numbers; -1 if a text names none."""
     texts = events["name"].tolist()
     numbers = {text: device_number(text) if _DEVICE.fullmatch(text) else NOBODY for text in set(texts)}
     return np.array([numbers[text] for text in texts], np.int64)
@@ -235,7 +234,7 @@ def device_numbers(events: tracecmd.Events) -> Numbers:
 def _done(
     trace: tracecmd.TraceFile, sequence: Sequence, handed: tuple[tracecmd.Events, Numbers, Numbers], done: Numbers
 ) -> Done:
-    """Return the requests, with when the first bio of each was submitted. handed: bios, their places, and of pieces."""
+    """Return the requests, each with its first bio. handed: bios, their places in the trace, and each piece's bio."""
     (bios, rank, bio), ends = handed, trace.events(COMPLETED)
     end_rank = sequence.ranks(ends)
     known = done != NEVER
@@ -266,7 +265,7 @@ def _done(
 
 
 def _passed(trace: tracecmd.TraceFile, sequence: Sequence, event: str, ends: tracecmd.Events) -> Numbers:
-    """Return when the request of each end passed an event last before, in ns; NEVER where that was not traced."""
+    """Return when each completed request last passed an event before, in ns; NEVER if not traced."""
     if event not in trace.names:
         return np.full(len(ends), NEVER)
     events = trace.events(event)
@@ -282,10 +281,10 @@ def _dirtied(
     rank: Numbers,
     done: Numbers,
 ) -> tuple[Dirtied, Numbers]:
-    """Return the pages of files that became dirty, and who dirtied each of some pages (device, inode, index) last.
+    """Return the dirtied pages of files, and the task that last dirtied each of some pages (device, inode, index).
 
-    rank, done: the places at which these were submitted, and done with. NOBODY where it is not known, or what the page
-    belongs to is no file: pages of a device itself are a filesystem's.
+    rank, done: the places at which these pages were submitted and completed. NOBODY if unknown, or if the page belongs
+    to a device itself and so to its filesystem.
     """
     name = event_name(trace, DIRTIED)
     if name not in trace.names:
@@ -304,11 +303,11 @@ def _dirtied(
 
 
 def _summed(owner: Numbers, submitter: Numbers, is_read: Numbers, size: Numbers) -> dict[Party, Bytes]:
-    """Return the sizes by whose they are, the largest first."""
+    """Return the sizes by party, the largest first."""
     owners, row = np.unique(owner, return_inverse=True)
     submitters, column = np.unique(submitter, return_inverse=True)
     keys = (row * len(submitters) + column) * 2 + is_read
-    parties, inverse = np.unique(keys, return_inverse=True)  # a tenth of the time of axis=1
+    parties, inverse = np.unique(keys, return_inverse=True)  # takes a tenth of the time of axis=1
     sums = np.bincount(inverse, weights=size)
     found = {}
     for party, total in zip(parties.tolist(), sums.tolist(), strict=True):

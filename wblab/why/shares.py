@@ -7,7 +7,7 @@ from wblab.why.explain import Explanation
 
 
 def by_load(found: Iterable[Explanation]) -> dict[str, dict[str, int]]:
-    """Return for each load, in ns, how much of its pauses was what: it adds up to them; the most first."""
+    """Return the paused time of each load by cause, in ns; the most first. It adds up to the load's pauses."""
     sums: dict[str, Counter[str]] = {}
     for item in found:
         sums.setdefault(item.load, Counter()).update(item.parts)
@@ -15,7 +15,7 @@ def by_load(found: Iterable[Explanation]) -> dict[str, dict[str, int]]:
 
 
 def of_all(found: Iterable[Explanation]) -> dict[str, int]:
-    """Return the same of all loads together."""
+    """Return the paused time of all loads together by cause, in ns; the most first."""
     total: Counter[str] = Counter()
     for parts in by_load(found).values():
         total.update(parts)

@@ -1,4 +1,4 @@
-"""Kernel stacks of a trace: each different one once."""
+"""Kernel stacks of a trace, each distinct one stored once."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 from tracecmd.sequence import Sequence
 
 STACKS = "kernel_stack"
-Stack = tuple[str, ...]  # functions, the innermost first
+Stack = tuple[str, ...]  # functions, innermost first
 
 
 @dataclass(frozen=True)
 class Stacks:
-    """The stacks that events have. `known`: each different one, the first of them empty.
+    """The stacks of events. known: each distinct one; the first is empty.
 
-    after: the places of the events with a stack, in their sequence, in order; ids: which one of `known` each has.
+    after: the places in the trace of the events with a stack, in order; ids: the index in `known` of each.
     """
 
     known: tuple[Stack, ...]
@@ -24,7 +24,7 @@ class Stacks:
     ids: NDArray[np.int64]
 
     def of(self, ranks: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return which stack the events at these places have: 0, the empty one, where none was recorded."""
+        """Return the index in `known` for the events at these places: 0, the empty stack, if none was recorded."""
         if not len(self.after):
             return np.zeros(len(ranks), np.int64)
         at = np.minimum(np.searchsorted(self.after, ranks), len(self.after) - 1)
@@ -32,7 +32,7 @@ class Stacks:
 
 
 def read_stacks(trace: tracecmd.TraceFile, sequence: Sequence) -> Stacks:
-    """Return the stacks of a trace. Raises TraceError for a damaged one."""
+    """Read the stacks of a trace. Raises TraceError for a damaged one."""
     if STACKS not in trace.names:
         return Stacks(((),), np.zeros(0, np.int64), np.zeros(0, np.int64))
     events, functions = trace.events(STACKS), _symbols(trace.text("kallsyms")).functions

@@ -1,4 +1,4 @@
-"""Who a task is: the load that it belongs to, by its parents; and what a thread of the kernel works for."""
+"""Names of tasks: the load that a task belongs to, by its parents, and the task that a kernel thread works for."""
 
 import re
 from collections.abc import Mapping
@@ -9,7 +9,9 @@ import tracecmd
 from tracecmd.sequence import Sequence
 
 FORK = "sched_process_fork"
-_OF_A_TASK = re.compile(r"iou-(?:wrk|sqp)-(\d+)")  # io_uring's threads carry the pid of whom they work for (io-wq.c)
+_OF_A_TASK = re.compile(
+    r"iou-(?:wrk|sqp)-(\d+)"
+)  # io_uring's threads carry the pid of the task that they work for (io-wq.c)
 _KERNEL = re.compile(
     r"kworker/|jbd2/|xfs(?:aild|-[a-z]+)/|loop\d+$|md\d+_(?:raid|resync)|kswapd\d|kcompactd\d|dmcrypt_write|"
     r"btrfs-|f2fs_|ksoftirqd/|migration/|rcu_(?:preempt|sched|tasks)"
@@ -19,9 +21,9 @@ _MOST_PARENTS = 100
 
 @dataclass(frozen=True)
 class Tasks:
-    """The tasks of a trace. names: by pid; loads: those of them that are loads; parents: of what was made meanwhile.
+    """The tasks of a trace. names: by pid; loads: names of those that are loads; parents: of tasks forked meanwhile.
 
-    children: in the order in which they were made, each with its place in the trace.
+    children: in the order of their forks, each with its place in the trace.
     """
 
     names: Mapping[int, str]
@@ -30,7 +32,7 @@ class Tasks:
     children: Mapping[int, tuple[tuple[int, int], ...]] = field(default_factory=dict)
 
     def load_of(self, pid: int) -> str:
-        """Return the load that a task is, or works for; empty where it is none."""
+        """Return the load that a task is, or works for; empty if none."""
         for _ in range(_MOST_PARENTS):
             if pid in self.loads:
                 return self.loads[pid]
@@ -42,29 +44,29 @@ class Tasks:
         return ""
 
     def name(self, pid: int) -> str:
-        """Return a task's name; of one that a load made, with the load's."""
+        """Return a task's name, with the load's if a load started it."""
         own, load = self.names.get(pid) or tracecmd.trace.UNKNOWN, self.load_of(pid)
         return own if load in ("", own) else f"{load}'s {_plain(own)}"
 
     def owner(self, pid: int) -> str:
-        """Return whose a task's bytes are: its own name, or that of the load for which io_uring's thread works."""
+        """Return the name that a task's bytes count for: its own, or the load's that an io_uring thread works for."""
         return self.load_of(pid) or self.name(pid) if _OF_A_TASK.fullmatch(self.names.get(pid, "")) else self.name(pid)
 
     def last_child(self, pid: int, rank: int) -> int:
-        """Return the task that another one made last before a place in the trace; -1 where it made none."""
+        """Return the last task that a task forked before a place in the trace; -1 if none."""
         made = [child for at, child in self.children.get(pid, ()) if at < rank]
         return made[-1] if made else -1
 
 
 def is_kernel_thread(name: str) -> bool:
-    """Whether a task of this name is a thread of the kernel. A program that has such a name is taken for one."""
+    """Whether a name is that of a kernel thread. A program with such a name counts as one."""
     return bool(_KERNEL.match(name))
 
 
 def read_tasks(
     trace: tracecmd.TraceFile, sequence: Sequence, names: Mapping[int, str], loads: Mapping[int, str]
 ) -> Tasks:
-    """Return the tasks of a trace, with the parents that it tells of."""
+    """Read the tasks of a trace, with their parents as far as traced."""
     if FORK not in trace.names:
         return Tasks(names, loads)
     events = trace.events(FORK)

@@ -1,4 +1,4 @@
-"""All pauses of a run explained, whatever recorded them: the trace of a guest's run, or the captures of a live one."""
+"""The explained pauses of a run, from the trace of a guest's run or the captures of a live one."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -15,17 +15,17 @@ from wblab.why.recorded import Recorded, explains, read_recorded
 
 @dataclass(frozen=True)
 class Told:
-    """An explanation, and what was recorded that it is read from."""
+    """An explanation and the recording that it rests on."""
 
     explanation: Explanation
     recorded: Recorded
 
 
 def explanations(run: Run, load: str = "", bound_ns: int = DEFAULT_BOUND_NS) -> list[Told]:
-    """Return why each pause over a bound was, of one load or of all that are not offenders, in the order of time.
+    """Explain each pause over a bound, of one load or of all that are not offenders, in the order of time.
 
-    A pause of a live run is told by the capture that has the most of it; what none has is unknown. Raises
-    InputError where nothing was recorded that explains a pause.
+    A pause of a live run is explained by the capture that covers most of it; uncovered time is unknown. Raises
+    InputError if nothing was recorded that explains a pause.
     """
     return explanations_of(run, [load], bound_ns)
 
@@ -33,13 +33,13 @@ def explanations(run: Run, load: str = "", bound_ns: int = DEFAULT_BOUND_NS) -> 
 def explanations_of(
     run: Run, loads: Iterable[str], bound_ns: int = DEFAULT_BOUND_NS, cache: PageCache | None = None
 ) -> list[Told]:
-    """Return the same load by load: what was recorded is read once. cache: a guest's trace, where that was read."""
+    """Explain the pauses of several loads from one reading of the trace. cache: a guest's trace, if already read."""
     recordings = _recordings(run, cache)
     return [told for load in loads for told in _told(run, recordings, load, bound_ns)]
 
 
 def explain_all(run: Run, cache: PageCache) -> list[Explanation]:
-    """Return why each pause over the default bound was, of all loads; nothing where that was not recorded.
+    """Explain each pause over the default bound, of all loads; empty if nothing was recorded that explains it.
 
     cache: the run's trace. Raises InputError for a damaged trace.
     """
@@ -53,7 +53,7 @@ def _recordings(run: Run, cache: PageCache | None) -> list[Recorded]:
         return [read_recorded(run, cache=cache)]
     saved = captures(run)
     if not saved:
-        raise InputError(f"{run.path} has no capture of a pause: make it again as root, with --capture-pauses 200ms")
+        raise InputError(f"{run.path} has no capture of a pause: repeat it as root with --capture-pauses 200ms")
     return [read_recorded(run, capture) for capture in saved]
 
 

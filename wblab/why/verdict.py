@@ -1,4 +1,4 @@
-"""What two stacks say of a wait: that of the sleep, and that of the wake-up."""
+"""Classification of a wait by two stacks: the sleeper's and the waker's."""
 
 from dataclasses import dataclass
 from itertools import takewhile
@@ -7,7 +7,7 @@ from typing import Literal
 from wblab.why.kinds import KINDS, TIMER, UNKNOWN, Kind
 from wblab.why.stacks import Stack
 
-# Where an interrupt begins: what lies outside of it is whoever happened to run.
+# Functions in which an interrupt begins: functions outside belong to the task that happened to run.
 _INTERRUPT = frozenset(
     (
         *("do_IRQ", "um_timer", "timer_handler", "sigio_handler", "handle_irq_desc", "irq_exit"),
@@ -16,7 +16,7 @@ _INTERRUPT = frozenset(
         *("handle_softirqs", "__do_softirq", "do_softirq", "irq_exit_rcu", "__irq_exit_rcu"),  # kernel/softirq.c
     )
 )
-_VECTORS = ("sysvec_", "asm_sysvec_")  # of x86: how each begins
+_VECTORS = ("sysvec_", "asm_sysvec_")  # prefixes on x86
 _COMPLETED = frozenset(
     (
         *("blk_update_request", "blk_mq_end_request", "__blk_mq_end_request", "bio_endio", "__blk_mq_free_request"),
@@ -30,9 +30,9 @@ Context = Literal["request", "timer", "interrupt", "task", "unknown"]
 
 @dataclass(frozen=True)
 class Verdict:
-    """What two stacks say of a wait: its kind, UNKNOWN unless both agree, and what ended it.
+    """Classification of a wait: its kind, UNKNOWN unless both stacks agree, and the context of its wake-up.
 
-    said: what the stack of the sleep alone says. vain: how often the task was woken before, only to sleep again.
+    said: the kind by the sleeper's stack alone. vain: how often the task was woken before, only to sleep again.
     """
 
     kind: Kind
@@ -42,7 +42,7 @@ class Verdict:
 
 
 def judged(sleep: Stack, wake: Stack) -> Verdict:
-    """Return what the stack of a sleep and that of its wake-up say."""
+    """Classify a wait by the sleeper's and the waker's stack."""
     inside = in_context(wake)
     asleep, awake = frozenset(sleep), frozenset(inside)
     fitting = [
@@ -59,7 +59,7 @@ def judged(sleep: Stack, wake: Stack) -> Verdict:
 
 
 def in_context(wake: Stack) -> Stack:
-    """Return the functions of a wake-up without those that an interrupt interrupted."""
+    """Return the waker's functions without those of the task that an interrupt interrupted."""
     return tuple(takewhile(lambda name: name not in _INTERRUPT and not name.startswith(_VECTORS), wake))
 
 

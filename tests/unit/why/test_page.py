@@ -167,9 +167,9 @@ def test_tables_have_all_of_it(page):
     for item in found:
         frame = parts_frame(item)
         assert frame["time (s)"].iloc[:-1].sum() == pytest.approx(item.pause_ns / 1e9)
-        assert frame["time (s)"]["all of it"] == pytest.approx(item.pause_ns / 1e9)
+        assert frame["time (s)"]["total"] == pytest.approx(item.pause_ns / 1e9)
         assert chains_frame(item)["time (s)"].sum() == pytest.approx(item.pause_ns / 1e9)
     cause = found[0].causes[0]
-    assert list(stacks_frame(cause)["where it slept"])[:2] == ["out_of_line_wait_on_bit", "do_get_write_access"]
-    assert "do_idle" not in set(stacks_frame(cause)["where it was woken"])  # whoever was interrupted
+    assert list(stacks_frame(cause)["stack of the sleeper"])[:2] == ["out_of_line_wait_on_bit", "do_get_write_access"]
+    assert "do_idle" not in set(stacks_frame(cause)["stack of the waker"])  # whoever was interrupted
     assert proof_frame(run, read_recorded(run), cause)["event"].iloc[0] == "block_buffer_wait"
