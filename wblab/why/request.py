@@ -31,12 +31,13 @@ class Request:
     """The request whose completion ended a wait.
 
     disk: in words. handed_ns: when its first bio was submitted. held_ns, held_by: how long it was then delayed before
-    it entered the disk's queue, and by what, in words. still_ns: how long the disk completed nothing meanwhile. ahead:
-    the bytes that the disk completed from handed_ns to its end, itself included, by who dirtied them. If a delay held it
-    for most of the time, they count from its entry into the queue; if a control group's limit did, only those of the
-    group count. below: the disk that completed them, in words: itself, or the disk of a loop device's file. name: that disk's
-    name in the spec, empty if it has none. is_limited: a limit held it for most of the time, so a shorter queue does
-    not help.
+    it entered the disk's queue, and by what, in words. still_ns: how long the disk completed nothing meanwhile.
+
+    ahead: the bytes that the disk completed from handed_ns to its end, itself included, by who dirtied them. If a delay
+    held it for most of the time, they count from its entry into the queue; if a control group's limit did, only those
+    of the group count. below: the disk that completed them, in words: itself, or the disk of a loop device's file.
+    name: that disk's name in the spec, empty if it has none. is_limited: a limit held it for most of the time, so a
+    shorter queue does not help.
     """
 
     device: int

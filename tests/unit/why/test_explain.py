@@ -252,5 +252,5 @@ def test_a_damaged_trace_is_refused_in_words(told):
         story.submit(0, L1, sector, 1 << 31)
     story.complete(MS, 0, 8)
     _, recorded = told(story, [0, 1100 * MS])
-    with pytest.raises(InputError, match="damaged, or too long"):
+    with pytest.raises(InputError, match="damaged or too long"):
         assert recorded.done
