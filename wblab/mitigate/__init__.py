@@ -1,8 +1,8 @@
-"""The mitigation daemon: finds what writes more than its share of a disk, holds it back, and undoes that exactly.
+"""The mitigation daemon: find processes that write more than their share of a disk, slow them down, undo that exactly.
 
-A period of it, in `loop`: what was written (`accounting`), what the disk takes (`disk`), who offends (`rule`), what is
-done about it (`measures`, each change noted in `journal` before it is made).
+One period, in `loop`: count written bytes (`accounting`), estimate the disk's bandwidth (`disk`), find offenders
+(`rule`), act (`measures`). Each change is noted in `journal` before it is made.
 
-To hold a process is to slow it down by the measures of the policy; to let it go is to undo that. An offender is held
-with its children. A stray has inherited what was done to a held process, and was never seen by the daemon.
+To *hold* a process is to slow it down by the policy's measures; to *release* it is to undo that. An offender is held
+with its children. A *stray* is a process that inherited a held process's settings and that the daemon never saw.
 """

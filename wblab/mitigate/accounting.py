@@ -1,4 +1,4 @@
-"""Written bytes by process and period: from taskstats, or else from /proc/PID/io."""
+"""Bytes written by each process in each period, from taskstats or else from /proc/PID/io."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -13,9 +13,9 @@ from wblab.mitigate.taskstats import Task, Taskstats
 
 @dataclass
 class Usage:
-    """One period: what processes wrote, in bytes, less what they took back; only of those that wrote.
+    """One period: bytes written by each process that wrote, without those whose writeback was cancelled.
 
-    ended: the processes that ended in it, with their parents at that time.
+    ended: the processes that ended in the period, each with its parent at that time.
     """
 
     written: dict[int, int] = field(default_factory=dict)
@@ -23,7 +23,7 @@ class Usage:
 
 
 class Accounting(Protocol):
-    """A source of written bytes. `sample` is called once in a period, `note_exits` as often as one likes."""
+    """A source of written bytes. Call `sample` once a period, and `note_exits` as often as you like."""
 
     @property
     def lost(self) -> int:
@@ -33,11 +33,11 @@ class Accounting(Protocol):
         """Read which tasks have exited, before the socket is full."""
 
     def sample(self, processes: Processes) -> tuple[Usage, list[int]]:
-        """Return what was written since the last call, and the new processes. `processes` is refreshed."""
+        """Return the bytes written since the last call, and the new processes. Refreshes `processes`."""
 
 
 class TaskstatsAccounting:
-    """By task, so that those count too that began and ended between two looks."""
+    """By task, so processes that begin and end between two samples count too."""
 
     def __init__(self, taskstats: Taskstats) -> None:
         self._taskstats = taskstats
@@ -55,7 +55,7 @@ class TaskstatsAccounting:
         self._exited += self._taskstats.exited()
 
     def sample(self, processes: Processes) -> tuple[Usage, list[int]]:
-        """See Accounting. What was written before the first call does not count."""
+        """See Accounting. Bytes written before the first call do not count."""
         before = dict(processes.parents)
         new = processes.refresh()
         owners = {tid: pid for pid in processes.parents for tid in processes.tasks(pid)}
@@ -66,7 +66,7 @@ class TaskstatsAccounting:
             if task.tid == pid:
                 processes.parents[pid] = task.parent
                 processes.names[pid] = task.name
-        self.note_exits()  # after the living: a task that was not among them has told its last bytes by now
+        self.note_exits()  # after the live tasks: one that was missing there has reported its last bytes by now
         ended = {}
         for task in self._exited:
             self._count(task, self._seen.get(task.tid, (task.tgid or task.tid,))[0], usage.written)
@@ -81,9 +81,9 @@ class TaskstatsAccounting:
         return usage, new
 
     def _count(self, task: Task, process: int, written: dict[int, int]) -> None:
-        """Add to a process what a task of it wrote since it was seen last."""
+        """Add to a process what one of its tasks has written since the last sample."""
         owner, before, taken_back = self._seen.get(task.tid, (process, 0, 0))
-        if owner != process or task.written_bytes < before:  # another task of the same number
+        if owner != process or task.written_bytes < before:  # another task has reused the number
             before, taken_back = 0, 0
         self._seen[task.tid] = process, task.written_bytes, task.cancelled_bytes
         net = task.written_bytes - before - (task.cancelled_bytes - taken_back)
@@ -92,13 +92,13 @@ class TaskstatsAccounting:
 
 
 class ProcAccounting:
-    """By process, from /proc/PID/io through psutil, which leaves cancelled bytes out.
+    """By process, from /proc/PID/io through psutil, which does not show cancelled bytes.
 
-    A process's figure has its ended threads in it, and the ended children that it waited for (wait_task_zombie in
-    kernel/exit.c); what an ended child was seen to write itself is taken off there. Other ended processes are lost.
+    A process's figure includes its ended threads, and the ended children that it waited for (wait_task_zombie in
+    kernel/exit.c). Bytes already counted for an ended child are subtracted there. Other ended processes are lost.
     """
 
-    lost = 0  # ends are never told
+    lost = 0  # exits are never reported here
 
     def __init__(self) -> None:
         self._open: dict[int, psutil.Process] = {}
@@ -106,7 +106,7 @@ class ProcAccounting:
         self._first = True
 
     def note_exits(self) -> None:
-        """See Accounting: there is nothing to note."""
+        """See Accounting: nothing to do."""
 
     def sample(self, processes: Processes) -> tuple[Usage, list[int]]:
         """See Accounting."""
@@ -117,7 +117,7 @@ class ProcAccounting:
             self._open.pop(pid, None)
             self._seen[parent] = self._seen.get(parent, 0) + self._seen.pop(pid, 0)
         for pid in processes.parents:
-            with suppress(psutil.Error, OSError):  # gone, or not ours to read
+            with suppress(psutil.Error, OSError):  # gone, or not readable for us
                 if pid not in self._open:
                     self._open[pid] = psutil.Process(pid)
                 total = self._open[pid].io_counters().write_bytes

@@ -1,4 +1,4 @@
-"""A control group for all offenders."""
+"""One control group for all offenders."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -17,17 +17,17 @@ from wblab.mitigate.possible import GROUP
 
 @dataclass
 class ControlGroup:
-    """Moves processes to one control group, in which `settings` hold.
+    """Moves processes to one control group with the given `settings`.
 
-    It lies right below the root. A group with processes of its own can have no children with controllers ("no internal
-    processes", see Documentation/admin-guide/cgroup-v2.rst), and a group further down may belong to a user. So while a
-    process is held, its service or session is not charged for it.
+    The group lies directly under the root. A group that has processes of its own cannot have children with controllers
+    ("no internal processes", Documentation/admin-guide/cgroup-v2.rst), and a deeper group may belong to a user. So a
+    held process is not charged to its service or session meanwhile.
     """
 
     journal: Journal
     root: Path | None
     controllers: tuple[str, ...]
-    settings: Callable[[str, float], dict[str, str]]  # the files and what to write there, for a disk and its bandwidth
+    settings: Callable[[str, float], dict[str, str]]  # files and their content, for a disk and its bandwidth
     lasting = False
     shared = True
 
@@ -40,16 +40,17 @@ class ControlGroup:
     def check(self, disk: str) -> None:
         """See Measure."""
         if self.root is None:
-            raise WblabError("there is no cgroup v2 here: mount it, or choose another policy")
+            raise WblabError("no cgroup v2 on this machine: mount it, or choose another policy")
         for controller in self.controllers:
             if controller not in controllers_of(self.root):
                 raise WblabError(
-                    f"the {controller} controller is not on cgroup v2 ({self.root}) here, "
-                    "perhaps on version 1: boot with cgroup_no_v1=all, or choose another policy"
+                    f"cgroup v2 ({self.root}) has no {controller} controller here, perhaps because version 1 has it: "
+                    "boot with cgroup_no_v1=all, or choose another policy"
                 )
         if not os.access(self.root / "cgroup.subtree_control", os.W_OK):
             raise WblabError(
-                f"the daemon may not write to cgroup v2 ({self.root}): see its service, or choose another policy"
+                f"the daemon may not write to cgroup v2 ({self.root}): see misc/systemd/wblab-mitigate.service, "
+                "or choose another policy"
             )
 
     def start(self, disk: str, bandwidth: float) -> None:
@@ -58,7 +59,7 @@ class ControlGroup:
         settings = {self.group / name: value for name, value in self.settings(disk, bandwidth).items()}
         present = [path for path in settings if path.exists()]
         if not present:
-            raise WblabError(f"there is no {' and no '.join(map(str, settings))} here: choose another policy")
+            raise WblabError(f"the kernel has no {' and no '.join(map(str, settings))}: choose another policy")
         for path in present:
             path.write_text(settings[path])
 
@@ -75,7 +76,7 @@ class ControlGroup:
         return 1
 
     def strays(self, lineage: Sequence[Change]) -> Iterator[Change]:
-        """Yield changes for the processes in the group that are not in the journal: they were born there."""
+        """Yield changes for processes in the group that the journal does not have: they were born there."""
         if self.root is None or not self.group.exists():
             return
         held = {(change.pid, change.start_ticks) for change in self._held()}

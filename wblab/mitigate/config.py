@@ -1,4 +1,4 @@
-"""What the daemon may be told, with units; every value has a default."""
+"""The daemon's settings, with units; each has a default."""
 
 import re
 import tomllib
@@ -32,7 +32,7 @@ POLICIES = (
     "strict-limit-beside",
 )
 
-# What a desktop or a server cannot do without: holding these back would only spread a pause.
+# A desktop or a server depends on these: slowing them would only spread a pause.
 _ALLOW = (
     "systemd",
     "systemd-journal",
@@ -55,32 +55,39 @@ _ALLOW = (
 class Config:
     """The daemon's configuration.
 
-    policy: what is done to an offender, one of POLICIES or several joined by `+`. idle, best-effort-7: its I/O class
-    and level. io.weight, memory.high: a control group (version 2) for all offenders, with `io_weight` (1 to 1000;
-    others have 100) or `memory_high` (0: five times what the disk takes in `dirty_time`, since by default a fifth of a
-    group's memory may be dirty, but 8 MiB at least). dirty-bytes: vm.dirty_bytes for all is what the disk takes in
-    `dirty_time`, and the background threshold half of that, as long as there is an offender. short-queue: the disk's
-    queue holds no more requests than the disk does in `queue_time`, as long as there is an offender. strict-limit: of
-    what may be dirty for all, the disk has no more than it takes in `limit_time`, 1 MiB at least, as long as there is
-    an offender. io.max: a control group for all offenders, which together write `io_max_percent` of the bandwidth at
-    most. With `-always`, dirty-bytes, short-queue and strict-limit hold from when the bandwidth is known, the last two
-    for each disk; with `-beside`, strict-limit does where something is written to another disk too.
-    cached: policies that are applied besides on a disk with a write cache of its own; empty, none.
-    allow: programs (a name or a path) that are never touched where root runs them, and services (dbus.service);
-    kernel threads, pid 1, the daemon and its ancestors never are. A program of the list that a user runs is judged by
-    what it writes itself, but not blamed for what it starts. Its file must be root's alone.
-    only: where given, no others than programs or processes of these names are touched.
-    disk: a name of /sys/block; empty, the one that was busiest lately. bandwidth: of that disk; 0, measured.
-    period: how often it looks. smoothing: the time constant tau of the rates' exponential smoothing.
-    on_percent, off_percent: shares of the disk's bandwidth above which a process offends, below which it is calm.
-    child_percent: how much of what a child writes counts for its parent.
-    clip_percent: no process counts for more than this share in one period, so that a short burst is soon forgotten.
-    hold: an offender is held for at least this long, twice as long with each time that it offends again.
-    state: the directory of the lock and of the journal; on a tmpfs.
-    learned: the file in which the disks' bandwidths are kept from one start to the next; empty, they are not.
+    policy: what to do about an offender: one of POLICIES, or several joined by `+`:
+    - idle, best-effort-7: its I/O class and level.
+    - io.weight, memory.high: a control group (version 2) for all offenders, with `io_weight` (1 to 1000; others have
+    100) or `memory_high` (0: five times what the disk writes in `dirty_time`, at least 8 MiB; by default a fifth of a
+    group's memory may be dirty).
+    - dirty-bytes: lower vm.dirty_bytes, for all, to what the disk writes in `dirty_time`; the background threshold to
+    half of that.
+    - short-queue: lower the disk's queue to what the disk serves in `queue_time`.
+    - strict-limit: limit dirty memory for this disk to what it writes in `limit_time`, at least 1 MiB.
+    - io.max: a control group for all offenders; together they may write `io_max_percent` of the bandwidth.
+
+    Each lasts as long as there is an offender. With `-always`, dirty-bytes, short-queue and strict-limit begin as soon
+    as the bandwidth is known; the last two do so for each disk. With `-beside`, strict-limit also requires writes to
+    another disk.
+
+    cached: further policies for a disk with its own write cache; empty: none.
+
+    allow: programs (name or path) that are never touched if root runs them, and services (dbus.service). Kernel
+    threads, pid 1, the daemon and its ancestors are never touched. A listed program run by a user is charged for its
+    own writes, but not for those of the programs that it starts. Only root may be able to change its file.
+
+    only: if given, touch only programs or processes with these names.
+    disk: a name in /sys/block; empty: the disk that was busiest lately. bandwidth: of that disk; 0: measure it.
+    period: time between samples. smoothing: time constant of the rates' exponential smoothing.
+    on_percent, off_percent: shares of the bandwidth; above the first a process offends, below the second it is calm.
+    child_percent: share of a child's writes that is charged to its parent.
+    clip_percent: limit to what one period counts for a process, so that a short burst is soon forgotten.
+    hold: shortest time for which an offender is held; doubles each time it offends again.
+    state: directory of the lock and the journal, on a tmpfs.
+    learned: file that keeps the disks' bandwidths between starts; empty: keep none.
     """
 
-    policy: str = "short-queue-always+strict-limit-beside"  # what helped most in experiments/matrices/daemon*.toml
+    policy: str = "short-queue-always+strict-limit-beside"  # shortest pauses in experiments/matrices/daemon*.toml
     cached: str = "io.max"
     allow: tuple[str, ...] = _ALLOW
     only: tuple[str, ...] = ()
@@ -104,17 +111,17 @@ class Config:
 
     @property
     def policies(self) -> list[str]:
-        """The names in `policy`."""
+        """Names in `policy`."""
         return self.policy.split("+")
 
     @property
     def cached_policies(self) -> list[str]:
-        """The names in `cached`."""
+        """Names in `cached`."""
         return self.cached.split("+") if self.cached else []
 
 
 def read_config(path: Path | None) -> Config:
-    """Return the configuration in a TOML file; without one, that of DEFAULT_FILE if it is there. Raises InputError."""
+    """Read the configuration from a TOML file; without one, from DEFAULT_FILE if it exists. Raises InputError."""
     if path is None and not DEFAULT_FILE.exists():
         return Config()
     path = path or DEFAULT_FILE
@@ -144,7 +151,7 @@ def check(config: Config) -> None:
     if not 0 <= config.child_percent <= 100:
         raise InputError("child_percent must be 0 to 100")
     if config.clip_percent < config.on_percent:
-        raise InputError("clip_percent must not be below on_percent: nothing would ever offend")
+        raise InputError("clip_percent must be at least on_percent, or nothing ever offends")
     if not 1 <= config.io_weight <= 1000:
         raise InputError("io_weight must be 1 to 1000")
     if not 1 <= config.io_max_percent <= 1000:
@@ -158,15 +165,13 @@ def _check_sizes(config: Config) -> None:
         if getattr(config, name) <= 0:
             raise InputError(f"{name} must be above 0")
     if max(getattr(config, name) for name in _NUMBERS) > _MOST:
-        raise InputError(f"one of {', '.join(_NUMBERS)} is out of all proportion: give less")
+        raise InputError(f"one of {', '.join(_NUMBERS)} is too large to compute with: lower it")
 
 
 def _check_names(config: Config) -> None:
     for name in ("state", "learned"):
         path = getattr(config, name)
         if "\0" in path or not (path.startswith("/") or (not path and name == "learned")):
-            raise InputError(
-                f"{name}: {path!r} is no path from the root on: give one, such as {getattr(Config(), name)}"
-            )
+            raise InputError(f"{name}: {path!r} is not an absolute path: give one, such as {getattr(Config(), name)}")
     if config.disk and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9!._-]*", config.disk):
-        raise InputError(f"disk: {config.disk!r} is no name of /sys/block, such as sda")
+        raise InputError(f"disk: {config.disk!r} is not a name in /sys/block, such as sda")

@@ -1,4 +1,4 @@
-"""The disk that matters: which one it is, what it can take, and whether its scheduler knows priorities."""
+"""The disk to watch: which one it is, and its bandwidth."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -12,18 +12,18 @@ from wblab.mitigate.learned import LEAST, MOST, Learned, identity
 _SYS = Path("/sys/block")
 _MS_PER_S = 1000
 _BUSY, _QUEUED = 0.8, 2.0
-_MOSTLY = 4  # times as much written as read
+_MOSTLY = 4  # ratio of bytes written to bytes read
 _WINDOWS, _FLUSHES, _MANY = 3, 8, 16
-_RISES_S, _FALLS_S = 5.0, 60.0  # the figure doubles in no less than this, and halves in no less
+_RISES_S, _FALLS_S = 5.0, 60.0  # shortest time in which the estimate may double, and halve
 _LARGE_BYTES = 128 << 10  # a quarter of the usual largest request
 _SECTOR_BYTES = 512
 
 
 @dataclass(frozen=True)
 class Counters:
-    """A disk's counters since it is there: bytes, milliseconds with a request in flight and of all writes together.
+    """A disk's counters since it appeared: bytes; milliseconds with a request in flight, and summed over all writes.
 
-    writes: how many there were. flushes, flushes_ms: the same of flushes; 0 before Linux 5.5.
+    writes: number of writes. flushes, flushes_ms: the same of flushes; 0 before Linux 5.5.
     """
 
     read_bytes: int
@@ -37,12 +37,11 @@ class Counters:
 
 @dataclass(frozen=True)
 class Disk:
-    """What is known of a disk: `bandwidth` in bytes/s, 0 until it was seen saturated; `busy`, the smoothed share.
+    """The state of a disk: `bandwidth` in bytes/s, 0 until it was seen saturated; `busy`, its smoothed busy share.
 
-    measured: what it took in the last periods in which that could be told, the latest last. provisional: there were no
-    more of these yet than a cache may have made faster than the disk is. rates: what was written in the last periods,
-    in bytes/s. past: how long the last periods were, in s, and the counters before each. flushes_s: how long a flush
-    took, in the last periods in which one ended.
+    measured: bandwidth in the last periods that saturated the disk, newest last. provisional: too few of these yet, so
+    a cache may have inflated the estimate. rates: bytes/s written in the last periods. past: length of each of the last
+    periods in s, and the counters before it. flushes_s: time of a flush, in the last periods in which one ended.
     """
 
     counters: Counters
@@ -56,29 +55,29 @@ class Disk:
 
     @property
     def flush_s(self) -> float:
-        """How long flushes took lately, at least twice; 0 as long as that is not known."""
+        """Time of a flush, in s, reached at least twice lately; 0 if unknown."""
         return sorted(self.flushes_s)[-2] if len(self.flushes_s) > 1 else 0.0
 
 
 def follow(
     disk: Disk, counters: Counters, period_s: float, large_bytes: int = _LARGE_BYTES, *, cached: bool = False
 ) -> Disk:
-    """Return what is known of a disk after another period; cached: it has a write cache of its own that holds much.
+    """Return a disk's state after another period. cached: it has a large write cache of its own.
 
-    Its bandwidth is what it wrote in the time in which it was busy (io_ticks), in periods in which writing saturated
-    it, as `flood_rate` says. A disk that was never saturated has no figure, and nobody is an offender there.
+    The bandwidth is bytes written divided by busy time (io_ticks), in periods in which writes saturated the disk (see
+    `flood_rate`). A disk that was never saturated has no estimate, and no offenders.
 
-    The first such period gives a figure, which is provisional: the disk's cache may have taken a part. It is the median
-    of the first three until there are three. From then on it approaches the median of the last three, at most by a
-    factor of two in 5 s upwards and in 60 s downwards. So a burst that only the disk's cache could take is forgotten.
-    In other periods the figure rises, no faster than that, if more was written than it says in each of three: what
-    was written in one alone a cache may have taken. It stays between LEAST and MOST.
+    The first such period gives a provisional estimate, as the disk's cache may have taken a part. Until there are
+    three, the estimate is their median. From then on it follows the median of the last three, by at most a factor of
+    two in 5 s upwards and in 60 s downwards. So a burst into the disk's cache is forgotten. In other periods the
+    estimate rises, at the same pace, if each of the last three wrote more than it says; one alone may have gone to a
+    cache. It stays between LEAST and MOST.
 
-    Each flush makes room in a large cache again for more than the disk takes. So of a cached one the figure approaches
-    what it wrote in sixteen periods together, if writing saturated it in these.
+    In a large cache, each flush makes room for a burst faster than the disk. So for a cached disk the estimate follows
+    the rate over sixteen periods together, if writes saturated the disk in these.
 
-    So no user can set it for others at will. One thing is left: large writes all over a disk that has to seek for them
-    bring the figure down, slowly, to what the disk does of those, until others write in order again.
+    So no user can set the estimate for others at will, with one exception: large scattered writes to a disk that seeks
+    lower it slowly to the disk's rate for such writes, until others write sequentially again.
     """
     bandwidth, measured, provisional = disk.bandwidth, disk.measured, disk.provisional
     past = (*disk.past, (period_s, disk.counters))[-_MANY:]
@@ -104,15 +103,13 @@ def follow(
 
 
 def flood_rate(before: Counters, after: Counters, time_s: float, large_bytes: int) -> float:
-    """Return what a disk wrote in the time in which it was busy, in bytes/s; 0 where writing did not saturate it.
+    """Return bytes/s written during busy time, or 0 if writes did not saturate the disk.
 
-    It did where
-
-    - the disk was busy for more than 80 % of the time, and wrote four times as much as it read;
-    - two writes or more were in flight or queued on the average: a program that waits for each of its small writes
-      keeps a disk busy that could take much more;
-    - requests were large, `large_bytes` or more on the average: a flood of small ones tells how many of them a disk
-      does, and not what it takes.
+    They did if
+    - the disk was busy for more than 80 % of the time, and wrote at least four times as much as it read;
+    - at least two writes were in flight or queued on average: a program that waits for each small write keeps a disk
+    busy that could write much more;
+    - requests averaged `large_bytes` or more: a flood of small ones shows requests per second, not bandwidth.
     """
     written = after.written_bytes - before.written_bytes
     busy_s = (after.busy_ms - before.busy_ms) / _MS_PER_S
@@ -124,28 +121,28 @@ def flood_rate(before: Counters, after: Counters, time_s: float, large_bytes: in
 
 
 def _share(before: Counters, after: Counters, time_s: float) -> float:
-    """Return the share of a time in which a disk was busy."""
+    """Return the share of a time span in which a disk was busy."""
     return min(1.0, (after.busy_ms - before.busy_ms) / _MS_PER_S / time_s)
 
 
 def _towards(aim: float, bandwidth: float, period_s: float) -> float:
-    """Return `aim`, or what can be reached of it in a period."""
+    """Return `aim`, or the nearest rate that one period allows."""
     return min(max(aim, bandwidth * 2 ** (-period_s / _FALLS_S)), bandwidth * 2 ** (period_s / _RISES_S))
 
 
 class Disks:
-    """All disks of the machine that are not made of others, and the one that matters: the busiest, or the given one.
+    """All physical disks of the machine, and the one to watch: the given one, or the busiest.
 
-    learned: what disks were found to be, by what `identity` returns of them; also those that were pulled out.
-    cached: those that are there and have a write cache of their own that holds much, as far as that was noticed.
+    learned: what is known of each disk by its `identity`, unplugged ones included. cached: present disks that were
+    found to have a large write cache of their own.
     """
 
     def __init__(self, name: str = "", learned: Mapping[str, Learned] | None = None) -> None:
         if name and not (_SYS / name).exists():
             known = sorted(path.name for path in _SYS.iterdir())
             raise InputError(
-                f"disk: there is no {name!r}{nearest(name, known)}: give one of {', '.join(sorted(_physical()))}, one "
-                "that is made of others (loop0, dm-0), or none"
+                f"disk: no {name!r}{nearest(name, known)}: give one of {', '.join(sorted(_physical()))}, a disk made "
+                "of others (loop0, dm-0), or none"
             )
         self._only = name
         self.learned = dict(learned or {})
@@ -153,11 +150,11 @@ class Disks:
         self.cached: set[str] = set()
         self.follow(1.0)
         if not self.known:
-            raise WblabError("this machine has no disk: there is nothing to hold processes back for")
+            raise WblabError("this machine has no disk: nothing to do")
         self._last = self.name
 
     def follow(self, period_s: float) -> None:
-        """Bring what is known up to date: of disks that are there, and of new ones as far as it was learned."""
+        """Update every present disk, and add new ones with what was learned about them."""
         before, self.known = self.known, {}
         for name, counters in read_counters([self._only] if self._only else _physical()).items():
             if name in before:
@@ -169,37 +166,38 @@ class Disks:
                 self.cached |= {name} if learned.cached else set()
         self.cached &= self.known.keys()
         for name, disk in self.known.items():
-            is_itself = (_SYS / name / "device").exists()  # what is made of others can be of other ones next time
+            # a disk made of others may be made of different ones next time
+            is_itself = (_SYS / name / "device").exists()
             if disk.bandwidth and not disk.provisional and is_itself:
                 self.learned[identity(name)] = Learned(bandwidth=disk.bandwidth, cached=name in self.cached)
 
     @property
     def bandwidths(self) -> dict[str, float]:
-        """What the disks can take, in bytes/s, as far as that is known."""
+        """Bandwidths of the disks, in bytes/s, as far as they are known."""
         return {name: disk.bandwidth for name, disk in self.known.items() if disk.bandwidth}
 
     @property
     def name(self) -> str:
-        """The disk that matters now; the last one, where none is left."""
+        """The disk to watch now; the last one if none is left."""
         busy = [(disk.busy, disk.counters.written_bytes, name) for name, disk in self.known.items()]
         return max(busy)[-1] if busy else self._last
 
     @property
     def flush_s(self) -> float:
-        """How long its flushes took lately; 0 as long as that is not known."""
+        """Time of a flush on that disk, in s; 0 if unknown."""
         return self.known[self.name].flush_s if self.name in self.known else 0.0
 
     @property
     def bandwidth(self) -> float:
-        """What that disk can take, in bytes/s; 0 as long as that is not known."""
+        """Bandwidth of that disk, in bytes/s; 0 if unknown."""
         return self.bandwidths.get(self.name, 0.0)
 
 
 def read_counters(names: list[str]) -> dict[str, Counters]:
-    """Return the counters of these disks (Documentation/block/stat.rst), as far as they are there."""
+    """Return the counters of those disks that are present (Documentation/block/stat.rst)."""
     found = {}
     for name in names:
-        with suppress(OSError):  # it has just been pulled out
+        with suppress(OSError):  # just unplugged
             fields = [int(word) for word in (_SYS / name / "stat").read_text().split()]
             writes, written, writes_ms, busy_ms = fields[4], fields[6], fields[7], fields[9]
             read_bytes, written_bytes = fields[2] * _SECTOR_BYTES, written * _SECTOR_BYTES
@@ -208,19 +206,19 @@ def read_counters(names: list[str]) -> dict[str, Counters]:
 
 
 def written_elsewhere(disk: str) -> bool:
-    """Whether something was written to another disk than this one since the machine came up."""
+    """Whether any other disk has been written to since the machine booted."""
     others = [name for name in _physical() if name != disk]
     return any(counters.written_bytes for counters in read_counters(others).values())
 
 
 def _large(name: str) -> int:
-    """Return what is a large request of a disk: a quarter of its largest."""
+    """Return the size from which a request of a disk counts as large: a quarter of its largest."""
     try:
         return int((_SYS / name / "queue/max_sectors_kb").read_text()) * 1024 // 4
-    except OSError:  # it has just been taken out
+    except OSError:  # just unplugged
         return _LARGE_BYTES
 
 
 def _physical() -> list[str]:
-    """Return the disks that have a device: no loop, ram, device-mapper or RAID, which would count what others write."""
+    """Return the physical disks: loop, ram, device-mapper and RAID disks would count the same writes twice."""
     return [path.name for path in _SYS.iterdir() if "/virtual/block/" not in str(path.resolve())]

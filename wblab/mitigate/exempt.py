@@ -1,9 +1,9 @@
-"""Who is exempt: programs of the system, known by what no user can imitate.
+"""Which programs are exempt: programs of the system, identified by what no user can fake.
 
-A process chooses its own name (prctl, PR_SET_NAME), so a name proves nothing. Which executable it runs, the kernel
-says; that counts if it is the file at this path, and only root can change it. But whoever starts a program decides what
-it does (LD_PRELOAD), so it is exempt only while all its user ids are root's. A service that runs as another user is
-known by its control group: only systemd moves processes there.
+A process chooses its own name (prctl, PR_SET_NAME), so a name proves nothing. The kernel says which executable it runs;
+that counts if the file is at the listed path and only root can change it. But whoever starts a program controls it
+(LD_PRELOAD), so it is exempt only while all its user ids are root's. A service that runs as another user is identified
+by its control group: only systemd moves processes there.
 """
 
 import os
@@ -12,11 +12,11 @@ from pathlib import Path, PurePosixPath
 
 from wblab.machine.trust import distrust
 
-_COMM = 15  # of a longer name, as many letters as the kernel keeps: configurations have such
+_COMM = 15  # the kernel keeps this many characters of a name; configurations may list such a short name
 
 
 class Allowed:
-    """The list of a configuration: programs by name (sshd) or path (/usr/sbin/sshd), services of systemd by unit."""
+    """The configuration's list: programs by name (sshd) or path (/usr/sbin/sshd), systemd services by unit."""
 
     def __init__(self, entries: Iterable[str]) -> None:
         self._units = {entry for entry in entries if entry.endswith(".service")}
@@ -27,7 +27,7 @@ class Allowed:
         return (self._runs(pid) and _is_root(pid)) or (bool(self._units) and _unit(pid) in self._units)
 
     def starts_others(self, pid: int) -> bool:
-        """Whether a process is a listed program, whoever runs it: it is not blamed for what it starts."""
+        """Whether a process runs a listed program, as any user: it is not charged for what it starts."""
         return self._runs(pid) or (bool(self._units) and _unit(pid) in self._units)
 
     def _runs(self, pid: int) -> bool:
@@ -36,14 +36,15 @@ class Allowed:
         if not self._programs.intersection((str(path), name, name[:_COMM])):
             return False
         try:
-            same = os.path.samestat(os.stat(f"/proc/{pid}/exe"), os.stat(path))  # in our mounts, not a container's
+            # in our mount namespace, not a container's
+            same = os.path.samestat(os.stat(f"/proc/{pid}/exe"), os.stat(path))
             return same and not distrust(path)
         except OSError:
             return False
 
 
 def executable(pid: int) -> Path:
-    """Return the path of a process's executable; that of nothing, where it is gone or not for us to see."""
+    """Return the path of a process's executable; an empty path if it is gone or not visible to us."""
     try:
         return Path(os.readlink(f"/proc/{pid}/exe"))
     except OSError:
@@ -60,7 +61,7 @@ def _is_root(pid: int) -> bool:
 
 
 def _unit(pid: int) -> str:
-    """Return the unit of the system's own systemd that a process belongs to, not of a user's or a container's."""
+    """Return the unit of the system's systemd that a process belongs to; not of a user's or a container's systemd."""
     try:
         lines = Path(f"/proc/{pid}/cgroup").read_text(errors="replace").splitlines()
     except OSError:

@@ -1,4 +1,4 @@
-"""What root runs as the daemon: code, interpreter and configuration that nobody else can change."""
+"""Check that nobody but root can change the daemon's code, interpreter and configuration."""
 
 import os
 import sys
@@ -11,20 +11,18 @@ from wblab.machine.trust import distrust_any
 
 
 def check_install(config: Path) -> None:
-    """Raise InputError where root would run what others than root could change, now or while it runs."""
+    """Raise InputError if another user could change what root would run, now or later."""
     if os.geteuid() != 0:
         return
     if reason := distrust_any(path for path in _code() if path.exists()):
-        hint = "install it as root, as misc/systemd/wblab-mitigate.service says"
-        raise InputError(f"as root the daemon runs nothing that others can change: {reason}: {hint}")
+        hint = "install it as root; misc/systemd/wblab-mitigate.service says how"
+        raise InputError(f"root must not run a daemon that others can change: {reason}: {hint}")
     if config.exists() and (reason := distrust_any([config])):
-        raise InputError(
-            f"as root the daemon reads no configuration that others can change: {reason}: chown it to root"
-        )
+        raise InputError(f"root must not use a configuration that others can change: {reason}: chown it to root")
 
 
 def _code() -> Iterator[Path]:
-    """Yield the interpreter, where it looks for modules, what it has loaded, and all of the lab."""
+    """Yield the interpreter, its module search path, the loaded modules, and the whole lab."""
     yield from map(Path, (sys.executable, sys.prefix, sys.base_prefix))
     yield from (Path(entry) for entry in sys.path)
     yield from (Path(file) for module in list(sys.modules.values()) if (file := getattr(module, "__file__", None)))

@@ -1,4 +1,4 @@
-"""What was changed and not yet undone, in a file that a killed daemon leaves to the next one."""
+"""Changes made and not yet undone, in a file that survives a killed daemon."""
 
 import json
 import os
@@ -19,14 +19,14 @@ _BOOT = Path("/proc/sys/kernel/random/boot_id")
 class Journal:
     """The changes, oldest first. Each is written to the file before it is made, and removed after it was undone.
 
-    The file is replaced as a whole, so that a kill at any moment leaves the old or the new one. It is not synced: it
-    lives on a tmpfs, and what it tells of does not outlive the machine's run either; after a boot it is void.
+    The file is replaced as a whole, so a kill at any moment leaves the old or the new one. It is not synced: it lives
+    on a tmpfs, and a reboot reverts all changes anyway. After a reboot it is void.
     """
 
     def __init__(self, path: Path, possible: Possible = is_possible, who: str = "a daemon") -> None:
-        """Read what another left, who is called `who`. `ignored` says in words what of it that cannot have left.
+        """Read what an earlier daemon, named `who` in messages, left. `ignored` describes invalid entries.
 
-        possible: whether it can have made a change; with where cgroup v2 is mounted.
+        possible: whether the daemon can have made a change; gets the mount point of cgroup v2.
         """
         self._path = path
         self._possible, self._who = possible, who
@@ -35,19 +35,19 @@ class Journal:
         self.changes: list[Change] = self._read()
 
     def note(self, *changes: Change) -> None:
-        """Note changes that are made next. Raises WblabError if that fails: they must then not be made."""
+        """Note changes about to be made. Raises WblabError if that fails: then do not make them."""
         if changes:
             self._write([*self.changes, *changes])
 
     def undo(self, changes: Sequence[Change]) -> list[str]:
-        """Undo some of the changes, last first, and return what failed, in words; a failed one is not tried again."""
+        """Undo these changes, last first. Return descriptions of failures, which are not tried again."""
         failures = undo_all(changes)
         undone = set(changes)
         self._write([change for change in self.changes if change not in undone])
         return failures
 
     def forget(self, change: Change) -> None:
-        """Drop a change that another one has taken the place of."""
+        """Drop a change that another one has replaced."""
         self._write([other for other in self.changes if other != change])
 
     def _read(self) -> list[Change]:
@@ -57,18 +57,18 @@ class Journal:
         except FileNotFoundError:
             return []
         except (OSError, ValueError, KeyError, TypeError) as error:
-            self._set_aside(error.strerror or "" if isinstance(error, OSError) else f"it is no journal ({error})")
+            self._set_aside(error.strerror or "" if isinstance(error, OSError) else f"not a journal ({error})")
             return []
         if boot != self._boot:
             return []
         root = cgroup_root()
         changes = [change for row in rows if (change := self._change(row, root))]
         if strange := len(rows) - len(changes):
-            self.ignored = f"{strange} entries of the journal {self._path}, which are no changes of {self._who}"
+            self.ignored = f"{strange} entries of the journal {self._path} that {self._who} cannot have written"
         return changes
 
     def _set_aside(self, reason: str) -> None:
-        """Keep a file that is no journal for a person to look at. Raises WblabError."""
+        """Keep an invalid file for inspection. Raises WblabError."""
         aside = self._path.with_suffix(".ignored")
         try:
             os.replace(self._path, aside)
@@ -77,7 +77,7 @@ class Journal:
         self.ignored = f"the journal, now {aside}: {reason}"
 
     def _change(self, row: object, root: Path | None) -> Change | None:
-        """Return the change that a row of the file tells of; None if it tells of none that can have been made."""
+        """Return the change that a row describes; None if it describes none that can have been made."""
         try:
             change = from_row(row)
         except InputError:
@@ -93,5 +93,5 @@ class Journal:
             else:
                 self._path.unlink(missing_ok=True)
         except OSError as error:
-            raise WblabError(f"cannot write the journal {self._path}: {error.strerror}: nothing is changed") from None
+            raise WblabError(f"cannot write the journal {self._path}: {error.strerror}: nothing was changed") from None
         self.changes = changes

@@ -1,4 +1,4 @@
-"""What disks were found to be, kept from one start of the daemon to the next."""
+"""What is known about disks, kept from one start of the daemon to the next."""
 
 import json
 import os
@@ -12,21 +12,21 @@ from wblab.machine.trust import distrust
 
 _MOST_BYTES, _SHOWN = 1 << 18, 200
 _SYS = Path("/sys/block")
-LEAST, MOST = 1 << 14, 1 << 36  # bytes/s: no disk takes less or more, whatever it looks like
+LEAST, MOST = 1 << 14, 1 << 36  # bytes/s: estimates outside this range are clamped
 
 
 @dataclass(frozen=True, kw_only=True)
 class Learned:
-    """What a disk takes, in bytes/s, and whether it has a write cache of its own that holds much."""
+    """A disk's bandwidth in bytes/s, and whether it has a large write cache of its own."""
 
     bandwidth: float
     cached: bool = False
 
 
 def recall(path: Path) -> tuple[dict[str, Learned], str]:
-    """Return what is in the file, by what `identity` returns of a disk.
+    """Return the content of the file by disk `identity`, and a description of what cannot be used.
 
-    With it, in words, what of the file cannot be used: those disks are measured anew.
+    Disks that cannot be used are measured again.
     """
     try:
         if os.geteuid() == 0 and (reason := distrust(path)):
@@ -37,16 +37,16 @@ def recall(path: Path) -> tuple[dict[str, Learned], str]:
     except OSError as error:
         return {}, f"{path}: {error.strerror}"
     except ValueError as error:
-        return {}, f"{path} is no JSON: {error}"
+        return {}, f"{path} is not JSON: {error}"
     if not isinstance(table, dict):
-        return {}, f"{path} has no disks"
+        return {}, f"{path} has no table of disks"
     known = {disk: learned for disk, value in table.items() if (learned := _learned(value))}
     strange = sorted(table.keys() - known.keys())
-    return known, f"{path}: not what a disk can be: {', '.join(strange)[:_SHOWN]}" if strange else ""
+    return known, f"{path}: impossible entries: {', '.join(strange)[:_SHOWN]}" if strange else ""
 
 
 def remember(path: Path, learned: Mapping[str, Learned]) -> None:
-    """Add what is known to the file; where that cannot be written, it is not kept. For the end: it may have to wait."""
+    """Add what is known to the file, if it can be written. May block on the disk: call it last."""
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         if os.geteuid() == 0 and distrust(path.parent):
@@ -57,7 +57,7 @@ def remember(path: Path, learned: Mapping[str, Learned]) -> None:
 
 
 def _learned(value: object) -> Learned | None:
-    """Return what a row of the file says; None if it says nothing that a disk can be."""
+    """Return a row of the file; None if it is impossible."""
     if not isinstance(value, dict) or value.keys() != {"bandwidth", "cached"}:
         return None
     match value["bandwidth"], value["cached"]:
@@ -68,7 +68,7 @@ def _learned(value: object) -> Learned | None:
 
 
 def identity(disk: str) -> str:
-    """Return what tells a disk from another one: a stick keeps its model and size wherever it is plugged in."""
+    """Return what identifies a disk: a stick keeps its model and size in any port."""
     model = _read(_SYS / disk / "device/model")
     return " ".join(filter(None, [model or disk, _read(_SYS / disk / "size")]))
 

@@ -1,12 +1,12 @@
-"""A limit of the disk's own: of what may be dirty on all disks together, one gets what it writes in a given time.
+"""A limit on one disk's share of dirty memory: what the disk writes in a given time.
 
-By default a disk may have all of it. Where that takes a slow one long, its writers fill the limit for everybody, and
-what is written has left memory only long after the program has ended. `strict_limit` holds a disk to its share at once,
-not only when the limit for all is near (BDI_CAP_STRICTLIMIT in mm/page-writeback.c; since 6.2).
+By default one disk may use the whole dirty limit. A slow disk's writers then fill the limit for everybody, and their
+data leaves memory long after the program has ended. `strict_limit` enforces the disk's share at once, not only near the
+global limit (BDI_CAP_STRICTLIMIT in mm/page-writeback.c; since 6.2).
 
-The share is set as `max_ratio_fine`, in millionths of the limit for all. `max_bytes` is no more than that: it is turned
-into a share when it is written, and does not show again what was written. As memory fills, the limit for all shrinks
-and a share with it: so it is set anew.
+The share is set as `max_ratio_fine`, in millionths of the global limit. `max_bytes` would not do better: the kernel
+converts it to a share when it is written, and reads back another value. As memory fills, the global limit shrinks and
+so does the share, so it is set again in each period.
 """
 
 from dataclasses import dataclass
@@ -19,20 +19,20 @@ from wblab.mitigate.journal import Journal
 from wblab.mitigate.settings import give_back, keep, number_before
 
 _ALL = 1_000_000  # 100 * BDI_RATIO_SCALE
-_LEAST_BYTES = 1 << 20  # two of the usual largest requests: with less the disk waits for its writers
+_LEAST_BYTES = 1 << 20  # two of the usual largest requests; with less the disk idles, waiting for its writers
 
 
 def share_of(limit_bytes: float, dirty_limit_bytes: int) -> int:
-    """Return a limit of the disk's own as a share of that for all, in millionths; 1,000,000 where it is no limit."""
+    """Return a disk's limit as a share of the global limit, in millionths; 1,000,000 if it is no limit."""
     return min(_ALL, int(_ALL * max(limit_bytes, _LEAST_BYTES) / max(dirty_limit_bytes, 1)))
 
 
 @dataclass
 class StrictLimit:
-    """Lowers what may be dirty for a disk to what it writes in a given time; it never raises it.
+    """Lowers a disk's limit on dirty memory to what it writes in a given time; never raises it.
 
-    beside: only as long as something was written to another disk too, and where the kernel can. A disk that is alone
-    stops nobody by it, and its own are better off with a short queue.
+    beside: only while another disk is written to as well, and only if the kernel supports it. A disk on its own stalls
+    nobody else, and a short queue serves its own users better.
     """
 
     journal: Journal
@@ -44,7 +44,9 @@ class StrictLimit:
     def check(self, disk: str) -> None:
         """See Measure."""
         if not self.beside and not any((place / "max_ratio_fine").exists() for place in backing_devices(disk)):
-            raise WblabError(f"this kernel has no strict_limit for {disk} (6.2 has): choose another policy")
+            raise WblabError(
+                f"this kernel has no strict_limit for {disk} (Linux 6.2 and later have it): choose another policy"
+            )
 
     def start(self, disk: str, bandwidth: float) -> None:
         """See Measure."""
@@ -55,7 +57,7 @@ class StrictLimit:
                 self._limit(place, share)
 
     def hold(self, pid: int) -> int:
-        """See Measure: nothing is done to single processes."""
+        """See Measure: no action on single processes."""
         return 0
 
     def _limit(self, place: Path, share: int) -> None:

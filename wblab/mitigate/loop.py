@@ -1,4 +1,4 @@
-"""The daemon: period after period, until a signal."""
+"""The daemon's loop: one period after another, until a signal."""
 
 import signal
 import time
@@ -22,14 +22,14 @@ from wblab.mitigate.rule import Limits, State, judge, succeed
 from wblab.mitigate.scheduler import objection
 
 SIGNALS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
-_LOOKS = 8  # in a period, for tasks that have exited: the socket has room for only so many
+_LOOKS = 8  # per period, for exited tasks: the socket holds only so many
 
 
 class Daemon:
-    """The state of a running daemon."""
+    """A running daemon's state."""
 
     def __init__(self, config: Config, say: Say, accounting: Accounting, journal: Journal | None) -> None:
-        """Without a journal nothing is changed: a dry run. Raises WblabError where this machine cannot do it."""
+        """Without a journal, change nothing: a dry run. Raises WblabError if this machine cannot apply the policy."""
         self._config, self._say, self._journal = config, say, journal
         self._limits = Limits.of(config)
         self._processes = Processes(config.allow, config.only)
@@ -37,19 +37,19 @@ class Daemon:
         learned, ignored = recall(Path(config.learned)) if config.learned else (None, "")
         self._disks = Disks(config.disk, learned)
         if ignored:
-            say(Event(action="warn", text=f"ignored, and measured anew: {ignored}"))
+            say(Event(action="warn", text=f"ignored, and measured again: {ignored}"))
         self._measures: list[Measure] = measures(config.policies, config, journal) if journal else []
         for measure in self._measures:
             measure.check(self._disks.name)
         self._more: list[Measure] | None = None  # for disks with a write cache of their own, once there is one
         self._state = State()
         self._held_for: dict[int, int] = {}  # by process: the offender
-        self._lineage: Sequence[Change] = ()  # the journal before processes were let go in the last period
+        self._lineage: Sequence[Change] = ()  # the journal before the last release
         self._said: set[str] = set()
         self._lost = 0
 
     def run(self) -> None:
-        """Judge period after period until a signal comes. None comes in the middle of a change: they are blocked."""
+        """Judge one period after another until a signal. Signals are blocked while changes are made."""
         self._accounting.sample(self._processes)
         before_s = time.monotonic()
         while not self._wait():
@@ -59,12 +59,12 @@ class Daemon:
             before_s = now_s
 
     def close(self) -> None:
-        """Remember the bandwidths of the disks for the next start."""
+        """Save the disks' bandwidths for the next start."""
         if self._config.learned and self._journal is not None:
             remember(Path(self._config.learned), self._disks.learned)
 
     def _wait(self) -> bool:
-        """Wait for the end of a period, and return whether it was ended by a signal."""
+        """Wait for the end of a period. Return whether a signal ended it."""
         for _ in range(_LOOKS):
             if signal.sigtimedwait(SIGNALS, self._config.period / NS_PER_S / _LOOKS):
                 return True
@@ -72,7 +72,7 @@ class Daemon:
         return False
 
     def period(self, now_s: float, period_s: float) -> None:
-        """Judge one period and act upon it."""
+        """Judge one period and act on the verdict."""
         usage, new = self._accounting.sample(self._processes)
         if self._accounting.lost > self._lost:
             self._lost = self._accounting.lost
@@ -104,12 +104,12 @@ class Daemon:
             self._release(dict(verdict.release), bandwidth)
 
     def _warn(self, bandwidth: float) -> None:
-        """Say once of each disk what it takes, and why the policy will do little there, if that is so."""
+        """Report each disk's bandwidth once, and any reason why the policy will do little there."""
         disk = self._disks.name
         if bandwidth:
-            self._say_once(disk, Event(action="note", text=f"{disk} takes {bandwidth / 1e6:.2f} MB/s", disk=disk))
+            self._say_once(disk, Event(action="note", text=f"{disk} writes {bandwidth / 1e6:.2f} MB/s", disk=disk))
         else:
-            text = f"what {disk} takes is not known yet: it is measured when {disk} is busy"
+            text = f"the bandwidth of {disk} is unknown yet: it is measured when {disk} is busy"
             self._say_once(text, Event(action="note", text=text, disk=disk))
         for policy in self._config.policies:
             if text := objection(disk, policy, cgroup_root()):
@@ -121,7 +121,7 @@ class Daemon:
             self._say(event)
 
     def _judged(self, usage: Usage) -> Usage:
-        """Return the usage without those who must not be touched."""
+        """Return the usage without processes that must not be touched."""
         protected = self._processes.protected
         return Usage(
             {pid: size for pid, size in usage.written.items() if not protected(pid)},
@@ -135,7 +135,7 @@ class Daemon:
         return self._processes.answers_for(pid)
 
     def _bury(self, usage: Usage) -> None:
-        """Forget processes that have ended. One that was held because of such a process is an offender itself now."""
+        """Forget ended processes. A process held because of an ended one is now an offender itself."""
         if not self._held_for:
             return
         dead = {pid for pid in self._held_for if pid in usage.ended}
@@ -147,7 +147,7 @@ class Daemon:
         self._let_go(dead)
 
     def _follow(self, new: list[int]) -> None:
-        """Hold the new threads and children of held processes: these were born with what their parent has."""
+        """Hold new threads and children of held processes: they inherited their parent's settings."""
         for pid in sorted(new):
             parent = self._processes.parents.get(pid, 0)
             if parent in self._held_for and pid not in self._held_for:
@@ -160,36 +160,38 @@ class Daemon:
         if not self._held_for:
             self._start([measure for measure in self._measures if not measure.lasting], self._disks.name, bandwidth)
             self._do_more(bandwidth, holding=True)
-        # A child that is an offender itself stays one.
+        # A child that offends itself stays an offender.
         family = [member for member in self._processes.family(pid) if member not in self._held_for]
         changes = 0
         for member in {pid, *family}:
             self._held_for[member] = pid
             changes += self._apply(member)
         text = f"{'would be held' if self._journal is None else 'held'} back by {self._config.policy}"
-        details = [f"{len(family) - 1} of its children too"] if len(family) > 1 else []
+        details = [f"with {len(family) - 1} of its children"] if len(family) > 1 else []
         details += [f"{changes} changes"] if changes else []
         self._event("hold", pid, rate, bandwidth, f"{text} ({', '.join(details)})" if details else text)
 
     def _keep(self, bandwidth: float) -> None:
-        """Start lasting measures for every disk of which the bandwidth is known, and see to it that they hold."""
+        """Start the lasting measures for each disk of known bandwidth, and keep them in force."""
         name = self._disks.name
         for disk, known in (self._disks.bandwidths | ({name: bandwidth} if bandwidth else {})).items():
             lasting = [measure for measure in self._active() if measure.lasting]
             self._start([measure for measure in lasting if disk == name or not measure.shared], disk, known)
 
     def _tell_apart(self, bandwidth: float) -> None:
-        """Do more on a disk with a write cache of its own, from when its flushes have shown that."""
+        """Apply further policies once a disk's flushes reveal a write cache of its own."""
         disk, flush_s, cached = self._disks.name, self._disks.flush_s, self._disks.cached
         if disk not in cached and holds_much(disk, flush_s, bandwidth):
             cached.add(disk)
             own_s = queue_s(disk, bandwidth)
-            text = f"flushes of {disk} take {flush_s:.1f} s, its queue {own_s:.1f} s: it has a write cache of its own"
+            text = (
+                f"flushes of {disk} take {flush_s:.1f} s, but its queue only {own_s:.1f} s: it has its own write cache"
+            )
             self._say(Event(action="note", text=text, disk=disk))
         self._do_more(bandwidth, holding=bool(self._held_for))
 
     def _do_more(self, bandwidth: float, *, holding: bool) -> None:
-        """Do what is done besides on such a disk, if it is one; where this machine cannot, say so and do without."""
+        """Apply the further policies if the disk is cached. If this machine cannot, warn and go on without."""
         disk = self._disks.name
         if disk not in self._disks.cached or self._journal is None:
             return
@@ -205,7 +207,7 @@ class Daemon:
             self._say(Event(action="warn", text=f"{self._config.cached} cannot be applied to {disk}: {error}"))
 
     def _active(self) -> list[Measure]:
-        """Return the measures for the disk that matters now."""
+        """Return the measures for the disk to watch."""
         more = self._more if self._disks.name in self._disks.cached else None
         return [*self._measures, *(more or ())]
 
@@ -216,7 +218,7 @@ class Daemon:
                 measure.start(disk, bandwidth)
             except OSError as error:
                 if isinstance(error, FileNotFoundError) and not Path("/sys/block", disk).exists():
-                    return  # it was pulled out meanwhile
+                    return  # unplugged meanwhile
                 raise WblabError(f"the policy {self._config.policy} cannot be applied: {error}") from None
         for change in self._journal.changes if self._journal else ():
             if isinstance(change, Setting) and change not in before:
@@ -231,7 +233,7 @@ class Daemon:
             self._event("release", pid, rate, bandwidth, "calm again")
 
     def _let_go(self, pids: set[int]) -> None:
-        """Undo what was done to these processes, and to children of theirs that the daemon never saw."""
+        """Undo what was done to these processes, and to children that the daemon never saw."""
         if self._journal is None or not pids:
             return
         before = list(self._journal.changes)
@@ -239,18 +241,18 @@ class Daemon:
         failures += put_back_strays(self._journal, before)
         self._lineage = before
         if not self._held_for and not any(measure.lasting for measure in self._measures):
-            failures += self._journal.undo(self._journal.changes)  # nobody is held: the machine's settings go back too
+            failures += self._journal.undo(self._journal.changes)  # nobody is held: restore the machine's settings too
         for failure in failures:
             self._say(Event(action="warn", text=failure))
 
     def _put_back_late(self) -> None:
-        """Put back children that were being born when their parent was let go: a period ago they could not be seen."""
+        """Restore children that were being born when their parent was released: they were invisible then."""
         if self._lineage and self._journal is not None:
             put_back_strays(self._journal, self._lineage)
         self._lineage = ()
 
     def _apply(self, pid: int) -> int:
-        """Hold a process, or its new threads, by all measures, and return the number of changes."""
+        """Apply all measures to a process or its new threads. Return the number of changes."""
         changes = 0
         for measure in self._active():
             try:

@@ -1,4 +1,4 @@
-"""What can be done about an offender. Each measure notes a change in the journal before it makes it."""
+"""The measures against an offender. Each notes a change in the journal before making it."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -23,40 +23,40 @@ from wblab.mitigate.queue import ShortQueue
 from wblab.mitigate.settings import keep
 
 _VM, _BLOCK = Path("/proc/sys/vm"), Path("/sys/block")
-# The kernel keeps a level for the idle class too, though no scheduler uses it. No program sets this one, so it marks
-# who is idle because of the daemon. Children inherit the mark, and theirs too.
+# The kernel keeps a level for the idle class too, though no scheduler uses it. No program sets this level, so it marks
+# tasks that are idle because of the daemon. Children and their children inherit the mark.
 _OUR_IDLE = ioprio_value("idle", 5)
 _BEST_EFFORT_7 = ioprio_value("best-effort", 7)
 
 
 class Measure(Protocol):
-    """Something that is done about offenders. All but `check` raise OSError where the kernel refuses.
+    """A measure against offenders. All methods but `check` raise OSError if the kernel refuses.
 
-    lasting: it is started in every period, also without an offender, for each disk of which the bandwidth is known.
-    shared: it changes what all disks share, and so is started for the disk that matters alone.
+    lasting: started in every period, without an offender too, for each disk of known bandwidth. shared: changes what
+    all disks share, so it is started for the watched disk only.
     """
 
     @property
     def lasting(self) -> bool:
-        """See above."""
+        """Whether it also runs without an offender."""
 
     @property
     def shared(self) -> bool:
-        """See above."""
+        """Whether it changes what all disks share."""
 
     def check(self, disk: str) -> None:
-        """Raise WblabError where this machine cannot do it, for a disk of /sys/block."""
+        """Raise WblabError if this machine cannot do it for this disk of /sys/block."""
 
     def start(self, disk: str, bandwidth: float) -> None:
-        """Do what is to be done for all; `bandwidth` is the disk's, in bytes/s. What is done already is left alone."""
+        """Do the part that concerns all; `bandwidth` is the disk's, in bytes/s. Leaves alone what is already done."""
 
     def hold(self, pid: int) -> int:
-        """Hold a process, or its new threads if it is held already, and return how many changes were made."""
+        """Hold a process, or its new threads if it is already held. Return the number of changes."""
 
 
 @dataclass
 class IoClass:
-    """Gives all threads of a process an I/O class and level. Threads and children that they start inherit it."""
+    """Sets the I/O class and level of all threads of a process; new threads and children inherit them."""
 
     journal: Journal
     value: int
@@ -70,7 +70,7 @@ class IoClass:
         """See Measure: nothing to do."""
 
     def hold(self, pid: int) -> int:
-        """See Measure. All threads are read before the first is set, as some may share one priority (CLONE_IO)."""
+        """See Measure. Reads all threads before it sets the first, as some may share one priority (CLONE_IO)."""
         known = {change.tid for change in self._held() if change.pid == pid}
         count = 0
         while new := [tid for tid in threads(pid) if tid not in known]:
@@ -84,10 +84,10 @@ class IoClass:
         return count
 
     def strays(self, lineage: Sequence[Change]) -> Iterator[Change]:
-        """Yield changes for tasks that have inherited our priority, but are not in the journal: nobody saw their birth.
+        """Yield changes for tasks that inherited our priority but are not in the journal: nobody saw them start.
 
-        Our level of the idle class nobody has but from us. Any other priority a task may have chosen itself: there,
-        only the threads and children of processes in `lineage` count.
+        Only the daemon sets our level of the idle class. Any other priority may be a task's own choice, so only threads
+        and children of processes in `lineage` count there.
         """
         ancestors = [change for change in lineage if isinstance(change, IoPriority) and change.new == self.value]
         known = {(change.tid, change.start_ticks) for change in (*ancestors, *self._held())}
@@ -102,7 +102,7 @@ class IoClass:
                     yield self._noted(tid, pid, old)
 
     def _inherited(self, pid: int, identity: Identity, ancestors: list[IoPriority]) -> int | None:
-        """Return what a thread with our priority would have without us; None if it may have chosen this one itself."""
+        """Return what a thread with our priority would have without us; None if it may have chosen it itself."""
         origin = origin_of(ancestors, pid, identity)
         if self.value == _OUR_IDLE:
             return origin.old if origin else 0
@@ -120,7 +120,7 @@ class IoClass:
 
     def _noted(self, tid: int, pid: int, old: int) -> IoPriority:
         identity = identify(tid)
-        if identity is None or identity.state in "ZX":  # a zombie has no priority any more
+        if identity is None or identity.state in "ZX":  # a zombie has no priority
             raise ProcessLookupError
         return IoPriority(
             tid=tid, pid=pid, session=identity.session, start_ticks=identity.start_ticks, old=old, new=self.value
@@ -132,7 +132,7 @@ class IoClass:
 
 @dataclass
 class DirtyBytes:
-    """Lowers the dirty limits, which are the same for all, to what the disk takes in a given time."""
+    """Lowers the global dirty limits to what the disk writes in a given time."""
 
     journal: Journal
     time_s: float
@@ -145,16 +145,16 @@ class DirtyBytes:
     def start(self, disk: str, bandwidth: float) -> None:
         """See Measure."""
         for name, part in (("background_", 0.5), ("", 1.0)):
-            size = max(int(bandwidth * self.time_s * part), 2 * 4096)  # the kernel takes no less than two pages
+            size = max(int(bandwidth * self.time_s * part), 2 * 4096)  # the kernel's minimum is two pages
             keep(self.journal, _VM / f"dirty_{name}bytes", size, instead=_VM / f"dirty_{name}ratio")
 
     def hold(self, pid: int) -> int:
-        """See Measure: nothing is done to single processes."""
+        """See Measure: no action on single processes."""
         return 0
 
 
 def measures(names: Iterable[str], config: Config, journal: Journal) -> list[Measure]:
-    """Return the measures of policies, by the names of these."""
+    """Return the measures of the named policies."""
     root, queue_s, limit_s = cgroup_root(), config.queue_time / NS_PER_S, config.limit_time / NS_PER_S
     makers: dict[str, Callable[[], Measure]] = {
         "idle": lambda: IoClass(journal, _OUR_IDLE),
@@ -168,7 +168,7 @@ def measures(names: Iterable[str], config: Config, journal: Journal) -> list[Mea
         "io.max": lambda: ControlGroup(
             journal,
             root,
-            ("io", "memory"),  # what is written later is the group's only if its memory is counted too
+            ("io", "memory"),  # writeback is charged to the group only if its memory is, too
             lambda disk, bandwidth: {
                 "io.max": f"{number(_BLOCK / disk)} wbps={int(bandwidth * config.io_max_percent / 100)}"
             },
@@ -192,10 +192,10 @@ def _memory_high(config: Config, bandwidth: float) -> int:
 
 
 def put_back_strays(journal: Journal, lineage: Sequence[Change]) -> list[str]:
-    """Put back processes that are held by inheritance, though the daemon never saw them; return what failed, in words.
+    """Restore processes that inherited a measure unseen. Return descriptions of failures.
 
-    lineage: the journal's changes at a time when their ancestors were held. Looks for what any policy does, not only
-    ours: the daemon that was killed may have had another.
+    lineage: the journal's changes while their ancestors were held. Looks for the effects of every policy, not only the
+    present one: a killed daemon may have used another.
     """
     root = cgroup_root()
     kinds = (

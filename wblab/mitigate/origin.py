@@ -1,4 +1,4 @@
-"""From which held process another one comes. A process that was born held gets back what that one had before."""
+"""Find the held process that another one descends from: a process born held gets back that one's earlier setting."""
 
 from collections import Counter
 from typing import TypeVar
@@ -10,10 +10,10 @@ Held = TypeVar("Held", IoPriority, Membership)
 
 
 def origin_of(held: list[Held], pid: int, identity: Identity) -> Held | None:
-    """Return the change of the held process from which `pid` comes; None if no process is held.
+    """Return the change of the held process that `pid` descends from; None if no process is held.
 
-    That is the process itself, or else its parent, or else the oldest held process of its session. Where a process has
-    lost its parent and left its session (a daemon), nothing tells where it comes from: it gets what most others had.
+    That is the process itself, or else its parent, or else the oldest held process of its session. A daemon that lost
+    its parent and left its session has no trace of its origin: it gets the most frequent earlier setting.
     """
     for is_origin in (
         lambda change: change.pid == pid,

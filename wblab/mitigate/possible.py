@@ -1,7 +1,7 @@
-"""Which changes the daemon can have made. What is read back from a file is undone only if it is one of those.
+"""Which changes the daemon can have made. Only those are undone from its file.
 
-Everything else that a file may name (another group, another setting, a number that no process has) is the work of
-somebody else, who wants root to undo what never was done.
+Anything else in the file (another group, another setting, an impossible number) was put there by somebody who wants
+root to "undo" what was never done.
 """
 
 import re
@@ -11,7 +11,7 @@ from wblab.machine.changes import Change, Controller, Group, IoPriority, Members
 
 GROUP = "wblab-mitigate"
 CONTROLLERS = ("io", "memory")
-# A file that is set, and after a space the one by which it is put back: itself, or the other that shows the same.
+# A file that is set, then a space and the file that restores it: itself, or its counterpart.
 _SETTING = re.compile(
     r"(/sys/block/[A-Za-z0-9][^/\0\n ]*/queue/nr_requests) \1"
     r"|(/sys/class/bdi/[A-Za-z0-9][^/\0\n ]*/(?:max_ratio_fine|strict_limit)) \2"
@@ -22,7 +22,7 @@ _MOST_TASKS, _MOST_TICKS, _MOST_PRIORITY = 1 << 22, 1 << 63, 1 << 16
 
 
 def is_possible(change: Change, root: Path | None) -> bool:
-    """Return whether the daemon can have made a change. `root` is where cgroup v2 is mounted; None where it is not."""
+    """Whether the daemon can have made a change. `root` is where cgroup v2 is mounted, or None."""
     match change:
         case IoPriority():
             numbers = ((change.tid, change.pid), _MOST_TASKS), ((change.old, change.new), _MOST_PRIORITY)

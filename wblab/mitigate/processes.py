@@ -1,4 +1,4 @@
-"""The processes of the machine: who is there, whose child, and who may not be touched."""
+"""The machine's processes: parents, children, and those that must not be touched."""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -8,24 +8,24 @@ import psutil
 from wblab.machine.processes import identify, threads
 from wblab.mitigate.exempt import Allowed, executable
 
-_TURNS = 10  # a kernel thread is looked at again after so many looks: its number may be a process's by then
+_TURNS = 10  # check a kernel thread again after this many refreshes: a process may have reused its number
 _PF_KTHREAD = 0x00200000  # include/linux/sched.h
 _INIT = 1
 
 
 def waits_for_disk(pid: int) -> bool:
-    """Whether a thread of a process is in uninterruptible sleep: in a write that is throttled, or for its turn."""
+    """Whether a thread of a process is in uninterruptible sleep, for example throttled in write()."""
     return any(identity.state == "D" for tid in threads(pid) if (identity := identify(tid)))
 
 
 def ancestors() -> frozenset[int]:
-    """Return this process and all that it descends from."""
+    """Return this process and all its ancestors."""
     own = psutil.Process()
     return frozenset((own.pid, *(process.pid for process in own.parents())))
 
 
 class Processes:
-    """All processes but kernel threads; `refresh` brings the table up to date."""
+    """All processes but kernel threads; `refresh` updates the table."""
 
     def __init__(self, allow: Iterable[str], only: Iterable[str] = ()) -> None:
         self.parents: dict[int, int] = {}
@@ -34,10 +34,10 @@ class Processes:
         self._allowed, self._only = Allowed(allow), frozenset(only)
         self._kernel: set[int] = set()
         self._turn = 0
-        self._protected: dict[int, bool] = {}  # as asked for since the last look
+        self._protected: dict[int, bool] = {}  # answers since the last refresh
 
     def refresh(self) -> list[int]:
-        """Look again and return the processes that are new."""
+        """Update the table and return the new processes."""
         present = set(psutil.pids())
         self._protected.clear()
         self._turn = (self._turn + 1) % _TURNS
@@ -47,12 +47,12 @@ class Processes:
         return [pid for pid in present - self.parents.keys() - self._kernel if self._meet(pid)]
 
     def forget(self, pid: int) -> None:
-        """Drop a process that has ended: its number may come again."""
+        """Drop an ended process: its number may be reused."""
         self.parents.pop(pid, None)
         self.names.pop(pid, None)
 
     def tasks(self, pid: int) -> list[int]:
-        """Return the threads of a process. Their count, from the links of a directory, is cheaper than their names."""
+        """Return the threads of a process. Counting them by a directory's links is cheaper than listing them."""
         try:
             links = os.stat(f"/proc/{pid}/task").st_nlink
         except OSError:
@@ -73,10 +73,10 @@ class Processes:
         return bool(self._only) and self._only.isdisjoint((self.names.get(pid, ""), executable(pid).name))
 
     def answers_for(self, pid: int) -> int | None:
-        """Return who answers for what a process writes, besides itself: its parent, unless blame ends there.
+        """Return the process that is also charged for what `pid` writes: its parent, or None where blame stops.
 
-        It ends where a session does (a login, a service, a container, a pane of a terminal), so that who only starts
-        others is not blamed for them, at who must not be touched, and at the programs of `allow`, whoever runs them.
+        Blame stops at session leaders (a login, a service, a container, a terminal pane), at protected processes, and
+        at programs of `allow`, whoever runs them.
         """
         parent = self.parents.get(pid, 0)
         if parent not in self.parents or self.protected(parent) or self._allowed.starts_others(parent):
@@ -84,7 +84,7 @@ class Processes:
         return parent if _same_session(pid, parent) else None
 
     def family(self, pid: int) -> Iterator[int]:
-        """Yield a process and its descendants in the same session, without those that must not be touched."""
+        """Yield a process and its descendants in the same session, without protected ones."""
         children: dict[int, list[int]] = {}
         for child, parent in self.parents.items():
             children.setdefault(parent, []).append(child)

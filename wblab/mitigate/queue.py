@@ -1,8 +1,7 @@
-"""A short queue: every request that somebody waits for has to wait first for those that the disk got before.
+"""A short disk queue: a request that somebody waits for comes after all that the disk got before it.
 
-So does a filesystem's commit, an fsync or a read. With the usual 256 requests of half a megabyte that takes seconds on
-a slow disk, whatever the scheduler. `nr_requests` bounds it
-(Documentation/ABI/stable/sysfs-block).
+That includes a filesystem's commit, an fsync and a read. With the usual 256 requests of 512 KiB the wait is seconds on
+a slow disk, whatever the scheduler. `nr_requests` limits it (Documentation/ABI/stable/sysfs-block).
 """
 
 from dataclasses import dataclass
@@ -13,17 +12,17 @@ from wblab.mitigate.journal import Journal
 from wblab.mitigate.settings import give_back, keep, number_before
 
 _SYS = Path("/sys/block")
-LEAST_REQUESTS = 4  # the kernel takes no less: BLKDEV_MIN_RQ
+LEAST_REQUESTS = 4  # the kernel's minimum: BLKDEV_MIN_RQ
 
 
 def requests_in(time_s: float, bandwidth: float, request_bytes: int) -> int:
-    """Return how many of the largest requests a disk of `bandwidth` bytes/s does in a time."""
+    """Return how many of the largest requests a disk of `bandwidth` bytes/s serves in `time_s`."""
     return max(LEAST_REQUESTS, int(time_s * bandwidth / request_bytes))
 
 
 @dataclass
 class ShortQueue:
-    """Lowers the number of requests in a disk's queue to what the disk does in a given time; it never raises it."""
+    """Lowers the number of requests in a disk's queue to what the disk serves in a given time; never raises it."""
 
     journal: Journal
     time_s: float
@@ -33,7 +32,7 @@ class ShortQueue:
     def check(self, disk: str) -> None:
         """See Measure."""
         if not (_SYS / disk / "queue/nr_requests").exists():
-            raise WblabError(f"the disk {disk} has no queue of its own here: choose another policy")
+            raise WblabError(f"the disk {disk} has no request queue of its own: choose another policy")
 
     def start(self, disk: str, bandwidth: float) -> None:
         """See Measure."""
@@ -46,5 +45,5 @@ class ShortQueue:
             give_back(self.journal, path)
 
     def hold(self, pid: int) -> int:
-        """See Measure: nothing is done to single processes."""
+        """See Measure: no action on single processes."""
         return 0

@@ -1,4 +1,4 @@
-"""What the daemon says: one line for each decision, for a person or as JSON."""
+"""The daemon's output: one line for each decision, as text or JSON."""
 
 import json
 import time
@@ -14,7 +14,7 @@ Say = Callable[["Event"], None]
 
 @dataclass(frozen=True, kw_only=True)
 class Event:
-    """A decision or a finding. rate: in bytes/s, and `share` that of the disk's bandwidth; -1 where there is none."""
+    """A decision or a finding. rate: bytes/s, `share` of the disk's bandwidth; -1 if it has none."""
 
     action: Action
     text: str
@@ -25,7 +25,7 @@ class Event:
     disk: str = ""
 
     def line(self) -> str:
-        """Return it for a person."""
+        """Return it as text."""
         if not self.pid:
             return f"{self.action}: {self.text}"
         much = f" {self.rate / 1e6:.2f} MB/s, {self.share:.0%} of {self.disk}," if self.share >= 0 else ""
@@ -33,7 +33,7 @@ class Event:
 
 
 def printer(as_json: bool) -> Say:
-    """Return what prints events, each with the time of day."""
+    """Return a function that prints events with the time of day."""
 
     def say(event: Event) -> None:
         if as_json:

@@ -1,13 +1,13 @@
-"""Who offends and who is calm again: a pure rule, from written bytes to decisions.
+"""Which processes offend, and which are calm again: a pure rule from written bytes to decisions.
 
-Each process has a rate, smoothed exponentially. A process answers for its descendants too: a part of what a child
-writes counts for its parent, also after the child has ended, so that a script is found whose many short commands do
-the writing. But what a process that offends itself writes counts for no one else: the shell that started it stays free.
+Each process has an exponentially smoothed rate. A process is charged for its descendants too: a share of a child's
+writes counts for its parent, even after the child has ended. So the rule finds a script whose many short commands do
+the writing. But what an offender writes is charged to nobody else: the shell that started it stays free.
 
-A process offends when what it answers for is above its threshold: `on` of the disk's bandwidth, divided among those
-who write much (above `off`), and only when together they write that much. One writer must so exceed `on` alone, and of
-three that share the disk each is found. It is released when it is below `off`, was held for its term, and does not wait
-for the disk: who is stopped in the middle of a write is not calm, however little it writes.
+A process offends when its charge exceeds its threshold: `on` of the disk's bandwidth, divided by the number of heavy
+writers (above `off`), and only if together they write that much. So a single writer must exceed `on` alone, and of
+three that share the disk each is found. It is released when its charge is below `off`, its term is over and it is not
+waiting for the disk: a process blocked in a write is not calm, however little it writes.
 """
 
 import math
@@ -18,14 +18,14 @@ from wblab.core.units import NS_PER_S
 from wblab.mitigate.accounting import Usage
 from wblab.mitigate.config import Config
 
-_FORGOTTEN = 1e-3  # a rate below this share of the bandwidth is none
+_FORGOTTEN = 1e-3  # rates below this share of the bandwidth count as zero
 _MAX_DOUBLINGS = 5
 _DEEPEST = 64  # generations
 
 
 @dataclass(frozen=True)
 class Limits:
-    """The numbers of the rule. Shares are of the disk's bandwidth."""
+    """The rule's parameters, as shares of the disk's bandwidth."""
 
     on: float
     off: float
@@ -36,7 +36,7 @@ class Limits:
 
     @classmethod
     def of(cls, config: Config) -> "Limits":
-        """Return those of a configuration."""
+        """Return the parameters in a configuration."""
         return cls(
             on=config.on_percent / 100,
             off=config.off_percent / 100,
@@ -49,10 +49,9 @@ class Limits:
 
 @dataclass(frozen=True)
 class State:
-    """What the rule remembers from period to period.
+    """What the rule remembers between periods.
 
-    rates: bytes per second by process. offenders: those who are held, and since when, in seconds. terms: how often
-    each was held before.
+    rates: bytes/s by process. offenders: held processes, and since when, in s. terms: how often each was held before.
     """
 
     rates: Mapping[int, float] = field(default_factory=dict)
@@ -62,7 +61,7 @@ class State:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What follows from one period: the new state, who is to be held and who released, with their rates in bytes/s."""
+    """The result of one period: the new state, and the processes to hold and to release, with rates in bytes/s."""
 
     state: State
     hold: Mapping[int, float]
@@ -83,11 +82,11 @@ def judge(  # noqa: PLR0913
     now_s: float,
     period_s: float,
 ) -> Verdict:
-    """Return what follows from what was written in a period that ended at `now_s`.
+    """Judge a period that ended at `now_s`.
 
-    `usage` is without processes that must not be touched; where its `ended` has 0, nobody answers for the process.
-    `answers_for` names who else answers for a living process, or None. `waiting` are the offenders that wait for the
-    disk. `bandwidth` is what that takes, in bytes/s.
+    `usage` has no protected processes; a 0 in its `ended` means that nobody is charged for the process. `answers_for`
+    returns who else is charged for a live process, or None. `waiting` are the offenders that wait for the disk.
+    `bandwidth` is the disk's, in bytes/s.
     """
     rates = _smoothed(state, usage, bandwidth, period_s, limits)
     offenders = {pid: since_s for pid, since_s in state.offenders.items() if pid not in usage.ended}
@@ -109,7 +108,7 @@ def judge(  # noqa: PLR0913
 
 
 def succeed(state: State, ended: Mapping[int, int], held_for: Mapping[int, int]) -> State:
-    """Return the state in which those who were held for an offender that has ended are held for themselves.
+    """Return the state in which processes held for an ended offender are held on their own account.
 
     `held_for` names the offender for whom each process is held.
     """
@@ -122,9 +121,9 @@ def succeed(state: State, ended: Mapping[int, int], held_for: Mapping[int, int])
 
 
 def _smoothed(state: State, usage: Usage, bandwidth: float, period_s: float, limits: Limits) -> dict[int, float]:
-    """Return the rates after this period; what ended processes wrote goes to who answers for them.
+    """Return the rates after this period; the bytes of ended processes go to those charged for them.
 
-    That is bounded, so that a single child, however much it wrote, does not make an offender of its parent.
+    What one period adds is limited, so a single child, however much it wrote, does not make an offender of its parent.
     """
     kept = math.exp(-period_s / limits.smoothing_s)
     rates = {pid: rate for pid, rate in state.rates.items() if pid not in usage.ended}
@@ -148,7 +147,7 @@ def _smoothed(state: State, usage: Usage, bandwidth: float, period_s: float, lim
 
 
 def _heir(pid: int, ended: Mapping[int, int], child: float) -> tuple[int, float]:
-    """Return the nearest ancestor that still lives (0: none), and what part of what `pid` wrote counts for it."""
+    """Return the nearest live ancestor (0: none), and the share of `pid`'s writes that is charged to it."""
     weight = 1.0
     for _ in range(len(ended)):
         if pid not in ended:
@@ -160,7 +159,7 @@ def _heir(pid: int, ended: Mapping[int, int], child: float) -> tuple[int, float]
 def _families(
     rates: Mapping[int, float], offenders: Set[int], answers_for: AnswersFor, child: float
 ) -> dict[int, float]:
-    """Return what each process answers for, in bytes/s."""
+    """Return the charge of each process, in bytes/s."""
     families: dict[int, float] = {}
     for writer, rate in rates.items():
         pid: int | None = writer
@@ -176,7 +175,7 @@ def _families(
 def _worst(
     rates: Mapping[int, float], held: Set[int], answers_for: AnswersFor, bandwidth: float, limits: Limits
 ) -> tuple[int, float] | None:
-    """Return the next who offends and is not held yet, a child before its parent."""
+    """Return the next offender that is not held yet, a child before its parent."""
     families = _families(rates, held, answers_for, limits.child)
     heavy = {pid for pid, rate in rates.items() if rate >= limits.off * bandwidth}
     sharers = sum(heavy.isdisjoint(_ancestors(pid, answers_for)) for pid in heavy)  # a family counts once
@@ -191,7 +190,7 @@ def _worst(
 
 
 def _ancestors(pid: int, answers_for: AnswersFor) -> list[int]:
-    """Return who answers for a process, the nearest first."""
+    """Return the ancestors charged for a process, nearest first."""
     found: list[int] = []
     parent = answers_for(pid)
     while parent is not None and len(found) < _DEEPEST:

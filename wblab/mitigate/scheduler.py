@@ -1,12 +1,12 @@
-"""Which I/O schedulers know priorities.
+"""Which I/O schedulers honour priorities.
 
-bfq serves classes and levels (block/bfq-iosched.c). mq-deadline serves a class only when those above it are empty or it
-has waited for prio_aging_expire, and knows no levels; older ones, without that attribute, know no classes either
-(block/mq-deadline.c). kyber and none look at neither. io.weight counts for bfq (io.bfq.weight) and, where it is
-enabled for the disk, for iocost (block/blk-iocost.c) under any scheduler.
+bfq serves classes and levels (block/bfq-iosched.c). mq-deadline serves a class only when the classes above it are
+empty, or after prio_aging_expire; it ignores levels. Older versions without that attribute ignore classes too
+(block/mq-deadline.c). kyber and none ignore both. io.weight works with bfq (io.bfq.weight) and, if enabled for the
+disk, with iocost (block/blk-iocost.c) under any scheduler.
 
-None of them sees who dirtied a page: buffered writes reach the disk with the priority of the flusher. What a class
-changes is the rest, such as the offender's fsync, its reads, and the writes that it does itself.
+None of them sees who dirtied a page: buffered writes reach the disk with the flusher's priority. A class changes the
+rest, such as the offender's fsync, its reads and its direct writes.
 """
 
 from pathlib import Path
@@ -17,7 +17,7 @@ _SYS = Path("/sys/block")
 
 
 def scheduler_of(disk: str) -> str:
-    """Return the scheduler in use for a disk of /sys/block; `none` where it has none."""
+    """Return a disk's scheduler, from /sys/block; `none` if it has none."""
     try:
         return scheduler(_SYS / disk)
     except OSError:
@@ -25,7 +25,7 @@ def scheduler_of(disk: str) -> str:
 
 
 def objection(disk: str, policy: str, cgroups: Path | None) -> str:
-    """Return why a policy will do little on a disk, and what would help; '' where nothing speaks against it.
+    """Return why a policy will do little on a disk, and what would help; '' if it works.
 
     `cgroups` is where cgroup v2 is mounted.
     """
@@ -33,9 +33,11 @@ def objection(disk: str, policy: str, cgroups: Path | None) -> str:
     switch = f"echo bfq > {_SYS / disk / 'queue/scheduler'}"
     if policy in ("idle", "best-effort-7") and name != "bfq":
         if name != "mq-deadline" or not (_SYS / disk / "queue/iosched/prio_aging_expire").exists():
-            return f"the scheduler {name} of {disk} ignores I/O priorities; bfq does not: {switch}"
+            return f"{disk} uses the scheduler {name}, which ignores I/O priorities; bfq honours them: {switch}"
         if policy == "best-effort-7":
-            return f"the scheduler {name} of {disk} knows classes but no levels; bfq does: {switch}"
+            return (
+                f"{disk} uses the scheduler {name}, which honours I/O classes but no levels; bfq honours both: {switch}"
+            )
     if policy == "io.weight" and name != "bfq" and not _iocost(disk, cgroups):
         return f"io.weight needs bfq or iocost, and {disk} has neither: {switch}"
     return ""

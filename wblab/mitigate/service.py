@@ -1,4 +1,4 @@
-"""Starting the daemon and putting things back: one at a time, and never without a way back."""
+"""Start the daemon, or restore what it changed: one at a time, and never without a way back."""
 
 import os
 import signal
@@ -16,13 +16,13 @@ from wblab.mitigate.measures import put_back_strays
 from wblab.mitigate.report import Event, Say
 from wblab.mitigate.taskstats import Taskstats
 
-# A child that is just being born inherits what its parent has, and cannot be seen for a moment.
+# A child inherits at birth what its parent has, and is invisible for a moment.
 _PAUSES_S = (0.0, 0.02, 0.1)
 _JOURNAL, _LOCK = "mitigate.json", "mitigate.lock"
 
 
 def serve(config: Config, say: Say, *, dry_run: bool) -> None:
-    """Be the daemon until SIGTERM, SIGINT or SIGHUP. Raises WblabError."""
+    """Run the daemon until SIGTERM, SIGINT or SIGHUP. Raises WblabError."""
     signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     if dry_run:
         Daemon(config, say, accounting(say), None).run()
@@ -49,7 +49,7 @@ def restore(config: Config, say: Say) -> None:
 def _journal(config: Config, say: Say) -> Journal:
     journal = Journal(Path(config.state, _JOURNAL))
     if journal.ignored:
-        say(Event(action="warn", text=f"ignored, and not put back: {journal.ignored}"))
+        say(Event(action="warn", text=f"ignored, and not restored: {journal.ignored}"))
     return journal
 
 
@@ -71,16 +71,21 @@ def accounting(say: Say) -> Accounting:
     try:
         found = TaskstatsAccounting(Taskstats())
     except WblabError as error:
-        say(Event(action="warn", text=f"no taskstats ({error}): /proc/PID/io instead, which loses what ends unseen"))
+        say(
+            Event(
+                action="warn",
+                text=f"no taskstats ({error}): using /proc/PID/io, which misses processes that end between samples",
+            )
+        )
         return ProcAccounting()
     return found
 
 
 def _require_root() -> None:
     if os.geteuid() != 0:
-        raise WblabError("the daemon needs root to change processes: use sudo, or --dry-run to only watch")
+        raise WblabError("the daemon needs root to change processes: use sudo, or --dry-run to watch only")
 
 
 def _alone(directory: Path) -> AbstractContextManager[None]:
-    """Be the only daemon, in a directory that is root's alone. Raises WblabError if there is one."""
-    return alone(directory, _LOCK, "a daemon", "set state to another")
+    """Be the only daemon, in a directory that belongs to root alone. Raises WblabError if one is running."""
+    return alone(directory, _LOCK, "a daemon", "set `state` to another directory")

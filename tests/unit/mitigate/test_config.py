@@ -35,7 +35,7 @@ def test_the_defaults_are_in_order(tmp_path, monkeypatch):
         ('policy = "idel"', "did you mean 'idle'"),
         ('policy = "idle+best-effort-7"', "one I/O class"),
         ("off_percent = 70", "below on_percent"),
-        ("clip_percent = 10", "nothing would ever offend"),
+        ("clip_percent = 10", "nothing ever offends"),
         ("child_percent = 101", "0 to 100"),
         ("io_weight = 0", "1 to 1000"),
         ("io_max_percent = 0", "1 to 1000"),

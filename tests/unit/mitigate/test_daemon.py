@@ -260,7 +260,7 @@ sys.exit(cli.main(["mitigate"]))
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (
         1,
-        "wblab: the daemon needs root to change processes: use sudo, or --dry-run to only watch\n",
+        "wblab: the daemon needs root to change processes: use sudo, or --dry-run to watch only\n",
     )
 
 

@@ -51,7 +51,7 @@ def test_what_is_root_s_alone_runs(code, tmp_path):
 )
 def test_what_others_can_change_does_not(code, tmp_path, spoil):
     spoil(code)
-    with pytest.raises(InputError, match=r"as root the daemon runs nothing that others can change: \S") as told:
+    with pytest.raises(InputError, match=r"root must not run a daemon that others can change: \S") as told:
         check_install(tmp_path / "none.toml")
     assert "\n" not in str(told.value)
 
@@ -59,7 +59,7 @@ def test_what_others_can_change_does_not(code, tmp_path, spoil):
 def test_nor_is_such_a_configuration_read(code, tmp_path):
     (config := tmp_path / "mitigate.toml").touch()
     os.chown(config, NOBODY, -1)
-    with pytest.raises(InputError, match="reads no configuration that others can change"):
+    with pytest.raises(InputError, match="must not use a configuration that others can change"):
         check_install(config)
     (link := tmp_path / "link").symlink_to(config)
     with pytest.raises(InputError, match=f"mitigate.toml belongs to user {NOBODY}"):
@@ -77,7 +77,7 @@ def test_a_copy_of_the_lab_that_somebody_else_owns_does_not_start(tmp_path):
         check=False,
     )
     assert done.returncode == 2
-    assert done.stderr.startswith("wblab: as root the daemon runs nothing that others can change: ")
+    assert done.stderr.startswith("wblab: root must not run a daemon that others can change: ")
     assert done.stderr.count("\n") == 1
 
 

@@ -141,7 +141,7 @@ def test_what_no_daemon_does_is_not_undone(tmp_path, change):
     Journal(path).note(change, ours)
     journal = Journal(path)
     assert journal.changes == [ours]
-    assert journal.ignored == f"1 entries of the journal {path}, which are no changes of a daemon"
+    assert journal.ignored == f"1 entries of the journal {path} that a daemon cannot have written"
 
 
 def test_what_is_no_change_is_said(tmp_path):
@@ -152,5 +152,5 @@ def test_what_is_no_change_is_said(tmp_path):
 
 
 def test_without_a_place_nothing_is_changed(tmp_path):
-    with pytest.raises(WblabError, match="nothing is changed"):
+    with pytest.raises(WblabError, match="nothing was changed"):
         Journal(tmp_path / "no" / "mitigate.json").note(Group(path=str(ROOT / GROUP)))

@@ -86,7 +86,7 @@ def test_what_cannot_be_read_is_not_known(tmp_path, text):
 
 def test_what_is_good_beside_it_is_known(tmp_path):
     (path := tmp_path / "disks.json").write_text('{"sda 1000": {"bandwidth": 7e7, "cached": false}, "sdb 1000": -3}')
-    assert recall(path) == ({"sda 1000": FAST}, f"{path}: not what a disk can be: sdb 1000")
+    assert recall(path) == ({"sda 1000": FAST}, f"{path}: impossible entries: sdb 1000")
 
 
 @pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: os.symlink("other", path)])

@@ -108,8 +108,8 @@ def test_more_is_done_on_a_disk_from_when_its_flushes_show_a_cache(daemon, disks
         ours.period(now_s, 2.0)
     assert disks.cached == {"sda"}
     assert ("sda", MIB) in measure.started
-    told = [text for action, text in said if "cache of its own" in text]
-    assert told == ["flushes of sda take 8.0 s, its queue 0.5 s: it has a write cache of its own"]
+    told = [text for action, text in said if "its own write cache" in text]
+    assert told == ["flushes of sda take 8.0 s, but its queue only 0.5 s: it has its own write cache"]
 
 
 def test_where_more_is_not_possible_the_daemon_says_so_once_and_goes_on(daemon, disks):

@@ -278,7 +278,7 @@ def test_a_control_group_that_was_removed_meanwhile_is_made_again(cgroup, puppet
 def test_a_controller_that_is_not_there_is_named(tmp_path):
     measure = ControlGroup(Journal(tmp_path / "mitigate.json"), tmp_path, ("memory",), lambda *_: {"memory.high": "1"})
     (tmp_path / "cgroup.controllers").write_text("cpu io\n")
-    with pytest.raises(WblabError, match="the memory controller is not on cgroup v2"):
+    with pytest.raises(WblabError, match="has no memory controller here"):
         measure.check("sda")
-    with pytest.raises(WblabError, match="no cgroup v2 here"):
+    with pytest.raises(WblabError, match="no cgroup v2 on this machine"):
         ControlGroup(measure.journal, None, ("memory",), lambda *_: {}).check("sda")

@@ -59,5 +59,5 @@ def test_a_queue_gets_back_what_it_had_when_the_disk_turns_out_to_be_fast(place,
 
 
 def test_a_disk_without_a_queue_is_refused(place, tmp_path):
-    with pytest.raises(WblabError, match="no queue of its own"):
+    with pytest.raises(WblabError, match="no request queue of its own"):
         ShortQueue(Journal(tmp_path / "journal.json"), 0.5).check("sdb")

@@ -24,7 +24,7 @@ def disk(tmp_path, monkeypatch):
 @pytest.mark.parametrize("name", ["none", "kyber", "mq-deadline"])
 def test_schedulers_that_ignore_priorities(disk, name):
     said = objection(disk(name), "idle", None)
-    assert f"the scheduler {name} of sda ignores I/O priorities; bfq does not" in said
+    assert f"sda uses the scheduler {name}, which ignores I/O priorities; bfq honours them" in said
     assert "echo bfq >" in said
 
 
