@@ -108,7 +108,7 @@ def plan(now: Machine, site: Site, remedies: Mapping[str, Remedy], seeds: Sequen
     options = [_option(now, state, f"{number:0{digits}}", factor, kernel) for number, state in enumerate(states)]
     alone = [option for option in options if not option.of]
     return Planned(
-        Plan(NAME, tuple(seeds), tuple(option.cell for option in alone), kind="advise"),
+        Plan(NAME, tuple(seeds), tuple(option.cell for option in alone), design="advise"),
         tuple(option.candidate for option in alone),
         tuple(option for option in options if option.of),
         twin_of(now, NAME, factor),

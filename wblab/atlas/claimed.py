@@ -1,27 +1,27 @@
 """A square of claims: those of a work."""
 
 import json
-import shutil
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 from wblab.atlas.square import Row, Square, code_of, on_filesystem, sha256
 from wblab.claims.base import Claim
-from wblab.claims.cases import CASES, case_spec
 from wblab.claims.registry import WORKS
 from wblab.claims.report import write_report
 from wblab.claims.result import Result
-from wblab.claims.runs import Jobs, examine
+from wblab.claims.runs import examine, plan_of, specs_of
 from wblab.core.errors import InputError
 from wblab.core.rundir import TRACE, TRACE_LOG
-from wblab.core.tables import to_table
 from wblab.host.bundle import program_sha256
 from wblab.host.command import interpreter
 from wblab.host.request import ready
 from wblab.kernels import Kernel, Shelf
-from wblab.lab.formats import CONFIG, REPORT, RUNS
+from wblab.lab.formats import CONFIG, REPORT, RUNS, STUDY_FILE
+from wblab.study.plan import Plan
+from wblab.study.store import Store, clear_failed
 
 _JUDGES = ("claims", "data", "why", "layers")
 # Of a run only what says what it was, and what its loads measured: all else is made again, byte for byte, by wblab
@@ -36,18 +36,24 @@ class Claimed:
     square: Square
     kernel: Kernel
     claims: Sequence[Claim]
+    plan: Plan | None
     seeds: int
-    wanted: Jobs
     impossible: Mapping[str, str]
     made_of: str
 
     def fill(self, directory: Path, at_once: int) -> Sequence[Row]:
-        """Make all runs, and the report: see Plan. All is begun anew."""
-        started_s = time.monotonic()
-        shutil.rmtree(directory / RUNS, ignore_errors=True)
-        found = examine(self.claims, self.wanted, directory / RUNS, at_once, impossible=self.impossible)
+        """Make the runs that are missing, and the report: see Plan."""
+        started_s, kernel = time.monotonic(), self.kernel.describe()
+        with ExitStack() as stack:
+            store = None
+            if self.plan:
+                begun = (directory / STUDY_FILE).is_file()
+                kernels = {self.square.series: kernel}
+                store = Store.open(directory) if begun else Store.begin(directory, self.plan, kernels)
+                stack.enter_context(store.held())
+                clear_failed(store)
+            found = examine(self.claims, store, at_once, impossible=self.impossible)
         wall_s = time.monotonic() - started_s
-        kernel = self.kernel.describe()
         write_report(Result(kernel, self.seeds, wall_s, found.verdicts, found.samples, self.square.source), directory)
         return [
             Row(claim.name, "", claim.says, verdict.outcome, verdict.why, f"{REPORT}#{claim.name}")
@@ -64,16 +70,13 @@ class Claimed:
 def planned(square: Square, seeds: int, shelf: Shelf) -> Claimed:
     """Return what a square needs. Raises InputError for a kernel that is not there."""
     kernel, claims = shelf(square.series), WORKS[square.source].claims
-    wanted, impossible = [], {}
-    for case in dict.fromkeys(case for claim in claims for case in claim.cases):
+    specs, impossible = {}, {}
+    for case, spec in specs_of(claims, square.series).items():
         try:
-            for seed in range(1, min(seeds, CASES[case].most_seeds) + 1):
-                spec = on_filesystem(case_spec(case, seed, square.series), square.filesystem)
-                wanted.append((case, ready(spec, shelf)))
+            specs[case] = ready(on_filesystem(spec, square.filesystem), shelf).spec
         except InputError as error:
             impossible[case] = f"the case {case} cannot be on {square.filesystem}: {error}"
-            wanted = [job for job in wanted if job[0] != case]
-    wanted.sort(key=lambda job: job[1].spec.clock.mode == "real")  # last, as each has the machine to itself
-    specs = [[case, to_table(request.spec)] for case, request in wanted]
-    told = [kernel.build_id, program_sha256(interpreter()), code_of(*_JUDGES), impossible, specs]
-    return Claimed(square, kernel, claims, seeds, wanted, impossible, sha256(json.dumps(told).encode()))
+    plan = plan_of(square.name, specs, seeds, {"source": square.source}) if specs else None
+    cells = [cell.to_json() for cell in plan.cells] if plan else []
+    told = [kernel.build_id, program_sha256(interpreter()), code_of(*_JUDGES), impossible, seeds, cells]
+    return Claimed(square, kernel, claims, plan, seeds, impossible, sha256(json.dumps(told).encode()))

@@ -1,7 +1,6 @@
 """A square of the trial: its recommendations, on grounds that have another filesystem."""
 
 import json
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,9 +15,8 @@ from wblab.host.command import interpreter
 from wblab.host.request import ready
 from wblab.kernels import Kernel, Shelf
 from wblab.lab.formats import EXPERIMENT, REPORT, RUNS, STUDY_FILE, TRIED
-from wblab.lab.results import STAGED
 from wblab.study.plan import Plan
-from wblab.study.store import Store
+from wblab.study.store import Store, clear_failed
 from wblab.trial.advice import DEFAULT, WISDOM, Advice, Ground, Promise, Value, Wisdom, read_wisdom
 from wblab.trial.asked import ASKED
 from wblab.trial.plan import ADVICE, GROUND, ground_spec, trial_matrix
@@ -57,8 +55,7 @@ class Tryable:
             kernels = {self.square.series: self.kernel.describe()}
             store = Store.begin(directory, self.plan, kernels, {TRIED: WISDOM.read_bytes()})
         with store.held():
-            for failed in store.runs.glob(f"{STAGED}*"):
-                shutil.rmtree(failed)
+            clear_failed(store)
             run_rounds(store, self.wisdom, None, at_once, lambda left_open: None)
             result: Result = replace(result_of(store, self.wisdom), filesystem=self.square.filesystem)
             write_report(result, directory)

@@ -1,33 +1,36 @@
 """The figures of commits: their kernels, built in a work tree, and runs with them, several at a time."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from pathlib import Path
 
 from wblab.bisect.metric import Metric
 from wblab.bisect.search import short
 from wblab.core.errors import WblabError
 from wblab.core.spec import Spec
-from wblab.data.metrics import is_noisy
 from wblab.data.run import read_run
-from wblab.host.jobs import Working, all_of
-from wblab.host.request import Request, suited
-from wblab.host.run import run_experiment
+from wblab.host.request import suited
 from wblab.kernels import Kernel
 from wblab.lab.progress import Report
+from wblab.study.cells import Cell, run_name
+from wblab.study.following import Done, Failed
+from wblab.study.run import Runner
+from wblab.study.store import Store
+from wblab.study.work import Order, Result
+from wblab.study.workers import Workers
 
-_ATTEMPTS = 3  # at a noisy run in real time
+COMMIT = "commit"  # the axis
 
 
 @dataclass
 class Measurements:
-    """Builds with `build`, and has `workers` make runs of `spec`, see `made_run`."""
+    """Builds with `build`, and has `workers` make runs of `spec`, a cell for each commit."""
 
     build: Callable[[str, Report], Kernel]
     spec: Spec
     metric: Metric
-    workers: Working[Request, Path]
+    store: Store
+    workers: Workers
     kernels: dict[str, Kernel] = field(default_factory=dict)
     found: dict[tuple[str, int], float] = field(default_factory=dict)
 
@@ -39,38 +42,47 @@ class Measurements:
 
     def values(self, commit: str, seeds: int, report: Report) -> list[float]:
         """Return the metric of the runs with the seeds 1 to `seeds`, in their order. Raises WblabError."""
-        wanted = range(1, seeds + 1)
-        missing = [seed for seed in wanted if (commit, seed) not in self.found]
-        made = all_of(self.workers, {_name(commit, seed): self._request(commit, seed) for seed in missing}, report)
-        for seed in missing:
-            self.found[commit, seed] = self.metric.of(read_run(made[_name(commit, seed)]))
+        cell, wanted = self._cell(commit), range(1, seeds + 1)
+        names = {seed: run_name(cell, seed) for seed in wanted if (commit, seed) not in self.found}
+        if names:
+            by_name = {str(kernel.path): kernel for kernel in self.kernels.values()}
+            tally = Runner(self.store, _WithKernels(self.workers, by_name), report, set(names.values())).run()
+            if tally.failures:
+                attempt, reason = tally.failures[0]
+                raise WblabError(f"seed {attempt.seed}: {reason}")
+        for seed, name in names.items():
+            self.found[commit, seed] = self.metric.of(read_run(self.store.runs / name))
         return [self.found[commit, seed] for seed in wanted]
 
-    def _request(self, commit: str, seed: int) -> Request:
-        """Return the run of a commit with a seed.
+    def _cell(self, commit: str) -> Cell:
+        """Return the cell of a commit, which is new unless there was a run of it. Raises WblabError.
 
-        The kernel by its path, so that it can be repeated from its record; and for 'wblab compare', all runs of a
-        commit have one name.
+        Its kernel is named by its path, so that a run can be repeated from its record.
         """
-        kernel = self.kernels[commit]
-        return suited(replace(self.spec, name=short(commit), seed=seed, kernel=str(kernel.path)), kernel)
+        kernel, name = self.kernels[commit], short(commit)
+        spec = suited(replace(self.spec, name=name, kernel=str(kernel.path)), kernel).spec
+        cell = next((cell for cell in self.store.plan.cells if cell.name == name), None)
+        if cell is None:
+            cell = Cell(name, {COMMIT: name}, spec)
+            self.store.add([cell], {str(kernel.path): kernel.describe()})
+        return cell
 
 
-def made_run(request: Request, runs: Path) -> Path:
-    """Return <commit>-s<seed> in `runs`, the directory of a run, which is made now unless it is there.
+@dataclass(frozen=True)
+class _WithKernels:
+    """Workers that get each order with its kernel: they were forked before it was built, and know no name of it."""
 
-    In real time a noisy one is made again. Raises WblabError.
-    """
-    spec = request.spec
-    place = runs / _name(spec.name, spec.seed)
-    for number in range(1, _ATTEMPTS + 1):
-        if not place.is_dir():
-            run_experiment(request, runs).directory.rename(place)
-        if spec.clock.mode != "real" or not is_noisy(read_run(place)):
-            return place
-        place.rename(place.with_name(f"{place.name}.noisy-{number}"))
-    raise WblabError(f"seed {spec.seed} was noisy {_ATTEMPTS} times: its control load stalled")
+    workers: Workers
+    kernels: dict[str, Kernel]
 
+    def give(self, key: str, order: Order, *, soon: bool = False) -> None:
+        self.workers.give(key, replace(order, kernel=self.kernels[order.spec["kernel"]]), soon=soon)
 
-def _name(commit: str, seed: int) -> str:
-    return f"{short(commit)}-s{seed}"
+    def slots(self) -> int:
+        return self.workers.slots()
+
+    def ended(self, timeout_s: float) -> Sequence[tuple[str, Result | Done | Failed]]:
+        return self.workers.ended(timeout_s)
+
+    def cancel(self) -> None:
+        self.workers.cancel()

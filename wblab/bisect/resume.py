@@ -5,13 +5,14 @@ from pathlib import Path
 
 from wblab.bisect.repository import find_commit
 from wblab.bisect.result import Question
-from wblab.bisect.run import read_question
+from wblab.bisect.run import question_of
 from wblab.core.errors import InputError
+from wblab.study.store import Store
 
 
-def resumed(directory: Path, tree: Path) -> Question:
+def resumed(store: Store, tree: Path) -> Question:
     """Return the question that a directory is about. Raises InputError where it is not about the tree that is named."""
-    question = read_question(directory)
+    question, directory = question_of(store), store.path
     if tree.resolve() != question.tree:
         command = shlex.join(going_on(directory, question.tree))
         raise InputError(

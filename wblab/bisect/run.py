@@ -1,9 +1,9 @@
 """One bisection, and its directory.
 
     exp/<date>_bisect/
-      bisect.json      format; the question, with the whole spec; what was tried so far, and the answer
-      git-bisect.log   what `git bisect replay` takes
-      runs/            <commit>-s<seed>, an ordinary run directory each; _… where one failed
+      study.json, runs/   as of any study, a cell for each commit that was tried: see wblab.study.store
+      bisect.json         format; the question, with the whole spec; what was tried so far, and the answer
+      git-bisect.log      what `git bisect replay` takes
 
 To resume is to bisect once more: kernels and runs that are there are not made again, and decide as they did.
 """
@@ -13,57 +13,57 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from wblab.bisect.measure import Measurements, made_run
+from wblab.bisect.measure import Measurements
 from wblab.bisect.repository import Commit, Worktree, find_commit, history, parents, worktree
 from wblab.bisect.result import Found, Question, no_difference, trial_json, trial_line
 from wblab.bisect.search import Ends, Search, Trial, short
 from wblab.bisect.session import GitSession
 from wblab.core.errors import InputError, WblabError
 from wblab.core.files import replace_file
-from wblab.host.jobs import working
 from wblab.host.machine import processors
-from wblab.host.request import Request
 from wblab.kernels import Kernel, build_tree
-from wblab.lab.formats import BISECTION, BISECTION_LOG, BISECTION_RECORD, RUNS, write_json
+from wblab.lab.formats import BISECTION, BISECTION_LOG, BISECTION_RECORD, STUDY_FILE, write_json
 from wblab.lab.progress import Report, bar
-from wblab.lab.results import commit, stage
+from wblab.study.forked import forked
+from wblab.study.plan import Design, Plan
+from wblab.study.store import Store
 
 Say = Callable[[str], None]
+NAME: Design = "bisect"
 
 
-def new_directory(results: Path) -> Path:
-    """Make a directory for a bisection. Raises InputError."""
-    try:
-        directory = commit(stage(results, "bisect"))
-        (directory / RUNS).mkdir()
-    except OSError as error:
-        raise InputError(f"cannot make a directory in {str(results)!r}: {error.strerror or error}") from None
-    return directory
+def new_store(question: Question, results: Path) -> Store:
+    """Make the directory of a bisection. Raises InputError."""
+    seeds = tuple(range(1, question.most + 1))
+    return Store.create(results, Plan(NAME, seeds, (), design=NAME, about=question.to_json()), {})
 
 
-def read_question(directory: Path) -> Question:
+def open_store(directory: Path) -> Store:
+    """Return the directory of a bisection. Raises InputError."""
+    if (directory / BISECTION_RECORD).is_file() and not (directory / STUDY_FILE).is_file():
+        raise InputError(f"{directory} was made by an earlier lab, which kept bisections otherwise: begin it anew")
+    return Store.open(directory, NAME)
+
+
+def question_of(store: Store) -> Question:
     """Return the question that a directory is about. Raises InputError."""
-    record = directory / BISECTION_RECORD
-    if (directory / RUNS).is_symlink():
-        raise InputError(f"{directory / RUNS} is a link: runs would go elsewhere")
-    value = BISECTION.read(record)
     try:
-        return Question.from_json(value)
+        return Question.from_json(store.plan.about)
     except InputError as error:
-        raise InputError(f"{record}: {error}") from None
+        raise InputError(f"{store.path / STUDY_FILE}: {error}") from None
 
 
-def bisect(question: Question, directory: Path, say: Say) -> Found:
+def bisect(question: Question, store: Store, say: Say) -> Found:
     """Answer a question; its record is brought up to date with every commit that was tried, and `say` hears of it.
 
     Raises WblabError where GOOD or BAD cannot be measured, or where the two do not differ.
     """
+    directory = store.path
     commits = {commit.hash: commit for commit in (question.good, question.bad)}
     tried: list[dict[str, Any]] = []
 
     def write(answer: dict[str, Any]) -> None:
-        head = BISECTION.head() | question.to_json()
-        write_json(directory / BISECTION_RECORD, head | {"tried": tried} | answer)
+        write_json(directory / BISECTION_RECORD, BISECTION.head() | question.to_json() | {"tried": tried} | answer)
 
     def tell(trial: Trial) -> None:
         commit = commits.setdefault(trial.commit, find_commit(question.tree, trial.commit))
@@ -73,16 +73,15 @@ def bisect(question: Question, directory: Path, say: Say) -> Found:
 
     write({})
 
-    def one(request: Request) -> Path:
-        return made_run(request, directory / RUNS)
-
     # In real time, two runs at once would measure each other.
     at_once = processors() if question.spec.clock.mode == "virtual" else 1
     with ExitStack() as stack:
-        workers = stack.enter_context(working(one, at_once))
+        stack.enter_context(store.held())
+        workers = stack.enter_context(forked(at_once, store.room(), ()))
+        stack.callback(store.write_tables)
         with bar("bisect") as report:
             made = stack.enter_context(worktree(question.tree, question.good.hash, report))
-        lab = Measurements(_builder(question.tree, made), question.spec, question.metric, workers)
+        lab = Measurements(_builder(question.tree, made), question.spec, question.metric, store, workers)
         search = Search(lab, question.most, bar, tell)
         ends = search.ends(question.good.hash, question.bad.hash)
         if not ends.differ:

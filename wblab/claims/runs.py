@@ -1,30 +1,34 @@
-"""Makes the runs that claims need, several at a time, and judges claims while other runs are made.
+"""The runs that claims need, as a study: a cell a case; and the claims judged while other runs are made.
 
-Who makes a run also draws it, and who judges claims reads the traces: what comes back from a worker is small.
+Workers draw runs and read the traces: what comes back from them is small.
 """
 
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from wblab.claims.base import UNTESTED, Claim, Samples, Verdict
 from wblab.claims.cases import CASES, case_spec
-from wblab.claims.losses import events_lost
 from wblab.claims.sample import Sample
+from wblab.core.errors import WblabError
+from wblab.core.spec import Spec
 from wblab.data.run import read_run
-from wblab.host.jobs import all_of, working
-from wblab.host.request import Request, ready
-from wblab.host.run import RunFailedError, run_experiment
 from wblab.host.turns import turn
-from wblab.kernels import Shelf
-from wblab.lab.progress import bar
+from wblab.study.cells import Cell, run_name
+from wblab.study.plan import Plan
+from wblab.study.run import run_store
+from wblab.study.store import Store
 
 if TYPE_CHECKING:
     from wblab.claims.report import Shown
+    from wblab.study.run import Tally
 
-Jobs = list[tuple[str, Request]]
+CASE = "case"  # the axis
+_BOUND_NS = 3600 * 10**9  # no run is noisy: a check that minds says so
+_LONGEST = "sync"  # takes longest, and so begins first
+
 Draw = Callable[[str, Sample], "list[Shown]"]  # of a case, and a run of it
 
 
@@ -38,25 +42,46 @@ class Found:
     verdicts: tuple[tuple[Claim, Verdict], ...]
     samples: dict[str, list[Sample]]
     shown: "dict[str, list[Shown]]"
+    tally: "Tally | None" = None
+
+
+def plan_of(name: str, specs: Mapping[str, Spec], seeds: int, about: Mapping[str, Any]) -> Plan:
+    """Return the plan of cases, by their specs. Raises ValueError without any."""
+    order = sorted(specs, key=lambda case: case != _LONGEST)
+    cells = tuple(_cell(case, specs[case]) for case in order)
+    return Plan(name, tuple(range(1, seeds + 1)), cells, _BOUND_NS, design="verify", about=about)
+
+
+def specs_of(claims: Iterable[Claim], kernel_name: str = "") -> dict[str, Spec]:
+    """Return the spec of each case that claims need, complete but for the seed."""
+    cases = dict.fromkeys(case for claim in claims for case in claim.cases)
+    return {case: case_spec(case, 1, kernel_name) for case in cases}
+
+
+def examine(
+    claims: Sequence[Claim],
+    store: Store | None,
+    at_once: int | None,
+    draw: Draw | None = None,
+    impossible: Mapping[str, str] | None = None,
+) -> Found:
+    """Make the runs that are missing, and judge the claims: those on a run that fails cannot be tested.
+
+    store: without one there is nothing to run. draw: returns figures of the first run of each case. impossible: cases
+    that cannot be run, and why; where it is given, a claim whose check finds nothing to look at cannot be tested, else
+    what the check raises is raised. No thread is to run yet.
+    """
+    examination = Examination(claims, store, draw, impossible)
+    tally = run_store(store, None, at_once, following=examination) if store else None
+    return examination.found(tally)
 
 
 @dataclass(frozen=True)
-class _Making:
-    """A run to make; the first of its case is drawn."""
+class _Drawing:
+    """A run to draw."""
 
     case: str
-    request: Request
-
-
-@dataclass(frozen=True)
-class _Made:
-    """A run that was made, and its figures; failure: why there is none, where that is an answer too."""
-
-    case: str
-    seed: int
     directory: Path
-    shown: "list[Shown]"
-    failure: str = ""
 
 
 @dataclass(frozen=True)
@@ -67,88 +92,103 @@ class _Judging:
     runs: dict[str, list[Path]]
 
 
-_Verdicts = dict[int, Verdict]  # by the places of their claims
+@dataclass
+class Examination:
+    """What follows from the runs of cases: see wblab.study.following."""
 
+    claims: Sequence[Claim]
+    store: Store | None
+    draw: Draw | None
+    impossible: Mapping[str, str] | None
+    verdicts: dict[int, Verdict] = field(default_factory=dict)  # by the places of their claims
+    shown: "dict[str, list[Shown]]" = field(default_factory=dict)
+    failures: dict[str, str] = field(default_factory=dict)  # by run
 
-def jobs(names: Iterable[str], seeds: int, shelf: Shelf, kernel_name: str = "") -> Jobs:
-    """Return the runs of these cases. Raises InputError for one that cannot run here.
+    def __post_init__(self) -> None:
+        """Give their verdicts to claims that need no run, and those whose runs cannot be."""
+        runs = self.store.plan.runs() if self.store else []
+        self.case_of = {run_name(cell, seed): str(cell.levels[CASE]) for cell, seed in runs}
+        self.first = {str(cell.levels[CASE]): run_name(cell, seed) for cell, seed in reversed(runs)}
+        self.lacking = Counter(self.case_of.values())
+        self.verdicts |= {place: claim.check({}) for place, claim in enumerate(self.claims) if not claim.cases}
+        self._give_up(range(len(self.claims)), self.impossible or {})
+        self.unjudged = _by_first_case(self.claims, self.verdicts)
 
-    The longest come first, and last those in real time, each of which has the machine to itself.
-    """
-    wanted = [(name, seed) for name in names for seed in range(1, min(seeds, CASES[name].most_seeds) + 1)]
-    found = [(name, ready(case_spec(name, seed, kernel_name), shelf)) for name, seed in wanted]
-    return sorted(found, key=lambda job: (job[1].spec.clock.mode == "real", job[0] != "sync"))
+    def after(self, run: str, failure: str) -> dict[str, _Drawing | _Judging]:
+        """Return what can begin: the drawing of a case's first run, and the judging of claims that lack none."""
+        case = self.case_of[run]
+        self.lacking[case] -= 1
+        jobs: dict[str, _Drawing | _Judging] = {}
+        if failure:
+            self.failures[run] = f"a run of the case {case} failed: {failure}"
+        elif self.draw and self.first[case] == run:
+            jobs[f"figures of {case}"] = _Drawing(case, self._path(run))
+        return jobs | self._judgings()
 
-
-def examine(  # noqa: PLR0913 - two of them by name
-    claims: Sequence[Claim],
-    wanted: Jobs,
-    results: Path,
-    at_once: int,
-    draw: Draw = lambda case, sample: [],
-    *,
-    impossible: Mapping[str, str] | None = None,
-) -> Found:
-    """Make the runs that claims need, `at_once` at a time, and judge the claims. Raises RunFailedError.
-
-    draw: returns figures of the first run of each case. impossible: cases that cannot be, and why; where they are
-    given, claims on them, on runs that fail, and those whose check finds nothing to look at cannot be tested, and that
-    is an answer, no error. No thread is to run yet.
-    """
-    runs: dict[str, dict[int, _Made]] = {name: {} for name in CASES if name in dict(wanted)}
-    lacking = Counter(name for name, _ in wanted)
-    verdicts = {place: claim.check({}) for place, claim in enumerate(claims) if not claim.cases}
-    forgiving, unfit = impossible is not None, impossible or {}
-    verdicts |= _unfit(claims, range(len(claims)), unfit)
-    unjudged = _by_first_case(claims, verdicts)
-
-    def one(job: _Making | _Judging) -> _Made | _Verdicts:
-        if isinstance(job, _Judging):
-            return _judge(job, claims, forgiving=forgiving)
-        try:
-            return _make(job, results, draw)
-        except RunFailedError as error:
-            if not forgiving:
-                raise
-            return _Made(job.case, job.request.spec.seed, Path(), [], f"a run of the case {job.case} failed: {error}")
-
-    def then(result: _Made | _Verdicts) -> Mapping[str, _Judging]:
-        if not isinstance(result, _Made):
-            verdicts.update(result)
-            return {}
-        runs[result.case][result.seed] = result
-        lacking[result.case] -= 1
-        following = {}
-        for first, places in list(unjudged.items()):
-            cases = dict.fromkeys(case for place in places for case in claims[place].cases)
-            if any(lacking[case] for case in cases):
+    def _judgings(self) -> dict[str, _Judging]:
+        jobs = {}
+        for first, places in list(self.unjudged.items()):
+            cases = dict.fromkeys(case for place in places for case in self.claims[place].cases)
+            if any(self.lacking[case] for case in cases):
                 continue
-            failures = {case: made.failure for case in cases for made in runs[case].values() if made.failure}
-            verdicts.update(_unfit(claims, places, failures))
-            if left := [place for place in unjudged.pop(first) if place not in verdicts]:
-                needed = dict.fromkeys(case for place in left for case in claims[place].cases)
-                directories = {case: [runs[case][seed].directory for seed in sorted(runs[case])] for case in needed}
-                following[f"claims on {first}"] = _Judging(left, directories)
-        return following
+            self._give_up(places, {self.case_of[run]: reason for run, reason in self.failures.items()})
+            if left := [place for place in self.unjudged.pop(first) if place not in self.verdicts]:
+                needed = dict.fromkeys(case for place in left for case in self.claims[place].cases)
+                jobs[f"claims on {first}"] = _Judging(left, {case: self._runs(case) for case in needed})
+        return jobs
 
-    makings = {f"{name}, seed {request.spec.seed}": _Making(name, request) for name, request in wanted}
-    if makings:
-        with working(one, min(at_once, len(makings))) as workers, bar("verify") as report:
-            all_of(workers, makings, report, then)
-    return Found(
-        tuple((claim, verdicts[place]) for place, claim in enumerate(claims)),
-        {
-            name: [_sample(made[seed].directory) for seed in sorted(made) if not made[seed].failure]
-            for name, made in runs.items()
-        },
-        {name: made[1].shown for name, made in runs.items()},
-    )
+    def do(self, job: _Drawing | _Judging) -> Any:
+        """Draw, or judge: in a worker, as no neighbour of a run in real time."""
+        with turn("virtual", _wait):
+            if isinstance(job, _Drawing):
+                return self.draw(job.case, _sample(job.directory)) if self.draw else []
+            samples = {case: list(map(_sample, runs)) for case, runs in job.runs.items()}
+            return {place: self._checked(self.claims[place], samples) for place in job.places}
+
+    def take(self, key: str, made: Any) -> None:
+        """Take in figures, or verdicts."""
+        if isinstance(made, dict):
+            self.verdicts |= made
+        else:
+            self.shown[key.removeprefix("figures of ")] = made
+
+    def found(self, tally: "Tally | None") -> Found:
+        """Return all, once every job has ended."""
+        cases = [case for case in CASES if case in self.first]
+        return Found(
+            tuple((claim, self.verdicts[place]) for place, claim in enumerate(self.claims)),
+            {case: list(map(_sample, self._runs(case))) for case in cases},
+            {case: self.shown.get(case, []) for case in cases},
+            tally,
+        )
+
+    def _checked(self, claim: Claim, samples: Samples) -> Verdict:
+        try:
+            return claim.check(samples)
+        except Exception as error:
+            if self.impossible is None:
+                raise
+            return Verdict(UNTESTED, f"its check finds nothing to look at here ({type(error).__name__}: {error})")
+
+    def _give_up(self, places: Iterable[int], reasons: Mapping[str, str]) -> None:
+        """Give those claims their verdict that need a case which there is not, for these reasons."""
+        for place in places:
+            if found := [reasons[case] for case in self.claims[place].cases if case in reasons]:
+                self.verdicts[place] = Verdict(UNTESTED, found[0])
+
+    def _runs(self, case: str) -> list[Path]:
+        """Return the runs of a case that there are, in the order of their seeds."""
+        return [self._path(run) for run, of in self.case_of.items() if of == case and run not in self.failures]
+
+    def _path(self, run: str) -> Path:
+        if self.store is None:
+            raise WblabError(f"there is no run {run}")
+        return self.store.runs / run
 
 
-def _unfit(claims: Sequence[Claim], places: Iterable[int], unfit: Mapping[str, str]) -> _Verdicts:
-    """Return the verdict of each of these claims that needs a case which there is not, for these reasons."""
-    reasons = {place: [unfit[case] for case in claims[place].cases if case in unfit] for place in places}
-    return {place: Verdict(UNTESTED, found[0]) for place, found in reasons.items() if found}
+def _cell(case: str, spec: Spec) -> Cell:
+    known = CASES[case]
+    return Cell(case, {CASE: case}, spec, known.most_seeds, known.loses)
 
 
 def _by_first_case(claims: Sequence[Claim], judged: Container[int]) -> dict[str, list[int]]:
@@ -163,43 +203,9 @@ def _by_first_case(claims: Sequence[Claim], judged: Container[int]) -> dict[str,
     return found
 
 
-def _make(job: _Making, results: Path, draw: Draw) -> _Made:
-    with turn(job.request.spec.clock.mode, _wait):
-        directory, seed = _run(job, results), job.request.spec.seed
-        return _Made(job.case, seed, directory, draw(job.case, _sample(directory)) if seed == 1 else [])
-
-
-def _judge(job: _Judging, claims: Sequence[Claim], *, forgiving: bool) -> _Verdicts:
-    with turn("virtual", _wait):  # no neighbour of a run in real time
-        samples = {case: list(map(_sample, runs)) for case, runs in job.runs.items()}
-        return {place: _checked(claims[place], samples, forgiving=forgiving) for place in job.places}
-
-
-def _checked(claim: Claim, samples: Samples, *, forgiving: bool) -> Verdict:
-    try:
-        return claim.check(samples)
-    except Exception as error:
-        if not forgiving:
-            raise
-        return Verdict(UNTESTED, f"its check finds nothing to look at here ({type(error).__name__}: {error})")
-
-
 def _wait() -> None:
-    """Go on waiting for a turn: who ends us interrupts us."""
+    """Go on waiting for the machine: an interruption comes as a signal."""
 
 
 def _sample(directory: Path) -> Sample:
     return Sample(read_run(directory))
-
-
-def _run(job: _Making, results: Path) -> Path:
-    """Make a run, and return its directory; one that lost events is as good, where they are many.
-
-    Raises RunFailedError.
-    """
-    try:
-        return run_experiment(job.request, results).directory
-    except RunFailedError as error:
-        if not CASES[job.case].loses or error.directory is None or not events_lost(read_run(error.directory)):
-            raise
-        return error.directory

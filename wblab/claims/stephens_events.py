@@ -7,9 +7,9 @@ import numpy as np
 
 from wblab.claims.base import Claim, Measure, Samples, Verdict, judge, over_seeds
 from wblab.claims.figures import between, on_case, over
-from wblab.claims.losses import lost_share
 from wblab.claims.sample import Sample
 from wblab.claims.stephens_calls import DEVICES, durations
+from wblab.data import losses
 from wblab.data.blocks import BIOS, REQUESTS
 from wblab.data.pagecache import PageCache, page_cache
 from wblab.data.run import LoadCycles
@@ -24,6 +24,11 @@ LAYERS = {
 _INSERTED, _BIO_DONE = "block_rq_insert", "block_bio_complete"
 _WRITE: Name = "write"
 _LOST, _OTHERS = "lost events", "interference"
+
+
+def lost_share(sample: Sample) -> float:
+    """Return the share of all events that a run's trace lost, in per cent."""
+    return losses.lost_share(sample.run)
 
 
 def queued(sample: Sample, disk: str) -> float:

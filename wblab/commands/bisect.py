@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wblab.commands.common import add_exp, add_json, add_settings, results, whole
+from wblab.commands.common import add_exp, add_json, add_resume, add_settings, results, whole
 from wblab.core.errors import InputError, WblabError
 from wblab.lab.printable import printable
 
@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings(parser)
     most = f"runs of one commit at most (default: {_MOST})"
     parser.add_argument("--seeds-max", type=whole(_LEAST), default=_MOST, metavar="N", help=most)
-    parser.add_argument("--resume", type=Path, metavar="DIR", help="go on with one that was interrupted")
+    add_resume(parser)
     add_exp(parser, "its directory goes")
     add_json(parser, "print commit, figures and all trials as JSON")
     parser.set_defaults(run=_bisect)
@@ -43,19 +43,22 @@ def _bisect(arguments: argparse.Namespace) -> None:
     from wblab.bisect.repository import check_range
     from wblab.bisect.result import table, text
     from wblab.bisect.resume import going_on, resumed
-    from wblab.bisect.run import bisect
+    from wblab.bisect.run import bisect, new_store, open_store
+    from wblab.commands.many import named
     from wblab.host.check import check_run
     from wblab.kernels.make import check_tools
 
     if arguments.resume and (arguments.good or arguments.metric):
         raise InputError("--resume: GOOD, BAD and --metric are those that it was begun with: leave them out")
-    question = resumed(arguments.resume, arguments.tree) if arguments.resume else _asked(arguments)
+    store = open_store(named(arguments, "bisect")) if arguments.resume else None
+    question = resumed(store, arguments.tree) if store else _asked(arguments)
     check_run(question.spec)
     check_range(question.tree, question.good, question.bad)
     check_tools()
-    directory = _directory(arguments)
+    store = store or new_store(question, results(arguments))
+    directory = store.path
     try:
-        found = bisect(question, directory, _say)
+        found = bisect(question, store, _say)
     except KeyboardInterrupt:
         _say(f"to go on: {shlex.join(going_on(directory, question.tree))}")
         raise
@@ -84,13 +87,6 @@ def _asked(arguments: argparse.Namespace) -> "Question":
     tree = arguments.tree.resolve()
     good, bad = (find_commit(tree, revision) for revision in (arguments.good, arguments.bad))
     return Question(tree, good, bad, metric, spec, arguments.seeds_max)
-
-
-def _directory(arguments: argparse.Namespace) -> Path:
-    from wblab.bisect.run import new_directory
-
-    resumed: Path | None = arguments.resume
-    return resumed or new_directory(results(arguments))
 
 
 def _say(line: str) -> None:

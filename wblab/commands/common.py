@@ -75,6 +75,12 @@ def add_jobs(parser: Parser) -> None:
     parser.add_argument("--jobs", type=whole(1, _MOST_JOBS), metavar="N", help=about)
 
 
+def add_resume(parser: Parser) -> None:
+    """Add --resume, the directory of a study that goes on; see wblab.commands.many.named."""
+    about = "run what is missing in the directory of an earlier one: its path, its name, or 'latest'"
+    parser.add_argument("--resume", type=Path, metavar="DIR", help=about)
+
+
 def add_workers(parser: argparse.ArgumentParser) -> None:
     """Add --kernel, --jobs and --cluster: what is run, and where."""
     parser.add_argument(

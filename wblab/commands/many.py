@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wblab.commands.common import results
-from wblab.core.errors import WblabError
+from wblab.core.errors import InputError, WblabError
 from wblab.lab.printable import printable
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from wblab.kernels import Shelf
     from wblab.study.begin import Kernels
-    from wblab.study.plan import Plan
+    from wblab.study.plan import Design, Plan
     from wblab.study.run import Tally
     from wblab.study.store import Store
 
@@ -28,18 +28,22 @@ SHOWN = 20  # failures that are listed
 class Planned:
     """What is to run, with the kernels by what the cells call them; in a directory that is there, or in a new one.
 
-    beside: what a new one has besides, by the files' names.
+    beside: what a new one has besides, by the files' names. directory: where a new one is made, by default with its
+    date among the results.
     """
 
     plan: "Plan"
     kernels: "Kernels"
     store: "Store | None" = None
     beside: Mapping[str, bytes] = field(default_factory=dict)
+    directory: Path | None = None
 
     def opened(self, results: Path) -> "Store":
         """Return the directory. Raises InputError where it cannot be made."""
         from wblab.study.store import Store
 
+        if self.directory and not self.store:
+            return Store.begin(empty(self.directory), self.plan, self.kernels, self.beside)
         return self.store or Store.create(results, self.plan, self.kernels, self.beside)
 
 
@@ -55,7 +59,7 @@ def begun(
     from wblab.study.begin import orders, requests
     from wblab.study.cluster import check_workers, remote
 
-    here = not arguments.cluster
+    here = not getattr(arguments, "cluster", None)
     print_notes(requests(plan.plan, shelf, here=here), here=here)
     with ExitStack() as stack:
         client = None if here else stack.enter_context(remote(arguments.cluster))
@@ -70,10 +74,26 @@ def begun(
             raise
 
 
-def named(arguments: argparse.Namespace) -> Path:
-    """Return the directory that --resume names: a path, or one of the results."""
+def named(arguments: argparse.Namespace, design: "Design") -> Path:
+    """Return the directory that --resume names: a path, one of the results, or the latest study of a design there."""
+    from wblab.data.results import latest_study
+
     given: Path = arguments.resume
+    if str(given) == "latest" and not given.is_dir():
+        return latest_study(results(arguments), design)
     return next((path for path in (given, results(arguments) / given) if path.is_dir()), given)
+
+
+def empty(directory: Path) -> Path:
+    """Return a directory that is new, or empty. Raises InputError."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        taken = any(directory.iterdir())
+    except OSError as error:
+        raise InputError(f"cannot make the directory {str(directory)!r}: {error.strerror}") from None
+    if taken:
+        raise InputError(f"{str(directory)!r} is not empty: name a new directory")
+    return directory
 
 
 def failed(tally: "Tally") -> list[dict[str, Any]]:

@@ -2,10 +2,9 @@
 
 import argparse
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wblab.commands.common import add_exp, add_json, add_removed, add_seeds, add_workers
+from wblab.commands.common import add_exp, add_json, add_removed, add_resume, add_seeds, add_workers
 from wblab.core.errors import InputError, WblabError
 from wblab.lab.printable import printable
 
@@ -20,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb and its options."""
     parser.description = "Run every combination of a matrix's axes with several seeds, and print its directory."
     parser.add_argument("spec", nargs="?", metavar="SPEC", help="a TOML file, or one of experiments/matrices/")
-    parser.add_argument("--resume", type=Path, metavar="DIR", help="run what is missing in the directory of a matrix")
+    add_resume(parser)
     add_seeds(parser, "run every cell with the seeds 1 to N (default: the matrix's)")
     add_exp(parser, "its directory goes")
     add_workers(parser)
@@ -55,7 +54,7 @@ def _planned(arguments: argparse.Namespace, shelf: "Shelf") -> "Planned":
     if arguments.resume:
         if arguments.seeds is not None:
             raise InputError("--seeds: a matrix is resumed with the seeds that it was begun with")
-        store = Store.open(named(arguments), "matrix")
+        store = Store.open(named(arguments, "matrix"), "matrix")
         with_kernel(store.plan, arguments.kernel, begun=True)
         check_kernels(store, shelf)
         return Planned(store.plan, store.kernels, store)

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wblab.commands.common import add_exp, add_json, add_kernel, add_seeds, add_where, whole
+from wblab.commands.common import add_exp, add_json, add_kernel, add_resume, add_seeds, add_where, whole
 from wblab.core.errors import InputError, WblabError
 from wblab.lab.printable import printable
 from wblab.lab.tables import Table
@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="recommendations of your own, like experiments/trials/folk-wisdom.toml",
     )
-    parser.add_argument("--resume", type=Path, metavar="DIR", help="run what is missing in the directory of a trial")
+    add_resume(parser)
     add_kernel(parser, "wblab kernel list says which")
     add_seeds(parser, "no more than so many runs of each (default: 20; the first 5 of all)")
     add_exp(parser, "its directory goes")
@@ -93,7 +93,7 @@ def _planned(arguments: argparse.Namespace, shelf: "Shelf") -> "tuple[Planned, W
         return Planned(matrix, described(matrix, shelf), beside=tried), wisdom
     if any((arguments.numbers, arguments.file, arguments.seeds)):  # a path of a kernel is given again: it may be run
         raise InputError("--resume: a trial is resumed as it was begun: leave out all else that says what to try")
-    store = Store.open(named(arguments), "trial")
+    store = Store.open(named(arguments, "trial"), "trial")
     check_kernels(store, shelf)
     wisdom = read_wisdom(store.path / TRIED)
     keys = {cell.levels.get(ADVICE) for cell in store.plan.cells}

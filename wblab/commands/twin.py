@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wblab.commands.common import add_exp, add_json, add_kernel, add_run, add_seeds, results
-from wblab.core.errors import InputError
+from wblab.commands.common import add_exp, add_jobs, add_json, add_kernel, add_resume, add_run, add_seeds, results
+from wblab.core.errors import InputError, WblabError
 from wblab.lab.printable import printable
 from wblab.lab.tables import Table
 from wblab.report.metricnames import unit_of
@@ -16,8 +16,11 @@ from wblab.report.quantities import interval, quantity
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from wblab.commands.many import Planned
+    from wblab.kernels import Shelf
     from wblab.twin.match import Match
 
+_SEEDS = 5
 _SHOWN = {"longest_pause_s": "longest pause", "wait_time_s": "wait time", "paused_fraction": "paused"}
 
 
@@ -34,45 +37,70 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     about = "the model of the disk, which wblab disk measure wrote (default: a rate alone, of the run or measured)"
     parser.add_argument("--disk", metavar="FILE", help=about)
-    add_seeds(parser, "runs of the twin", default=5)
+    add_seeds(parser, f"runs of the twin (default: {_SEEDS})")
+    add_jobs(parser)
+    add_resume(parser)
     add_kernel(parser, "wblab kernel list says which")
-    add_exp(parser)
+    add_exp(parser, "its directory goes")
     add_json(parser)
     parser.set_defaults(run=_twin)
 
 
 def _twin(arguments: argparse.Namespace) -> None:
-    from wblab.commands.run import print_notes
-    from wblab.data.run import find_run, read_run
-    from wblab.kernels import built_kernels, full_name
-    from wblab.lab.disks import read_disk
-    from wblab.twin.machine import machine_of, this_machine, with_disk
+    from wblab.commands.many import begun, failed, print_failures
+    from wblab.data.run import read_run
+    from wblab.kernels import built_kernels
+    from wblab.study.run import run_store
     from wblab.twin.match import matches
     from wblab.twin.result import Result
-    from wblab.twin.runs import make, runs_of
-    from wblab.twin.scale import twin_of
+    from wblab.twin.runs import asked_of, runs_in
 
-    directory = results(arguments)
-    if (arguments.run_name is None) == (arguments.from_host is None):
-        raise InputError("give a live run, or --from-host and a directory on the disk: one of the two")
-    live = read_run(find_run(arguments.run_name, directory)) if arguments.run_name else None
+    shelf = built_kernels(arguments.kernel)
+    with begun(arguments, shelf, _planned(arguments, shelf), "wblab twin --resume") as (store, _):
+        tally = run_store(store, None, arguments.jobs)
+    if tally.failures:
+        print_failures(store, failed(tally))
+        raise WblabError(f"{len(tally.failures)} runs failed: to try again, wblab twin --resume {store.path}")
+    question, runs = asked_of(store), runs_in(store)
+    live = read_run(question.live) if question.live else None
+    found = Result(question.machine, question.twin, live, runs, matches(live, runs))
+    for note in question.twin.notes:
+        print(printable(f"wblab: {note}"), file=sys.stderr)
+    if arguments.json:
+        print(json.dumps({"directory": str(store.path)} | found.to_json(), indent=2))
+    else:
+        print("\n".join(map(printable, [*found.about(), ""])))
+        _table(found.matches, live is not None).show()
+        print("\n".join(map(printable, ["", str(store.path)])))
+
+
+def _planned(arguments: argparse.Namespace, shelf: "Shelf") -> "Planned":
+    """Return the runs of a twin. Raises InputError."""
+    from wblab.commands.many import Planned, named
+    from wblab.data.run import find_run, read_run
+    from wblab.kernels import full_name
+    from wblab.lab.disks import read_disk
+    from wblab.study.begin import check_kernels, described
+    from wblab.study.store import Store
+    from wblab.twin.machine import machine_of, this_machine, with_disk
+    from wblab.twin.runs import asked, plan_of
+
+    given = (arguments.run_name, arguments.from_host, arguments.resume)
+    if sum(item is not None for item in given) != 1:
+        raise InputError("give a live run, --from-host and a directory on the disk, or --resume: one of the three")
+    if arguments.resume:
+        if arguments.seeds or arguments.disk:
+            raise InputError("--resume: a twin goes on as it was begun: leave out --seeds and --disk")
+        store = Store.open(named(arguments, "twin"), "twin")
+        check_kernels(store, shelf)
+        return Planned(store.plan, store.kernels, store)
+    live = read_run(find_run(arguments.run_name, results(arguments))) if arguments.run_name else None
     disk = read_disk(arguments.disk) if arguments.disk else None
     machine = machine_of(live) if live else this_machine(arguments.from_host, disk)
     if live and disk:
         machine = with_disk(machine, disk)
-    twin = twin_of(machine, "twin")
-    requests = runs_of(twin, full_name(arguments.kernel), arguments.seeds, built_kernels(arguments.kernel))
-    print_notes(requests)
-    runs = make(requests, directory, twin.spec.name)
-    found = Result(machine, twin, live, runs, matches(live, runs))
-    for note in twin.notes:
-        print(printable(f"wblab: {note}"), file=sys.stderr)
-    if arguments.json:
-        print(json.dumps(found.to_json(), indent=2))
-    else:
-        print("\n".join(map(printable, [*found.about(), ""])))
-        _table(found.matches, live is not None).show()
-        print("\n".join(map(printable, ["", *(str(run.path) for run in runs)])))
+    plan = plan_of(asked(machine, live.path if live else None), arguments.seeds or _SEEDS, full_name(arguments.kernel))
+    return Planned(plan, described(plan, shelf))
 
 
 def _table(found: "Sequence[Match]", has_live: bool) -> Table:

@@ -4,21 +4,24 @@ import argparse
 import json
 import time
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wblab.commands.common import add_exp, add_jobs, add_json, add_kernel, add_seeds, results
-from wblab.core.errors import InputError
-from wblab.lab.formats import RUNS
+from wblab.commands.common import add_exp, add_jobs, add_json, add_kernel, add_resume, add_seeds
+from wblab.core.errors import InputError, WblabError
+from wblab.core.tables import from_table
 from wblab.lab.printable import printable
-from wblab.lab.results import dated
 from wblab.lab.tables import Table
 
 if TYPE_CHECKING:
     from wblab.claims.base import Claim
     from wblab.claims.sample import Sample
+    from wblab.commands.many import Planned
+    from wblab.kernels import Shelf
 
 
+_SEEDS = 5
 _WORKS = ("thesis", "li", "chadd", "stephens", "chopper")  # of wblab.claims.registry, which takes long to import
 
 
@@ -28,20 +31,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "Check a work's claims, the thesis's by default, on runs made for it, in virtual time, and write a report. "
         "That a claim is not reproduced is a finding, not a failure."
     )
-    parser.add_argument("--source", choices=_WORKS, default=_WORKS[0], help="whose claims (default: thesis)")
+    parser.add_argument("--source", choices=_WORKS, help="whose claims (default: thesis)")
     parser.add_argument("claims", nargs="*", metavar="CLAIM", help="only these (default: all; --list names them)")
     parser.add_argument("--list", action="store_true", help="print the claims and run nothing")
     add_kernel(parser, "wblab kernel list says which")
-    add_seeds(parser, "runs of each case", default=5)
+    add_seeds(parser, f"runs of each case (default: {_SEEDS})")
     add_jobs(parser)
-    parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="where the report goes (default: a new one)")
+    add_resume(parser)
+    parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="its directory (default: a new one)")
     parser.add_argument(
         "--format",
         choices=("png", "svg", "pdf"),
         default="png",
         help="of the figures that lie there beside the page (default: png)",
     )
-    add_exp(parser, "new directories of reports go")
+    add_exp(parser, "its directory goes")
     add_json(parser, "print the verdicts, or with --list the claims, as JSON")
     parser.set_defaults(run=_verify)
 
@@ -51,37 +55,69 @@ def _verify(arguments: argparse.Namespace) -> None:
     from wblab.claims.registry import chosen
     from wblab.claims.report import Shown, keep, write_report
     from wblab.claims.result import Result, summary, table
-    from wblab.claims.runs import examine, jobs
-    from wblab.commands.run import print_notes
-    from wblab.host.machine import processors
-    from wblab.kernels import built_kernels, full_name
+    from wblab.claims.runs import examine
+    from wblab.commands.many import begun, failed, print_failures
+    from wblab.kernels import built_kernels
 
-    claims = chosen(arguments.claims, arguments.source)
     if arguments.list:
-        _print_claims(claims, arguments.json)
+        _print_claims(chosen(arguments.claims, arguments.source or _WORKS[0]), arguments.json)
         return
     shelf = built_kernels(arguments.kernel)
-    name = full_name(arguments.kernel)
-    kernel = shelf(name)
-    cases = dict.fromkeys(case for claim in claims for case in claim.cases)
-    wanted = jobs(cases, arguments.seeds, shelf, name)
-    print_notes(request for _, request in wanted)
-    prefix = "verify" if arguments.source == _WORKS[0] else f"verify-{arguments.source}"
-    directory = _directory(arguments.output, results(arguments), f"{prefix}-{kernel.series}")
-    started = time.monotonic()
+    asked, plan = _asked(arguments, shelf)
+    claims, started_s = chosen(asked.claims, asked.source), time.monotonic()
 
-    def draw(case: str, sample: "Sample") -> list[Shown]:
-        return [keep(drawn, directory, arguments.format) for drawn in timelines(case, sample)]
+    with begun(arguments, shelf, plan, "wblab verify --resume") as (store, _):
 
-    found = examine(claims, wanted, directory / RUNS, arguments.jobs or processors(), draw)
-    wall_s = time.monotonic() - started
-    result = Result(kernel.describe(), arguments.seeds, wall_s, found.verdicts, found.samples, arguments.source)
-    page = write_report(result, directory, arguments.format, found.shown)
+        def draw(case: str, sample: "Sample") -> list[Shown]:
+            return [keep(drawn, store.path, asked.format) for drawn in timelines(case, sample)]
+
+        found = examine(claims, store, arguments.jobs, draw)
+        wall_s = time.monotonic() - started_s
+        kernel = dict(store.kernels[asked.kernel])
+        result = Result(kernel, len(store.plan.seeds), wall_s, found.verdicts, found.samples, asked.source)
+        page = write_report(result, store.path, asked.format, found.shown)
     if arguments.json:
-        print(json.dumps({"report": str(page)} | result.to_json(directory), indent=2))
+        print(json.dumps({"report": str(page)} | result.to_json(store.path), indent=2))
     else:
         table(result).show()
         print("\n".join(map(printable, [summary(result), str(page)])))
+    if found.tally and found.tally.failures:
+        print_failures(store, failed(found.tally))
+        raise WblabError(f"{len(found.tally.failures)} runs failed: to try again, wblab verify --resume {store.path}")
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What a verification was asked: whose claims, which of them, on which kernel, in which format its figures are."""
+
+    source: str
+    claims: list[str]
+    kernel: str
+    format: str
+
+
+def _asked(arguments: argparse.Namespace, shelf: "Shelf") -> "tuple[_Asked, Planned]":
+    """Return what is to be verified, and its runs."""
+    from wblab.claims.registry import chosen
+    from wblab.claims.runs import plan_of, specs_of
+    from wblab.commands.many import Planned, named
+    from wblab.kernels import full_name
+    from wblab.study.begin import check_kernels, described
+    from wblab.study.store import Store
+
+    if arguments.resume:
+        if arguments.claims or arguments.source or arguments.seeds or arguments.output:
+            raise InputError("--resume: it goes on as it was begun: leave out CLAIM, --source, --seeds and -o")
+        store = Store.open(named(arguments, "verify"), "verify")
+        check_kernels(store, shelf)
+        return from_table(_Asked, dict(store.plan.about)), Planned(store.plan, store.kernels, store)
+    source, name = arguments.source or _WORKS[0], full_name(arguments.kernel)
+    claims = chosen(arguments.claims, source)
+    asked = _Asked(source, [claim.name for claim in claims], name, arguments.format)
+    prefix = "verify" if source == _WORKS[0] else f"verify-{source}"
+    specs = specs_of(claims, name)
+    plan = plan_of(f"{prefix}-{shelf(name).series}", specs, arguments.seeds or _SEEDS, asdict(asked))
+    return asked, Planned(plan, described(plan, shelf) or {name: shelf(name).describe()}, directory=arguments.output)
 
 
 def _print_claims(claims: "Sequence[Claim]", as_json: bool) -> None:
@@ -90,16 +126,3 @@ def _print_claims(claims: "Sequence[Claim]", as_json: bool) -> None:
         print(json.dumps([{name: getattr(claim, name) for name in fields} for claim in claims], indent=2))
     else:
         Table([(claim.name, f"{claim.says} ({claim.source})") for claim in claims]).show()
-
-
-def _directory(output: Path | None, reports: Path, name: str) -> Path:
-    """Return the directory of the report, new or empty. Raises InputError."""
-    directory = output or reports / dated(name)
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        taken = any(directory.iterdir())
-    except OSError as error:
-        raise InputError(f"cannot make the report's directory {str(directory)!r}: {error.strerror}") from None
-    if taken:
-        raise InputError(f"{str(directory)!r} is not empty: name a new directory")
-    return directory

@@ -215,7 +215,7 @@ def observations(
 def _keys(run: Run) -> dict[str, str]:
     """Return a run's spec as one level of dotted keys, without the seed, and the kernel that ran."""
     flat = _flat(to_table(run.spec))
-    flat.pop("seed")
+    flat["name"] = flat["name"].removesuffix(f"-s{flat.pop('seed')}")  # a study's runs are named after cell and seed
     kernel = run.record.get("kernel")
     if isinstance(kernel, dict) and kernel.get("release"):
         flat["kernel"] = str(kernel["release"])

@@ -28,16 +28,17 @@ from wblab.lab.formats import (
 )
 from wblab.lab.results import STAGED
 
-# What a study is called, by the kind that its study.json begins with.
-_KINDS = {
+# What a study is called, by the design that its study.json names at its beginning.
+_DESIGNS = {
     "matrix": "matrix",
     "explore": "exploration",
     "trial": "trial",
     "advise": "advice",
     "verify": "verification",
     "twin": "twin",
+    "bisect": "bisection",
 }
-_KIND = re.compile(rb'"kind": "(\w+)"')
+_DESIGN = re.compile(rb'"design": "(\w+)"')
 _HEAD_BYTES = 1 << 12  # of a file that may have many cells
 # What another is, by the first of these files that lies in its directory.
 _STUDIES = {
@@ -86,6 +87,14 @@ def entries(results: Path) -> list[Entry]:
     return sorted(found, key=lambda entry: (entry.changed_s, entry.path.name))
 
 
+def latest_study(results: Path, design: str) -> Path:
+    """Return the directory of the latest study of a design. Raises InputError where there is none."""
+    found = [entry.path for entry in entries(results) if entry.what == _DESIGNS[design]]
+    if not found:
+        raise InputError(f"no {_DESIGNS[design]} in {results}: 'wblab runs' lists what is there")
+    return found[-1]
+
+
 def _entry(path: Path) -> Entry | None:
     try:
         study = _study_of(path)
@@ -100,8 +109,8 @@ def _study_of(path: Path) -> str:
     """Return what study a directory is; empty for none. Raises OSError."""
     if (path / STUDY_FILE).is_file():
         with (path / STUDY_FILE).open("rb") as file:
-            kind = _KIND.search(file.read(_HEAD_BYTES))
-        return _KINDS.get(kind[1].decode(), "study") if kind else "study"
+            design = _DESIGN.search(file.read(_HEAD_BYTES))
+        return _DESIGNS.get(design[1].decode(), "study") if design else "study"
     return next((what for name, what in _STUDIES.items() if (path / name).is_file()), "")
 
 

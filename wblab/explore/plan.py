@@ -37,7 +37,7 @@ def planned(design: Design, points: Points, folder: Path) -> Plan:
         except InputError as error:
             raise InputError(f"row {number}: {error}") from None
     check_responses(design.responses, cells[0].spec, METRICS)
-    return Plan(design.head.name, design.head.seeds, tuple(cells), kind="explore")
+    return Plan(design.head.name, design.head.seeds, tuple(cells), design="explore")
 
 
 def _cell(

@@ -17,7 +17,7 @@ EXPERIMENT, CONSOLE, CONFIG, COMMAND_LOG = "experiment.json", "console.log", "ke
 # The directory of a study, or of a bisection, has the run directories in RUNS.
 RUNS = "runs"
 STUDY_FILE, TABLE, NOISY = "study.json", "table.parquet", "noisy.parquet"
-MATRIX_FILE = "matrix.json"  # what STUDY_FILE was in directories of format 1
+MATRIX_FILE = "matrix.json"  # of earlier labs, in its place
 NOISY_MARK = ".noisy"  # in the name of a matrix's run
 COLUMNS = ("run", "load", "kind", "metric", "value")  # of the table, beside the axes, cell and seed
 BISECTION_RECORD, BISECTION_LOG = "bisect.json", "git-bisect.log"
@@ -69,10 +69,8 @@ class Format:
 
 RUN = Format("a run directory", 1, (UML, LIVE))
 CAPTURE = Format("a run directory", 1, ("capture",), silent=True)
-# The kinds of study, each by the verb that makes it and goes on with it.
-STUDIES = ("matrix", "explore", "trial", "advise", "verify", "twin")
-STUDY = Format("the directory of a study", 2, STUDIES, most_bytes=512 << 20)  # 100,000 cells, each with its spec
-MATRIX = Format("the directory of a matrix", 1, ("matrix",), most_bytes=512 << 20)  # what a study was in format 1
+STUDY = Format("the directory of a study", 1, ("study",), most_bytes=512 << 20)  # 100,000 cells, each with its spec
+MATRIX = Format("the directory of a matrix", 1, ("matrix",), most_bytes=512 << 20)  # of earlier labs
 EXPLORATION = Format("the directory of an exploration", 1, ("explore",), most_bytes=256 << 20)
 ADVICE = Format("the directory of an advice", 1, ("advise",), most_bytes=64 << 20)  # what could be tried, with its spec
 BISECTION = Format("the directory of a bisection", 1, ("bisect",))

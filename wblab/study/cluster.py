@@ -79,8 +79,8 @@ class Cluster:
             raise WblabError(f"all workers are gone, and none came back for {self._patience_s:g} s")
         return slots
 
-    def give(self, key: str, order: work.Order) -> None:
-        """Hand an order to the scheduler."""
+    def give(self, key: str, order: work.Order, *, soon: bool = False) -> None:
+        """Hand an order to the scheduler, which knows no order of its own."""
         self._keys[self._client.submit(work.run, order, key=key, pure=False)] = key
 
     def ended(self, timeout_s: float) -> list[tuple[str, work.Result]]:

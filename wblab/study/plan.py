@@ -9,7 +9,8 @@ from wblab.core.errors import InputError
 from wblab.core.tables import from_table
 from wblab.study.cells import Cell, Label
 
-Kind = Literal["matrix", "explore", "trial", "advise", "verify", "twin"]  # as wblab.lab.formats.STUDIES
+# How cells came about: the verb that makes such a study, and goes on with it.
+Design = Literal["matrix", "explore", "trial", "advise", "verify", "twin", "bisect"]
 MAX_RUNS = 100_000
 CONTROL_BOUND_NS = 50_000_000
 REPEATS = 2
@@ -22,7 +23,7 @@ class Plan:
     """All cells, and the seeds that each is run with.
 
     control_bound_ns: a run whose control load stalls for longer is noisy. repeats: how often a noisy run is made
-    again. metrics: what the table has besides. about: what its kind needs to go on, as JSON.
+    again. metrics: what the table has besides. about: what its design needs to go on, as JSON.
     """
 
     name: str
@@ -31,7 +32,7 @@ class Plan:
     control_bound_ns: int = CONTROL_BOUND_NS
     repeats: int = REPEATS
     metrics: tuple[Further, ...] = ()
-    kind: Kind = "matrix"
+    design: Design = "matrix"
     about: Mapping[str, Any] = field(default_factory=dict)
 
     def runs(self) -> list[tuple[Cell, int]]:
@@ -48,7 +49,7 @@ class Plan:
         own = {"control_bound_ns": self.control_bound_ns, "repeats": self.repeats, "metrics": list(self.metrics)}
         cells = [cell.to_json() for cell in self.cells]
         return {
-            "kind": self.kind,
+            "design": self.design,
             "name": self.name,
             "seeds": list(self.seeds),
             **own,
@@ -69,7 +70,7 @@ class Plan:
             check_head(head.name, head.seeds, head.control_bound_ns, head.repeats)
             _check_cells(cells, len(head.seeds))
             numbers = (head.control_bound_ns, head.repeats)
-            return cls(head.name, head.seeds, cells, *numbers, head.metrics, value.get("kind", "matrix"), about)
+            return cls(head.name, head.seeds, cells, *numbers, head.metrics, value["design"], about)
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"it holds no study of the lab ({type(error).__name__}: {error})") from None
 
@@ -110,7 +111,7 @@ def seeds_of(value: object) -> object:
 
 def _check_cells(cells: Sequence[Cell], seeds: int) -> None:
     """Raise InputError unless these could be the cells of a study: their names are those of files."""
-    if not cells or len(cells) * seeds > MAX_RUNS:
+    if len(cells) * seeds > MAX_RUNS:
         raise InputError(f"it has {len(cells)} cells and {seeds} seeds: give between 1 and {MAX_RUNS} runs")
     if len({cell.name for cell in cells}) < len(cells):
         raise InputError("it has several cells of one name")

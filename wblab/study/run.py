@@ -1,4 +1,4 @@
-"""Run what is missing of a matrix, and keep what comes back."""
+"""Run what is missing of a study, keep what comes back, and do what follows from it."""
 
 import secrets
 import time
@@ -16,8 +16,9 @@ from wblab.host.machine import processors
 from wblab.lab.progress import Report, bar
 from wblab.report.quantities import about, quantity
 from wblab.study import work
-from wblab.study.cells import Cell
+from wblab.study.cells import Cell, run_name
 from wblab.study.cluster import Cluster
+from wblab.study.following import Done, Failed, Following
 from wblab.study.forked import forked
 from wblab.study.store import Store
 from wblab.study.workers import Workers
@@ -70,10 +71,17 @@ class Tally:
 class Runner:
     """Hands out the missing runs of a store and takes in their results; `tally` says how far it got.
 
-    wanted: the names of the runs that are to be made; all, where none are given.
+    wanted: the names of the runs that are to be made; all, where none are given. following: jobs that follow from runs.
     """
 
-    def __init__(self, store: Store, workers: Workers, report: Report, wanted: Collection[str] | None = None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        workers: Workers,
+        report: Report,
+        wanted: Collection[str] | None = None,
+        following: Following | None = None,
+    ) -> None:
         self._store = store
         self._workers = workers
         self._report = report
@@ -81,6 +89,8 @@ class Runner:
         missing = sorted(store.missing(wanted), key=lambda run: run[0].spec.clock.mode == "real")
         self._waiting = deque(Attempt(cell, seed) for cell, seed in missing)
         self._out: dict[str, Attempt] = {}
+        self._following = following
+        self._jobs: set[str] = set()  # by key, those that follow and have not ended
         self._token = secrets.token_hex(4)
         self._started = time.monotonic()
         self.tally = Tally(len(self._waiting))
@@ -88,11 +98,16 @@ class Runner:
     def run(self) -> Tally:
         """Run all; raises WblabError when the workers are lost. What is done stays done, whatever happens."""
         try:
-            while self._waiting or self._out:
+            self._follow_all()
+            while self._waiting or self._out or self._jobs:
                 self._hand_out(self._workers.slots())
-                self._report(self.tally.ended / self.tally.total, self.tally.words(time.monotonic() - self._started))
+                share = self.tally.ended / self.tally.total if self.tally.total else 1.0
+                self._report(share, self.tally.words(time.monotonic() - self._started))
                 for key, result in self._workers.ended(_TICK_S):
-                    self._take_in(self._out.pop(key), result)
+                    if isinstance(result, work.Result) and key in self._out:
+                        self._take_in(self._out.pop(key), result)
+                    else:
+                        self._take(key, result)
         finally:
             self._workers.cancel()
         return self.tally
@@ -104,14 +119,41 @@ class Runner:
             build_id = str(self._store.kernels[spec.kernel]["build_id"])
             key = f"wblab-{self._token}-{spec.name}-{attempt.number}"
             self._out[key] = attempt
-            self._workers.give(key, work.Order(to_table(spec), build_id, work.own_program(), plan.metrics))
+            loses = attempt.cell.may_lose
+            self._workers.give(key, work.Order(to_table(spec), build_id, work.own_program(), plan.metrics, loses))
 
     def _take_in(self, attempt: Attempt, result: work.Result) -> None:
+        repeated = self.tally.repeated
         failure = result.failure or self._keep(attempt, result)
         if result.failure:
             self._store.failed(attempt.cell, attempt.seed, result.failure, result.left)
         if failure:
             self.tally.failures.append((attempt, failure))
+        if self.tally.repeated == repeated:  # else it is made again
+            self._follow(run_name(attempt.cell, attempt.seed), failure)
+
+    def _follow_all(self) -> None:
+        """Begin what follows from runs that were there before."""
+        if self._following:
+            missing = {run_name(cell, seed) for cell, seed in self._store.missing()}
+            for cell, seed in self._store.plan.runs():
+                if (name := run_name(cell, seed)) not in missing:
+                    self._follow(name, "")
+
+    def _follow(self, run: str, failure: str) -> None:
+        for key, job in (self._following.after(run, failure) if self._following else {}).items():
+            self._jobs.add(key)
+            self._workers.give(key, job, soon=True)
+
+    def _take(self, key: str, result: work.Result | Done | Failed) -> None:
+        """Take in a job that followed. Raises what it raised."""
+        self._jobs.discard(key)
+        if isinstance(result, Failed):
+            raise result.error
+        if isinstance(result, work.Result):
+            raise WblabError(result.failure)
+        if self._following:
+            self._following.take(key, result.made)
 
     def _keep(self, attempt: Attempt, result: work.Result) -> str:
         """Keep a run; return why it does not count. A noisy one is made again a few times."""
@@ -144,25 +186,38 @@ class Runner:
         return stall_s if stall_s * NS_PER_S > self._store.plan.control_bound_ns else None
 
 
-def run_missing(store: Store, workers: Workers, report: Report, wanted: Collection[str] | None = None) -> Tally:
+def run_missing(
+    store: Store,
+    workers: Workers,
+    report: Report,
+    wanted: Collection[str] | None = None,
+    following: Following | None = None,
+) -> Tally:
     """Run what is missing of a store, or of some of its runs; its tables are written anyway. Raises WblabError."""
     try:
-        return Runner(store, workers, report, wanted).run()
+        return Runner(store, workers, report, wanted, following).run()
     finally:
         store.write_tables()
 
 
 def run_store(
-    store: Store, client: "Client | None" = None, jobs: int | None = None, wanted: Collection[str] | None = None
+    store: Store,
+    client: "Client | None" = None,
+    jobs: int | None = None,
+    wanted: Collection[str] | None = None,
+    following: Following | None = None,
 ) -> Tally:
     """Run what is missing, or of that the wanted runs, by their names, with progress. Raises WblabError.
 
-    client: of a cluster; else the runs are made here, `jobs` at once, by default one for each processor.
+    client: of a cluster; else the runs are made here, `jobs` at once, by default one for each processor. following:
+    jobs that follow from runs, which are done here.
     """
     with ExitStack() as stack:
         if client is not None:
             workers: Workers = Cluster(client)
         else:
-            count = min(jobs or processors(), len(store.missing(wanted)))
-            workers = stack.enter_context(forked(count, store.room(), store.kernels))
-        return run_missing(store, workers, stack.enter_context(bar(store.plan.name)), wanted)  # it has a thread
+            todo = store.missing(wanted) if following is None else store.plan.runs()
+            count = min(jobs or processors(), len(todo))
+            workers = stack.enter_context(forked(count, store.room(), store.kernels, following))
+        report = stack.enter_context(bar(store.plan.name))  # it has a thread: after the forks
+        return run_missing(store, workers, report, wanted, following)

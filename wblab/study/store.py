@@ -1,8 +1,8 @@
 """The directory of a study: what is to run, what ran, and the table of results.
 
     exp/<date>_<name>/
-      study.json      format and kind; when it began; all cells with their specs; seeds; the kernels, by what cells call
-                      them; what its kind needs to go on. Cells can be added to it
+      study.json      design; when it began; all cells with their specs; seeds; the kernels, by what cells call them;
+                      what its design needs to go on. Cells can be added to it
       runs/           <cell>-s<seed>, an ordinary run directory each
                       <cell>-s<seed>.noisy   where its control load stalled: it measured the host (real time only)
                       _<cell>-s<seed>        where it failed, with the reason; -2, -3 … if again
@@ -49,7 +49,7 @@ from wblab.lab.formats import (
 )
 from wblab.lab.results import STAGED, commit, stage
 from wblab.study.cells import Cell, run_name
-from wblab.study.plan import Kind, Plan
+from wblab.study.plan import Design, Plan
 from wblab.study.table import Part, results_table, run_rows
 
 if TYPE_CHECKING:
@@ -96,21 +96,21 @@ class Store:
         (path / RUNS).mkdir(exist_ok=True)
         for name, text in beside.items():
             (path / name).write_bytes(text)
-        content = STUDY.head(plan.kind) | {"start": now(), "kernels": dict(kernels)}
+        content = STUDY.head() | {"design": plan.design, "start": now(), "kernels": dict(kernels)}
         write_json(path / STUDY_FILE, content | plan.to_json())
         return cls(path, plan, kernels)
 
     @classmethod
-    def open(cls, path: Path, kind: Kind | None = None) -> "Store":
-        """Return the store in a directory, of this kind if one is given. Raises InputError where there is none."""
+    def open(cls, path: Path, design: Design | None = None) -> "Store":
+        """Return the store in a directory, of this design if one is given. Raises InputError where there is none."""
         value = _content(path)
         try:
             plan = Plan.from_json(value)
             store = cls(path, plan, _kernels(value.get("kernels"), plan))
         except InputError as error:
             raise InputError(f"{path / STUDY_FILE}: {error}") from None
-        if kind and plan.kind != kind:
-            raise InputError(f"{path} was made by wblab {plan.kind}: wblab {plan.kind} --resume {path}")
+        if design and plan.design != design:
+            raise InputError(f"{path} was made by wblab {plan.design}: wblab {plan.design} --resume {path}")
         return store
 
     @contextmanager
@@ -133,16 +133,17 @@ class Store:
         finally:
             os.close(descriptor)
 
-    def add(self, cells: Sequence[Cell]) -> None:
-        """Have further cells run as well. Raises InputError for what can be no cells of it, WblabError."""
+    def add(self, cells: Sequence[Cell], kernels: Mapping[str, Mapping[str, Any]] = MappingProxyType({})) -> None:
+        """Have further cells run as well, on further kernels. Raises InputError for what can be none, WblabError."""
         further = replace(self.plan, cells=(*self.plan.cells, *cells))
-        content = _content(self.path) | STUDY.head(further.kind) | further.to_json()
+        known = self.kernels | dict(kernels)
+        content = _content(self.path) | STUDY.head() | {"kernels": known} | further.to_json()
         plan = Plan.from_json(content)
         try:
             write_json(self.path / STUDY_FILE, content)
         except OSError as error:
             raise WblabError(f"cannot write {self.path / STUDY_FILE}: {error.strerror or error}") from None
-        self.plan = plan
+        self.plan, self.kernels = plan, known
 
     @property
     def runs(self) -> Path:
@@ -196,7 +197,8 @@ class Store:
 
     def write_tables(self) -> Path:
         """Write the tables of all runs that are there, and return that of the runs that count."""
-        self._write(TABLE, "")
+        if self.plan.cells:
+            self._write(TABLE, "")
         if any(self.runs.glob(f"[!_.]*{NOISY_MARK}*")):
             self._write(NOISY, NOISY_MARK)
         return self.path / TABLE
@@ -226,6 +228,12 @@ class Store:
 
     def _partial(self) -> Path:
         return Path(tempfile.mkdtemp(prefix=_PARTIAL, dir=self.runs))
+
+
+def clear_failed(store: Store) -> None:
+    """Remove the runs that failed: they are made again. Raises OSError."""
+    for failed in store.runs.glob(f"{STAGED}*"):
+        shutil.rmtree(failed)
 
 
 def pack(directory: Path) -> bytes:
@@ -263,12 +271,12 @@ def _fill(directory: Path, left: Path | bytes) -> None:
 
 
 def _content(path: Path) -> dict[str, Any]:
-    """Return what study.json says, or matrix.json, as it was called in format 1. Raises InputError."""
+    """Return what study.json says, or matrix.json, as earlier labs called it. Raises InputError."""
     if (path / STUDY_FILE).is_file() or not (path / MATRIX_FILE).is_file():
         return STUDY.read(path / STUDY_FILE)
-    kinds = ((ADVICE_FILE, "advise"), (DESIGN, "explore"), (TRIED, "trial"))
-    kind = next((kind for name, kind in kinds if (path / name).is_file()), "matrix")
-    return MATRIX.read(path / MATRIX_FILE) | {"kind": kind}
+    designs = ((ADVICE_FILE, "advise"), (DESIGN, "explore"), (TRIED, "trial"))
+    design = next((design for name, design in designs if (path / name).is_file()), "matrix")
+    return MATRIX.read(path / MATRIX_FILE) | {"design": design}
 
 
 def _kernels(value: object, plan: Plan) -> dict[str, dict[str, Any]]:

@@ -36,13 +36,16 @@ _LONGEST_REASON = 300
 class Order:
     """One run to make: the whole spec, as a table, and which build of its kernel and program the caller has.
 
-    metrics: what the table has of it besides.
+    metrics: what the table has of it besides. may_lose: its trace may lose events. kernel: where a worker does not find
+    it by its name.
     """
 
     spec: dict[str, Any]
     build_id: str
     program: str
     metrics: tuple[Further, ...] = ()
+    may_lose: bool = False
+    kernel: Kernel | None = None
 
     def unpacked(self) -> Spec:
         """Return the spec."""
@@ -96,7 +99,7 @@ def check_program(program: str) -> None:
 def accepted(order: Order, shelf: Shelf) -> Request:
     """Return an order as a request for a run of this machine. Raises InputError where it cannot make that run."""
     check_program(order.program)
-    return ready(order.unpacked(), lambda name: same_kernel(name, order.build_id, shelf))
+    return ready(order.unpacked(), lambda name: order.kernel or same_kernel(name, order.build_id, shelf))
 
 
 def why_not(orders: list[Order], shelf: Shelf = own_kernel) -> str:
@@ -154,9 +157,21 @@ def run_in(room: Path, order: Order, report: Report = silent, shelf: Shelf = own
                 directory, rows=_rows(directory, order)
             )  # still its turn: a run in real time has no neighbour
     except RunFailedError as error:
+        if order.may_lose and error.directory and _lost_events(error.directory):
+            return Result(error.directory, rows=_rows(error.directory, order))
         return Result(error.directory or b"", str(error).replace(f" (see {error.directory})", ""))
     except WblabError as error:
         return Result(failure=str(error))
+
+
+def _lost_events(directory: Path) -> bool:
+    from wblab.data.losses import events_lost
+    from wblab.data.run import read_run
+
+    try:
+        return events_lost(read_run(directory)) > 0
+    except InputError:
+        return False
 
 
 def _rows(directory: Path, order: Order) -> "list[Row] | None":

@@ -38,7 +38,7 @@ def trial_matrix(wisdom: Wisdom, seeds: int = MOST_SEEDS, kernel: str = "") -> P
         except InputError as error:
             raise InputError(f"{error} (of the recommendation {advice}, on {ground})") from None
         cells.append(Cell(name, dict(levels), spec))
-    return Plan(NAME, tuple(range(1, seeds + 1)), tuple(cells), kind="trial")
+    return Plan(NAME, tuple(range(1, seeds + 1)), tuple(cells), design="trial")
 
 
 def ground_spec(ground: Ground) -> Spec:

@@ -1,35 +1,60 @@
-"""A twin's runs: the same guest with several seeds, at once."""
+"""A twin's runs: a study of one cell, whose seeds differ."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
+from wblab.core.errors import InputError
+from wblab.core.tables import from_table, to_table
 from wblab.data.run import Run, read_run
-from wblab.host.jobs import all_of, working
-from wblab.host.machine import processors
-from wblab.host.request import Request, ready
-from wblab.host.run import run_experiment
-from wblab.kernels import Shelf
-from wblab.lab.progress import bar
-from wblab.twin.scale import Twin
+from wblab.study.cells import Cell, run_name
+from wblab.study.plan import Plan
+from wblab.study.store import Store
+from wblab.twin.machine import Machine
+from wblab.twin.scale import Twin, twin_of
+
+NAME = "twin"
 
 
-def runs_of(twin: Twin, kernel_name: str, seeds: int, shelf: Shelf) -> list[Request]:
-    """Return a twin's runs with the seeds 1 to `seeds`. Raises InputError where they cannot be made here."""
-    spec = replace(twin.spec, kernel=kernel_name)
-    return [ready(replace(spec, seed=seed), shelf) for seed in range(1, seeds + 1)]
+@dataclass(frozen=True)
+class Asked:
+    """A machine and its twin; live: the directory of the run that the machine was read from, if it was one."""
+
+    machine: Machine
+    twin: Twin
+    live: Path | None
 
 
-def make(requests: Sequence[Request], results: Path, title: str) -> list[Run]:
-    """Make the runs, as many at once as there are processors, and return them in order. Raises RunFailedError.
+def asked(machine: Machine, live: Path | None) -> Asked:
+    """Return a machine with its twin."""
+    return Asked(machine, twin_of(machine, NAME), live)
 
-    title: of the progress bar.
-    """
 
-    def one(request: Request) -> Path:
-        return run_experiment(request, results).directory
+def plan_of(question: Asked, seeds: int, kernel_name: str) -> Plan:
+    """Return the plan of a twin's runs with the seeds 1 to `seeds`."""
+    spec = replace(question.twin.spec, kernel=kernel_name)
+    about = {
+        "machine": to_table(question.machine),
+        "factor": question.twin.factor,
+        "notes": list(question.twin.notes),
+        "live": str(question.live.resolve()) if question.live else None,
+    }
+    return Plan(NAME, tuple(range(1, seeds + 1)), (Cell(NAME, {}, spec),), design="twin", about=about)
 
-    jobs = {f"seed {request.spec.seed}": request for request in requests}
-    with working(one, min(len(jobs), processors())) as workers, bar(title) as report:
-        made = all_of(workers, jobs, report)
-    return [read_run(directory) for directory in made.values()]
+
+def asked_of(store: Store) -> Asked:
+    """Return what a directory's runs are about. Raises InputError for one that the lab did not write."""
+    about: Mapping[str, Any] = store.plan.about
+    try:
+        machine = from_table(Machine, about["machine"], exact=True)
+        twin = Twin(store.plan.cells[0].spec, float(about["factor"]), tuple(map(str, about["notes"])))
+        return Asked(machine, twin, Path(about["live"]) if about["live"] else None)
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"{store.path} holds no twin ({type(error).__name__}: {error})") from None
+
+
+def runs_in(store: Store) -> list[Run]:
+    """Return the runs that there are, in the order of their seeds."""
+    missing = {seed for _, seed in store.missing()}
+    return [read_run(store.runs / run_name(cell, seed)) for cell, seed in store.plan.runs() if seed not in missing]

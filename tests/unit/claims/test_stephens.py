@@ -6,13 +6,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from wblab.claims import losses, stephens, stephens_events, stephens_latency
+from wblab.claims import stephens, stephens_events, stephens_latency
 from wblab.claims.base import NOT_REPRODUCED, REPRODUCED, UNTESTED
 from wblab.claims.cases import CASES, case_spec
 from wblab.claims.registry import WORKS, chosen
 from wblab.claims.stephens import stephens_claims
 from wblab.claims.stephens_latency import line
 from wblab.core.check import check_spec
+from wblab.data import losses
 from wblab.lab.disks import read_disk
 from wblab.lab.named import SPECS
 from wblab.lab.specfile import read_spec

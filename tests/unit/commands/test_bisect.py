@@ -1,12 +1,10 @@
 """What the directory of a bisection, which may be somebody else's, cannot decide."""
 
-import json
-
 from wblab.bisect.metric import Metric
 from wblab.bisect.repository import Commit
 from wblab.bisect.result import Question
+from wblab.bisect.run import new_store
 from wblab.cli import main
-from wblab.lab.formats import BISECTION
 from wblab.lab.named import SPECS
 from wblab.lab.specfile import read_spec
 
@@ -20,7 +18,7 @@ def test_whose_makefile_is_run_is_for_the_command_line_to_say(tmp_path, monkeypa
     )
     directory = tmp_path / "exp"
     directory.mkdir()
-    (directory / "bisect.json").write_text(json.dumps(BISECTION.head() | question.to_json()))
+    directory = new_store(question, directory).path
     assert main(["bisect", "--resume", str(directory)]) == 2
     said = capsys.readouterr().err
     assert f"is about {tmp_path / 'theirs'}, whose commits will be built: if you trust it, " in said

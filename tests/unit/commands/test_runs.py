@@ -23,7 +23,7 @@ def place(tmp_path, monkeypatch):
     os.utime(results / "first_base/experiment.json", (S // S, 1000))
     write_run_of(spec, results / "_second_base", times, outcome="failed", reason="it was made to")
     (results / "study/runs/a-s1").mkdir(parents=True)
-    (results / "study/study.json").write_text('{"format": 2, "kind": "matrix"}')
+    (results / "study/study.json").write_text('{"format": 1, "kind": "study", "design": "matrix"}')
     (results / "mine").mkdir()
     (results / "mine/notes.txt").write_text("of mine")
     return results

@@ -10,7 +10,7 @@ from wblab.core.errors import WblabError
 from wblab.host import bundle as module
 from wblab.host.bundle import bundle, sources_sha256
 from wblab.host.command import interpreter
-from wblab.host.jobs import all_of, working
+from wblab.host.forked import forked
 from wblab.lab.places import PROGRAM, ROOT
 
 
@@ -164,6 +164,10 @@ import encodings.idna, json.tool  # what the guest's program does not need is wh
 
 def test_runs_side_by_side_may_make_it_at_once(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    with working(lambda job: bundle(interpreter()), 4) as workers:
-        made = all_of(workers, {str(number): number for number in range(4)})
+    made = {}
+    with forked(4, lambda job: bundle(interpreter()), str) as workers:
+        for number in range(4):
+            workers.give(str(number), number)
+        while len(made) < 4:
+            made |= dict(workers.ended(5))
     assert len(set(made.values())) == 1

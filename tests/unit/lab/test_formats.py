@@ -6,9 +6,9 @@ import pytest
 from wblab.core.errors import InputError
 from wblab.core.rundir import TRACE, TRACE_LOG
 from wblab.lab import formats
-from wblab.lab.formats import BISECTION, CAPTURE, MATRIX, RUN, VERIFICATION, Format, write_json
+from wblab.lab.formats import BISECTION, CAPTURE, RUN, STUDY, VERIFICATION, Format, write_json
 
-FORMATS = [RUN, MATRIX, BISECTION, VERIFICATION]
+FORMATS = [RUN, STUDY, BISECTION, VERIFICATION]
 
 
 @pytest.fixture
@@ -66,8 +66,8 @@ def test_what_is_damaged_is_refused_in_one_line(write, content, message):
 
 
 def test_what_is_not_there_says_what_was_looked_for(tmp_path):
-    with pytest.raises(InputError, match="is this a matrix directory"):
-        MATRIX.read(tmp_path / "study.json")
+    with pytest.raises(InputError, match="is this the directory of a study"):
+        STUDY.read(tmp_path / "study.json")
 
 
 def test_what_is_too_long_is_not_read(write):
@@ -79,7 +79,7 @@ def test_what_is_too_long_is_not_read(write):
 
 def test_no_two_files_of_a_directory_have_one_name():
     run = [formats.EXPERIMENT, formats.CONSOLE, formats.CONFIG, formats.COMMAND_LOG, TRACE, TRACE_LOG]
-    several = [formats.RUNS, formats.PLAN, formats.TABLE, formats.NOISY, formats.BISECTION_RECORD]
+    several = [formats.RUNS, formats.STUDY_FILE, formats.TABLE, formats.NOISY, formats.BISECTION_RECORD]
     assert len({*run, *several}) == len(run) + len(several)
 
 

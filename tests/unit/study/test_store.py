@@ -168,15 +168,15 @@ def test_directories_of_matrices_keep_apart(make_store):
     assert make_store().path != make_store().path
 
 
-def test_a_directory_of_format_1_is_read_and_gets_a_new_record_when_cells_are_added(make_store):
+def test_a_directory_of_an_earlier_lab_is_read_and_gets_a_new_record_when_cells_are_added(make_store):
     store = make_store()
     value = json.loads((store.path / "study.json").read_text())
     (store.path / "study.json").rename(store.path / "matrix.json")
-    old = {key: item for key, item in value.items() if key not in ("format", "kind", "about")}
+    old = {key: item for key, item in value.items() if key not in ("format", "kind", "design", "about")}
     (store.path / "matrix.json").write_text(json.dumps({"format": 1, "kind": "matrix"} | old))
     assert Store.open(store.path).plan == store.plan
     (store.path / "trial.toml").touch()
-    assert Store.open(store.path).plan.kind == "trial"
+    assert Store.open(store.path).plan.design == "trial"
     again = Store.open(store.path)
     again.add([replace(store.plan.cells[0], name="further")])
     assert len(Store.open(store.path).plan.cells) == len(store.plan.cells) + 1
@@ -195,7 +195,7 @@ def test_what_is_no_matrix_directory(tmp_path, make_store):
     for text, word in (
         ("{", "damaged"),
         ("{}", "format None"),
-        ('{"format": 2, "kind": "matrix"}', "no study of"),
+        ('{"format": 1, "kind": "study"}', "no study of"),
     ):
         (tmp_path / "study.json").write_text(text)
         with pytest.raises(InputError, match=word):

@@ -2,7 +2,6 @@
 
 import re
 
-from wblab.claims.sample import Sample
 from wblab.data.pagecache import page_cache
 from wblab.data.run import Run
 
@@ -15,7 +14,7 @@ def events_lost(run: Run) -> int:
     return int(found[1]) if found else 0
 
 
-def lost_share(sample: Sample) -> float:
+def lost_share(run: Run) -> float:
     """Return the share of all events that were lost, in per cent. Raises InputError for a damaged trace."""
-    lost, kept = events_lost(sample.run), sum(page_cache(sample.run).counts.values())
+    lost, kept = events_lost(run), sum(page_cache(run).counts.values())
     return 100 * lost / (lost + kept)

@@ -1,0 +1,121 @@
+"""Workers of this machine: so many at once, and none is left when the command ends, however that is."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support.waiting import LIMIT_S, wait_until
+
+from wblab.host.forked import forked
+
+# A command whose two workers are at jobs that never end.
+COMMAND = """
+import sys, time
+from pathlib import Path
+from wblab.host.forked import forked
+from wblab.lab.interruption import interruptible
+def endless(place):
+    try:
+        place.touch()
+        time.sleep(1000)
+    except KeyboardInterrupt:
+        place.with_suffix(".interrupted").touch()
+        raise
+with interruptible(), forked(2, endless, str) as workers:
+    for number in range(5):
+        workers.give(str(number), Path(sys.argv[1], str(number)))
+    while True:
+        workers.ended(1)
+"""
+
+
+def all_of(workers, count):
+    found = {}
+    while len(found) < count:
+        found |= dict(workers.ended(5))
+    return found
+
+
+def test_so_many_go_on_at_once(tmp_path):
+    def one(number):
+        (tmp_path / str(number)).touch()
+        wait_until(lambda: len(list(tmp_path.iterdir())) == 2)  # passed by two at a time only
+        return number
+
+    with forked(2, one, str) as workers:
+        for number in (1, 2):
+            workers.give(f"job {number}", number)
+        assert all_of(workers, 2) == {"job 1": 1, "job 2": 2}
+
+
+def test_what_is_wanted_soon_comes_before_those_that_wait(tmp_path):
+    log = tmp_path / "log"
+
+    def one(number):
+        wait_until((tmp_path / "go").exists)
+        with log.open("a") as file:
+            file.write(f"{number} ")
+
+    with forked(1, one, str) as workers:
+        for number in (1, 2, 3):
+            workers.give(str(number), number)
+        workers.give("10", 10, soon=True)
+        (tmp_path / "go").touch()
+        all_of(workers, 4)
+    assert log.read_text() == "1 10 2 3 "
+
+
+def test_a_worker_that_is_killed_fails_its_job():
+    with forked(2, lambda number: os.kill(os.getpid(), signal.SIGKILL), str) as workers:
+        workers.give("job", 1)
+        assert all_of(workers, 1) == {"job": "its worker ended with signal SIGKILL"}
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_an_interrupt_ends_all(tmp_path, number):
+    command = ["env", "--default-signal=INT", sys.executable, "-c", COMMAND, tmp_path]
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL, start_new_session=True) as process:
+        wait_until(lambda: {path.name for path in tmp_path.iterdir()} == {"0", "1"})
+        process.send_signal(number)
+        process.wait(LIMIT_S)
+    wait_until(lambda: not members(process.pid))
+    interrupted = set() if number == signal.SIGKILL else {"0.interrupted", "1.interrupted"}
+    assert {path.name for path in tmp_path.iterdir()} == {"0", "1"} | interrupted
+
+
+def members(session: int) -> list[str]:
+    """Return the processes of a session that have not ended."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, _, _, of = path.read_text().rpartition(")")[2].split()[:4]
+        except OSError:
+            continue
+        if int(of) == session and state != "Z":
+            found.append(path.parent.name)
+    return found
+
+
+def test_what_is_raised_beside_the_workers_ends_them_all(tmp_path):
+    def one(number):
+        (tmp_path / str(number)).touch()
+        signal.pause()
+
+    def interrupted():
+        with forked(2, one, str) as workers:
+            for number in (1, 2, 3):
+                workers.give(str(number), number)
+            wait_until(lambda: len(list(tmp_path.iterdir())) == 2)
+            raise KeyboardInterrupt
+
+    before = children()
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert children() == before
+
+
+def children() -> str:
+    return Path(f"/proc/self/task/{os.getpid()}/children").read_text()
