@@ -11,24 +11,19 @@ from wblab.claims.base import NOT_REPRODUCED, REPRODUCED, UNTESTED
 from wblab.claims.registry import WORKS
 from wblab.core.errors import WblabError
 from wblab.core.files import replace_file
+from wblab.report.palette import Look, look_of
 from wblab.report.render import render
 from wblab.trial.verdict import FAILS, HARMS, HOLDS, UNKNOWN
 
 ATLAS = "index.html"
-# How a verdict is drawn: its class, its sign, and what it means where that needs saying.
-Look = tuple[str, str, str]
-_UNTESTED: Look = ("open", "–", "")
-_OF_CLAIMS: Mapping[str, Look] = {
-    REPRODUCED: ("yes", "●", ""),
-    NOT_REPRODUCED: ("no", "○", ""),
-    UNTESTED: _UNTESTED,
-}
-_OF_TRIAL: Mapping[str, Look] = {
-    HOLDS: ("yes", "●", "in all places where it was looked at"),
-    FAILS: ("fails", "○", "not in one place at least"),
-    HARMS: ("harm", "▲", "what was promised, or the longest stop of the innocent, is more than a tenth worse"),
-    UNKNOWN: ("open", "?", "the runs do not show it"),
-    UNTESTED: ("open", "–", "or there is nothing to shorten"),
+# The outcomes of each, and what one means where that needs saying.
+_OF_CLAIMS: Mapping[str, str] = dict.fromkeys((REPRODUCED, NOT_REPRODUCED, UNTESTED), "")
+_OF_TRIAL: Mapping[str, str] = {
+    HOLDS: "in all places where it was looked at",
+    FAILS: "not in one place at least",
+    HARMS: "what was promised, or the longest stop of the innocent, is more than a tenth worse",
+    UNKNOWN: "the runs do not show it",
+    UNTESTED: "or there is nothing to shorten",
 }
 
 
@@ -60,16 +55,17 @@ def write_page(made: Sequence[Made], atlas: Path) -> Path:
     text = render(
         "wblab.atlas",
         "atlas.html",
+        title="What reproduces where",
         heads=[(name, _release(made, name), sum(column[0] == name for column in columns)) for name in series],
         columns=[(column[1], place == 0 or columns[place - 1][0] != column[0]) for place, column in enumerate(columns)],
         works=[
-            {"title": WORKS[work].title, "cites": WORKS[work].cites, "lines": _lines(made, work, columns, _OF_CLAIMS)}
+            {"title": WORKS[work].title, "cites": WORKS[work].cites, "lines": _lines(made, work, columns)}
             for work in sources
             if work != TRIAL
         ],
-        tried=_lines(made, TRIAL, columns, _OF_TRIAL),
-        of_claims=_OF_CLAIMS,
-        of_trial=_OF_TRIAL,
+        tried=_lines(made, TRIAL, columns),
+        of_claims=_legend(_OF_CLAIMS),
+        of_trial=_legend(_OF_TRIAL),
     )
     try:
         with replace_file(atlas / ATLAS) as file:
@@ -85,25 +81,28 @@ def counts(made: Made) -> dict[str, int]:
     return dict.fromkeys(known, 0) | Counter(row.verdict for row in made.rows)
 
 
-def _lines(
-    made: Sequence[Made], source: str, columns: Sequence[tuple[str, str]], looks: Mapping[str, Look]
-) -> list[Line]:
+def _legend(outcomes: Mapping[str, str]) -> list[tuple[str, Look, str]]:
+    """Return outcomes with how each is shown and what it means."""
+    return [(outcome, look_of(outcome), means) for outcome, means in outcomes.items()]
+
+
+def _lines(made: Sequence[Made], source: str, columns: Sequence[tuple[str, str]]) -> list[Line]:
     squares: dict[tuple[str, str], Made] = {
         (item.square.series, item.square.filesystem): item for item in made if item.square.source == source
     }
     known = {(row.name, row.says): row for item in squares.values() for row in item.rows}
     return [
-        Line(row.name, row.about, row.says, [_mark(squares.get(column), key, looks) for column in columns])
+        Line(row.name, row.about, row.says, [_mark(squares.get(column), key) for column in columns])
         for key, row in known.items()
     ]
 
 
-def _mark(made: Made | None, key: tuple[str, str], looks: Mapping[str, Look]) -> Mark | None:
+def _mark(made: Made | None, key: tuple[str, str]) -> Mark | None:
     row = next((row for row in made.rows if (row.name, row.says) == key), None) if made else None
     if made is None or row is None:
         return None
-    look, sign, _ = looks[row.verdict]
-    return Mark(look, sign, f"{row.verdict}: {row.why}", row.link and f"{made.square.name}/{row.link}")
+    look = look_of(row.verdict)
+    return Mark(look.style, look.sign, f"{row.verdict}: {row.why}", row.link and f"{made.square.name}/{row.link}")
 
 
 def _release(made: Sequence[Made], series: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 
-from wblab.claims.base import MOST, Effect
+from wblab.claims.base import MOST, NOT_REPRODUCED, REPRODUCED, UNTESTED, Effect
 from wblab.claims.cases import CASES
 from wblab.claims.chart import Drawn, longest_pauses
 from wblab.claims.registry import WORKS
@@ -17,9 +17,11 @@ from wblab.core.errors import WblabError
 from wblab.core.files import replace_file
 from wblab.lab.formats import EXPERIMENT, REPORT, RUNS, VERDICTS, write_json
 from wblab.plot.save import save
+from wblab.report.palette import look_of
+from wblab.report.quantities import listed, percent, quantity
 from wblab.report.render import render
 
-_CLASSES = {"reproduced": "yes", "not reproduced": "no", "can't be tested here": "open"}
+_CLASSES = {outcome: look_of(outcome).style for outcome in (REPRODUCED, NOT_REPRODUCED, UNTESTED)}
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,8 @@ def _page(result: Result, figures: list[Shown]) -> str:
         cites=WORKS[result.work].cites,
         result=result,
         classes=_CLASSES,
-        most=MOST,
+        most=percent(MOST),
+        wall=quantity(result.wall_s, "s"),
         rows=[
             {
                 "claim": claim,
@@ -98,4 +101,4 @@ def _case(name: str, samples: list[Sample]) -> dict[str, object]:
 
 
 def _values(effect: Effect | None) -> str:
-    return ", ".join(f"{value:.3g}" for value in effect.values) if effect else ""
+    return listed(effect.values, effect.unit) if effect else ""

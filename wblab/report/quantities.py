@@ -60,6 +60,12 @@ def column(values: Sequence[float], unit: str) -> list[str]:
     return [_with_unit(text, name) for text in texts]
 
 
+def listed(values: Sequence[float], unit: str) -> str:
+    """Return several values in one unit: 1.20, 1.31, 12.4 s."""
+    (*texts, last), name = numbers(values, unit)
+    return ", ".join([*(_with_unit(text, name) if name == "×" else text for text in texts), _with_unit(last, name)])
+
+
 def interval(  # noqa: PLR0913 - these are the parts of an interval
     estimate: float, low: float | None, high: float | None, unit: str, *, signed: bool = False, level: float = 0
 ) -> str:

@@ -3,8 +3,11 @@
 import re
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, Undefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined, Undefined
 
+from wblab.report.palette import LOOKS
+
+_BASE = "wblab.report"  # has the base of all pages
 _ADDRESS = re.compile(r"^<.* at 0x[0-9a-f]+>$")  # what Python says of an object that says nothing of itself
 
 
@@ -23,7 +26,7 @@ def _for_people(value: Any) -> Any:
 def render(package: str, template: str, **values: Any) -> str:
     """Return a template of a package's `templates`, filled in."""
     environment = Environment(
-        loader=PackageLoader(package),
+        loader=ChoiceLoader([PackageLoader(package), PackageLoader(_BASE)]),
         autoescape=True,
         undefined=StrictUndefined,
         finalize=_for_people,
@@ -31,4 +34,5 @@ def render(package: str, template: str, **values: Any) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.globals["palette"] = LOOKS
     return environment.get_template(template).render(values)

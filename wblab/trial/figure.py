@@ -8,11 +8,11 @@ from matplotlib.figure import Figure as Picture
 from matplotlib.lines import Line2D
 
 from wblab.plot.style import DPI, GRID, NEUTRAL
+from wblab.report.palette import NO, YES
 from wblab.trial.advice import Wisdom
 from wblab.trial.judged import Tried
 
 _WIDTH_IN, _ROW_IN, _HEAD_IN = 16.5, 0.27, 1.9
-_LESS, _MORE = "#00684C", "#A84300"  # of the pages of comparisons
 _MARKS = {"by seconds": "o", "by memory": "s", "as it is": "D"}
 _OFF = {"by seconds": -0.16, "by memory": 0.16, "as it is": 0.0}
 _LONGEST_NAME = 62
@@ -70,7 +70,7 @@ def _draw(items: Sequence[Tried], keys: Sequence[str], ax: Any) -> None:
 
 
 def _colour(item: Tried) -> str:
-    return _LESS if item.helps_others else _MORE if item.harms_others else NEUTRAL
+    return YES if item.helps_others else NO if item.harms_others else NEUTRAL
 
 
 def _name(key: str, wisdom: Wisdom) -> str:
@@ -85,5 +85,5 @@ def _legend() -> list[Line2D]:
         Line2D([], [], color=NEUTRAL, marker=mark, linestyle="", markersize=5, label=f"taken {way}")
         for way, mark in _MARKS.items()
     ]
-    colours = ((_LESS, "shorter"), (NEUTRAL, "no difference shown"), (_MORE, "longer: harm"))
+    colours = ((YES, "shorter"), (NEUTRAL, "no difference shown"), (NO, "longer: harm"))
     return [*marks, *(Line2D([], [], color=colour, linewidth=3, label=label) for colour, label in colours)]

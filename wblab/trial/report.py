@@ -11,12 +11,15 @@ from wblab.core.units import format_bytes
 from wblab.data.discoveries import RATE
 from wblab.lab.formats import EXPERIMENT, REPORT, RUNS, VERDICTS, write_json
 from wblab.plot.save import save
+from wblab.report.palette import look_of
+from wblab.report.quantities import confidence
 from wblab.report.render import render
 from wblab.study.cells import run_name
 from wblab.trial.advice import Advice, Value
 from wblab.trial.figure import drawn
 from wblab.trial.judged import Tried
 from wblab.trial.result import Result
+from wblab.trial.verdict import FAILS, HARMS, HOLDS, UNKNOWN
 from wblab.trial.words import (
     Row,
     cost_text,
@@ -30,13 +33,14 @@ from wblab.trial.words import (
 )
 
 PICTURE = "trial.png"
-_CLASSES = {"holds": "yes", "does not hold": "no", "harms": "harm", "unknown": "open"}
+_TITLE = "Folk wisdom on trial"
+_CLASSES = {outcome: look_of(outcome).style for outcome in (HOLDS, FAILS, HARMS, UNKNOWN)}
 
 
 def write_report(result: Result, directory: Path) -> Path:
     """Write the page, its figure as a file, and verdicts.json; return the page. Raises WblabError."""
     shown = drawn(result.tried, result.wisdom)
-    save(shown.picture, "Folk wisdom on trial", directory / PICTURE)
+    save(shown.picture, _TITLE, directory / PICTURE)
     try:
         write_json(directory / VERDICTS, result.to_json())
         png = base64.b64encode((directory / PICTURE).read_bytes()).decode()
@@ -53,11 +57,12 @@ def _page(result: Result, png: str, what: str) -> str:
     return render(
         "wblab.trial",
         "trial.html",
+        title=_TITLE,
         release=str(result.kernel.get("release", "")),
         filesystem=result.filesystem,
         runs=result.runs,
         seeds=result.seeds,
-        false_share=f"{RATE:.0%}",
+        false_share=confidence(RATE),
         counts={name: sum(row.outcome == name for row in found) for name in _CLASSES},
         classes=_CLASSES,
         items=[_item(advice, value, key, found, result) for key, (advice, value) in wisdom.values().items()],

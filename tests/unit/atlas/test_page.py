@@ -54,7 +54,7 @@ def test_each_promise_is_a_row_and_its_recommendation_is_said_once(tmp_path):
 def test_harm_looks_different_from_what_does_not_hold(tmp_path):
     text = text_of(tmp_path, square("ext4", "trial", SHORT, FAST))
     looks = dict(re.findall(r'<td class="mark (\w+)[^>]*><a [^>]*title="([^:]*):', text))
-    assert looks == {"harm": "harms", "fails": "does not hold"}
+    assert looks == {"harm": "harms", "no": "does not hold"}
     for outcome in ("▲ harms", "○ does not hold", "● holds", "? unknown", "– can&#39;t be tested here"):
         assert outcome in text
 

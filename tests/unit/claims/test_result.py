@@ -15,6 +15,7 @@ from wblab.claims.report import keep, write_report
 from wblab.claims.result import Result, figure_text, summary, table
 from wblab.claims.sample import pair_calls
 from wblab.core.errors import InputError
+from wblab.report.quantities import listed
 
 NAMES = ["pauses-mw1-ext2", "limit-falls-ext2", "daemon-cpu"]
 
@@ -118,6 +119,6 @@ def test_the_page_is_in_one_piece_with_its_figures_beside_it(result, tmp_path, f
         assert name in page
     for _, verdict in result.verdicts:
         if verdict.effect:
-            assert f"{verdict.effect.what}: {verdict.effect.values[0]:.3g}" in page
+            assert f"{verdict.effect.what}: {listed(verdict.effect.values, verdict.effect.unit)}" in page
     assert json.loads((tmp_path / "verdicts.json").read_text())["seeds"] == 2
     assert (tmp_path / f"a.{form}").read_bytes().startswith(begins)

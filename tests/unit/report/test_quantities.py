@@ -11,6 +11,7 @@ from wblab.report.quantities import (
     confidence,
     duration,
     interval,
+    listed,
     moment,
     numbers,
     percent,
@@ -79,6 +80,12 @@ def test_an_interval_without_ends_or_width_is_its_estimate():
 def test_a_span_is_two_ends_or_one():
     assert (span(1.41, 1.634, "s"), span(2.5, 2.5, "s")) == ("1.41 to 1.63 s", "2.50 s")
     assert span(0.41, 0.64, "×") == "×0.41 to ×0.64"
+
+
+def test_values_are_listed_with_one_unit():
+    assert listed([1.2, 1.31, 12.44], "s") == "1.20, 1.31, 12.4 s"
+    assert listed([0.5, 0.432], "×") == "×0.50, ×0.43"
+    assert listed([math.inf], "s") == "never"
 
 
 def test_short_ways_to_write_common_ones():

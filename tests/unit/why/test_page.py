@@ -85,8 +85,8 @@ def test_what_proves_a_sentence_stands_below_it(page):
     shown = Page(text)
     for words in ("mw1 was stalled for 600 ms", "block 276", "block_buffer_wait", "is woken", "sched_waking"):
         assert words in shown.text
-    assert re.search(r'<li class="tells">do_get_write_access</li>', text)
-    assert re.search(r'<li class="tells">journal_end_buffer_io_sync</li>', text)
+    assert re.search(r'<li class="tells yes">do_get_write_access</li>', text)
+    assert re.search(r'<li class="tells yes">journal_end_buffer_io_sync</li>', text)
     assert re.search(r'<li class=" other">do_idle</li>', text)  # whoever was interrupted is no witness
 
 

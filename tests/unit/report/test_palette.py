@@ -1,0 +1,44 @@
+"""Colours and words of outcomes."""
+
+import re
+
+import pytest
+
+from wblab.claims.base import NOT_REPRODUCED, REPRODUCED, UNTESTED
+from wblab.lab.places import ROOT
+from wblab.report.palette import LOOKS, NO, OPEN, WHITE, YES, contrast, look_of
+from wblab.trial.verdict import FAILS, HARMS, HOLDS, UNKNOWN
+
+PAGES = sorted((ROOT / "wblab").glob("*/templates/*.html"))
+BASE = ROOT / "wblab/report/templates/base.html"
+
+
+def test_contrast_is_that_of_the_standard():
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+    assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.01)
+    assert contrast("#a3261b", "#a3261b") == 1
+
+
+@pytest.mark.parametrize("look", LOOKS, ids=lambda look: look.style)
+def test_every_outcome_can_be_read_on_white_and_on_its_tint(look):
+    assert min(contrast(look.colour, WHITE), contrast(look.colour, look.tint)) >= 4.5
+
+
+def test_there_is_one_green_and_one_red_and_a_sign_for_each():
+    assert {look.colour for look in LOOKS} == {YES, NO, OPEN}
+    assert len({look.sign for look in LOOKS}) == len({look.style for look in LOOKS}) == len(LOOKS)
+
+
+def test_outcomes_of_claims_and_of_the_trial_look_alike():
+    assert look_of(HOLDS) == look_of(REPRODUCED)
+    assert look_of(FAILS) == look_of(NOT_REPRODUCED)
+    assert {look_of(word).style for word in (HARMS, UNKNOWN, UNTESTED)} == {"harm", "undecided", "untestable"}
+
+
+def test_every_page_extends_the_base_and_has_no_outcome_s_colour_of_its_own():
+    pages = [page for page in PAGES if page != BASE]
+    assert len(pages) == 7
+    for page in pages:
+        text = page.read_text()
+        assert text.startswith('{% extends "base.html" %}'), page
+        assert not re.findall(r"<!doctype|#14691f|#00684c|#a3261b|#a84300|#8a5a00", text, re.IGNORECASE), page

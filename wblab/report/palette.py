@@ -1,0 +1,57 @@
+"""What becomes of a claim or a recommendation: one word, one colour and one sign each, on pages and in pictures.
+
+Green and red are told apart by colour-blind readers, as the green is bluish (Okabe and Ito, "Color Universal Design",
+2008), and each outcome has a sign besides. Every text can be read on white and on its own tint: the contrast is at
+least 4.5 (WCAG 2.1, success criterion 1.4.3).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+YES, NO, OPEN = "#00684c", "#a3261b", "#5f5f5f"  # also of what is better, worse, or not shown to be either
+WHITE = "#ffffff"
+
+
+@dataclass(frozen=True)
+class Look:
+    """How an outcome is shown. style: its class on a page; colour: of its text; tint: behind that; sign: in a table."""
+
+    word: str
+    style: str
+    colour: str
+    tint: str
+    sign: str
+
+
+REPRODUCED = Look("reproduced", "yes", YES, "#e6f3ef", "●")
+NOT_REPRODUCED = Look("not reproduced", "no", NO, "#fbeae8", "○")
+HARMS = Look("harms", "harm", NO, "#f6d5d0", "▲")
+NOT_DECIDED = Look("not decided", "undecided", OPEN, "#f4f4f4", "?")
+NOT_TESTABLE = Look("not testable", "untestable", OPEN, WHITE, "–")
+LOOKS = (REPRODUCED, NOT_REPRODUCED, HARMS, NOT_DECIDED, NOT_TESTABLE)
+
+# The words of single rooms.
+_ALIKE = {
+    "holds": REPRODUCED,
+    "does not hold": NOT_REPRODUCED,
+    "unknown": NOT_DECIDED,
+    "can't be tested here": NOT_TESTABLE,
+}
+_BY_WORD: Mapping[str, Look] = {look.word: look for look in LOOKS} | _ALIKE
+
+
+def look_of(outcome: str) -> Look:
+    """Return how an outcome is shown."""
+    return _BY_WORD[outcome]
+
+
+def contrast(one: str, other: str) -> float:
+    """Return the contrast of two colours, #rrggbb, from 1 to 21 (WCAG 2.1, relative luminance)."""
+    lighter, darker = sorted((_luminance(one), _luminance(other)), reverse=True)
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def _luminance(colour: str) -> float:
+    shares = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
+    red, green, blue = (share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
