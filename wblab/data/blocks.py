@@ -1,4 +1,4 @@
-"""How requests go down: what each disk was asked for, as bios above and as requests below."""
+"""I/O on its way down: the bios submitted to each disk and the requests issued to it."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -11,12 +11,12 @@ from wblab.data.names import event_name
 from wblab.data.pagecache import Bytes, Columns, Names, PageCache
 from wblab.data.run import Times
 
-if TYPE_CHECKING:  # claims need columns, no frames, see wblab.data.metrics
+if TYPE_CHECKING:  # claims need columns but no frames, see wblab.data.metrics
     import pandas as pd
 
 BIOS, REQUESTS = "block_bio_queue", "block_rq_issue"
 REMAPPED, SPLIT = "block_bio_remap", "block_split"
-# The steps of a write at one disk, in their order (include/trace/events/block.h).
+# The steps of a write at one disk, in order (include/trace/events/block.h).
 STEPS = {
     "bio": BIOS,
     "merged": "block_bio_backmerge",
@@ -31,32 +31,32 @@ _MINOR_BITS = 20  # include/linux/kdev_t.h
 
 @dataclass(frozen=True)
 class Asked(Columns):
-    """Reads and writes that a disk was asked for: by whom, and where on the disk they begin, in bytes."""
+    """Reads and writes submitted to a disk: the tasks, and the places on the disk in bytes."""
 
     ts_ns: Times
     task: Names
-    disk: Names  # of a run with several; else empty
+    disk: Names  # empty in a run with one disk
     place: Bytes
     size: Bytes
     write: NDArray[np.bool_]
 
     def of(self, disk: str) -> "Asked":
-        """Return what one disk was asked for."""
+        """Return the rows of one disk."""
         return self.where(self.disk == disk)
 
     def by(self, ending: str) -> "Asked":
-        """Return what tasks asked for whose names end so."""
+        """Return the rows of tasks whose names have this suffix."""
         return self.where(np.array([task.endswith(ending) for task in self.task.tolist()], bool))
 
     def inside(self, place: int, size: int) -> "Asked":
-        """Return what lies, as a whole or in part, in a stretch of the disk, given in bytes."""
+        """Return the rows that overlap a stretch of the disk, given in bytes."""
         return self.where((self.place < place + size) & (self.place + self.size > place))
 
 
 def asked(cache: PageCache, event: str) -> Asked:
-    """Return the reads and writes in a trace's BIOS, REQUESTS, or another step's events.
+    """Return the reads and writes in a trace's BIOS, REQUESTS or another step's events.
 
-    Those of no bytes, such as flushes, are left out. Raises InputError for a trace without such events.
+    Rows without bytes, such as flushes, are left out. Raises InputError for a trace without such events.
     """
     events = cache.events(event)
     found = Asked(
@@ -71,14 +71,14 @@ def asked(cache: PageCache, event: str) -> Asked:
 
 
 def disks_from_above(cache: PageCache) -> list[str]:
-    """Return the names of the disks, those made of others before these; one empty name where there is one disk."""
+    """Return the names of the disks, stacked ones before their parts; one empty name if there is one disk."""
     return list(reversed(cache.disks.values())) or [""]
 
 
 def steps(cache: PageCache) -> dict[tuple[str, str], Asked]:
-    """Return the writes of a trace by disk and step, as they go down; steps that no write took are left out.
+    """Return the writes of a trace by disk and step, top down; steps without a write are left out.
 
-    What was merged has the size of the bio that was merged into a request.
+    A merged write has the size of the bio that was merged into a request.
     """
     known = {step: asked(cache, event) for step, event in STEPS.items() if event_name(cache.trace, event)}
     found = {
@@ -90,7 +90,7 @@ def steps(cache: PageCache) -> dict[tuple[str, str], Asked]:
 
 
 def steps_frame(cache: PageCache) -> "pd.DataFrame":
-    """Return a row for each step of `steps`: how many writes took it, and of how many KiB they were."""
+    """Return a row for each step of `steps`: the number and the sizes of its writes, in KiB."""
     import pandas as pd
 
     rows = [
@@ -109,13 +109,13 @@ def steps_frame(cache: PageCache) -> "pd.DataFrame":
 
 
 def splits(cache: PageCache) -> dict[str, int]:
-    """Return how often each disk's layer cut a bio in two. Raises InputError for a trace without such events."""
+    """Return how often each disk's layer split a bio. Raises InputError for a trace without such events."""
     names = _names(cache, cache.events(SPLIT)["dev"])
     return {disk: int((names == disk).sum()) for disk in disks_from_above(cache)}
 
 
 def size_classes(cache: PageCache) -> "pd.DataFrame":
-    """Return how many writes took each step (rows, as `steps`), by size: up to so many KiB (columns)."""
+    """Return the number of writes by step (rows, as `steps`) and largest size in KiB (columns)."""
     import pandas as pd
 
     counts = {}
@@ -128,16 +128,16 @@ def size_classes(cache: PageCache) -> "pd.DataFrame":
 
 
 def fullest(found: Asked, size: int) -> int:
-    """Return where the stretch of a disk begins, a multiple of its `size`, of which most bytes were asked for."""
+    """Return the begin, a multiple of `size`, of the busiest stretch of a disk, in bytes."""
     stretches, rows = np.unique(found.place // size, return_inverse=True)
     return int(stretches[np.argmax(np.bincount(rows, found.size))]) * size
 
 
 def held(cache: PageCache, mirror: str) -> "pd.DataFrame":
-    """Return for each write to a RAID1 when it came, where it goes (bytes), and how long until it went on below (ms).
+    """Return for each write to a RAID1 its time, its place (bytes), and the delay until it was remapped (ms).
 
-    What is in between is its barrier: raid1_write_request() in drivers/md/raid1.c. Raises InputError for a trace
-    without bios or remaps.
+    The delay is the barrier's: raid1_write_request() in drivers/md/raid1.c. Raises InputError for a trace without bios
+    or remaps.
     """
     import pandas as pd
 
@@ -154,7 +154,7 @@ def held(cache: PageCache, mirror: str) -> "pd.DataFrame":
 
 
 def _names(cache: PageCache, devices: NDArray[np.generic]) -> Names:
-    """Return the names of the disks with these numbers; empty of those that have none."""
+    """Return the names of the disks with these numbers; empty for unknown ones."""
     numbers, rows = np.unique(devices.astype(np.int64), return_inverse=True)
     names = [cache.disks.get(f"{number >> _MINOR_BITS}:{number & (1 << _MINOR_BITS) - 1}", "") for number in numbers]
     return np.array(names, object)[rows]

@@ -1,4 +1,4 @@
-"""The captures of a live run: each a trace of everything, around a pause."""
+"""The captures of a live run: full traces around its pauses."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,12 +7,12 @@ from wblab.data.run import Run
 from wblab.data.window import Window
 from wblab.lab.captures import read_captures
 
-_LEAST_SHARE = 0.5  # of a window, that a capture must cover to be drawn in it
+_LEAST_SHARE = 0.5  # of a window: a capture must cover it to be drawn in it
 
 
 @dataclass(frozen=True)
 class Capture:
-    """One of them: its trace, the span that it covers, the longest pause in it, and where events were lost."""
+    """A capture: its trace, the span it covers, the longest pause in it, and the spans with lost events."""
 
     path: Path
     window: Window
@@ -21,7 +21,7 @@ class Capture:
     lost: tuple[Window, ...] = ()
 
     def known_ns(self, window: Window) -> int:
-        """Return how much of a window it has: what it covers, and did not lose on any processor."""
+        """Return how much of a window it covers without lost events on any processor, in ns."""
         inside = Window(max(self.window.start_ns, window.start_ns), min(self.window.end_ns, window.end_ns))
         known_ns, at_ns = max(0, inside.duration_ns), inside.start_ns
         for lost in self.lost:  # in order; those of several processors may overlap
@@ -32,7 +32,7 @@ class Capture:
 
 
 def captures(run: Run) -> list[Capture]:
-    """Return the captures of a run, in their order. Raises InputError for one that is damaged."""
+    """Return the captures of a run, in order. Raises InputError for a damaged one."""
     found = [
         Capture(
             run.path / saved.trace,
@@ -47,7 +47,7 @@ def captures(run: Run) -> list[Capture]:
 
 
 def capture_of(run: Run, window: Window) -> Capture | None:
-    """Return the capture that has the most of a window, if it is half of it; else None. Raises InputError."""
+    """Return the capture that covers most of a window, if at least half; else None. Raises InputError."""
     best = max(captures(run), key=lambda capture: capture.known_ns(window), default=None)
     if best is None or best.known_ns(window) < _LEAST_SHARE * window.duration_ns:
         return None

@@ -1,7 +1,7 @@
-"""Groups of runs compared: per load and metric the distribution, the difference with its interval, the effect size.
+"""Groups of runs compared: by load and metric the distribution, the difference with its interval, the effect size.
 
 With several axes the experiment is factorial: the effect of a level is its difference to the axis's first level,
-averaged over all combinations of the other axes in which both occur, so that what those do cannot be taken for it.
+averaged over all combinations of the other axes in which both occur, so that their effects are not mistaken for it.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -21,12 +21,12 @@ from wblab.data.statistics import DEFAULT, LEAST_RUNS, Interval, Resampling
 from wblab.lab.formats import COMPARISON
 
 Sort = Literal["group", "effect", "interaction"]
-_RANKS: dict[Role, int] = {"innocent": 0, "offender": 1, "control": 2}  # in the order of interest
+_RANKS: dict[Role, int] = {"innocent": 0, "offender": 1, "control": 2}  # most interesting first
 
 
 @dataclass(frozen=True)
 class About:
-    """What a figure is about: a metric of a load, of some kind."""
+    """What a value measures: a metric of a load of some kind."""
 
     load: str
     kind: str
@@ -34,13 +34,13 @@ class About:
 
     @property
     def sort(self) -> type[Load]:
-        """What a load of this kind is; of a kind that this lab does not know, what loads are unless they say more."""
+        """The class of the load's kind; for an unknown kind, the base class."""
         return KINDS.get(self.kind, Load)
 
 
 @dataclass(frozen=True)
 class Distribution:
-    """The values of one group: one for each run, in the unit of the metric, and their mean with its interval."""
+    """The values of one group, one for each run, in the unit of the metric, and their mean with its interval."""
 
     about: About
     group: str
@@ -49,16 +49,16 @@ class Distribution:
 
     @property
     def median(self) -> float:
-        """The middle value."""
+        """The median."""
         return float(np.median(self.values))
 
 
 @dataclass(frozen=True)
 class Difference:
-    """What `name` changes, in the unit of the metric.
+    """The difference that `name` makes, in the unit of the metric.
 
-    sort: a group against the first; the effect of one level of an axis against the first level; or an interaction: by
-    how much the effect of one axis's level changes with another's.
+    sort: a group against the first; the effect of a level against the axis's first level; or an interaction, the change
+    of one axis's effect with another's level.
     """
 
     about: About
@@ -79,7 +79,7 @@ class Difference:
 
     @property
     def gain(self) -> int:
-        """1 for better, -1 for worse; 0 where nothing is claimed, and for interactions."""
+        """1 for better, -1 for worse, 0 if nothing is claimed and for interactions."""
         if self.sort == "interaction":
             return 0
         return self.interval.claim * (1 if self.about.metric in MORE_IS_BETTER else -1)
@@ -89,8 +89,8 @@ class Difference:
 class Comparison:
     """All differences between groups of runs: for each load the tails first, the means last.
 
-    axes: those that were compared, with their levels. groups: their names, the first is the baseline.
-    alone: the differences, with each interval as if nobody looked at another. notes: what a reader must know.
+    axes: the compared axes, with their levels. groups: their names; the first is the baseline. alone: the differences,
+    each with the interval of a single comparison. notes: what a reader must know.
     """
 
     axes: dict[str, Levels]
@@ -102,10 +102,9 @@ class Comparison:
 
     @cached_property
     def confidence(self) -> float:
-        """The confidence of each interval of a difference: the more stand side by side, the more is asked of each.
+        """The confidence of each interval of a difference, corrected for the number of comparisons.
 
-        So that of all differences that are claimed no more are false than of one alone. Those without spread leave
-        nothing to chance, and do not count.
+        The share of false claims stays that of a single comparison. Differences without spread do not count.
         """
         present = self.resampling.confidence
         found = [item.interval.p(present) for item in self.alone]
@@ -113,7 +112,7 @@ class Comparison:
 
     @cached_property
     def differences(self) -> tuple[Difference, ...]:
-        """The differences, with intervals that stand side by side."""
+        """The differences, with intervals corrected for their number."""
         present = self.resampling.confidence
         return tuple(replace(item, found=item.found.at(self.confidence, present)) for item in self.alone)
 
@@ -122,7 +121,7 @@ class Comparison:
         return [item for item in self.differences if item.sort == sort]
 
     def only(self, keep: Callable[[About], bool]) -> "Comparison":
-        """Return the comparison of those loads and metrics that `keep` is true of."""
+        """Return the comparison of the loads and metrics for which `keep` is true."""
         return replace(
             self,
             distributions=tuple(item for item in self.distributions if keep(item.about)),
@@ -135,7 +134,7 @@ class Comparison:
 
     @property
     def intervals(self) -> int:
-        """How many intervals of differences stand side by side."""
+        """The number of differences that have an interval with spread."""
         return sum(item.interval.known for item in self.differences)
 
     def to_json(self) -> dict[str, Any]:
@@ -165,9 +164,9 @@ class Comparison:
 
 
 def compare(data: Observations, resampling: Resampling = DEFAULT) -> Comparison:
-    """Return the comparison of all groups with the first, and, with two or more axes, of effects and interactions.
+    """Compare all groups with the first and, with two or more axes, effects and interactions.
 
-    Nothing is random but the resampling, and its seed decides it.
+    Only the resampling is random, and its seed decides it.
     """
     axes = list(data.levels)
     shown = [axes.index(name) for name in data.by]
@@ -193,7 +192,7 @@ def compare(data: Observations, resampling: Resampling = DEFAULT) -> Comparison:
 
 
 def short_names(axes: Sequence[str]) -> list[str]:
-    """Return the axes' names from their last dots on, as far as they are still told apart: scheduler, l1.ioclass."""
+    """Return the shortest distinct endings of the axes' names: scheduler, l1.ioclass."""
     for parts in range(1, max(name.count(".") for name in axes) + 2):
         names = [".".join(name.split(".")[-parts:]) for name in axes]
         if len(set(names)) == len(names):
@@ -205,14 +204,14 @@ _Question = tuple[Sort, str, Sequence[int], Sequence[Side]]
 
 
 def _named(axes: Sequence[str], group: Levels) -> str:
-    """Return the name of a group: its level, or with several axes all of them with their axes."""
+    """Return the name of a group: its level or, with several axes, each axis and level."""
     if len(group) == 1:
         return group[0]
     return ", ".join(f"{axis} {level}" for axis, level in zip(axes, group, strict=True))
 
 
 def _groups(data: Observations, axes: Sequence[str], shown: Sequence[int]) -> list[Levels]:
-    """Return the combinations of levels that have runs, in the order of the levels: the baseline comes first."""
+    """Return the combinations of levels that have runs, in the order of levels, the baseline first."""
     rows = data.table[[axes[place] for place in shown]].itertuples(index=False, name=None)
     ranks = [{level: rank for rank, level in enumerate(data.levels[axes[place]])} for place in shown]
     return sorted(set(rows), key=lambda group: [of[level] for of, level in zip(ranks, group, strict=True)])
@@ -240,7 +239,7 @@ def _factorial(data: Observations, axes: Sequence[str], shown: Sequence[int]) ->
 
 
 def _by_metric(data: Observations, axes: Sequence[str]) -> list[tuple[About, Cells]]:
-    """Return the cells of each load and metric: innocent loads first, of each the metrics as METRICS has them."""
+    """Return the cells of each load and metric: innocent loads first, metrics in the order of METRICS."""
     found: dict[About, dict[Levels, dict[int, list[float]]]] = {}
     columns = [*axes, "seed", "load", "kind", "metric", "value"]
     for *key, seed, load, kind, metric, value in data.table[columns].itertuples(index=False, name=None):
@@ -259,16 +258,14 @@ def _by_metric(data: Observations, axes: Sequence[str]) -> list[tuple[About, Cel
 def _notes(distributions: Sequence[Distribution], differences: Sequence[Difference]) -> Iterator[str]:
     few = dict.fromkeys(item.group for item in distributions if not item.mean.known)
     if few:
-        yield f"fewer than {LEAST_RUNS} runs, so no interval of its own: {'; '.join(few)}"
+        yield f"no interval of its own, because it has fewer than {LEAST_RUNS} runs: {'; '.join(few)}"
     unknown = dict.fromkeys(item.name for item in differences if not item.interval.known)
     if unknown:
-        yield f"too few runs for an interval, so nothing is claimed: {'; '.join(unknown)}"
+        yield f"nothing is claimed, because there are too few runs for an interval: {'; '.join(unknown)}"
     if any(item.interval.without_spread for item in differences):
         yield (
             "where an interval is a single number, the runs gave the same with every seed: "
             "virtual time repeats, and chance did not matter there"
         )
     if mixed := dict.fromkeys(item.name for item in differences if not item.found.strata):
-        yield (
-            f"no runs differ in this alone, so that the difference is also that of the other axes: {'; '.join(mixed)}"
-        )
+        yield (f"no runs differ in this alone, so the difference may be due to other axes: {'; '.join(mixed)}")

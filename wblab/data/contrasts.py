@@ -1,6 +1,6 @@
-"""What a change does in a factorial experiment: contrasts over the cells of a matrix, all else being equal.
+"""The effect of a change in a factorial experiment: contrasts over the cells of a matrix, all else being equal.
 
-A contrast of one side is the mean of a group.
+A contrast with one side is the mean of a group.
 """
 
 import math
@@ -18,13 +18,13 @@ Cells = Mapping[Levels, Runs]  # by the level of each axis
 
 @dataclass(frozen=True)
 class Side:
-    """A part of a contrast: a sign, and at which places of a cell's key its runs have which level."""
+    """One side of a contrast: a sign, and the levels that its runs have at places of a cell's key."""
 
     sign: int
     at: Mapping[int, str]
 
     def has(self, key: Levels) -> bool:
-        """Return whether a cell belongs to this side."""
+        """Whether a cell belongs to this side."""
         return all(key[place] == level for place, level in self.at.items())
 
 
@@ -32,10 +32,10 @@ class Side:
 class Contrast:
     """A difference with its interval, in the unit of the values.
 
-    reference: the mean of the last side, the baseline. ratio: of the first side's mean to that; None of an interaction,
-    and where a mean is not above 0. delta: Cliff's delta, the mean over strata; None of an interaction. by_seed: each
-    seed's difference is one observation. strata: combinations of the other axes' levels that it is the mean of; 0 where
-    the sides have none in common, and the difference is also that of the other axes.
+    reference: the mean of the last side, the baseline. ratio: the first side's mean over that one; None for an
+    interaction, or if a mean is not above 0. delta: Cliff's delta, the mean over strata; None for an interaction.
+    by_seed: each seed's difference is one observation. strata: the number of combinations of the other axes' levels
+    that it averages over; 0 if the sides have none in common, so that the difference includes the other axes' effects.
     """
 
     interval: Interval
@@ -46,13 +46,13 @@ class Contrast:
     strata: int
 
     def at(self, confidence: float, present: float) -> "Contrast":
-        """Return the contrast with intervals of another confidence than the present one."""
+        """Return the contrast with intervals of another confidence."""
         ratio = self.ratio and _mapped(_mapped(self.ratio, math.log).at(confidence, present), math.exp)
         return replace(self, interval=self.interval.at(confidence, present), ratio=ratio)
 
 
 def sides(*changes: tuple[int, str, str]) -> list[Side]:
-    """Return the sides of a contrast of changes (place, level, first level): 2 of an effect, 4 of an interaction."""
+    """Return the sides of a contrast of changes (place, level, first level): 2 for an effect, 4 for an interaction."""
     result = [Side(1, {})]
     for place, level, first in changes:
         chosen = ((1, level), (-1, first))
@@ -66,12 +66,12 @@ def values_of(runs: Runs) -> list[float]:
 
 
 def contrast(cells: Cells, parts: Sequence[Side], resampling: Resampling = DEFAULT) -> Contrast | None:
-    """Return the contrast of the sides, each stratum of other axes with the same weight; None where a side is empty.
+    """Return the contrast of the sides, with equal weights for the strata of other axes; None if a side is empty.
 
-    Strata are the combinations of other axes that all sides have. Where all their cells have seeds in common, half of
-    them or more, the difference is taken within each seed, and seeds are resampled: what the runs of a seed have in
-    common cancels, and where an axis does nothing, its runs of one seed are no more than one sample. This takes 3
-    seeds, and 5 where there is but one stratum. Else the runs of each cell are resampled by themselves.
+    Strata are the combinations of other axes that all sides have. If all their cells share at least half of their
+    seeds, the difference is computed within each seed and seeds are resampled: what the runs of a seed share cancels,
+    and where an axis has no effect, its runs of one seed count as one sample. This takes 3 seeds, or 5 if there is only
+    one stratum. Otherwise the runs of each cell are resampled independently.
     """
     groups = [{key: runs for key, runs in cells.items() if part.has(key)} for part in parts]
     if not all(groups):
@@ -99,10 +99,10 @@ def contrast(cells: Cells, parts: Sequence[Side], resampling: Resampling = DEFAU
 
 
 def _ratio(flat: Sequence[tuple[float, Runs]], common: Sequence[int], resampling: Resampling) -> Interval | None:
-    """Return the ratio of two sides' means, by seeds where some are in common.
+    """Return the ratio of two sides' means, by seed where they share some.
 
-    The interval is that of its logarithm, which small changes of the means change in proportion to each (W. Cochran,
-    "Sampling Techniques", 1977, chapter 6): of a contrast of the values, each as a share of its own side's mean.
+    The interval is that of its logarithm, linearised (W. Cochran, "Sampling Techniques", 1977, chapter 6): the interval
+    of a contrast of the values, each divided by its own side's mean.
     """
     groups = [
         [
@@ -126,7 +126,7 @@ def _ratio(flat: Sequence[tuple[float, Runs]], common: Sequence[int], resampling
 
 
 def _mapped(found: Interval, scale: Callable[[float], float]) -> Interval:
-    """Return an interval on another scale."""
+    """Return an interval, transformed to another scale."""
     low, high = (None if end is None else scale(end) for end in (found.low, found.high))
     return replace(found, estimate=scale(found.estimate), low=low, high=high)
 

@@ -1,4 +1,4 @@
-"""Where two runs differ first: in what their loads measured, and in their traces."""
+"""The first difference between two runs, in the measurements of their loads and in their traces."""
 
 import sys
 from dataclasses import dataclass
@@ -18,13 +18,13 @@ from wblab.data.pagecache import page_cache
 from wblab.data.run import Run
 
 _AROUND = 5  # events shown before and after
-# The only fields of events that are not compared, here and in a digest, each with its reason.
+# The only fields of events that are not compared, here and in a digest, with their reasons.
 EXCLUDED = {"common_type": "each build of a kernel numbers its events anew; they are compared by name"}
 
 
 @dataclass(frozen=True)
 class Difference:
-    """One difference. `at_s` counts from the guest's boot, in the earlier of the two; the lines are each run's."""
+    """One difference. at_s: its time since boot, in the run where it comes first; first, second: each run's lines."""
 
     what: str
     at_s: float
@@ -33,9 +33,9 @@ class Difference:
 
 
 def first_differences(first: Run, second: Run) -> list[Difference]:
-    """Return where two runs differ first, the earliest place before the others; nothing where they are the same.
+    """Return the first differences between two runs, in the order of time; empty if the runs are identical.
 
-    Each load has one place at most, its files have one, and the trace has one. Raises InputError for what is damaged.
+    At most one for each load, one for its files and one for the trace. Raises InputError for damaged files.
     """
     found = [load_difference(first, second, name) for name in _names(first, second)]
     found += [file_difference(first, second, name) for name in _names(first, second)]
@@ -44,7 +44,7 @@ def first_differences(first: Run, second: Run) -> list[Difference]:
 
 
 def load_difference(first: Run, second: Run, name: str) -> Difference | None:
-    """Return the first boundary of a load that is not the same in both."""
+    """Return the first boundary of a load that differs."""
     bounds = [_boundaries(run, name) for run in (first, second)]
     index = _first_unequal(*bounds)
     if index is None:
@@ -54,13 +54,13 @@ def load_difference(first: Run, second: Run, name: str) -> Difference | None:
 
 
 def file_difference(first: Run, second: Run, name: str) -> Difference | None:
-    """Return how a load's files lie on the disk where that is not the same in both."""
+    """Return a load's files on the disk, if they lie differently."""
     files = [run.files.get(name, {}) for run in (first, second)]
     if files[0] == files[1]:
         return None
     lines = [tuple(f"{file}: {_pieces(record)}" for file, record in one.items()) or ("nothing",) for one in files]
     ends_ns = [times[-1] for run in (first, second) if len(times := _boundaries(run, name))]
-    return Difference(f"where the files of {name} lie", min(ends_ns, default=0) / NS_PER_S, lines[0], lines[1])
+    return Difference(f"places of {name}'s files on the disk", min(ends_ns, default=0) / NS_PER_S, lines[0], lines[1])
 
 
 def _pieces(record: FileRecord) -> str:
@@ -68,7 +68,7 @@ def _pieces(record: FileRecord) -> str:
 
 
 def trace_difference(first: Run, second: Run, around: int = _AROUND) -> Difference | None:
-    """Return the first event that is not the same in both, with those around it; None where neither has a trace."""
+    """Return the first event that differs, with those around it; None if neither run has a trace."""
     has = [(run.path / rundir.TRACE).is_file() for run in (first, second)]
     if not all(has):
         said = [("a trace",) if one else ("none",) for one in has]
@@ -90,7 +90,7 @@ def trace_difference(first: Run, second: Run, around: int = _AROUND) -> Differen
 
 
 def _first_event(first: EventSequence, second: EventSequence) -> int | None:
-    """Return the first event that differs in time, type or content, or that only one has."""
+    """Return the first event that differs in time, type or content, or that only one run has."""
     types = first.types
     places = [_first_unequal(first.ts_ns, second.ts_ns), _first_unequal(types, second.types)]
     end = min((place for place in places if place is not None), default=len(first))
@@ -108,9 +108,9 @@ def _first_event(first: EventSequence, second: EventSequence) -> int | None:
 
 
 def _meaning(form: EventFormat, record: bytes) -> list[bytes]:
-    """Return what a record says: its fields, but for those excluded; not what lay in the buffer before it.
+    """Return a record's fields, without the excluded ones and without stale bytes of the ring buffer.
 
-    That is still there between the fields, and behind the end of a string in a field of a fixed length.
+    Stale bytes lie between fields, and behind the end of a string in a field of fixed length.
     """
     said = []
     for field in (*form.common, *form.fields):
@@ -119,7 +119,7 @@ def _meaning(form: EventFormat, record: bytes) -> list[bytes]:
         place, end = field.offset, field.end
         if field.dynamic == "rest":
             end = len(record)
-        elif field.dynamic:  # __data_loc and __rel_loc: offset and length of what lies behind the fields
+        elif field.dynamic:  # __data_loc and __rel_loc: offset and length of data behind the fields
             where = int.from_bytes(record[place:end], sys.byteorder)
             place = (where & 0xFFFF) + (end if field.dynamic == "rel" else 0)
             end = place + (where >> 16)
@@ -129,9 +129,9 @@ def _meaning(form: EventFormat, record: bytes) -> list[bytes]:
 
 
 def _alike(first: EventSequence, second: EventSequence) -> int:
-    """Return up to which event two traces are the same for sure: those before the first byte that differs.
+    """Return the number of first events that are certainly equal: those before the first byte that differs.
 
-    With several CPUs, whose pages lie one after the other, that says nothing, unless all bytes are the same.
+    With several CPUs, whose pages follow one another, it is 0 unless all bytes are equal.
     """
     data = [sequence.walked.data for sequence in (first, second)]
     byte = _first_unequal(*data)
@@ -152,7 +152,7 @@ def _boundaries(run: Run, name: str) -> NDArray[np.int64]:
 
 
 def _first_unequal(first: NDArray[Any], second: NDArray[Any]) -> int | None:
-    """Return the first index at which two arrays differ, or at which one ends before the other."""
+    """Return the first index at which two arrays differ, or at which the shorter one ends."""
     common = min(len(first), len(second))
     differs = np.flatnonzero(first[:common] != second[:common])
     if len(differs):

@@ -1,4 +1,4 @@
-"""One number for all that a run measured: two runs with the same are the same, also on machines that never met."""
+"""A digest of everything that a run measured: runs with equal digests are equal, also on different machines."""
 
 from hashlib import sha256
 from typing import TYPE_CHECKING
@@ -18,11 +18,10 @@ if TYPE_CHECKING:
 
 
 def digest(run: Run) -> str:
-    """Return the sha256 over every boundary of every load, where its files lie if that was noted, and every event.
+    """Return the sha256 of every boundary of every load, the recorded places of its files, and every event.
 
-    Of an event these are its time, CPU and fields.
-
-    It says nothing of how they are stored, nor of the fields in `EXCLUDED`. Raises InputError for a damaged trace.
+    An event counts with its time, CPU and fields, except those in `EXCLUDED`. The storage format does not matter.
+    Raises InputError for a damaged trace.
     """
     total = sha256()
     for load in sorted(run.loads, key=lambda load: load.name):
@@ -47,7 +46,7 @@ def _add(total: "_Hash", events: tracecmd.Events) -> None:
 
 
 def _bytes(value: str | NDArray[np.generic]) -> bytes:
-    """Return a value's bytes, with their length before them, little-endian whatever this machine is."""
+    """Return a value's bytes, preceded by their length, in little-endian order on every machine."""
     if isinstance(value, str):
         data = value.encode()
     elif value.dtype.kind == "O":  # texts, and arrays of varying length

@@ -1,23 +1,23 @@
-"""Many looks at the same runs: what is still claimed when so many stand side by side.
+"""Correction for multiple comparisons of the same runs.
 
-Of 100 tests of what changes nothing, five have p <= 0.05. Y. Benjamini and Y. Hochberg ("Controlling the False
-Discovery Rate", Journal of the Royal Statistical Society B 57, 1995) bound the share of false ones among what is
-claimed. Intervals of what was chosen for being far from zero miss the truth too often; Y. Benjamini and D. Yekutieli
-("False Discovery Rate-Adjusted Multiple Confidence Intervals", Journal of the American Statistical Association 100,
-2005) make them as much wider as the choice was narrow. With one look, both change nothing.
+Of 100 tests without any effect, five have p <= 0.05. Y. Benjamini and Y. Hochberg ("Controlling the False Discovery
+Rate", Journal of the Royal Statistical Society B 57, 1995) bound the share of false ones among the claims. Intervals
+that were selected for being far from zero miss the truth too often; Y. Benjamini and D. Yekutieli ("False Discovery
+Rate-Adjusted Multiple Confidence Intervals", Journal of the American Statistical Association 100, 2005) widen them
+according to the selection. For a single comparison, both change nothing.
 """
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import false_discovery_control
 
-RATE = 0.05  # the share of what is claimed that may be false
+RATE = 0.05  # the permitted share of false claims
 
 
 def corrected(p: ArrayLike) -> NDArray[np.float64]:
-    """Return p values corrected for how many they are, in their shape: what is at most RATE may be claimed.
+    """Return p values corrected for their number, in their shape: a value of at most RATE may be claimed.
 
-    What is NaN was not looked at, and stays so. Raises ValueError for what is no p value.
+    NaN means not tested, and stays NaN. Raises ValueError for a value that is not a p value.
     """
     found = np.array(p, dtype=np.float64)
     looked = ~np.isnan(found)
@@ -27,10 +27,10 @@ def corrected(p: ArrayLike) -> NDArray[np.float64]:
 
 
 def joint_confidence(p: ArrayLike, rate: float = RATE) -> float:
-    """Return the confidence of each interval with which the intervals of what is claimed are right but for the rate.
+    """Return the confidence of each interval for which a share of at most `rate` of the claimed intervals is wrong.
 
-    That is 1 - rate x claimed / looked at, and never less than one claim takes. An interval of this confidence
-    excludes zero where `corrected` claims, and spans it elsewhere.
+    It is 1 - rate x claimed / tested, with at least one claim counted. An interval of this confidence excludes zero
+    where `corrected` claims, and includes it elsewhere.
     """
     adjusted = corrected(p)
     looked = int((~np.isnan(adjusted)).sum())

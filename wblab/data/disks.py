@@ -1,4 +1,4 @@
-"""The disks of a run: which device each is, and when it had everything."""
+"""The disks of a run: their devices, and when writeback to them finished."""
 
 from wblab.core.spec import Spec
 from wblab.core.units import NS_PER_S
@@ -6,15 +6,15 @@ from wblab.data.run import Run
 
 
 def disk_names(run: Run) -> dict[str, str]:
-    """Return the names of a run's disks by their devices' numbers, major:minor; none where there is only one disk."""
+    """Return the names of a run's disks by their devices' numbers, major:minor; empty if there is only one disk."""
     return {disk.device: name for name, disk in run.disks.items()} if len(run.disks) > 1 else {}
 
 
 def unplug_s(run: Run) -> dict[str, float]:
-    """Return how long after an offender's end its disk had everything, in s: when could it be unplugged?
+    """Return how long writeback went on after an offender's end, in s: when could its disk be unplugged?
 
-    Only of the offender that ended last: as the others ended, nobody asked their disks to write everything. It is known
-    where the guest waited for it.
+    Only for the offender that ended last: no sync followed the end of the others. It is known if the guest waited for
+    it.
     """
     offenders = [item for item in run.loads if item.load.role == "offender"]
     if not offenders or not isinstance(run.spec, Spec):

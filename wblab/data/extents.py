@@ -1,4 +1,4 @@
-"""Where the files of a run lay on their disks in the end (extents.json, which may be a stranger's), and how well.
+"""Final places of a run's files on their disks (extents.json, which is untrusted), and the quality of that layout.
 
 The measures are those of He et al., "Reducing File System Tail Latencies with Chopper" (FAST 2015).
 """
@@ -22,7 +22,7 @@ _MOST_BYTES = 1 << 60  # of a file, or a disk
 
 
 def read_extents(path: Path, spec: Spec | LiveSpec) -> dict[str, dict[str, FileRecord]]:
-    """Return where a run's files lay, by load and name; of loads for which it was noted.
+    """Return the places of a run's files, by load and name, for loads that have them recorded.
 
     Raises InputError for a file that does not fit the run.
     """
@@ -42,11 +42,10 @@ def read_extents(path: Path, spec: Spec | LiveSpec) -> dict[str, dict[str, FileR
 
 
 def layout_metrics(files: Mapping[str, FileRecord]) -> dict[str, float]:
-    """Return the metrics of a load's files; none of a load of which nothing is known, or that wrote nothing.
+    """Return the metrics of a load's files; empty for a load without recorded files, or that wrote nothing.
 
-    dspan_bytes: from the first byte on the disk that a file has to the last, of the file for which that is the most.
-    extents: how many pieces all files have, as their filesystem counts.
-    layout_index: how far two sectors of the files lie apart, see `layout_index`.
+    dspan_bytes: the largest distance on the disk from a file's first byte to its last. extents: the number of extents
+    of all files, as their filesystem counts them. layout_index: see `layout_index`.
     """
     known = [record.extents for record in files.values() if record.extents]
     if not known:
@@ -58,10 +57,10 @@ def layout_metrics(files: Mapping[str, FileRecord]) -> dict[str, float]:
 
 
 def layout_index(pieces: Iterable[Extent]) -> float:
-    """Return the mean distance on the disk between two sectors of all these, as a multiple of the least possible.
+    """Return the mean distance on the disk between two of these sectors, as a multiple of the smallest possible.
 
-    Of n sectors of 512 bytes at x(1) < ... < x(n) the mean is the sum of x(j) - x(i), i < j, over n (n - 1) / 2; of n
-    sectors in a row it is (n + 1) / 3, and so 1 is the best. It tells layouts of one span apart.
+    For n sectors of 512 bytes at x(1) < ... < x(n) the mean is the sum of x(j) - x(i), i < j, over n (n - 1) / 2. For n
+    contiguous sectors it is (n + 1) / 3; therefore 1 is the best. It distinguishes layouts with equal spans.
     """
     before = total = 0
     runs = _joined(pieces)
@@ -69,7 +68,7 @@ def layout_index(pieces: Iterable[Extent]) -> float:
     if count < 2:
         return 1.0
     for first, end in runs:
-        # The sum over the sectors x of a run of x (2 k - n + 1), where k sectors come before x: with steps t from 0 on,
+        # The sum over the sectors x of a run of x (2 k - n + 1), where k sectors precede x: with steps t from 0 on,
         # (first + t) (c + 2 t).
         length, c = end - first, 2 * before - count + 1
         total += first * c * length
@@ -79,7 +78,7 @@ def layout_index(pieces: Iterable[Extent]) -> float:
 
 
 def _joined(pieces: Iterable[Extent]) -> list[tuple[int, int]]:
-    """Return where runs of sectors begin and end, each sector once, in the order of the disk."""
+    """Return the begins and ends of contiguous runs of sectors, each sector once, in disk order."""
     runs: list[tuple[int, int]] = []
     for first, end in sorted(
         (item.physical // _SECTOR_BYTES, (item.physical + item.length) // _SECTOR_BYTES) for item in pieces
@@ -92,7 +91,7 @@ def _joined(pieces: Iterable[Extent]) -> list[tuple[int, int]]:
 
 
 def _record(size: Any, block: Any, extents: Any) -> FileRecord:
-    """Return what is known of a file. Raises TypeError or ValueError for what no filesystem says."""
+    """Return a file's record. Raises TypeError or ValueError for impossible values."""
     pieces = tuple(Extent(*item) for item in extents)
     if not all(type(number) is int for number in (size, block, *(number for item in pieces for number in item))):
         raise TypeError("no whole numbers")

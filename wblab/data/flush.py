@@ -1,8 +1,8 @@
 """The flush-time law: is the longest pause bounded by background threshold / throughput of the disk?
 
-One table of runs in which both vary, and what it says: which cells break the bound, and how the longest pause grows
-with either. The fit is of logarithms, pause = slope × background^a × throughput^b: relative errors are what is alike
-from half a second to half a minute, and the law is a = 1, b = -1, slope at most 1.
+A table of runs in which both vary, the cells that exceed the bound, and the growth of the longest pause with each. The
+fit is of logarithms, pause = slope × background^a × throughput^b, because relative errors are similar from half a
+second to half a minute. The law says a = 1, b = -1, slope at most 1.
 """
 
 from collections.abc import Iterable
@@ -20,20 +20,20 @@ from wblab.data.statistics import DEFAULT, Interval, Resampling, interval
 from wblab.data.throttling import flush_time_s
 
 BACKGROUND, LIMIT = "vm.dirty_background_bytes", "vm.dirty_bytes"
-# A file's share of a round of writeback, with a dirty limit below 32 MiB: writeback_chunk_size(), fs/fs-writeback.c.
+# A file's share of a pass of writeback, with a dirty limit below 32 MiB: writeback_chunk_size(), fs/fs-writeback.c.
 CHUNK_BYTES = 4 << 20
-# What a queue of 128 requests holds, the default with a scheduler, of 255 sectors each, the most that ubd takes.
+# A full queue: 128 requests, the default with a scheduler, of 255 sectors each, the most that ubd takes.
 QUEUE_BYTES = 128 * 255 * 512
-_LEAST_S = 1 / NS_PER_S  # no pause at all has no logarithm
+_LEAST_S = 1 / NS_PER_S  # a pause of 0 has no logarithm
 CELL = ["disk", "write_bps", "background_bytes"]
 
 
 @dataclass(frozen=True)
 class Fit:
-    """How the longest pause of a run, of any innocent load, follows the flush time on one disk.
+    """The longest pause of any innocent load as a function of the flush time, on one disk.
 
-    slope: of pause = slope × flush time. background, throughput: the exponents when both are free, which the law says
-    are 1 and -1; None where one of them does not vary. cells: how many.
+    slope: of pause = slope × flush time. background, throughput: the exponents when both are free, 1 and -1 by the law;
+    None if one of them does not vary. cells: their number.
     """
 
     disk: str
@@ -44,7 +44,7 @@ class Fit:
 
     @property
     def is_linear(self) -> bool | None:
-        """Whether both exponents' intervals hold what the law says; None where they are not known."""
+        """Whether both exponents' intervals include the law's values; None if they are not known."""
         sides = [_holds(self.background, 1.0), _holds(self.throughput, -1.0)]
         return None if None in sides else all(sides)
 
@@ -52,15 +52,15 @@ class Fit:
 def flush_table(runs: Iterable[Run]) -> pd.DataFrame:
     """Return a row for each run and innocent load: disk, write_bps, both thresholds in bytes, flush_s, pause_s.
 
-    pause_s is the longest. A disk is its model and its filesystem. Raises InputError for a run whose thresholds are
-    ratios: what they amount to is not in its spec.
+    pause_s is the longest. A disk is named by model and filesystem. Raises InputError for a run whose thresholds are
+    ratios, because its spec does not determine their bytes.
     """
     rows = []
     for run in runs:
         spec = guest_spec(run)
         background, limit = (int(run.spec.sysctl.get(key, 0)) for key in (BACKGROUND, LIMIT))
         if not background:
-            raise InputError(f"{run.name} has no sysctl.{BACKGROUND}, so no flush time is known: set it in bytes")
+            raise InputError(f"{run.name} has no sysctl.{BACKGROUND}, so its flush time is unknown: set it in bytes")
         for item in run.loads:
             if item.load.role == "innocent":
                 name = spec.disk_of(item.name)
@@ -80,7 +80,7 @@ def longest_of_any(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def cells_frame(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a row for each cell and load: the pauses of its runs (s), how many are over the bound, the worst ratio."""
+    """Return a row for each cell and load: its runs' pauses (s), the number over the bound, and the worst ratio."""
     groups = table.assign(over=table["pause_s"] > table["flush_s"]).groupby([*CELL, "flush_s", "load"], sort=False)
     of = {"runs": "size", "least_s": "min", "mean_s": "mean", "longest_s": "max"}
     frame = groups.agg(**{name: ("pause_s", how) for name, how in of.items()}, over=("over", "sum")).reset_index()
@@ -98,7 +98,7 @@ def _fit(disk: str, part: pd.DataFrame, resampling: Resampling) -> Fit:
     logs = [np.log(np.maximum(runs["pause_s"].to_numpy(np.float64), _LEAST_S)) for _, runs in cells]
     keys = np.log(np.array([key for key, _ in cells], np.float64))  # throughput, background
     ratios = [log - (key[1] - key[0]) for log, key in zip(logs, keys, strict=True)]
-    # A coefficient of least squares is a weighted sum of the cells' means, which is what there are intervals for.
+    # A least-squares coefficient is a weighted sum of the cells' means, for which there are intervals.
     slope = interval(ratios, np.full(len(cells), 1 / len(cells)).tolist(), resampling)
     weights = np.linalg.pinv(np.column_stack([np.ones(len(cells)), keys]))
     varies = [len(set(column)) > 1 for column in keys.T.tolist()]
@@ -115,12 +115,12 @@ def _holds(found: Interval | None, value: float) -> bool | None:
 
 
 def _exp(found: Interval) -> Interval:
-    """Return the interval of a number from that of its logarithm."""
+    """Return the interval of a value from that of its logarithm."""
     ends = [None if value is None else float(np.exp(value)) for value in (found.low, found.high)]
     return Interval(float(np.exp(found.estimate)), ends[0], ends[1], found.runs)
 
 
 def ahead_bytes(table: pd.DataFrame) -> NDArray[np.float64]:
-    """Return how much the disk writes during each pause, in bytes: what was ahead of somebody who waited."""
+    """Return how much the disk writes during each pause, in bytes: the I/O ahead of the waiting task."""
     ahead: NDArray[np.float64] = table["pause_s"].to_numpy(np.float64) * table["write_bps"].to_numpy(np.float64)
     return ahead

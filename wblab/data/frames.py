@@ -1,4 +1,4 @@
-"""Tables for people: pandas frames of pauses and of single events, as a notebook shows them."""
+"""Pauses and single events as pandas frames for a notebook."""
 
 from collections.abc import Collection
 
@@ -19,7 +19,7 @@ MOST_EVENTS = 2000
 
 
 def loads_frame(report: PauseReport) -> pd.DataFrame:
-    """Return the figures of all loads, one row each; times in s. Of several disks each row has its own."""
+    """Return the figures of all loads, one row each; times in s. With several disks each row names its own."""
     has_disks = any(item.disk for item in report.loads)
     rows = [
         {
@@ -49,9 +49,9 @@ def pauses_frame(report: PauseReport) -> pd.DataFrame:
 
 
 def events_frame(cache: PageCache, window: Window, zero_ns: int, most: int = MOST_EVENTS) -> pd.DataFrame:
-    """Return the single events of a window, one row each, in the order of time: when, which task, what, its fields.
+    """Return the events of a window, one row each, in the order of time: time, task, event, fields.
 
-    No more than the first `most` are returned; `attrs["left_out"]` says how many there are besides.
+    At most the first `most` are returned; `attrs["left_out"]` is the number of the others.
     """
     rows: list[tuple[int, int, str, str, str]] = []
     for name in cache.counts:
@@ -70,7 +70,7 @@ def events_frame(cache: PageCache, window: Window, zero_ns: int, most: int = MOS
 
 
 def decisions_frame(throttling: Throttling, zero_ns: int) -> pd.DataFrame:
-    """Return what the kernel decided each time: the pause that it asked for, and where the dirty pages were; in MiB."""
+    """Return the kernel's throttling decisions: the pause that it imposed, and the dirty memory, in MiB."""
     disks = {"disk": throttling.disk} if (throttling.disk != "").any() else {}
     return pd.DataFrame(
         {
@@ -88,9 +88,9 @@ def decisions_frame(throttling: Throttling, zero_ns: int) -> pd.DataFrame:
 
 
 def limit_steps_frame(state: DirtyState, page_bytes: int, zero_ns: int) -> pd.DataFrame:
-    """Return every change of the dirty limit beside what update_dirty_limit() of the kernel makes of the same state.
+    """Return every change of the dirty limit next to the result of the kernel's update_dirty_limit() for that state.
 
-    In pages. A change shows in the first event after it: the state that led to it is that of the event before.
+    In pages. A change shows in the first event after it; the state that led to it is that of the event before.
     """
     limit, threshold = state.limit // page_bytes, state.threshold // page_bytes
     dirty = (state.dirty + state.writeback) // page_bytes

@@ -1,4 +1,4 @@
-"""The figures of a run that comparisons are made of: one row for each load and metric."""
+"""The metrics of a run, as comparisons use them: one row for each load and metric."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,14 +13,14 @@ from wblab.data.pauses import CONTROL_BOUND_NS, control_stall_ns, load_pauses
 from wblab.data.run import LoadCycles, Run
 from wblab.lab.formats import COLUMNS
 
-if TYPE_CHECKING:  # a matrix needs figures, no frames, and pandas takes longer to import than a guest to boot
+if TYPE_CHECKING:  # a matrix needs metrics but no frames, and importing pandas takes longer than booting a guest
     import pandas as pd
 
 Row = tuple[str, str, str, float]  # load, its kind, metric, value
 
 QUANTILES = {"cycle_p50_s": 0.5, "cycle_p90_s": 0.9, "cycle_p99_s": 0.99, "cycle_p999_s": 0.999}
-UNPLUG = "unplug_s"  # of a run, not of a load alone: see disks.unplug_s
-# Tails first, means last: the order in which people should look.
+UNPLUG = "unplug_s"  # of a run, not of a single load: see disks.unplug_s
+# Tails first, means last: the order in which to read them.
 METRICS = (
     "longest_pause_s",
     "wait_time_s",
@@ -33,31 +33,31 @@ METRICS = (
     "throughput_bps",
     *LAYOUT_METRICS,
 )
-# The paused time by cause, of runs that recorded it: cause_metric("throttled"). What is unknown is always among them.
+# The paused time by cause, for runs that recorded it: cause_metric("throttled"). The unknown part is always present.
 _CAUSE, UNTOLD_S = "paused_", "paused_unknown_s"
-# For these more is better; of all others less.
+# For these, more is better; for all others, less.
 MORE_IS_BETTER = frozenset({"cycle_rate_hz", "throughput_bps"})
 
-# What rooms above this one know of a run besides: metrics by load. See wblab/why/metrics.py.
+# Further metrics by load, from packages above this one. See wblab/why/metrics.py.
 Further = Callable[[Run], Mapping[str, Mapping[str, float]]]
 
 
 def cause_metric(what: str) -> str:
-    """Return the metric that says how long a load was paused by a kind of wait, or by what else it did, in s."""
+    """Return the name of the metric of the time paused by a cause, in s."""
     return f"{_CAUSE}{re.sub('[^a-z0-9]+', '_', what.lower())}_s"
 
 
 def is_cause(metric: str) -> bool:
-    """Return whether a metric is a part of the paused time."""
+    """Whether a metric is a part of the paused time."""
     return metric.startswith(_CAUSE) and metric not in METRICS
 
 
 def load_metrics(item: LoadCycles) -> dict[str, float]:
     """Return the metrics of one load.
 
-    Throughput only of an offender, in bytes/s from its first write to its end. The rate of cycles only where each waits
-    for the disk by design: whole cycles (commits, reads) a second, in all its time. Its quantiles deceive there, as few
-    cycles happen while each takes long.
+    Throughput: only for an offender, in bytes/s from its first write to its end. Rate of cycles: only for a load whose
+    cycles wait for the disk by design, in whole cycles (commits, reads) per second of its time. Quantiles of its cycles
+    mislead, because few cycles occur while each takes long.
     """
     figures = load_pauses(item, 0)
     first = 1 if item.load.role == "offender" else 0
@@ -74,7 +74,7 @@ def load_metrics(item: LoadCycles) -> dict[str, float]:
     values = np.quantile(cycles_s, list(QUANTILES.values()), method="higher").tolist()
     found |= dict(zip(QUANTILES, values, strict=True))
     if item.load.waits_for_disk:
-        whole = len(cycles_s) - (item.end in ("stopped", "halted"))  # the last was cut
+        whole = len(cycles_s) - (item.end in ("stopped", "halted"))  # the last one was cut off
         found["cycle_rate_hz"] = float(whole / cycles_s.sum())
     if item.load.role == "offender" and item.load.cycle_bytes:
         found["throughput_bps"] = float(len(cycles_s) * item.load.cycle_bytes / cycles_s.sum())
@@ -82,7 +82,7 @@ def load_metrics(item: LoadCycles) -> dict[str, float]:
 
 
 def metric_rows(run: Run, further: Further | None = None) -> list[Row]:
-    """Return a run's metrics, load by load; with further ones behind each load's."""
+    """Return a run's metrics, load by load; each load's further metrics follow its own."""
     unplugged_s, more = unplug_s(run), further(run) if further else {}
     rows = []
     for item in run.loads:
@@ -94,7 +94,7 @@ def metric_rows(run: Run, further: Further | None = None) -> list[Row]:
 
 
 def metrics_frame(run: Run, rows: Sequence[Row] | None = None) -> "pd.DataFrame":
-    """Return a run's metrics, or these rows of it, as a tidy table: run, load, kind, metric, value."""
+    """Return a run's metrics, or the given rows of them, as a tidy table: run, load, kind, metric, value."""
     import pandas as pd
 
     found = metric_rows(run) if rows is None else rows
@@ -102,10 +102,10 @@ def metrics_frame(run: Run, rows: Sequence[Row] | None = None) -> "pd.DataFrame"
 
 
 def with_zeros(runs: Iterable[Sequence[Row]]) -> list[list[Row]]:
-    """Return the rows of several runs that are to be one table.
+    """Return the rows of several runs, completed for one table.
 
-    A load whose paused time is told by cause gets 0 s for each cause that only other runs of it have; a run that did
-    not record its causes gets none.
+    A load whose paused time is known by cause gets 0 s for each cause that only its other runs have; a run that did not
+    record causes gets none.
     """
     given = [list(rows) for rows in runs]
     causes: dict[str, dict[str, None]] = {}
@@ -117,7 +117,7 @@ def with_zeros(runs: Iterable[Sequence[Row]]) -> list[list[Row]]:
 
 
 def _zeros(rows: Sequence[Row], causes: Mapping[str, Iterable[str]]) -> Iterable[Row]:
-    """Yield rows of 0 for the causes that loads of one run do not have, where they have any."""
+    """Yield rows of 0 for the causes that a run's loads lack, if they have any cause."""
     kinds, own = {row[0]: row[1] for row in rows}, {(row[0], row[2]) for row in rows}
     for load, metrics in causes.items():
         if (load, UNTOLD_S) in own:
@@ -130,7 +130,7 @@ def control_stall_s(run: Run) -> float:
 
 
 def is_noisy(run: Run, bound_ns: int = CONTROL_BOUND_NS) -> bool:
-    """Return whether a run is noisy: a control load stalled for so long that the figures are those of the host."""
+    """Whether a run is noisy: its control load stalled for so long that the host disturbed the figures."""
     return control_stall_ns(run) > bound_ns
 
 
@@ -142,7 +142,7 @@ def medians(table: "pd.DataFrame", by: Iterable[str]) -> "pd.DataFrame":
 
 
 def with_cell(table: "pd.DataFrame", cell: Mapping[str, str | int | float]) -> "pd.DataFrame":
-    """Return a table with columns in front that say which cell of a matrix it is of."""
+    """Return a table with leading columns that name its cell of a matrix."""
     result = table.copy()
     for place, (name, value) in enumerate(cell.items()):
         result.insert(place, name, value)

@@ -1,6 +1,6 @@
-"""Names that differ between kernel series, in one place: what a format has decides, never a version number.
+"""Event and field names that differ between kernel series, detected in the trace's format, never by version number.
 
-Each name of the lab comes with those that kernels have had, the newest first (include/trace/events/writeback.h).
+Each of the lab's names comes with the kernels' names, newest first (include/trace/events/writeback.h).
 """
 
 import tracecmd
@@ -18,11 +18,11 @@ EVENTS = {
 
 
 def event_name(trace: tracecmd.TraceFile, name: str) -> str | None:
-    """Return what the traced kernel calls an event; None where it has no such event."""
+    """Return the traced kernel's name of an event; None if it has no such event."""
     known = {key.partition(":")[2] for key in trace.formats}
     return next((each for each in EVENTS.get(name, (name,)) if each in known), None)
 
 
 def field_name(events: tracecmd.Events, name: str) -> str | None:
-    """Return what the traced kernel calls a field of an event; None where it has no such field."""
+    """Return the traced kernel's name of a field of an event; None if it has no such field."""
     return next((each for each in FIELDS.get(name, (name,)) if each in events), None)

@@ -1,4 +1,4 @@
-"""What comparisons are made of: a tidy table with a row for each run, load and metric, from a file or from runs."""
+"""The data of comparisons: a tidy table with a row for each run, load and metric, from a file or from runs."""
 
 import math
 import os
@@ -22,9 +22,9 @@ from wblab.lab.printable import printable
 
 SUFFIXES = (".parquet", ".csv")
 NOISY_COLUMN = "noisy"
-_OLDER_COLUMN = "gated"  # what tables of older labs call it
-_NOT_AXES = {"cell", "seed", NOISY_COLUMN, *COLUMNS}  # a cell is what all its levels are
-# What a table of results may hold; few bytes of Parquet can stand for many rows.
+_OLDER_COLUMN = "gated"  # its name in tables of older versions
+_NOT_AXES = {"cell", "seed", NOISY_COLUMN, *COLUMNS}  # a cell is the combination of all levels
+# Limits of a table of results: few bytes of Parquet can hold many rows.
 _MOST_TABLE_BYTES, _MOST_ROWS, _MOST_COLUMNS = 1 << 30, 10_000_000, 200
 _MOST_VALUE = 1e18  # of seconds, shares and bytes/s
 _MOST_LEVELS = 1000  # of all axes: each is a group, or an effect
@@ -36,8 +36,8 @@ class Observations:
     """Runs that can be compared.
 
     table: the axes' names, seed, run, load, kind, metric, value; levels are texts.
-    levels: of each axis, in order: the first is the baseline. by: the axes that were asked for.
-    notes: what was left out, and what cannot be told apart.
+    levels: those of each axis, in order; the first is the baseline. by: the requested axes.
+    notes: what was left out, and what the runs cannot separate.
     """
 
     table: pd.DataFrame
@@ -54,8 +54,8 @@ def is_table(path: Path) -> bool:
 def read_table(path: Path) -> pd.DataFrame:
     """Return the table of a matrix: a Parquet or CSV file, or a directory with `table.parquet`.
 
-    Columns: one for each axis, seed, run, load, kind, metric, value (bytes/s, s or a fraction), and where there is such
-    a column, noisy: whether the run is (see `is_noisy`). Raises InputError.
+    Columns: one for each axis, seed, run, load, kind, metric, value (bytes/s, s or a fraction), and optionally noisy
+    (see `is_noisy`). Raises InputError.
     """
     file = path / TABLE if path.is_dir() else path
     try:
@@ -63,24 +63,24 @@ def read_table(path: Path) -> pd.DataFrame:
             table = _parsed(stream, file.suffix.lower())
     except OSError as error:
         raise InputError(f"cannot read {file}: {error.strerror or 'is it a Parquet file?'}") from None
-    except Exception as error:  # a damaged file ends in whatever its parser stumbles over
+    except Exception as error:  # a parser may raise anything for a damaged file
         raise InputError(f"{file} is not a table: {' '.join(str(error).split())}") from None
     if missing := [name for name in ("seed", *COLUMNS) if name not in table.columns]:
         raise InputError(f"{file} has no column {missing[0]!r}: it was not written by 'wblab matrix'")
     if table.empty:
-        raise InputError(f"{file} has no runs: 'wblab matrix --resume' makes what is missing")
+        raise InputError(f"{file} has no runs: 'wblab matrix --resume' makes the missing ones")
     table = table.astype(dict.fromkeys(("run", "load", "kind", "metric"), str))
     if not pd.api.types.is_numeric_dtype(table["value"]):
         raise InputError(f"{file} has values that are not numbers: it is damaged")
     if not pd.api.types.is_integer_dtype(table["seed"]):
         raise InputError(f"{file} has seeds that are not whole numbers: it is damaged")
     if (table["value"].abs() > _MOST_VALUE).any():
-        raise InputError(f"{file} has values that nothing measures: it is damaged")
+        raise InputError(f"{file} has impossible values: it is damaged")
     return table
 
 
 def _parsed(stream: BinaryIO, suffix: str) -> pd.DataFrame:
-    """Return the table in a file. Raises ValueError, and whatever a parser stumbles over."""
+    """Return the table in a file. Raises ValueError, or anything that the parser raises."""
     if os.fstat(stream.fileno()).st_size > _MOST_TABLE_BYTES:
         raise ValueError("no matrix has a table as long as that")
     if suffix == ".csv":
@@ -96,11 +96,11 @@ def _parsed(stream: BinaryIO, suffix: str) -> pd.DataFrame:
 
 
 def matrix_notes(path: Path) -> tuple[str, ...]:
-    """Return what the directory of a matrix has beside its table: noisy runs, and runs that failed and are missing."""
+    """Return notes on a matrix's runs that are not in its table: noisy and failed ones."""
     notes = []
     if (path / NOISY).is_file():
         count = read_table(path / NOISY)["run"].nunique()
-        notes.append(f"noisy runs, not in the table (their control load stalled: they measured the host): {count}")
+        notes.append(f"noisy runs, not in the table (control load stalled: the host disturbed them): {count}")
     names = {printable(run.name) for run in (path / RUNS).glob("*")}
     if failed := sorted(name[1:] for name in names if name.startswith("_") and name[1:] not in names):
         notes.append(f"runs that failed and are missing: {', '.join(failed)}")
@@ -108,14 +108,14 @@ def matrix_notes(path: Path) -> tuple[str, ...]:
 
 
 def matrix_runs(path: Path) -> list[Path]:
-    """Return the directories of a matrix's runs that count: none that failed, and no noisy one."""
+    """Return the directories of a matrix's valid runs, without failed and noisy ones."""
     return sorted(run for run in (path / RUNS).glob("[!_.]*") if NOISY_MARK not in run.name)
 
 
 def runs_table(paths: Iterable[Path], further: Further | None = None) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """Return the table of some run directories, with a column for each key of their specs; and what was left out.
+    """Return the table of some run directories, with a column for each key of their specs, and notes on omitted runs.
 
-    The kernel is the one that ran, whatever the spec calls it. further: metrics beside those of `METRICS`. Raises
+    The kernel is the one that ran, whatever the spec names. further: metrics in addition to `METRICS`. Raises
     InputError.
     """
     runs: list[Run] = []
@@ -128,7 +128,7 @@ def runs_table(paths: Iterable[Path], further: Further | None = None) -> tuple[p
                 continue
         failed.append(printable(path.name))
     if not runs:
-        raise InputError("no run to compare succeeded: 'wblab pauses RUN' says why a run failed")
+        raise InputError("none of these runs succeeded: 'wblab pauses RUN' says why a run failed")
     specs = [_keys(run) for run in runs]
     _tell_builds_apart(runs, specs)
     keys = list(dict.fromkeys(key for spec in specs for key in spec))
@@ -151,9 +151,9 @@ def found_observations(
     baseline: Mapping[str, str] | None = None,
     further: Further | None = None,
 ) -> Observations:
-    """Return what there is to compare in runs, named as the commands take them, or in one matrix.
+    """Return the observations in runs, named as on the command line, or in one matrix.
 
-    further: metrics of runs beside those of `METRICS`; a matrix has those in its table that it was asked for. Raises
+    further: metrics of runs in addition to `METRICS`; a matrix has only those that its file requests. Raises
     InputError.
     """
     tables = [path for name in names for path in (Path(name), results / name) if is_table(path)]
@@ -171,11 +171,11 @@ def observations(
     baseline: Mapping[str, str] | None = None,
     notes: Sequence[str] = (),
 ) -> Observations:
-    """Return what a table has to compare: its axes are the columns of more than one level, or those of `by`.
+    """Return the observations in a table: its axes are the columns with more than one level, or those of `by`.
 
     `baseline` names the level of an axis that the others are compared with; by default the first in the table.
-    Noisy runs are left out, and so are repeats that are the same to the last digit: they are one run.
-    Axes that only change together become one. Raises InputError.
+    Noisy runs are left out, and exact repeats count as one run. Axes that only change together become one. Raises
+    InputError.
     """
     said = list(notes)
     if NOISY_COLUMN not in table.columns:
@@ -200,7 +200,7 @@ def observations(
     table = _without_repeats(table, axes, said)
     levels = {name: tuple(dict.fromkeys(table[name])) for name in axes}
     if (count := sum(map(len, levels.values()))) > _MOST_LEVELS:
-        raise InputError(f"the runs differ in {len(axes)} keys with {count} levels: compare fewer, or say --by KEY")
+        raise InputError(f"the runs differ in {len(axes)} keys with {count} levels: compare fewer, or give --by KEY")
     for name, level in (baseline or {}).items():
         if name not in axes:
             continue
@@ -213,7 +213,7 @@ def observations(
 
 
 def _keys(run: Run) -> dict[str, str]:
-    """Return a run's spec as one level of dotted keys, without the seed, and the kernel that ran."""
+    """Return a run's spec as dotted keys, without the seed and with the kernel that ran."""
     flat = _flat(to_table(run.spec))
     flat["name"] = flat["name"].removesuffix(f"-s{flat.pop('seed')}")  # a study's runs are named after cell and seed
     kernel = run.record.get("kernel")
@@ -230,7 +230,7 @@ def _flat(table: Mapping[str, Any], path: str = "") -> dict[str, str]:
 
 
 def _tell_builds_apart(runs: Sequence[Run], specs: Sequence[dict[str, str]]) -> None:
-    """Name the build beside the release where runs have several builds of one release."""
+    """Add the build to the kernel's release where runs have several builds of one release."""
     builds = [str((run.record.get("kernel") or {}).get("build_id") or "") for run in runs]
     of_release: dict[str, set[str]] = {}
     for spec, build in zip(specs, builds, strict=True):
@@ -255,30 +255,32 @@ def _without_noisy(table: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
     noisy = table[NOISY_COLUMN].map(lambda value: str(value).lower() in {"true", "1", "1.0"}).astype(bool)
     if noisy.any():
         count = table[noisy]["run"].nunique()
-        notes.append(f"noisy runs, left out (their control load stalled: they measured the host): {count}")
+        notes.append(f"noisy runs, left out (control load stalled: the host disturbed them): {count}")
     if noisy.all():
         raise InputError(
-            "every run is noisy, its control load stalled: repeat them on a quieter machine or with the virtual clock"
+            "every run is noisy (control load stalled): repeat them on a quieter machine or with the virtual clock"
         )
     return table[~noisy]
 
 
 def _merged(table: pd.DataFrame, axes: Sequence[str], by: Sequence[str], notes: list[str]) -> list[str]:
-    """Return the axes without those that only change together with another: no run can tell them apart."""
+    """Return the axes without those that only change together with another, because no run separates them."""
     found: dict[tuple[int, ...], list[str]] = {}
-    ends_unset = {name: table[name].iloc[-1] == NONE for name in axes}  # a value says more than that there is none
+    ends_unset = {
+        name: table[name].iloc[-1] == NONE for name in axes
+    }  # prefer an axis with a value over one that is unset
     for name in sorted(axes, key=lambda name: (name not in by, name != "name", ends_unset[name], axes.index(name))):
         found.setdefault(tuple(pd.factorize(table[name])[0].tolist()), []).append(name)
     for first, *rest in found.values():
         if rest:
             few = ", ".join(rest[:4]) + (f" and {len(rest) - 4} more" if len(rest) > 4 else "")
-            notes.append(f"{first} changes together with {few}: which of them matters cannot be told")
+            notes.append(f"{first} changes together with {few}: these runs cannot show which of them matters")
     kept = {names[0] for names in found.values()} | set(by)
     return [name for name in axes if name in kept]
 
 
 def _without_repeats(table: pd.DataFrame, axes: Sequence[str], notes: list[str]) -> pd.DataFrame:
-    """Return the table without runs that repeat another of the same seed digit by digit: they are no further sample."""
+    """Return the table without exact repeats of a run with the same seed: they are not another sample."""
     seen: set[object] = set()
     repeats: list[tuple[Hashable, ...]] = []
     keys = [*axes, "seed", "run"]
@@ -289,6 +291,6 @@ def _without_repeats(table: pd.DataFrame, axes: Sequence[str], notes: list[str])
         seen.add(mark)
     if not repeats:
         return table
-    notes.append(f"runs that repeat another of the same seed exactly, counted once with it: {len(repeats)}")
+    notes.append(f"exact repeats of a run with the same seed, counted once with it: {len(repeats)}")
     index = pd.MultiIndex.from_frame(table[keys])
     return table[~index.isin(repeats)]

@@ -1,4 +1,4 @@
-"""Where the parts of a run's filesystems lie, as the host noted it: layouts.json, which may be a stranger's."""
+"""Layouts of a run's filesystems as the host recorded them: layouts.json, which is untrusted."""
 
 import os
 from itertools import pairwise
@@ -13,11 +13,11 @@ from wblab.lab.ondisk import LAYOUTS, Layout
 from wblab.lab.printable import printable
 
 _MOST_BLOCKS = 1 << 48
-_LONGEST = 64  # letters of what a region is
+_LONGEST = 64  # letters in a region's description
 
 
 def read_layouts(path: Path, spec: Spec | LiveSpec) -> dict[str, Layout]:
-    """Return the layouts of a run's disks by their names; only of those whose layout is known.
+    """Return the known layouts of a run's disks, by name.
 
     Raises InputError for a file that does not fit the run.
     """

@@ -1,6 +1,6 @@
-"""Perfetto's native format: a trace is packets, which describe tracks or hold what happens on them.
+"""Perfetto's native format: a trace is a sequence of packets that describe tracks or hold their events.
 
-It is described at https://perfetto.dev/docs/reference/synthetic-track-event.
+Reference: https://perfetto.dev/docs/reference/synthetic-track-event.
 """
 
 import io
@@ -22,7 +22,7 @@ _INT64_END = 1 << 63
 
 @dataclass(frozen=True)
 class Label:
-    """What a slice or an instant is called, the category that it belongs to, and its arguments."""
+    """The name, category and arguments of a slice or an instant."""
 
     name: str
     category: str
@@ -30,7 +30,7 @@ class Label:
 
 
 class Packets:
-    """The packets of a trace. A name is written where it is first used, and is a number from then on."""
+    """The packets of a trace. A name is written at its first use, and is a number from then on."""
 
     def __init__(self, facts: Mapping[str, str | int]) -> None:
         self._file = io.BytesIO()
@@ -46,11 +46,11 @@ class Packets:
         self._builder.write_packet(packet)
 
     def data(self) -> bytes:
-        """Return the trace."""
+        """Return the trace's bytes."""
         return self._file.getvalue()
 
     def track(self, name: str, parent: int = 0, **kind: Any) -> int:
-        """Add a track, below those that its parent already has, and return its id."""
+        """Add a track below its parent's other tracks, and return its id."""
         self._tracks += 1
         descriptor = TrackDescriptor(uuid=self._tracks, name=name, sibling_order_rank=self._tracks, **kind)
         descriptor.child_ordering = TrackDescriptor.EXPLICIT
@@ -70,7 +70,7 @@ class Packets:
         self._event(TrackEvent.TYPE_SLICE_END, track, time_ns)
 
     def slice(self, track: int, start_ns: int, end_ns: int, label: Label) -> None:
-        """Write a slice that has no others in it."""
+        """Write a slice without nested slices."""
         self.begin(track, start_ns, label)
         self.end(track, end_ns)
 
@@ -79,7 +79,7 @@ class Packets:
         self._event(TrackEvent.TYPE_INSTANT, track, time_ns, label)
 
     def counter(self, track: int, times_ns: NDArray[np.int64], values: NDArray[np.int64]) -> None:
-        """Write a counter. A value holds until the next: one that is as before is left out, but for the last."""
+        """Write a counter. A value holds until the next; repeated values are left out, except the last."""
         kept = np.append(True, values[1:] != values[:-1])
         kept[-1] = True
         for time_ns, value in zip(times_ns[kept].tolist(), values[kept].tolist(), strict=True):

@@ -1,4 +1,4 @@
-"""What the page cache did in a run: columns of its trace, in bytes and ns whatever the kernel calls its fields."""
+"""Page-cache activity of a run: columns of its trace, in bytes and ns, independent of the kernel's field names."""
 
 from dataclasses import dataclass, field, fields
 from functools import cached_property
@@ -28,7 +28,7 @@ Names = NDArray[np.object_]
 
 
 class Columns:
-    """Columns of equal length, the first of them `ts_ns`: a dataclass of arrays that can be cut."""
+    """Columns of equal length, `ts_ns` first: a dataclass of arrays that can be sliced together."""
 
     ts_ns: Times
 
@@ -36,11 +36,11 @@ class Columns:
         return len(self.ts_ns)
 
     def where(self, rows: NDArray[Any] | slice) -> Self:
-        """Return the rows that a mask, indices or a slice choose."""
+        """Return the rows selected by a mask, indices or a slice."""
         return type(self)(**{item.name: getattr(self, item.name)[rows] for item in fields(self)})  # type: ignore[arg-type]
 
     def reaches(self, start_ns: int, end_ns: int) -> bool:
-        """Whether lines of these rows reach into a span."""
+        """Whether a line through these rows reaches into a span."""
         return bool(len(self)) and bool(self.ts_ns[0] <= end_ns and self.ts_ns[-1] >= start_ns)
 
     def within(self, start_ns: int, end_ns: int) -> Self:
@@ -52,7 +52,7 @@ class Columns:
 
 @dataclass(frozen=True)
 class DirtyState(Columns):
-    """The state of the whole page cache, whenever the kernel looked at its limits (global_dirty_state).
+    """The state of the whole page cache whenever the kernel checked its limits (global_dirty_state).
 
     Writers are throttled by `dirty` + `writeback`, against `limit`, which follows `threshold`.
     """
@@ -67,10 +67,10 @@ class DirtyState(Columns):
 
 @dataclass(frozen=True)
 class Throttling(Columns):
-    """What the kernel decided whenever a task that dirtied pages was to be throttled (balance_dirty_pages).
+    """The kernel's decisions on throttling tasks that dirty pages (balance_dirty_pages).
 
-    pause_ns is how long the task is to sleep now; 0 or below, it may go on. paused_ns is how long it has slept since it
-    was stopped. Rates are bytes/s: the task's own limit, and the device's base rate of which it is a multiple.
+    pause_ns: how long the task must sleep now; at 0 or below it may continue. paused_ns: how long it has slept since
+    throttling began. Rates are bytes/s: the task's own limit, and the device's base rate, of which that is a multiple.
     """
 
     ts_ns: Times
@@ -85,12 +85,12 @@ class Throttling(Columns):
     dirty: Bytes
     wb_setpoint: Bytes  # of the device that the task writes to
     wb_dirty: Bytes
-    disk: Names  # that the task writes to, of a run with several; else empty
+    disk: Names  # that the task writes to; empty in a run with one disk
 
 
 @dataclass(frozen=True)
 class Written(Columns):
-    """Write requests that a disk was done with (block_rq_complete)."""
+    """Write requests that a disk completed (block_rq_complete)."""
 
     ts_ns: Times
     size: Bytes
@@ -99,7 +99,7 @@ class Written(Columns):
 
 @dataclass(frozen=True)
 class Dirtied(Columns):
-    """Folios that a task made dirty (writeback_dirty_folio): pages, or several that are one; how many is not told."""
+    """Folios dirtied by a task (writeback_dirty_folio): one or more pages; the event does not show how many."""
 
     ts_ns: Times
     task: Names
@@ -108,9 +108,9 @@ class Dirtied(Columns):
 
 @dataclass(frozen=True)
 class PageCache:
-    """The trace of a run. Columns are read when they are asked for; an event that was not traced gives empty ones.
+    """The trace of a run. Columns are read on first use; an event that was not traced gives empty ones.
 
-    disks: their names, by the numbers of their devices; empty, there is only one.
+    disks: their names, by device number; empty if there is only one.
     """
 
     trace: tracecmd.TraceFile
@@ -142,7 +142,7 @@ class PageCache:
 
     @cached_property
     def throttling(self) -> Throttling:
-        """The kernel's decisions on tasks that dirty pages. The events hold ms, pages, and KiB/s."""
+        """The kernel's throttling decisions. The events hold ms, pages and KiB/s."""
         events, page = self._events(THROTTLING), self.trace.info.page_bytes
         if events is None:
             return Throttling(task=_NO_NAMES, disk=_NO_NAMES, **_no_rows(Throttling, "task", "disk"))
@@ -164,7 +164,7 @@ class PageCache:
 
     @cached_property
     def written(self) -> Written:
-        """The write requests that disks were done with."""
+        """The write requests that disks completed."""
         events = self._events(COMPLETED)
         if events is None:
             return Written(disk=_NO_NAMES, **_no_rows(Written, "disk"))
@@ -175,7 +175,7 @@ class PageCache:
 
     @cached_property
     def dirtied(self) -> Dirtied:
-        """The folios that tasks made dirty."""
+        """The folios that tasks dirtied."""
         events = self._events(DIRTIED[0])
         if events is None:
             return Dirtied(task=_NO_NAMES, disk=_NO_NAMES, **_no_rows(Dirtied, "task", "disk"))
@@ -183,12 +183,12 @@ class PageCache:
         return Dirtied(events.ts_ns, self._tasks(events), disk)
 
     def times_ns(self, name: str) -> Times:
-        """Return when each event of one type occurred."""
+        """Return the times of the events of one type, in ns."""
         events = self._events(name)
         return _NO_ROWS if events is None else events.ts_ns
 
     def events(self, name: str) -> tracecmd.Events:
-        """Return the events of one type. Raises InputError where they were not traced."""
+        """Return the events of one type. Raises InputError if they were not traced."""
         events = self._events(name)
         if events is None:
             raise InputError(f"{self.trace.path} has no event {name!r}: add it to trace.events")
@@ -196,18 +196,18 @@ class PageCache:
 
     @cached_property
     def lost_ns(self) -> tuple[tuple[int, int], ...]:
-        """Spans in which events were lost, whichever the CPU."""
+        """Spans in which events were lost on any CPU."""
         return tuple((lost.start_ns, lost.end_ns) for lost in self.trace.lost if not lost.buffer)
 
     def _tasks(self, events: tracecmd.Events) -> Names:
-        """Return the tasks' names; a load has its own, even where the kernel had forgotten it at the end."""
+        """Return the tasks' names; a load has its own, even if the kernel's table had lost it by the end."""
         names = events.comm.copy()
         for pid, name in self.load_names.items():
             names[events.pid == pid] = name
         return names
 
     def _disks(self, devices: NDArray[Any]) -> Names:
-        """Return the names of the disks with these devices' numbers, which is what the kernel calls their bdi, too."""
+        """Return the names of the disks with these device numbers, which also name their bdis."""
         return np.array([self.disks.get(device, "") for device in devices.tolist()], object)
 
     def _events(self, name: str) -> tracecmd.Events | None:
@@ -228,12 +228,12 @@ def _no_rows(columns: type[Columns], *others: str) -> dict[str, Any]:
 
 
 def page_cache(run: Run, path: Path | None = None) -> PageCache:
-    """Return what a run's trace tells, or another trace of it. Raises InputError for one missing or damaged."""
+    """Read a run's trace, or another trace of it. Raises InputError if it is missing or damaged."""
     path = path or run.path / rundir.TRACE
     try:
-        open_file(path).close()  # no link: it could lead to anywhere
+        open_file(path).close()  # refuses a link: it could lead anywhere
         trace = tracecmd.open(path)
-        trace.counts()  # walks all pages: what is damaged shows here
+        trace.counts()  # reads all pages, so that damage shows here
     except OSError as error:
         hint = "it was lost, or the run failed before it"
         if set(run.spec.trace.events) <= set(run.record.get("left_out") or ()):

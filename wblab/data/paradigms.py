@@ -1,4 +1,4 @@
-"""Which way of doing I/O keeps a program's main loop free: runs of such loops side by side."""
+"""Main loops by their way of doing I/O: which one keeps a program responsive?"""
 
 from collections.abc import Sequence
 
@@ -13,10 +13,10 @@ LOG, OBJECTS = "log", "objects"
 
 
 def loop_frame(runs: Sequence[Run]) -> pd.DataFrame:
-    """Return a row for each main loop of each run: what it does, on which disk, by which paradigm, and its stops.
+    """Return a row for each main loop of each run: its work, disk and paradigm, and its stops.
 
-    longest_s: how long it answered nobody at the most. stopped: the share of its time in which it did not. dropped: the
-    share of its work that it dropped. Raises InputError for a live run.
+    longest_s: the longest time without a response. stopped: the share of its time without one. dropped: the share of
+    its work that it dropped. Raises InputError for a live run.
     """
     rows = []
     for run in runs:
@@ -40,7 +40,7 @@ def loop_frame(runs: Sequence[Run]) -> pd.DataFrame:
 
 
 def worst(frame: pd.DataFrame, figure: str = "longest_s") -> pd.DataFrame:
-    """Return a figure by work and paradigm (rows), and by filesystem and rate of the disk: the worst seed's."""
+    """Return a figure's worst seed by work and paradigm (rows), and by filesystem and rate of the disk (columns)."""
     table = frame.pivot_table(
         index=["work", "paradigm"], columns=["filesystem", "write_bps"], values=figure, aggfunc="max"
     )

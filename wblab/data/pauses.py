@@ -1,4 +1,4 @@
-"""Pauses: how long, how often, and what they mean for somebody who waits."""
+"""Pauses: their lengths and number, and what they mean for a waiting user."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -12,12 +12,12 @@ from wblab.data.run import LoadCycles, Run
 from wblab.data.writers import Writer, writers
 
 DEFAULT_BOUND_NS = 300_000_000
-CONTROL_BOUND_NS = 50_000_000  # a run whose control load stalls for longer is noisy: it measured the host
+CONTROL_BOUND_NS = 50_000_000  # with a longer stall of the control load a run is noisy: the host disturbed it
 
 
 @dataclass(frozen=True)
 class Pause:
-    """One pause. start_s: when its cycle began, from the run's zero; duration_s: the pause alone, without idle."""
+    """One pause. start_s: the begin of its cycle since the run's start; duration_s: the pause without idle time."""
 
     start_s: float
     duration_s: float
@@ -27,7 +27,7 @@ class Pause:
 class LoadPauses:
     """The figures of one load. wait_time_s: the expected wait, at a random moment, for the current pause to end.
 
-    disk: the one that it writes to, in a run with several; else empty.
+    disk: the one that it writes to; empty in a run with one disk.
     """
 
     name: str
@@ -44,17 +44,17 @@ class LoadPauses:
 
 @dataclass(frozen=True)
 class PauseReport:
-    """The figures of all loads of a run, with the pauses that are longer than a bound."""
+    """The figures of all loads of a run, with the pauses over a bound."""
 
     run: str
     kind: str  # of the run: uml, live
     outcome: str
     reason: str  # why a run failed
     bound_s: float
-    control_stall_s: float | None  # the longest pause of the control loads, where it is over CONTROL_BOUND_NS
+    control_stall_s: float | None  # the longest pause of the control loads, if over CONTROL_BOUND_NS
     loads: tuple[LoadPauses, ...]
-    unplug_s: dict[str, float]  # by offender: after its end, until its disk had everything
-    errors: dict[str, str]  # that loads ended with, by their names
+    unplug_s: dict[str, float]  # by offender: how long writeback went on after its end
+    errors: dict[str, str]  # errors that loads ended with, by load
     writers: tuple[Writer, ...]
 
     def to_json(self) -> dict[str, Any]:
@@ -63,7 +63,7 @@ class PauseReport:
 
 
 def pause_report(run: Run, bound_ns: int = DEFAULT_BOUND_NS, cache: PageCache | None = None) -> PauseReport:
-    """Return the figures of a run, and its pauses over `bound_ns`. With its trace, writers that are no loads too."""
+    """Return a run's figures and its pauses over `bound_ns`. cache: its trace, to include other writers."""
     stall_ns = control_stall_ns(run)
     return PauseReport(
         run=run.name,
@@ -80,7 +80,7 @@ def pause_report(run: Run, bound_ns: int = DEFAULT_BOUND_NS, cache: PageCache | 
 
 
 def control_stall_ns(run: Run) -> int:
-    """Return the longest pause of a run's control loads; 0 without one. Over CONTROL_BOUND_NS, it is the host's."""
+    """Return the longest pause of a run's control loads; 0 without one. Over CONTROL_BOUND_NS, the host caused it."""
     return max((int(item.pauses_ns.max()) for item in run.loads if item.load.role == "control"), default=0)
 
 

@@ -1,7 +1,7 @@
-"""A run in Perfetto's native format, for its viewer: a tree of tracks, and the slices, instants and counters on them.
+"""A run in the native format of Perfetto's viewer: a tree of tracks with slices, instants and counters.
 
-The format is described at https://perfetto.dev/docs/reference/synthetic-track-event. Times are those of the run: ns of
-the guest's CLOCK_MONOTONIC. Equal runs give equal bytes.
+Format: https://perfetto.dev/docs/reference/synthetic-track-event. Times are ns of the guest's CLOCK_MONOTONIC. Equal
+runs give equal bytes.
 """
 
 import itertools
@@ -35,10 +35,10 @@ _DIRTY_COUNTERS: dict[str, Callable[[DirtyState], Bytes]] = {
 
 
 def export(run: Run, cache: PageCache | None, bound_ns: int, most_events: int = MOST_EVENTS) -> bytes:
-    """Return a run as a Perfetto trace; without its page cache, the loads alone. Pauses over `bound_ns` are named.
+    """Return a run as a Perfetto trace; without its page cache, only the loads. Pauses over `bound_ns` are named.
 
-    Events that are not shown as slices or counters are instants, at most so many; see `chosen_events`.
-    Raises InputError for a trace that is damaged.
+    Events that are not slices or counters become instants, up to a limit; see `chosen_events`. Raises InputError for a
+    damaged trace.
     """
     out = Packets(_facts(run, bound_ns))
     root = out.track(_title(run))
@@ -65,9 +65,9 @@ def export(run: Run, cache: PageCache | None, bound_ns: int, most_events: int = 
 
 
 def chosen_events(cache: PageCache, most: int = MOST_EVENTS) -> tuple[tuple[str, ...], dict[str, int]]:
-    """Return the event types that become instants, and how often those occur for which there is no room.
+    """Return the event types that become instants, and the counts of the types that are left out.
 
-    Types are taken whole, the rarest first; what slices and counters show is not among them.
+    Types are taken whole, the rarest first, without those that slices and counters show.
     """
     counts = {name: count for name, count in cache.counts.items() if name not in (DIRTY_STATE, THROTTLING)}
     names = sorted(counts, key=lambda name: (counts[name], name))
@@ -99,9 +99,9 @@ def _release(run: Run) -> str:
 
 
 def _load(out: Packets, parent: int, item: LoadCycles, bound_ns: int) -> None:
-    """Write a load's cycles. Those of an offender are joined to "writing", up to where it is paused.
+    """Write a load's cycles. An offender's cycles are joined to "writing", up to its next pause.
 
-    A pause is a slice in its cycle: where the load wrote, which an innocent one does before it sleeps.
+    A pause is a slice in its cycle, at the time of the load's writes; an innocent load writes before it sleeps.
     """
     track = out.track(f"{item.name} ({item.load.kind})", parent)
     pauses_ns, idle_ns, bounds_ns = item.pauses_ns, item.idle_ns, item.boundaries_ns
@@ -147,7 +147,7 @@ def _throttling(out: Packets, root: int, decisions: Throttling) -> None:
         rows = decisions.where(decisions.pid == pid)
         task = f"{rows.task[0]} ({pid})"
         out.counter(out.track(f"{task} rate limit", group, counter=rate), rows.ts_ns, rows.task_rate)
-        # The kernel sleeps in whole jiffies: a task may be back a little earlier than it was told.
+        # The kernel sleeps in whole jiffies: a task may return a little earlier than requested.
         back_ns = np.append(rows.ts_ns[1:], np.iinfo(np.int64).max)
         ends_ns = np.minimum(rows.ts_ns + rows.pause_ns, back_ns)
         stopped = np.flatnonzero(rows.pause_ns > 0).tolist()
@@ -168,7 +168,7 @@ def _throttling(out: Packets, root: int, decisions: Throttling) -> None:
 
 
 def _lost(out: Packets, root: int, lost: Iterable[tracecmd.Lost]) -> None:
-    """Write the spans in which events were lost, on a track for each CPU, on which they cannot overlap."""
+    """Write the spans with lost events, on one track for each CPU, so that they do not overlap."""
     tracks: dict[int, int] = {}
     ended_ns: dict[int, int] = defaultdict(int)
     for item in sorted(lost, key=lambda item: (item.cpu, item.start_ns)):
@@ -207,11 +207,11 @@ def _task(out: Packets, root: int, pid: int, name: str) -> int:
 
 
 def _values(events: tracecmd.Events, name: str) -> list[Any]:
-    """Return a column as the viewer shows it: numbers of flags and symbols with what they mean."""
+    """Return a column for the viewer: flags and symbols with their names."""
     values = [item.tolist() if isinstance(item, np.ndarray) else item for item in events[name].tolist()]
     try:
         texts = events.decode(name)
-    except (KeyError, TraceError):  # plain, or with names that only the kernel could resolve
+    except (KeyError, TraceError):  # plain numbers, or names that only the kernel can resolve
         return values
     pairs = zip(texts, values, strict=True)
     return [value if text == hex(value) else f"{text} ({value})" for text, value in pairs]

@@ -1,4 +1,4 @@
-"""Events per second."""
+"""Rates: events and bytes per second."""
 
 import math
 from dataclasses import dataclass
@@ -12,28 +12,28 @@ from wblab.data.run import Run
 from wblab.data.window import Window
 from wblab.data.writers import common_name, label
 
-_BINS = 120  # about so many, in the whole span
+_BINS = 120  # approximate number in the whole span
 _LEAST_BIN_NS = NS_PER_MS
-_COARSER = 4  # than those of events are spans of loads, some of which write once a second
+_COARSER = 4  # spans of loads are so much longer than those of events, because some loads write once a second
 _SHOWN = 7
 OTHERS = "others"
 
 
 @dataclass(frozen=True)
 class Rates:
-    """Rates of n spans of equal length: `edges_ns` has n + 1 items; `per_s` has n for each name."""
+    """Rates in n spans of equal length: `edges_ns` has n + 1 items, `per_s` has n for each name."""
 
     edges_ns: NDArray[np.int64]
     per_s: dict[str, NDArray[np.float64]]
 
     @property
     def bin_ns(self) -> int:
-        """The length of a span."""
+        """The length of a span in ns."""
         return int(self.edges_ns[1] - self.edges_ns[0])
 
 
 def event_rates(cache: PageCache, window: Window, shown: int = _SHOWN) -> Rates:
-    """Return how many events a second had: of each of the most frequent types, and of all others together.
+    """Return events per second, for each of the most frequent types and for all others together.
 
     Types that do not occur in the window are left out.
     """
@@ -47,7 +47,7 @@ def event_rates(cache: PageCache, window: Window, shown: int = _SHOWN) -> Rates:
 
 
 def written_rates(cache: PageCache, window: Window) -> Rates:
-    """Return how many bytes a second each disk wrote, by its name; of runs with several disks."""
+    """Return the bytes per second written by each disk, by name; for runs with several disks."""
     edges_ns, written = _edges_ns(window), cache.written
     per_s = {}
     for disk in cache.disks.values():
@@ -58,9 +58,9 @@ def written_rates(cache: PageCache, window: Window) -> Rates:
 
 
 def load_rates(run: Run, window: Window) -> Rates:
-    """Return how many bytes a second each load wrote, by its name, as far as its cycles tell.
+    """Return the bytes per second written by each load, by name, as far as known from its cycles.
 
-    A cycle counts where it ended. A load that dropped work is left out: in which cycles it did nobody noted.
+    A cycle counts at its end. A load that dropped work is left out, because the cycles that did are not recorded.
     """
     edges_ns = _edges_ns(window, _COARSER)
     per_s = {
@@ -72,7 +72,7 @@ def load_rates(run: Run, window: Window) -> Rates:
 
 
 def dirtied_rates(cache: PageCache, window: Window) -> Rates:
-    """Return how many folios a second tasks made dirty, by their labels, those with most first."""
+    """Return the folios per second that tasks dirtied, by label, the most first."""
     edges_ns, rows = _edges_ns(window), cache.dirtied
     names = np.array([label(common_name(task), disk) for task, disk in zip(rows.task, rows.disk, strict=True)], object)
     per_s = {name: _scaled(rows.ts_ns[names == name], edges_ns, 1) for name in dict.fromkeys(names.tolist())}
@@ -81,7 +81,7 @@ def dirtied_rates(cache: PageCache, window: Window) -> Rates:
 
 
 def _scaled(times_ns: NDArray[np.int64], edges_ns: NDArray[np.int64], each: int) -> NDArray[np.float64]:
-    """Return `each` for every time, per second."""
+    """Return the sums of `each` in the spans of the times, per second."""
     return np.histogram(times_ns, edges_ns)[0] * (each * NS_PER_S / int(edges_ns[1] - edges_ns[0]))
 
 
@@ -91,7 +91,7 @@ def _edges_ns(window: Window, coarser: int = 1) -> NDArray[np.int64]:
 
 
 def round_bin_ns(duration_ns: int) -> int:
-    """Return a span of 1, 2 or 5 times a power of ten ns, of which about 120 make `duration_ns`."""
+    """Return 1, 2 or 5 times a power of ten, in ns, so that about 120 such spans make up `duration_ns`."""
     target = max(_LEAST_BIN_NS, duration_ns / _BINS)
     power = 10 ** math.floor(math.log10(target))
     return int(next(power * step for step in (1, 2, 5, 10) if power * step >= target))

@@ -1,4 +1,4 @@
-"""What lies in a directory of results: runs and studies of many, each with what was changed, and its size."""
+"""The runs and studies in a directory of results, with their changes and sizes."""
 
 import fcntl
 import os
@@ -28,7 +28,7 @@ from wblab.lab.formats import (
 )
 from wblab.lab.results import STAGED
 
-# What a study is called, by the design that its study.json names at its beginning.
+# Names of studies, by the design at the beginning of their study.json.
 _DESIGNS = {
     "matrix": "matrix",
     "explore": "exploration",
@@ -39,8 +39,8 @@ _DESIGNS = {
     "bisect": "bisection",
 }
 _DESIGN = re.compile(rb'"design": "(\w+)"')
-_HEAD_BYTES = 1 << 12  # of a file that may have many cells
-# What another is, by the first of these files that lies in its directory.
+_HEAD_BYTES = 1 << 12  # read from a file that may have many cells
+# Names of other entries, by the first of these files in their directories.
 _STUDIES = {
     ADVICE_FILE: "advice",
     DESIGN: "exploration",
@@ -50,16 +50,16 @@ _STUDIES = {
     VERDICTS: "verification",
     SQUARE_ROWS: "square of an atlas",
 }
-_SETTLED_S = 24 * 3600  # what was not touched for so long is nobody's work any more
+_SETTLED_S = 24 * 3600  # an entry untouched for so long is no longer in use
 
 
 @dataclass(frozen=True)
 class Entry:
     """A run, or a study of many runs.
 
-    what: a run, a live run, or the kind of study. state: succeeded, failed, unfinished, or damaged. told: what a run
-    changes of its preset, or how many runs a study has. longest_ns: the longest pause of a load that ought to have
-    none; None where that is not known. in_use: a process works on it, or may.
+    what: a run, a live run, or the kind of study. state: succeeded, failed, unfinished, or damaged. told: a run's
+    changes to its preset, or a study's number of runs. longest_ns: the longest pause of an innocent load; None if
+    unknown. in_use: a process works on it, or may.
     """
 
     path: Path
@@ -73,12 +73,12 @@ class Entry:
 
     @property
     def age_s(self) -> float:
-        """How long ago it was written last, in s."""
+        """The time since it was last written, in s."""
         return max(0.0, time.time() - self.changed_s)
 
 
 def entries(results: Path) -> list[Entry]:
-    """Return the runs and studies that lie in a directory, the latest last; what is none of the lab's is left out."""
+    """Return the runs and studies in a directory, the latest last; other files are left out."""
     try:
         paths = [Path(item.path) for item in os.scandir(results) if item.is_dir(follow_symlinks=False)]
     except OSError as error:
@@ -101,12 +101,12 @@ def _entry(path: Path) -> Entry | None:
         if study:
             return _study(path, study)
         return _run(path) if (path / EXPERIMENT).is_file() else None
-    except OSError:  # it was removed meanwhile, or is somebody else's
+    except OSError:  # removed meanwhile, or another user's
         return None
 
 
 def _study_of(path: Path) -> str:
-    """Return what study a directory is; empty for none. Raises OSError."""
+    """Return the kind of study in a directory; empty for none. Raises OSError."""
     if (path / STUDY_FILE).is_file():
         with (path / STUDY_FILE).open("rb") as file:
             design = _DESIGN.search(file.read(_HEAD_BYTES))
@@ -146,7 +146,7 @@ def _study(path: Path, what: str) -> Entry:
 
 
 def _is_held(path: Path) -> bool:
-    """Whether a process works on a study: it holds a lock on the directory."""
+    """Whether a process works on a study, that is, holds a lock on its directory."""
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,8 +1,8 @@
-"""Differences between groups of runs: intervals by resampling, and how far two groups lie apart.
+"""Differences between groups of runs: intervals by resampling, and effect sizes.
 
-Everything is a contrast: a weighted sum of the means of independent cells. One group's mean is one cell of weight 1,
-the difference of two groups two cells of weights 1 and -1, pairs one cell of their differences, and an effect in a
-factorial experiment a sum over all its cells.
+Everything is a contrast: a weighted sum of the means of independent cells. A group's mean is one cell of weight 1, the
+difference between two groups is two cells of weights 1 and -1, pairs are one cell of their differences, and an effect
+in a factorial experiment is a sum over all its cells.
 """
 
 from collections.abc import Sequence
@@ -16,15 +16,15 @@ from scipy.special import stdtr, stdtrit
 
 Values = NDArray[np.float64]
 
-LEAST_RUNS = 3  # in each cell; with fewer, there is no interval
-LEAST_RESAMPLED = 5  # with fewer, resampling makes too few different means for percentiles: 10 of 3 values
-# What is smaller than this, relative to the values, is rounding: times are whole ns, and come as s.
+LEAST_RUNS = 3  # in each cell; with fewer there is no interval
+LEAST_RESAMPLED = 5  # with fewer, resampling gives too few different means for percentiles: 10 from 3 values
+# A smaller difference, relative to the values, is rounding: times are whole ns, given in s.
 _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
 class Resampling:
-    """How intervals are made. seed: decides all that is random. confidence: of each interval by itself."""
+    """Parameters of resampling. seed: decides everything random. confidence: of each single interval."""
 
     seed: int = 0
     confidence: float = 0.95
@@ -35,7 +35,7 @@ DEFAULT = Resampling()
 
 
 def generator(seed: int, *what: str) -> np.random.Generator:
-    """Return the random numbers of an analysis that a seed decides, for what is named: others do not move them."""
+    """Return the random generator of a seed and a purpose; other purposes do not affect its numbers."""
     return np.random.default_rng([seed, *(crc32(text.encode()) for text in what)])
 
 
@@ -43,8 +43,8 @@ def generator(seed: int, *what: str) -> np.random.Generator:
 class Interval:
     """A contrast and its confidence interval, in the unit of the values.
 
-    low, high: None where there are too few runs; both the estimate where the values do not differ within any cell.
-    runs: of the smallest cell. freedom: degrees of freedom of the spread; None where there is none.
+    low, high: None if there are too few runs; both equal the estimate if the values do not differ within any cell.
+    runs: of the smallest cell. freedom: degrees of freedom of the spread; None if there is no spread.
     """
 
     estimate: float
@@ -60,20 +60,20 @@ class Interval:
 
     @property
     def without_spread(self) -> bool:
-        """Whether all values of each cell were the same: then the interval is a point, and no sign of precision."""
+        """Whether all values of each cell are equal: then the interval is a point, which does not mean precision."""
         return self.known and self.low == self.high
 
     @property
     def claim(self) -> int:
-        """Which way the estimate differs from zero: 1 or -1, and 0 where the interval spans zero, or is not known."""
+        """The sign of the difference from zero: 1 or -1; 0 if the interval includes zero or is unknown."""
         if self.low is None or self.high is None:
             return 0
         return int(self.low > 0) - int(self.high < 0)
 
     def p(self, confidence: float) -> float | None:
-        """Return the least doubt, 1 - confidence, at which the interval excludes zero; `confidence` is the present one.
+        """Return the p value: the smallest 1 - confidence at which the interval excludes zero.
 
-        None where there is no interval, or no spread: nothing is left to chance there.
+        confidence: the interval's present one. None if there is no interval or no spread.
         """
         if self.low is None or self.high is None or self.freedom is None:
             return None
@@ -83,10 +83,10 @@ class Interval:
         return float(2 * stdtr(self.freedom, -abs(self.estimate) / arm * _quantile(self.freedom, confidence)))
 
     def at(self, confidence: float, present: float) -> "Interval":
-        """Return the interval of another confidence than the present one.
+        """Return the interval with another confidence.
 
-        Each arm grows as Student's quantile does, of the same degrees of freedom. So it keeps its skewness, and is not
-        bounded by how many resamples there are: of 4,000, none lies where one in 100,000 would.
+        Each arm scales with Student's quantile for the same degrees of freedom. So the interval keeps its skewness, and
+        the number of resamples does not limit it: 4,000 resamples do not reach the quantile of 1 in 100,000.
         """
         if self.low is None or self.high is None or self.freedom is None or confidence == present:
             return self
@@ -104,13 +104,13 @@ def interval(
 ) -> Interval:
     """Return sum(weight x mean) over independent cells of values, with its bootstrap confidence interval.
 
-    Each cell is resampled by itself (stratified). The ends are percentiles of the resampled contrasts, moved outwards
-    for small samples: with n values a bootstrap's spread is too small by sqrt((n - 1) / n), and the normal quantile too
-    small for a spread that is itself estimated (T. Hesterberg, "What Teachers Should Know About the Bootstrap", The
-    American Statistician 69, 2015: the expanded percentile interval). The degrees of freedom are those of Welch (1947)
-    and Satterthwaite (1946), as cells may differ in spread. Where a cell has 3 or 4 values, the interval is Student's,
-    of the same standard error and degrees of freedom. `scale` is how large the values were that these were
-    computed from, where they are differences: what is smaller by nine digits is rounding.
+    Each cell is resampled independently (stratified). The ends are percentiles of the resampled contrasts, widened for
+    small samples: with n values a bootstrap's spread is too small by sqrt((n - 1) / n), and the normal quantile is too
+    small for an estimated spread (T. Hesterberg, "What Teachers Should Know About the Bootstrap", The American
+    Statistician 69, 2015: the expanded percentile interval). The degrees of freedom are those of Welch (1947) and
+    Satterthwaite (1946), because cells may differ in spread. If a cell has 3 or 4 values, the interval is Student's,
+    with the same standard error and degrees of freedom. scale: the size of the values of which these are differences; a
+    result smaller by nine digits is rounding.
     """
     arrays = [np.asarray(cell, dtype=np.float64) for cell in cells]
     factors = np.asarray(weights, dtype=np.float64)
@@ -149,16 +149,16 @@ def _resampled(arrays: Sequence[Values], weights: Values, resampling: Resampling
 
 
 def cliffs_delta(values: ArrayLike, baseline: ArrayLike) -> float:
-    """Return P(value > baseline) - P(value < baseline) over all pairs: 1 where all values are above, 0 where none wins.
+    """Return P(value > baseline) - P(value < baseline) over all pairs: 1 if all values are above, 0 if equally likely.
 
-    N. Cliff, "Dominance statistics", Psychological Bulletin 114, 1993. It needs no shape of the distribution, so that a
-    rare long pause counts as one run and not as its length; it does not say how far apart the values are.
+    N. Cliff, "Dominance statistics", Psychological Bulletin 114, 1993. It assumes no shape of the distribution: a rare
+    long pause counts as one run, whatever its length. It does not measure how far apart the values are.
     """
     ours, theirs = np.asarray(values, dtype=np.float64), np.asarray(baseline, dtype=np.float64)
     return float(np.sign(ours[:, None] - theirs[None, :]).mean())
 
 
 def magnitude(delta: float) -> str:
-    """Return a word for a Cliff's delta; the bounds are those of Romano and others (2006): 0.147, 0.33, 0.474."""
+    """Return a word for a Cliff's delta, with the bounds of Romano and others (2006): 0.147, 0.33, 0.474."""
     bounds = ((0.147, "negligible"), (0.33, "small"), (0.474, "medium"))
     return next((word for bound, word in bounds if abs(delta) < bound), "large")

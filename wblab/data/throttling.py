@@ -1,9 +1,9 @@
-"""How the kernel throttles writers: thresholds, setpoint, position ratio and dirty limit, computed as it computes them.
+"""The kernel's throttling of writers: thresholds, setpoint, position ratio and dirty limit, computed as it does.
 
 After mm/page-writeback.c of Linux 7.3, whose functions the docstrings name. Everything is in whole pages and rounded
-as the kernel rounds, so that a figure can be laid over a trace. Each argument is a number or an array, arrays are
+as in the kernel, so that results can be compared with a trace. Each argument is a number or an array, arrays are
 computed item by item, and dirty pages include those under writeback, as in balance_dirty_pages. Left out: strictlimit
-devices (FUSE), memory cgroups, and the quarter (and a little) that real-time tasks may have on top of both thresholds.
+devices (FUSE), memory cgroups, and the extra quarter (and a little) that real-time tasks have above both thresholds.
 """
 
 from dataclasses import dataclass
@@ -24,9 +24,9 @@ _UINT_MAX = 2**32 - 1
 
 @dataclass(frozen=True)
 class Limits:
-    """What the dirty pages are held against, in pages: the fields of the trace event global_dirty_state.
+    """The limits of dirty pages, in pages: the fields of the trace event global_dirty_state.
 
-    limit: the dirty limit, see `dirty_limit`; it counts for no less than the threshold.
+    limit: the dirty limit, see `dirty_limit`; it counts as at least the threshold.
     """
 
     background: ArrayLike
@@ -68,12 +68,12 @@ def dirty_thresholds(  # noqa: PLR0913, PLR0917 - the kernel's own settings
 
 
 def freerun(background: ArrayLike, threshold: ArrayLike) -> Pages:
-    """Return the dirty pages up to which nobody is throttled, in pages (dirty_freerun_ceiling)."""
+    """Return the number of dirty pages up to which no writer is throttled (dirty_freerun_ceiling)."""
     return (_pages(background) + _pages(threshold)) // 2
 
 
 def hard_dirty_limit(threshold: ArrayLike, limit: ArrayLike) -> Pages:
-    """Return the dirty pages from which on a writer's rate is 0, in pages: the threshold, or the higher dirty limit.
+    """Return the number of dirty pages from which a writer's rate is 0: the threshold or, if higher, the dirty limit.
 
     The trace event balance_dirty_pages has this as `limit`, global_dirty_state the dirty limit alone.
     """
@@ -81,7 +81,7 @@ def hard_dirty_limit(threshold: ArrayLike, limit: ArrayLike) -> Pages:
 
 
 def setpoint(background: ArrayLike, threshold: ArrayLike, limit: ArrayLike) -> Pages:
-    """Return the dirty pages to which the throttle steers, in pages: midway from freerun to the hard dirty limit.
+    """Return the number of dirty pages that the throttle aims at: midway from freerun to the hard dirty limit.
 
     This is the field `setpoint` of the trace event balance_dirty_pages, and the same in wb_position_ratio.
     """
@@ -109,16 +109,16 @@ def bdi_position_ratio(
     """Return the position ratio of one device: the global one times its own control line (wb_position_ratio).
 
     A device has the same share of the setpoint as of the threshold. Its line is 1 there, falls by 1 over a span, and is
-    never below 1/4. The span is the mean of what the device writes in 8 s, weighted by its share, and of its threshold,
-    weighted by the rest. Below half of its threshold a device gets a multiple, up to 8, lest it runs out of work. So
-    the result may be over 2; it is 0 from the hard dirty limit on.
+    at least 1/4. The span is a weighted mean: of what the device writes in 8 s, weighted by its share, and of its
+    threshold, weighted by the rest. Below half of its threshold a device gets a multiple, up to 8, so that it does not
+    run out of work. The result may therefore exceed 2; it is 0 from the hard dirty limit on.
 
     Args:
         dirty: the dirty pages of all devices.
         limits: the thresholds and the dirty limit.
         wb_dirty: the dirty pages of this device.
         wb_threshold: the device's share of the threshold by its share of recent writeback, in pages (__wb_calc_thresh).
-        write_bandwidth: what the device was seen to write, in pages/s (avg_write_bandwidth; 100 MiB/s at first).
+        write_bandwidth: the device's measured write rate, in pages/s (avg_write_bandwidth; 100 MiB/s at first).
     """
     threshold, own_dirty = _pages(limits.threshold), _pages(wb_dirty)
     center = setpoint(limits.background, threshold, limits.limit)
@@ -136,20 +136,20 @@ def bdi_position_ratio(
 
 
 def dirty_limit(thresholds: ArrayLike, dirty: ArrayLike, start: int) -> Pages:
-    """Return the dirty limit of the whole system after each of a row of updates, in pages (update_dirty_limit).
+    """Return the dirty limit of the whole system after each of a series of updates, in pages (update_dirty_limit).
 
-    Up to a higher threshold it goes at once. Down to a lower threshold, or to the dirty pages where they are more, it
-    goes 1/32 of the way, rounded down: by half in 4.4 s of updates at the shortest interval, and never the last 31
-    pages. It is not raised to the dirty pages.
+    An update raises it to a higher threshold at once. Towards a lower threshold, or the dirty pages if they are more,
+    it moves 1/32 of the way, rounded down: half the way in 4.4 s of updates at the shortest interval, and never the
+    last 31 pages. Dirty pages never raise it.
 
-    It begins above the threshold because nothing lowers it before somebody is throttled. writeback_set_ratelimit sets
-    it to the threshold of that moment: in boot (page_writeback_init, and as each CPU comes online), before there are
-    reserves, slabs and processes, and afterwards only if vm.dirty_ratio or vm.dirty_bytes gets another value than it
-    has, or CPUs or memory come or go. The threshold is computed anew at each use (domain_dirty_limits) and shrinks with
-    the dirtyable memory. An update is made by a writer over freerun, in balance_dirty_pages, who finds the bandwidth of
-    its device older than BANDWIDTH_INTERVAL_NS (__wb_update_bandwidth, domain_update_dirty_limit); the flusher, which
-    refreshes that bandwidth too, makes none (wb_update_bandwidth). Nor does an update lower the limit while the dirty
-    pages are at it, as they are when writers wait for a slow device.
+    It begins above the threshold because nothing lowers it before a writer is throttled. writeback_set_ratelimit sets
+    it to the current threshold: at boot (page_writeback_init, and as each CPU comes online), before there are
+    reserves, slabs and processes, and later only if the value of vm.dirty_ratio or vm.dirty_bytes changes, or if CPUs
+    or memory come or go. The threshold itself is recomputed at each use (domain_dirty_limits) and shrinks with the
+    dirtyable memory. Only a writer over freerun makes an update, in balance_dirty_pages, if the bandwidth of its device
+    is older than BANDWIDTH_INTERVAL_NS (__wb_update_bandwidth, domain_update_dirty_limit). The flusher also refreshes
+    that bandwidth, but makes no update (wb_update_bandwidth). Nor does an update lower the limit while the dirty pages
+    are at it, as they are when writers wait for a slow device.
 
     Args:
         thresholds: the dirty threshold at each update.
@@ -168,14 +168,14 @@ def dirty_limit(thresholds: ArrayLike, dirty: ArrayLike, start: int) -> Pages:
 
 
 def task_pause_s(pages: ArrayLike, task_ratelimit: ArrayLike) -> Floats:
-    """Return how long a writer has to take for the pages it dirtied, in s; infinite at a rate of 0.
+    """Return the time that a writer must take for the pages it dirtied, in s; infinite at a rate of 0.
 
-    This is `period` in balance_dirty_pages, before rounding to jiffies. What the writer spent elsewhere since its last
-    pause is taken off, and it sleeps no longer than wb_max_pause, at most MAX_PAUSE_NS, at a time: it may then go on,
-    except at a rate of 0, where it sleeps again until there is a rate.
+    This is `period` in balance_dirty_pages, before rounding to jiffies. The kernel subtracts the time since the
+    writer's last pause. A single sleep lasts at most wb_max_pause, which is at most MAX_PAUSE_NS. Then the writer
+    continues, except at a rate of 0, where it sleeps again until the rate is positive.
 
     Args:
-        pages: what the writer dirtied since its last pause.
+        pages: pages that the writer dirtied since its last pause.
         task_ratelimit: the device's dirty_ratelimit times the position ratio, in pages/s.
     """
     dirtied, rate = np.broadcast_arrays(np.asarray(pages, np.float64), np.asarray(task_ratelimit, np.float64))
@@ -185,10 +185,10 @@ def task_pause_s(pages: ArrayLike, task_ratelimit: ArrayLike) -> Floats:
 
 
 def flush_time_s(background_bytes: ArrayLike, write_bps: ArrayLike) -> Floats:
-    """Return how long a device takes to write as much as the background threshold, in s.
+    """Return how long a device takes to write as many bytes as the background threshold, in s.
 
-    The lab's bound for a pause that is locked to one flush. It is an estimate: the kernel bounds no flush by the
-    background threshold, and up to the hard dirty limit can be dirty.
+    The lab's bound for a pause that lasts one flush. It is an estimate: the kernel does not limit a flush to the
+    background threshold, and dirty memory may reach the hard dirty limit.
 
     Args:
         background_bytes: the background threshold, in bytes.
@@ -205,7 +205,7 @@ def _position(dirty: ArrayLike, setpoint: ArrayLike, limit: ArrayLike) -> Pages:
     """Return the position ratio in 1/1024."""
     pages, center, end = _pages(dirty), _pages(setpoint), _pages(limit)
     below = (center - pages) << _SHIFT
-    x = np.sign(below) * (np.abs(below) // ((end - center) | 1))  # to 0, as C divides
-    x = np.clip(x, -2 * _ONE, 2 * _ONE)  # far out, where the result is clamped anyway: no overflow
+    x = np.sign(below) * (np.abs(below) // ((end - center) | 1))  # truncated to 0, as in C
+    x = np.clip(x, -2 * _ONE, 2 * _ONE)  # avoids overflow far out, where the result is clamped anyway
     cubic = ((x * x >> _SHIFT) * x >> _SHIFT) + _ONE
     return np.where(pages >= end, 0, np.clip(cubic, 0, 2 * _ONE))

@@ -1,4 +1,4 @@
-"""Spans of a run that are looked at closely."""
+"""Spans of a run for close-ups."""
 
 from dataclasses import dataclass
 
@@ -23,36 +23,36 @@ class Window:
 
     @property
     def duration_ns(self) -> int:
-        """How long it is."""
+        """Its length in ns."""
         return self.end_ns - self.start_ns
 
 
 def whole(run: Run) -> Window:
-    """Return the span in which loads were measured."""
+    """Return the span in which the loads were measured."""
     return Window(run.zero_ns, max(int(item.boundaries_ns[-1]) for item in run.loads))
 
 
 def between(run: Run, start_ns: int | None, end_ns: int | None) -> Window:
-    """Return a span given in ns since the loads started, from the start or to the end where one is None.
+    """Return a span given in ns since the loads started; None stands for the start or the end of the run.
 
-    Raises InputError for a span that holds nothing of the run.
+    Raises InputError for a span outside of the run.
     """
     all_ = whole(run)
     start = all_.start_ns if start_ns is None else run.zero_ns + start_ns
     end = all_.end_ns if end_ns is None else run.zero_ns + end_ns
     if start >= all_.end_ns or end <= all_.start_ns:
         last_s = all_.duration_ns / NS_PER_S
-        raise InputError(f"the run {run.name} lasts {last_s:.2f} s: --from and --to must name a part of that")
+        raise InputError(f"the run {run.name} lasts {last_s:.2f} s: --from and --to must lie within that")
     if start >= end:
         said = " and ".join(f"{(time_ns - run.zero_ns) / NS_PER_S:g} s" for time_ns in (start, end))
-        raise InputError(f"nothing lies between {said}: --from must be before --to")
+        raise InputError(f"no time lies between {said}: --from must be before --to")
     return Window(max(start, all_.start_ns), min(end, all_.end_ns))
 
 
 def around(run: Run, which: str) -> Window:
-    """Return the span around the longest pause of the innocent loads ("longest"), or around that of one load.
+    """Return the span around the longest pause of the innocent loads ("longest") or of one load.
 
-    Raises InputError for a load that the run has not.
+    Raises InputError for an unknown load.
     """
     item = longest_paused(run) if which == LONGEST else _named(run, which)
     index = int(item.pauses_ns.argmax())
@@ -63,9 +63,9 @@ def around(run: Run, which: str) -> Window:
 
 
 def release(run: Run, which: str = LONGEST) -> Window:
-    """Return the span around the moment at which the longest pause ended, of all innocent loads or of one.
+    """Return the span around the end of the longest pause, of all innocent loads or of one.
 
-    Raises InputError for a load that the run has not.
+    Raises InputError for an unknown load.
     """
     item = longest_paused(run) if which == LONGEST else _named(run, which)
     index = int(item.pauses_ns.argmax())
@@ -74,7 +74,7 @@ def release(run: Run, which: str = LONGEST) -> Window:
 
 
 def cycles_in(item: LoadCycles, window: Window | None) -> tuple[int, int]:
-    """Return the first cycle of a load that lies in a window, in part at least, and the one after the last."""
+    """Return the range of a load's cycles that overlap a window: the first, and the one after the last."""
     if window is None:
         return 0, len(item.durations_ns)
     first = int(np.searchsorted(item.boundaries_ns, window.start_ns, side="right")) - 1
@@ -83,7 +83,7 @@ def cycles_in(item: LoadCycles, window: Window | None) -> tuple[int, int]:
 
 
 def longest_paused(run: Run) -> LoadCycles:
-    """Return the innocent load that has the longest pause; control loads do not count where there are others."""
+    """Return the innocent load with the longest pause; control loads count only if there are no others."""
     innocent = [item for item in run.loads if item.load.role == "innocent"]
     controls = [item for item in run.loads if item.load.role == "control"]
     candidates = innocent or controls or list(run.loads)
@@ -94,5 +94,5 @@ def _named(run: Run, name: str) -> LoadCycles:
     names = [item.name for item in run.loads]
     if name not in names:
         hint = nearest(name, [*names, LONGEST])
-        raise InputError(f"no load {name!r} in {run.name}{hint}: say {LONGEST!r}, or one of {', '.join(names)}")
+        raise InputError(f"no load {name!r} in {run.name}{hint}: give {LONGEST!r} or one of {', '.join(names)}")
     return run.load(name)

@@ -1,4 +1,4 @@
-"""Who writes to which disk: what loads write is known from their cycles, what others make dirty from events."""
+"""Writers to each disk: what loads write is known from their cycles, what other tasks dirty from events."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -13,10 +13,9 @@ _WORKERS = "kworker"
 class Writer:
     """What one load, or the tasks of one name, wrote to one disk.
 
-    disk: its name, in a run with several; else empty.
-    written_bytes: what a load's cycles wrote; None of all else, and where a cycle's bytes are not known.
-    dirtied_folios: how often it made a folio dirty, which is a page or several that are one; None where that was not
-    traced. It is who dirtied them that counts, not the flusher that wrote them to the disk.
+    disk: its name; empty in a run with one disk. written_bytes: what a load's cycles wrote; None for other tasks, and
+    if a cycle's bytes are unknown. dirtied_folios: how often it dirtied a folio, which is one or more pages; None if
+    not traced. Folios count for the task that dirtied them, not for the flusher that wrote them.
     """
 
     task: str
@@ -26,30 +25,30 @@ class Writer:
 
     @property
     def label(self) -> str:
-        """Its name, and of several disks which."""
+        """Its name and, with several disks, the disk."""
         return label(self.task, self.disk)
 
 
 def label(task: str, disk: str) -> str:
-    """Return how a task is named that writes to a disk, of several."""
+    """Return a task's label: its name and, with several disks, the disk."""
     return f"{task} ({disk})" if disk else task
 
 
 def asks_who_dirties(run: Run) -> bool:
-    """Whether the run's spec has every folio traced that is made dirty."""
+    """Whether the run's spec traces every folio that is dirtied."""
     return any(event.partition(":")[2] in DIRTIED for event in run.spec.trace.events)
 
 
 def written_bytes(item: LoadCycles) -> int | None:
-    """Return how much a load's cycles wrote; None where it is not known, or nothing."""
+    """Return how much a load's cycles wrote, in bytes; None if unknown or nothing."""
     block = item.load.cycle_bytes
     return (len(item.durations_ns) - item.dropped) * block if block else None
 
 
 def writers(run: Run, cache: PageCache | None = None) -> tuple[Writer, ...]:
-    """Return who wrote to the disks of a run, one disk after the other, on each those who wrote most first.
+    """Return the writers to the disks of a run, disk by disk, those that wrote most first.
 
-    With a trace that has every folio that was made dirty, all who made any are among them.
+    With a trace of every dirtied folio, all tasks that dirtied any are included.
     """
     sizes = {(item.name, item.load.disk): size for item in run.loads if (size := written_bytes(item)) is not None}
     counts = _dirtied(cache) if cache else None
@@ -66,7 +65,7 @@ def writers(run: Run, cache: PageCache | None = None) -> tuple[Writer, ...]:
 
 
 def common_name(task: str) -> str:
-    """Return the one name for all of the kernel's workers, `kworker/u8:2-flush-254:0` and the like."""
+    """Return a task's name, with one name for all of the kernel's workers, such as `kworker/u8:2-flush-254:0`."""
     return _WORKERS if task.startswith(f"{_WORKERS}/") else task
 
 

@@ -117,7 +117,7 @@ def test_runs_whose_files_lie_elsewhere_differ(path, tmp_path):
     write_extents(other, {"l1": {"f": file((5, 1), (200, 7))}})
     first, second = read_run(path), read_run(other)
     (found,) = first_differences(first, second)
-    assert found.what == "where the files of l1 lie"
+    assert found.what == "places of l1's files on the disk"
     assert (found.first, found.second) == (
         ("f: 4096 B at 20480, 28672 B at 409600",),
         ("f: 4096 B at 20480, 28672 B at 819200",),

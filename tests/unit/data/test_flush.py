@@ -88,5 +88,5 @@ def test_a_table_of_runs(make_run):
 
 
 def test_thresholds_in_per_cent_are_refused(make_run):
-    with pytest.raises(InputError, match="no flush time is known: set it in bytes"):
+    with pytest.raises(InputError, match="its flush time is unknown: set it in bytes"):
         flush_table([read_run(make_run({"w1": [0, 50]}))])

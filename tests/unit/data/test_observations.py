@@ -130,7 +130,7 @@ def test_exact_repeats_of_a_seed_count_once(table):
     again = table.assign(run=table["run"] + "-again")
     data = observations(pd.concat([table, again]))
     assert len(data.table) == len(table)
-    assert any("repeat another" in note and note.endswith(": 6") for note in data.notes)
+    assert any("exact repeats" in note and note.endswith(": 6") for note in data.notes)
     other = observations(pd.concat([table, again.assign(value=again["value"] + 0.5)]))
     assert len(other.table) == 2 * len(table)
 
@@ -178,7 +178,7 @@ def test_failed_runs_are_left_out_and_named(make):
     table, notes = runs_table([good, bad])
     assert set(table["run"]) == {"good"}
     assert notes == ("failed runs, left out: _bad",)
-    with pytest.raises(InputError, match="no run to compare succeeded"):
+    with pytest.raises(InputError, match="none of these runs succeeded"):
         runs_table([bad])
 
 

@@ -66,7 +66,7 @@ def test_around_one_load(run):
 
 
 def test_around_an_unknown_load(run):
-    with pytest.raises(InputError, match=r"no load 'mw2' .*did you mean 'mw1'.*say 'longest'"):
+    with pytest.raises(InputError, match=r"no load 'mw2' .*did you mean 'mw1'.*give 'longest'"):
         around(run, "mw2")
 
 
