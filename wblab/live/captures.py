@@ -1,4 +1,4 @@
-"""Captures: everything is traced to a ring buffer, and of that only the seconds around a pause go to a file."""
+"""Captures: trace everything to a ring buffer, and save only the seconds around a pause."""
 
 import json
 import os
@@ -16,7 +16,7 @@ from wblab.live.pages import Processor, has_lost, page_time_ns, processors, put_
 from wblab.machine.lifetime import end_with
 from wblab.machine.tracefs import Instance
 
-# System calls that a filesystem or the page cache can hold up; read(2) and its kind would fill the buffer alone.
+# System calls that a filesystem or the page cache can delay. Tracing read(2) and its like would fill the buffer alone.
 BLOCKING = (
     *("open", "openat", "openat2", "creat", "close", "write", "writev", "pwrite64", "pwritev", "pwritev2"),
     *("sendfile", "copy_file_range", "fallocate", "truncate", "ftruncate", "fsync", "fdatasync", "sync", "syncfs"),
@@ -24,26 +24,26 @@ BLOCKING = (
     *("unlinkat", "mkdir", "mkdirat", "rmdir"),
 )
 SYSTEMS = ("writeback", "block", "sched:sched_switch", "sched:sched_waking", "sched:sched_wakeup_new")
-# Whenever a block of metadata is looked at, or a page is written to: nine events of ten, which tell nothing of a pause.
+# Emitted for each metadata block looked up and each page written: nine of ten events, of no use for a pause.
 TOO_MANY = (
     *("block:block_touch_buffer", "block:block_dirty_buffer"),
     *("ext4:ext4_es_lookup_extent_enter", "ext4:ext4_es_lookup_extent_exit", "ext4:ext4_da_reserve_space"),
     *("ext4:ext4_es_insert_extent", "ext4:ext4_es_insert_delayed_extent", "ext4:ext4_es_insert_delayed_block"),
 )
-# Where a task goes to sleep, and where the one is who wakes it: the two witnesses of `wblab why`.
+# Stacks of the sleeper and of the waker, for `wblab why`.
 STACKS = {"sched:sched_switch": "stacktrace if prev_state & 255", "sched:sched_waking": "stacktrace"}
 _NO_MORE = b"\n"
 _JOURNALS = {"ext3": ("ext4", "jbd2"), "ext4": ("ext4", "jbd2")}
 
 
 def capture_events(filesystem: str) -> list[str]:
-    """Return what belongs into a capture, if the kernel has it."""
+    """Return the events of a capture that the kernel may have."""
     calls = [f"syscalls:sys_{side}_{name}" for name in BLOCKING for side in ("enter", "exit")]
     return [*SYSTEMS, *_JOURNALS.get(filesystem, (filesystem,)), *calls]
 
 
 class CaptureBuffer:
-    """An instance that traces all of the time, and a process that takes captures out of its buffer."""
+    """An instance that always traces, and a process that saves captures from its buffer."""
 
     def __init__(
         self, instance: Instance, directory: Path, tracecmd: str, most_bytes: int, functions: str = ""
@@ -54,7 +54,7 @@ class CaptureBuffer:
         self._taker, self._wanted = 0, -1
 
     def start(self) -> None:
-        """Trace from now on. Raises OSError."""
+        """Start to trace. Raises OSError."""
         reader, self._wanted = os.pipe()
         parent = os.getpid()
 
@@ -70,16 +70,16 @@ class CaptureBuffer:
         self._instance.start()
 
     def save(self, wanted: Capture, keep_ns: int) -> None:
-        """Have the span of a capture saved, which is over by now. Raises OSError.
+        """Save a capture whose span has ended. Raises OSError.
 
-        keep_ns: from when on a later capture may want what was traced. It can lie far back: a pause that goes on now
-        began some time ago, and is captured when it has ended.
+        keep_ns: keep what was traced from then on for later captures. It may lie far back: a pause in progress began
+        some time ago, and is captured when it ends.
         """
         os.write(self._wanted, json.dumps([asdict(wanted), keep_ns]).encode() + b"\n")
 
     def stop(self) -> None:
-        """Save what was asked for, and trace no more. Raises OSError, WblabError."""
-        os.write(self._wanted, _NO_MORE)  # closing would not do: loads that were forked later have this end too
+        """Save what was requested, then stop tracing. Raises OSError, WblabError."""
+        os.write(self._wanted, _NO_MORE)  # closing is not enough: loads that were forked later have this end too
         os.close(self._wanted)
         _, status = os.waitpid(self._taker, 0)
         self._instance.stop()
@@ -97,7 +97,7 @@ class CaptureBuffer:
     def _save(
         self, wanted: Capture, keep_ns: int, sources: Sequence[Processor], kept: list[list[bytes]]
     ) -> list[list[bytes]]:
-        """Save a capture; return the pages that the next one may want too, as reading takes them from the buffer."""
+        """Save a capture. Return the pages that the next one may need, because reading removes them from the buffer."""
         held = [old + source.read() for old, source in zip(kept, sources, strict=True)]
         chosen = [between(pages, wanted.start_ns, wanted.end_ns) for pages in held]
         starts_ns = [page_time_ns(pages[0]) for pages in chosen if pages and has_lost(pages[0])]
@@ -116,16 +116,16 @@ class CaptureBuffer:
 
 
 def between(pages: Sequence[bytes], start_ns: int, end_ns: int) -> list[bytes]:
-    """Return the pages with events of a span; a page goes on until the next begins."""
+    """Return the pages with events of a span. A page's span ends where the next page begins."""
     times_ns = [page_time_ns(page) for page in pages]
     nexts_ns = [*times_ns[1:], end_ns][: len(pages)]
     return [page for page, at, then in zip(pages, times_ns, nexts_ns, strict=True) if at <= end_ns and then >= start_ns]
 
 
 def late(pages: Sequence[bytes], keep_ns: int, most_bytes: int) -> list[bytes]:
-    """Return the pages with events since some time, the last ones only if there are too many.
+    """Return the pages with events since `keep_ns`, or only the last ones if they exceed `most_bytes`.
 
-    Then the first that is left says that events before it were lost, as the kernel says it.
+    The first page then carries the kernel's mark of lost events.
     """
     kept = between(pages, keep_ns, page_time_ns(pages[-1])) if pages else []
     if not kept or len(kept) <= (most := max(1, most_bytes // len(kept[0]))):
@@ -134,5 +134,5 @@ def late(pages: Sequence[bytes], keep_ns: int, most_bytes: int) -> list[bytes]:
 
 
 def lost_between(pages: Sequence[bytes]) -> list[Lost]:
-    """Return the spans within which events of a processor were lost, at the longest: from page to page."""
+    """Return the longest possible spans in which events of a processor were lost: from page to page."""
     return [Lost(page_time_ns(one), page_time_ns(next_)) for one, next_ in pairwise(pages) if has_lost(next_)]

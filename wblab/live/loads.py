@@ -1,4 +1,4 @@
-"""The loads of a live run: each a process of its own that ends with us."""
+"""The loads of a live run: each is a process of its own that ends with us."""
 
 import mmap
 import os
@@ -19,15 +19,15 @@ from wblab.core.units import NS_PER_S
 from wblab.machine.changes import ProcessGroup, WayBack
 from wblab.machine.lifetime import end_with
 
-_SPAWNED, _RELEASED = 0, 1  # places in shared memory: the command's pid, from its load; that it may begin, from us
+_SPAWNED, _RELEASED = 0, 1  # places in shared memory: the command's pid, from its load; permission to begin, from us
 _POLL_S, _SOON_S = 0.1, 0.01
-_PATIENCE_S = 10.0  # for a command that was asked to end
-_RELEASE_LIMIT_S = 300.0  # a load that writeback has stopped ends when it is released
+_PATIENCE_S = 10.0  # for a command after SIGTERM
+_RELEASE_LIMIT_S = 300.0  # a load blocked by writeback ends when it is unblocked
 
 
 @dataclass(frozen=True)
 class Running:
-    """A load that was started. shared: memory that its process shares with us."""
+    """A started load. shared: memory shared with its process."""
 
     name: str
     load: Load
@@ -37,23 +37,23 @@ class Running:
 
     @property
     def spawned(self) -> int:
-        """The pid of the command's own process, whose parent the load's is; 0 before."""
+        """The pid of the command's own process, a child of the load's process; 0 before it starts."""
         pid: int = self.shared[_SPAWNED]
         return pid
 
     def has_ended(self) -> bool:
-        """Return whether its process has ended; it is not reaped, so that its pid stays its own."""
+        """Whether its process has ended. It is not reaped, so its pid is not reused."""
         return os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
     def check(self) -> None:
-        """Raise WblabError for an innocent load that came to a bad end."""
+        """Raise WblabError if an innocent load failed."""
         ended = ending(self.stamps)
         if self.load.role != "offender" and ended.end == "failed" and self.has_ended():
             raise WblabError(f"the load {self.name} failed: {ended.error or 'its process died'}")
 
 
 class _Spawning(Command):
-    """A command that tells the pid of its process, and ends its whole process group when it is stopped."""
+    """A command that reports its pid, and ends its whole process group when it is stopped."""
 
     def __init__(self, command: Command, shared: memoryview) -> None:
         super().__init__(**{field.name: getattr(command, field.name) for field in fields(command)})
@@ -71,7 +71,7 @@ class _Spawning(Command):
         try:
             _, status = os.waitpid(pid, 0)
         except BaseException:
-            os.killpg(0, signal.SIGTERM)  # we ignore it by now
+            os.killpg(0, signal.SIGTERM)  # ignored in this process by now
             os.waitpid(pid, 0)
             raise
         if status:
@@ -81,9 +81,9 @@ class _Spawning(Command):
 def start_load(
     name: str, load: Load, directory: int, start_ns: int, setup: Callable[[memoryview], None] = lambda shared: None
 ) -> Running:
-    """Start a load whose first cycle begins at `start_ns` (CLOCK_MONOTONIC); `setup` runs in its process before.
+    """Start a load whose first cycle begins at `start_ns` (CLOCK_MONOTONIC); its process runs `setup` first.
 
-    directory: a descriptor of the directory in which it writes, or its command runs; no name leads there.
+    directory: a descriptor of its working directory, because a name could be redirected.
     """
     stamps, parent = stamps_for(load), os.getpid()
     shared = memoryview(mmap.mmap(-1, mmap.PAGESIZE)).cast("q")
@@ -103,7 +103,7 @@ def start_load(
 
 
 def start_command(name: str, load: Command, directory: int, start_ns: int, log: Path) -> Running:
-    """Start the command's load, which begins when it is released. What the command prints goes to `log`, a new file."""
+    """Start the command's load, which begins when it is released. Its output goes to `log`, a new file."""
 
     def setup(shared: memoryview) -> None:
         while not shared[_RELEASED]:
@@ -118,7 +118,7 @@ def start_command(name: str, load: Command, directory: int, start_ns: int, log: 
 def release(command: Running, group: Path | None, way_back: WayBack) -> None:
     """Let the command's load begin, in a cgroup if one is given. Raises OSError.
 
-    All that it starts is killed when that is undone, unless it has left its process group.
+    The undo kills all that it started, except what has left its process group.
     """
     way_back.note(ProcessGroup(leader=command.pid))
     if group:
@@ -127,7 +127,7 @@ def release(command: Running, group: Path | None, way_back: WayBack) -> None:
 
 
 def stop_loads(running: list[Running]) -> None:
-    """Stop the loads that still run, and wait for them. Raises WblabError for one that cannot be stopped."""
+    """Stop the loads that still run, and wait for them. Raises WblabError if one cannot be stopped."""
     left = [item for item in running if not item.has_ended()]
     for item in left:
         os.kill(item.pid, signal.SIGTERM)
@@ -138,12 +138,12 @@ def stop_loads(running: list[Running]) -> None:
             if item.spawned and waited_s > _PATIENCE_S:
                 os.kill(item.spawned, signal.SIGKILL)
         if waited_s > _RELEASE_LIMIT_S:
-            raise WblabError(f"the load {left[0].name} does not end after SIGTERM: writeback still holds it")
+            raise WblabError(f"the load {left[0].name} does not end after SIGTERM: it is still blocked by writeback")
         time.sleep(_POLL_S)
 
 
 def reap(running: list[Running]) -> None:
-    """Give back the pids of loads that have ended."""
+    """Reap the loads that have ended."""
     for item in running:
         if item.has_ended():
             os.waitpid(item.pid, 0)

@@ -1,8 +1,8 @@
-"""The pages of a trace instance's ring buffer, as they leave the kernel, and the trace.dat that they become.
+"""Pages of a trace instance's ring buffer as the kernel returns them, and the trace.dat made from them.
 
-Why not `trace-cmd record` and `trace-cmd extract`: the first wants to write /proc/sys/kernel/ftrace_enabled, which some
-hosts forbid; the second, asked for one instance, drains the top buffer too and turns off the events of others there
-(seen with 3.1.6). `trace-cmd restore` only reads, and puts raw pages into a trace.dat with the kernel's formats.
+Why not `trace-cmd record` and `trace-cmd extract`? The first writes /proc/sys/kernel/ftrace_enabled, which some hosts
+forbid. The second, asked for one instance, also drains the top buffer and turns off others' events there (seen with
+3.1.6). `trace-cmd restore` only reads, and puts raw pages into a trace.dat with the kernel's formats.
 """
 
 import fcntl
@@ -22,7 +22,7 @@ from wblab.machine.tracefs import Instance
 
 _DATA = re.compile(r"field: char data;\s+offset:(\d+);\s+size:(\d+);")
 _LOST = 1 << 31  # include/linux/ring_buffer.h, kernel/trace/ring_buffer.c: RB_MISSED_EVENTS
-_COMMIT = 8  # where a page has the lower half of "commit", with flags
+_COMMIT = 8  # offset of the lower half of "commit", with flags
 _PIPE_BYTES = 1 << 20
 
 
@@ -41,7 +41,7 @@ class Processor:
         os.close(self._descriptor)
 
     def move_full(self, pipe: tuple[int, int], to: int) -> int:
-        """Move pages that are full to a file, through a pipe; return how many bytes. Raises OSError."""
+        """Move full pages to a file through a pipe. Return the number of bytes. Raises OSError."""
         try:
             moved = os.splice(self._descriptor, pipe[1], _PIPE_BYTES, flags=os.SPLICE_F_NONBLOCK)
         except BlockingIOError:
@@ -55,7 +55,7 @@ class Processor:
         """Return what was traced up to now; a page that is not full ends in zeros. Raises OSError."""
         pages: list[bytes] = []
         until_ns = time.monotonic_ns()  # the instance's clock
-        while not pages or page_time_ns(pages[-1]) < until_ns:  # else it would never end on a busy processor
+        while not pages or page_time_ns(pages[-1]) < until_ns:  # without this it would never end on a busy processor
             try:
                 page = os.read(self._descriptor, self._page_bytes)
             except BlockingIOError:
@@ -67,7 +67,7 @@ class Processor:
 
 
 def processors(instance: Instance) -> list[Processor]:
-    """Return the ring buffers of an instance, in the order of their numbers. Raises OSError."""
+    """Return the ring buffers of an instance, ordered by processor. Raises OSError."""
     match = _DATA.search((instance.path / "events" / "header_page").read_text())
     page_bytes = int(match[1]) + int(match[2]) if match else os.sysconf("SC_PAGE_SIZE")
     found = sorted(instance.path.glob("per_cpu/cpu*"), key=lambda path: int(path.name[3:]))
@@ -75,35 +75,35 @@ def processors(instance: Instance) -> list[Processor]:
 
 
 def has_lost(page: bytes) -> bool:
-    """Return whether events were lost before a page: the buffer was full, and the oldest were written over."""
+    """Whether events were lost before a page: the buffer was full, and the oldest were overwritten."""
     word: int = struct.unpack_from("=I", page, _COMMIT)[0]
     return bool(word & _LOST)
 
 
 def with_lost(page: bytes) -> bytes:
-    """Return a page that says that events before it were lost."""
+    """Return the page with a mark that events before it were lost."""
     word: int = struct.unpack_from("=I", page, _COMMIT)[0]
     return page[:_COMMIT] + struct.pack("=I", word | _LOST) + page[_COMMIT + 4 :]
 
 
 def page_time_ns(page: bytes) -> int:
-    """Return the time of a page's first event."""
+    """Return the time of a page's first event, in ns."""
     time_ns: int = struct.unpack_from("=Q", page)[0]
     return time_ns
 
 
 def open_pipe() -> tuple[int, int]:
-    """Return the two ends of a pipe that holds many pages, where we may have such."""
+    """Return the two ends of a pipe that holds many pages, if we may have such a pipe."""
     reader, writer = os.pipe()
-    with suppress(OSError):  # the limit of a user
+    with suppress(OSError):  # a user's limit
         fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
     return reader, writer
 
 
 def put_together(tracecmd: str, files: Sequence[Path], output: Path, symbols: Path = Path(os.devnull)) -> None:
-    """Make a trace.dat of the pages of each processor, which are removed. Raises WblabError.
+    """Make a trace.dat from the pages of each processor, and remove these. Raises WblabError.
 
-    symbols: of the kernel, in the form of /proc/kallsyms; none for a trace without stacks.
+    symbols: the kernel's, in the form of /proc/kallsyms; none for a trace without stacks.
     """
     partial = output.with_name(f".{output.name}.partial")
     try:

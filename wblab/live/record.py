@@ -1,4 +1,4 @@
-"""The record of a live run: what its experiment.json says."""
+"""The record of a live run: the content of its experiment.json."""
 
 import platform
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from wblab.machine.writeback import dirty_settings, memory_bytes, thresholds
 
 
 def live_spec(request: LiveRequest, place: Place, trace: Trace) -> LiveSpec:
-    """Return what the run is: the request, on this machine."""
+    """Return the spec: the request, on this machine."""
     return LiveSpec(
         name=request.name,
         memory=memory_bytes(),
@@ -38,7 +38,7 @@ def live_spec(request: LiveRequest, place: Place, trace: Trace) -> LiveSpec:
 
 
 def begun(spec: LiveSpec, request: LiveRequest, place: Place) -> dict[str, Any]:
-    """Return the record of a run that is about to start. Should we be killed, this is what stays."""
+    """Return the record of a run about to start. It stays if we are killed."""
     return {
         **RUN.head(LIVE),
         "spec": to_table(spec),
@@ -50,7 +50,7 @@ def begun(spec: LiveSpec, request: LiveRequest, place: Place) -> dict[str, Any]:
         "end": None,
         "wall_s": None,
         "outcome": "unfinished",
-        "reason": "wblab live is still at it, or was killed",
+        "reason": "wblab live is still running, or was killed",
         "live": {
             "directory": str(request.directory),
             "device": place.device.name if place.device else None,
@@ -61,7 +61,7 @@ def begun(spec: LiveSpec, request: LiveRequest, place: Place) -> dict[str, Any]:
 
 
 def live(running: Sequence[Running], throughput: Throughput, traces: Traces, ended: str) -> dict[str, Any]:
-    """Return what the record says at the end. `ended`: why the run did."""
+    """Return what the record gains at the end. `ended`: why the run ended."""
     return {
         "command": next((_command(item) for item in running if item.load.role == "offender"), None),
         "traffic": throughput.to_json(),
@@ -74,9 +74,9 @@ def live(running: Sequence[Running], throughput: Throughput, traces: Traces, end
 
 
 def _command(item: Running) -> dict[str, Any]:
-    """Return what became of the command, with the pid of its own process. Times are those of the loads.
+    """Describe the command's end, with the pid of its own process, on the loads' time axis.
 
-    exit_code: less than 0, the signal that ended it; None where it never started, or was stopped by us.
+    exit_code: negative: the signal that ended it. None: it never started, or we stopped it.
     """
     times_ns, ended = item.stamps.times_ns(), ending(item.stamps)
     started = len(times_ns) > 1 and bool(item.spawned)

@@ -1,4 +1,4 @@
-"""What a live run is to do, and what can be seen to be wrong with it before anything is changed."""
+"""The request of a live run, and the checks made before anything is changed."""
 
 import os
 import re
@@ -11,13 +11,13 @@ from wblab.core.errors import InputError
 from wblab.core.loads import Command, Commit, Control, IoClass, Load, Mapped, MultiWrite, SyncWrite, Write
 from wblab.core.units import NS_PER_MS, NS_PER_S, Bytes, Nanoseconds
 
-# The innocent loads of the base experiment.
+# The base experiment's innocent loads.
 INNOCENT: dict[str, Load] = {
     "c1": Control(idle=Nanoseconds(50 * NS_PER_MS)),
     "w1": Write(file="w1", idle=Nanoseconds(50 * NS_PER_MS)),
     "mw1": MultiWrite(file="mw1", idle=Nanoseconds(100 * NS_PER_MS)),
 }
-# Those that a run may have besides. Their files are made before, and stay as large.
+# Further ones. Their files are created first, and keep their size.
 BESIDES: dict[str, Load] = {
     "k1": Commit(file="k1", size=Bytes(4 << 20), idle=Nanoseconds(100 * NS_PER_MS)),
     "s1": SyncWrite(file="s1", size=Bytes(4 << 20), idle=Nanoseconds(100 * NS_PER_MS)),
@@ -29,9 +29,9 @@ EVENTS = ("writeback:balance_dirty_pages", "writeback:global_dirty_state")
 
 @dataclass(frozen=True, kw_only=True)
 class Captures:
-    """Which pauses are captured: those over `bound`, with the time `around` before and after each.
+    """Which pauses to capture: those longer than `bound`, with the time `around` before and after.
 
-    buffer: of each processor. most, most_bytes: how many captures, and how large all together; no more are saved then.
+    buffer: for each processor. most, most_bytes: limits to the number and the total size of captures.
     """
 
     bound: Nanoseconds
@@ -43,10 +43,10 @@ class Captures:
 
 @dataclass(frozen=True, kw_only=True)
 class LiveRequest:
-    """A live run that is asked for. argv: the command; empty, the loads run until the limit or Ctrl-C.
+    """The request of a live run. argv: the command; empty: run the loads until the limit or Ctrl-C.
 
-    wait, tail: how long the loads run before the command and after it. limit: how long at most; None, no limit.
-    schedulers: by device. cgroup: files of the command's group. events: () for no trace.
+    wait, tail: how long the loads run before and after the command. limit: longest run; None: no limit. schedulers: by
+    device. cgroup: files of the command's group. events: () for no trace.
     """
 
     directory: Path
@@ -66,7 +66,7 @@ class LiveRequest:
 
     @property
     def command_name(self) -> str:
-        """The name of the command's load: the program's, where that can be one."""
+        """The name of the command's load: the program's, if it is valid."""
         name = re.sub(r"[^A-Za-z0-9._-]", "-", Path(self.argv[0]).name)[:32] if self.argv else ""
         return "command" if name in KNOWN or not re.match(r"[A-Za-z0-9]", name) else name
 
@@ -80,7 +80,7 @@ class LiveRequest:
 
 
 def check_request(request: LiveRequest) -> None:
-    """Raise InputError for a request that cannot be run."""
+    """Raise InputError for a request that cannot run."""
     check_name(request.name, "--name")
     if not request.directory.is_dir() or not os.access(request.directory, os.W_OK | os.X_OK):
         raise InputError(f"--dir: cannot write to {str(request.directory)!r}: give a directory on the disk under test")
@@ -96,7 +96,7 @@ def check_request(request: LiveRequest) -> None:
 def _check_innocent(request: LiveRequest) -> None:
     for name in request.innocent:
         if name not in KNOWN:
-            raise InputError(f"--innocent: no load {name!r}: give some of {', '.join(KNOWN)}")
+            raise InputError(f"--innocent: no load {name!r}: choose from {', '.join(KNOWN)}")
     if not request.innocent:
         raise InputError(f"--innocent: give at least one of {', '.join(KNOWN)}")
 
@@ -104,12 +104,12 @@ def _check_innocent(request: LiveRequest) -> None:
 def _check_command(request: LiveRequest) -> None:
     if request.argv:
         if shutil.which(request.argv[0]) is None:
-            raise InputError(f"{request.argv[0]!r} is no program that can be run: give its path")
+            raise InputError(f"cannot run {request.argv[0]!r}: give the path of a program")
         request.loads()[request.command_name].check("command: ")
     elif request.ioclass != "none" or request.cgroup:
-        raise InputError("--ioclass and --cgroup are for a command, and none is given: write it after --")
+        raise InputError("--ioclass and --cgroup apply to a command: write one after --")
     if request.ioclass == "realtime" and os.geteuid():
-        raise InputError("--ioclass realtime: only root may have it: run it with sudo")
+        raise InputError("--ioclass realtime needs root: use sudo")
     for file in request.cgroup:
         if not CGROUP_FILE.fullmatch(file):
-            raise InputError(f"--cgroup: {file!r} is no file of a controller such as memory.high")
+            raise InputError(f"--cgroup: {file!r} is not a file of a controller, such as memory.high")

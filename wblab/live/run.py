@@ -1,4 +1,4 @@
-"""One live run: from a request to a finished run directory, with the machine as it was before."""
+"""One live run: from a request to a finished run directory, with the machine restored."""
 
 import os
 import secrets
@@ -57,9 +57,9 @@ class _Run:
 
 
 def run_live(request: LiveRequest, results: Path, *, report: Report = silent) -> Finished:
-    """Run a request that was checked (`check_request`). Raises InputError, RunFailedError.
+    """Run a checked request (`check_request`). Raises InputError, RunFailedError.
 
-    SIGINT, SIGTERM and SIGHUP end the run early; what it measured until then is kept, and it has succeeded.
+    SIGINT, SIGTERM and SIGHUP end the run early; it keeps what it measured, and counts as a success.
     """
     with held(), ExitStack() as stack:
         report(None, "setting up")
@@ -75,14 +75,14 @@ def run_live(request: LiveRequest, results: Path, *, report: Report = silent) ->
 
 
 def _keep(made: Staged, record: dict[str, Any]) -> Path:
-    """Write the record, give the directory of a run that succeeded its name, and return it. Raises RunFailedError."""
+    """Write the record, give a successful run's directory its name, and return it. Raises RunFailedError."""
     try:
         write_json(Path(EXPERIMENT), record)
         made.give_back()
         if record["outcome"] != "succeeded":
             raise RunFailedError(f"{record['reason']} (see {made.path})")
         return made.commit()
-    except OSError as error:  # a full disk, or somebody who may exchange names there
+    except OSError as error:  # a full disk, or somebody who swaps names there
         raise RunFailedError(f"cannot finish the run's directory {made.path}: {error.strerror}") from None
 
 
@@ -117,7 +117,7 @@ def _set_up(request: LiveRequest, tested: int, results: Path, stack: ExitStack, 
 
 
 def _carry_out(run: _Run, record: dict[str, Any], undo: Undo, report: Report) -> dict[str, Any]:
-    """Run the loads from their start to their end, write what they measured, and return what the record adds."""
+    """Run the loads, write their measurements, and return what the record gains."""
     begun_ns = time.monotonic_ns()
     ended, reason = "", ""
     try:
@@ -139,7 +139,7 @@ def _carry_out(run: _Run, record: dict[str, Any], undo: Undo, report: Report) ->
         for item in run.running:
             rundir.write_load(Path(), item.name, item.load, item.pid, item.stamps)
     except OSError as error:
-        reason = reason or f"cannot write what the loads measured: {error.strerror}"
+        reason = reason or f"cannot write the measurements of the loads: {error.strerror}"
     live = records.live(run.running, run.throughput, run.traces, ended)
     return {
         "spec": to_table(replace(run.spec, trace=run.traces.trace)),
@@ -164,12 +164,12 @@ def _start(run: _Run, start_ns: int, undo: Undo) -> None:
 
 
 def _watch(run: _Run, start_ns: int, report: Report) -> str:
-    """Watch the run until it is to end, and return why it does. Raises WblabError when an innocent load fails."""
+    """Watch the run until its end, and return why it ends. Raises WblabError if an innocent load fails."""
     request, captures = run.request, run.request.captures
     watch = Watch(run.running, captures.bound if captures else NS_PER_S)
     pending = Pending(captures.around if captures else 0)
     deadline_ns = start_ns + request.limit if request.limit is not None else None
-    done_ns: int | None = None  # when the command had ended
+    done_ns: int | None = None  # when the command ended
     while True:
         signalled = signal.sigtimedwait(_ENDS, _POLL_S)
         now_ns = time.monotonic_ns()
@@ -189,7 +189,7 @@ def _watch(run: _Run, start_ns: int, report: Report) -> str:
 
 
 def _ended(run: _Run, deadline_ns: int | None, done_ns: int | None, now_ns: int) -> str:
-    """Return why a run is at its end; empty while it is not."""
+    """Return why a run ends now; empty while it goes on."""
     if done_ns is not None and now_ns >= done_ns + run.request.tail:
         return "the command ended"
     if deadline_ns is not None and now_ns >= deadline_ns:
@@ -199,7 +199,7 @@ def _ended(run: _Run, deadline_ns: int | None, done_ns: int | None, now_ns: int)
 
 
 def _progress(run: _Run, watch: Watch, start_ns: int, done_ns: int | None, now_ns: int) -> tuple[float | None, str]:
-    """Return the share that is done (None: unknown), and in words what goes on."""
+    """Return the share that is done (None: unknown), and a description of the progress."""
     passed_ns, request = now_ns - start_ns, run.request
     words = [f"{max(0, passed_ns) / NS_PER_S:.0f} s"]
     if request.argv:
@@ -216,9 +216,9 @@ def _progress(run: _Run, watch: Watch, start_ns: int, done_ns: int | None, now_n
 
 @contextmanager
 def held() -> Iterator[None]:
-    """Block the signals that end a run while the block lasts, also in threads started there: the run looks for them.
+    """Block the signals that end a run, also in threads started in the block: the run checks for them itself.
 
-    A signal that comes after the run's end is dropped.
+    A signal that arrives after the run's end is dropped.
     """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDS)
     try:

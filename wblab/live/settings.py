@@ -1,4 +1,4 @@
-"""What a live run changes on the machine, by the user's wish: an I/O scheduler, limits for the command."""
+"""What a live run changes on the machine on request: I/O schedulers, limits for the command."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,7 +10,7 @@ from wblab.machine.changes import WayBack
 
 
 def choose_scheduler(device: str, name: str, way_back: WayBack) -> None:
-    """Give the disk below a device another I/O scheduler. Raises InputError."""
+    """Set the I/O scheduler of a device's disk. Raises InputError."""
     option = f"--scheduler {device}={name}"
     try:
         disk = find_disk(device)
@@ -18,20 +18,20 @@ def choose_scheduler(device: str, name: str, way_back: WayBack) -> None:
         try:
             set_scheduler(disk, name, way_back)
         except OSError as error:
-            raise InputError(f"{option}: {error.strerror}: {disk.name} can have {', '.join(known)}") from None
+            raise InputError(f"{option}: {error.strerror}: {disk.name} supports {', '.join(known)}") from None
     except OSError as error:
-        raise InputError(f"{option}: {error.strerror}: give a disk of /dev, such as sda=bfq") from None
+        raise InputError(f"{option}: {error.strerror}: give a disk in /dev, such as sda=bfq") from None
 
 
 def limit_command(name: str, files: Mapping[str, str], way_back: WayBack) -> Path:
-    """Make a control group (version 2) with these files set, and return it. Raises InputError."""
+    """Make a cgroup v2 group with these files set, and return it. Raises InputError."""
     root = cgroup_root()
     known = controllers_of(root) if root else []
     controllers = dict.fromkeys(file.partition(".")[0] for file in files)
     for controller in controllers:
         if root is None or controller not in known:
-            there = f"it has {', '.join(known)}" if known else "its controllers are those of version 1, or none"
-            raise InputError(f"--cgroup: no controller {controller!r} of cgroup version 2 on this machine: {there}")
+            there = f"it has {', '.join(known)}" if known else "it has only those of version 1, or none"
+            raise InputError(f"--cgroup: cgroup v2 on this machine has no {controller!r} controller: {there}")
     assert root is not None
     group = root / name
     try:

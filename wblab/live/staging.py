@@ -1,4 +1,4 @@
-"""The run directory of a live run: made where others may exchange names, and ours alone until it is given away."""
+"""The run directory of a live run: safe where others may swap names, and private until it is handed over."""
 
 import os
 from collections.abc import Iterator
@@ -12,9 +12,9 @@ from wblab.machine.directory import open_directory, open_own
 
 @dataclass(frozen=True)
 class Staged:
-    """A run directory in which this process works: its files are named without a path.
+    """A run directory that is this process's working directory: its files are opened by bare names.
 
-    path: where it was made, for words. started_in: the directory in which the process worked before.
+    path: where it was made, for messages. started_in: the working directory before.
     """
 
     path: Path
@@ -23,12 +23,12 @@ class Staged:
     _directory: int
 
     def commit(self) -> Path:
-        """Give the directory of a run that succeeded its final name, and return its path."""
+        """Give a successful run's directory its final name, and return its path."""
         os.fchdir(self._parent)
         return self.path.with_name(names.commit(Path(self.path.name)).name)
 
     def give_back(self) -> None:
-        """Give it, with what is in it, to the user who called sudo."""
+        """Hand it and its content to the user who called sudo."""
         for name in os.listdir(self._directory):
             _give(name, self._directory)
         _give(self._directory)
@@ -36,9 +36,9 @@ class Staged:
 
 @contextmanager
 def staged(results: Path, name: str) -> Iterator[Staged]:
-    """Make a run's directory, and work in it as long as the block lasts. Raises OSError.
+    """Make a run's directory and work in it during the block. Raises OSError.
 
-    Nobody else may look into it: it tells what ran on the machine, and what a command said that root started.
+    Nobody else may read it: it shows what ran on the machine, and the output of a command that root started.
     """
     started_in = os.open(".", os.O_PATH | os.O_DIRECTORY)
     parent = _results(results)
@@ -60,7 +60,7 @@ def staged(results: Path, name: str) -> Iterator[Staged]:
 
 
 def _results(path: Path) -> int:
-    """Return a descriptor of the directory of runs, which is made if it is missing. Raises OSError."""
+    """Return a descriptor of the directory of runs, made if missing. Raises OSError."""
     try:
         return open_directory(path)
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""The names of this kernel's functions, with which the stacks in a trace are read (/proc/kallsyms)."""
+"""Names of this kernel's functions (/proc/kallsyms), to resolve the stacks in a trace."""
 
 from pathlib import Path
 
@@ -7,9 +7,9 @@ _CODE = (" t ", " T ", " w ", " W ")  # nm(1)
 
 
 def kernel_functions(path: Path = _KALLSYMS) -> str:
-    """Return the functions of a kernel in the form of /proc/kallsyms; empty where it hides them (kptr_restrict).
+    """Return a kernel's functions in the form of /proc/kallsyms; empty if it hides them (kptr_restrict).
 
-    Data are left out, as no stack leads there: they are half of it. Raises OSError.
+    Data symbols are left out: no stack contains them, and they are half of the file. Raises OSError.
     """
     with path.open(errors="replace") as lines:
         found = [line for line in lines if any(kind in line[:20] for kind in _CODE)]

@@ -1,4 +1,4 @@
-"""What a device took and gave while a run went on."""
+"""Bytes that a device wrote and read during a run."""
 
 from dataclasses import asdict, dataclass
 from itertools import pairwise
@@ -11,9 +11,9 @@ from wblab.machine.place import Traffic, traffic
 
 @dataclass(frozen=True)
 class Measured:
-    """Of a device, during a run. busy_s: how long it had something to do.
+    """A device during a run. busy_s: time with a request in flight.
 
-    written_per_busy_s: what it takes when it is asked to; most_written_per_s: in the best second.
+    written_per_busy_s: its throughput while busy. most_written_per_s: in the best second.
     """
 
     seconds: float
@@ -26,26 +26,26 @@ class Measured:
 
 
 class Throughput:
-    """The traffic of a device (below /sys; None for none), sampled once a second."""
+    """Traffic of a device (in /sys; None: no device), sampled once a second."""
 
     def __init__(self, device: Path | None) -> None:
         self._device = device
         self._samples: list[tuple[int, Traffic]] = []
-        self.notes = [] if device else ["no throughput: no block device lies below the directory"]
+        self.notes = [] if device else ["no throughput: the directory is not on a block device"]
 
     def sample(self, now_ns: int, *, at_once: bool = False) -> None:
-        """Take a sample if it is time for one."""
+        """Take a sample if one is due."""
         if self._device and (at_once or not self._samples or now_ns - self._samples[-1][0] >= NS_PER_S):
             self._samples.append((now_ns, traffic(self._device)))
 
     def to_json(self) -> dict[str, Any] | None:
-        """Return what was measured, as a JSON object; None without a device."""
+        """Return the measurements as a JSON object; None without a device."""
         measured = summary(self._samples)
         return asdict(measured) if measured else None
 
 
 def summary(samples: list[tuple[int, Traffic]]) -> Measured | None:
-    """Return what happened between the first and the last of some samples; None where there are not two."""
+    """Return the traffic between the first and the last sample; None if there are fewer than two."""
     if len(samples) < 2 or samples[-1][0] <= samples[0][0]:
         return None
     (first_ns, first), (last_ns, last) = samples[0], samples[-1]

@@ -1,4 +1,4 @@
-"""The trace of a whole live run: a process carries the pages of a trace instance to files as they fill."""
+"""The trace of a whole live run: a process moves the pages of a trace instance to files as they fill."""
 
 import os
 import signal
@@ -18,11 +18,11 @@ _POLL_S = 0.1
 
 
 def make_instance(kind: str, trace: Trace, undo: Undo) -> Instance:
-    """Make an instance with the trace's events turned on. Raises OSError, InputError for an event that is not there."""
+    """Make an instance with the trace's events on. Raises OSError; InputError for an unknown event."""
     instance = Instance(kind, undo, buffer_bytes=trace.buffer)
     for event in trace.events:
         if not instance.enable(event.removesuffix(":*")):
-            raise InputError(f"--events: this kernel has no {event!r}: 'sudo trace-cmd list -e' shows those it has")
+            raise InputError(f"--events: this kernel has no {event!r}: 'sudo trace-cmd list -e' lists its events")
     return instance
 
 
@@ -36,25 +36,25 @@ class TraceFile:
         self._carrier = 0
 
     def start(self) -> None:
-        """Trace from now on. Raises OSError."""
+        """Start to trace. Raises OSError."""
         parent = os.getpid()
         self._carrier = fork_child(lambda: _carry(parent, self._instance, self._files))
         self._instance.start()
 
     def stop(self) -> int:
-        """Write the trace.dat, and return how many events were lost. Raises OSError, WblabError."""
+        """Write the trace.dat. Return how many events were lost. Raises OSError, WblabError."""
         self._instance.stop()
         lost = self._instance.lost()
         os.kill(self._carrier, signal.SIGTERM)
         _, status = os.waitpid(self._carrier, 0)
         if status:
-            raise WblabError(f"the process that carries the trace died with {describe_exit(status)}")
+            raise WblabError(f"the process that saves the trace died with {describe_exit(status)}")
         put_together(self._tracecmd, self._files, self._output)
         return lost
 
 
 def _carry(parent: int, instance: Instance, files: list[Path]) -> None:
-    """Carry full pages to the files until SIGTERM, then what is left."""
+    """Move full pages to the files until SIGTERM, then the rest."""
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
     end_with(parent)
     os.setpgid(0, 0)  # the terminal's signals are for our parent

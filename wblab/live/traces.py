@@ -1,6 +1,6 @@
-"""What is traced in a live run: a trace of the whole run, and captures of its pauses.
+"""The traces of a live run: of the whole run, and captures of its pauses.
 
-As far as this machine allows them: what is missing is noted.
+As far as this machine permits them; what is missing is noted.
 """
 
 from collections.abc import Sequence
@@ -22,10 +22,10 @@ from wblab.machine.undo import Undo
 
 
 class Traces:
-    """Both; `notes` has a line for whatever is missing."""
+    """Both traces. `notes` has a line for each one that is missing."""
 
     def __init__(self, request: LiveRequest, filesystem: str, undo: Undo) -> None:
-        """Make the instances that the request asks for. Raises InputError for an event that this kernel has not."""
+        """Make the instances that the request needs. Raises InputError for an unknown event."""
         self.notes: list[str] = []
         self.trace = Trace()
         self.lost = 0
@@ -46,7 +46,7 @@ class Traces:
             self._instances.append(make_instance("live", wanted, undo))
             self.trace = wanted
         except OSError as error:
-            self.notes.append(f"no trace: this machine does not let us ({error.strerror}): run it as root")
+            self.notes.append(f"no trace: this machine does not permit it ({error.strerror}): run it as root")
             return
         if request.captures:
             try:
@@ -60,16 +60,16 @@ class Traces:
         for event in TOO_MANY:
             instance.enable(event, on=False)
         if not any(event.startswith("syscalls:") for event in known):
-            self.notes.append("captures are without system calls: this kernel does not trace them")
+            self.notes.append("captures have no system calls: this kernel does not trace them")
         self._functions = self._with_stacks(instance)
         return instance
 
     def _with_stacks(self, instance: Instance) -> str:
-        """Turn stacks on, and return the functions to read them with; empty, with a note, where that cannot be."""
+        """Turn stacks on, and return the functions to resolve them; empty, with a note, if that is impossible."""
         unexplained = "captures cannot be explained by 'wblab why'"
         functions = kernel_functions()
         if not functions:
-            self.notes.append(f"{unexplained}: kernel.kptr_restrict hides where this kernel's functions are")
+            self.notes.append(f"{unexplained}: kernel.kptr_restrict hides this kernel's function addresses")
         elif not all(instance.trigger(event, text) for event, text in STACKS.items()):
             self.notes.append(f"{unexplained}: this kernel records no stacks (CONFIG_STACKTRACE)")
         else:
@@ -77,7 +77,7 @@ class Traces:
         return ""
 
     def start(self, directory: Path) -> None:
-        """Trace from now on, into a run's directory. Raises OSError."""
+        """Start to trace into a run's directory. Raises OSError."""
         self._directory = directory
         if self._instances:
             self._file = TraceFile(self._instances[0], directory / rundir.TRACE, self._tracecmd)
@@ -88,9 +88,9 @@ class Traces:
             self._buffer.start()
 
     def save(self, pauses: Sequence[Pause], now_ns: int, oldest_ns: int) -> None:
-        """Have the seconds around these pauses saved as one capture, within the bounds of number and size.
+        """Save the seconds around these pauses as one capture, within the limits of number and size.
 
-        oldest_ns: when a pause can have begun that is captured later (`Watch.oldest_ns`).
+        oldest_ns: earliest start of any pause to be captured later (`Watch.oldest_ns`).
         """
         if not pauses or not self._buffer or not self._captures:
             return
@@ -105,11 +105,11 @@ class Traces:
         wanted = Capture(self._saved, longest.load, longest.start_ns, longest.end_ns, start_ns, end_ns)
         try:
             self._buffer.save(wanted, oldest_ns - self._captures.around)
-        except OSError:  # its process died; why is told where it is stopped
+        except OSError:  # its process died; stopping it reports why
             self._stop_captures()
 
     def stop(self) -> None:
-        """Write what was traced. What goes wrong becomes a note."""
+        """Write the traces. Failures become notes."""
         self._stop_captures()
         if self._file:
             try:
@@ -122,7 +122,7 @@ class Traces:
 
     @property
     def saved(self) -> int:
-        """How many captures there are."""
+        """Number of captures."""
         return self._saved
 
     def _full(self, captures: Captures) -> str:
@@ -140,4 +140,4 @@ class Traces:
             self._buffer = None
             if short := [saved.number for saved in read_captures(self._directory) if not saved.whole]:
                 numbers = ", ".join(map(str, sorted(short)))
-                self.notes.append(f"captures that lack some of their pause: {numbers}: raise --capture-buffer")
+                self.notes.append(f"captures that miss part of their pause: {numbers}: raise --capture-buffer")

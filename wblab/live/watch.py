@@ -1,4 +1,4 @@
-"""The innocent loads, watched while they run: which pauses have ended, and which of them one capture holds."""
+"""Watch the innocent loads while they run: which pauses have ended, and which of them to save in one capture."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,12 +20,12 @@ class Pause:
 
     @property
     def duration_ns(self) -> int:
-        """How long it was."""
+        """Its length, in ns."""
         return self.end_ns - self.start_ns
 
 
 class Watch:
-    """Reads what the loads note while they run. Control loads do not count: their pauses are stalls of the machine."""
+    """Reads what running loads record. Control loads do not count: their pauses are stalls of the machine."""
 
     def __init__(self, running: Sequence[Running], bound_ns: int) -> None:
         self.longest: Pause | None = None
@@ -34,7 +34,7 @@ class Watch:
         self._bound_ns = bound_ns
 
     def look(self) -> list[Pause]:
-        """Return the pauses over the bound that have ended since the last look."""
+        """Return the pauses over the threshold that have ended since the last call."""
         found = []
         for item in self._loads:
             times_ns, idle_ns = item.stamps.times_ns(self._seen[item.name]), item.load.idle_ns(1)
@@ -48,7 +48,7 @@ class Watch:
         return found
 
     def paused(self, now_ns: int) -> bool:
-        """Return whether a pause over the bound goes on."""
+        """Whether a pause over the threshold is in progress."""
         return any(
             now_ns - time_ns > item.load.idle_ns(1) + self._bound_ns
             for item in self._loads
@@ -56,13 +56,13 @@ class Watch:
         )
 
     def oldest_ns(self, now_ns: int) -> int:
-        """Return when the oldest cycle began that `look` has not told of, in ns; no later pause began before."""
+        """Return the start, in ns, of the oldest cycle not returned by `look`; no later pause began earlier."""
         begun = [item.stamps.times_ns(self._seen[item.name])[:1] for item in self._loads]
         return min((times_ns[0] for times_ns in begun if times_ns), default=now_ns)
 
 
 class Pending:
-    """Pauses that wait to be captured: those near each other go into one capture."""
+    """Pauses waiting to be captured. Pauses close together go into one capture."""
 
     def __init__(self, around_ns: int) -> None:
         self._around_ns = around_ns
@@ -73,7 +73,7 @@ class Pending:
         self._pauses += pauses
 
     def due(self, now_ns: int, paused: bool) -> list[Pause]:
-        """Return the pauses to capture now, and forget them: once all is quiet again, or if that takes too long."""
+        """Return the pauses to capture now, and forget them: once all is quiet, or if that takes too long."""
         if not self._pauses:
             return []
         quiet = not paused and now_ns >= max(pause.end_ns for pause in self._pauses) + self._around_ns

@@ -1,4 +1,4 @@
-"""Who gets a source's items, pages or a terminal: served by a thread, so that the main one is free for the source."""
+"""Show a source's items on pages or a terminal, from a thread: the main thread stays free for the source."""
 
 import asyncio
 import sys
@@ -16,10 +16,10 @@ _HEED_S = 1.0
 
 
 class Audience:
-    """Shows a source's items for as long as a `with` block of `hears` runs."""
+    """Shows a source's items while a `with` block of `hears` runs."""
 
     def __init__(self, show: Callable[[Items], Coroutine[None, None, None]]) -> None:
-        """`show` takes the items, and goes on until it is done or cancelled."""
+        """`show` takes the items, and runs until it is done or cancelled."""
         self._show = show
         self._heard_end = threading.Event()
         self._done = threading.Event()
@@ -44,14 +44,14 @@ class Audience:
     def stay(self) -> None:
         """Wait until there is nothing more to show, or for Ctrl-C.
 
-        The kernel may give a signal to the other thread, where only this one heeds it: so it wakes now and then.
+        The kernel may deliver a signal to the other thread, but only this one handles it: so it wakes now and then.
         """
         with suppress(KeyboardInterrupt):
             while not self._done.wait(_HEED_S):
                 pass
 
     def await_end(self, limit_s: float) -> None:
-        """Wait until the source's last item was heard, which is about to come."""
+        """Wait for the source's last item, which is about to arrive."""
         self._heard_end.wait(limit_s)
 
     async def _main(self, items: Items, started: threading.Event) -> None:
@@ -72,7 +72,7 @@ class Audience:
             self._error = error
         finally:
             self._done.set()
-            self._heard_end.set()  # nobody hears any more
+            self._heard_end.set()  # nobody listens any more
 
     async def _heard(self, items: Items) -> Items:
         async for item in items:
@@ -87,7 +87,7 @@ class Audience:
 
 
 async def printed(items: Items) -> None:
-    """Print items as lines of JSON, to their end."""
+    """Print items as JSON lines until they end."""
     async for item in items:
         sys.stdout.buffer.write(line(item))
         sys.stdout.buffer.flush()

@@ -1,4 +1,4 @@
-"""Which disk a bdi is of, by the name that events have of it: 8:0, 0:53 of a server, btrfs-1."""
+"""Find a bdi's disk from its name in events: 8:0, 0:53 for a server, btrfs-1."""
 
 import os
 from collections.abc import Mapping
@@ -8,25 +8,25 @@ from pathlib import Path
 from wblab.monitor.disks import DISKSTATS, Entry, entries
 
 _BLOCK, _BTRFS, _MOUNTS = Path("/sys/block"), Path("/sys/fs/btrfs"), Path("/proc/self/mountinfo")
-_MADE = ("dm-", "md")  # of others
+_MADE = ("dm-", "md")  # made of other disks
 
 
 class Bdis:
-    """The names of disks by those of their bdis."""
+    """Disks by the names of their bdis."""
 
     def __init__(self, called: Mapping[str, str]) -> None:
-        """`called`: what disks are called here that the kernel has other names for."""
+        """`called`: names to show in place of the kernel's."""
         self._called = called
         self._known: dict[str, str] = {}
 
     def disk(self, bdi: str) -> str:
-        """Return the disk of a bdi, below what is made of one disk; a server; or the bdi where nobody knows."""
+        """Return the bdi's disk, below anything made of one disk; or a server; or the bdi's own name if unknown."""
         if bdi not in self._known:
             self._known[bdi] = self._find(bdi)
         return self._known[bdi]
 
     def forget(self) -> None:
-        """Look anew from now on: numbers are given again to what is plugged in."""
+        """Forget what was found: a newly plugged device may reuse a number."""
         self._known.clear()
 
     def _find(self, bdi: str) -> str:
@@ -46,7 +46,7 @@ class Bdis:
 
 
 def _lowest(entry: Entry, disks: Mapping[str, Entry]) -> str:
-    """Return the disk at the bottom of one, or the one that is made of several."""
+    """Return the disk underneath, or the device itself if it is made of several."""
     if not entry.whole.startswith(_MADE):
         return entry.whole
     with suppress(OSError):

@@ -1,4 +1,4 @@
-"""What each disk of the machine does, from /proc/diskstats: also of one that was just plugged in."""
+"""Activity of the machine's disks, from /proc/diskstats, newly plugged ones included."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -12,9 +12,9 @@ from wblab.monitor.proc import KeptOpen
 from wblab.monitor.samples import Worked
 
 DISKSTATS = Path("/proc/diskstats")
-_SECTOR_BYTES = 512  # whatever the disk has: Documentation/admin-guide/iostats.rst
+_SECTOR_BYTES = 512  # fixed, whatever the disk's sector size: Documentation/admin-guide/iostats.rst
 _NAME, _WRITTEN, _BUSY = 2, 9, 12
-# What is made of other disks, and would count their bytes again; memory; and what is not written to.
+# Skipped: devices made of other disks, which would count the same bytes twice; memory; and devices never written to.
 _NO_DISK = re.compile(r"(loop|ram|zram|dm-|md|sr|fd)\d")
 
 
@@ -32,12 +32,12 @@ class Entry:
 def entries(text: bytes) -> Iterator[Entry]:
     """Yield the entries of /proc/diskstats.
 
-    A disk stands before its partitions, which begin with its name: sda, sda1; nvme0n1, nvme0n1p1.
+    A disk comes before its partitions, whose names begin with its own: sda, sda1; nvme0n1, nvme0n1p1.
     """
     whole = ""
     for line in text.decode(errors="replace").splitlines():
         words = line.split()
-        if len(words) <= _BUSY:  # the last of very many
+        if len(words) <= _BUSY:  # the last line of a long list may be cut off
             continue
         name = words[_NAME]
         if not _is_part(name, whole):
@@ -52,7 +52,7 @@ def entries(text: bytes) -> Iterator[Entry]:
 
 
 def _is_part(name: str, whole: str) -> bool:
-    """Whether a device is a partition of a disk; of loop1, loop1p1 is, and loop10 is not."""
+    """Whether a device is a partition of a disk: loop1p1 is one of loop1, loop10 is not."""
     if not whole or not name.startswith(whole):
         return False
     rest = name[len(whole) :]
@@ -60,9 +60,9 @@ def _is_part(name: str, whole: str) -> bool:
 
 
 def counters(text: bytes, only: Collection[str] = ()) -> dict[str, tuple[int, int]]:
-    """Return of each whole disk in the text of /proc/diskstats the bytes written, and the ns in which it was busy.
+    """Return the bytes written and the busy time in ns of each whole disk, from the text of /proc/diskstats.
 
-    only: the names of those that are asked for; these may also be made of others, as loop7 and dm-0 are.
+    only: names to return; these may include disks made of others, such as loop7 and dm-0.
     """
     return {
         entry.name: (entry.written, entry.busy_ns)
@@ -72,26 +72,26 @@ def counters(text: bytes, only: Collection[str] = ()) -> dict[str, tuple[int, in
 
 
 def find_disk(name: str) -> str:
-    """Return the name of a disk of this machine: of sda or /dev/sda, sda. Raises InputError for what is none.
+    """Return the name of a disk of this machine: sda for sda or /dev/sda. Raises InputError if there is none.
 
-    What is made of another disk, as loop7 and dm-0 are, is one if it is asked for.
+    Disks made of others, such as loop7 and dm-0, count too.
     """
     try:
         text = DISKSTATS.read_bytes()
     except OSError as error:
-        raise InputError(f"--disk: this kernel tells of no disks: {error.strerror}: leave it out") from None
+        raise InputError(f"--disk: this kernel lists no disks: {error.strerror}: leave --disk out") from None
     known = sorted(counters(text))
     whole = sorted(entry.name for entry in entries(text) if entry.name == entry.whole)
     if (bare := name.removeprefix("/dev/")) not in whole:
-        made = " (or of those made of others: loop0, dm-0)" if len(whole) > len(known) else ""
+        made = " (or a disk made of others: loop0, dm-0)" if len(whole) > len(known) else ""
         raise InputError(f"--disk: no disk {name!r}{nearest(bare, whole)}: give one of {', '.join(known)}{made}")
     return bare
 
 
 class Work:
-    """What disks did since it was last asked: the `most` that were busy longest, or those of some names.
+    """Activity of disks since the last sample: the `most` that were busiest, or those with given names.
 
-    `called`: what they are called here, where the kernel has other names. Nothing where the kernel tells of no disks.
+    `called`: names to show in place of the kernel's. Returns nothing if the kernel lists no disks.
     """
 
     def __init__(self, most: int, only: Sequence[str], now_ns: int, called: Mapping[str, str]) -> None:
@@ -103,7 +103,7 @@ class Work:
             self._last = counters(self._file.read(), only)
 
     def since_last(self, now_ns: int) -> tuple[Worked, ...]:
-        """Return those that did anything, the busiest first. One whose counts began anew is told of the next time."""
+        """Return the active disks, busiest first. A disk whose counters restarted appears in the next sample."""
         if self._file is None:
             return ()
         current, span_ns = counters(self._file.read(), self._only), now_ns - self._last_ns

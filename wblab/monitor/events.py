@@ -1,7 +1,7 @@
-"""Events of writeback as samples: from the text of a trace instance's trace_pipe.
+"""Parse writeback events from a trace instance's trace_pipe into samples.
 
-The kernel makes the text as it is read, from fields that it knows by itself: `name=value` is all that is relied on.
-Lines are of kernel/trace/trace_output.c (trace_print_context), fields of include/trace/events/writeback.h.
+The kernel formats the text from its own fields; only `name=value` is relied on. Lines come from
+kernel/trace/trace_output.c (trace_print_context), fields from include/trace/events/writeback.h.
 """
 
 import re
@@ -11,13 +11,14 @@ from dataclasses import dataclass, field
 from wblab.core.units import NS_PER_MS, NS_PER_S, Bytes
 from wblab.monitor.samples import CacheState, Throttled
 
-# Of pages that become dirty one in 256 is looked at: who writes a MiB of a file at one go is seen.
+# Record one of 256 pages that become dirty: whoever writes 1 MiB in one go is still seen.
 _SOME = "!(index & 255)"
 EVENTS = {
     "writeback:global_dirty_state": "",
-    "writeback:balance_dirty_pages": "pause > 0",  # the task is stopped; others may come a thousand times as often
+    # the task is throttled; other events may be a thousand times as frequent
+    "writeback:balance_dirty_pages": "pause > 0",
     "writeback:writeback_dirty_folio": _SOME,
-    "writeback:writeback_dirty_page": _SOME,  # its name until 5.17
+    "writeback:writeback_dirty_page": _SOME,  # its name until Linux 5.17
 }
 # `dd-1234 [000] ..... 12.345678: global_dirty_state: dirty=1 …`; a thread group in brackets may follow the task.
 _LINE = re.compile(rb"\s*(.+)-(\d+)\s+(?:\([ \d-]+\)\s+)?\[\d+\] \S+\s+(\d+)\.(\d{6}): (\w+): (.*)")
@@ -29,7 +30,7 @@ _UNKNOWN = "<...>"  # the kernel has forgotten the task's name
 
 @dataclass
 class Seen:
-    """What was read from the pipe since it was last asked. dirtied: by thread, on which disks it made pages dirty."""
+    """Samples since the last call. dirtied: by thread, the disks whose pages it made dirty."""
 
     states: list[CacheState] = field(default_factory=list)
     throttled: list[Throttled] = field(default_factory=list)
@@ -38,14 +39,14 @@ class Seen:
 
 
 class Reader:
-    """Makes samples of chunks of text; of states it keeps the last of each `grain_ns`."""
+    """Makes samples from chunks of text; keeps the last state of each `grain_ns`."""
 
     def __init__(
         self, page_bytes: int, grain_ns: int, name_of: Callable[[int], str], disk_of: Callable[[str], str]
     ) -> None:
-        """`name_of` returns a task's name from its pid, for those that the kernel has forgotten.
+        """`name_of` returns a task's name from its pid, for names that the kernel has forgotten.
 
-        `disk_of` returns a disk's name from that of its bdi, such as 8:0; empty where disks are not told apart.
+        `disk_of` returns a disk's name from that of its bdi, such as 8:0; empty if disks are not told apart.
         """
         self._page_bytes = page_bytes
         self._grain_ns = grain_ns
@@ -54,7 +55,7 @@ class Reader:
         self._rest = b""
 
     def feed(self, chunk: bytes, seen: Seen) -> None:
-        """Add what a chunk of the pipe says to `seen`; an unfinished line waits for its end."""
+        """Add a chunk of the pipe to `seen`; an unfinished line waits for its end."""
         *lines, self._rest = (self._rest + chunk).split(b"\n")
         for text in lines:
             if match := _LINE.match(text):
@@ -84,7 +85,7 @@ class Reader:
         values = {key: Bytes(value * self._page_bytes) for key, value in _values(text).items()}
         return CacheState(
             at_ns,
-            # Until 5.8 what a server had, but not yet on its disk, was counted apart.
+            # Until 5.8, pages that a server had but not yet stored were counted separately.
             dirty=Bytes(values[b"dirty"] + values.get(b"unstable", 0)),
             writeback=values[b"writeback"],
             background=values[b"bg_thresh"],

@@ -1,4 +1,4 @@
-"""What was sampled lately, numbered, so that a page that was cut off goes on where it was."""
+"""Recent samples, numbered, so that a reconnecting page continues where it was."""
 
 import asyncio
 from collections import deque
@@ -11,14 +11,14 @@ LIMIT_BYTES = 64 << 20
 
 @dataclass(frozen=True)
 class Numbered:
-    """A batch as a line, and its number; the first is 1."""
+    """A batch as a line, and its number, from 1 on."""
 
     number: int
     text: bytes
 
 
 class Feed:
-    """The latest batches of a source, up to `limit_bytes` of them, for any number of readers."""
+    """A source's latest batches, up to `limit_bytes`, for any number of readers."""
 
     def __init__(self, limit_bytes: int = LIMIT_BYTES) -> None:
         self.source: Source | None = None
@@ -30,7 +30,7 @@ class Feed:
         self._changed = asyncio.Event()
 
     def add(self, item: Item) -> None:
-        """Take the source's next item."""
+        """Add the source's next item."""
         if isinstance(item, Source):
             self.source = item
         elif isinstance(item, End):
@@ -38,17 +38,17 @@ class Feed:
         else:
             self._keep(item)
         self._changed.set()
-        self._changed = asyncio.Event()  # of the next change
+        self._changed = asyncio.Event()  # set at the next change
 
     def after(self, number: int) -> list[Numbered]:
-        """Return the batches after the one of this number, as far as they are kept."""
-        if number > self._last:  # not a number of ours
+        """Return the kept batches after this number."""
+        if number > self._last:  # not one of our numbers
             number = 0
         first = self._kept[0].number if self._kept else 1
         return [self._kept[at] for at in range(max(0, number + 1 - first), len(self._kept))]
 
     def missed(self, number: int) -> int:
-        """Return how many batches after the one of this number are gone for good."""
+        """Return how many batches after this number are no longer kept."""
         first = self._kept[0].number if self._kept else 1
         return max(0, first - number - 1) if 0 < number <= self._last else 0
 

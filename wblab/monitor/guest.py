@@ -1,4 +1,4 @@
-"""A guest that is watched from the host: a sampler runs beside its loads."""
+"""Watch a guest from the host: a sampler runs beside its loads."""
 
 from dataclasses import replace
 
@@ -11,9 +11,10 @@ from wblab.monitor.streams import command
 
 
 def watched(spec: Spec) -> Spec:
-    """Return a spec with a sampler beside its loads, which writes to the device that the host reads.
+    """Return a spec with a sampler beside its loads that writes to the device read by the host.
 
-    Its probe writes to the first disk with a filesystem, that of the loads if it has one. Raises InputError.
+    Its probe writes to the loads' disk if that has a filesystem, else to the first disk that has one. Raises
+    InputError.
     """
     mount = layout.mount_point(_first_mounted(spec))
     name, device = f"guest of {spec.name}", str(layout.SAMPLES_DEVICE)
@@ -22,9 +23,9 @@ def watched(spec: Spec) -> Spec:
 
 
 def _called(spec: Spec) -> dict[str, str]:
-    """Return the spec's names of disks by those that the guest's kernel has of what the host made.
+    """Return the spec's disk names by the guest kernel's names for them.
 
-    One that is alone has none: there is no other to tell it from.
+    A single disk has none: there is no other to confuse it with.
     """
     alone = len(spec.disk) == 1
     return {layout.disk_device(place).name: "" if alone else name for place, name in enumerate(images(spec))}
@@ -34,7 +35,7 @@ def _first_mounted(spec: Spec) -> str:
     names = [name for name in (spec.first_disk, *spec.disk) if spec.disk[name].filesystem != "none"]
     if not names:
         raise InputError(
-            f"no disk of {spec.name} has a filesystem, and the monitor times small writes to one: "
-            "give it a disk with one, or draw its run with 'wblab timeline'"
+            f"no disk of {spec.name} has a filesystem, and the monitor times small writes to one: give it a disk with "
+            "one, or draw its run with 'wblab timeline'"
         )
     return names[0]

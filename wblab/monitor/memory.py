@@ -1,4 +1,4 @@
-"""Memory that is there before it is needed: in a lock-up, what asks for a page may wait for the disk like others."""
+"""Memory reserved in advance: during a lock-up, an allocation may wait for the disk like everything else."""
 
 import ctypes
 from contextlib import suppress
@@ -12,9 +12,9 @@ _M_TRIM_THRESHOLD, _M_MMAP_MAX, _M_ARENA_MAX = -1, -4, -8  # malloc.h of glibc
 
 
 def reserve(heap_bytes: int) -> None:
-    """Let the heap grow by this much now, and never shrink or be passed by, by later threads neither; see mallopt(3).
+    """Grow the heap by this much now, and never shrink it; later threads use it too. See mallopt(3).
 
-    A C library that has no such options keeps its own ways.
+    A C library without these options keeps its own behaviour.
     """
     mallopt = getattr(libc, "mallopt", None)
     if mallopt is None:
@@ -27,7 +27,7 @@ def reserve(heap_bytes: int) -> None:
 
 
 def lock_all() -> None:
-    """Keep all our memory, now and later, from being paged out, as far as our limits allow (RLIMIT_MEMLOCK).
+    """Lock all our memory, now and in future, as far as our limit allows (RLIMIT_MEMLOCK).
 
     See mlockall(2).
     """

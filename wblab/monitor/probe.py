@@ -1,6 +1,6 @@
-"""A probe: a process that writes a byte to a new file now and then, as an innocent program would, and is timed.
+"""A probe: a process that writes a byte to a new file at intervals, as an innocent program would, and is timed.
 
-What it waits for is seen while it still waits: its times are in memory that it shares with the sampler.
+A wait is visible while it lasts: the times are in memory shared with the sampler.
 """
 
 import mmap
@@ -23,15 +23,15 @@ from wblab.monitor.samples import Waited
 IDLE_NS = 100_000_000
 NAME = "probe"
 
-_FILES = 32  # the oldest goes for each new one
-_KEPT = 1024  # writes that are remembered until they are asked for
+_FILES = 32  # each new one replaces the oldest
+_KEPT = 1024  # writes kept until they are read
 _SINCE, _COUNT, _FIRST = 0, 1, 2
 
 
 def probe_place(directory: Path) -> Path:
-    """Return where a directory lies that a probe may write in. Raises InputError."""
+    """Return the path of a directory in which a probe may write. Raises InputError."""
     if not (directory.is_dir() and os.access(directory, os.W_OK | os.X_OK)):
-        raise InputError(f"--dir: cannot write to {str(directory)!r}: give a directory")
+        raise InputError(f"--dir: cannot write to {str(directory)!r}: give another directory")
     try:
         held = open_directory(directory)
     except OSError as error:
@@ -46,16 +46,16 @@ class Probe:
     """A probe that writes in a directory of its own, from now until it is stopped."""
 
     def __init__(self, directory: int, *, locked: bool) -> None:
-        """Start it in a directory that is held by its descriptor; `locked`, its memory too."""
+        """Start it in a directory given by descriptor; `locked` locks its memory too."""
         self._slots = memoryview(mmap.mmap(-1, 8 * (_FIRST + 2 * _KEPT))).cast("q")
         self._told = 0
         parent = os.getpid()
         self.pid = fork_child(lambda: _run(directory, self._slots, parent, locked))
 
     def since_last(self, now_ns: int) -> tuple[Waited, ...]:
-        """Return the writes that ended since this was last asked, and the one that goes on."""
+        """Return the writes that ended since the last call, and the one in progress."""
         slots = self._slots
-        since_ns, count = slots[_SINCE], slots[_COUNT]  # in this order: one that ends now is over
+        since_ns, count = slots[_SINCE], slots[_COUNT]  # in this order: a write that ends in between counts as ended
         over = []
         for number in range(max(self._told, count - _KEPT), count):
             at = _FIRST + 2 * (number % _KEPT)
@@ -66,7 +66,7 @@ class Probe:
         return tuple(over)
 
     def stop(self) -> None:
-        """End it; a write that hangs is waited for."""
+        """Stop it. Waits for a write that hangs."""
         os.kill(self.pid, signal.SIGKILL)
         os.waitpid(self.pid, 0)
 
@@ -83,7 +83,7 @@ def _run(directory: int, slots: "memoryview[int]", parent: int, locked: bool) ->
     count = 0
     while True:
         slots[_SINCE] = start_ns = time.monotonic_ns()
-        with suppress(OSError):  # a disk that is full has answered too
+        with suppress(OSError):  # a full disk is an answer too
             write(count)
         end_ns = time.monotonic_ns()
         at = _FIRST + 2 * (count % _KEPT)

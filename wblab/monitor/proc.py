@@ -1,4 +1,4 @@
-"""Samples from /proc: for machines that do not let us trace, and for what no event tells."""
+"""Samples from /proc, for machines where we may not trace, and for what no event shows."""
 
 import os
 import re
@@ -35,13 +35,13 @@ def stalls_ns(text: bytes) -> tuple[int, int]:
 
 
 def written_bytes(text: bytes) -> int:
-    """Return what a task wrote, less what it took back before it got to a disk, from /proc/PID/io; see proc(5)."""
+    """Return the bytes that a task wrote, less those cancelled before they reached a disk; /proc/PID/io, proc(5)."""
     values = dict(entry.split(b": ") for entry in text.splitlines())
     return int(values[b"write_bytes"]) - int(values[b"cancelled_write_bytes"])
 
 
 def task_name(pid: int) -> str:
-    """Return the name of a task; `unknown` where it is gone."""
+    """Return the name of a task; `unknown` if it is gone."""
     try:
         return _text(f"/proc/{pid}/comm").decode(errors="replace").rstrip("\n")
     except OSError:
@@ -49,7 +49,7 @@ def task_name(pid: int) -> str:
 
 
 def process_of(thread: int) -> int | None:
-    """Return the process that a thread is of; None where it is gone."""
+    """Return the process of a thread; None if it is gone."""
     with suppress(OSError):
         if found := _PROCESS.search(_text(f"/proc/{thread}/status")):
             return int(found[1])
@@ -57,19 +57,19 @@ def process_of(thread: int) -> int | None:
 
 
 def _common(name: str) -> str:
-    """Return the one name for all of the kernel's workers, `kworker/u8:2-flush-254:0` and the like."""
+    """Return one name for all kernel workers, such as `kworker/u8:2-flush-254:0`."""
     return "kworker" if name.startswith("kworker/") else name
 
 
 class KeptOpen:
-    """A file of /proc that is read again and again through one descriptor."""
+    """A file of /proc that is read repeatedly through one descriptor."""
 
     def __init__(self, path: Path) -> None:
         """Open it. Raises OSError."""
         self._fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
 
     def read(self) -> bytes:
-        """Return what it says now. Raises OSError."""
+        """Return its present content. Raises OSError."""
         return os.pread(self._fd, 1 << 16, 0)
 
 
@@ -79,17 +79,17 @@ def vmstat() -> KeptOpen:
 
 
 class Stalls:
-    """The pressure on I/O since it was last asked; nothing where the kernel does not measure it."""
+    """I/O pressure since the last call; nothing if the kernel does not measure it."""
 
     def __init__(self, now_ns: int) -> None:
         self._file: KeptOpen | None = None
         with suppress(OSError):
             file = KeptOpen(_PRESSURE)
-            self._last_ns = (now_ns, *stalls_ns(file.read()))  # fails where it is turned off
+            self._last_ns = (now_ns, *stalls_ns(file.read()))  # fails if pressure accounting is turned off
             self._file = file
 
     def since_last(self, now_ns: int) -> tuple[Pressure, ...]:
-        """Return one sample or none."""
+        """Return one sample, or none."""
         if self._file is None:
             return ()
         current_ns = (now_ns, *stalls_ns(self._file.read()))
@@ -99,22 +99,22 @@ class Stalls:
 
 
 class Writers:
-    """Who wrote most since it was last asked, of the processes whose counts we may read.
+    """Top writers since the last call, among the processes whose counters we may read.
 
-    What a process wrote is added to its parent's when the parent has seen it end: that is taken off again. What is left
-    of it is what children wrote that came and went in between.
+    A parent's counter grows by a child's bytes when it reaps the child; that is subtracted again. The rest was written
+    by children that started and exited between two samples.
     """
 
     def __init__(self, most: int, now_ns: int) -> None:
-        """`most` names are told of each time."""
+        """Return at most `most` names each time."""
         self._most = most
         self._last_ns = now_ns
         self._written = dict(_all_written())
         self._parents = _parents(self._written)
-        self._disks: dict[int, set[str]] = {}  # on which each process was seen to write, for as long as it lives
+        self._disks: dict[int, set[str]] = {}  # on which each process was seen to write, while it lives
 
     def since_last(self, now_ns: int, dirtied: Mapping[int, set[str]] | None = None) -> tuple[Written, ...]:
-        """Return those who wrote anything, the largest first. dirtied: on which disks threads made pages dirty."""
+        """Return the writers, largest first. dirtied: disks on which threads made pages dirty."""
         current = dict(_all_written())
         names: dict[str, int] = {}
         pids: dict[str, list[int]] = {}
@@ -132,7 +132,7 @@ class Writers:
         )
 
     def _note(self, dirtied: Mapping[int, set[str]]) -> set[str]:
-        """Note which disks processes write to; return those to which some wrote that are gone, whose heirs we see."""
+        """Note which disks processes write to. Return those of exited ones whose bytes a visible parent inherits."""
         gone: set[str] = set()
         for thread, disks in dirtied.items():
             process = process_of(thread)
@@ -140,18 +140,18 @@ class Writers:
         return gone
 
     def _disks_of(self, pids: list[int], gone: set[str]) -> str:
-        """Return the disks that all these are known to write to; none where one may write to another."""
+        """Return the disks that all these write to; empty if one of them may write to another."""
         known = [self._disks.get(pid, set()) for pid in pids]
         disks = set().union(*known)
         return ", ".join(sorted(disks)) if all(known) and gone <= disks else ""
 
 
 def grown(before: dict[int, int], now: dict[int, int], parents: dict[int, int]) -> dict[int, int]:
-    """Return what each process wrote, if anything, from the totals by pid before and now, and the parents before."""
+    """Return how much each process wrote, from the totals by pid before and now, and the parents before."""
     growth = {pid: total - before.get(pid, 0) for pid, total in now.items()}
     for pid in before.keys() - now.keys():
         heir = parents.get(pid)
-        while heir is not None and heir not in now:  # it ended as well, and its parent has seen that
+        while heir is not None and heir not in now:  # it exited too, and its parent has reaped it
             heir = parents.get(heir)
         if heir is not None:
             growth[heir] -= before[pid]
@@ -159,7 +159,7 @@ def grown(before: dict[int, int], now: dict[int, int], parents: dict[int, int]) 
 
 
 def parent_pid(text: bytes) -> int:
-    """Return the parent's pid from the text of /proc/PID/stat; see proc(5). A task's name may have brackets too."""
+    """Return the parent's pid from the text of /proc/PID/stat; see proc(5). A task's name may contain brackets."""
     return int(text.rpartition(b")")[2].split()[1])
 
 
@@ -171,7 +171,7 @@ def _all_written() -> Iterator[tuple[int, int]]:
 
 
 def _parents(written: dict[int, int]) -> dict[int, int]:
-    """Return the parents of all that wrote anything, and theirs."""
+    """Return the parents and grandparents of all processes that wrote."""
     parents: dict[int, int] = {}
     for pid in (pid for pid, total in written.items() if total):
         with suppress(OSError):

@@ -1,4 +1,4 @@
-"""A run as the samples that a monitor would have taken of it."""
+"""A finished run as the samples that a monitor would have taken."""
 
 from collections.abc import Iterator
 
@@ -11,20 +11,20 @@ from wblab.data.run import LoadCycles, Run, Times
 from wblab.monitor.samples import Batch, CacheState, End, Item, Source, Throttled, Waited, Worked, Written
 
 TICK_NS = 100 * NS_PER_MS
-GRAIN_NS = 50 * NS_PER_MS  # of several states within, the last is kept
+GRAIN_NS = 50 * NS_PER_MS  # of several states within this time, keep the last
 
 _RATE_SPAN_NS = NS_PER_S
 
 
 def replay(run: Run, cache: PageCache | None) -> Iterator[Item]:
-    """Yield a run's source, a batch for each tenth of a second, and its end; without a trace, of the loads alone.
+    """Yield a run's source, a batch for each 0.1 s, and its end. Without a trace, only the loads are shown.
 
-    The innocent loads are its probes, what all loads wrote is known from their cycles.
+    The innocent loads serve as probes; the bytes written by loads come from their cycles.
     """
-    yield Source(f"run {run.name}", run.zero_ns, "" if cache else "this run has no trace that can be read")
+    yield Source(f"run {run.name}", run.zero_ns, "" if cache else "this run has no readable trace")
     states = _thinned(cache.dirty_state) if cache else None
     asked = cache.throttling.where(cache.throttling.pause_ns > 0) if cache else None
-    requests = cache.written if cache and len(run.disks) > 1 else None  # of one disk the other panes say enough
+    requests = cache.written if cache and len(run.disks) > 1 else None  # with one disk the other panes suffice
     probes = [item for item in run.loads if item.load.role == "innocent"]
     first_ns, last_ns = _span(run, states)
     for now_ns in range(first_ns, last_ns + TICK_NS, TICK_NS):
@@ -66,7 +66,7 @@ def _throttled(asked: Throttling, since_ns: int, now_ns: int) -> Iterator[Thrott
 
 
 def _waits(probe: LoadCycles, since_ns: int, now_ns: int) -> Iterator[Waited]:
-    """Yield the writes that ended in a span, and the one that goes on at its end: a load writes, then sleeps."""
+    """Yield the writes that ended in a span, and the one in progress at its end. A load writes, then sleeps."""
     first = max(0, int(np.searchsorted(probe.boundaries_ns, since_ns)) - 1)
     last = min(int(np.searchsorted(probe.boundaries_ns, now_ns, side="right")), len(probe.pauses_ns))
     for start_ns, pause_ns in zip(
@@ -93,7 +93,7 @@ def _written(run: Run, now_ns: int) -> Iterator[Written]:
 
 
 def _worked(requests: Requests, disks: list[str], now_ns: int) -> Iterator[Worked]:
-    """Yield what each disk was done with. For how long it was busy no event tells."""
+    """Yield the bytes that each disk completed. No event shows its busy time."""
     rows = requests.where(_span_of(requests.ts_ns, now_ns - _RATE_SPAN_NS, now_ns))
     for disk in disks:
         yield Worked(now_ns, _RATE_SPAN_NS, disk, Bytes(int(rows.size[rows.disk == disk].sum())))

@@ -1,8 +1,8 @@
-"""The sampler: a process that takes samples and sends them as lines, and takes no part in what it watches.
+"""The sampler: a process that takes samples and sends them as lines, without taking part in what it watches.
 
-A monitor that waits for the disk shows nothing when it matters. So from its first batch on it opens no file but those
-of /proc and /sys, writes to nothing but its output, asks for no memory that it does not have, and all of that is
-locked. Events wait in the kernel's buffer, with the times at which they happened, should it be late.
+A monitor that waits for the disk shows nothing when it matters. So from its first batch on it opens files in /proc and
+/sys only, writes only to its output, allocates no more memory, and has all of it locked. Events wait in the kernel's
+buffer with their times, in case it is late.
 """
 
 import json
@@ -31,9 +31,9 @@ from wblab.monitor.proc import Stalls, Writers, cache_state, task_name, vmstat
 from wblab.monitor.samples import Batch, End, Item, Source, line
 
 TICK_NS = 100_000_000
-GRAIN_NS = 50_000_000  # of several states within, the last is kept
+GRAIN_NS = 50_000_000  # of several states within this time, keep the last
 
-_WRITERS_EACH = 10  # ticks: looking at all processes costs most
+_WRITERS_EACH = 10  # ticks between samples of writers: scanning all processes costs most
 _WRITERS_MOST = 6
 _DISKS_MOST = 6
 _HEAP_BYTES = 4 << 20
@@ -42,12 +42,11 @@ _CHUNK_BYTES = 1 << 14
 
 @dataclass(frozen=True)
 class SamplerRequest:
-    """What to sample. name: of the source, in words. to: a file that gets the lines; empty, standard output.
+    """What to sample. name: of the source, in words. to: file for the lines; empty: standard output.
 
-    probe: the directory of a probe; empty, none. passing: the machine is a guest, which ends with us and has its
-    programs from another disk than the watched one: nothing is undone, and none of its little memory is locked.
-    disks: the names of those that are told of; none, the busiest. called: what they are called, by the kernel's names,
-    where these say nothing to whom it is told; empty, writers are not said to write to it.
+    probe: directory of a probe; empty: none. passing: the machine is a guest that ends with us and has its programs on
+    another disk than the watched one: undo nothing, and lock none of its little memory. disks: names of the disks to
+    show; none: the busiest. called: names to show in place of the kernel's; empty: writers are shown without a disk.
     """
 
     name: str
@@ -59,7 +58,7 @@ class SamplerRequest:
 
 
 def main() -> None:
-    """Sample by the request in the first argument, as JSON, until SIGTERM or SIGINT, or until nobody reads."""
+    """Sample as the first argument (JSON) requests, until SIGTERM or SIGINT, or until nobody reads."""
     request = SamplerRequest(**json.loads(sys.argv[1]))
     stopped: list[int] = []
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -67,7 +66,7 @@ def main() -> None:
     end_with(os.getppid(), signal.SIGTERM)
     set_process_name("wblab-sampler")
     output = os.open(request.to, os.O_WRONLY | os.O_NOCTTY) if request.to else 1
-    with suppress(BrokenPipeError):  # nobody reads: that is all there is to know
+    with suppress(BrokenPipeError):  # nobody reads: nothing left to do
         failures: tuple[str, ...] = ()
         try:
             with NoUndo() if request.passing else Undo() as undo:
@@ -81,7 +80,7 @@ def main() -> None:
 
 
 def sample(request: SamplerRequest, undo: Undo, tell: Callable[[Item], None], is_stopped: Callable[[], bool]) -> None:
-    """Tell the source, then a batch each tick until stopped."""
+    """Send the source, then a batch each tick until stopped."""
     with ExitStack() as stack:
         probe = None
         if request.probe:
@@ -104,7 +103,7 @@ def sample(request: SamplerRequest, undo: Undo, tell: Callable[[Item], None], is
 
 
 def open_events(undo: Undo) -> tuple[int | None, str]:
-    """Return the pipe of a trace instance of our own that records EVENTS, or None and why there is none."""
+    """Return the pipe of our own trace instance that records EVENTS, or None and the reason why there is none."""
     try:
         instance = Instance("monitor", undo)
         for event, wanted in EVENTS.items():
@@ -117,7 +116,7 @@ def open_events(undo: Undo) -> tuple[int | None, str]:
 
 
 class Taker:
-    """Takes all samples that there are since the last ones."""
+    """Takes all samples since the last call."""
 
     def __init__(self, pipe: int | None, probe: Probe | None, now_ns: int, request: SamplerRequest) -> None:
         self._pipe = pipe
@@ -135,8 +134,8 @@ class Taker:
     def batch(self, now_ns: int) -> Batch:
         """Return the samples up to now.
 
-        To tell its thresholds in /proc/vmstat the kernel works out its limits, which is an event: where we trace, each
-        batch has a state with the dirty limit in it.
+        To show its thresholds in /proc/vmstat the kernel computes its limits, which is an event. So with tracing each
+        batch has a state with the dirty limit.
         """
         vmstat_text = self._vmstat.read()
         seen = Seen()
@@ -167,7 +166,7 @@ class Taker:
 
 
 def send(output: int, item: Item) -> None:
-    """Write one line, whole. Raises BrokenPipeError when nobody reads."""
+    """Write one whole line. Raises BrokenPipeError if nobody reads."""
     rest = memoryview(line(item))
     while rest:
         rest = rest[os.write(output, rest) :]

@@ -1,7 +1,7 @@
-"""What a monitor shows: samples, as they go from where they are taken to where they are drawn.
+"""The monitor's samples, from where they are taken to where they are drawn.
 
-One JSON object a line: a Source first, then Batches, and an End when there is nothing more to come. Times are ns of the
-source's CLOCK_MONOTONIC and say when something happened, not when it was heard of.
+One JSON object a line: a Source, then Batches, and an End when no more will come. Times are ns of the source's
+CLOCK_MONOTONIC and say when something happened, not when it was read.
 """
 
 import json
@@ -14,9 +14,9 @@ from wblab.core.units import Bytes
 
 @dataclass(frozen=True)
 class Source:
-    """Where samples come from. `name`: in words. `zero_ns`: the zero of its time axis.
+    """Where samples come from. `name`: in words. `zero_ns`: zero of its time axis.
 
-    untraced: why kernel events are missing, and with them the dirty limit and throttling; empty where they are there.
+    untraced: why there are no kernel events, and so no dirty limit and throttling; empty if there are.
     """
 
     name: str
@@ -26,7 +26,7 @@ class Source:
 
 @dataclass(frozen=True)
 class CacheState:
-    """The page cache and what it is measured against; the limit is known from events only."""
+    """The page cache against its thresholds. Only events show the dirty limit."""
 
     at_ns: int
     dirty: Bytes
@@ -38,7 +38,7 @@ class CacheState:
 
 @dataclass(frozen=True)
 class Throttled:
-    """A pause that the kernel asked of a task that dirties pages. disk: of which; empty where there is only one."""
+    """A pause that the kernel imposed on a task that dirties pages. disk: empty if there is only one."""
 
     at_ns: int
     task: str
@@ -48,7 +48,7 @@ class Throttled:
 
 @dataclass(frozen=True)
 class Waited:
-    """How long a small write has taken since `start_ns`; not `over`, it still goes on."""
+    """How long a small write has taken since `start_ns`; it is still in progress unless `over`."""
 
     name: str
     start_ns: int
@@ -58,7 +58,7 @@ class Waited:
 
 @dataclass(frozen=True)
 class Pressure:
-    """How much of the last `span_ns` some tasks, or all that had work to do, waited for I/O (/proc/pressure/io)."""
+    """Time within the last `span_ns` in which some tasks, or all non-idle tasks, waited for I/O (/proc/pressure/io)."""
 
     at_ns: int
     span_ns: int
@@ -68,9 +68,9 @@ class Pressure:
 
 @dataclass(frozen=True)
 class Written:
-    """What a task wrote in the last `span_ns`; those of one name are added up.
+    """Bytes that a task wrote in the last `span_ns`, summed over tasks of one name.
 
-    disk: to which, of several, as far as that can be told; else empty. A task may write to more: `sda, sdb`.
+    disk: which of several disks, if known; else empty. It may be more than one: `sda, sdb`.
     """
 
     at_ns: int
@@ -82,7 +82,7 @@ class Written:
 
 @dataclass(frozen=True)
 class Worked:
-    """What a disk did in the last `span_ns`. busy_ns: for how long it had something to do; None where nobody knows."""
+    """A disk's activity in the last `span_ns`. busy_ns: time with a request in flight; None if unknown."""
 
     at_ns: int
     span_ns: int
@@ -93,7 +93,7 @@ class Worked:
 
 @dataclass(frozen=True)
 class Batch:
-    """Samples that were taken up to `now_ns`, and how many events were lost since the last ones."""
+    """Samples taken up to `now_ns`, and how many events were lost since the last batch."""
 
     now_ns: int
     states: tuple[CacheState, ...] = ()
@@ -107,7 +107,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class End:
-    """There is nothing more to come. `reason`: why, in words; `failed`: it should not have ended so."""
+    """The end of the samples. `reason`: why, in words. `failed`: it was not a normal end."""
 
     reason: str
     failed: bool = False
@@ -127,7 +127,7 @@ _ROWS: dict[str, type[Any]] = {
 
 
 def line(item: Item) -> bytes:
-    """Return an item as a line of JSON: an object with its kind as its only key. Rows that are empty are left out."""
+    """Return an item as a JSON line: an object whose only key is its kind. Empty rows are left out."""
     (kind,) = (name for name, cls in _KINDS.items() if isinstance(item, cls))
     content = {key: value for key, value in vars(item).items() if value != ()}
     return json.dumps({kind: content}, default=vars, separators=(",", ":")).encode() + b"\n"

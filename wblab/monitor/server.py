@@ -1,7 +1,7 @@
-"""The page and its samples over HTTP: on 127.0.0.1 only, and only for who knows the token in the address.
+"""Serve the page and its samples over HTTP, on 127.0.0.1 only, to clients that know the token in the address.
 
-Samples go as server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html): a browser that was
-cut off says by itself which number it had last, and gets what came after.
+Samples are server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html). A browser that
+reconnects sends the number of its last batch, and gets what came after.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from wblab.monitor.strangers import Strangers
 
 ADDRESS = "127.0.0.1"
 
-# Of this machine: a foreign name that leads here is an attack (DNS rebinding).
+# Names of this machine. A foreign name that resolves to us is an attack (DNS rebinding).
 _HOST = re.compile(r"(127\.0\.0\.1|localhost)(:[0-9]{1,5})?", re.IGNORECASE)
 _PAGE = "page.html"
 _KINDS = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
@@ -33,7 +33,7 @@ _HEADERS = {
     "Cache-Control": "no-store",
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
     "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-    "Referrer-Policy": "no-referrer",  # the address is the secret
+    "Referrer-Policy": "no-referrer",  # the address is a secret
     "X-Content-Type-Options": "nosniff",
 }
 _RETRY_MS = 300
@@ -49,9 +49,9 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 def application(
     feed: Feed, token: str, look: Mapping[str, object], let_in: Callable[[object], None] = lambda protocol: None
 ) -> web.Application:
-    """Return what answers requests. `look`: the names and colours of what is drawn, for the page.
+    """Return the application that answers requests. `look`: names and colours for the page.
 
-    `let_in` is called with the connection (its protocol) of who knows the token.
+    `let_in` is called with the connection (its protocol) of each client that knows the token.
     """
     contents = {path.name: (path.read_bytes(), kind) for path, kind in _assets()}
     contents[""] = contents[_PAGE]
@@ -88,7 +88,7 @@ def application(
 
 
 async def events(feed: Feed, number: int) -> AsyncIterator[bytes]:
-    """Yield the events for a page that had batches up to this number, until the source's end; 0, it had none."""
+    """Yield the events after batch `number` (0: all), until the source ends."""
     yield f"retry: {_RETRY_MS}\n\n".encode()
     while feed.source is None and feed.end is None:
         await feed.change()
@@ -111,7 +111,7 @@ async def events(feed: Feed, number: int) -> AsyncIterator[bytes]:
 
 
 def listen(port: int) -> socket.socket:
-    """Return a socket that listens on 127.0.0.1; port 0, one that is free. Raises OSError."""
+    """Return a socket that listens on 127.0.0.1; port 0: a free one. Raises OSError."""
     return socket.create_server((ADDRESS, port))
 
 
@@ -121,7 +121,7 @@ def address(listening: socket.socket, token: str) -> str:
 
 
 async def serve(items: AsyncIterator[Item], listening: socket.socket, token: str, look: Mapping[str, object]) -> None:
-    """Serve a source's items to all pages that ask, also after its end, until this is cancelled."""
+    """Serve a source's items to all pages, also after its end, until cancelled."""
     feed = Feed()
     strangers = Strangers()
     app = application(feed, token, look, strangers.let_in)
@@ -140,25 +140,25 @@ async def serve(items: AsyncIterator[Item], listening: socket.socket, token: str
 
 
 def _is_own(request: web.Request) -> bool:
-    """Whether a request is to this machine by its own name, and from no other page than ours."""
+    """Whether a request uses this machine's own name, and comes from no page but ours."""
     host = request.headers.get("Host", "")
     return bool(_HOST.fullmatch(host)) and request.headers.get("Origin", f"http://{host}") == f"http://{host}"
 
 
 def _is_others(entry: logging.LogRecord) -> bool:
-    """Whether what is to be told is that somebody sent what is no request, which any user can do at any rate."""
+    """Whether a log entry reports a malformed request, which any user can send at any rate."""
     return entry.exc_info is not None and isinstance(entry.exc_info[1], HttpProcessingError)
 
 
 def _assets() -> Iterator[tuple[Traversable, str]]:
-    """Yield the files that make up the page, and what they are."""
+    """Yield the files of the page and their media types."""
     for path in (files("wblab.monitor") / "assets").iterdir():
         if kind := _KINDS.get(os.path.splitext(path.name)[1]):
             yield path, kind
 
 
 def _last(request: web.Request) -> int:
-    """Return the number of the last batch that the page had: a browser says it, or the page where it starts anew."""
+    """Return the number of the page's last batch, sent by the browser, or by the page when it reconnects itself."""
     text = request.headers.get("Last-Event-ID") or request.query.get("after", "")
     return int(text) if text.isdecimal() and len(text) < 16 else 0
 

@@ -1,23 +1,23 @@
-"""Connections of those who have not shown the token: few, and not for long, so that they take no place from a page."""
+"""Connections that have not shown the token: few, and for a short time, so they cannot crowd out a page."""
 
 import asyncio
 
 from aiohttp.web_protocol import RequestHandler
 
-# More than asyncio accepts at once (its backlog of 100), so that who asks right away is heard before it has to go; and
-# with those, less than a process may have open by default (RLIMIT_NOFILE, 1024).
+# More than asyncio accepts at once (its backlog of 100), so a prompt client is answered before it is dropped. Together
+# with those, fewer than the files that a process may have open by default (RLIMIT_NOFILE, 1024).
 MOST = 512
-LIMIT_S = 5.0  # for the whole of a first request, however slowly it comes
+LIMIT_S = 5.0  # for the whole first request, however slowly it arrives
 
 
 class Strangers:
-    """The connections, each by its protocol, that nobody has let in; they end."""
+    """Connections, by protocol, without a valid token yet; they are closed after a while."""
 
     def __init__(self) -> None:
-        self._waiting: dict[object, asyncio.TimerHandle] = {}  # the oldest first
+        self._waiting: dict[object, asyncio.TimerHandle] = {}  # oldest first
 
     def meet(self, protocol: RequestHandler) -> RequestHandler:
-        """Take and return the protocol of a new connection; where there are too many, the oldest ends for it."""
+        """Register and return a new connection's protocol; if there are too many, close the oldest."""
         if len(self._waiting) >= MOST:
             self._end(next(iter(self._waiting)))
         self._waiting[protocol] = asyncio.get_running_loop().call_later(LIMIT_S, self._end, protocol)

@@ -1,4 +1,4 @@
-"""Where a monitor's items come from: a sampler, through a pipe, or what is over already."""
+"""Sources of a monitor's items: a sampler at the other end of a pipe, or a finished run."""
 
 import asyncio
 import os
@@ -16,12 +16,12 @@ from wblab.monitor.memory import ENVIRONMENT
 from wblab.monitor.sampler import SamplerRequest
 from wblab.monitor.samples import Batch, End, Item, parse
 
-_PIPE_BYTES = 1 << 20  # what an ordinary user may have: minutes of samples, should we be late
+_PIPE_BYTES = 1 << 20  # the limit for an ordinary user: room for minutes of samples, in case we are late
 _LINE_BYTES = 1 << 24
 
 
 def command(request: SamplerRequest, python: str) -> list[str]:
-    """Return the command of a sampler: with nothing but the standard library, and no byte code written."""
+    """Return the command of a sampler: standard library only, no byte code written."""
     variables = [f"{key}={value}" for key, value in ENVIRONMENT.items()]
     options = ["-S", "-s", "-P", "-B", "-m", "wblab.monitor.sampler"]
     return ["env", *variables, python, *options, dumps(asdict(request))]
@@ -37,9 +37,9 @@ def pipe() -> tuple[int, int]:
 
 @contextmanager
 def sampler(request: SamplerRequest, writing: int) -> Iterator[None]:
-    """Run a sampler that writes to a pipe for as long as the block runs; our end of the pipe is closed.
+    """Run a sampler that writes to a pipe while the block runs; our copy of the pipe's end is closed.
 
-    It is in a session of its own: a signal of the terminal is for us, and we end it.
+    It runs in a session of its own: the terminal's signals are for us, and we stop it.
     """
     try:
         process = subprocess.Popen(
@@ -59,24 +59,24 @@ def sampler(request: SamplerRequest, writing: int) -> Iterator[None]:
 
 
 async def piped(fd: int) -> AsyncIterator[Item]:
-    """Yield the items in the lines that come through a pipe, and at its end an End, and close it."""
+    """Yield the items that arrive through a pipe, then an End, and close it."""
     reader = asyncio.StreamReader(limit=_LINE_BYTES)
     loop = asyncio.get_running_loop()
     file = open(fd, "rb", 0)  # noqa: SIM115 - the transport closes it
     transport, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), file)
     try:
         async for text in reader:
-            with suppress(ValueError):  # a line that was cut off
+            with suppress(ValueError):  # a truncated line
                 yield (item := parse(text))
                 if isinstance(item, End):
                     return
-        yield End("the sampler has gone without a word", failed=True)
+        yield End("the sampler died without a message", failed=True)
     finally:
         transport.close()
 
 
 async def replayed(items: Iterable[Item], speed: float) -> AsyncIterator[Item]:
-    """Yield items at the pace at which they were taken, `speed` times as fast; infinite, at once."""
+    """Yield items at the pace at which they were taken, `speed` times as fast; infinite: at once."""
     loop = asyncio.get_running_loop()
     began_s, first_ns = loop.time(), None
     for item in items:

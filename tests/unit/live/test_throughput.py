@@ -27,4 +27,4 @@ def test_without_a_device_there_is_a_note():
     throughput = Throughput(None)
     throughput.sample(0)
     assert throughput.to_json() is None
-    assert throughput.notes == ["no throughput: no block device lies below the directory"]
+    assert throughput.notes == ["no throughput: the directory is not on a block device"]

@@ -41,7 +41,7 @@ def test_items_come_through_a_pipe_in_pieces_and_with_a_terminals_line_ends():
 
 
 def test_a_pipe_that_ends_too_soon_is_a_failure():
-    with pytest.raises(WblabError, match="gone without a word"):
+    with pytest.raises(WblabError, match="died without a message"):
         through_a_pipe(line(ITEMS[0]), line(ITEMS[1])[:20])
 
 

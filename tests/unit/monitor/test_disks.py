@@ -68,7 +68,7 @@ def test_a_disk_made_of_others_is_one_if_it_is_asked_for(diskstats):
     diskstats.write_bytes(text(sda=(0, 0), sda1=(0, 0), loop1=(0, 0), loop1p1=(0, 0), loop10=(0, 0), dm_0=(0, 0)))
     assert [find_disk(name) for name in ("/dev/loop1", "loop10", "dm-0")] == ["loop1", "loop10", "dm-0"]
     for name in ("loop1p1", "loop100"):
-        with pytest.raises(InputError, match=rf"no disk '{name}'.*give one of sda \(or of those made of others"):
+        with pytest.raises(InputError, match=rf"no disk '{name}'.*give one of sda \(or a disk made of others"):
             find_disk(name)
     work = Work(6, ("loop10",), 0, {})
     diskstats.write_bytes(text(sda=(8, 100), loop1=(8, 100), loop10=(16, 200)))

@@ -125,7 +125,7 @@ def test_it_draws_what_it_hears_and_says_where_it_is():
             assert notes.startswith(
                 "No kernel events (only root may trace): the dirty limit and throttling are missing."
             )
-            assert notes.endswith(" 1 events were lost.")
+            assert notes.endswith(" The kernel dropped 1 events.")
             shown = await page.value(SHOWN)
             assert set(shown) == {"state", "throttled", "waits", "pressure", "writers", "disks", "busy"}
             assert all(count > 10 for count in shown.values())
@@ -144,7 +144,7 @@ def test_it_draws_what_it_hears_and_says_where_it_is():
             source.tell(1)
             await page.until(f"{STATE} === 'live'")
             source.queue.put_nowait(End("the run is over"))
-            await page.until(f"{STATE} === 'ended' && {NOTES}.endsWith('The source has ended: the run is over.')")
+            await page.until(f"{STATE} === 'ended' && {NOTES}.endsWith('No more samples: the run is over.')")
             assert page.troubles == []
 
     asyncio.run(look_at_it())
@@ -166,7 +166,7 @@ def test_a_page_that_is_cut_off_gets_all_that_it_missed_and_nothing_twice():
             assert times == list(range(1, source.told + 1))
             waits = await page.value("monitor.store.waits.get('probe').x")
             assert waits == sorted(set(waits))
-            assert await page.value(NOTES) == "1 events were lost."
+            assert await page.value(NOTES) == "The kernel dropped 1 events."
 
     asyncio.run(look_at_it())
 

@@ -98,7 +98,7 @@ def test_who_writes_and_who_is_stopped_is_told_with_the_disk_of_several(make_run
 
 def test_without_a_trace_there_are_the_loads(make_run):
     items = list(replay(read_run(make_run({"mw1": [0, 100 * MS, 900 * MS]})), None))
-    assert "no trace" in items[0].untraced
+    assert "no readable trace" in items[0].untraced
     assert all_of(items, "states") == []
     assert all_of(items, "waits")[-1] == Waited("mw1", 100 * MS, 800 * MS, over=True)
 

@@ -1,4 +1,4 @@
-// The connection, its state in words, and the span of time that is shown.
+// The connection, its state in words, and the span of time on show.
 
 import { Panes } from "./panes.js";
 import { Store } from "./store.js";
@@ -12,7 +12,7 @@ let heardMs = performance.now();
 let ended = null;
 let cutOff = false;
 let missed = 0;
-let last = 0; // batch
+let last = 0; // number of the last batch
 
 const at = (id) => document.getElementById(id);
 
@@ -22,7 +22,7 @@ function show() {
   panes.draw(store, from, to);
 }
 
-// The last seconds; while there are fewer, the first, with room for those to come.
+// The last seconds; at the start the first ones, with room for those to come.
 function span() {
   if (view.seconds === Infinity) return [store.firstS, Math.max(store.nowS, store.firstS + 1)];
   const from = Math.max(store.nowS - view.seconds, store.firstS);
@@ -55,9 +55,9 @@ function tellState() {
   at("state").textContent = text;
   const notes = [];
   if (store?.untraced) notes.push(`No kernel events (${store.untraced}): the dirty limit and throttling are missing.`);
-  if (store?.lost) notes.push(`${store.lost} events were lost.`);
-  if (missed) notes.push(`${missed} batches were missed while this page was cut off.`);
-  if (ended) notes.push(`The source has ended: ${ended.reason}.`);
+  if (store?.lost) notes.push(`The kernel dropped ${store.lost} events.`);
+  if (missed) notes.push(`This page was disconnected and missed ${missed} batches.`);
+  if (ended) notes.push(`No more samples: ${ended.reason}.`);
   at("notes").textContent = notes.join(" ");
 }
 
@@ -76,7 +76,7 @@ function hear(item) {
 }
 
 function connect() {
-  const events = new EventSource(`samples?after=${last}`); // it connects again by itself, and says what it had last
+  const events = new EventSource(`samples?after=${last}`); // reconnects by itself, and sends the last number
   events.onmessage = (event) => {
     last = Number(event.lastEventId);
     hear(JSON.parse(event.data));
@@ -104,4 +104,4 @@ panes = new Panes(at("panes"), look, (from, to) => hold([from, to]));
 connect();
 setInterval(tellState, 250);
 setInterval(() => store?.forget(), 60_000);
-window.monitor = { get store() { return store; }, panes, view }; // for a look from the console, and for tests
+window.monitor = { get store() { return store; }, panes, view }; // for the console and tests

@@ -1,4 +1,4 @@
-// The panes, each a uPlot with one common time axis; names and colours are those of the lab's pictures (look.json).
+// The panes: uPlots with a common time axis, and the names and colours of the lab's pictures (look.json).
 
 const HEIGHT = { state: 260, throttled: 130, waits: 150, pressure: 110, writers: 150, disks: 130, busy: 110 };
 const HEADROOM = 1.08;
@@ -10,29 +10,29 @@ const stepped = uPlot.paths.stepped({ align: 1 });
 export class Panes {
   constructor(parent, look, mark) {
     this.look = look;
-    this.colours = new Map(Object.entries(look.loads)); // of loads, and of tasks that are shown: the same in all panes
-    this.diskColours = new Map(); // the same in both panes; next to those of tasks there would be too few
+    this.colours = new Map(Object.entries(look.loads)); // of loads, and of tasks on show: the same in all panes
+    this.diskColours = new Map(); // the same in both panes; too few colours to differ from tasks' too
     const area = (label, fill) => ({ label, fill, stroke: fill, width: 0, points: { show: false }, paths: stepped });
     const line = (label, stroke) => ({ label, stroke, width: 1.6, spanGaps: true, points: { show: false }, paths: stepped });
     const pane = (key, title, what, unit, least, series = []) =>
       new Pane(parent, { key, title, what, unit, least, series }, mark);
     this.all = [
-      pane("state", "dirty state", "of the page cache, against the thresholds", "MiB", 1, [
-        area("+ writeback", look.writeback), // the sum of both, behind what is dirty
+      pane("state", "dirty state", "dirty page cache and the thresholds", "MiB", 1, [
+        area("+ writeback", look.writeback), // the sum of both, drawn behind dirty
         area("dirty", look.dirty),
         line("background threshold", look.background),
         line("dirty threshold", look.threshold),
         line("dirty limit", look.limit),
       ]),
-      pane("throttled", "throttling", "pauses that the kernel asks of a task, each a point", "ms", 220),
-      pane("waits", "pauses", "how long a small write has taken so far", "s", 0.5),
-      pane("pressure", "pressure", "share of the time in which some tasks, or all with work to do, waited for I/O", "%", 100, [
+      pane("throttled", "throttling", "pauses that the kernel imposes on writers, one point each", "ms", 220),
+      pane("waits", "pauses", "time that a small write has taken so far", "s", 0.5),
+      pane("pressure", "pressure", "share of time in which some tasks, or all non-idle tasks, waited for I/O", "%", 100, [
         area("some", look.writeback),
         area("full", look.pause),
       ]),
-      pane("writers", "top writers", "into the page cache, by name (and disk, where that was seen)", "MiB/s", 0.1),
-      pane("disks", "disks", "what each disk was done with writing", "MiB/s", 0.1),
-      pane("busy", "busy", "share of the time in which a disk had something to do", "%", 100),
+      pane("writers", "top writers", "rate into the page cache, by task name (and disk, if known)", "MiB/s", 0.1),
+      pane("disks", "disks", "rate at which each disk completed writes", "MiB/s", 0.1),
+      pane("busy", "busy", "share of time in which a disk had a request in flight", "%", 100),
     ];
   }
 
@@ -54,7 +54,7 @@ export class Panes {
     for (const pane of this.all) pane.draw(tables[pane.key], from, to, (name) => this.series(pane.key, name));
   }
 
-  // The name of a label's colour: of a load, its own, whatever is said of its disk.
+  // The name that decides a label's colour: for a load its own, whatever its disk.
   coloured(label) {
     const task = this.tasks.get(label);
     return Object.hasOwn(this.look.loads, task) ? task : label;
@@ -64,7 +64,7 @@ export class Panes {
     for (const pane of this.all) pane.resize();
   }
 
-  // Names keep their colour for as long as they are shown; those of loads, `always`, have one that is always theirs.
+  // Names keep their colour while they are on show; loads (`always`) have fixed colours.
   colour(colours, names, always) {
     for (const name of colours.keys()) if (!names.includes(name) && !Object.hasOwn(always, name)) colours.delete(name);
     for (const name of names) {
@@ -124,7 +124,7 @@ class Pane {
     this.root.hidden = true;
   }
 
-  // `table`: columns, the first of them x, and the names of the others. A pane that never had anything is not shown.
+  // `table`: columns, x first, and the names of the others. A pane that never had data is hidden.
   draw(table, from, to, seriesOf) {
     if (table.columns[0].length) this.root.hidden = false;
     if (this.root.hidden) return;

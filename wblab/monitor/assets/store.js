@@ -1,7 +1,7 @@
-// What was heard so far, as columns: times in seconds since the source's zero, sizes in MiB.
+// The samples so far, as columns: times in seconds since the source's zero, sizes in MiB.
 
 const MIB = 1 << 20;
-const KEPT_S = 3600; // of the past
+const KEPT_S = 3600; // older samples are dropped
 const SHORT_S = 0.005; // a wait below this is drawn as a point
 
 export class Store {
@@ -14,10 +14,10 @@ export class Store {
     this.throttled = new Rows();
     this.writers = new Rows();
     this.pressure = new Rows();
-    this.disks = new Rows(); // what each writes
+    this.disks = new Rows(); // rate of each
     this.busy = new Rows();
     this.waits = new Map(); // name -> {x, y, going}
-    this.tasks = new Map(); // of a label, the task that it names
+    this.tasks = new Map(); // label -> task
   }
 
   seconds(timeNs) {
@@ -36,7 +36,7 @@ export class Store {
     if (batch.disks) this.addDisks(batch.disks);
   }
 
-  // What a task is called that writes to a disk, where that is known.
+  // The label of a task, with the disk that it writes to if known.
   label({ task, disk }) {
     const label = disk ? `${task} (${disk})` : task;
     this.tasks.set(label, task);
@@ -53,7 +53,7 @@ export class Store {
     });
   }
 
-  // How long a write has waited so far: it grows while the write lasts, and drops at its end.
+  // How long a write has taken so far: grows while it lasts, drops at its end.
   addWait(each) {
     if (!this.waits.has(each.name)) this.waits.set(each.name, { x: [], y: [], going: null });
     const wait = this.waits.get(each.name);
@@ -71,19 +71,19 @@ export class Store {
 
   addPressure(each) {
     if (!each.span_ns) return;
-    const share = (partNs) => Math.min(100, (100 * partNs) / each.span_ns); // the kernel counts by its own clock
+    const share = (partNs) => Math.min(100, (100 * partNs) / each.span_ns); // the kernel's clock differs slightly
     this.pressure.add(this.seconds(each.at_ns), { some: share(each.some_ns), full: share(each.full_ns) });
   }
 
   addWriters(writers) {
-    const rates = Object.create(null); // of who is not among them, next to nothing
+    const rates = Object.create(null); // writers not listed wrote next to nothing
     for (const name of this.writers.named.keys()) rates[name] = 0;
     this.fill(this.writers, writers[0]);
     for (const each of writers) rates[this.label(each)] = each.written / MIB / (each.span_ns / 1e9);
     this.writers.add(this.seconds(writers[0].at_ns), rates);
   }
 
-  // A value holds for the span before it: where spans lie between in which there was nothing, say so.
+  // A value covers the span before it: insert zeros for empty spans in between.
   fill(rows, { at_ns, span_ns }) {
     const begin = this.seconds(at_ns - span_ns);
     if (!rows.x.length || rows.x.at(-1) > begin - SHORT_S) return;
@@ -94,7 +94,7 @@ export class Store {
     const at = this.seconds(disks[0].at_ns);
     this.fill(this.disks, disks[0]);
     this.fill(this.busy, disks[0]);
-    const rates = Object.create(null); // a disk that is not among them did nothing
+    const rates = Object.create(null); // disks not listed were idle
     const shares = Object.create(null);
     for (const name of this.disks.named.keys()) rates[name] = 0;
     for (const name of this.busy.named.keys()) shares[name] = 0;
@@ -122,7 +122,7 @@ export class Store {
   }
 }
 
-// A table whose columns come as they are named; where a row does not name one, there is nothing.
+// A table that gains a column with each new name; a row without a name has a gap there.
 class Rows {
   constructor() {
     this.x = [];
@@ -137,7 +137,7 @@ class Rows {
     for (const [name, column] of this.named) column.push(Object.hasOwn(values, name) ? values[name] ?? null : null);
   }
 
-  // The rows from..to with one on either side, for uPlot; of its columns, `most` with the largest sums.
+  // The rows from..to plus one on either side, for uPlot; only the `most` columns with the largest sums.
   table(from, to, most = Infinity) {
     const [x, ...columns] = cut([this.x, ...this.named.values()], from, to);
     const named = [...this.named.keys()].map((name, at) => ({ name, column: columns[at] }));
