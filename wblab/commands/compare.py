@@ -166,10 +166,13 @@ def _draw(comparison: "Comparison", path: Path) -> None:
 def _write(comparison: "Comparison", path: Path) -> None:
     from wblab.core.errors import WblabError
     from wblab.core.files import replace_file
-    from wblab.plot.report import report
+    from wblab.plot.comparison import comparison_figure, svg
+    from wblab.report.comparisonpage import comparison_page
+
+    title, figure = f"Comparison by {', '.join(comparison.axes)}", svg(comparison_figure(comparison))
 
     try:
         with replace_file(path) as file:
-            file.write(report(comparison, f"Comparison by {', '.join(comparison.axes)}").encode())
+            file.write(comparison_page(comparison, title, figure).encode())
     except OSError as error:
         raise WblabError(f"cannot write {path}: {error.strerror}") from None

@@ -6,6 +6,7 @@ from typing import Any
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined, Undefined
 
 from wblab.report.palette import LOOKS
+from wblab.report.quantities import percent
 
 _BASE = "wblab.report"  # has the base of all pages
 _ADDRESS = re.compile(r"^<.* at 0x[0-9a-f]+>$")  # what Python says of an object that says nothing of itself
@@ -35,4 +36,5 @@ def render(package: str, template: str, **values: Any) -> str:
         lstrip_blocks=True,
     )
     environment.globals["palette"] = LOOKS
+    environment.filters["percent"] = percent
     return environment.get_template(template).render(values)

@@ -11,9 +11,9 @@ from wblab.core.errors import InputError, WblabError
 from wblab.data.comparison import About, compare
 from wblab.data.observations import observations
 from wblab.plot.comparison import comparison_figure, headline, plot_effects, plot_groups, svg
-from wblab.plot.report import report
 from wblab.plot.save import save
 from wblab.report.comparisonanswer import answer
+from wblab.report.comparisonpage import comparison_page
 from wblab.report.comparisontext import (
     differences_table,
     footnotes,
@@ -40,6 +40,10 @@ def table(axes=("disk.scheduler",), seeds=6):
                     rows.append({**levels, "seed": seed, "run": run, "load": load, "kind": kind, "metric": metric,
                                  "value": value})  # fmt: skip
     return pd.DataFrame(rows)
+
+
+def drawn(comparison, title):
+    return comparison_page(comparison, title, svg(comparison_figure(comparison)))
 
 
 @pytest.fixture
@@ -178,7 +182,7 @@ def test_what_many_looks_ask_of_each_is_said(groups):
 
 
 def test_a_page_stands_alone_and_escapes_names(factorial):
-    text = report(factorial, "A <title>")
+    text = drawn(factorial, "A <title>")
     page = Page()
     page.feed(text)
     assert page.loads == []
@@ -189,13 +193,13 @@ def test_a_page_stands_alone_and_escapes_names(factorial):
     assert "A &lt;title&gt;" in text
     shown = re.sub(r"\s+", " ", re.sub("<.*?>", "", text))
     said = line(next(item for item in factorial.of("effect") if item.about.load == "mw1" and item.interval.claim))
-    assert f"mw1, {said.metric}: {said.difference}, {said.relative} ({said.interval}) with" in shown
-    assert text == report(factorial, "A <title>")
+    assert f"mw1, {said.metric}: {said.difference} ({said.interval}), {said.relative} with" in shown
+    assert text == drawn(factorial, "A <title>")
 
 
 def test_a_page_without_a_difference_says_so():
     same = table().assign(value=1.0)
-    assert "No difference is shown." in report(compare(observations(same)), "Nothing")
+    assert "No difference is shown." in drawn(compare(observations(same)), "Nothing")
 
 
 def test_what_people_ask_first_is_shown_first():

@@ -6,7 +6,6 @@ from typing import Any
 from wblab import __version__
 from wblab.data.comparison import Comparison, Difference, Sort
 from wblab.data.statistics import LEAST_RESAMPLED, LEAST_RUNS
-from wblab.plot.comparison import comparison_figure, svg
 from wblab.report.comparisontext import chosen_sorts, footnotes, is_headline, line
 from wblab.report.metricnames import metric_name, unit_of
 from wblab.report.quantities import numbers
@@ -19,17 +18,17 @@ _HEADS: dict[Sort, str] = {
 }
 
 
-def report(comparison: Comparison, title: str) -> str:
-    """Return the page of a comparison."""
+def comparison_page(comparison: Comparison, title: str, figure: str) -> str:
+    """Return the page of a comparison. figure: its picture, as an SVG element."""
     first = chosen_sorts(comparison)
     short = [item for sort in first for item in comparison.of(sort) if is_headline(item.about)]
     return render(
-        "wblab.plot",
+        "wblab.report",
         "comparison.html",
         title=title,
         claimed=[line(item) for item in short if item.interval.claim],
         undecided=_undecided(short),
-        figure=svg(comparison_figure(comparison)),
+        figure=figure,
         notes=footnotes(comparison, lists_all=True),
         least_resampled=LEAST_RESAMPLED,
         least_runs=LEAST_RUNS,
