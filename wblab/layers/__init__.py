@@ -1,1 +1,1 @@
-"""Where the time of a synchronous write goes: each system call taken apart into states that sum to its duration."""
+"""Where the time of a synchronous write goes: each system call broken down into states that sum to its duration."""

@@ -1,4 +1,4 @@
-"""The system calls by which a load writes and waits, from raw_syscalls."""
+"""The system calls with which a load writes and waits, from raw_syscalls."""
 
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -16,13 +16,13 @@ NAMES: tuple[Name, ...] = get_args(Name)
 Numbers = NDArray[np.int64]
 ENTER, EXIT = "sys_enter", "sys_exit"
 _WRITE: Name = "write"
-# Of x86-64, UML's too (arch/x86/entry/syscalls/syscall_64.tbl): write and pwrite64 are both a write().
+# x86-64, also for UML (arch/x86/entry/syscalls/syscall_64.tbl): write and pwrite64 both count as write().
 _NUMBERS: dict[int, Name] = {1: _WRITE, 18: _WRITE, 74: "fsync", 75: "fdatasync", 277: "sync_file_range"}
 
 
 @dataclass(frozen=True)
 class Call:
-    """One system call. number: of the load's cycle, from 0. Times are ns of the trace's clock."""
+    """One system call. number: the load's cycle, from 0. Times are ns of the trace's clock."""
 
     number: int
     name: Name
@@ -31,12 +31,12 @@ class Call:
 
 
 def calls(trace: tracecmd.TraceFile, sequence: Sequence, item: LoadCycles) -> list[Call]:
-    """Return the calls of a load in the order of time; one that had not returned as the trace ended is left out.
+    """Return the calls of a load in the order of time, without one that had not returned when the trace ended.
 
     Raises InputError for a trace without system calls.
     """
     if not {ENTER, EXIT} <= set(trace.names):
-        raise InputError("the trace has no system calls: make the run again with --set trace.blame=always")
+        raise InputError("the trace has no system calls: repeat the run with --set trace.blame=always")
     enter, leave = (_of(trace.events(event), sequence, item.pid) for event in (ENTER, EXIT))
     after = np.searchsorted(leave[0], enter[0])
     cycle = np.searchsorted(item.boundaries_ns, enter[2], side="right") - 1
@@ -50,6 +50,6 @@ def calls(trace: tracecmd.TraceFile, sequence: Sequence, item: LoadCycles) -> li
 
 
 def _of(events: tracecmd.Events, sequence: Sequence, pid: int) -> tuple[Numbers, Numbers, Numbers]:
-    """Return of a task's calls their place in the trace, their number, and when they were."""
+    """Return the places in the trace, the numbers and the times of a task's calls."""
     own = events.pid == pid
     return sequence.ranks(events)[own], events["id"][own], events.ts_ns[own]

@@ -1,4 +1,4 @@
-"""A span of a task's time charged to what it was at, or to what whom it waited for was at, to the nanosecond."""
+"""A span of a task's time charged to its states, or to those of the tasks it waited for, to the nanosecond."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,18 +9,18 @@ from wblab.why.kinds import UNKNOWN
 from wblab.why.recorded import Recorded
 
 CPU, RUNNABLE, ASLEEP, UNTOLD = "cpu", "runnable", "asleep", UNKNOWN.name
-JOURNAL, WORKER, TASK = "journal", "worker", "task"  # other tasks at work, or without a processor
+JOURNAL, WORKER, TASK = "journal", "worker", "task"  # other tasks that run, or are ready to run
 _IDLE = "idle"
 _DEEPEST = 8
 _JOURNALS = ("jbd2/", "xfsaild/", "xfs-cil/", "xfs-log/")
 
-Path = tuple[str, ...]  # what was waited for, kind by kind, and the state at its end
-Piece = tuple[Path, int, int]  # from when to when, in ns
+Path = tuple[str, ...]  # kinds of wait along the chain, and the final state
+Piece = tuple[Path, int, int]  # path, begin and end in ns
 
 
 @dataclass(frozen=True)
 class Charge:
-    """All that time is charged by."""
+    """The data that time is charged by."""
 
     recorded: Recorded
     disks: Disks
@@ -29,9 +29,9 @@ class Charge:
     def of_task(
         self, pid: int, start_ns: int, end_ns: int, path: Path = (), seen: frozenset[int] = frozenset()
     ) -> Iterator[Piece]:
-        """Yield what a task's time went to, in pieces that cover the span, one after the other; empty ones too.
+        """Yield consecutive pieces that cover a span of a task's time; some may be empty.
 
-        seen: the tasks that wait for this one; none, it is the caller whose time is asked for.
+        seen: the tasks that wait for this one; empty for the caller itself.
         """
         recorded, at = self.recorded, start_ns
         busy, ready = (CPU, RUNNABLE) if not seen else (_role(recorded.name(pid)),) * 2
@@ -54,12 +54,12 @@ class Charge:
             yield (*named, busy), at, last
 
     def _begun(self, pid: int, start_ns: int, end_ns: int) -> int | None:
-        """Return the last span in which somebody who is waited for had nothing to do: with its end our work began."""
+        """Return the last span in which a task that is waited for was idle: at its end it began the awaited work."""
         rows = self.recorded.offcpu.rows(pid, start_ns, end_ns)
         return next((row for row in reversed(rows) if self.recorded.verdict(row).kind.name == _IDLE), None)
 
     def _of_sleep(self, row: int, start_ns: int, end_ns: int, path: Path, seen: frozenset[int]) -> Iterator[Piece]:
-        """Charge a time of sleep, or a part of it, to what ended it. seen: with the sleeper."""
+        """Charge a sleep, or a part of it, to what ended it. seen: includes the sleeper."""
         recorded = self.recorded
         verdict, last = recorded.verdict(row), recorded.ends(row)
         kind, waker = verdict.kind, int(recorded.offcpu.waker[last])
@@ -77,7 +77,7 @@ class Charge:
             yield (*below, UNTOLD), start_ns, end_ns
 
     def _of_request(self, slept: int, start_ns: int, end_ns: int, path: Path, seen: frozenset[int]) -> Iterator[Piece]:
-        """Charge a sleep that a request ended to its stages; what was before it came, to who handed it over."""
+        """Charge a sleep that a request ended to the request's stages, and the time before to the submitting task."""
         wake_rank = int(self.recorded.offcpu.wake_rank[self.recorded.ends(slept)])
         row = self.disks.done.before(wake_rank, self.recorded.cpu(wake_rank))
         if row < 0:
@@ -86,7 +86,7 @@ class Charge:
         way, at = self.disks.way(row), start_ns
         if way.handed_ns is not None and way.handed_ns > start_ns:
             at = min(way.handed_ns, end_ns)
-            if len(seen) > 1 and at < end_ns:  # until then, who handed it over may have waited for the sleeper too
+            if len(seen) > 1 and at < end_ns:  # until then, the submitting task may itself have waited for the sleeper
                 seen = seen - {int(self.recorded.offcpu.pid[slept])} | {-len(seen)}
             if 0 < way.submitter not in seen and len(seen) < _DEEPEST:
                 yield from self.of_task(way.submitter, start_ns, at, path, seen)

@@ -1,4 +1,4 @@
-"""Calls taken apart, as tables for a notebook; times in µs."""
+"""Calls by layer, as tables for a notebook; times in µs."""
 
 from collections.abc import Iterable, Sequence
 
@@ -12,7 +12,7 @@ _NS_PER_US = 1000
 
 
 def path_frame(calls: Iterable[LayeredCall]) -> pd.DataFrame:
-    """Return what each call waited for, kind by kind, and for how long; the longest first."""
+    """Return what each call waited for and for how long; the longest first."""
     rows = [
         (call.call, " > ".join(path), time_ns / _NS_PER_US) for call in calls for path, time_ns in call.parts.items()
     ]
@@ -35,7 +35,7 @@ def state_frame(found: Iterable[Summary]) -> pd.DataFrame:
 
 
 def prefix_frame(found: Sequence[Summary]) -> pd.DataFrame:
-    """Return the sums by prefix of a write and what waits for it, what they count again, and shares in %.
+    """Return the sums by prefix for a write and its fsync, the time that they count repeatedly, and shares in %.
 
     The loads of all summaries count together.
     """

@@ -1,7 +1,7 @@
-"""How long a call was asleep in each kernel function and below it: what a function tracer would say, of sleep alone.
+"""The time that a call slept in each kernel function and below it: a function tracer's result, for sleep only.
 
-A stack at each sleep says which functions had been entered and not left. That is no less than a function tracer sees of
-sleep; of work it says nothing. UML has no function tracer, and its code takes no virtual time.
+The stack of each sleep lists the functions that were entered and not left. For sleep that equals a function tracer; it
+does not show running time. UML has no function tracer, and its code takes no virtual time.
 """
 
 from collections import Counter
@@ -10,13 +10,13 @@ from collections.abc import Iterable
 from wblab.why.recorded import Recorded
 from wblab.why.stacks import Stack
 
-# His layers: names that begin so, each function with all that it calls, and those within another counted again.
+# Stephens's layers: functions with these prefixes, each with all that it calls; nested ones count again.
 PREFIXES = {"FS": ("ext2_", "ext4_", "xfs_", "btrfs_", "f2fs_"), "MM": ("generic_",), "block": ("blk_",)}
 _SLEEPS = "__schedule"
 
 
 def asleep_in(recorded: Recorded, pid: int, start_ns: int, end_ns: int) -> list[tuple[Stack, int]]:
-    """Return the stacks with which a task slept in a span of time, and for how long in ns; none is left out."""
+    """Return the stacks of all sleeps of a task in a span of time, with their durations in ns."""
     spans = recorded.offcpu
     found = []
     for row in spans.rows(pid, start_ns, end_ns):
@@ -27,12 +27,12 @@ def asleep_in(recorded: Recorded, pid: int, start_ns: int, end_ns: int) -> list[
 
 
 def _entered(stack: Stack) -> Stack:
-    """Return a stack without what traced it."""
+    """Return a stack without the tracer's own functions."""
     return stack[stack.index(_SLEEPS) :] if _SLEEPS in stack else stack
 
 
 def inclusive(sleeps: Iterable[tuple[Stack, int]]) -> dict[str, int]:
-    """Return for each function how long it or what it called slept, in ns; the most first."""
+    """Return for each function how long it, or a function that it called, slept, in ns; the most first."""
     found: Counter[str] = Counter()
     for stack, slept_ns in sleeps:
         for name in set(stack):
@@ -41,7 +41,7 @@ def inclusive(sleeps: Iterable[tuple[Stack, int]]) -> dict[str, int]:
 
 
 def summed(functions: dict[str, int]) -> dict[str, int]:
-    """Return the sums of the functions of each prefix, as Stephens adds them up: nested ones count again."""
+    """Return the sums of the functions with each prefix, as Stephens computes them: nested ones count again."""
     return {
         layer: sum(time_ns for name, time_ns in functions.items() if name.startswith(prefixes))
         for layer, prefixes in PREFIXES.items()
@@ -49,7 +49,7 @@ def summed(functions: dict[str, int]) -> dict[str, int]:
 
 
 def once(sleeps: Iterable[tuple[Stack, int]]) -> dict[str, int]:
-    """Return how long at least one function of each prefix was entered: nothing counts again within a layer."""
+    """Return how long at least one function with each prefix was entered: nothing counts again within a layer."""
     listed = list(sleeps)
     return {
         layer: sum(slept_ns for stack, slept_ns in listed if any(name.startswith(prefixes) for name in stack))

@@ -1,4 +1,4 @@
-"""Kernel functions whose begin and end are events: how long a task was in each, asleep or at work."""
+"""Kernel functions whose begin and end are traced: the time that a task spent in each, asleep or running."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ import tracecmd
 from numpy.typing import NDArray
 from tracecmd.sequence import Sequence
 
-# Of ext4 (include/trace/events/ext4.h). ext4_da_write_end is traced as that function begins: the span is
+# ext4's (include/trace/events/ext4.h). ext4_da_write_end is traced when that function begins: the span covers
 # ext4_da_write_begin() and the copy of the data.
 PAIRS = {
     "ext4_sync_file": ("ext4_sync_file_enter", "ext4_sync_file_exit"),
@@ -25,18 +25,18 @@ class Entered:
     end_ns: NDArray[np.int64]
 
     def of(self, pid: int, start_ns: int, end_ns: int) -> int:
-        """Return how long a task was in the function in a span of time that cuts none of its calls, in ns."""
+        """Return how long a task was in the function, in ns, within a span of time that cuts none of its calls."""
         own = (self.pid == pid) & (self.start_ns >= start_ns) & (self.end_ns <= end_ns)
         return int((self.end_ns - self.start_ns)[own].sum())
 
 
 def read_entered(trace: tracecmd.TraceFile, sequence: Sequence) -> dict[str, Entered]:
-    """Return the spans of the functions of PAIRS whose events a trace has."""
+    """Read the spans of the functions of PAIRS whose events a trace has."""
     return {name: _spans(trace, sequence, *events) for name, events in PAIRS.items() if set(events) <= set(trace.names)}
 
 
 def _spans(trace: tracecmd.TraceFile, sequence: Sequence, enter: str, leave: str) -> Entered:
-    """Return where an enter is followed by a leave of the same task."""
+    """Return the spans from an enter to the same task's next event, if that is a leave."""
     both = [trace.events(name) for name in (enter, leave)]
     pid, ts_ns = (np.concatenate(columns) for columns in zip(*((each.pid, each.ts_ns) for each in both), strict=True))
     rank = np.concatenate([sequence.ranks(each) for each in both])

@@ -1,4 +1,4 @@
-"""What a journal's task was at: the phases of its commits, in the order of fs/jbd2/commit.c."""
+"""The phases of a journal's commits, in the order of fs/jbd2/commit.c."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,8 +8,8 @@ import tracecmd
 from numpy.typing import NDArray
 from tracecmd.sequence import Sequence
 
-# Each begins with its event. The transaction is locked until its last handle is closed; then its data are written, then
-# its blocks and the commit record.
+# Each phase begins with its event. The transaction is locked until its last handle is closed; then its data are
+# written, then its blocks and the commit record.
 _BEGINS = {
     "jbd2_start_commit": "starting",
     "jbd2_commit_locking": "locking",
@@ -21,13 +21,13 @@ _BEGINS = {
 
 @dataclass(frozen=True)
 class Phases:
-    """When each task of a journal began which phase, in order; an empty name ends a commit."""
+    """The begins and names of the phases of each journal's task, in order; an empty name ends a commit."""
 
     starts_ns: dict[int, NDArray[np.int64]]
     names: dict[int, list[str]]
 
     def of(self, pid: int, start_ns: int, end_ns: int) -> Iterator[tuple[str, int, int]]:
-        """Yield the phases of a task in a span of time, with its begin and end; the name is empty outside a commit."""
+        """Yield a task's phases in a span of time, with begin and end in ns; the name is empty outside a commit."""
         starts = self.starts_ns.get(pid, np.zeros(0, np.int64))
         row = int(np.searchsorted(starts, start_ns, side="right"))
         at, name = start_ns, self.names[pid][row - 1] if row else ""
@@ -39,7 +39,7 @@ class Phases:
 
 
 def read_phases(trace: tracecmd.TraceFile, sequence: Sequence) -> Phases:
-    """Return the phases of all journals of a trace; none where it has no such events."""
+    """Read the phases of all journals of a trace; empty if it has no such events."""
     rows: dict[int, list[tuple[int, int, str]]] = {}
     for event, name in _BEGINS.items():
         if event in trace.names:

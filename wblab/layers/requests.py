@@ -1,4 +1,4 @@
-"""Each write and each fsync of a load, taken apart."""
+"""Each write and fsync of a load, broken down by layer."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -28,12 +28,12 @@ Key = TypeVar("Key")
 
 @dataclass(frozen=True)
 class LayeredCall:
-    """One system call of a load; times are ns, and moments count from the run's zero.
+    """One system call of a load; times are ns, and moments count from the run's start.
 
-    number: of the load's cycle, from 0. pieces: what its time went to, one after the other and without gaps: by what
-    was waited for, kind by kind, down to a state, from when to when. functions: how long each kernel function of the
-    caller, or what it called, slept; entered: how long it was in those whose begin and end are events. prefixes: the
-    sums of `functions` by Stephens's prefixes; once: with nothing counted again within a prefix.
+    number: the load's cycle, from 0. pieces: its time in consecutive pieces without gaps, each with the kinds of wait
+    down to the final state. functions: how long each kernel function of the caller, or what it called, slept. entered:
+    the time in functions whose begin and end are traced. prefixes: the sums of `functions` by Stephens's prefixes.
+    once: the same with nothing counted again within a prefix.
     """
 
     load: str
@@ -49,36 +49,36 @@ class LayeredCall:
 
     @cached_property
     def parts(self) -> dict[Path, int]:
-        """The time by what was waited for and state, which sums to `duration_ns`; the longest first."""
+        """The time by path, which sums to `duration_ns`; the longest first."""
         return _summed((path, end_ns - start_ns) for path, start_ns, end_ns in self.pieces)
 
     @property
     def states(self) -> dict[str, int]:
-        """Where the time passed at last: disjoint states that sum to `duration_ns`, the longest first."""
+        """The time by final state: disjoint states that sum to `duration_ns`, the longest first."""
         return _summed((path[-1], time_ns) for path, time_ns in self.parts.items())
 
     @property
     def causes(self) -> dict[str, int]:
-        """What the caller itself did or waited for: disjoint too, and of the same sum; the longest first."""
+        """The time by what the caller itself did or waited for: also disjoint, with the same sum; the longest first."""
         return _summed((path[0], time_ns) for path, time_ns in self.parts.items())
 
     @property
     def served(self) -> int:
-        """How many requests and flushes it waited for while the device was at them, one after the other."""
+        """The number of requests and flushes that it waited for while the device served them, one after the other."""
         return sum(path[-1] in (DEVICE, FLUSH) for path, _, _ in self.pieces)
 
 
 def layers(run: Run, load: str = "") -> list[LayeredCall]:
-    """Return the calls of one load, or of all that write and wait, load by load, in the order of time.
+    """Return the calls of one load, or of all synchronous loads, load by load, in the order of time.
 
-    Raises InputError for a run that did not record what is needed, or whose trace is damaged, or without such a load.
+    Raises InputError for a run without the needed events, with a damaged trace, or without such a load.
     """
     chosen = [run.load(load)] if load else [item for item in run.loads if _waits(item)]
     for item in chosen:
         if not _waits(item):
-            raise InputError(f"{load!r} is a load of the kind {item.load.kind}: only syncwrite and commit have layers")
+            raise InputError(f"{load!r} is a load of kind {item.load.kind}: only syncwrite and commit have layers")
     if not chosen:
-        raise InputError(f"no load of {run.path} is a syncwrite or commit: make a run with 'wblab run layers'")
+        raise InputError(f"no load of {run.path} is of kind syncwrite or commit: make a run with 'wblab run layers'")
     try:
         return _taken_apart(run, chosen)
     except TraceError as error:
@@ -98,7 +98,7 @@ def _taken_apart(run: Run, chosen: Iterable[LoadCycles]) -> list[LayeredCall]:
 
 
 def _depths(run: Run) -> dict[int, int]:
-    """Return how many requests each disk of a guest does at once, by its device's number."""
+    """Return how many requests each disk of a guest serves at once, by device number."""
     disks = run.spec.disk if isinstance(run.spec, Spec) else {}
     return {
         device_number(run.disks[name].device): disk.depth
@@ -129,7 +129,7 @@ def _layered(run: Run, charge: Charge, entered: Mapping[str, Entered], item: Loa
 
 
 def _joined(found: Iterable[Piece], zero_ns: int) -> Iterator[Piece]:
-    """Yield the pieces that are not empty; neighbours on the same path are one."""
+    """Yield the pieces that are not empty; neighbours with the same path are merged."""
     filled = (piece for piece in found if piece[2] > piece[1])
     for path, group in groupby(filled, key=itemgetter(0)):
         pieces = list(group)

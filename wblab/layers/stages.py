@@ -1,4 +1,4 @@
-"""The way of a request through the block layer: handed over, put into the queue, issued to the device, done."""
+"""The stages of a request in the block layer: submitted, inserted into the queue, issued to the device, completed."""
 
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
@@ -14,18 +14,18 @@ from wblab.why.requests import COMPLETED, INSERTED, ISSUED, Done, submitted
 
 HELD, QUEUE, BEHIND, DEVICE, FLUSH, COMPLETION = "held", "queue", "behind", "device", "flush", "completion"
 NOBODY = -1
-_FLUSH_REQUEST = "FF"  # what blk_fill_rwbs() calls a request that only flushes
+_FLUSH_REQUEST = "FF"  # how blk_fill_rwbs() denotes a request that only flushes
 
-Place = tuple[int, int]  # a device and a sector
-Marks = dict[Place, list[tuple[int, int]]]  # rank and ns of what happened there, in order
+Place = tuple[int, int]  # device, sector
+Marks = dict[Place, list[tuple[int, int]]]  # rank and ns of the events there, in order
 
 
 @dataclass(frozen=True)
 class Way:
-    """The way of one request, in ns; what it did not pass, or is not known, is None.
+    """The times of one request's stages, in ns; None for a stage that it did not pass, or that is unknown.
 
-    begun_ns: when the device had a place for it: until then it was at others. flushes: when flushes of its
-    device were under way, which count for a request that asked for one.
+    begun_ns: when the device began to serve it: until then it served others. flushes: the spans of its device's
+    flushes, which count for a request that asked for one.
     """
 
     handed_ns: int | None
@@ -38,7 +38,7 @@ class Way:
     flushes: tuple[tuple[int, int], ...]
 
     def at(self, ns: int) -> str:
-        """Return its stage at a moment from `handed_ns` on."""
+        """Return its stage at a moment not before `handed_ns`."""
         if self.issued_ns is not None and self.served_ns is not None and self.issued_ns <= ns < self.served_ns:
             return BEHIND if self.begun_ns is not None and ns < self.begun_ns else DEVICE
         if any(start <= ns < end for start, end in self.flushes):
@@ -48,7 +48,7 @@ class Way:
         return HELD if ns < self.done_ns else COMPLETION
 
     def stages(self, start_ns: int, end_ns: int) -> Iterator[tuple[str, int, int]]:
-        """Yield the stages in a span of time that does not begin before `handed_ns`, with their begin and end."""
+        """Yield the stages in a span of time that begins at `handed_ns` or later, with begin and end in ns."""
         known = (self.inserted_ns, self.issued_ns, self.begun_ns, self.served_ns, self.done_ns)
         edges = {ns for ns in known if ns is not None} | {ns for span in self.flushes for ns in span}
         cuts = [start_ns, *sorted(ns for ns in edges if start_ns < ns < end_ns), end_ns]
@@ -58,7 +58,7 @@ class Way:
 
 @dataclass(frozen=True)
 class Disks:
-    """What disks did with requests: `done` of wblab.why, and when each was inserted and issued, by place."""
+    """The requests of disks: `done` of wblab.why, and when each was inserted and issued, by place."""
 
     done: Done
     inserted: Marks
@@ -66,14 +66,14 @@ class Disks:
     submitters: dict[int, int]  # of bios, by their rank
     asks_flush: frozenset[int]  # the ranks of bios that asked for a flush before or after themselves
     flushes: dict[int, tuple[tuple[int, int], ...]]  # by device: issued, done
-    depths: Mapping[int, int] = field(default_factory=dict)  # by device: how many requests it does at once, if known
+    depths: Mapping[int, int] = field(default_factory=dict)  # by device: how many requests it serves at once, if known
 
     def way(self, row: int) -> Way:
-        """Return the way of a row of `done`."""
+        """Return the stages of a row of `done`."""
         done = self.done
         device, sector, end_ns = int(done.device[row]), int(done.sector[row]), int(done.ts_ns[row])
         data = self._data(row)
-        if data is None:  # no more than a flush
+        if data is None:  # a flush without data
             return Way(None, NOBODY, None, None, None, None, end_ns, self.flushes.get(device, ()))
         first, rank = int(done.first_rank[data]), int(done.rank[data])
         issued = _last(self.issued.get((device, sector), []), rank)
@@ -92,9 +92,9 @@ class Disks:
         )
 
     def _begun_ns(self, row: int) -> int | None:
-        """Return when its device had a place for it, of those that it has; None where it had one at once.
+        """Return when its device began to serve it; None if at once.
 
-        All places are taken as long as so many requests that were issued before are not done.
+        A device of depth n begins when fewer than n requests that were issued before are still incomplete.
         """
         done, depth = self.done, self.depths.get(int(self.done.device[row]), 0)
         issued_ns, done_ns = int(done.issued_ns[row]), done.ts_ns
@@ -105,7 +105,7 @@ class Disks:
         return int(np.sort(before)[-depth]) if len(before) >= depth else None
 
     def _data(self, row: int) -> int | None:
-        """Return the row at which a request's data were done: itself, or, of its last flush, an earlier one."""
+        """Return the row that completed a request's data: its own or, before its final flush, an earlier one."""
         done = self.done
         if done.size[row]:
             return row
@@ -117,7 +117,7 @@ class Disks:
 def read_disks(
     trace: tracecmd.TraceFile, sequence: Sequence, done: Done, depths: Mapping[int, int] | None = None
 ) -> Disks:
-    """Return what the disks of a trace did with requests. depths: how many each does at once, where that is known."""
+    """Read the requests of a trace's disks. depths: how many each disk serves at once, if known."""
     handed = submitted(trace)
     if handed is None:
         return Disks(done, {}, {}, {}, frozenset(), {})
@@ -146,7 +146,7 @@ def _marks(trace: tracecmd.TraceFile, sequence: Sequence, event: str) -> Marks:
 
 
 def _flushes(trace: tracecmd.TraceFile, sequence: Sequence) -> dict[int, tuple[tuple[int, int], ...]]:
-    """Return when flushes of each device were issued, and done: a device has one under way at a time."""
+    """Return when each device's flushes were issued and completed; a device has one at a time."""
     steps = []
     for event, begins in ((ISSUED, True), (COMPLETED, False)):
         if event in trace.names:
@@ -165,6 +165,6 @@ def _flushes(trace: tracecmd.TraceFile, sequence: Sequence) -> dict[int, tuple[t
 
 
 def _last(marks: list[tuple[int, int]], rank: int) -> tuple[int, int] | None:
-    """Return the last mark before a place in the trace."""
+    """Return the last mark before a place in the trace; None if none."""
     at = bisect_left(marks, (rank, 0))
     return marks[at - 1] if at else None

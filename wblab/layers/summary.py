@@ -1,4 +1,4 @@
-"""Many calls of one kind taken together: medians and tails of what each was taken apart into."""
+"""Summaries of many calls: medians and tails of their durations, states and waits."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ Key = TypeVar("Key")
 
 @dataclass(frozen=True)
 class Spread:
-    """Times of some calls, in ns; those in which nothing of it was count as 0. tail: 99 % of the calls are below it."""
+    """Times of some calls, in ns; a call without any counts as 0. tail: the 99 % quantile."""
 
     median_ns: float
     mean_ns: float
@@ -28,9 +28,9 @@ class Spread:
 
 @dataclass(frozen=True)
 class Summary:
-    """All calls of a load by one name. served: the median; shares: of all time, by state.
+    """All calls of a load with one name. served: the median; shares: of all time, by state.
 
-    prefixes, once: means of a call, in ns, as in LayeredCall; functions, entered: by function.
+    prefixes, once: means per call, in ns, as in LayeredCall; functions, entered: the same by function.
     """
 
     load: str
@@ -48,7 +48,7 @@ class Summary:
 
 
 def summaries(found: Iterable[LayeredCall]) -> list[Summary]:
-    """Return a summary for each load and name of call, in the order in which they first occur."""
+    """Return a summary for each load and name of call, in the order of their first occurrence."""
     groups: dict[tuple[str, Name], list[LayeredCall]] = {}
     for call in found:
         groups.setdefault((call.load, call.call), []).append(call)
@@ -56,20 +56,20 @@ def summaries(found: Iterable[LayeredCall]) -> list[Summary]:
 
 
 def per_write(found: Sequence[Summary], field: Literal["prefixes", "once"]) -> dict[str, float]:
-    """Return a field of LayeredCall by prefix: the mean of a write together with what waits for it, in ns."""
+    """Return a field of LayeredCall by prefix: the mean of a write together with its fsync, in ns."""
     writes = max(item.count for item in found)
     return {layer: sum(getattr(item, field)[layer] * item.count for item in found) / writes for layer in PREFIXES}
 
 
 def his_shares(found: Sequence[Summary]) -> dict[str, float]:
-    """Return each prefix's share of the three sums, as Stephens has it, of all calls of some summaries together."""
+    """Return each prefix's share of the three sums, as Stephens computes it, over all calls of the summaries."""
     sums = per_write(found, "prefixes")
     total = sum(sums.values())
     return {layer: value / total if total else 0.0 for layer, value in sums.items()}
 
 
 def true_shares(found: Sequence[Summary]) -> dict[str, float]:
-    """Return for how much of all time of the calls something of each prefix was entered, and the caller asleep."""
+    """Return the share of the calls' time in which the caller slept in a function with each prefix."""
     total = sum(item.duration.mean_ns * item.count for item in found) / max(item.count for item in found)
     return {layer: value / total for layer, value in per_write(found, "once").items()}
 

@@ -1,4 +1,4 @@
-"""How long an fsync takes as the disk's latency grows: fsync = a + n · latency."""
+"""The duration of an fsync as a function of the disk's latency: fsync = a + n · latency."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -15,9 +15,9 @@ _DISK = ["filesystem", "model", "load", "call"]
 
 @dataclass(frozen=True)
 class Line:
-    """Medians of calls by latency, fitted by least squares: software_ns + served · latency.
+    """A least-squares fit of the calls' medians by latency: software_ns + served · latency.
 
-    most_off_ns: how far the one is off that fits worst.
+    most_off_ns: the largest deviation from the fit.
     """
 
     software_ns: float
@@ -26,7 +26,7 @@ class Line:
 
 
 def latency_frame(runs: Iterable[Run]) -> pd.DataFrame:
-    """Return a row for each run, load and name of call: the disk, its latency, the medians of duration and `served`.
+    """Return a row for each run, load and call: the disk, its latency, the medians of duration and `served`.
 
     Times are ns. Raises InputError for a run without layers.
     """
@@ -42,7 +42,7 @@ def latency_frame(runs: Iterable[Run]) -> pd.DataFrame:
 
 
 def lines(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a row for each disk, load and call of a `latency_frame` with several latencies: the Line, and `served`."""
+    """Return a row for each disk, load and call of a `latency_frame` with several latencies: the Line and `served`."""
     rows = []
     for key, part in frame.groupby(_DISK, sort=False):
         if part["latency_ns"].nunique() > 1:
@@ -53,6 +53,6 @@ def lines(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def fit_line(latency_ns: np.ndarray, time_ns: np.ndarray) -> Line:
-    """Return the line through times by latency."""
+    """Fit a line through times by latency."""
     slope, software_ns = np.polyfit(latency_ns, time_ns, 1).tolist()
     return Line(software_ns, slope, float(np.abs(time_ns - software_ns - slope * latency_ns).max()))

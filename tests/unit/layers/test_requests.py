@@ -202,7 +202,7 @@ def test_a_call_that_never_returned_is_left_out(told):
 
 def test_only_loads_that_write_and_wait_have_layers(tmp_path):
     run = read_run(write_run(tmp_path / "run", {"mw1": [0, 1000]}))
-    with pytest.raises(InputError, match="'mw1' is a load of the kind multiwrite"):
+    with pytest.raises(InputError, match="'mw1' is a load of kind multiwrite"):
         layers(run, "mw1")
     with pytest.raises(InputError, match="wblab run layers"):
         layers(run)
