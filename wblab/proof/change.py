@@ -1,4 +1,4 @@
-"""What a run is made again with: a load that is stopped where it stands, or a remedy."""
+"""Changes for a repeated run: a load that is stopped, or a remedy."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -14,18 +14,18 @@ _PHASE = "remedy"
 
 
 class Change(Protocol):
-    """What differs from some moment on."""
+    """A change from some moment on."""
 
     @property
     def name(self) -> str:
-        """What it is, for messages."""
+        """Its name for messages."""
 
     @property
     def called(self) -> str:
-        """What stands behind the name of a run that has it."""
+        """The suffix of the name of a run with it."""
 
     def applied(self, spec: Spec, at_ns: int) -> Spec:
-        """Return the spec of a run that differs from `at_ns` after the loads' start on. Raises InputError."""
+        """Return the spec of a run with the change from `at_ns` after the loads' start. Raises InputError."""
 
 
 @dataclass(frozen=True)
@@ -41,11 +41,11 @@ class Stop:
 
     @property
     def called(self) -> str:
-        """What a run is called in which it is stopped."""
+        """The suffix of a run in which it is stopped."""
         return f"without_{self.load}"
 
     def applied(self, spec: Spec, at_ns: int) -> Spec:
-        """Return the spec with the load's `until`. Raises InputError for a load that is not there."""
+        """Return the spec with the load's `until`. Raises InputError for an unknown load."""
         if self.load not in spec.load:
             raise InputError(
                 f"no load {self.load!r}{nearest(self.load, list(spec.load))}: it has {', '.join(spec.load)}"
@@ -67,11 +67,11 @@ class Stops:
 
     @property
     def called(self) -> str:
-        """What a run is called in which they are stopped."""
+        """The suffix of a run in which they are stopped."""
         return f"without_{'_'.join(self.loads)}"
 
     def applied(self, spec: Spec, at_ns: int) -> Spec:
-        """Return the spec with the `until` of each. Raises InputError for a load that is not there."""
+        """Return the spec with the `until` of each. Raises InputError for an unknown load."""
         for load in self.loads:
             spec = Stop(load).applied(spec, at_ns)
         return spec
@@ -79,7 +79,7 @@ class Stops:
 
 @dataclass(frozen=True)
 class Remedy:
-    """Something is set anew: `settings` are keys of a phase with their values, as KEY=VALUE."""
+    """Settings that change: keys of a phase with their values, as KEY=VALUE."""
 
     settings: tuple[str, ...]
     phase: Phase
@@ -91,11 +91,11 @@ class Remedy:
 
     @property
     def called(self) -> str:
-        """What a run is called in which it is tried."""
+        """The suffix of a run that tries it."""
         return "with_remedy"
 
     def applied(self, spec: Spec, at_ns: int) -> Spec:
-        """Return the spec with a phase more."""
+        """Return the spec with an additional phase."""
         name = _PHASE
         while name in spec.phase:
             name += "_"
@@ -108,7 +108,7 @@ def read_remedy(settings: Sequence[str]) -> Remedy:
     for setting in settings:
         key, value = read_setting(setting, "disk.disk.queue.nr_requests=8")
         if key == "at":
-            raise InputError(f"--remedy {setting}: the times are tried: give what is to be set")
+            raise InputError(f"--remedy {setting}: wblab chooses the times itself: give only settings")
         set_key(table, f"phase.{_PHASE}.{key}", value)
     return Remedy(
         tuple(settings), from_table(Phase, phase_of(table["phase"][_PHASE], "--remedy"), "--remedy", exact=False)

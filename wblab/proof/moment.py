@@ -1,7 +1,7 @@
-"""What happened in a run between two moments, such as those on both sides of a point of no return; told by its events.
+"""What happened in a run between two moments, such as the two sides of a latest effective intervention.
 
-That is what a suspect did and what followed from it for the disk: no more than the trace shows, and no claim that one
-of it was the cause. That there is a point is proven by the runs.
+It lists what a suspect did and what followed for the disk, as traced. It does not claim that one of these was the
+cause: only the runs prove that there is a latest moment.
 """
 
 from collections.abc import Callable
@@ -19,13 +19,13 @@ from wblab.why.recorded import Recorded
 from wblab.why.requests import SUBMITTER, Numbers
 
 _PAGE = 4096
-_MOST = 3  # of what happened, as much is told
+_MOST = 3  # sentences
 _DIRTY_STATE, _COMMIT = "global_dirty_state", "jbd2_start_commit"
 
 
 @dataclass(frozen=True)
 class Happened:
-    """A sentence, and the places in the trace of the events that prove it."""
+    """A sentence, and the places in the trace of the events that are its evidence."""
 
     text: str
     events: tuple[int, ...]
@@ -33,7 +33,7 @@ class Happened:
 
 @dataclass(frozen=True)
 class States:
-    """What was dirty or being written, and from where on the flusher begins and writers are held back, in pages."""
+    """Dirty pages, with those under writeback, and the limits where the flusher begins and writers are slowed."""
 
     rank: Numbers
     dirty: Numbers
@@ -43,9 +43,9 @@ class States:
 
 @dataclass(frozen=True)
 class Window:
-    """A part of a run: `first` and `last` are places in its trace, the latter behind its end. suspect: a task's pid.
+    """A part of a run. first, last: places in its trace; `last` is excluded. suspect: a task's pid.
 
-    states: those inside, with the last one before; none where the trace has not that event.
+    states: those inside, and the last one before; None if the trace does not have that event.
     """
 
     recorded: Recorded
@@ -61,7 +61,7 @@ class Window:
 
     @cached_property
     def states(self) -> States | None:
-        """What the kernel held against its thresholds."""
+        """The dirty pages and thresholds that the kernel compared."""
         events = self.events(_DIRTY_STATE)
         if events is None:
             return None
@@ -75,41 +75,41 @@ class Window:
         return States(rank[rows], dirty + written, background, freerun(background, threshold))
 
     def events(self, name: str) -> tracecmd.Events | None:
-        """Return all events of a name; None where the trace has none."""
+        """Return all events with a name; None if the trace has none."""
         trace = self.recorded.trace
         return trace.events(name) if name in trace.names else None
 
     def rows(self, ranks: Numbers) -> slice:
-        """Return which of the places in the trace, in order, lie inside."""
+        """Return the slice of sorted places in the trace that lie inside."""
         return slice(*np.searchsorted(ranks, [self.first, self.last]).tolist())
 
 
 def happened(
     run: Run, recorded: Recorded, pause: Explanation, suspect: str, times_ns: tuple[int, int]
 ) -> list[Happened]:
-    """Return what happened between two times, ns from the run's zero: what the suspect did, and what came of it."""
+    """Return what happened between two times, in ns since the run's start: what the suspect did and what followed."""
     first, last = np.searchsorted(recorded.sequence.ts_ns, [run.zero_ns + time_ns for time_ns in times_ns]).tolist()
     window = Window(recorded, pause, run.load(suspect).pid, first, last)
     return [found for tell in _TOLD if (found := tell(window))][:_MOST]
 
 
 def _dirtied(window: Window) -> Happened | None:
-    """Tell what the suspect dirtied, what was dirty then, and from where on the kernel does something about that."""
+    """Describe how much the suspect dirtied, the dirty memory after that, and the kernel's thresholds."""
     dirtied, states = window.recorded.dirtied, window.states
     rows = np.arange(len(dirtied.rank))[window.rows(dirtied.rank)]
     own = rows[dirtied.pid[rows] == window.suspect]
     if not len(own):
         return None
     dirty = int(((dirtied.rank < window.last) & (dirtied.clean_rank >= window.last)).sum())
-    text = f"{window.name} dirtied {size(len(own) * _PAGE)}; {size(dirty * _PAGE)} were dirty or being written then"
+    text = f"{window.name} dirtied {size(len(own) * _PAGE)}; {size(dirty * _PAGE)} were then waiting to be written"
     if states and len(states.rank):
         background, held = (size(int(bound[-1]) * _PAGE) for bound in (states.background, states.held))
-        text += f", where the flusher begins to write at {background}, and writers are held back at {held}"
+        text += f". The flusher begins to write at {background}, and the kernel slows writers at {held}"
     return Happened(f"{text}.", (int(dirtied.rank[own[0]]), int(dirtied.rank[own[-1]])))
 
 
 def _request(window: Window) -> Happened | None:
-    """Tell that the request came to the disk with which the pause ended."""
+    """Describe the submission of the request that later ended the pause."""
     cause = window.pause.causes[0] if window.pause.causes else None
     if cause is None or cause.request is None:
         return None
@@ -120,13 +120,13 @@ def _request(window: Window) -> Happened | None:
         return None
     took = duration(request.done_ns - request.handed_ns)
     return Happened(
-        f"The request with which the pause ended was sent to the disk, which completed it after {took}.",
+        f"The request that later ended the pause was submitted; the disk completed it after {took}.",
         (first, int(done.rank[rows[0]])),
     )
 
 
 def _handed(window: Window) -> Happened | None:
-    """Tell what of the suspect's was handed to the disk, and what that had to do already."""
+    """Describe how much of the suspect's data was submitted to the disk, and how much was ahead of it."""
     moved = window.recorded.moved
     inside = (moved.rank >= window.first) & (moved.rank < window.last)
     whose = np.where(moved.owner == SUBMITTER, moved.submitter, moved.owner)
@@ -136,27 +136,27 @@ def _handed(window: Window) -> Happened | None:
     before = int(moved.size[(moved.rank < window.first) & (moved.done_rank >= window.first)].sum())
     ranks = moved.rank[own]
     handed = size(int(moved.size[own].sum()))
-    text = f"{handed} of {window.name} were handed to the disk, which had {size(before)} to do already."
+    text = f"{handed} from {window.name} were submitted to the disk, behind {size(before)}."
     return Happened(text, (int(ranks.min()), int(ranks.max())))
 
 
 def _over(window: Window) -> Happened | None:
-    """Tell that more was dirty than at the higher of the thresholds that were passed."""
+    """Describe that dirty memory passed a threshold; the higher one, if it passed both."""
     states = window.states
     if not states or len(states.rank) < 2:
         return None
-    for bound, does in ((states.held, "writers are held back"), (states.background, "the flusher begins to write")):
+    for bound, does in ((states.held, "the kernel slows writers"), (states.background, "the flusher begins to write")):
         over = states.dirty > bound
         if not over[0] and over.any():
             at = int(np.argmax(over))
             dirty, passed = (size(int(pages[at]) * _PAGE) for pages in (states.dirty, bound))
-            text = f"{dirty} were dirty or being written: more than {passed}, from where on {does}."
+            text = f"{dirty} were waiting to be written, more than {passed}, where {does}."
             return Happened(text, (int(states.rank[at]),))
     return None
 
 
 def _commit(window: Window) -> Happened | None:
-    """Tell that the journal began to commit."""
+    """Describe that the journal began to commit."""
     commits = window.events(_COMMIT)
     if commits is None:
         return None

@@ -1,4 +1,4 @@
-"""The point of no return: the latest moment at which a change still spares the load."""
+"""The latest effective intervention, or point of no return: the last moment at which a change still spares the load."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from wblab.proof.trial import Outcome
 
 Spared = Callable[[Outcome], bool]
-_PARTS = 6  # of the time in which a change always helps: so many samples, less one
+_PARTS = 6  # if a change always helps, its time is split into this many parts, with a sample between any two
 
 
 @dataclass(frozen=True)
 class Return:
-    """Where it lies: changed at `saved`, the load is spared; at `lost`, it is not. curve: all runs, by their times.
+    """The point: a change at `saved` spares the load, a change at `lost` does not. curve: all runs, by time.
 
-    `lost` is None where it was spared whenever the change came, `saved` where it was never. odd: runs that say
-    otherwise: spared after `lost`, or not spared before `saved`. Then there is no single point.
+    `lost` is None if every change spared it, `saved` if none did. odd: runs that contradict a single point, spared
+    after `lost` or not spared before `saved`.
     """
 
     saved: Outcome | None
@@ -24,14 +24,14 @@ class Return:
 
 
 def is_gone(outcome: Outcome) -> bool:
-    """Whether a change spares a load, in the strict sense."""
+    """Whether the pause is gone: the strict meaning of a spared load."""
     return outcome.verdict == "gone"
 
 
 def helps(first: Outcome, pause_ns: int) -> Spared:
-    """Return what says whether a change helps that shortens a pause of `pause_ns`, as it did when it came `first`.
+    """Return the test of whether a change still helps, given its `first` outcome for a pause of `pause_ns`.
 
-    What was gone is to stay gone; what was shorter is to be shorter by at least half as much.
+    If the pause was gone it must stay gone; if it was shorter, at least half of that reduction must remain.
     """
     if first.verdict != "shorter":
         return is_gone
@@ -47,8 +47,8 @@ def point_of_no_return(
 ) -> Return:
     """Return the point of no return between a first run, in which the load may be spared, and `last_ns`.
 
-    By bisection, as if there were one such point; then by samples behind it, close ones and further ones: if one of
-    these is spared, the search goes on from there. Samples before it show whether there is one point at all.
+    First a bisection, as if there were one such point; then samples behind it, near and far: if the load is spared in
+    one, the search continues from there. Samples before it show whether there is a single point.
     """
     if not is_spared(first):
         return Return(None, first, (first,))
@@ -82,7 +82,7 @@ def point_of_no_return(
 def _bisected(
     at: Callable[[int], Outcome], saved: Outcome, lost: Outcome, tolerance_ns: int, is_spared: Spared
 ) -> tuple[Outcome, Outcome]:
-    """Return the last that is spared and the first that is not, no further apart than the tolerance."""
+    """Return the last outcome that is spared and the first that is not, at most the tolerance apart."""
     while lost.at_ns - saved.at_ns > tolerance_ns:
         middle = at((saved.at_ns + lost.at_ns) // 2)
         saved, lost = (middle, lost) if is_spared(middle) else (saved, middle)
@@ -99,7 +99,7 @@ def _steps(start_ns: int, end_ns: int, step_ns: int) -> list[int]:
 
 
 def _between(start_ns: int, end_ns: int) -> list[int]:
-    """Return moments that part a span evenly."""
+    """Return moments that divide a span evenly."""
     return (
         [start_ns + (end_ns - start_ns) * part // _PARTS for part in range(1, _PARTS)]
         if end_ns > start_ns + _PARTS

@@ -1,4 +1,4 @@
-"""The same run once more, in which something differs from some moment on: what becomes of a pause?"""
+"""A run repeated with a change from some moment on: how does a pause change?"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -17,18 +17,18 @@ from wblab.why.explain import Explanation
 Verdict = Literal["gone", "shorter", "unchanged", "longer"]
 Make = Callable[[Spec], Run]
 
-_SAME = 0.05  # of the pause: what differs by no more is unchanged
+_SAME = 0.05  # of the pause: a smaller difference counts as unchanged
 _BEGUN_NS = 1_000_000  # after its first boundary a load is in its first cycle
-_MARGIN_NS = NS_PER_S  # of guest time after a pause, in which a longer one would show
+_MARGIN_NS = NS_PER_S  # guest time after a pause, in which a longer one would show
 _EXACT_S = 1e-6
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """A run in which something was changed: a suspect that was stopped, by its name, or a remedy.
+    """The result of a run with a change: a suspect stopped, by name, or a remedy.
 
-    at_ns: from when on, from the zero of the run that was repeated. pause_ns: the pause of the load that lies most of
-    its time where the one in question lay; beside_ns: the longest other one that touches that.
+    at_ns: when it changed, since the start of the repeated run. pause_ns: the load's pause that overlaps the original
+    one for most of its time; beside_ns: the longest other pause that touches the original one.
     """
 
     changed: str
@@ -40,7 +40,7 @@ class Outcome:
 
 
 def suspects(run: Run, pause: Explanation) -> list[str]:
-    """Return the loads that could be to blame for a pause: all that wrote before it ended, but for its own."""
+    """Return the loads that may have caused a pause: all others that wrote before it ended."""
     return [
         item.name
         for item in run.loads
@@ -51,15 +51,15 @@ def suspects(run: Run, pause: Explanation) -> list[str]:
 
 
 def begin_ns(run: Run, load: str) -> int:
-    """Return the first moment at which a load can be stopped, in ns from the run's zero: it has just begun."""
+    """Return the first moment at which a load can be stopped, just after its begin, in ns since the run's start."""
     return int(run.load(load).boundaries_ns[0]) + _BEGUN_NS - run.zero_ns
 
 
 @dataclass(frozen=True)
 class Trial:
-    """What is asked: what becomes of a pause of a run with a change? In virtual time only.
+    """A pause of a run in virtual time, to be tested with changes.
 
-    make: makes the run of a spec. bound_ns: a pause that is not longer is gone.
+    make: makes the run of a spec. bound_ns: a pause of at most this length counts as gone.
     """
 
     run: Run
@@ -68,10 +68,10 @@ class Trial:
     bound_ns: int
 
     def outcome(self, change: Change, at_ns: int) -> Outcome:
-        """Return what became of the pause with a change from `at_ns` on, from the run's zero.
+        """Return the pause's outcome with a change from `at_ns` on, since the run's start.
 
-        Raises InputError for a run in real time, and WblabError where the two runs are not the same to the bit up to
-        then: it would prove nothing.
+        Raises InputError for a run in real time, and WblabError if the two runs are not identical up to that moment,
+        because they would prove nothing.
         """
         run, pause, start_ns = self.run, self.pause, loads_start_ns(self.run)
         changed_ns = run.zero_ns + at_ns - start_ns
@@ -80,8 +80,8 @@ class Trial:
         differences, changed_s = first_differences(run, second), (start_ns + changed_ns) / NS_PER_S
         if differences and differences[0].at_s < changed_s - _EXACT_S:
             raise WblabError(
-                f"{second.path} proves nothing: it differs at {differences[0].at_s:.6f} s, before what was changed at "
-                f"{changed_s:.6f} s, {change.name}: make the run again, with this lab and kernel, and prove that one"
+                f"{second.path} proves nothing: it differs at {differences[0].at_s:.6f} s, before the change at "
+                f"{changed_s:.6f} s, {change.name}: repeat the run with this lab and kernel, and prove the new one"
             )
         after_ns, beside_ns = _same_ns(second, pause, run.zero_ns)
         became = verdict(pause.pause_ns, after_ns, self.bound_ns)
@@ -89,7 +89,7 @@ class Trial:
 
 
 def changed_spec(run: Run, change: Change, at_ns: int, end_ns: int) -> Spec:
-    """Return the spec of a run with a change from `at_ns` on, which ends well at `end_ns`. Raises InputError."""
+    """Return the spec of a run with a change from `at_ns` on, which ends at `end_ns`. Raises InputError."""
     original = guest_spec(run)
     spec = change.applied(original, at_ns)
     last_ns = Nanoseconds(min(end_ns, original.time_limit))
@@ -98,14 +98,16 @@ def changed_spec(run: Run, change: Change, at_ns: int, end_ns: int) -> Spec:
 
 
 def loads_start_ns(run: Run) -> int:
-    """Return when the loads of a run were started, in ns of the guest's clock. Raises InputError in real time."""
+    """Return when a run's loads started, in ns of the guest's clock. Raises InputError for real time."""
     if run.spec.clock.mode != "virtual":
-        raise InputError(f"{run.path} was made in real time, in which no two runs are the same: nothing can be proven")
+        raise InputError(
+            f"{run.path} was made in real time, in which no two runs are identical: prove a run with the virtual clock"
+        )
     return min(int(item.boundaries_ns[0]) - item.load.start for item in run.loads) // GRID_NS * GRID_NS
 
 
 def verdict(before_ns: int, after_ns: int, bound_ns: int) -> Verdict:
-    """Return what became of a pause."""
+    """Return the verdict on a pause."""
     if after_ns <= bound_ns:
         return "gone"
     if abs(after_ns - before_ns) <= _SAME * before_ns:
@@ -114,9 +116,9 @@ def verdict(before_ns: int, after_ns: int, bound_ns: int) -> Verdict:
 
 
 def _same_ns(run: Run, pause: Explanation, zero_ns: int) -> tuple[int, int]:
-    """Return the pause of a load that is the same as one of another run with this zero, and the longest beside it.
+    """Return the pause of a load that matches one of another run, and the longest other pause next to it, in ns.
 
-    The same is the one that shares the most time with it, and has more than half of its own there; 0 for none.
+    The match overlaps it the longest, for more than half of its own time; 0 if there is none.
     """
     item = run.load(pause.load)
     starts_ns, ends_ns = item.boundaries_ns[:-1] - zero_ns, item.boundaries_ns[1:] - zero_ns

@@ -61,7 +61,7 @@ def test_a_remedy_leaves_the_phases_of_the_run_as_they_are():
         ("load.l1.ioclas=idle", "unknown key '--remedy.load.l1.ioclas' .did you mean 'ioclass'"),
         ("load.l1.ioclass=lazy", "--remedy.load.l1.ioclass: 'lazy' is not one of"),
         ("queue.nr_requests=4", "unknown key '--remedy.queue'"),
-        ("at=4s", "--remedy at=4s: the times are tried"),
+        ("at=4s", "--remedy at=4s: wblab chooses the times itself"),
     ],
 )
 def test_what_is_no_remedy_is_refused(setting, message):

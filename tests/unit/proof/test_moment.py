@@ -51,10 +51,10 @@ def texts(found):
 
 def test_what_the_suspect_did_is_told_with_what_came_of_it(told, story):
     assert texts(told(story, 90, 200)) == [
-        "l1 dirtied 40 KiB; 40 KiB were dirty or being written then, where the flusher begins to write at "
-        "3.91 MiB, and writers are held back at 7.81 MiB.",
-        "5.08 MiB were dirty or being written: more than 3.91 MiB, from where on the flusher begins to write.",
-        "40 KiB of l1 were handed to the disk, which had 0 bytes to do already.",
+        "l1 dirtied 40 KiB; 40 KiB were then waiting to be written. The flusher begins to write at "
+        "3.91 MiB, and the kernel slows writers at 7.81 MiB.",
+        "5.08 MiB were waiting to be written, more than 3.91 MiB, where the flusher begins to write.",
+        "40 KiB from l1 were submitted to the disk, behind 0 bytes.",
     ]
 
 
@@ -76,7 +76,7 @@ def test_the_request_with_which_the_pause_ended_is_recognized(told, story):
     cause = Cause("commit", "", 1, 1, 1, "", (), (), "", -1, "", "", request, {}, {}, ())
     found = told(story, 138, 200, replace(PAUSE, causes=(cause,)))
     assert texts(found) == [
-        "The request with which the pause ended was sent to the disk, which completed it after 459 ms.",
+        "The request that later ended the pause was submitted; the disk completed it after 459 ms.",
         "The journal began to commit transaction 3.",
     ]
     assert texts(told(story, 142, 200, replace(PAUSE, causes=(cause,)))) == []

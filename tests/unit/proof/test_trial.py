@@ -73,7 +73,7 @@ def test_runs_that_differ_before_prove_nothing(written):
         return written("b", w1=[W1[0] + 1, *W1[1:]])
 
     with pytest.raises(
-        WblabError, match=r"proves nothing: it differs at 10\.020000 s, before what was changed at 11\.02\d+ s, l1: "
+        WblabError, match=r"proves nothing: it differs at 10\.020000 s, before the change at 11\.02\d+ s, l1: "
     ):
         Trial(written("a"), PAUSE, make, 300 * MS).outcome(Stop("l1"), 1000 * MS)
 
