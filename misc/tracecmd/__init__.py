@@ -33,8 +33,9 @@ __all__ = [
 
 
 def open(path: str | os.PathLike[str], limit_bytes: int | None = None) -> TraceFile:  # noqa: A001 - as in gzip.open
-    """Open a trace.dat. Raises OSError, and TraceError for what is no trace.dat or damaged.
+    """Open a trace.dat. Raises OSError; TraceError if it is not a trace.dat, or damaged.
 
-    A packed file is unpacked up to `limit_bytes`; the default, a multiple of its size, is far above what traces need.
+    A compressed file is unpacked up to `limit_bytes`. The default is a multiple of the file's size, far above what
+    traces need.
     """
     return TraceFile(path, limit_bytes)

@@ -1,4 +1,4 @@
-"""Numbers and strings out of a file, never past its end."""
+"""Read numbers and strings from a file, never past its end."""
 
 import os
 from collections.abc import Callable
@@ -8,13 +8,13 @@ from tracecmd.errors import TraceError
 _LONGEST_STRING_BYTES = 4096
 _CHUNK_BYTES = 256
 _WINDOW_BYTES = 1 << 16
-_PIECE_BYTES = 1 << 20  # stays in the processor's cache
+_PIECE_BYTES = 1 << 20  # fits in the processor's cache
 
 
 class Source:
-    """Bytes that are read by place: a file, or something that was unpacked.
+    """Bytes read by offset: a file, or unpacked data.
 
-    `order` is "<" or ">", the byte order of its numbers. Raises TraceError for what lies beyond its end.
+    `order` is "<" or ">", the byte order of its numbers. Raises TraceError for reads past its end.
     """
 
     def __init__(self, read: Callable[[int, int], bytes], size_bytes: int, order: str, what: str) -> None:
@@ -31,7 +31,7 @@ class Source:
         return cls(lambda size, at: data[at : at + size], len(data), order, what)
 
     def read(self, at: int, size_bytes: int) -> bytes:
-        """Return so many bytes from a place on."""
+        """Return `size_bytes` bytes from an offset."""
         if at < 0 or size_bytes < 0 or at + size_bytes > self.size_bytes:
             raise TraceError(
                 f"{self.what} is truncated or damaged: it has {self.size_bytes} bytes, {size_bytes} at {at} are missing"
@@ -42,14 +42,14 @@ class Source:
         return data
 
     def read_into(self, at: int, target: memoryview) -> None:
-        """Fill bytes that are there already, from a place on."""
+        """Fill existing memory from an offset."""
         for start in range(0, len(target), _PIECE_BYTES):
             piece = target[start : start + _PIECE_BYTES]
             piece[:] = self.read(at + start, len(piece))
 
 
 class _Ahead:
-    """Reads a file a window at a time: what is asked for is mostly a few bytes after the last."""
+    """Reads a file a window at a time, because most reads are a few bytes after the last."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -65,7 +65,7 @@ class _Ahead:
 
 
 class Cursor:
-    """Reads a source from a place on."""
+    """Reads a source sequentially from an offset."""
 
     def __init__(self, source: Source, at: int = 0) -> None:
         self.source, self.at = source, at
@@ -93,7 +93,7 @@ class Cursor:
         return self.number(8)
 
     def string(self) -> str:
-        """Return the next string that ends in a NUL."""
+        """Return the next NUL-terminated string."""
         found = b""
         while len(found) < _LONGEST_STRING_BYTES:
             left = self.source.size_bytes - self.at - len(found)
@@ -106,11 +106,11 @@ class Cursor:
         raise TraceError(f"{self.source.what} is damaged: at {self.at} there is no name")
 
     def sized(self, count_bytes: int) -> bytes:
-        """Return bytes whose number comes first, as a number of `count_bytes`."""
+        """Return bytes preceded by their length, a number of `count_bytes`."""
         return self.take(self.number(count_bytes))
 
     def expect(self, tag: bytes) -> None:
-        """Pass a fixed tag."""
+        """Skip a fixed tag; raise TraceError if it is missing."""
         at = self.at
         if self.take(len(tag)) != tag:
             raise TraceError(f"{self.source.what} is damaged: no {text(tag.strip(bytes(1)))!r} at {at}")

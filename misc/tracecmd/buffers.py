@@ -1,4 +1,4 @@
-"""One buffer of a trace, walked: its events in memory, their times, and the spans in which events were lost."""
+"""Decode one buffer of a trace: its events in memory, their times, and the spans in which events were lost."""
 
 import bisect
 import itertools
@@ -19,9 +19,9 @@ _TYPE_BYTES = 2
 
 @dataclass(frozen=True)
 class Lost:
-    """A span in which events of one CPU were lost. `count` is -1 where the kernel did not count them.
+    """A span in which events of one CPU were lost. `count` is -1 if the kernel did not count them.
 
-    Where nothing is left from before the loss, it begins with the buffer's first event.
+    If no event before the loss is left, the span begins with the buffer's first event.
     """
 
     buffer: str
@@ -33,9 +33,9 @@ class Lost:
 
 @dataclass(frozen=True)
 class Walked:
-    """A buffer: its pages as bytes, and of each event its place, size, time and CPU, one CPU after the other.
+    """A buffer: its pages as bytes, and the offset, size, time and CPU of each event, CPU by CPU.
 
-    `by_type` holds, for each event type, the indices of its events in the order of their times.
+    `by_type` holds, for each event type, the indices of its events in time order.
     """
 
     data: Bytes
@@ -47,12 +47,12 @@ class Walked:
 
 
 def walk_buffer(contents: Contents, buffer: BufferData, header: dict[str, Field]) -> Walked:
-    """Read and walk all pages of a buffer. Raises TraceError for damage, and for what is not supported."""
+    """Read and decode all pages of a buffer. Raises TraceError if they are damaged or unsupported."""
     what = contents.source.what
     if buffer.is_text:
-        raise TraceError(f"buffer {buffer.name!r} of {what} holds the text of a latency tracer, no events")
+        raise TraceError(f"buffer {buffer.name!r} of {what} holds a latency tracer's text, no events")
     if contents.options.all(options.TIME_SHIFT):
-        raise TraceError(f"{what} has the option time_shift (a guest traced with its host): it is not supported")
+        raise TraceError(f"{what} has the option time_shift (a guest traced with its host), which is not supported")
     layout = ring.Layout.of(header, contents.order, buffer.page_bytes)
     data, starts = _pages(contents, buffer)
     entries, losses = ring.walk(data, layout)
@@ -70,7 +70,7 @@ def converted(times: NDArray[np.uint64], said: options.Options) -> NDArray[np.in
     mult, shift = said.tsc
     if mult:
         if shift > 32:
-            raise TraceError(f"the trace is damaged: it would convert its times with a shift of {shift} bits")
+            raise TraceError(f"the trace is damaged: its clock's shift is {shift} bits")
         low, high = times & np.uint64(0xFFFFFFFF), times >> np.uint64(32)
         times = (low * np.uint64(mult) >> np.uint64(shift)) + (high * np.uint64(mult) << np.uint64(32 - shift))
     if offset_ns := said.offset_ns:
@@ -79,16 +79,16 @@ def converted(times: NDArray[np.uint64], said: options.Options) -> NDArray[np.in
 
 
 def _pages(contents: Contents, buffer: BufferData) -> tuple[Bytes, list[int]]:
-    """Return the pages of all CPUs in one array, and where each CPU's begin, in bytes, with the end of the last."""
+    """Return the pages of all CPUs in one array, and the byte offset of each CPU's pages, with the end of the last."""
     unpacked = [contents.unpacked(cpu) for cpu in buffer.cpus]
     sizes = [cpu.size_bytes if data is None else len(data) for cpu, data in zip(buffer.cpus, unpacked, strict=True)]
-    # A recorder that was stopped can leave a page unfinished.
+    # A killed recorder can leave a page unfinished.
     starts = np.cumsum([0, *(size + -size % buffer.page_bytes for size in sizes)]).tolist()
     if max((cpu.at + cpu.size_bytes for cpu in buffer.cpus if cpu.size_bytes), default=0) > contents.source.size_bytes:
-        raise TraceError(f"{contents.source.what} is truncated: the trace data reach beyond its end")
+        raise TraceError(f"{contents.source.what} is truncated: the trace data extend beyond its end")
     if sum(cpu.size_bytes for each in contents.buffers for cpu in each.cpus) > contents.source.size_bytes:
-        raise TraceError(f"{contents.source.what} is damaged: it would hold more trace data than bytes")
-    contents.codec.budget.take(starts[-1] - sum(sizes), contents.source.what)  # what completes the last pages
+        raise TraceError(f"{contents.source.what} is damaged: it claims more trace data than it has bytes")
+    contents.codec.budget.take(starts[-1] - sum(sizes), contents.source.what)  # padding that completes the last pages
     pages = np.empty(starts[-1], np.uint8)
     for cpu, data, start, size in zip(buffer.cpus, unpacked, starts, sizes, strict=False):
         target = pages[start : start + size]
@@ -113,7 +113,7 @@ def _by_type(data: Bytes, entries: ring.Entries, ts_ns: NDArray[np.int64], order
 def _lost(
     buffer: BufferData, entries: ring.Entries, losses: list[ring.Loss], starts: list[int], said: options.Options
 ) -> tuple[Lost, ...]:
-    """Return the spans of losses. Where nothing is left from before one on its CPU, it begins with the first event."""
+    """Return the spans of losses. If a CPU has no event left before one, the span begins with the first event."""
     begins = np.searchsorted(entries.places, np.array(starts) // 4)
     firsts = [entries.times[at] for at, end in itertools.pairwise(begins) if at < end]
     found_lost = []

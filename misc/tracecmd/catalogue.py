@@ -1,4 +1,4 @@
-"""The formats of a trace's events by their names and numbers, each parsed when it is asked for."""
+"""The formats of a trace's events by name and number, each parsed on first use."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -6,9 +6,9 @@ from tracecmd.formats import EventFormat, identified, parse_format
 
 
 class Catalogue(Mapping[str, EventFormat]):
-    """Formats as "system:name". A kernel knows thousands of events, and few of them are read.
+    """Formats as "system:name". A kernel has thousands of events, few of which are read.
 
-    Raises TraceError at once for a text without a name or an ID, for other damage where that format is asked for.
+    Raises TraceError at once for a text without a name or an ID, and for other damage when that format is used.
     """
 
     def __init__(self, texts: Iterable[tuple[str, str]], long_bytes: int) -> None:
@@ -45,7 +45,7 @@ class Catalogue(Mapping[str, EventFormat]):
         return list(dict.fromkeys([*whole, *self._by_name.get(name, [])]))
 
     def short(self, key: str) -> str:
-        """Return an event's name; with its system before it where another system has the name too."""
+        """Return an event's name, prefixed by its system if another system has the same name."""
         return key if len(self._by_name[_name(key)]) > 1 else _name(key)
 
 

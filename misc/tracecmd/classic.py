@@ -1,4 +1,4 @@
-"""The interface of trace-cmd's own Python bindings (tracecmd.py), so that code written for them runs."""
+"""The interface of trace-cmd's own Python bindings (tracecmd.py), so code written for them runs."""
 
 import heapq
 import os
@@ -12,18 +12,18 @@ from tracecmd.events import Events
 from tracecmd.trace import TraceFile
 
 _AT_ONCE = 4096
-# When (time, CPU, place in the buffer), the events of a type, and the index of one of them.
+# Key (time, CPU, offset in the buffer), the events of a type, and the index of one of them.
 _Item = tuple[tuple[int, int, int], Events, int]
 
 
 class NumberField(int):
-    """The value of a field that is a number; `data` has its bytes, in this machine's order."""
+    """A field's value as a number; `data` has its bytes, in this machine's byte order."""
 
     data: bytes
 
 
 class TextField(str):
-    """The value of a field that is a text; `data` has its bytes."""
+    """A field's value as text; `data` has its bytes."""
 
     __slots__ = ("data",)
     data: bytes
@@ -63,18 +63,18 @@ class Event:
         return list(self._events.format.by_name)
 
     def num_field(self, name: str) -> int | None:
-        """Return a field's number; None where it is none."""
+        """Return a field's number; None if it is not a number."""
         value = self[name] if name in self._events.format.by_name else None
         return int(value) if isinstance(value, int) else None
 
     def str_field(self, name: str) -> str | None:
-        """Return a field's text; None where it is none."""
+        """Return a field's text; None if it is not text."""
         value = self[name] if name in self._events.format.by_name else None
         return str(value) if isinstance(value, str) else None
 
 
 class Trace:
-    """The events of a trace.dat's first buffer, one after the other in the order of time."""
+    """The events of a trace.dat's first buffer, in time order."""
 
     def __init__(self, filename: str | os.PathLike[str]) -> None:
         self._file = TraceFile(filename)
@@ -101,7 +101,7 @@ class Trace:
         return self._peeked.pop(cpu) if cpu in self._peeked else _next(self._by_cpu[cpu])
 
     def peek_event(self, cpu: int) -> Event | None:
-        """Return the next event of one CPU, and leave it there."""
+        """Return the next event of one CPU without consuming it."""
         if cpu not in self._peeked:
             self._peeked[cpu] = self.read_event(cpu)
         return self._peeked[cpu]
@@ -117,7 +117,7 @@ def _moment(item: _Item) -> tuple[int, int, int]:
 
 
 def _in_order(events: Events, cpu: int | None = None) -> Iterator[_Item]:
-    """Yield when each event was, the events of its type, and its index among them."""
+    """Yield each event's key, the events of its type, and its index among them."""
     which = np.arange(len(events)) if cpu is None else np.flatnonzero(events.cpu == cpu)
     for start in range(0, len(which), _AT_ONCE):
         part = which[start : start + _AT_ONCE]

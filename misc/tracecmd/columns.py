@@ -1,7 +1,7 @@
 """Fields of many records as arrays.
 
-A record's place is counted in words of 4 bytes, as the ring buffer aligns them. Times, numbers and texts leave in the
-byte order of this machine.
+A record's place is its offset in 4-byte words, as the ring buffer aligns records. Results are in this machine's byte
+order.
 """
 
 from typing import Any
@@ -18,12 +18,12 @@ _NUMBERS = (1, 2, 4, 8)
 
 
 def number_type(size: int, signed: bool, order: str = "=") -> np.dtype[Any] | None:
-    """Return the type of a number of so many bytes; None where there is no such number."""
+    """Return the type of a number of this size in bytes; None if there is none."""
     return np.dtype(f"{order}{'i' if signed else 'u'}{size}") if size in _NUMBERS else None
 
 
 def items(data: Bytes, offset: int, type_: np.dtype[Any]) -> NDArray[Any]:
-    """Return a view whose item i is what a record at place i has at an offset: items overlap, nothing is copied."""
+    """Return a view whose item i is the value at `offset` from place i. Items overlap; nothing is copied."""
     count = (len(data) - offset - type_.itemsize) // 4 + 1
     if count <= 0:
         return np.empty(0, type_)
@@ -31,7 +31,7 @@ def items(data: Bytes, offset: int, type_: np.dtype[Any]) -> NDArray[Any]:
 
 
 def numbers(data: Bytes, places: Places, offset: int, type_: np.dtype[Any]) -> NDArray[Any]:
-    """Return one number of each record, in the byte order of this machine."""
+    """Return one number of each record, in this machine's byte order."""
     return items(data, offset, type_)[places].astype(type_.newbyteorder("="), copy=False)
 
 
@@ -48,7 +48,7 @@ def fixed(data: Bytes, places: Places, field: Field, order: str) -> NDArray[Any]
 
 
 def varying(data: Bytes, places: Places, sizes: NDArray[np.int32], field: Field, order: str) -> NDArray[np.object_]:
-    """Return a field whose length varies: texts, or an array for each record."""
+    """Return a field of varying length: texts, or an array for each record."""
     starts, lengths = _extents(data, places, sizes, field, order)
     found = np.empty(len(places), object)
     for length, which in grouped(lengths):
@@ -61,14 +61,14 @@ def varying(data: Bytes, places: Places, sizes: NDArray[np.int32], field: Field,
             values = rows.view(item) if length else np.zeros((len(which), 0), item)
             values = values.astype(item.newbyteorder("="))
         else:
-            values = rows  # of items that only the kernel knows: their bytes
+            values = rows  # items that only the kernel can interpret: their bytes
         for place, row in zip(which.tolist(), values, strict=True):
             found[place] = row
     return found
 
 
 def texts(rows: Bytes, known: dict[bytes, str] | None = None) -> NDArray[np.object_]:
-    """Return rows of bytes as texts, each up to its first NUL. Equal ones share one object: those in `known` too."""
+    """Return rows of bytes as texts, each up to its first NUL. Equal texts share one object, also with `known`."""
     count, width = rows.shape
     if not count or not width:
         return np.full(count, "", object)
@@ -76,14 +76,14 @@ def texts(rows: Bytes, known: dict[bytes, str] | None = None) -> NDArray[np.obje
     if width % 8 or not rows.flags.c_contiguous:
         wide = np.zeros((count, -(-width // 8) * 8), np.uint8)
         wide[:, :width] = rows
-    words = wide.view(np.uint64)  # which are compared eight bytes at a time
+    words = wide.view(np.uint64)  # compared eight bytes at a time
     differs = np.ones(count, bool)
     differs[1:] = False
     for part in words.T:
         differs[1:] |= part[1:] != part[:-1]
     changes = np.flatnonzero(differs)
     known = {} if known is None else known
-    found = wide[changes].view(f"S{wide.shape[1]}")[:, 0].tolist()  # without the NULs at their ends
+    found = wide[changes].view(f"S{wide.shape[1]}")[:, 0].tolist()  # without trailing NULs
     for raw in set(found).difference(known):
         known[raw] = raw.partition(b"\0")[0].decode("utf-8", "backslashreplace")
     decoded = np.array([*map(known.__getitem__, found), None], object)[:-1]
@@ -91,12 +91,12 @@ def texts(rows: Bytes, known: dict[bytes, str] | None = None) -> NDArray[np.obje
 
 
 def grouped(keys: NDArray[Any]) -> list[tuple[int, Places]]:
-    """Return each number that occurs, and where it does."""
+    """Return each distinct number and its places."""
     order = np.argsort(keys, kind="stable")
     ordered = keys[order]
     first = np.flatnonzero(ordered[1:] != ordered[:-1]) + 1
     present = [*ordered[:1].tolist(), *ordered[first].tolist()]
-    return list(zip(present, np.split(order, first), strict=False))  # of no keys, one empty part
+    return list(zip(present, np.split(order, first), strict=False))  # without keys, one empty part
 
 
 def _rows(data: Bytes, starts: Places, length: int) -> Bytes:
@@ -107,7 +107,7 @@ def _rows(data: Bytes, starts: Places, length: int) -> Bytes:
 
 
 def _extents(data: Bytes, places: Places, sizes: NDArray[np.int32], field: Field, order: str) -> tuple[Places, Places]:
-    """Return where each record's value begins, in bytes, and how many bytes it has."""
+    """Return the byte offset and the length of each record's value."""
     if field.dynamic in ("data", "rel"):
         said = numbers(data, places, field.offset, np.dtype(f"{order}u4")).astype(np.int64)
         begin, lengths = said & 0xFFFF, said >> 16
@@ -121,5 +121,5 @@ def _extents(data: Bytes, places: Places, sizes: NDArray[np.int32], field: Field
         if field.item_bytes > 1:
             lengths -= lengths % field.item_bytes
     if len(places) and ((begin + lengths > sizes) | (lengths < 0)).any():
-        raise TraceError(f"the trace is damaged: {field.name!r} reaches beyond the end of its event")
+        raise TraceError(f"the trace is damaged: {field.name!r} extends beyond the end of its event")
     return places * 4 + begin, lengths

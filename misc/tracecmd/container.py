@@ -1,4 +1,4 @@
-"""trace.dat as a file: its versions 6 and 7, taken apart into what they both hold (trace-cmd.dat.v6(5), v7(5))."""
+"""The file format of trace.dat, versions 6 and 7, parsed into what both contain (trace-cmd.dat.v6(5), v7(5))."""
 
 import os
 from collections.abc import Callable
@@ -16,7 +16,7 @@ _LARGEST_PAGE_BYTES = 128 << 16
 
 @dataclass(frozen=True)
 class CpuData:
-    """Where the pages of one CPU are."""
+    """Location of one CPU's pages."""
 
     cpu: int
     at: int
@@ -26,7 +26,7 @@ class CpuData:
 
 @dataclass(frozen=True)
 class BufferData:
-    """One buffer: the top one, whose name is empty, or an instance. One that holds text instead of events says so."""
+    """One buffer: the top one, with an empty name, or an instance. It is marked if it holds text instead of events."""
 
     name: str
     clock: str
@@ -37,7 +37,7 @@ class BufferData:
 
 @dataclass
 class Contents:
-    """What a file holds, whichever its version."""
+    """The content of a file of either version."""
 
     source: Source
     version: int
@@ -50,28 +50,28 @@ class Contents:
     cmdlines: str = ""
     options: Options = field(default_factory=Options)
     buffers: list[BufferData] = field(default_factory=list)
-    texts: dict[str, Callable[[], str]] = field(default_factory=dict)  # kallsyms and printk, read when asked for
+    texts: dict[str, Callable[[], str]] = field(default_factory=dict)  # kallsyms and printk, read on demand
 
     def unpacked(self, data: CpuData) -> bytes | None:
-        """Return the pages of one CPU that are packed; None where they are as they are in the file."""
+        """Return the pages of one CPU if they are compressed; None if they lie uncompressed in the file."""
         return b"".join(self.codec.chunks(Cursor(self.source, data.at))) if data.packed else None
 
 
 def read_contents(descriptor: int, what: str, limit_bytes: int) -> Contents:
-    """Take an open file apart; unpack no more than `limit_bytes`. Raises TraceError."""
+    """Parse an open file; unpack at most `limit_bytes`. Raises TraceError."""
     start = Cursor(Source.of_file(descriptor, "<", what))
     size_bytes = os.fstat(descriptor).st_size
     if size_bytes < len(_MAGIC) or start.take(len(_MAGIC)) != _MAGIC:
-        raise TraceError(f"{what} is no trace.dat: it does not begin as trace-cmd begins its files")
+        raise TraceError(f"{what} is not a trace.dat: it does not begin like a file of trace-cmd")
     version, order = start.string(), start.number(1)
     if version not in ("6", "7"):
-        raise TraceError(f"{what} is a trace.dat of version {version!r}: known are 6 and 7")
+        raise TraceError(f"{what} is a trace.dat of version {version!r}; supported are 6 and 7")
     if order not in (0, 1):
         raise TraceError(f"{what} is damaged: its byte order is {order}, not 0 or 1")
     cursor = Cursor(Source.of_file(descriptor, "<>"[order], what), start.at)
     long_bytes, page_bytes = cursor.number(1), cursor.u32()
     if long_bytes not in (4, 8):
-        raise TraceError(f"{what} is damaged: it says that a long has {long_bytes} bytes")
+        raise TraceError(f"{what} is damaged: it states that a long has {long_bytes} bytes")
     algorithm = "none"
     if version == "7":
         algorithm, _ = cursor.string(), cursor.string()
@@ -95,7 +95,7 @@ def read_contents(descriptor: int, what: str, limit_bytes: int) -> Contents:
 
 
 def checked_page_bytes(page_bytes: int, what: str) -> int:
-    """Return the size of a page. Raises TraceError for one that no kernel has."""
+    """Return the size of a page. Raises TraceError for a size that no kernel uses."""
     if not 32 <= page_bytes <= _LARGEST_PAGE_BYTES or page_bytes % 8:
         raise TraceError(f"{what} is damaged: its pages would have {page_bytes} bytes")
     return page_bytes

@@ -2,4 +2,4 @@
 
 
 class TraceError(ValueError):
-    """A trace.dat cannot be read: what is wrong with it, or which of its features this reader refuses."""
+    """A trace.dat cannot be read: what is wrong with it, or which unsupported feature it uses."""

@@ -16,21 +16,21 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Column = NDArray[Any]
-_AT_ONCE = 4096  # records that are copied together, to stay in the processor's cache
+_AT_ONCE = 4096  # records copied together, to stay in the processor's cache
 TASK = ("ts_ns", "cpu", "pid", "comm")
 _LARGEST_COUNT = 1 << 24  # more than a page holds
-# A stack's length is in the event, not in its format (kernel/trace/trace_entries.h).
+# A stack's length is stored in the event, not in its format (kernel/trace/trace_entries.h).
 _COUNTED = {("ftrace", "kernel_stack", "caller"): "size"}
 
 
 @dataclass
 class Events(Mapping[str, Column]):
-    """Events of one type in the order of their times; a mapping from a column's name to an array of one item an event.
+    """Events of one type in time order; a mapping from a column's name to an array with one item an event.
 
-    `ts_ns` (int64 ns), `cpu`, `pid` and `comm` (of the task that ran) come first, then the event's own fields. A field
-    with one of these four names is found as `field_pid` and so on. Numbers have the size and sign of the format;
-    strings are texts; arrays are rows of two dimensions, or objects where their lengths differ. Columns are read when
-    they are asked for.
+    `ts_ns` (int64 ns), `cpu`, `pid` and `comm` (of the running task) come first, then the event's own fields. A field
+    with one of these four names is called `field_pid` and so on. Numbers have the size and sign of the format, strings
+    become texts, arrays become rows of two dimensions, or objects if their lengths differ. Columns are read on first
+    use.
     """
 
     format: EventFormat
@@ -64,16 +64,16 @@ class Events(Mapping[str, Column]):
 
     @property
     def pid(self) -> NDArray[np.int32]:
-        """The task that ran."""
+        """Pid of the running task."""
         return self["pid"]
 
     @property
     def comm(self) -> NDArray[np.object_]:
-        """The name of the task that ran, as far as the trace knows."""
+        """Name of the running task, if the trace knows it."""
         return self["comm"]
 
     def __len__(self) -> int:
-        """Return the number of events, so that `len` and an array agree; the columns are `columns`."""
+        """Return the number of events, as for an array; the columns are in `columns`."""
         return len(self.places)
 
     def __iter__(self) -> Iterator[str]:
@@ -111,23 +111,23 @@ class Events(Mapping[str, Column]):
         return fixed(self.data, self.places, item, self.order)
 
     def only(self, rows: NDArray[np.intp]) -> "Events":
-        """Return some of the events: then no other need be read."""
+        """Return a subset of the events; the others need not be read then."""
         sizes, ts_ns = self.sizes[rows], self.ts_ns[rows]
         return replace(self, places=self.places[rows], sizes=sizes, ts_ns=ts_ns, cpu=self.cpu[rows], _read={})
 
     def field(self, name: str) -> Column:
-        """Return a field by its name in the format, whatever the columns are called."""
+        """Return a field by its name in the format, whatever the column is called."""
         return self[f"field_{name}" if name in TASK and f"field_{name}" in self._fields else name]
 
     def decode(self, name: str) -> NDArray[np.object_]:
-        """Return a column of numbers as the kernel prints them: the names of flags or symbols.
+        """Return a column of numbers as the kernel prints them: by the names of flags or symbols.
 
         Raises KeyError for a field without such names, TraceError for names that only the kernel could resolve.
         """
         known = meanings(self.format.print_format)
         own = self._fields[name].name if name in self._fields and self._fields[name].is_number else ""
         if own not in known:
-            raise KeyError(f"{name!r} of {self.name!r} has no names: it has them for {', '.join(known) or 'no field'}")
+            raise KeyError(f"{name!r} of {self.name!r} has no names; fields with names: {', '.join(known) or 'none'}")
         meaning = known[own]
         if isinstance(meaning, TraceError):
             raise meaning
@@ -135,7 +135,7 @@ class Events(Mapping[str, Column]):
         return np.array([meaning.text(value) for value in values.tolist()], object)[inverse]
 
     def read(self) -> Self:
-        """Read all columns now: those of fixed size in one pass over the records, which is faster."""
+        """Read all columns now; faster, as those of fixed size take one pass over the records."""
         names = dict.fromkeys("common_pid" if name in ("pid", "comm") else name for name in self.columns)
         wanted = [self._fields[name] for name in names if name not in self._read and name in self._fields]
         shortest_bytes = int(self.sizes.min()) if len(self) else 0

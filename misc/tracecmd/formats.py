@@ -1,4 +1,4 @@
-"""The formats of events, as the kernel describes them in events/*/format (kernel/trace/trace_events.c)."""
+"""Event formats, as the kernel describes them in events/*/format (kernel/trace/trace_events.c)."""
 
 import re
 import string
@@ -7,7 +7,7 @@ from functools import cached_property, lru_cache
 
 from tracecmd.errors import TraceError
 
-# Nothing here may look at the same letters again and again: a hostile text can be long.
+# Parsing must be linear: a hostile text can be long.
 _FIELD = re.compile(
     r"field:(?P<declaration>[^;:]*);\s*offset:(?P<offset>\d{1,9});\s*size:(?P<size>\d{1,9});"
     r"(?:\s*signed:(?P<signed>[01]);)?"
@@ -30,10 +30,10 @@ _CHARS = {"char", "const char", "unsigned char", "signed char"}
 
 @dataclass(frozen=True)
 class Field:
-    """One field: where it lies in a record, and as what its bytes are read.
+    """One field: its place in a record and the type of its bytes.
 
-    `dynamic` is "" for a field that holds its value, "data" or "rel" for one that says where its value is
-    (__data_loc, __rel_loc), and "rest" for an array that reaches to the end of the record.
+    `dynamic` is "" for a field that holds its value, "data" or "rel" for one that says where the value is (__data_loc,
+    __rel_loc), and "rest" for an array that extends to the end of the record.
     """
 
     name: str
@@ -43,11 +43,11 @@ class Field:
     signed: bool
     dynamic: str = ""
     is_array: bool = False
-    item_bytes: int = 0  # of an array's item; 0 where only the kernel knows
+    item_bytes: int = 0  # of an array's item; 0 if only the kernel knows
 
     @property
     def end(self) -> int:
-        """Where the field ends, in bytes from the record's start."""
+        """End of the field, in bytes from the record's start."""
         return self.offset + self.size
 
     @property
@@ -57,7 +57,7 @@ class Field:
 
     @property
     def is_text(self) -> bool:
-        """Whether the field is a string of C."""
+        """Whether the field is a C string."""
         return bool(self.is_array or self.dynamic) and self.type in _CHARS and self.item_bytes == 1
 
 
@@ -74,7 +74,7 @@ class EventFormat:
 
     @property
     def key(self) -> str:
-        """What a trace calls it: "system:name"."""
+        """Its name in a trace: "system:name"."""
         return f"{self.system}:{self.name}"
 
     @cached_property
@@ -84,7 +84,7 @@ class EventFormat:
 
     @cached_property
     def least_bytes(self) -> int:
-        """How long a record is at least; an array at its end may be cut short."""
+        """Minimum length of a record; an array at its end may be shorter."""
         ends = [item.end for item in (*self.common, *self.fields)]
         if self.fields and self.fields[-1].is_array and not self.fields[-1].dynamic:
             ends[-1] = self.fields[-1].offset
@@ -110,7 +110,7 @@ def parse_format(system: str, text: str, long_bytes: int) -> EventFormat:
         raise TraceError(f"the format of {system}:{name} is damaged: it has no fields")
     common, fields = _common(first, long_bytes), _fields(own, long_bytes)
     if not any(item.name == "common_pid" and item.is_number and item.size == 4 for item in common):
-        raise TraceError(f"the format of {system}:{name} is damaged: it does not say which task ran")
+        raise TraceError(f"the format of {system}:{name} is damaged: it does not say which task was running")
     return EventFormat(system, name, number, common, fields, print_format.strip())
 
 
@@ -151,7 +151,7 @@ def _field(match: re.Match[str], long_bytes: int) -> Field:
 
 
 def _parts(declaration: str) -> tuple[str, str, int | None]:
-    """Return type, name, and the number of an array's items: 0 where a constant's name or none is given."""
+    """Return type, name, and the number of an array's items: 0 if it is a constant's name, or missing."""
     count = None
     if declaration.endswith("]"):  # `char comm[16]`, `unsigned long args[6]`, `u8 mac[ETH_ALEN]`
         declaration, _, given = declaration.removesuffix("]").rpartition("[")

@@ -1,4 +1,4 @@
-"""The parts that both versions of trace.dat write in the same way: formats, symbols, names of tasks."""
+"""Parts that both versions of trace.dat write in the same way: formats, symbols, task names."""
 
 from tracecmd.binary import Cursor, text
 from tracecmd.errors import TraceError
@@ -8,7 +8,7 @@ _MOST = 1 << 16  # an event's type has 16 bits
 
 
 def read_header_info(cursor: Cursor) -> str:
-    """Return the format of a ring buffer page (events/header_page); that of an entry's header is fixed."""
+    """Return the format of a ring buffer page (events/header_page). That of an entry's header is fixed."""
     cursor.expect(b"header_page\0")
     page = text(cursor.sized(8))
     cursor.expect(b"header_event\0")
@@ -32,12 +32,12 @@ def read_event_formats(cursor: Cursor) -> list[Format]:
 
 def _count(cursor: Cursor, most: int = _MOST) -> int:
     if (count := cursor.u32()) > most:
-        raise TraceError(f"{cursor.source.what} is damaged: it says that it has {count} formats or systems more")
+        raise TraceError(f"{cursor.source.what} is damaged: it claims {count} more formats or systems")
     return count
 
 
 def read_cmdlines(cursor: Cursor) -> str:
-    """Return the names of tasks: lines of a pid and a name."""
+    """Return the task names: lines with a pid and a name."""
     return text(cursor.sized(8))
 
 

@@ -1,11 +1,11 @@
-"""The options of a trace.dat: numbered pieces that say more of the trace, the same in versions 6 and 7."""
+"""The options of a trace.dat: numbered pieces of metadata, the same in versions 6 and 7."""
 
 from dataclasses import dataclass, field
 
 from tracecmd.binary import Cursor, Source, text
 from tracecmd.errors import TraceError
 
-_MOST = 1 << 16  # options of a file; a few for each CPU, buffer and event are common
+_MOST = 1 << 16  # options in a file; a few for each CPU, buffer and event are common
 
 # include/private/trace-cmd-private.h of trace-cmd; trace-cmd.dat.v7(5).
 DONE, DATE, CPUSTAT, BUFFER, TRACECLOCK, UNAME, HOOK, OFFSET, CPUCOUNT, VERSION, PROCMAPS = range(11)
@@ -30,25 +30,25 @@ _NAMES = {
 }
 _NUMBERS = {CPUCOUNT, TRACEID}
 _BINARY = {TIME_SHIFT, GUEST, TSC2NSEC, SAVED_TGIDS}
-# Where parts of the file are; the reader's business, not the user's.
+# Where parts of the file are: of interest to the reader only.
 _PLACES = {BUFFER, HEADER_INFO, FTRACE_EVENTS, EVENT_FORMATS, KALLSYMS, PRINTK, CMDLINES, BUFFER_TEXT}
 
 
 @dataclass
 class Options:
-    """All options of a file, in its order."""
+    """All options of a file, in file order."""
 
     order: str = "<"
     items: list[tuple[int, bytes]] = field(default_factory=list)
 
     def add(self, number: int, data: bytes) -> None:
-        """Add an option. Raises TraceError where there are far too many."""
+        """Add an option. Raises TraceError if there are far too many."""
         if len(self.items) >= _MOST:
             raise TraceError(f"the trace is damaged: it has more than {_MOST} options")
         self.items.append((number, data))
 
     def all(self, number: int) -> list[bytes]:
-        """Return the data of each option of this number."""
+        """Return the data of each option with this number."""
         return [data for kind, data in self.items if kind == number]
 
     def cursor(self, number: int, data: bytes) -> Cursor:
@@ -56,17 +56,17 @@ class Options:
         return Cursor(Source.of_bytes(data, self.order, f"option {_NAMES.get(number, number)}"))
 
     def number(self, number: int) -> int | None:
-        """Return the number that the last option of this kind holds."""
+        """Return the number in the last option of this kind."""
         found = self.all(number)
         return self.cursor(number, found[-1]).number(min(8, len(found[-1]))) if found else None
 
     def text(self, number: int) -> str:
-        """Return the text that the last option of this kind holds; empty without one."""
+        """Return the text in the last option of this kind; empty if there is none."""
         found = self.all(number)
         return text(found[-1]) if found else ""
 
     def readable(self) -> dict[str, object]:
-        """Return the options by name: numbers, texts, or bytes of a format of its own; a list where several."""
+        """Return the options by name: numbers, texts, or raw bytes; a list if there are several of one name."""
         values: dict[str, list[object]] = {}
         for number, data in self.items:
             if number not in _PLACES:
@@ -80,19 +80,19 @@ class Options:
 
     @property
     def clock(self) -> str:
-        """The trace clock, out of a list such as "local [mono] boot"; empty where the file does not say."""
+        """The trace clock, from a list such as "local [mono] boot"; empty if the file does not name it."""
         return bracketed(self.text(TRACECLOCK))
 
     @property
     def offset_ns(self) -> int:
-        """What is added to each time: the option offset in ns and the option date in µs, as trace-cmd does."""
+        """The offset of each time: the option offset in ns plus the option date in µs, as trace-cmd adds them."""
         return sum(_signed(data) for data in self.all(OFFSET)) + 1000 * sum(_signed(data) for data in self.all(DATE))
 
     @property
     def tsc(self) -> tuple[int, int]:
-        """Multiplier and shift that make ns of the processor's clock ticks; (0, 0) where there is nothing to convert.
+        """Multiplier and shift that convert processor clock ticks to ns; (0, 0) if there is nothing to convert.
 
-        trace-cmd does not use the third number, the offset.
+        trace-cmd ignores the third number, the offset.
         """
         if not (found := self.all(TSC2NSEC)):
             return 0, 0
@@ -101,7 +101,7 @@ class Options:
 
 
 def bracketed(listed: str) -> str:
-    """Return the one in brackets of a list; what has none is the name itself."""
+    """Return the bracketed item of a list, or the whole text if there are no brackets."""
     _, bracket, rest = listed.partition("[")
     return rest.partition("]")[0] if bracket else listed.strip()
 
@@ -111,4 +111,4 @@ def _signed(data: bytes) -> int:
     try:
         return int(written, 0)
     except ValueError:
-        raise TraceError(f"an option of the trace is damaged: {written!r} is no time") from None
+        raise TraceError(f"an option of the trace is damaged: {written!r} is not a time") from None

@@ -1,4 +1,4 @@
-"""What numbers in an event mean: the tables of __print_flags() and __print_symbolic() in its print format."""
+"""The meaning of numbers in an event: the tables of __print_flags() and __print_symbolic() in its print format."""
 
 import ast
 import itertools
@@ -16,11 +16,11 @@ _SUFFIX = re.compile(r"\b(0[xX][0-9a-fA-F]+|\d+)[uUlL]+\b")
 _OCTAL = re.compile(r"\b0+(?=\d)")
 _MOST_BITS = 64
 _MASK = (1 << _MOST_BITS) - 1  # the kernel looks up an unsigned long
-# No kernel has longer ones; a hostile file should not keep anyone busy.
+# Above any kernel's lengths; a hostile file must not keep us busy.
 _MOST_NAMES, _MOST_LETTERS = 1000, 1000
 
-# Names that kernels leave in print formats, without TRACE_DEFINE_ENUM(). The flags of an inode became an enum, and so
-# stay names, in the series in which they have these numbers; earlier ones have the numbers in their formats.
+# Names that kernels leave in print formats, without TRACE_DEFINE_ENUM(). Inode flags became an enum, and so stay as
+# names, in the same series in which they have these numbers. Earlier kernels have the numbers in their formats.
 KNOWN = {
     # include/linux/fs.h: enum inode_state_flags_enum
     "I_NEW": 1 << 0,
@@ -58,7 +58,7 @@ KNOWN = {
 
 @dataclass(frozen=True)
 class Meaning:
-    """What a field's numbers mean. Of flags several hold at once; a symbol stands for one number."""
+    """What a field's numbers mean. Several flags may be set at once; a symbol stands for one number."""
 
     field: str
     operand: ast.expr  # what is looked up: the field, or part of it
@@ -67,7 +67,7 @@ class Meaning:
     names: tuple[tuple[int, str], ...]
 
     def text(self, number: int) -> str:
-        """Return a number as the kernel prints it: names, and what has no name as a hexadecimal number."""
+        """Return a number as the kernel prints it: names, and a hexadecimal number for the rest."""
         number = _evaluate(self.operand, self.field, {self.field: int(number)}) & _MASK
         if not self.is_flags:
             return next((name for value, name in self.names if value == number), hex(number))
@@ -83,11 +83,11 @@ class Meaning:
 
 
 def meanings(print_format: str) -> dict[str, Meaning | TraceError]:
-    """Return what each field's numbers mean; instead of a meaning, why its table cannot be read."""
+    """Return the meaning of each field's numbers, or the reason why its table cannot be read."""
     found: dict[str, Meaning | TraceError] = {}
     end = 0
     for call in _CALL.finditer(print_format):
-        if call.start() < end:  # within the one before
+        if call.start() < end:  # inside the previous call
             continue
         arguments, end = _arguments(print_format, call.end())
         fields = set(_FIELD.findall(arguments[0]))
@@ -114,9 +114,9 @@ def _meaning(field: str, is_flags: bool, arguments: list[str]) -> Meaning:
 
 
 def _arguments(text: str, start: int) -> tuple[list[str], int]:
-    """Return the arguments of a call whose opening parenthesis is before `start`, and where it is closed.
+    """Return the arguments of a call whose opening parenthesis precedes `start`, and where it closes.
 
-    One that is never closed has an empty argument, and reaches to the end.
+    A call that never closes has an empty argument, and extends to the end.
     """
     found: list[str] = []
     depth, quoted, begin = 0, False, start
@@ -139,9 +139,9 @@ def _arguments(text: str, start: int) -> tuple[list[str], int]:
 
 
 def _parse(written: str) -> ast.expr:
-    """Return an expression of C as Python reads it: without casts and suffixes, with Python's octal numbers."""
+    """Return a C expression parsed as Python: without casts and suffixes, octal numbers converted."""
     if len(written) > _MOST_LETTERS:
-        raise TraceError(f"a print format has an expression of {len(written)} letters")
+        raise TraceError(f"a print format has an expression of {len(written)} characters")
     plain = written
     if not any(name in plain for name in KNOWN):
         plain = _CAST.sub("", plain)
@@ -174,4 +174,4 @@ def _evaluate(tree: ast.expr, written: str, names: dict[str, int]) -> int:
             return ~_evaluate(operand, written, names)
         case ast.BinOp(left=left, op=operator, right=right) if type(operator) in _OPERATIONS:
             return _OPERATIONS[type(operator)](_evaluate(left, written, names), _evaluate(right, written, names))
-    raise TraceError(f"a print format has the name or number {written.strip()!r}, which only the kernel knows")
+    raise TraceError(f"a print format has the name or number {written.strip()!r}, which only the kernel can resolve")

@@ -1,7 +1,7 @@
-"""Pages of the kernel's ring buffer, walked (include/linux/ring_buffer.h, kernel/trace/ring_buffer.c).
+"""Decode pages of the kernel's ring buffer (include/linux/ring_buffer.h, kernel/trace/ring_buffer.c).
 
-An entry begins with a word of 32 bits: 5 bits of type and length, 27 bits of time since the entry before. In memory all
-pages are one array of such words, and places in it are counted in words.
+An entry begins with a 32-bit word: 5 bits of type and length, 27 bits of time since the previous entry. In memory all
+pages are one array of such words, and places are word offsets in it.
 """
 
 from dataclasses import dataclass
@@ -15,14 +15,14 @@ from tracecmd.formats import Field
 _LONG_DATA, _LONGEST_DATA, _PADDING, _TIME_EXTEND, _TIME_STAMP = 0, 28, 29, 30, 31
 _TIME_BITS = 27
 _TIME_MASK = (1 << _TIME_BITS) - 1
-# A time stamp has 59 bits; the others come from the time so far (rb_fix_abs_ts()).
+# A time stamp has 59 bits; the upper ones come from the time so far (rb_fix_abs_ts()).
 _STAMP_BITS = 59
 _STAMP_HIGH = ~((1 << _STAMP_BITS) - 1) & (1 << 64) - 1
-# In the word of a page that says how many bytes are used.
+# Flags in the word of a page that holds the number of used bytes.
 _LOST, _LOST_COUNTED = 1 << 31, 1 << 30
-# Pages walked side by side: many, so that NumPy pays; few, so that they stay in the processor's cache.
+# Pages decoded side by side: enough for NumPy to pay off, few enough to stay in the processor's cache.
 _BATCH_PAGES = 8192
-# With fewer pages left than this, one after the other is faster.
+# Below this number of remaining pages, decoding them one after the other is faster.
 _FEW_PAGES = 24
 
 Words = NDArray[np.uint32]
@@ -32,7 +32,7 @@ Times = NDArray[np.uint64]
 
 @dataclass(frozen=True)
 class Layout:
-    """How a page is laid out; sizes and offsets in bytes."""
+    """The layout of a page; sizes and offsets in bytes."""
 
     order: str
     page_bytes: int
@@ -55,7 +55,7 @@ class Layout:
 
 @dataclass(frozen=True)
 class Entries:
-    """Data entries in the order of the pages: where each begins (in words), its bytes, its time as recorded."""
+    """Data entries in page order: the place of each (in words), its bytes, its time as recorded."""
 
     places: Places
     sizes: NDArray[np.int32]
@@ -64,7 +64,7 @@ class Entries:
 
 @dataclass(frozen=True)
 class Loss:
-    """Events lost before a page: how many (-1: not counted), and the page's own time."""
+    """Events lost before a page: their number (-1: not counted), and the page's time."""
 
     page: int
     count: int
@@ -72,7 +72,7 @@ class Loss:
 
 
 def walk(data: NDArray[np.uint8], layout: Layout, batch_pages: int = _BATCH_PAGES) -> tuple[Entries, list[Loss]]:
-    """Return the entries of pages that lie one after the other, and where events were lost. Raises TraceError."""
+    """Return the entries of consecutive pages, and where events were lost. Raises TraceError."""
     times, used = _headers(data, layout)
     losses = _losses(data, layout, times, used)
     words = data.view(f"{layout.order}u4")
@@ -88,7 +88,7 @@ def walk(data: NDArray[np.uint8], layout: Layout, batch_pages: int = _BATCH_PAGE
 
 
 def _headers(data: NDArray[np.uint8], layout: Layout) -> tuple[Times, Times]:
-    """Return each page's time and its word of used bytes and flags."""
+    """Return each page's time, and its word of used bytes and flags."""
     pages = data.reshape(-1, layout.page_bytes)
     order = layout.order
     times = pages[:, layout.time.offset : layout.time.end].copy().view(f"{order}u8")[:, 0].astype(np.uint64)
@@ -96,7 +96,7 @@ def _headers(data: NDArray[np.uint8], layout: Layout) -> tuple[Times, Times]:
     used = used.astype(np.uint64) & np.uint64((1 << 32) - 1)
     bytes_ = used & np.uint64(_LOST_COUNTED - 1)
     if ((bytes_ > layout.page_bytes - layout.data_offset) | (bytes_ % 4 != 0)).any():
-        raise TraceError("the trace is damaged: a page says that it holds more than it can")
+        raise TraceError("the trace is damaged: a page claims more data than it can hold")
     return times, used
 
 
@@ -114,9 +114,9 @@ def _losses(data: NDArray[np.uint8], layout: Layout, times: Times, used: Times) 
 
 
 def _places(words: Words, order: str, first: Places, last: Places) -> Places:
-    """Return where the entries of some pages begin, whatever they hold, in the order of the pages.
+    """Return the places of all entries of some pages, in page order.
 
-    Pages are walked side by side: one step takes the next entry of each.
+    Pages are decoded side by side: each step takes the next entry of each page.
     """
     place, end = first[first < last], last[first < last]
     steps = []
@@ -124,7 +124,7 @@ def _places(words: Words, order: str, first: Places, last: Places) -> Places:
         steps.append(place)
         place = place + _lengths(words, order, place, end)
         if (place > end).any():
-            raise TraceError("the trace is damaged: an entry reaches beyond the end of its page")
+            raise TraceError("the trace is damaged: an entry extends beyond the end of its page")
         going = place < end
         if not going.all():
             place, end = place[going], end[going]
@@ -133,7 +133,7 @@ def _places(words: Words, order: str, first: Places, last: Places) -> Places:
 
 
 def _lengths(words: Words, order: str, place: Places, end: Places) -> Places:
-    """Return how many words each entry has, its head included."""
+    """Return the length of each entry in words, including its head."""
     kind, delta = _heads(words, order, place)
     length: Places = np.add(kind, 1, dtype=np.int64)
     rest = np.flatnonzero(_is_special(kind))
@@ -143,19 +143,19 @@ def _lengths(words: Words, order: str, place: Places, end: Places) -> Places:
 
 
 def _special_lengths(words: Words, kind: Words, delta: Words, place: Places, end: Places) -> Places:
-    is_tail = (kind == _PADDING) & (delta == 0)  # nothing follows on this page
+    is_tail = (kind == _PADDING) & (delta == 0)  # the rest of the page is empty
     if (~is_tail & (place + 2 > end)).any():
         raise TraceError("the trace is damaged: an entry is cut off by the end of its page")
     second = words[np.where(is_tail, place, place + 1)].astype(np.int64)
     is_long = kind == _LONG_DATA  # the second word is the length of the data and of itself
     if (is_long & (second < 4)).any():
-        raise TraceError("the trace is damaged: an entry has less than no data")
+        raise TraceError("the trace is damaged: an entry has a negative data length")
     length = np.where(is_long | (kind == _PADDING), 1 + (second + 3) // 4, 2)
     return np.where(is_tail, end - place, length)
 
 
 def _rest_of_page(words: Words, order: str, place: int, end: int) -> Places:
-    """Walk one page, or the rest of one, entry by entry."""
+    """Decode one page, or the rest of one, entry by entry."""
     page = words[place:end].tolist()
     found, at, size_words = [], 0, end - place
     while at < size_words:
@@ -169,29 +169,29 @@ def _rest_of_page(words: Words, order: str, place: int, end: int) -> Places:
         elif at + 2 > size_words:
             raise TraceError("the trace is damaged: an entry is cut off by the end of its page")
         elif kind == _LONG_DATA and page[at + 1] < 4:
-            raise TraceError("the trace is damaged: an entry has less than no data")
+            raise TraceError("the trace is damaged: an entry has a negative data length")
         else:
             at += 1 + (page[at + 1] + 3) // 4 if kind in (_LONG_DATA, _PADDING) else 2
         if at > size_words:
-            raise TraceError("the trace is damaged: an entry reaches beyond the end of its page")
+            raise TraceError("the trace is damaged: an entry extends beyond the end of its page")
     return np.array(found, np.int64)
 
 
 def _heads(words: Words, order: str, places: Places) -> tuple[Words, Words]:
-    """Return each entry's kind, which is its length where it is short, and time since the one before."""
+    """Return each entry's kind (its length, if it is short) and the time since the previous one."""
     head = words[places].astype(np.uint32, copy=False)
-    if order == "<":  # bit fields lie as the bytes do
+    if order == "<":  # bit fields follow the byte order
         return head & np.uint32(31), head >> np.uint32(5)
     return head >> np.uint32(_TIME_BITS), head & np.uint32(_TIME_MASK)
 
 
 def _is_special(kind: Words) -> NDArray[np.bool]:
     """Return which entries are more than a head and short data."""
-    return kind - 1 >= _LONGEST_DATA  # 0, too: it runs over
+    return kind - 1 >= _LONGEST_DATA  # 0 wraps around, and so counts too
 
 
 def _entries(words: Words, order: str, places: Places, first: Places, times: Times) -> Entries:
-    """Return the data entries of some pages out of all entries; `times` are those of the pages."""
+    """Return the data entries among all entries of some pages; `times` are the pages' times."""
     kind, delta = _heads(words, order, places)
     rest = np.flatnonzero(_is_special(kind))
     elapsed, data, sizes = delta.astype(np.uint64), places + 1, (4 * kind).astype(np.int32)
@@ -214,18 +214,18 @@ def _entries(words: Words, order: str, places: Places, first: Places, times: Tim
 
 
 def _times(elapsed: Times, pages: Places, times: Times, stamps: Places, stamp: Times) -> Times:
-    """Return when each entry was: its page's time, or that of the last stamp on it, and what has elapsed since.
+    """Return the time of each entry: its page's time, or that of the page's last stamp, plus the time elapsed since.
 
-    `pages` and `stamps` are the indices of entries with which pages, and absolute times, begin.
+    `pages` and `stamps` are the indices of entries at which pages, and absolute times, begin.
     """
     total: Times = np.cumsum(elapsed, dtype=np.uint64)
     begin = np.concatenate([pages, stamps])
-    order = np.argsort(begin, kind="stable")  # a page begins before a stamp that is its first entry
+    order = np.argsort(begin, kind="stable")  # a page's begin sorts before a stamp that is its first entry
     begin, lengths = begin[order], np.diff(begin[order], append=len(elapsed))
     start = np.concatenate([times, stamp])[order]
     before = np.concatenate([np.zeros(1, np.uint64), total])[begin]
     found: Times = np.repeat(start - before, lengths) + total
-    # What each stamp follows is among both: a page's time where it is the first entry, else the time of an entry.
+    # Each stamp follows either a page's begin, if it is the first entry, or another entry: take the time of that.
     if len(stamps) and max(start.max(), found.max()) >> np.uint64(_STAMP_BITS):
         _complete(start, before, np.flatnonzero(order >= len(pages)))
         found = np.repeat(start - before, lengths) + total
@@ -233,7 +233,7 @@ def _times(elapsed: Times, pages: Places, times: Times, stamps: Places, stamp: T
 
 
 def _complete(start: Times, before: Times, stamps: Places) -> None:
-    """Give stamps the bits that they lack, one after the other: from the time that each follows (rb_fix_abs_ts())."""
+    """Complete the stamps' missing bits in order, from the time before each (rb_fix_abs_ts())."""
     for i in stamps.tolist():
         so_far = (int(start[i - 1]) + int(before[i]) - int(before[i - 1])) % (1 << 64)
         stamp = int(start[i]) | so_far & _STAMP_HIGH

@@ -1,4 +1,4 @@
-"""All events of a buffer, one after the other, whatever their types."""
+"""All events of a buffer in time order, whatever their types."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from tracecmd.events import Events
 
 @dataclass(frozen=True)
 class Told:
-    """One event in words: ts_ns on the trace's clock, the task on whose CPU it occurred, and its own fields."""
+    """One event in words: ts_ns on the trace's clock, the task running on its CPU, and its own fields."""
 
     ts_ns: int
     cpu: int
@@ -30,14 +30,14 @@ class Told:
 
 @dataclass(frozen=True)
 class Sequence:
-    """The events of a buffer in the order of time; those of one moment by CPU, then as recorded.
+    """The events of a buffer in time order; simultaneous ones by CPU, then as recorded.
 
-    `order` has the index of each in the walked buffer, one CPU after the other.
+    `order` has each event's index in the decoded buffer, which is sorted by CPU.
     """
 
     walked: Walked
     order: NDArray[np.int64]
-    events_of: Callable[[int], Events]  # of a type, by its number
+    events_of: Callable[[int], Events]  # events of a type, by its number
 
     @property
     def ts_ns(self) -> NDArray[np.int64]:
@@ -62,13 +62,13 @@ class Sequence:
         return ranks
 
     def ranks(self, events: Events) -> NDArray[np.int64]:
-        """Return the place of each of some events of this buffer in the sequence."""
+        """Return the rank in the sequence of each of some events of this buffer."""
         return self._rank_of[self._entries(events)]
 
     def ranks_before(self, events: Events) -> NDArray[np.int64]:
-        """Return the place of what was recorded just before each event on its CPU, as a stack is after what it is of.
+        """Return the rank of the event recorded just before each one on its CPU; -1 if there is none.
 
-        -1 where nothing was.
+        A stack follows the event that it belongs to.
         """
         entries = self._entries(events)
         first = entries == 0
@@ -80,7 +80,7 @@ class Sequence:
         return np.searchsorted(self.walked.entries.places, events.places)
 
     def record(self, index: int) -> bytes:
-        """Return an event's bytes as recorded, common fields included."""
+        """Return an event's bytes as recorded, including the common fields."""
         at = self.order[index]
         start = 4 * int(self.walked.entries.places[at])
         return self.walked.data[start : start + int(self.walked.entries.sizes[at])].tobytes()
@@ -100,5 +100,5 @@ class Sequence:
 
 
 def in_order(walked: Walked, events_of: Callable[[int], Events]) -> Sequence:
-    """Return a walked buffer as one sequence."""
+    """Return a decoded buffer as one sequence."""
     return Sequence(walked, np.lexsort((walked.cpu, walked.ts_ns)), events_of)

@@ -1,4 +1,4 @@
-"""Names of the traced kernel's functions, from the symbols that trace-cmd keeps (/proc/kallsyms)."""
+"""Function names of the traced kernel, from the symbols saved by trace-cmd (/proc/kallsyms)."""
 
 from functools import cached_property
 
@@ -8,19 +8,19 @@ from numpy.typing import NDArray
 from tracecmd.errors import TraceError
 
 _CODE = frozenset("tTwW")
-_MOST_LETTERS = 512  # of a name; KSYM_NAME_LEN in include/linux/kallsyms.h
+_MOST_LETTERS = 512  # length of a name; KSYM_NAME_LEN in include/linux/kallsyms.h
 _LARGEST = (1 << 64) - 1
 
 
 class Symbols:
-    """The functions of a kernel. `text` is in the form of /proc/kallsyms. Raises TraceError for another form."""
+    """A kernel's functions. `text` is in the form of /proc/kallsyms. Raises TraceError for another form."""
 
     def __init__(self, text: str) -> None:
         rows = [line.split(None, 3)[:3] for line in text.splitlines() if line]
         try:
             found = sorted((int(address, 16), name) for address, kind, name in rows if kind in _CODE)
         except ValueError:
-            raise TraceError("the trace is damaged: its symbols are no list of addresses and names") from None
+            raise TraceError("the trace is damaged: its symbols are not a list of addresses and names") from None
         if any(len(name) > _MOST_LETTERS or not 0 <= address <= _LARGEST for address, name in found):
             raise TraceError("the trace is damaged: its symbols have names or addresses that no kernel has")
         self.addresses: NDArray[np.uint64] = np.array([address for address, _ in found], np.uint64)
@@ -34,10 +34,10 @@ class Symbols:
         return tuple(name.partition(".")[0] for name in self.names)
 
     def functions(self, stack: NDArray[np.uint64]) -> tuple[str, ...]:
-        """Return the functions that addresses of a stack return to, in their order.
+        """Return the functions that a stack's addresses return to, in order.
 
-        An address at which a function begins is no place to return to, but a pointer to it that lies on the stack; nor
-        is one before all functions. Of what compilers make of a function (`.isra.0`, `.cold`) its own name is left.
+        The first address of a function is not a return address but a function pointer on the stack, and is left out. So
+        is an address before all functions. Compiler suffixes (`.isra.0`, `.cold`) are removed.
         """
         at = np.searchsorted(self.addresses, stack, side="right") - 1
         known = (at >= 0) & (self.addresses[at] != stack) if len(self) else np.zeros(len(stack), bool)

@@ -1,4 +1,4 @@
-"""trace.dat opened: what it says of itself, and its events by type."""
+"""An open trace.dat: its metadata, and its events by type."""
 
 import errno
 import os
@@ -26,19 +26,19 @@ from tracecmd.sequence import Sequence as EventSequence
 from tracecmd.sequence import in_order
 from tracecmd.symbols import Symbols
 
-# How much more than its size a packed file may become in memory, before it is taken for hostile.
+# Largest ratio of unpacked to compressed size; beyond it a file is taken for hostile.
 _UNPACKED_PER_BYTE = 64
 _UNPACKED_ALWAYS_BYTES = 64 << 20
 # Clocks of kernel/trace/trace.c that count ns.
 _NS_CLOCKS = {"local", "global", "perf", "mono", "mono_raw", "boot", "tai", "tsc2nsec"}
-UNKNOWN = "<...>"  # the name of a task that the kernel no longer knew; trace-cmd writes the same
+UNKNOWN = "<...>"  # name of a task that the kernel no longer knew; trace-cmd writes the same
 _PID_LIMIT = 1 << 22  # include/linux/threads.h: PID_MAX_LIMIT
 _COMM = re.compile(r"^ *([0-9]{1,9}) (.*)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Info:
-    """What a trace says of itself."""
+    """Metadata of a trace."""
 
     version: int  # of the file's format
     trace_cmd: str  # the version of trace-cmd that wrote it
@@ -48,22 +48,23 @@ class Info:
     compression: str
     uname: str
     clock: str  # of the first buffer
-    clock_is_ns: bool  # False: `ts_ns` holds what the clock counts instead
+    clock_is_ns: bool  # False: `ts_ns` holds the clock's own units
     buffers: tuple[str, ...]
     cpus: int
     options: dict[str, object]
 
 
 class TraceFile:
-    """A trace.dat. Pages are walked, and columns read, when they are asked for. Raises TraceError for a damaged one."""
+    """A trace.dat. Pages are decoded, and columns read, on first use. Raises TraceError for a damaged one."""
 
     def __init__(self, path: str | os.PathLike[str], limit_bytes: int | None = None) -> None:
         self.path = Path(path)
-        self._descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # else a FIFO waits for a writer
+        # without it, opening a FIFO waits for a writer
+        self._descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         self._close = weakref.finalize(self, os.close, self._descriptor)
         try:
             if not stat.S_ISREG(os.fstat(self._descriptor).st_mode):
-                raise OSError(errno.EINVAL, "it is no regular file", str(self.path))
+                raise OSError(errno.EINVAL, "it is not a regular file", str(self.path))
             size_bytes = os.fstat(self._descriptor).st_size
             limit_bytes = limit_bytes or _UNPACKED_ALWAYS_BYTES + _UNPACKED_PER_BYTE * size_bytes
             self._contents: Contents = read_contents(self._descriptor, str(self.path), limit_bytes)
@@ -79,7 +80,7 @@ class TraceFile:
         self._texts: dict[str, str] = {}
 
     def close(self) -> None:
-        """Close the file; columns that were read stay."""
+        """Close the file; columns already read stay valid."""
         self._close()
 
     def __enter__(self) -> Self:
@@ -90,7 +91,7 @@ class TraceFile:
 
     @cached_property
     def info(self) -> Info:
-        """What the trace says of itself."""
+        """Metadata of the trace."""
         contents, said = self._contents, self._contents.options
         clock = next((buffer.clock for buffer in contents.buffers if buffer.clock), said.clock)
         return Info(
@@ -115,7 +116,7 @@ class TraceFile:
 
     @cached_property
     def comms(self) -> dict[int, str]:
-        """The names of tasks by pid, as the kernel remembered them when the trace ended."""
+        """Names of tasks by pid, as the kernel remembered them at the end of the trace."""
         found = {0: "<idle>"}
         for pid, name in _COMM.findall(self._contents.cmdlines):
             if 0 < int(pid) <= _PID_LIMIT:
@@ -123,7 +124,7 @@ class TraceFile:
         return found
 
     def text(self, part: str) -> str:
-        """Return "kallsyms" or "printk" (formats of trace_printk()) as recorded; empty where they were not."""
+        """Return "kallsyms" or "printk" (formats of trace_printk()) as recorded; empty if they were not."""
         if part not in self._texts:
             self._check_open()
             self._texts[part] = self._contents.texts[part]()
@@ -131,17 +132,17 @@ class TraceFile:
 
     @cached_property
     def symbols(self) -> Symbols:
-        """The functions of the traced kernel; none where trace-cmd could not read them."""
+        """The functions of the traced kernel; none if trace-cmd could not read them."""
         return Symbols(self.text("kallsyms"))
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The names of the events that occur, in any buffer, sorted."""
+        """Names of the events that occur in any buffer, sorted."""
         with_events = [name for name, buffer in self._buffers.items() if not buffer.is_text]
         return tuple(sorted(set().union(*(self.counts(name) for name in with_events))))
 
     def counts(self, buffer: str = "") -> dict[str, int]:
-        """Return how often each event occurs in a buffer; one whose name two systems use has its system before it."""
+        """Return how often each event occurs in a buffer; an ambiguous name is prefixed by its system."""
         by_type = self._walk(buffer).by_type
         return {self.formats.short(self._occurring(number).key): len(where) for number, where in by_type.items()}
 
@@ -153,9 +154,9 @@ class TraceFile:
         )
 
     def events(self, name: str, columns: Sequence[str] = (), buffer: str = "") -> Events:
-        """Return the events of one type: "name", or "system:name".
+        """Return the events of one type, "name" or "system:name".
 
-        None may have occurred. Raises KeyError for a name, column or buffer that the trace does not know.
+        There may be none. Raises KeyError for a name, column or buffer that the trace does not know.
         """
         format_ = self._format(name)
         walked = self._walk(buffer)
@@ -174,7 +175,7 @@ class TraceFile:
         )
 
     def sequence(self, buffer: str = "") -> EventSequence:
-        """Return all events of a buffer, one after the other."""
+        """Return all events of a buffer in time order."""
         self.counts(buffer)  # every type that occurs has a format
         return in_order(self._walk(buffer), lambda number: self.events(self._occurring(number).key, buffer=buffer))
 
@@ -183,18 +184,18 @@ class TraceFile:
         if len(found) == 1:
             return self.formats[found[0]]
         if found:
-            raise KeyError(f"several systems have an event {name!r}: say {' or '.join(found)}")
+            raise KeyError(f"several systems have an event {name!r}: use {' or '.join(found)}")
         raise KeyError(f"no event {name!r} in {self.path}: its kernel did not have it, or trace-cmd did not record it")
 
     def _occurring(self, number: int) -> EventFormat:
         """Return the format of a type that occurs."""
         if number not in self.formats.keys_by_id:
-            raise TraceError(f"{self.path} is damaged: an event of type {number}, which has no format")
+            raise TraceError(f"{self.path} is damaged: an event has type {number}, which has no format")
         return self.formats[self.formats.keys_by_id[number]]
 
     @cached_property
     def _tasks(self) -> NDArray[np.object_]:
-        """The names of tasks by pid, up to the largest of `comms` and one unknown task after it."""
+        """Task names by pid, up to the largest pid in `comms`, then one unknown task."""
         names = np.full(max(self.comms) + 2, UNKNOWN, object)
         names[list(self.comms)] = list(self.comms.values())
         return names

@@ -1,4 +1,4 @@
-"""trace.dat version 6: one part after the other (trace-cmd.dat.v6(5))."""
+"""trace.dat version 6: parts in a fixed order (trace-cmd.dat.v6(5))."""
 
 from collections.abc import Callable
 
@@ -13,7 +13,7 @@ _PLACE_BYTES = 16  # for each CPU of each buffer
 
 
 def read_v6(contents: Contents, cursor: Cursor) -> None:
-    """Fill in what a file of version 6 holds, from after its first header."""
+    """Fill in the content of a version 6 file, after its first header."""
     contents.header_page = read_header_info(cursor)
     contents.event_formats = [*read_ftrace_formats(cursor), *read_event_formats(cursor)]
     contents.texts = {"kallsyms": _skipped(cursor), "printk": _skipped(cursor)}
@@ -27,7 +27,7 @@ def read_v6(contents: Contents, cursor: Cursor) -> None:
         tag = _tag(cursor)
     cpus = contents.options.number(options.CPUCOUNT) or cpus
     if cpus * _PLACE_BYTES * (1 + len(contents.options.all(options.BUFFER))) > cursor.source.size_bytes:
-        raise TraceError(f"{cursor.source.what} is damaged: it says that it has {cpus} CPUs")
+        raise TraceError(f"{cursor.source.what} is damaged: it claims {cpus} CPUs")
     contents.buffers = [_buffer(contents, "", cpus, tag, cursor)]
     for data in contents.options.all(options.BUFFER):
         option = contents.options.cursor(options.BUFFER, data)
@@ -39,10 +39,10 @@ def _buffer(contents: Contents, name: str, cpus: int, tag: str, cursor: Cursor) 
     if tag == "latency":
         return BufferData(name, contents.options.clock, contents.page_bytes, (), is_text=True)
     if tag != "flyrecord":
-        raise TraceError(f"{cursor.source.what} is damaged: its data are called {tag!r}")
+        raise TraceError(f"{cursor.source.what} is damaged: its data have the tag {tag!r}")
     places = [(cursor.u64(), cursor.u64()) for _ in range(cpus)]
     clock = contents.options.clock
-    if contents.options.all(options.TRACECLOCK):  # then the clock follows: with an instance, its own
+    if contents.options.all(options.TRACECLOCK):  # the clock follows here; an instance has its own
         clock = options.bracketed(text(cursor.sized(8))) or clock
     data = tuple(CpuData(cpu, at, size) for cpu, (at, size) in enumerate(places))
     return BufferData(name, clock, contents.page_bytes, data)
@@ -53,9 +53,9 @@ def _tag(cursor: Cursor) -> str:
 
 
 def _skipped(cursor: Cursor) -> Callable[[], str]:
-    """Pass a text that may be long; return what reads it."""
+    """Skip a text that may be long; return a function that reads it."""
     at = cursor.at
     size_bytes = cursor.u32()
-    cursor.source.read(cursor.at + size_bytes, 0)  # it is there
+    cursor.source.read(cursor.at + size_bytes, 0)  # checks that it is there
     cursor.at += size_bytes
     return lambda: read_text(Cursor(cursor.source, at))

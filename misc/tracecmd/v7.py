@@ -13,7 +13,7 @@ _MOST_CPUS = 1 << 16
 
 
 def read_v7(contents: Contents, cursor: Cursor) -> None:
-    """Fill in what a file of version 7 holds, from after its first header."""
+    """Fill in the content of a version 7 file, after its first header."""
     contents.options.order = contents.order
     _read_options(contents, cursor.u64())
     contents.header_page = read_header_info(_section(contents, options.HEADER_INFO))
@@ -35,25 +35,25 @@ def _read_options(contents: Contents, at: int) -> None:
     passed: set[int] = set()
     while at:
         if at in passed:
-            raise TraceError(f"{contents.source.what} is damaged: its options run in a circle")
+            raise TraceError(f"{contents.source.what} is damaged: its options form a loop")
         passed.add(at)
         cursor = _open(contents, at, options.DONE)
         number = -1
         while number != options.DONE:
             number, data = cursor.u16(), cursor.sized(4)
             if number != options.DONE:
-                contents.codec.budget.take(len(data), contents.source.what)  # sections may share their bytes
+                contents.codec.budget.take(len(data), contents.source.what)  # sections may overlap
                 contents.options.add(number, data)
         at = contents.options.cursor(number, data).u64()
 
 
 def _open(contents: Contents, at: int, number: int) -> Cursor:
-    """Return a cursor over a section's content, unpacked where it is packed."""
+    """Return a cursor over a section's content, unpacked if it is compressed."""
     cursor = Cursor(contents.source, at)
     found, flags = cursor.u16(), cursor.u16()
-    cursor.take(4 + 8)  # its description, its size
+    cursor.take(4 + 8)  # skip its description and size
     if found != number:
-        raise TraceError(f"{contents.source.what} is damaged: section {found} at {at} where {number} should be")
+        raise TraceError(f"{contents.source.what} is damaged: section {found} at {at}, expected {number}")
     if not flags & _PACKED:
         return cursor
     data = contents.codec.section(cursor)
@@ -61,16 +61,16 @@ def _open(contents: Contents, at: int, number: int) -> Cursor:
 
 
 def _section(contents: Contents, number: int) -> Cursor:
-    """Return a cursor over the section that the last option of this number names; over an empty one without it."""
+    """Return a cursor over the section named by the last option with this number; empty if there is none."""
     if not (found := contents.options.all(number)):
         if number == options.CMDLINES:
-            return Cursor(Source.of_bytes(bytes(8), contents.order, "no names of tasks"))
+            return Cursor(Source.of_bytes(bytes(8), contents.order, "no task names"))
         raise TraceError(f"{contents.source.what} is damaged: it has no section {number}")
     return _open(contents, contents.options.cursor(number, found[-1]).u64(), number)
 
 
 def _later(contents: Contents, number: int) -> Callable[[], str]:
-    """Return what reads a text that may be long."""
+    """Return a function that reads a text that may be long."""
     return lambda: read_text(_section(contents, number)) if contents.options.all(number) else ""
 
 
@@ -81,10 +81,10 @@ def _buffer(contents: Contents, number: int, data: bytes) -> BufferData:
         return BufferData(name, clock, contents.page_bytes, (), is_text=True)
     page_bytes, cpus = checked_page_bytes(option.u32(), contents.source.what), option.u32()
     if cpus > _MOST_CPUS:
-        raise TraceError(f"{contents.source.what} is damaged: it says that it has {cpus} CPUs")
+        raise TraceError(f"{contents.source.what} is damaged: it claims {cpus} CPUs")
     header = Cursor(contents.source, at)
     if (found := header.u16()) != options.BUFFER:
-        raise TraceError(f"{contents.source.what} is damaged: section {found} at {at} where {number} should be")
+        raise TraceError(f"{contents.source.what} is damaged: section {found} at {at}, expected {number}")
     packed = bool(header.u16() & _PACKED)
     places = tuple(CpuData(option.u32(), option.u64(), option.u64(), packed) for _ in range(cpus))
     return BufferData(name, clock, page_bytes, places)

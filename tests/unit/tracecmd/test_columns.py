@@ -110,5 +110,5 @@ def test_names_of_events_that_two_systems_have(tmp_path):
     trace = tracecmd.open(tmp_path / "t")
     assert trace.counts() == {"a:same": 2, "b:same": 4}
     assert len(trace.events("b:same")) == 4
-    with pytest.raises(KeyError, match="say a:same or b:same"):
+    with pytest.raises(KeyError, match="use a:same or b:same"):
         trace.events("same")

@@ -134,18 +134,18 @@ def test_options_that_run_in_a_circle(tmp_path):
     first = content.index(b"none\0" + b"1.0\0") + 9
     content[-8:] = content[first : first + 8]
     (tmp_path / "t").write_bytes(content)
-    with pytest.raises(TraceError, match="circle"):
+    with pytest.raises(TraceError, match="options form a loop"):
         tracecmd.open(tmp_path / "t")
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"compression": "lzma"}, "packed with 'lzma': known are zstd, zlib and none"),
-        ({"version": 8}, "version '8': known are 6 and 7"),
+        ({"compression": "lzma"}, "compressed with 'lzma'; supported are zstd, zlib and none"),
+        ({"version": 8}, "version '8'; supported are 6 and 7"),
         ({"options": [(options.TIME_SHIFT, bytes(16))]}, "time_shift"),
-        ({"options": [(options.OFFSET, b"soon\0")]}, "'soon' is no time"),
-        ({"options": [(options.TSC2NSEC, struct.pack("<IIQ", 1, 99, 0))]}, "shift of 99 bits"),
+        ({"options": [(options.OFFSET, b"soon\0")]}, "'soon' is not a time"),
+        ({"options": [(options.TSC2NSEC, struct.pack("<IIQ", 1, 99, 0))]}, "shift is 99 bits"),
         ({"formats": {"test": [PROBE_FORMAT]}}, "type 302, which has no format"),
         ({"ring": Ring(page_bytes=12)}, "pages would have 12 bytes"),
         ({"formats": {"test": ["name: x\nformat:\n"]}}, "no name or no ID"),
@@ -185,7 +185,7 @@ def test_a_string_beyond_its_event(tmp_path):
     body[52:56] = struct.pack("<I", 60 | 900 << 16)
     pages = [ring.page(0, [ring.data(0, ring.record(PROBE, 1, bytes(body)))])]
     (tmp_path / "t").write_bytes(small_trace(buffers={"": [pages]}))
-    with pytest.raises(TraceError, match="'text' reaches beyond the end of its event"):
+    with pytest.raises(TraceError, match="'text' extends beyond the end of its event"):
         read_all_strictly(tmp_path / "t")
 
 
@@ -211,5 +211,5 @@ def test_no_file(tmp_path):
         tracecmd.open(tmp_path / "none")
     os.mkfifo(tmp_path / "fifo")
     for path in (tmp_path, tmp_path / "fifo"):
-        with pytest.raises(OSError, match="no regular file"):
+        with pytest.raises(OSError, match="not a regular file"):
             tracecmd.open(path)

@@ -125,7 +125,7 @@ def test_a_loss_that_is_counted_where_there_is_no_room_for_the_count(ring, walk)
         (lambda ring: [ring.head(30, 1)], "cut off"),
         (lambda ring: [ring.head(31, 1)], "cut off"),
         (lambda ring: [ring.head(29, 1)], "cut off"),
-        (lambda ring: [ring.head(0, 1) + ring.word(3)], "less than no data"),
+        (lambda ring: [ring.head(0, 1) + ring.word(3)], "negative data length"),
         (lambda ring: [ring.head(0, 1) + ring.word((1 << 32) - 1)], "beyond the end of its page"),
         (lambda ring: [ring.head(29, 1) + ring.word((1 << 32) - 1)], "beyond the end of its page"),
     ],
@@ -139,7 +139,7 @@ def test_entries_that_do_not_fit_their_page(ring, walk, entries, message):
 def test_a_page_that_holds_more_than_it_can(ring, walk, used):
     page = bytearray(ring.page(0, []))
     page[8:16] = used.to_bytes(8, "little" if ring.order == "<" else "big")
-    with pytest.raises(TraceError, match="more than it can"):
+    with pytest.raises(TraceError, match="more data than it can hold"):
         walk(bytes(page))
 
 
