@@ -12,6 +12,7 @@ from wblab.disks.plan import LARGEST, SMALLEST
 from wblab.disks.survey import site
 from wblab.disks.testfile import test_file
 from wblab.lab.progress import Report
+from wblab.report.quantities import span
 from wblab.twin.machine import measured_bps
 
 TIMES, SECONDS, MOST_BYTES = 5, 2.0, 128 << 20  # of the rate: repeats, length and size
@@ -43,7 +44,7 @@ class Measured:
         if most < _UNSTEADY * least:
             return []
         return [
-            f"the disk's rate varied from {least / (1 << 20):.0f} to {most / (1 << 20):.0f} MiB/s: other programs use "
+            f"the disk's rate varied from {span(least, most, 'bytes/s')}: other programs use "
             "it, or it has a cache. Measure it on a quiet machine (wblab disk measure) and give --disk"
         ]
 

@@ -26,6 +26,7 @@ from wblab.claims.sample import Sample, Stop, is_throttled, stops
 from wblab.claims.waits import share_text, waits_of
 from wblab.core.units import NS_PER_MS, NS_PER_S
 from wblab.data.window import whole
+from wblab.report.quantities import percent, quantity
 
 INNOCENT = ("w1", "mw1")
 AT_ONCE_NS = 20 * NS_PER_MS  # "just after"
@@ -86,7 +87,7 @@ def check_release(samples: Samples) -> Verdict:
         100 * float(np.mean([follows_release(sample, stop.end_ns) for stop in unthrottled(sample)])) for sample in runs
     ]
     what = f"share of pauses that end within {AT_ONCE_NS // NS_PER_MS} ms of the release of {MANY} inodes or more"
-    said = f"Of moments taken at random {np.mean([chance(sample) for sample in runs]):.0%} do"
+    said = f"Of moments taken at random {percent(float(np.mean([chance(sample) for sample in runs])))} do"
     return judge(over_seeds(what, "%", shares), lambda share: share >= 90, "9 of 10 pauses or more", said)
 
 
@@ -116,7 +117,7 @@ def compared(
             return Verdict(UNTESTED, f"a comparison needs runs of at least {LEAST_PAIRS} seeds: give --seeds")
         effect = ratio(f"{what}, {cases[0]} / {cases[1]}", changed[:pairs], before[:pairs])
         outcome = REPRODUCED if holds(effect.middle, effect.low, effect.high) else NOT_REPRODUCED
-        medians = f"Medians {np.median(changed):.2g} s and {np.median(before):.2g} s"
+        medians = f"Medians {quantity(float(np.median(changed)), 's')} and {quantity(float(np.median(before)), 's')}"
         spans = " The interval spans 1: a difference is not shown" if effect.low <= 1 <= effect.high else ""
         return Verdict(outcome, f"Wanted: {wanted}. {medians}.{spans}", effect)
 

@@ -9,6 +9,7 @@ from wblab.claims.sample import Sample, in_open_ns, is_throttled, stops
 from wblab.claims.waits import share_text, waits_of
 from wblab.core.units import NS_PER_S
 from wblab.data.run import guest_spec
+from wblab.report.quantities import percent
 
 SEVERAL_S = 2.0  # "several seconds"
 COUPLE_S = 3.0  # "a couple of seconds"
@@ -118,7 +119,7 @@ def check_openat(samples: Samples, case: str) -> Verdict:
     if not throttled:
         return Verdict(NOT_REPRODUCED, f"mw1 has no pause over {NOTICED_S} s")
     said = (
-        f"In {np.median(throttled):.0%} of that time the kernel asked mw1 to sleep (balance_dirty_pages), "
+        f"In {percent(float(np.median(throttled)))} of that time the kernel asked mw1 to sleep (balance_dirty_pages), "
         "which it does in write"
     )
     if all(item.traced.opens.traced for item in runs):
@@ -179,7 +180,7 @@ def base_claims(case: str, on: str) -> list[Claim]:
                 "%",
                 lambda sample: 100 * threshold_moves(sample),
                 _to(100 * STAYS_PUT),
-                f"by no more than {STAYS_PUT:.0%}",
+                f"by no more than {percent(STAYS_PUT)}",
             ),
         ),
         claim(

@@ -75,7 +75,7 @@ def summary(result: Result) -> str:
     """Return how many claims had which verdict, in one line."""
     seeds = f"{result.seeds} seed{'s' if result.seeds != 1 else ''}"
     outcomes = (f"{result.count(outcome)} {outcome}" for outcome in ("reproduced", "not reproduced", UNTESTED))
-    return f"Linux {result.kernel['release']}, {seeds}, {result.wall_s:.0f} s: {', '.join(outcomes)}"
+    return f"Linux {result.kernel['release']}, {seeds}, {quantity(result.wall_s, 's')}: {', '.join(outcomes)}"
 
 
 def _claim_json(claim: Claim, verdict: Verdict) -> dict[str, Any]:

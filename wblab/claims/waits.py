@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from wblab.core.errors import InputError
 from wblab.data.run import Run
+from wblab.report.quantities import percent
 from wblab.why.account import UNTOLD, account
 from wblab.why.explain import call_of
 from wblab.why.told import Told, explanations_of
@@ -63,7 +64,9 @@ def share_text(parts: Sequence[Mapping[str, int]], whole_ns: int) -> str:
     for each in parts:
         total.update(each)
     said = [
-        f"{what} {time_ns / whole_ns:.0%}" for what, time_ns in total.most_common() if time_ns > _LEAST_SHOWN * whole_ns
+        f"{what} {percent(time_ns / whole_ns)}"
+        for what, time_ns in total.most_common()
+        if time_ns > _LEAST_SHOWN * whole_ns
     ]
     return ", ".join(said) or "nothing"
 

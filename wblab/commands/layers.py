@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from wblab.commands.common import add_exp, add_json, add_run, named_run
 from wblab.lab.tables import Table
+from wblab.report.quantities import percent
 
 if TYPE_CHECKING:
     from wblab.layers.requests import LayeredCall
@@ -58,9 +59,9 @@ def _states(told: "list[Summary]") -> Table:
     rows: list[tuple[str, ...]] = []
     for item in told:
         served = f"{item.served:g}"
-        rows.append((item.load, item.call, f"{item.count} calls", *_spread(item.duration), "100.0%", served))
+        rows.append((item.load, item.call, f"{item.count} calls", *_spread(item.duration), "100 %", served))
         for state, spread in item.states.items():
-            rows.append(("", "", state, *_spread(spread), f"{item.shares[state]:.1%}", ""))
+            rows.append(("", "", state, *_spread(spread), percent(item.shares[state]), ""))
     heads = ("load", "call", "state", "median", "mean", "99 %", "longest", "share", "served")
     return Table(rows, heads, frozenset(range(3, len(heads))))
 
@@ -94,7 +95,7 @@ def _prefixes(told: "list[Summary]") -> Iterator[Table]:
                 for name, time_ns in item.functions.items()
                 if name.startswith(prefixes)
             ]
-            shares = f"{his[layer]:.1%}", f"{true[layer]:.1%}"
+            shares = percent(his[layer]), percent(true[layer])
             times = (f"{time / _NS_PER_US:.1f}" for time in (summed[layer], once[layer], summed[layer] - once[layer]))
             rows.append((load, layer, *times, *shares, ", ".join(names[:_MOST_FUNCTIONS]) or "-"))
         heads = ("load", "prefix", "summed", "once", "repeated", "of the sums", "of the time", "functions, asleep")

@@ -7,6 +7,7 @@ from wblab import __version__
 from wblab.disks.fit import AS_PREDICTED, Fit
 from wblab.disks.survey import Site, Survey
 from wblab.lab.printable import printable
+from wblab.report.quantities import percent
 
 _DIGITS = 4  # that a measured figure has
 _MOST_NS, _MOST_BYTES = 2**32 - 1, 2**32 - 1  # wblab/core/check.py
@@ -33,7 +34,7 @@ def disk_table(fit: Fit) -> dict[str, str | int]:
 
 def disk_file(found: Fit, survey: Survey, site: Site, date: str) -> str:
     """Return the content of the file. date: when it was measured, as 2026-11-22."""
-    share = f"{found.explained:.0%}"
+    share, within = percent(found.explained), percent(AS_PREDICTED)
     about: Mapping[str, object] = {
         "disk": printable(site.disk_name),
         "date": date,
@@ -45,7 +46,7 @@ def disk_file(found: Fit, survey: Survey, site: Site, date: str) -> str:
     }
     lines = [
         f"# {printable(site.disk_name)}, measured on {date} by wblab {__version__} (wblab disk measure).",
-        f"# The model explains {share} of the times of requests, within {AS_PREDICTED:.0%}, each kind counted alike.",
+        f"# The model explains {share} of the times of requests, within {within}, each kind counted alike.",
         *(f"# {printable(note)}" for note in survey.notes),
         "",
         "[disk]",

@@ -20,6 +20,7 @@ from wblab.mitigate.processes import Processes, waits_for_disk
 from wblab.mitigate.report import Action, Event, Say
 from wblab.mitigate.rule import Limits, State, judge, succeed
 from wblab.mitigate.scheduler import objection
+from wblab.report.quantities import column, quantity
 
 SIGNALS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 _LOOKS = 8  # per period, for exited tasks: the socket holds only so many
@@ -107,7 +108,9 @@ class Daemon:
         """Report each disk's bandwidth once, and any reason why the policy will do little there."""
         disk = self._disks.name
         if bandwidth:
-            self._say_once(disk, Event(action="note", text=f"{disk} writes {bandwidth / 1e6:.2f} MB/s", disk=disk))
+            self._say_once(
+                disk, Event(action="note", text=f"{disk} writes {quantity(bandwidth, 'bytes/s')}", disk=disk)
+            )
         else:
             text = f"the bandwidth of {disk} is unknown yet: it is measured when {disk} is busy"
             self._say_once(text, Event(action="note", text=text, disk=disk))
@@ -184,9 +187,8 @@ class Daemon:
         if disk not in cached and holds_much(disk, flush_s, bandwidth):
             cached.add(disk)
             own_s = queue_s(disk, bandwidth)
-            text = (
-                f"flushes of {disk} take {flush_s:.1f} s, but its queue only {own_s:.1f} s: it has its own write cache"
-            )
+            flush, queue = column([flush_s, own_s], "s")
+            text = f"flushes of {disk} take {flush}, but its queue only {queue}: it has its own write cache"
             self._say(Event(action="note", text=text, disk=disk))
         self._do_more(bandwidth, holding=bool(self._held_for))
 

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Literal
 
 from wblab.lab.printable import printable
+from wblab.report.quantities import percent, quantity
 
 Action = Literal["hold", "release", "follow", "put back", "set", "note", "warn"]
 Say = Callable[["Event"], None]
@@ -28,7 +29,7 @@ class Event:
         """Return it as text."""
         if not self.pid:
             return f"{self.action}: {self.text}"
-        much = f" {self.rate / 1e6:.2f} MB/s, {self.share:.0%} of {self.disk}," if self.share >= 0 else ""
+        much = f" {quantity(self.rate, 'bytes/s')}, {percent(self.share)} of {self.disk}," if self.share >= 0 else ""
         return f"{self.action} {self.pid} {self.name}:{much} {self.text}"
 
 

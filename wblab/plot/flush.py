@@ -12,6 +12,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullForma
 from wblab.data.flush import CHUNK_BYTES, QUEUE_BYTES, Fit, ahead_bytes, cells_frame, longest_of_any
 from wblab.plot.colours import INNOCENT, PAUSE, SERIES
 from wblab.plot.style import DPI, GRID, LIMIT, MARK, NEUTRAL, WIDTH_IN, literal, new_axes
+from wblab.report.quantities import quantity
 
 Axes = Any  # matplotlib.axes.Axes
 _MIB = 1 << 20
@@ -40,7 +41,9 @@ def plot_flush(table: pd.DataFrame, fit: Fit, *, ax: Axes = None) -> Axes:
         over = part["over"] > 0
         ax.plot(at[over], part["longest_s"][over], "o", markersize=11, markerfacecolor="none", color=PAUSE, zorder=5)
     _logarithmic(ax, sorted(set(table["flush_s"])))
-    ax.set_title(f"{literal(fit.disk)}: slope {slope.estimate:.2f}", loc="left", fontsize=10, fontweight="bold")
+    ax.set_title(
+        f"{literal(fit.disk)}: slope {quantity(slope.estimate, '')}", loc="left", fontsize=10, fontweight="bold"
+    )
     ax.set_xlabel("flush time (s)")
     ax.set_ylabel("longest pause (s)")
     return ax

@@ -18,6 +18,7 @@ from wblab.data.throttling import (
 )
 from wblab.plot.reduction import changes, visible
 from wblab.plot.style import BACKGROUND, CURVE, LIMIT, MARK, NEUTRAL, THRESHOLD, legend_above, new_axes
+from wblab.report.quantities import quantity
 
 Axes = Any  # matplotlib.axes.Axes
 _MIB = 1 << 20
@@ -127,8 +128,8 @@ def plot_settings(
     plot_control_line(Limits(background, threshold, threshold), ax=ax)
     flush_s, all_s = flush_time_s(np.array([int(background), int(threshold)]) * 4096, write_mib_per_s * _MIB).tolist()
     ax.set_title(
-        f"at {write_mib_per_s:g} MiB/s, writing the background threshold takes {flush_s:.1f} s, "
-        f"the dirty threshold {all_s:.1f} s",
+        f"at {write_mib_per_s:g} MiB/s, writing the background threshold takes {quantity(flush_s, 's')}, "
+        f"the dirty threshold {quantity(all_s, 's')}",
         loc="left",
         fontsize=10,
     )

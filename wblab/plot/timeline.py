@@ -18,6 +18,7 @@ from wblab.plot.marks import PAUSED, Rules, Spans
 from wblab.plot.pane import Meaning, Timeline
 from wblab.plot.style import LOST, MARK
 from wblab.plot.writerpanes import writer_panes
+from wblab.report.quantities import size
 from wblab.why.account import UNTOLD
 from wblab.why.explain import Explanation
 
@@ -126,8 +127,7 @@ def _speed(spec: Spec, disk: Disk) -> str:
 def _live_machine(spec: LiveSpec) -> str:
     disk = spec.disk
     scheduler = f" ({disk.scheduler})" if disk.scheduler else ""
-    memory = f"{spec.memory / 2**30:.1f} GiB" if spec.memory >= 1 << 30 else f"{spec.memory >> 20} MiB"
-    return f"{disk.filesystem} on {disk.device or 'no disk'}{scheduler}, {memory} of memory, live"
+    return f"{disk.filesystem} on {disk.device or 'no disk'}{scheduler}, {size(spec.memory)} of memory, live"
 
 
 def _guides(run: Run, window: Window, colours: dict[str, str]) -> list[Rules]:

@@ -104,7 +104,7 @@ def test_json_has_only_what_json_knows(result, tmp_path):
 
 def test_the_table_counts(result):
     assert len(table(result).lines()) == len(NAMES) + 1
-    assert summary(result) == "Linux 7.3.0, 2 seeds, 12 s: 1 reproduced, 1 not reproduced, 1 can't be tested here"
+    assert summary(result) == "Linux 7.3.0, 2 seeds, 12.3 s: 1 reproduced, 1 not reproduced, 1 can't be tested here"
 
 
 @pytest.mark.parametrize(("form", "begins"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")])

@@ -109,7 +109,7 @@ def test_more_is_done_on_a_disk_from_when_its_flushes_show_a_cache(daemon, disks
     assert disks.cached == {"sda"}
     assert ("sda", MIB) in measure.started
     told = [text for action, text in said if "its own write cache" in text]
-    assert told == ["flushes of sda take 8.0 s, but its queue only 0.5 s: it has its own write cache"]
+    assert told == ["flushes of sda take 8.00 s, but its queue only 0.50 s: it has its own write cache"]
 
 
 def test_where_more_is_not_possible_the_daemon_says_so_once_and_goes_on(daemon, disks):

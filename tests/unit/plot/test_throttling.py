@@ -39,4 +39,4 @@ def test_limit_as_a_multiple_of_the_threshold():
 def test_settings_say_how_long_a_flush_takes():
     title = plot_settings(1024, 20, 10, 1.0).get_title(loc="left")
     assert "at 1 MiB/s" in title
-    assert "background threshold takes 102.2 s" in title
+    assert "background threshold takes 102 s" in title

@@ -13,6 +13,7 @@ from wblab.core.units import NS_PER_S, format_bytes, format_time, parse_bytes, p
 from wblab.lab.disks import EXPLAINED
 from wblab.lab.printable import printable
 from wblab.lab.tables import Table
+from wblab.report.quantities import percent
 
 if TYPE_CHECKING:
     from wblab.disks.fit import Fit
@@ -129,9 +130,7 @@ def _show(found: "Fit") -> None:
     table = disk_table(found)
     words = {key: ", ".join(filter(None, (_WORDS[key], found.unknown.get(key, "")))) for key in _WORDS}
     Table([(key, str(table[key]), words[key]) for key in _WORDS], ("model", "", "")).show()
-    close = f"{found.explained:.0%}"
-    print(
-        f"\nThe model explains {close} of the times to within {AS_PREDICTED:.0%}; each kind of request counts equally."
-    )
+    close, within = percent(found.explained), percent(AS_PREDICTED)
+    print(f"\nThe model explains {close} of the times to within {within}; each kind of request counts equally.")
     if found.explained < EXPLAINED:
         print("That is low: the disk or machine was busy, or the disk does not behave like the model.")
