@@ -37,7 +37,7 @@ def atlas(lab, tmp_path, capsys):
         pytest.skip(f"the kernel {series} is not built: wblab kernel build {series}")
 
     def run():
-        which = ("--source", "trial", "--series", series, "--filesystem", "xfs")
+        which = ("--source", "trial", "--kernel", series, "--filesystem", "xfs")
         code = main(["atlas", *which, "-o", str(tmp_path / "atlas"), "--json"])
         said = capsys.readouterr()
         return code, json.loads(said.out) if said.out else said.err

@@ -89,7 +89,7 @@ def test_without_a_difference_nothing_is_searched(lab, commits, built, capsys):
     tree, hashes = commits
     settings = [word for setting in SHORT for word in ("--set", setting)]
     wanted = [hashes[0], hashes[1], "--metric", "l1.mean_cycle_s", "--spec", "base-device", *settings]
-    wanted += ["--tree", str(tree), "--exp", str(lab.results), "--seeds-max", "3"]
+    wanted += ["--tree", str(tree), "--exp", str(lab.results), "--seeds", "3"]
     assert main(["bisect", *wanted]) == 1
     assert "does not differ between GOOD and BAD" in capsys.readouterr().err
     assert len(built) == 2

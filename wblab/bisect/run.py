@@ -53,7 +53,7 @@ def question_of(store: Store) -> Question:
         raise InputError(f"{store.path / STUDY_FILE}: {error}") from None
 
 
-def bisect(question: Question, store: Store, say: Say) -> Found:
+def bisect(question: Question, store: Store, say: Say, jobs: int | None = None) -> Found:
     """Answer a question; its record is brought up to date with every commit that was tried, and `say` hears of it.
 
     Raises WblabError where GOOD or BAD cannot be measured, or where the two do not differ.
@@ -74,7 +74,7 @@ def bisect(question: Question, store: Store, say: Say) -> Found:
     write({})
 
     # In real time, two runs at once would measure each other.
-    at_once = processors() if question.spec.clock.mode == "virtual" else 1
+    at_once = (jobs or processors()) if question.spec.clock.mode == "virtual" else 1
     with ExitStack() as stack:
         stack.enter_context(store.held())
         workers = stack.enter_context(forked(at_once, store.room(), ()))

@@ -44,8 +44,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_kernel(parser, "see wblab kernel list")
     add_where(parser)
     about = "continue the study in this directory, or print it again (latest: the newest)"
-    add("--resume", type=Path, metavar="ADVICE", help=about)
-    add("--out", type=Path, metavar="DIR", help="where to write the files to install (default: the study's directory)")
+    add("--resume", type=Path, metavar="DIR", help=about)
+    add(
+        "-o",
+        "--output",
+        type=Path,
+        metavar="DIR",
+        help="where to write the files to install (default: the study's directory)",
+    )
     add(
         "--all",
         action="store_true",
@@ -75,14 +81,14 @@ def _advise(arguments: argparse.Namespace) -> None:
 
     place = _found(arguments) if arguments.resume else results(arguments)
     _leave_to_its_owner(place, "--resume" if arguments.resume else "--exp")
-    if arguments.out:
-        _leave_to_its_owner(arguments.out, "--out")
+    if arguments.output:
+        _leave_to_its_owner(arguments.output, "--output")
     shelf = built_kernels(arguments.kernel)
     with begun(arguments, shelf, _planned(arguments, shelf), "wblab advise --resume") as (store, client):
         found = _run_rounds(store, client, arguments.jobs)
     if found.choice.name:
         check_remedy(found.advice.candidate(found.choice.name))  # checked before root is told to install it
-    written = _write(found, arguments.out or store.path)
+    written = _write(found, arguments.output or store.path)
     if arguments.json:
         print(json.dumps(found.to_json() | {"written": [str(path) for path in written]}, indent=2))
     else:
@@ -222,7 +228,7 @@ def _write(found: "Result", directory: Path) -> list[Path]:
             written.append(directory / name)
     except OSError as error:
         raise InputError(
-            f"--out: cannot write to {str(directory)!r}: {error.strerror}: give another directory"
+            f"--output: cannot write to {str(directory)!r}: {error.strerror}: give another directory"
         ) from None
     return written
 

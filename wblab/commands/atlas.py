@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from wblab.commands.common import add_exp, add_jobs, add_json, add_seeds, results
+from wblab.commands.common import add_exp, add_jobs, add_json, add_removed, add_seeds, results
 from wblab.core.errors import InputError, nearest
 from wblab.lab.printable import printable
 from wblab.lab.tables import Table
@@ -29,11 +29,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "is missing, and what would come out of another kernel, another lab or another spec than it did."
     )
     for option, about in (
-        ("--series", "only this kernel; again for more (default: all that are built)"),
         ("--filesystem", "only this one; again for more (default: all)"),
         ("--source", "only this work's claims, or trial: the recommendations; again for more (default: all)"),
     ):
         parser.add_argument(option, action="append", default=[], metavar="NAME", help=about)
+    about = "only this kernel, by its series; again for more (default: all that are built)"
+    parser.add_argument("--kernel", action="append", default=[], metavar="SERIES", help=about)
+    add_removed(parser, "--series", "--kernel")
     add_seeds(parser, "runs of each case, and of all that is tried; above 5, of what needs more to decide", default=3)
     add_jobs(parser)
     parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="its directory (default: exp/atlas)")
@@ -85,7 +87,7 @@ def _squares(arguments: argparse.Namespace) -> "list[Square]":
     built = tuple(listed.series for listed in list_kernels() if listed.kernel)
     if not built:
         raise InputError("no kernel is built: wblab kernel build")
-    series = _chosen("--series", arguments.series, built)
+    series = _chosen("--kernel", arguments.kernel, built)
     filesystems = _chosen("--filesystem", arguments.filesystem, FILESYSTEMS)
     sources = _chosen("--source", arguments.source, SOURCES)
     return [Square(one, other, source) for one in series for other in filesystems for source in sources]

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wblab.commands.common import add_exp, add_json, add_resume, add_settings, results, whole
+from wblab.commands.common import add_exp, add_jobs, add_json, add_removed, add_resume, add_settings, results, whole
 from wblab.core.errors import InputError, WblabError
 from wblab.lab.printable import printable
 
@@ -32,7 +32,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--spec", default="base", metavar="SPEC", help="what to run, as for wblab run (default: base)")
     add_settings(parser)
     most = f"runs of one commit at most (default: {_MOST})"
-    parser.add_argument("--seeds-max", type=whole(_LEAST), default=_MOST, metavar="N", help=most)
+    parser.add_argument("--seeds", type=whole(_LEAST), default=_MOST, metavar="N", help=most)
+    add_removed(parser, "--seeds-max", "--seeds")
+    add_jobs(parser)
     add_resume(parser)
     add_exp(parser, "its directory goes")
     add_json(parser, "print commit, figures and all trials as JSON")
@@ -58,7 +60,7 @@ def _bisect(arguments: argparse.Namespace) -> None:
     store = store or new_store(question, results(arguments))
     directory = store.path
     try:
-        found = bisect(question, store, _say)
+        found = bisect(question, store, _say, arguments.jobs)
     except KeyboardInterrupt:
         _say(f"to go on: {shlex.join(going_on(directory, question.tree))}")
         raise
@@ -86,7 +88,7 @@ def _asked(arguments: argparse.Namespace) -> "Question":
     metric = named_metric(arguments.metric, spec)
     tree = arguments.tree.resolve()
     good, bad = (find_commit(tree, revision) for revision in (arguments.good, arguments.bad))
-    return Question(tree, good, bad, metric, spec, arguments.seeds_max)
+    return Question(tree, good, bad, metric, spec, arguments.seeds)
 
 
 def _say(line: str) -> None:

@@ -5,7 +5,16 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wblab.commands.common import add_exp, add_json, add_resampling_seed, add_workers, results, whole
+from wblab.commands.common import (
+    add_exp,
+    add_json,
+    add_resampling_seed,
+    add_resume,
+    add_seeds,
+    add_workers,
+    results,
+    whole,
+)
 from wblab.core.errors import InputError, WblabError
 from wblab.lab.printable import printable
 from wblab.lab.tables import Table
@@ -25,12 +34,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "design",
+        nargs="?",
         metavar="DESIGN",
         help="a TOML file, or one of experiments/explorations/; or the directory of an exploration, which is analysed",
     )
     doing = parser.add_mutually_exclusive_group()
-    doing.add_argument("--resume", action="store_true", help="run what is missing in the directory")
+    add_resume(doing)
     doing.add_argument("--row", type=whole(0), metavar="N", help="repeat this row of the directory, and compare")
+    add_seeds(parser, "run every row with the seeds 1 to N (default: the design's)")
     add_exp(parser, "its directory goes")
     add_workers(parser)
     add_resampling_seed(parser)
@@ -61,12 +72,19 @@ def _explore(arguments: argparse.Namespace) -> None:
 
 def _directory(arguments: argparse.Namespace) -> Path | None:
     """Return the directory of an exploration that the arguments name, if they name one. Raises InputError."""
+    from wblab.commands.many import named
+
+    if (arguments.design is None) == (arguments.resume is None):
+        raise InputError("give a design, or --resume with its directory: see wblab explore --help")
+    if arguments.resume:
+        if arguments.seeds:
+            raise InputError("--seeds: an exploration goes on with the seeds that it was begun with: leave it out")
+        return named(arguments, "explore")
     for path in (Path(arguments.design), results(arguments) / arguments.design):
         if path.is_dir():
             return path
-    if arguments.resume or arguments.row is not None:
-        option = "--resume" if arguments.resume else "--row"
-        raise InputError(f"{option}: {arguments.design!r} is no directory of an exploration: give one")
+    if arguments.row is not None:
+        raise InputError(f"--row: {arguments.design!r} is no directory of an exploration: give one")
     return None
 
 
@@ -88,7 +106,7 @@ def _planned(arguments: argparse.Namespace, shelf: "Shelf", directory: Path | No
         check_kernels(store, shelf)
         return Planned(store.plan, store.kernels, store)
     path = DESIGNS.find(arguments.design)
-    design = read_design(path)
+    design = read_design(path, arguments.seeds)
     try:
         points = sample(design.head, len(design.factors))
         matrix = planned(design, points, path.parent)

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wblab.commands.common import add_exp, add_json, add_kernel, add_resume, add_seeds, add_where, whole
+from wblab.commands.common import add_exp, add_json, add_kernel, add_resume, add_seeds, add_where
 from wblab.core.errors import InputError, WblabError
 from wblab.lab.printable import printable
 from wblab.lab.tables import Table
@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "they do not decide."
     )
     parser.add_argument(
-        "numbers", nargs="*", type=whole(1), metavar="NUMBER", help="only these (default: all; --list names them)"
+        "numbers", nargs="*", metavar="NUMBER", help="only these, such as 7 or 21e (default: all; --list names them)"
     )
     parser.add_argument("--list", action="store_true", help="print the recommendations and run nothing")
     parser.add_argument(
@@ -96,9 +96,8 @@ def _planned(arguments: argparse.Namespace, shelf: "Shelf") -> "tuple[Planned, W
     store = Store.open(named(arguments, "trial"), "trial")
     check_kernels(store, shelf)
     wisdom = read_wisdom(store.path / TRIED)
-    keys = {cell.levels.get(ADVICE) for cell in store.plan.cells}
-    numbers = sorted({advice.number for key, (advice, _) in wisdom.values().items() if key in keys})
-    return Planned(store.plan, store.kernels, store), wisdom.only(numbers)
+    there = {cell.levels.get(ADVICE) for cell in store.plan.cells}
+    return Planned(store.plan, store.kernels, store), wisdom.only([key for key in wisdom.values() if key in there])
 
 
 def _print_list(wisdom: "Wisdom", as_json: bool) -> None:

@@ -71,10 +71,15 @@ class Design:
     responses: tuple[Response, ...]
 
 
-def read_design(path: Path) -> Design:
-    """Return the design in a file. Raises InputError; what is wrong with single rows, their specs say later."""
+def read_design(path: Path, seeds: int | None = None) -> Design:
+    """Return the design in a file. Raises InputError; what is wrong with single rows, their specs say later.
+
+    seeds: each row runs with the seeds 1 to this number, in place of those of the file.
+    """
     table = read_toml(path, "design")
     table.setdefault("name", path.stem)
+    if seeds is not None:
+        table["seeds"] = seeds
     try:
         return design_of(table)
     except InputError as error:

@@ -126,15 +126,20 @@ class Advice:
 
 @dataclass(frozen=True, kw_only=True)
 class Wisdom:
-    """All recommendations, the grounds that they are tried on, and the machine of those whose source names none."""
+    """All recommendations, the grounds that they are tried on, and the machine of those whose source names none.
+
+    keys: of the values that are tried; all, where none is named.
+    """
 
     machine: Machine
     ground: dict[str, Ground]
     advice: tuple[Advice, ...]
+    keys: tuple[str, ...] = ()
 
     def values(self) -> dict[str, tuple[Advice, Value]]:
         """Return all values by their keys, in their order."""
-        return {advice.key(value): (advice, value) for advice in self.advice for value in advice.value}
+        every = {advice.key(value): (advice, value) for advice in self.advice for value in advice.value}
+        return {key: found for key, found in every.items() if not self.keys or key in self.keys}
 
     def machine_of(self, advice: Advice) -> Machine:
         """Return the machine that a recommendation was made for."""
@@ -150,13 +155,29 @@ class Wisdom:
             if (not value.grounds or name in value.grounds) and (not ground.only or advice.number in ground.only)
         ]
 
-    def only(self, numbers: Sequence[int]) -> "Wisdom":
-        """Return what is to be tried of some recommendations; all, where none is named. Raises InputError."""
-        known = [advice.number for advice in self.advice]
-        if unknown := [number for number in numbers if number not in known]:
-            raise InputError(f"no recommendation {unknown[0]}: they are numbered from {min(known)} to {max(known)}")
-        chosen = tuple(advice for advice in self.advice if not numbers or advice.number in numbers)
-        return Wisdom(machine=self.machine, ground=self.ground, advice=chosen)
+    def only(self, wanted: Sequence[str]) -> "Wisdom":
+        """Return what is to be tried of some recommendations; all, where none is named. Raises InputError.
+
+        wanted: numbers, or keys of single values, such as 21e; values that these are compared with are tried as well.
+        """
+        if not wanted:
+            return self
+        keys: dict[str, None] = {}
+        for name in wanted:
+            found = [key for key, (advice, _) in self.values().items() if name in (key, str(advice.number))]
+            if not found:
+                known = [advice.number for advice in self.advice]
+                raise InputError(f"no recommendation {name}: wblab trial --list has {min(known)} to {max(known)}")
+            keys |= dict.fromkeys([*found, *(other for key in found for other in self._compared(key))])
+        numbers = {advice.number for key, (advice, _) in self.values().items() if key in keys}
+        chosen = tuple(advice for advice in self.advice if advice.number in numbers)
+        return Wisdom(machine=self.machine, ground=self.ground, advice=chosen, keys=tuple(keys))
+
+    def _compared(self, key: str) -> list[str]:
+        """Return the keys of the values that a value's promises compare it with."""
+        advice, value = self.values()[key]
+        names = {promise.against for promise in advice.promise if not promise.of or value.name in promise.of}
+        return [advice.key(other) for other in advice.value if other.name in names]
 
 
 def read_wisdom(path: Path = WISDOM) -> Wisdom:

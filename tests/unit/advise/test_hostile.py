@@ -198,12 +198,12 @@ def test_words_of_a_command_are_quoted_and_a_comment_stays_on_its_line(directory
     assert [rule for rule in rules if "RUN" in rule] == []
 
 
-@pytest.mark.parametrize("option", ["--resume", "--out", "--exp"])
+@pytest.mark.parametrize("option", ["--resume", "--output", "--exp"])
 def test_root_writes_nothing_into_another_user_s_directory(directory, tmp_path, capsys, monkeypatch, option):
     if os.geteuid() != 0:
         monkeypatch.setattr("os.geteuid", lambda: 0)  # then all that is ours is another user's
     monkeypatch.setattr("wblab.kernels.built_kernels", lambda *given: pytest.fail("it went on"))
-    place = {"--resume": directory, "--out": tmp_path / "out", "--exp": tmp_path / "home"}[option]
+    place = {"--resume": directory, "--output": tmp_path / "out", "--exp": tmp_path / "home"}[option]
     place.mkdir(exist_ok=True)
     os.chown(place, 1000, -1) if os.getuid() == 0 else None
     before = {path: path.lstat().st_mtime_ns for path in tmp_path.rglob("*")}
@@ -222,6 +222,6 @@ def test_a_link_of_another_user_leads_root_nowhere(tmp_path, capsys, monkeypatch
     (tmp_path / "home").mkdir()
     (tmp_path / "home/out").symlink_to(tmp_path / "rules.d")
     os.chown(tmp_path / "home", 1000, -1) if os.getuid() == 0 else None
-    assert main(["advise", "--exp", str(tmp_path / "exp"), "--out", str(tmp_path / "home/out")]) == 2
+    assert main(["advise", "--exp", str(tmp_path / "exp"), "--output", str(tmp_path / "home/out")]) == 2
     assert ": root does not write to" in capsys.readouterr().err
     assert not any(Path(tmp_path / "rules.d").iterdir())

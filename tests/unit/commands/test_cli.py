@@ -77,7 +77,7 @@ def test_a_spelling_that_is_nearly_right_is_named(capsys):
         (["matrix", "remedies", "--workers", "2"], "--workers is gone: write --jobs N"),
         (["rerun", "latest", "--with", "latest"], "--with is gone: write wblab rerun RUN OTHER"),
         (["export", "latest", "--perfetto"], "--perfetto is gone: write --format perfetto, or nothing"),
-        (["bisect", "--seeds-max", "2"], "argument --seeds-max: 2 is not at least 3"),
+        (["bisect", "--seeds", "2"], "argument --seeds: 2 is not at least 3"),
         (["completion", "csh"], "invalid choice: 'csh'"),
     ],
 )

@@ -45,11 +45,13 @@ def test_every_value_is_looked_at_on_a_ground():
 
 
 def test_some_of_them(wisdom):
-    assert [advice.number for advice in wisdom.only([2]).advice] == [2]
+    assert [advice.number for advice in wisdom.only(["2"]).advice] == [2]
     assert wisdom.only([]).advice == wisdom.advice
     assert list(wisdom.values()) == ["1", "2a", "2b"]
-    with pytest.raises(InputError, match="no recommendation 3: they are numbered from 1 to 2"):
-        wisdom.only([3])
+    assert list(wisdom.only(["2b"]).values()) == ["2b"]
+    assert list(wisdom.only(["2"]).values()) == ["2a", "2b"]
+    with pytest.raises(InputError, match="no recommendation 3: wblab trial --list has 1 to 2"):
+        wisdom.only(["3"])
 
 
 @pytest.mark.parametrize(

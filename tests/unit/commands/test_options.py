@@ -1,0 +1,54 @@
+"""Options of one name mean one thing in all verbs, and are where they make sense."""
+
+import pytest
+
+from wblab.cli import build_parser
+from wblab.commands.parser import filled, parsers
+
+PARSERS = {parser.prog.removeprefix("wblab").strip(): parser for parser in parsers(filled(build_parser()))}
+
+# Verbs that make a study of many runs, and those of the shared options that one of them has no use for, and why.
+STUDIES = {
+    "matrix": {},
+    "explore": {},
+    "trial": {},
+    "verify": {},
+    "twin": {},
+    "advise": {},
+    "bisect": {"--kernel": "the commits are the kernels"},
+    "atlas": {"--resume": "calling it again goes on"},
+}
+SHARED = ("--resume", "--seeds", "--jobs", "--kernel", "--exp", "--json")
+# How the help calls what an option takes.
+METAVARS = {
+    "--resume": {"DIR"},
+    "--seeds": {"N"},
+    "--jobs": {"N"},
+    "--kernel": {"SERIES|PATH", "SERIES"},  # an atlas has one directory for each series
+    "--exp": {"DIR"},
+    "--json": {None},
+    "--output": {"DIR", "FILE"},
+    "--format": {None},
+    "--set": {"KEY=VALUE"},
+}
+
+
+def options(parser):
+    return {name: action for action in parser._actions for name in action.option_strings}
+
+
+@pytest.mark.parametrize("verb", STUDIES)
+def test_a_study_has_all_shared_options_but_those_that_make_no_sense(verb):
+    lacking = {name for name in SHARED if name not in options(PARSERS[verb])}
+    assert lacking == STUDIES[verb].keys()
+
+
+@pytest.mark.parametrize("verb", PARSERS)
+def test_an_option_takes_the_same_in_all_verbs(verb):
+    found = options(PARSERS[verb])
+    for name, metavars in METAVARS.items():
+        if name in found:
+            assert found[name].metavar in metavars, (verb, name)
+    assert ("-o" in found) == ("--output" in found)
+    if "--output" in found:
+        assert found["-o"] is found["--output"]
