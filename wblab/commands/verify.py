@@ -64,7 +64,7 @@ def _verify(arguments: argparse.Namespace) -> None:
         return
     shelf = built_kernels(arguments.kernel)
     asked, plan = _asked(arguments, shelf)
-    claims, started_s = chosen(asked.claims, asked.source), time.monotonic()
+    claims, started_s = chosen(list(asked.claims), asked.source), time.monotonic()
 
     with begun(arguments, shelf, plan, "wblab verify --resume") as (store, _):
 
@@ -91,7 +91,7 @@ class _Asked:
     """What a verification was asked: whose claims, which of them, on which kernel, in which format its figures are."""
 
     source: str
-    claims: list[str]
+    claims: tuple[str, ...]
     kernel: str
     format: str
 
@@ -113,7 +113,7 @@ def _asked(arguments: argparse.Namespace, shelf: "Shelf") -> "tuple[_Asked, Plan
         return from_table(_Asked, dict(store.plan.about)), Planned(store.plan, store.kernels, store)
     source, name = arguments.source or _WORKS[0], full_name(arguments.kernel)
     claims = chosen(arguments.claims, source)
-    asked = _Asked(source, [claim.name for claim in claims], name, arguments.format)
+    asked = _Asked(source, tuple(claim.name for claim in claims), name, arguments.format)
     prefix = "verify" if source == _WORKS[0] else f"verify-{source}"
     specs = specs_of(claims, name)
     plan = plan_of(f"{prefix}-{shelf(name).series}", specs, arguments.seeds or _SEEDS, asdict(asked))

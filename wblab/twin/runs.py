@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from wblab.core.errors import InputError
+from wblab.core.spec import Disk
 from wblab.core.tables import from_table, to_table
 from wblab.data.run import Run, read_run
 from wblab.study.cells import Cell, run_name
 from wblab.study.plan import Plan
 from wblab.study.store import Store
-from wblab.twin.machine import Machine
+from wblab.twin.machine import Group, Machine, Queue
 from wblab.twin.scale import Twin, twin_of
 
 NAME = "twin"
@@ -47,7 +48,7 @@ def asked_of(store: Store) -> Asked:
     """Return what a directory's runs are about. Raises InputError for one that the lab did not write."""
     about: Mapping[str, Any] = store.plan.about
     try:
-        machine = from_table(Machine, about["machine"], exact=True)
+        machine = _machine(about["machine"])
         twin = Twin(store.plan.cells[0].spec, float(about["factor"]), tuple(map(str, about["notes"])))
         return Asked(machine, twin, Path(about["live"]) if about["live"] else None)
     except (KeyError, TypeError, ValueError) as error:
@@ -58,3 +59,12 @@ def runs_in(store: Store) -> list[Run]:
     """Return the runs that there are, in the order of their seeds."""
     missing = {seed for _, seed in store.missing()}
     return [read_run(store.runs / run_name(cell, seed)) for cell, seed in store.plan.runs() if seed not in missing]
+
+
+def _machine(table: Mapping[str, Any]) -> Machine:
+    """Return the machine in a table of JSON. Raises InputError."""
+    known: dict[str, type[Disk | Queue | Group]] = {"disk": Disk, "queue": Queue, "group": Group}
+    parts: dict[str, Any] = {
+        name: from_table(part, table[name], exact=True) for name, part in known.items() if table[name] is not None
+    }
+    return replace(from_table(Machine, {k: v for k, v in table.items() if k not in known}, exact=True), **parts)

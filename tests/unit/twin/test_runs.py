@@ -3,10 +3,11 @@
 import pytest
 
 from wblab.core.errors import InputError
+from wblab.lab.disks import read_disk
 from wblab.study.plan import Plan
 from wblab.study.store import Store
 from wblab.twin import runs
-from wblab.twin.machine import Machine
+from wblab.twin.machine import Machine, with_disk
 
 MACHINE = Machine(
     memory_bytes=8 << 30,
@@ -46,6 +47,13 @@ def test_runs_come_back_in_the_order_of_their_seeds_and_only_those_that_there_ar
     for seed in (3, 1):
         (store.runs / f"twin-s{seed}").mkdir()
     assert runs.runs_in(store) == ["twin-s1", "twin-s3"]
+
+
+def test_a_measured_disk_is_in_the_directory_too(tmp_path):
+    machine = with_disk(MACHINE, read_disk("usb-stick"))
+    store = Store.create(tmp_path / "exp", runs.plan_of(runs.asked(machine, None), 1, ""), {"": {"build_id": "b"}})
+    found = runs.asked_of(Store.open(store.path))
+    assert (found.machine, found.live) == (machine, None)
 
 
 @pytest.mark.parametrize("about", [{}, {"machine": {}}, {"machine": [], "factor": 1, "notes": [], "live": None}])
