@@ -1,1 +1,1 @@
-"""What tests of several rooms share, a file each subject."""
+"""Code shared by tests of several rooms, one file for each subject."""

@@ -1,4 +1,4 @@
-"""A made-up machine that advice is given for: its twin's figures, where its settings are, and what is set there."""
+"""A made-up machine to recommend remedies for: its twin's figures, its settings, and the places of these."""
 
 from wblab.advise.plan import Candidate
 from wblab.advise.record import Advice

@@ -1,6 +1,6 @@
-"""The figures of `make bench`, each with those that were noted before: bench.jsonl in the directory of results.
+"""The figures of `make bench`, each beside earlier ones: bench.jsonl in the directory of results.
 
-A figure is compared by its ratio, so that a machine that was busy, or another one, is no regression.
+Figures are compared by their ratio, so a busy or a different machine does not count as a regression.
 """
 
 import json
@@ -24,8 +24,8 @@ _LEAST_SPREAD = 0.05
 class Entry:
     """One figure, a line of the log.
 
-    commit: with "-dirty" where files differ from it. seconds: on the clock, cpu_s: of processors, both medians.
-    ratio: the median of cpu_s in units of the piece of work, with the least and the most of the repeats.
+    commit: with "-dirty" if files differ from it. seconds: wall clock; cpu_s: processor time; both medians. ratio:
+    median of cpu_s in units of the reference work, with its minimum and maximum over the repeats.
     """
 
     date: str
@@ -43,16 +43,16 @@ class Entry:
     repeats: int
 
     def like(self, other: "Entry") -> bool:
-        """Return whether another one is of the same figure and machine."""
+        """Whether another entry is of the same figure and machine."""
         return (self.figure, self.machine, self.cores) == (other.figure, other.machine, other.cores)
 
     def worse_than(self, other: "Entry") -> bool:
-        """Return whether this took longer by more than its own spread, and by more than chance makes of one code."""
+        """Whether this took longer by more than its own spread, and by more than the same code varies by chance."""
         return self.ratio - other.ratio > max(self.most - self.least, _LEAST_SPREAD * other.ratio)
 
 
 def entry(figure: str, taken: Sequence[Spent]) -> Entry:
-    """Return the entry of a figure from what each of its repeats took, now, here, and of this commit."""
+    """Return the entry of a figure from its repeats, at this time, machine and commit."""
     host = describe_host()
     ratios = [item.ratio for item in taken]
     return Entry(
@@ -73,7 +73,7 @@ def entry(figure: str, taken: Sequence[Spent]) -> Entry:
 
 
 def read_log(path: Path) -> list[Entry]:
-    """Return the entries of a log, the oldest first; none where there is no log. Raises ValueError."""
+    """Return the entries of a log, oldest first; none if there is no log. Raises ValueError."""
     lines = path.read_text().splitlines() if path.exists() else []
     found = []
     for number, line in enumerate(lines, 1):
@@ -85,7 +85,7 @@ def read_log(path: Path) -> list[Entry]:
 
 
 def words(new: Entry, before: Sequence[Entry]) -> str:
-    """Return a figure in a line, with the last and the best of the same machine, and where it is worse than they."""
+    """Describe a figure in a line, with the last and the best one of the same machine, and whether it is worse."""
     text = (
         f"  {new.figure:40} {new.ratio:7.2f} x ({new.least:.2f} to {new.most:.2f})"
         f" {new.cpu_s:7.3f} s of processors {new.seconds:7.3f} s"
@@ -100,7 +100,7 @@ def words(new: Entry, before: Sequence[Entry]) -> str:
 
 
 def report(figure: str, taken: Sequence[Spent], log: Path = LOG) -> None:
-    """Print a figure beside those that were noted before, and note it too."""
+    """Print a figure beside earlier ones, and append it to the log."""
     new = entry(figure, taken)
     print(f"\n{words(new, read_log(log))}", end="", flush=True)
     log.parent.mkdir(parents=True, exist_ok=True)
@@ -113,6 +113,6 @@ def _rounded(value: float) -> float:
 
 
 def _commit() -> str:
-    """Return the commit of this checkout, "" where there is none."""
+    """Return the commit of this checkout, "" if there is none."""
     command = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]
     return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()

@@ -1,4 +1,4 @@
-"""Traces that tell why a task was stopped, one event after the other: a story of tasks, stacks and a disk."""
+"""Synthetic traces that explain why a task was blocked, event by event: tasks, stacks and a disk."""
 
 import struct
 from collections.abc import Mapping, Sequence
@@ -80,7 +80,7 @@ FORMATS = {
 
 @dataclass
 class Story:
-    """Events of one processor, in the order in which they are told. Times are ns; they must not go back."""
+    """Events of one processor, in order. Times are ns and must not decrease."""
 
     formats: ClassVar[Mapping[str, list[str]]] = FORMATS
 
@@ -92,7 +92,7 @@ class Story:
     _losses: set[int] = field(default_factory=set)
 
     def switch(self, ns: int, out: int, into: int, *, stack: Sequence[str] = (), preempted: bool = False) -> None:
-        """Take a task off the processor: asleep with a stack, or preempted, or just so; and give it to another."""
+        """Switch a task out (asleep with a stack, preempted, or without a reason), and another one in."""
         state = _PREEMPTED if preempted else _UNINTERRUPTIBLE if stack else 0
         body = struct.pack("<16si4xq16si", self._comm(out), out, state, self._comm(into), into)
         self._add(ns, _SWITCH, out, body)
@@ -100,13 +100,13 @@ class Story:
             self._stack(ns, out, stack)
 
     def wake(self, ns: int, by: int, pid: int, stack: Sequence[str] = ()) -> None:
-        """Wake a task, from where the stack of another one is."""
+        """Wake a task; `stack` is the waker's."""
         self._add(ns, _WAKING, by, struct.pack("<16si", self._comm(pid), pid))
         if stack:
             self._stack(ns, by, stack)
 
     def fork(self, ns: int, by: int, child: int) -> None:
-        """Let a task make another."""
+        """Let a task fork a child."""
         self._add(ns, _FORK, by, struct.pack("<ii", by, child))
 
     def submit(
@@ -121,29 +121,29 @@ class Story:
         rwbs: str = "W",
         device: int = DEVICE,
     ) -> None:
-        """Hand a bio to the block layer."""
+        """Submit a bio to the block layer."""
         body = struct.pack("<IIQQQ10s", device, sectors, sector, inode, index, rwbs.encode())
         self._add(ns, _SUBMIT, by, body)
 
     def queue(self, ns: int, by: int, sector: int, sectors: int, *, rwbs: str = "W") -> None:
-        """Hand a bio to the block layer of a kernel that does not say of which file it is."""
+        """Submit a bio on a kernel that does not report its file."""
         body = struct.pack("<I4xQI8s16s", DEVICE, sector, sectors, rwbs.encode(), self._comm(by))
         self._add(ns, _QUEUE, by, body)
 
     def issue(self, ns: int, sector: int, sectors: int, by: int = 0) -> None:
-        """Give a request to the disk."""
+        """Issue a request to the disk."""
         self._add(ns, _ISSUE, by, struct.pack("<IIQ8s", DEVICE, sectors, sector, b"W"))
 
     def remap(self, ns: int, by: int, device: int, sector: int, *, sectors: int, to: int, below: int = DEVICE) -> None:
-        """Let a device hand a bio on to a disk, to another sector."""
+        """Let a device remap a bio to a disk, at another sector."""
         self._add(ns, _REMAP, by, struct.pack("<IIQI4xQ", below, sectors, to, device, sector))
 
     def complete(self, ns: int, sector: int, sectors: int, by: int = 0, *, device: int = DEVICE) -> None:
-        """Let the disk be done with a request."""
+        """Complete a request."""
         self._add(ns, _COMPLETE, by, struct.pack("<IIQ", device, sectors, sector))
 
     def ended(self, ns: int, sector: int, by: int = 0) -> None:
-        """Let the kernel be done with the end of a request."""
+        """Let the kernel finish handling a completed request."""
         self._add(ns, _ENDED, by, struct.pack("<I4xQ", DEVICE, sector))
 
     def dirty(self, ns: int, by: int, inode: int, index: int) -> None:
@@ -151,7 +151,7 @@ class Story:
         self._add(ns, _DIRTY, by, struct.pack("<32sQQ", b"98:0", inode, index))
 
     def dirty_state(self, ns: int, by: int, dirty: int, written: int, *, thresholds: tuple[int, int]) -> None:
-        """Say what is dirty and what is being written, and both thresholds, in pages; the limit is the second."""
+        """Record dirty pages, pages under writeback and both thresholds, in pages; the limit is the second one."""
         self._add(ns, _STATE, by, struct.pack("<5Q", dirty, written, *thresholds, thresholds[1]))
 
     def commit(self, ns: int, by: int, transaction: int) -> None:
@@ -159,11 +159,11 @@ class Story:
         self._add(ns, _COMMIT, by, struct.pack("<Ii", DEVICE, transaction))
 
     def wait_for_block(self, ns: int, pid: int, block: int) -> None:
-        """Let a task say for which block it will wait."""
+        """Record which block a task is about to wait for."""
         self._add(ns, _WAIT, pid, struct.pack("<IiQQQ", DEVICE, 2, block, 1024, 0))
 
     def wait_for_page(self, ns: int, pid: int, inode: int, index: int) -> None:
-        """Let a task say for which page of a file it will wait."""
+        """Record which page of a file a task is about to wait for."""
         self._add(ns, _WAIT_FOLIO, pid, struct.pack("<32sQQ", b"98:0", inode, index))
 
     def write_inode(self, ns: int, by: int, inode: int) -> None:
@@ -171,11 +171,11 @@ class Story:
         self._add(ns, _WRITE_INODE, by, struct.pack("<32sQ", b"98:0", inode))
 
     def wrote_inode(self, ns: int, by: int, inode: int) -> None:
-        """Let a flusher have written a file."""
+        """Let a flusher finish writing a file."""
         self._add(ns, _WROTE_INODE, by, struct.pack("<32sQ", b"98:0", inode))
 
     def lose(self) -> None:
-        """Lose events, nobody knows how many, between the last one and the next."""
+        """Lose an unknown number of events between the last one and the next."""
         self._losses.add(len(self._events))
 
     def encode(self) -> bytes:

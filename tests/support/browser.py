@@ -1,7 +1,7 @@
-"""A headless Chromium, asked through its DevTools protocol (https://chromedevtools.github.io/devtools-protocol/).
+"""A headless Chromium, driven through its DevTools protocol (https://chromedevtools.github.io/devtools-protocol/).
 
-Playwright would do the same with less of our code, but its wheels are for glibc alone: among what the lab's set-up
-installs, it would keep the lab from Alpine.
+Playwright would need less code here, but its wheels are for glibc only: as a dependency of the lab's set-up, it would
+exclude Alpine.
 """
 
 import asyncio
@@ -45,13 +45,13 @@ class Browser:
                 self.troubles.append(message["params"]["entry"]["text"])
 
     async def value(self, expression: str) -> Any:
-        """Return what a script comes to, as JSON would have it."""
+        """Return the value of a script, as JSON."""
         answer = await self.call("Runtime.evaluate", expression=expression, returnByValue=True)
         assert "exceptionDetails" not in answer, answer
         return answer["result"].get("value")
 
     async def until(self, expression: str) -> None:
-        """Wait until a script comes to something true."""
+        """Wait until a script's value is true."""
         async with asyncio.timeout(_LIMIT_S):
             while not await self.value(expression):
                 await asyncio.sleep(0.05)
@@ -59,7 +59,7 @@ class Browser:
 
 @asynccontextmanager
 async def browser(address: str) -> AsyncIterator[Browser]:
-    """Open a page; skip where no browser is installed."""
+    """Open a page; skip if no browser is installed."""
     program = next(filter(None, map(shutil.which, BROWSERS)), None)
     if program is None:
         pytest.skip("no Chromium is installed")

@@ -1,4 +1,4 @@
-"""A disk that is computed: it takes what a model says, on a clock of its own."""
+"""A simulated disk: it behaves as its model says, on a clock of its own."""
 
 from random import Random
 
@@ -6,7 +6,7 @@ from wblab.disks.device import Device, Model
 
 
 class Computed:
-    """call_s: what a system call takes. noise: by which share a request may take longer."""
+    """call_s: length of a system call. noise: largest share by which a request may take longer."""
 
     def __init__(self, model: Model, seed: int = 0, call_s: float = 10e-6, noise: float = 0.0) -> None:
         self._device, self._call_s, self._noise = Device(model), call_s, noise

@@ -1,4 +1,4 @@
-"""What a host may be like while a guest runs on it. None of it may reach the guest."""
+"""Conditions of the host while a guest runs. None of them may reach the guest."""
 
 import os
 import random
@@ -43,9 +43,9 @@ ENVIRONMENT = {
 
 @dataclass(frozen=True)
 class Condition:
-    """A command before that of the run, more of an environment, a user, and what happens beside the run.
+    """A prefix of the run's command, additions to its environment, a user, and what happens beside the run.
 
-    set_up: whether files are others that packages and owners change. landlock: whether the host's kernel has it.
+    set_up: whether files differ that packages and owners change. landlock: whether the host's kernel has it.
     """
 
     before: tuple[str, ...] = ()
@@ -98,7 +98,7 @@ def signal_all(pids: list[int], number: signal.Signals) -> None:
 
 @contextmanager
 def cold() -> Iterator[None]:
-    """Begin with what the guest reads not in the host's page cache, as far as we may."""
+    """Start with the guest's files absent from the host's page cache, as far as we may."""
     os.sync()
     with suppress(OSError):
         Path("/proc/sys/vm/drop_caches").write_text("3")
@@ -110,7 +110,7 @@ def cold() -> Iterator[None]:
 
 @contextmanager
 def warm() -> Iterator[None]:
-    """Begin with what the guest reads in the host's page cache."""
+    """Start with the guest's files in the host's page cache."""
     for path in guest_files():
         path.read_bytes()
     yield
@@ -123,7 +123,7 @@ def guest_files() -> list[Path]:
 
 
 def set_up_otherwise(place: Path) -> tuple[str, ...]:
-    """Return a command for root: other files where packages and owners change them, for what runs behind it alone."""
+    """Return a prefix for root that replaces files which packages and owners change, for the wrapped command only."""
     files = {
         "/etc/ld.so.cache": Path("/etc/ld.so.cache").read_bytes() + bytes(64 << 10),
         "/etc/localtime": b"",

@@ -1,4 +1,4 @@
-"""The lab with its core alone: python corealone.py runs `wblab` where no module of an extra can be imported."""
+"""The lab without extras: python corealone.py runs `wblab` where no module of an extra can be imported."""
 
 import importlib.abc
 import sys
@@ -11,7 +11,7 @@ EXTRAS = frozenset(module for modules in MODULES.values() for module in modules)
 
 
 class Missing(importlib.abc.MetaPathFinder):
-    """Finds no module of an extra, as where it is not installed."""
+    """Hides modules of extras, as if they were not installed."""
 
     def find_spec(self, fullname: str, path: object = None, target: object = None) -> ModuleSpec | None:
         if fullname.partition(".")[0] in EXTRAS:
@@ -20,7 +20,7 @@ class Missing(importlib.abc.MetaPathFinder):
 
 
 def command(*arguments: object) -> list[str]:
-    """Return the command that runs a verb so."""
+    """Return the command that runs a verb this way."""
     return [sys.executable, str(Path(__file__)), *map(str, arguments)]
 
 

@@ -11,7 +11,7 @@ from wblab.host.mkfs import format_disk
 
 
 def streams(seed: int) -> tuple[Random, Random]:
-    """Return what decides the bytes of the first disk of an experiment with this seed."""
+    """Return the random streams that decide the bytes of the first disk of an experiment with this seed."""
     return stream(seed, "filesystem"), stream(seed, "imprint")
 
 

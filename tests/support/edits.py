@@ -7,7 +7,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Edit:
-    """A text of a file, which must be there once, and what stands there instead."""
+    """A text that occurs exactly once in a file, and its replacement."""
 
     file: str
     text: str

@@ -1,4 +1,4 @@
-"""Explorations of responses whose truth is known: designs, and what each factor accounts for."""
+"""Explorations of responses with a known answer: designs, and what each factor accounts for."""
 
 import numpy as np
 from scipy.stats import qmc
@@ -17,14 +17,14 @@ def design(rows, factors, seed=1):
 
 
 def level_effects(count, variance, seed=0):
-    """Return effects of so many levels with mean 0 and this variance, in no order."""
+    """Return effects of `count` levels with mean 0 and this variance, in random order."""
     effects = np.random.default_rng(seed).normal(size=count)
     effects -= effects.mean()
     return effects * np.sqrt(variance / np.mean(effects**2))
 
 
 def observed(made, responses):
-    """Return what was observed: responses by name, as values or as a Response."""
+    """Return the observations: responses by name, as values or as a Response."""
     factors, u, codes = made
     whole = {
         name: of if isinstance(of, Response) else Response(name, "s", np.asarray(of, float))
@@ -40,9 +40,9 @@ def ishigami(u):
 
 
 def ishigami_shares(bins, of_pairs):
-    """Return what bins of x1, x2 and x3 account for, and cells of (x1, x3) beyond both, of so many bins each.
+    """Return what bins of x1, x2 and x3, and cells of (x1, x3) beyond both, account for, with this many bins each.
 
-    Not bins but the numbers themselves account for 0.314, 0.442, 0 and 0.244.
+    Without binning the shares are 0.314, 0.442, 0 and 0.244.
     """
     grid = (np.arange(960) + 0.5) / 960
     x = np.pi * (2 * grid - 1)

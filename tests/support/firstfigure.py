@@ -1,4 +1,4 @@
-"""Runs a notebook to its first figure, as a Jupyter kernel does, and says what that took."""
+"""Run a notebook to its first figure, as a Jupyter kernel does, and report the time."""
 
 import json
 import sys
@@ -10,14 +10,14 @@ from IPython.utils.capture import capture_output
 
 
 class Shell(InteractiveShell):
-    """One without windows, as a Jupyter kernel's."""
+    """A shell without windows, as in a Jupyter kernel."""
 
     def enable_gui(self, gui: str | None = None) -> None:
         pass
 
 
 def first_figure(path: str) -> dict[str, float]:
-    """Return what it takes to run the cells up to the first that shows a figure. Raises what a cell raises."""
+    """Run the cells up to the first that shows a figure, and return the cost. Raises what a cell raises."""
     shell = Shell.instance()
     cells = [cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
     start_s, start_cpu_s = time.perf_counter(), time.process_time()

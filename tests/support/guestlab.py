@@ -1,4 +1,4 @@
-"""A place to run guests in, and what they leave behind."""
+"""A place to run guests in, and to check what they leave behind."""
 
 import os
 import subprocess
@@ -29,7 +29,7 @@ class Lab:
     shm: Path
 
     def run(self, preset: str, *settings: str, readable: Sequence[str] = (), **limits: Any) -> Run:
-        """Run a preset; `limits` are those of Limits, by name."""
+        """Run a preset; `limits` are fields of Limits, by name."""
         spec = read_spec(SPECS.find(preset), settings)
         request = ready(spec, lambda name: self.kernel)
         bounds = Limits(**limits)
@@ -40,7 +40,7 @@ class Lab:
         return [sys.executable, "-m", "wblab", "run", *place, *arguments]
 
     def start(self, *arguments: str) -> "subprocess.Popen[str]":
-        """Start the command, as the leader of a process group."""
+        """Start the command as the leader of a process group."""
         return subprocess.Popen(
             self.command(*arguments),
             cwd=ROOT,
@@ -52,6 +52,6 @@ class Lab:
         )
 
     def left_behind(self) -> list[str]:
-        """Return what should not be there after a run: files in shared memory, processes that use it."""
+        """Return what must not exist after a run: files in shared memory, processes that use it."""
         left = bearing("environ", f"TMPDIR={self.shm}/")
         return [*os.listdir(self.shm), *(f"{name} ({pid})" for pid, name in left.items())]

@@ -11,7 +11,7 @@ from wblab.lab.places import ROOT
 
 @dataclass(frozen=True)
 class Installed:
-    """An environment with nothing in it but the wheel. place: for what it writes."""
+    """An environment with only the wheel. place: for what it writes."""
 
     environment: Path
     place: Path
@@ -22,23 +22,23 @@ class Installed:
         return found
 
     def run(self, *command, **options) -> "subprocess.CompletedProcess[str]":
-        """Run a program of the environment, from a directory that has nothing to do with the lab, to its end."""
+        """Run a program of the environment to its end, from a directory unrelated to the lab."""
         program = [str(self.environment / "bin" / command[0]), *map(str, command[1:])]
         variables = {"XDG_CACHE_HOME": str(self.place / "cache"), "HOME": str(self.place), **options.pop("env", {})}
         options = {"cwd": self.place, "capture_output": True, "text": True} | options
         return subprocess.run(program, check=False, env={"PATH": "/usr/bin:/bin"} | variables, **options)
 
     def files(self) -> dict[str, int]:
-        """Return all files of the installation, and when they were written; without byte code."""
+        """Return all files of the installation with their times of modification; without byte code."""
         every = (path for path in self.packages.rglob("*") if path.is_file() and path.suffix != ".pyc")
         return {str(path): path.stat().st_mtime_ns for path in every}
 
 
 def install(place: Path, *, borrowed: bool = False) -> Installed:
-    """Build the wheel and install it below a directory.
+    """Build the wheel and install it under a directory.
 
-    borrowed: other packages are those of the environment that runs the tests, and its Python, so that nothing is
-    fetched; without, the system's Python has the wheel and no other package.
+    borrowed: take Python and other packages from the environment that runs the tests, so that nothing is fetched.
+    Otherwise the system's Python gets the wheel and no other package.
     """
     quiet = ["--quiet", "--disable-pip-version-check", "--no-deps"]
     wheel = ["wheel", *quiet, "--no-build-isolation", "--wheel-dir", str(place / "wheels"), str(ROOT)]

@@ -7,7 +7,7 @@ from wblab.machine.processes import identify, threads
 
 
 def all_ioprios(session: int) -> dict[tuple[int, int], int]:
-    """Return the I/O priority of each thread, with its start, of all processes of a session."""
+    """Return the I/O priority of each thread of a session's processes, by thread and its start time."""
     found = {}
     for name in os.listdir("/proc"):
         if not name.isdigit():

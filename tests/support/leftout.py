@@ -1,7 +1,7 @@
-"""No test is left out silently: the reasons that are permitted, and a summary of what was left out.
+"""No test is left out silently: the permitted reasons, and a summary of what was left out.
 
-A test that is skipped for another reason fails. `--left-out FILE` appends the summary to a file: `make test` prints
-those of all its parts at its end.
+A test skipped for another reason fails. `--left-out FILE` appends the summary to a file; `make test` prints those of
+all its parts at the end.
 """
 
 import re

@@ -17,7 +17,7 @@ QUICK = ("--wait", "200ms", "--tail", "200ms")
 
 @dataclass
 class Live:
-    """Where runs are made: loads write to `disk`, run directories are in `exp`."""
+    """Where runs are made: loads write to `disk`, run directories go to `exp`."""
 
     disk: Path
     exp: Path
@@ -42,5 +42,5 @@ class Live:
         return json.loads((path / "experiment.json").read_text())
 
     def processes(self) -> dict[int, str]:
-        """Return the processes of a run that are alive, by the directory in their command lines: pid and name."""
+        """Return a run's live processes, found by the directory in their command lines: pid and name."""
         return bearing("cmdline", str(self.disk))

@@ -1,4 +1,4 @@
-"""libtracecmd as the judge: a small C program sums what it reads, and the reader must come to the same sums."""
+"""libtracecmd as the reference: a small C program sums what it reads, and the reader must get the same sums."""
 
 import shutil
 import subprocess
@@ -16,7 +16,7 @@ _PSEUDO |= {"@cpu": lambda events: events.cpu, "@pid": lambda events: events.pid
 
 
 def build(directory: Path) -> Path:
-    """Return the program, compiled. Skips the test where the libraries are missing."""
+    """Compile the program and return it. Skips the test if the libraries are missing."""
     config = [shutil.which("pkg-config") or "false", "--cflags", "--libs", *_LIBRARIES]
     flags = subprocess.run(config, capture_output=True, text=True, check=False)
     if flags.returncode:
@@ -40,7 +40,7 @@ def read(path: Path, keys: set[tuple[str, str, str, str]]) -> dict[tuple[str, st
 
 
 def events(path: Path) -> set[tuple[str, str]]:
-    """Return which events the reader finds in which buffer."""
+    """Return the events that the reader finds, with their buffers."""
     with tracecmd.open(path) as trace:
         names = {item.id: key for key, item in trace.formats.items()}
         ids = {

@@ -1,4 +1,4 @@
-"""Small, sound directories of every kind that the lab reads, from which hostile ones are made."""
+"""Small valid directories of every kind that the lab reads, to make hostile ones from."""
 
 import json
 import shutil
@@ -63,7 +63,7 @@ def matrix(directory: Path) -> None:
 
 
 def bisection(directory: Path) -> None:
-    """Write a bisection that was begun."""
+    """Write a bisection in progress."""
     directory.mkdir()
     (directory / "runs").mkdir()
     spec = replace(read_spec(SPECS.find("base")), seed=1)
@@ -74,7 +74,7 @@ def bisection(directory: Path) -> None:
 
 
 def a_table(directory: Path) -> None:
-    """Write a table of results alone, as one gets it from somebody."""
+    """Write a table of results on its own, as somebody might send it."""
     directory.mkdir()
     rows = [
         (level, seed, f"{level}-s{seed}", load, kind, metric, seed + place / 7)

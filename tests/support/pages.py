@@ -1,4 +1,4 @@
-"""A page as a browser would take it: its tags, and what they would load."""
+"""A page as a browser sees it: its tags, and what they would load."""
 
 import re
 from collections.abc import Iterable
@@ -21,7 +21,7 @@ class Page(HTMLParser):
 
 
 class _Words(HTMLParser):
-    """Collects the texts of a page, and those that show when one points at something."""
+    """Collects the texts of a page, tooltips included."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -49,5 +49,5 @@ def words(page: str) -> list[str]:
 
 
 def slips(texts: Iterable[str]) -> list[str]:
-    """Return the texts that show what only programs have: {}.values, None, nan, {{ name }}."""
+    """Return the texts that leak program internals: {}.values, None, nan, {{ name }}."""
     return [text for text in texts if SLIP.search(text)]

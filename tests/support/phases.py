@@ -1,4 +1,4 @@
-"""Runs a wblab command that boots one guest, and says when each part began and what it had taken then."""
+"""Run a wblab command that boots one guest; report when each phase began, and the cost until then."""
 
 import json
 import os
@@ -25,9 +25,9 @@ PARTS = {
 
 
 def used_s() -> float:
-    """Return the processor time of this process and of all its descendants, those that have ended included, in s.
+    """Return the processor time in s of this process and all its descendants, ended ones included.
 
-    Each process's to a tick of 10 ms. See proc_pid_stat(5).
+    Resolution: 10 ms for each process. See proc_pid_stat(5).
     """
     ticks = 0
     for pid in descendants(os.getpid()):
@@ -37,7 +37,7 @@ def used_s() -> float:
 
 
 def told(arguments: list[str]) -> list[dict[str, object]]:
-    """Run a command, and return its marks."""
+    """Run a command and return its marks."""
     marks: dict[str, tuple[float, float]] = {}
     boot = run.boot
 

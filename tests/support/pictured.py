@@ -1,6 +1,6 @@
-"""A run whose mw1 is stopped once, and a page cache as its trace would tell it.
+"""A run whose mw1 is stalled once, and the page cache that its trace would show.
 
-Dirty pages rise to the limit, and one task is stopped there.
+Dirty pages rise to the limit, and one task is throttled there.
 """
 
 from types import SimpleNamespace
@@ -51,7 +51,7 @@ def throttling(count=100, span_ns=8 * S):
 
 
 def page_cache():
-    """Return what a timeline asks of a page cache."""
+    """Return the page cache for a timeline."""
     state, decisions = dirty_state(), throttling()
     times = {"global_dirty_state": state.ts_ns, "balance_dirty_pages": decisions.ts_ns}
     return SimpleNamespace(

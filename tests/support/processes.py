@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def descendants(pid: int) -> dict[int, str]:
-    """Return a process's children, their children and so on, the nearer ones first: names by number."""
+    """Return a process's descendants, nearer ones first: names by pid."""
     known = {int(entry): status(int(entry)) for entry in os.listdir("/proc") if entry.isdigit()}
     found: dict[int, str] = {}
     nearest = {pid}
@@ -21,7 +21,7 @@ def alive(pid: int) -> bool:
 
 
 def status(pid: int) -> tuple[str, str, int]:
-    """Return a process's name, state and parent (proc(5)); empty for one that is gone."""
+    """Return a process's name, state and parent (proc(5)); empty if it is gone."""
     with suppress(OSError):
         name, _, rest = Path(f"/proc/{pid}/stat").read_text().partition("(")[2].rpartition(")")
         return name, rest.split()[0], int(rest.split()[1])
@@ -29,9 +29,9 @@ def status(pid: int) -> tuple[str, str, int]:
 
 
 def bearing(file: str, mark: str) -> dict[int, str]:
-    """Return the processes with a mark in this file of theirs, environ or cmdline: names by number.
+    """Return the processes with a mark in this file of theirs, environ or cmdline: names by pid.
 
-    Those that are dead and not reaped have neither.
+    Zombies have neither.
     """
     found = {}
     for process in Path("/proc").glob("[0-9]*"):

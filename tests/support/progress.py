@@ -1,4 +1,4 @@
-"""What long work says as it goes on, where it is no terminal: on a slow machine every ten seconds, else not at all."""
+"""Progress lines of long work without a terminal: one every ten seconds on a slow machine, else none."""
 
 import re
 

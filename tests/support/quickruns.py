@@ -1,4 +1,4 @@
-"""Experiments of a few guest seconds, which take about a second of the host's: for tests that make many runs."""
+"""Experiments of a few guest seconds, about one second of host time: for tests that make many runs."""
 
 SECONDS = (
     *("disk.size=64MiB", "trace.buffer=16M", "sysctl.vm.dirty_ratio=10", "sysctl.vm.dirty_background_ratio=5"),

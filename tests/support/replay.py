@@ -22,9 +22,9 @@ _EVENTS = '["block:block_rq_*", "jbd2", "sched:sched_switch", "writeback:balance
 
 
 def replay(lab: Path, kernel: Kernel, fixture: str, name: str, place: Path, *more: str) -> Run:
-    """Make a run under the condition of this name, in a new directory in `place`, with `more` settings.
+    """Make a run under the condition of this name, in a new directory in `place`, with the settings in `more`.
 
-    Skips the test for want of rights.
+    Skips the test if rights are missing.
     """
     condition = CONDITIONS[name]
     if os.geteuid() and (condition.user or condition.set_up):
@@ -51,18 +51,18 @@ def replay(lab: Path, kernel: Kernel, fixture: str, name: str, place: Path, *mor
 
 
 def asks_the_host() -> bool:
-    """Whether the guest's Python reads a file of /proc as it starts, the first time before the guest has its own."""
+    """Whether the guest's Python reads a file of /proc at its start, before the guest has mounted its own."""
     python = Path(interpreter())
     programs = (python, *python.parent.parent.glob("lib*/**/libpython3*.so*"))  # from Python 3.13 on
     return any(b"/proc/sys/vm/overcommit_memory" in program.read_bytes() for program in programs)
 
 
 def measured(one: Run, other: Run) -> list[object]:
-    """Return where two runs differ in what was measured."""
+    """Return how the measurements of two runs differ."""
     return [*first_differences(one, other)] or ["the digest"] * (digest(one) != digest(other))
 
 
 def seen(one: Run, other: Run) -> list[object]:
-    """Return in what the guests' programs saw something else."""
+    """Return what programs of the two guests saw differently."""
     both = zip(testimony(one), testimony(other), strict=False)
     return [pair for pair in both if pair[0] != pair[1]]

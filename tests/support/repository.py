@@ -1,4 +1,4 @@
-"""A small git repository that looks like a kernel's."""
+"""A small git repository that resembles a kernel's."""
 
 import subprocess
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Repository:
-    """A repository with one commit, a kernel of nothing; others are made one by one."""
+    """A repository with one commit, an empty kernel; further commits are added one by one."""
 
     path: Path
 
@@ -24,11 +24,11 @@ class Repository:
         return self.git("rev-parse", "HEAD")
 
     def line(self, count):
-        """Make commits in a row and return their hashes, the first included."""
+        """Make `count` commits in a row; return all hashes, the first commit included."""
         return [self.git("rev-parse", "HEAD"), *(self.commit(f"change {i}", file=f"{i}\n") for i in range(1, count))]
 
     def state(self):
-        """All that a bisection must leave as it is."""
+        """Everything that a bisection must leave unchanged."""
         return (
             self.git("status", "--porcelain"),
             self.git("rev-parse", "HEAD"),
@@ -40,7 +40,7 @@ class Repository:
 
 
 def make_repository(path: Path, **files: str) -> Repository:
-    """Make a repository with one commit, of these files."""
+    """Make a repository with one commit of these files."""
     (path / "arch/um").mkdir(parents=True)
     (path / "arch/um/Kconfig").touch()
     made = Repository(path)

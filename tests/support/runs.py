@@ -19,7 +19,7 @@ S = 1000 * MS
 
 
 def write_run(directory: Path, boundaries_ns: Mapping[str, Sequence[int]], **record: object) -> Path:
-    """Write a run of the base experiment, of these of its loads, that measured these boundaries."""
+    """Write a run of the base experiment in which these loads measured these boundaries."""
     spec = read_spec(SPECS.find("base"))
     spec = replace(spec, load={name: load for name, load in spec.load.items() if name in boundaries_ns})
     return write_run_of(spec, directory, boundaries_ns, **record)
@@ -28,7 +28,7 @@ def write_run(directory: Path, boundaries_ns: Mapping[str, Sequence[int]], **rec
 def write_run_of(
     spec: Spec | LiveSpec, directory: Path, boundaries_ns: Mapping[str, Sequence[int]], **record: object
 ) -> Path:
-    """Write a run of a spec that measured these boundaries; `record` is what its record says otherwise."""
+    """Write a run of a spec that measured these boundaries; `record` overrides fields of its record."""
     directory.mkdir(parents=True, exist_ok=True)
     content = {"format": 1, "kind": "uml", "spec": to_table(spec), "seed": 1, "left_out": [], "guest": {}, "host": {}}
     content |= {"kernel": {"release": "7.3.0", "build_id": "a" * 64}, "outcome": "succeeded", "reason": ""}

@@ -1,4 +1,4 @@
-"""A script in place of a guest's kernel: it says on the status channel what a test wants said."""
+"""A script in place of a guest's kernel: it sends on the status channel what a test wants."""
 
 import sys
 from collections.abc import Callable
@@ -18,7 +18,7 @@ def say(phase, guest_ns=0, **detail):
 
 
 def scripted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str) -> Callable[[str], Kernel]:
-    """Return what makes such a kernel of code, for a module that boots it, with a cache of its own."""
+    """Return a function that makes such a kernel from code, for a module that boots it, with its own cache."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     # The script needs more of the host than a kernel does.
     monkeypatch.setattr(f"{module}.guest_sandbox", lambda *_, **__: Sandbox(runs=["/"], reads=["/"], calls=""))

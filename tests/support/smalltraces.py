@@ -1,4 +1,4 @@
-"""Small traces with two kinds of events: one with a field of every sort, one with the rest of its record as text."""
+"""Small traces with two event types: one with a field of every kind, one whose rest is text."""
 
 import struct
 

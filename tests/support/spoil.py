@@ -1,4 +1,4 @@
-"""What a stranger may do to a directory: change values, bytes and names, or put something else in a file's place."""
+"""What an attacker may do to a directory: change values, bytes and names, or replace files."""
 
 import json
 import os
@@ -76,7 +76,7 @@ def some_value(random: Random) -> object:
 
 
 def places(value: object) -> list[tuple]:
-    """Return every container of a JSON value with each of its keys."""
+    """Return every container in a JSON value, with each of its keys."""
     found = []
     if isinstance(value, dict | list):
         keys = list(value) if isinstance(value, dict) else list(range(len(value)))
@@ -117,7 +117,7 @@ def change_bytes(file: Path, random: Random) -> None:
 
 
 def change_header(file: Path, random: Random) -> None:
-    """Give an .npy file another header over the same numbers, or numbers that no clock shows."""
+    """Give an .npy file another header over the same numbers, or impossible times."""
     if random.random() < 0.3:
         times = np.array([random.choice((0, 1, -1, 2**62, 2**63 - 1, -(2**63), 10**9)) for _ in range(4)])
         np.save(file, np.sort(times) if random.random() < 0.5 else times)
@@ -129,7 +129,7 @@ def change_header(file: Path, random: Random) -> None:
 
 
 def put_in_place(file: Path, random: Random, outside: Path) -> None:
-    """Put something else under a file's name: it may be one that the lab is about to write."""
+    """Put something else under a file's name, perhaps one that the lab is about to write."""
     if file.is_dir() and not file.is_symlink():
         shutil.rmtree(file)
     else:

@@ -15,7 +15,7 @@ FORMATS = {
 
 
 def trace(*events, pages=1):
-    """Return a trace of events (type, ms since the start, value), as many on each page."""
+    """Return a trace of events (type, ms since the start, value), spread evenly over the pages."""
     ring = Ring()
     count = -(-len(events) // pages) or 1
     laid = []
@@ -31,7 +31,7 @@ def trace(*events, pages=1):
 
 
 def named(text, *, ino=0, kind=1, rwbs=b"W", junk=b""):
-    """Return a trace of one event with a string, and with junk where it says nothing."""
+    """Return a trace of one event with a string, and with junk in its unused bytes."""
     ring, data = Ring(), text.encode() + b"\0"
     junk += bytes(4)
     word = (rwbs + b"\0" + junk)[:4]

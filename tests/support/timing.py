@@ -1,7 +1,7 @@
-"""How long a task takes: on the clock, of the processors, and in units of a fixed piece of work on the same machine.
+"""The cost of a task: wall clock, processor time, and units of a fixed reference work on the same machine.
 
-The piece, plain Python and system calls, runs before and after each task. On a shared machine, or on another one, both
-take longer: their ratio is what compares.
+The reference work, plain Python and system calls, runs before and after each task. On a busy or slow machine both take
+longer, so their ratio is compared.
 """
 
 import resource
@@ -26,7 +26,7 @@ for i in range(60_000):
 
 @dataclass(frozen=True)
 class Spent:
-    """What a task took: `cpu_s` with all its children; `piece_s` is what the piece of work took of a processor then."""
+    """The cost of a task: `cpu_s` includes all its children; `piece_s` is the reference work's processor time."""
 
     wall_s: float
     cpu_s: float
@@ -38,20 +38,20 @@ class Spent:
 
 
 def cpu_s() -> float:
-    """Return the processor time of this process and of all its children that it has waited for."""
+    """Return the processor time of this process and all its reaped children."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(item.ru_utime + item.ru_stime for item in used)
 
 
 def piece_s() -> float:
-    """Do the fixed piece of work, and return what it took of a processor."""
+    """Do the reference work, and return its processor time."""
     before_s = cpu_s()
     subprocess.run([sys.executable, "-I", "-S", "-c", _PIECE], check=True)
     return cpu_s() - before_s
 
 
 def spent(task: Callable[[], object]) -> Spent:
-    """Do a task, with the piece of work before it and after it."""
+    """Run a task, with the reference work before and after it."""
     before_s = piece_s()
     start_s, start_cpu_s = time.perf_counter(), cpu_s()
     task()

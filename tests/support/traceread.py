@@ -1,4 +1,4 @@
-"""Reading all of a trace that may be damaged, within bounds."""
+"""Read all of a trace that may be damaged, within limits."""
 
 import contextlib
 import tracemalloc
@@ -36,7 +36,7 @@ def survives(path, content):
 
 @contextlib.contextmanager
 def at_most(size_bytes):
-    """Check that what happens takes no more memory than this."""
+    """Check that the block uses no more memory than this."""
     tracemalloc.start()
     try:
         yield

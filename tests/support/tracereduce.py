@@ -1,4 +1,4 @@
-"""Makes a small trace.dat of a recorded one: some pages, the formats of their events, no kernel symbols.
+"""Make a small trace.dat from a recorded one: some pages, their events' formats, no kernel symbols.
 
 PYTHONPATH=misc:tests python -m support.tracereduce FROM TO [PAGES]
 """
@@ -16,7 +16,7 @@ KEPT = (options.UNAME, options.VERSION, options.TRACEID, options.CPUCOUNT)
 
 
 def reduced(trace: tracecmd.TraceFile, pages: int | None = None) -> TraceWriter:
-    """Return a trace of the first pages of each buffer, or of all, of a machine with one CPU."""
+    """Return a trace of the first pages (or all) of each buffer, from a machine with one CPU."""
     info, contents = trace.info, trace._contents
     assert info.cpus == 1
     ring = Ring({"little": "<", "big": ">"}[info.byte_order], info.long_bytes, info.page_bytes)

@@ -1,4 +1,4 @@
-"""Writes trace.dat, for tests: entries, pages, and files of both versions (trace-cmd.dat.v6(5), v7(5))."""
+"""Write trace.dat for tests: entries, pages, and files of both versions (trace-cmd.dat.v6(5), v7(5))."""
 
 import struct
 import zlib
@@ -28,7 +28,7 @@ def event_format(name: str, number: int, fields: str, print_format: str = '""') 
 
 @dataclass(frozen=True)
 class Ring:
-    """How a kernel lays out its ring buffer."""
+    """The layout of a kernel's ring buffer."""
 
     order: str = "<"
     long_bytes: int = 8
@@ -75,12 +75,12 @@ class Ring:
         return self.head(EXTEND, delta & (1 << 27) - 1) + self.word(delta >> 27)
 
     def stamp(self, time: int) -> bytes:
-        """Return an absolute time; its upper 5 bits are not in it."""
+        """Return an absolute time stamp; it lacks the upper 5 bits."""
         low = time & (1 << 59) - 1
         return self.head(STAMP, low & (1 << 27) - 1) + self.word(low >> 27)
 
     def page(self, time: int, entries: list[bytes], lost: int | None = None) -> bytes:
-        """Return a page; `lost` is how many events were lost before it, -1 for an unknown number."""
+        """Return a page; `lost`: events lost before it, -1 for an unknown number."""
         data = b"".join(entries)
         used, stored = len(data), b""
         if lost is not None:
@@ -203,14 +203,14 @@ class TraceWriter:
         return at + -at % self.ring.page_bytes
 
     def section(self, number: int, content: bytes) -> bytes:
-        """Return a section of version 7, packed where the file is."""
+        """Return a section of version 7, compressed if the file is."""
         if self.compression != "none":
             packed = self.packed(content)
             content = self.pack("II", len(packed), len(content)) + packed
         return self.pack("HHIQ", number, int(self.compression != "none"), 0, len(content)) + content
 
     def chunks(self, pages: list[bytes]) -> bytes:
-        """Return trace data: pages as they are, or packed two and two."""
+        """Return trace data: pages as they are, or compressed in pairs."""
         if self.compression == "none":
             return b"".join(pages)
         pairs = [b"".join(pages[i : i + 2]) for i in range(0, len(pages), 2)]

@@ -1,4 +1,4 @@
-"""Waiting for what takes an instant here, and may take long on a busy machine."""
+"""Wait for what is instant here, and may be slow on a busy machine."""
 
 import subprocess
 import sys
@@ -11,7 +11,7 @@ LIMIT_S = 120.0
 
 
 def wait_until(condition: Callable[[], Found], limit_s: float = LIMIT_S) -> Found:
-    """Return what a condition comes to as soon as that is true; fail when it does not become true."""
+    """Return a condition's value as soon as it is true; fail if it stays false."""
     deadline_s = time.monotonic() + limit_s
     while not (found := condition()):
         assert time.monotonic() < deadline_s, "this should have come true by now"
@@ -20,7 +20,7 @@ def wait_until(condition: Callable[[], Found], limit_s: float = LIMIT_S) -> Foun
 
 
 def patience_s() -> float:
-    """Return a time in which a script of Python surely begins on this machine, as busy as it is: 3 s or more."""
+    """Return a time in s within which a Python script surely starts on this machine now; at least 3 s."""
     start_s = time.monotonic()
     subprocess.run([sys.executable, "-IS", "-c", "import subprocess"], check=True)
     return round(max(3.0, 30 * (time.monotonic() - start_s)), 1)

@@ -1,4 +1,4 @@
-"""Watches a verb that makes many runs: how many are made in an hour, and whether its workers ever wait."""
+"""Watch a verb that makes many runs: runs per hour, and whether its workers ever idle."""
 
 import statistics
 import subprocess
@@ -18,10 +18,10 @@ LOOKS = 3
 
 @dataclass
 class Seen:
-    """What was seen of the verb: when its first runs began, and of each look how many were done and how many ran.
+    """Observations of the verb.
 
-    start_s: from the command's start to the first run's. looks: times with the number of runs that were done.
-    ready: how many of its threads had work, as far as there are workers: a run has one thread at work at a time.
+    start_s: from the command's start to the first run's. looks: times, each with the number of finished runs. ready:
+    number of threads with work, at most one for each worker, since a run has one active thread.
     """
 
     start_s: float = 0.0
@@ -31,7 +31,7 @@ class Seen:
 
 
 def with_work(pid: int) -> int:
-    """Return how many threads of a process and its descendants run or could run (proc(5))."""
+    """Return how many threads of a process and its descendants are running or runnable (proc(5))."""
     found = 0
     for process in descendants(pid):
         with suppress(OSError):  # it has ended
@@ -41,14 +41,14 @@ def with_work(pid: int) -> int:
 
 
 def count(results: Path, pattern: str) -> int:
-    """Return how many paths there are; again where one was renamed meanwhile."""
+    """Return how many paths match; count again if one was renamed meanwhile."""
     while True:
         with suppress(FileNotFoundError):
             return len(list(results.glob(pattern)))
 
 
 def watch(arguments: Sequence[str], workers: int, results: Path) -> Seen:
-    """Run a verb with so many workers, and results there."""
+    """Run a verb with this many workers and this directory of results."""
     command = [sys.executable, "-m", "wblab", *arguments, "--exp", str(results), "--jobs", str(workers)]
     seen, begun_s = Seen(), time.monotonic()
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL) as process:
@@ -67,14 +67,14 @@ def watch(arguments: Sequence[str], workers: int, results: Path) -> Seen:
 
 
 def rate_per_hour(seen: Seen) -> float:
-    """Return how many runs an hour there were from the first one's begin to the last one's end."""
+    """Return the runs per hour, from the first one's start to the last one's end."""
     total = seen.looks[-1][1]
     ended_s = next(now_s for now_s, done in seen.looks if done == total)
     return total / (ended_s - seen.looks[0][0]) * 3600
 
 
 def idle_share(seen: Seen, workers: int) -> float:
-    """Return how much of the workers' time none of their processes had work, while there were runs for all."""
+    """Return the share of the workers' time without work, while there were runs for all."""
     total = seen.looks[-1][1]
     busy = [ready for (_, done), ready in zip(seen.looks, seen.ready, strict=True) if done <= total - workers]
     return 1 - statistics.mean(busy) / workers

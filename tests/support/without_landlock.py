@@ -1,4 +1,4 @@
-"""Runs a command on what looks like a host that has no Landlock, as before Linux 5.13: its calls are not known."""
+"""Run a command as on a host without Landlock (before Linux 5.13): its system calls fail as unknown."""
 
 import ctypes
 import os

@@ -1,4 +1,4 @@
-"""A witness in the guest: what its programs can see, besides what loads and trace measure, in agent.witness.log."""
+"""An observer in the guest: it logs what programs can see, beyond loads and trace, in agent.witness.log."""
 
 from pathlib import Path
 
@@ -43,7 +43,7 @@ _EDITS = (
 
 
 def plant_witness(lab: Path) -> None:
-    """Put it into a copy of the lab."""
+    """Add it to a copy of the lab."""
     apply(lab, _EDITS)
 
 

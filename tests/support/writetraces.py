@@ -1,4 +1,4 @@
-"""Traces that tell where the time of a synchronous write went: stories with system calls, a queue and a journal."""
+"""Synthetic traces of synchronous writes, showing where their time went: system calls, a queue and a journal."""
 
 import struct
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ _BLOCK = [text for text in FORMATS["block"] if "block_rq_complete" not in text]
 
 @dataclass
 class WriteStory(Story):
-    """A story of a task that writes and waits; each of its system calls is told."""
+    """A story of a task that writes and waits, with each of its system calls."""
 
     formats: ClassVar[Mapping[str, list[str]]] = {
         **FORMATS,
@@ -48,24 +48,24 @@ class WriteStory(Story):
         self._add(ns, _EXIT, pid, struct.pack("<qq", number, 0))
 
     def insert(self, ns: int, by: int, sector: int, sectors: int, rwbs: str = "W") -> None:
-        """Put a request into the queue."""
+        """Insert a request into the queue."""
         self._add(ns, _INSERT, by, _request(sector, sectors, rwbs))
 
     def issue(self, ns: int, by: int, sector: int, sectors: int, rwbs: str = "W") -> None:
-        """Give a request to the device; "FF" is one that only flushes."""
+        """Issue a request to the device; "FF" is a flush without data."""
         self._add(ns, _ISSUE, by, _request(sector, sectors, rwbs))
 
     def complete(self, ns: int, sector: int, sectors: int, by: int = 0, rwbs: str = "W") -> None:
-        """Let the disk be done with a request."""
+        """Complete a request."""
         self._add(ns, _COMPLETE, by, _request(sector, sectors, rwbs))
 
     def flush(self, start_ns: int, end_ns: int, by: int) -> None:
-        """Let the device be at a flush."""
+        """Record a flush of the device."""
         self.issue(start_ns, by, 0, 0, "FF")
         self.complete(end_ns, (1 << 64) - 1, 0, rwbs="FF")
 
     def phase(self, ns: int, by: int, name: str) -> None:
-        """Let the journal's task begin a phase of its commit."""
+        """Begin a phase of the journal task's commit."""
         self._add(ns, _PHASE + _JBD2.index(name), by, struct.pack("<I", DEVICE))
 
     def sync_file(self, ns: int, pid: int, *, end: bool = False) -> None:

@@ -1,1 +1,1 @@
-"""A machine's twin: a guest scaled down from it, in which the same pauses should be seen."""
+"""A machine's twin: a guest scaled down from it, which should show the same pauses."""

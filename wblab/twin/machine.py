@@ -1,4 +1,4 @@
-"""What of a machine its twin is made from, as a live run found it or as it is now."""
+"""The properties of a machine that its twin needs, from a live run or from this machine now."""
 
 import os
 import time
@@ -20,15 +20,15 @@ from wblab.machine.writeback import memory_bytes, thresholds
 
 _BLOCK_BYTES, _SYNC_BYTES, _MOST_BYTES = 1 << 20, 8 << 20, 512 << 20
 _MEASURE_S = 5.0
-# The offender of a machine that nothing was run on writes so many times the dirty threshold, as the base experiment's.
+# Without a live run, the offender writes this multiple of the dirty threshold, as in the base experiment.
 TIMES_THRESHOLD = 3
-WHOLE = 1_000_000  # 100 * BDI_RATIO_SCALE: a share of the threshold that is no limit
+WHOLE = 1_000_000  # 100 * BDI_RATIO_SCALE: the share of the threshold that means no limit
 WAIT_NS = 5 * NS_PER_S
 
 
 @dataclass(frozen=True, kw_only=True)
 class Queue:
-    """A disk's queue below /sys: how many requests, how large one may be, and the latency that WBT aims at (0: off)."""
+    """A disk's queue in /sys: number of requests, largest request, and target latency of WBT (0: off)."""
 
     requests: int
     request_bytes: int
@@ -37,7 +37,7 @@ class Queue:
 
 @dataclass(frozen=True, kw_only=True)
 class Group:
-    """What a control group (version 2) holds the offender to; 0 where it does not: bytes, bytes/s, against 100."""
+    """Limits on the offender by cgroup v2, 0: none: in bytes, in bytes/s, and a weight (others have 100)."""
 
     memory_high: int = 0
     io_max_bps: int = 0
@@ -46,12 +46,12 @@ class Group:
 
 @dataclass(frozen=True, kw_only=True)
 class Machine:
-    """background_bytes, dirty_bytes: the thresholds. write_bps: what the disk takes when it is asked to.
+    """background_bytes, dirty_bytes: the thresholds. write_bps: throughput of the disk while it is busy.
 
-    offender_bytes: what the offender wrote, or would. innocent: the loads beside it. disk: the model of its disk, where
-    that was measured (wblab disk measure). Where they are known, as they are set and not as by default: timers, the
-    settings vm.dirty* that are times; queue; own_limit, what may be dirty for the disk, strictly, in millionths of the
-    threshold; group, the offender's.
+    offender_bytes: what the offender wrote, or would write. innocent: the loads beside it. disk: the model of its disk,
+    if measured (wblab disk measure). The rest, if known, are present settings rather than defaults. timers: the
+    vm.dirty* settings that are times. own_limit: strict limit on the disk's dirty memory, in millionths of the
+    threshold. group: the offender's.
     """
 
     memory_bytes: int
@@ -73,24 +73,24 @@ class Machine:
 
     @property
     def flush_s(self) -> float:
-        """The flush time, background threshold / throughput, in s: no scale changes it."""
+        """Flush time, background threshold / throughput, in s. Scaling does not change it."""
         return self.background_bytes / self.write_bps
 
 
 def with_disk(machine: Machine, disk: Disk) -> Machine:
-    """Return a machine whose disk was measured: its rate is what the disk takes for long."""
+    """Return a machine with a measured disk: its rate is the sustained rate of the disk."""
     return replace(machine, disk=disk, write_bps=sustained_bps(disk))
 
 
 def sustained_bps(disk: Disk) -> int:
-    """Return the rate at which a disk takes writes without an end, in bytes/s: through its cache, with its stalls."""
+    """Return the sustained write rate of a disk in bytes/s, beyond its cache and with its stalls."""
     rate = min(disk.write_bps, disk.drain_bps) if disk.cache_bytes else disk.write_bps
     stalled_ns = disk.stall_time / disk.stall_every if disk.stall_every else 0.0
     return max(int(1 / (1 / rate + stalled_ns / NS_PER_S)), 1)
 
 
 def machine_of(run: Run) -> Machine:
-    """Return the machine of a live run. Raises InputError for a run that does not say enough."""
+    """Return the machine of a live run. Raises InputError if the run's record lacks something."""
     if run.record["kind"] != LIVE or not isinstance(run.spec, LiveSpec):
         raise InputError(f"{run.path} is a run of a guest: a twin is made from a run of wblab live")
     live: dict[str, Any] = run.record.get("live") or {}
@@ -121,7 +121,7 @@ def machine_of(run: Run) -> Machine:
 
 
 def _numbers(run: Run, live: dict[str, Any], name: str) -> dict[str, Any]:
-    """Return a table of numbers from a live run's record; empty where it has none. Raises InputError."""
+    """Return a table of numbers from a live run's record; empty if there is none. Raises InputError."""
     table = live.get(name) or {}
     if not isinstance(table, dict) or not all(type(value) in (int, float) and value >= 0 for value in table.values()):
         raise InputError(f"{run.path} is damaged: the {name} of its record are no numbers")
@@ -129,9 +129,9 @@ def _numbers(run: Run, live: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def this_machine(directory: Path, disk: Disk | None = None) -> Machine:
-    """Return this machine, with the disk below a directory. Raises InputError.
+    """Return this machine with the disk under a directory. Raises InputError.
 
-    disk: its model; without one its throughput is measured.
+    disk: its model; without one, the throughput is measured.
     """
     place, limits = find_place(directory), thresholds()
     if place.device is None:
@@ -151,11 +151,11 @@ def this_machine(directory: Path, disk: Disk | None = None) -> Machine:
 
 
 def measured_bps(directory: Path, seconds: float = _MEASURE_S, most_bytes: int = _MOST_BYTES) -> int:
-    """Return how fast a file can be written and brought to the disk, in bytes/s; the file is gone afterwards.
+    """Return the rate in bytes/s of writing and flushing a file, which is deleted afterwards.
 
-    It is flushed every 8 MiB (fdatasync(2)), so that nobody waits for what this makes dirty. Raises InputError.
+    It is flushed every 8 MiB (fdatasync(2)), so its dirty pages delay nobody. Raises InputError.
     """
-    block = os.urandom(_BLOCK_BYTES)  # some disks are quicker with zeros
+    block = os.urandom(_BLOCK_BYTES)  # some disks are faster with zeros
     try:
         with NamedTemporaryFile(dir=directory, prefix=".wblab-") as file:
             started_s, written = time.monotonic(), 0

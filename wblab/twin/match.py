@@ -1,4 +1,4 @@
-"""Whether the pauses of a live run and of its twin are the same."""
+"""Whether a live run and its twin have the same pauses."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,15 +9,15 @@ from wblab.data.metrics import load_metrics
 from wblab.data.run import Run
 
 METRICS = ("longest_pause_s", "wait_time_s", "paused_fraction")
-# Of the twin's runs with different seeds: a live value this much outside their range is another one.
+# A live value more than this factor outside the range of the twin's runs does not match.
 FACTOR = 2.0
-# What nobody notices: two values below it are the same, in the unit of the metric.
+# Values that nobody notices, in the metric's unit: two values below it match.
 UNNOTICED = {"longest_pause_s": 0.3, "wait_time_s": 0.05, "paused_fraction": 0.02}
 
 
 @dataclass(frozen=True)
 class Match:
-    """One figure of one load: live, and the twin's runs. Without a live run there is nothing to match."""
+    """One figure of one load: the live value, and those of the twin's runs. Without a live run nothing can match."""
 
     load: str
     metric: str
@@ -26,12 +26,12 @@ class Match:
 
     @property
     def middle(self) -> float:
-        """The median of the twin's runs."""
+        """Median of the twin's runs."""
         return float(np.median(self.twin))
 
     @property
     def verdict(self) -> str:
-        """`matches`, or `live more` or `live less` where the live value is over twice outside the twin's range."""
+        """`matches`; or `live more` or `live less` if the live value is more than a factor of two off the twin's range."""
         if self.live is None:
             return ""
         least = UNNOTICED[self.metric]
@@ -42,7 +42,7 @@ class Match:
 
 
 def matches(live: Run | None, twins: Sequence[Run]) -> list[Match]:
-    """Return the figures of all innocent loads but control loads, of which a live machine has its own stalls."""
+    """Return the figures of all innocent loads. Control loads are left out: a live machine has stalls of its own."""
     found = []
     for item in twins[0].loads:
         if item.load.role != "innocent":

@@ -1,4 +1,4 @@
-"""What a twin showed: the machine, its twin, and whether the pauses match."""
+"""Results of a twin: the machine, its twin, and whether the pauses match."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from wblab.twin.scale import Twin
 
 @dataclass(frozen=True)
 class Result:
-    """runs: the twin's. live: the run that it was made from; None, it was made from a machine."""
+    """runs: the twin's. live: the live run behind the machine, or None."""
 
     machine: Machine
     twin: Twin
@@ -23,7 +23,7 @@ class Result:
     matches: Sequence[Match]
 
     def about(self) -> list[str]:
-        """Return the machine and its twin, a line each."""
+        """Return the machine and its twin, one line each."""
         machine, twin = self.machine, self.twin
         disk = twin.spec.disk[twin.spec.first_disk]
         return [

@@ -20,7 +20,7 @@ NAME = "twin"
 
 @dataclass(frozen=True)
 class Asked:
-    """A machine and its twin; live: the directory of the run that the machine was read from, if it was one."""
+    """A machine and its twin. live: directory of the live run behind the machine, if there is one."""
 
     machine: Machine
     twin: Twin
@@ -45,7 +45,7 @@ def plan_of(question: Asked, seeds: int, kernel_name: str) -> Plan:
 
 
 def asked_of(store: Store) -> Asked:
-    """Return what a directory's runs are about. Raises InputError for one that the lab did not write."""
+    """Return the machine and twin of a study. Raises InputError if the lab did not write the directory."""
     about: Mapping[str, Any] = store.plan.about
     try:
         machine = _machine(about["machine"])
@@ -56,7 +56,7 @@ def asked_of(store: Store) -> Asked:
 
 
 def runs_in(store: Store) -> list[Run]:
-    """Return the runs that there are, in the order of their seeds."""
+    """Return the finished runs, by seed."""
     missing = {seed for _, seed in store.missing()}
     return [read_run(store.runs / run_name(cell, seed)) for cell, seed in store.plan.runs() if seed not in missing]
 

@@ -1,8 +1,8 @@
-"""From a machine to a guest: sizes and rates are divided by one factor, times stay.
+"""Scale a machine down to a guest: divide sizes and rates by one factor, and keep times.
 
-A flush takes background threshold / throughput, and a throttled writer gets its share of the throughput: both are
-quotients of what is scaled alike. What is not scaled is time: the loads' sleeps, the kernel's timers (a dirty page's
-age, the flusher's period), a request's latency, how long a disk stalls.
+A flush takes background threshold / throughput, and a throttled writer gets its share of the throughput. Both are
+ratios of quantities scaled alike. Times are not scaled: the loads' sleeps, the kernel's timers (a dirty page's age, the
+flusher's period), a request's latency, the length of a disk's stall.
 """
 
 from dataclasses import dataclass
@@ -13,15 +13,15 @@ from wblab.core.tables import from_table, to_table
 from wblab.core.units import NS_PER_S
 from wblab.twin.machine import WHOLE, Group, Machine, Queue
 
-GUEST_BYTES = 150 << 20  # as the base experiment's
-_LEAST_BACKGROUND_BYTES = 4 << 20  # with less, single pages and the filesystem's own would count
+GUEST_BYTES = 150 << 20  # the base experiment's
+_LEAST_BACKGROUND_BYTES = 4 << 20  # with less, single pages and filesystem metadata would matter
 _MOST_GUEST_BYTES = 2 << 30
 _LEAST_BPS = 64 << 10
 _LATENCY_NS = 50_000
 _BLOCK_BYTES = 1 << 10
 _MOST_WRITES = 1 << 20
-_MOST_TIMES_DIRTY = 20  # more of the same shows nothing new, and the guest's disk is memory
-_SPARE = {"xfs": 320 << 20, "btrfs": 256 << 20}  # of the filesystem's own
+_MOST_TIMES_DIRTY = 20  # more of the same shows nothing new, and the guest's disk is in memory
+_SPARE = {"xfs": 320 << 20, "btrfs": 256 << 20}  # for the filesystem itself
 _SPARE_BYTES = 64 << 20
 _PAGE_BYTES, _MOST_REQUEST_BYTES = 4 << 10, 64 << 10  # of the guest's disk
 _LEAST_REQUESTS, _MOST_REQUESTS = 4, 2048  # BLKDEV_MIN_RQ, MAX_SCHED_RQ
@@ -32,7 +32,7 @@ _BULK = "bulk"
 
 @dataclass(frozen=True)
 class Twin:
-    """A guest's spec, by what factor it is smaller than its machine, and what could not be as it is there."""
+    """A guest's spec, its scale factor, and notes on what the guest could not reproduce."""
 
     spec: Spec
     factor: float
@@ -40,13 +40,13 @@ class Twin:
 
 
 def factor_of(machine: Machine) -> float:
-    """Return by what factor a machine's twin is smaller."""
+    """Return the factor by which a machine's twin is smaller."""
     factor = min(machine.memory_bytes / GUEST_BYTES, machine.background_bytes / _LEAST_BACKGROUND_BYTES)
     return max(1.0, min(factor, machine.write_bps / _LEAST_BPS), machine.memory_bytes / _MOST_GUEST_BYTES)
 
 
 def twin_of(machine: Machine, name: str, factor: float | None = None) -> Twin:
-    """Return a machine's twin; by default as much smaller as `factor_of` says."""
+    """Return a machine's twin, smaller by `factor`; by default by `factor_of`."""
     factor = factor or factor_of(machine)
     notes = []
     filesystem, scheduler = machine.filesystem, machine.scheduler
@@ -97,7 +97,7 @@ def twin_of(machine: Machine, name: str, factor: float | None = None) -> Twin:
 
 
 def _device(machine: Machine, factor: float) -> dict[str, Any]:
-    """Return the quantities of the guest's disk: rates and sizes are smaller, times and depth are the machine's."""
+    """Return the model of the guest's disk: rates and sizes are scaled, times and depth are kept."""
     disk = machine.disk
     if disk is None:
         return {"write_bps": int(machine.write_bps / factor), "latency": _LATENCY_NS}
@@ -108,9 +108,9 @@ def _device(machine: Machine, factor: float) -> dict[str, Any]:
 
 
 def guest_queue(queue: Queue, scheduler: str, factor: float) -> dict[str, int]:
-    """Return the attributes of the guest's queue: as many requests, each smaller, so that all take as long as there.
+    """Return the attributes of the guest's queue: as many requests, each smaller, so a full queue takes the same time.
 
-    Where a request would be smaller than a page, or larger than the guest's disk takes, there are fewer or more.
+    If a request would be smaller than a page, or larger than the guest's disk permits, their number changes instead.
     """
     holds = queue.requests * queue.request_bytes / factor
     request = int(queue.request_bytes / factor) // _PAGE_BYTES * _PAGE_BYTES
@@ -124,7 +124,7 @@ def guest_queue(queue: Queue, scheduler: str, factor: float) -> dict[str, int]:
 
 
 def _group(group: Group, scheduler: str, factor: float) -> dict[str, Any]:
-    """Return the offender's control group. That it has memory.max gives it writeback of its own, in the kernel."""
+    """Return the offender's control group. Its memory.max makes the kernel give it writeback of its own."""
     files: dict[str, Any] = {"memory.max": "max"}
     if group.memory_high:
         files["memory.high"] = _pages(group.memory_high / factor)
