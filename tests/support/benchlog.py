@@ -16,7 +16,7 @@ from wblab.lab.formats import now
 from wblab.lab.places import RESULTS, ROOT
 
 LOG = RESULTS / "bench.jsonl"
-# Two measurements of the same code differ by so much even where their repeats agree.
+# Two measurements of the same code differ by this factor even if their repeats agree.
 _LEAST_SPREAD = 0.05
 
 

@@ -10,7 +10,7 @@ from .tracewriter import Ring, TraceWriter, event_format
 DEVICE = 98 << 20  # ubda, 98:0
 _SWITCH, _WAKING, _STACK, _SUBMIT, _COMPLETE, _DIRTY, _WAIT, _WAIT_FOLIO, _WRITE_INODE = range(300, 309)
 _QUEUE, _STATE, _COMMIT, _ENDED, _FORK, _ISSUE, _REMAP, _WROTE_INODE = range(309, 317)
-_FIRST, _APART = 0x60000000, 0x1000  # where the first function is, and how far apart they are
+_FIRST, _APART = 0x60000000, 0x1000  # address of the first function, and the distance between functions
 _UNINTERRUPTIBLE, _PREEMPTED = 2, 0x100
 FORMATS = {
     "sched": [

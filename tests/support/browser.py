@@ -66,7 +66,7 @@ async def browser(address: str) -> AsyncIterator[Browser]:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         options = ["--headless", "--disable-gpu", "--remote-debugging-port=0", f"--user-data-dir={profile}"]
         options += ["--window-size=1200,1000", *_QUIET]
-        options += [] if os.geteuid() else ["--no-sandbox"]  # it refuses to be root in one
+        options += [] if os.geteuid() else ["--no-sandbox"]  # Chromium refuses to run as root in a sandbox
         own = os.environ | {"TMPDIR": profile}  # it leaves files there
         process = await asyncio.create_subprocess_exec(
             program, *options, "about:blank", stderr=subprocess.PIPE, env=own

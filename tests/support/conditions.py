@@ -18,8 +18,8 @@ from wblab.lab.tools import tool_path
 
 from .processes import descendants
 
-ANOTHER = 54321  # a user
-# As the owner of another machine may have it.
+ANOTHER = 54321  # a user id
+# As another machine's owner may have set it.
 ENVIRONMENT = {
     "LANG": "tr_TR.UTF-8",
     "LC_ALL": "tr_TR.UTF-8",

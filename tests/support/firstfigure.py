@@ -25,7 +25,7 @@ def first_figure(path: str) -> dict[str, float]:
         with capture_output() as shown:
             done = shell.run_cell(source)
             done.raise_error()
-        # A figure is what a cell displays, or its value, which the shell has then drawn.
+        # A figure is what a cell displays, or its value, which the shell then draws.
         if any("image/png" in output.data for output in shown.outputs) or hasattr(done.result, "savefig"):
             return {"wall_s": time.perf_counter() - start_s, "cpu_s": time.process_time() - start_cpu_s}
     raise ValueError(f"{path} shows no figure")

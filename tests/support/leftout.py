@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-# Regular expressions of whole reasons: what a machine may lack without a fault of ours. What our packages bring is not
-# among them, but for those that not every user can install and not every distribution has.
+# Regular expressions that match whole reasons: what a machine may lack through no fault of ours. Dependencies of our
+# packages are not among them, except those that some users or distributions cannot install.
 PERMITTED = (
     # rights
     r"(.+, which )?needs root\b.*",
@@ -53,7 +53,7 @@ PERMITTED = (
     # what takes long to make
     r"the kernel \S+ has no seccomp mode",
     r"the kernel \S+ is not built: wblab kernel build \S+",
-    # the golden run is of other programs than those of this machine
+    # the golden run was made by other programs than this machine has
     r"no golden run for this machine: .*",
 )
 

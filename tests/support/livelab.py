@@ -11,7 +11,7 @@ from wblab.lab.places import ROOT
 
 from .processes import bearing
 
-PROGRAM = [sys.executable, "-I", "-S", str(ROOT / "live_experiment.py")]  # the standard library must do
+PROGRAM = [sys.executable, "-I", "-S", str(ROOT / "live_experiment.py")]  # the standard library must be enough
 QUICK = ("--wait", "200ms", "--tail", "200ms")
 
 

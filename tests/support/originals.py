@@ -20,7 +20,7 @@ from .runs import MS, S, write_run_of
 from .specs import TWO_LOADS
 
 TRACE = Path(__file__).parents[1] / "data" / "base.v7.dat"
-# What a live run has beside its load records, as wblab.live.record writes it.
+# The files of a live run besides its load records, as wblab.live.record writes them.
 LIVE = {
     "traffic": {"seconds": 60.0, "written_bytes": 3 << 30, "busy_s": 40.5, "most_written_per_s": 70_000_000},
     "thresholds": {"background": 375_000_000, "dirty": 750_000_000},

@@ -14,7 +14,7 @@ from wblab.host.usage import descendants
 
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 BEGIN, BOOT, ENDED = "the command before boot", "boot", "the command's end"
-# What begins with a word of the guest; what is not here belongs to what is before it.
+# The phase that begins with each of the guest's status words; a word not listed belongs to the phase before it.
 PARTS = {
     "mounts": "settings, disk and mount",
     "trace": "trace-cmd's start",

@@ -32,7 +32,7 @@ def replay(lab: Path, kernel: Kernel, fixture: str, name: str, place: Path, *mor
     if not condition.landlock and asks_the_host():
         pytest.skip("only Landlock hides the host's memory policy from this Python: the mimalloc in it asks for it")
     preset, settings = FIXTURES[fixture]
-    with tempfile.TemporaryDirectory(dir="/var/tmp", prefix="wblab-tests-") as home:  # where another user gets to
+    with tempfile.TemporaryDirectory(dir="/var/tmp", prefix="wblab-tests-") as home:  # other users can reach it
         shutil.copy2(kernel.path, Path(home, "linux"))
         set_up = set_up_otherwise(Path(home)) if condition.set_up else ()
         command = [*set_up, *condition.before, interpreter(), str(lab / "experiment.py"), preset]

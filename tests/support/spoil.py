@@ -147,7 +147,7 @@ def put_in_place(file: Path, random: Random, outside: Path) -> None:
             door.bind(str(file))
     else:
         with file.open("wb") as stream:
-            stream.truncate(random.choice((0, 1 << 40)))  # the second has holes, and takes no room
+            stream.truncate(random.choice((0, 1 << 40)))  # the second is sparse, and takes no space
 
 
 WRITTEN = (
@@ -182,5 +182,5 @@ def make_hostile(directory: Path, random: Random, outside: Path) -> None:
                 change_header(file, random)
             else:
                 change_bytes(file, random)
-        except (ValueError, OSError, RecursionError):  # it was made unreadable before
+        except (ValueError, OSError, RecursionError):  # an earlier change made it unreadable
             continue

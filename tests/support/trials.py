@@ -74,7 +74,7 @@ loads = {{ innocent = ["w1", "mw1"], offender = ["l1"] }}
 """
 
 
-Place = tuple[str, str]  # key of a value, and how it is scaled
+Place = tuple[str, str]  # key of a value, and its scaling
 
 
 def small_trial(folder: Path, old: str = "", new: str = "") -> Path:

@@ -58,7 +58,7 @@ def watch(arguments: Sequence[str], workers: int, results: Path) -> Seen:
                 seen.start_s = now_s - begun_s
             if seen.start_s:
                 seen.looks.append((now_s, count(results, "*/runs/[!_.]*")))
-                # While one looks, a guest may hand over to its process, and be seen asleep on both sides.
+                # During a sample a guest may switch from one of its processes to another, and look asleep in both.
                 seen.ready.append(min(workers, max(with_work(process.pid) for _ in range(LOOKS))))
             time.sleep(LOOK_S if seen.start_s else LOOK_S / 10)
     seen.end_s = time.monotonic() - begun_s

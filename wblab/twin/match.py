@@ -31,7 +31,7 @@ class Match:
 
     @property
     def verdict(self) -> str:
-        """`matches`; or `live more` or `live less` if the live value is more than a factor of two off the twin's range."""
+        """`matches`; or `live more` or `live less`: the live value is over a factor of two off the twin's range."""
         if self.live is None:
             return ""
         least = UNNOTICED[self.metric]
