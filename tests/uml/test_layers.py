@@ -6,7 +6,7 @@ from statistics import median
 import pytest
 
 from wblab.layers.requests import layers
-from wblab.layers.summary import his_shares, summaries
+from wblab.layers.summary import stephens_shares, summaries
 
 SHORT = ("load.s1.count=20", "load.l1.wait=2s", "trace.lead=1s")
 RAM = ("disk={size='64MiB', model='ram', mkfs_options=['-b', '4096']}",)
@@ -63,5 +63,5 @@ def test_stacks_of_sleeps_say_no_more_than_events_at_begin_and_end(taken_apart):
 
 def test_by_prefix_nearly_all_of_it_is_the_filesystems_though_it_is_the_devices(taken_apart):
     found = [item for item in summaries(taken_apart("ext4")) if item.call == "fsync"]
-    assert his_shares(found)["FS"] > 0.9
+    assert stephens_shares(found)["FS"] > 0.9
     assert found[0].shares["device"] + found[0].shares["flush"] > 0.8

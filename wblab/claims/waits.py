@@ -9,7 +9,7 @@ from wblab.data.run import Run
 from wblab.report.quantities import percent
 from wblab.why.account import UNTOLD, account
 from wblab.why.explain import call_of
-from wblab.why.told import Told, explanations_of
+from wblab.why.told import Explained, explanations_of
 
 INODE = "inode under writeback"  # a wait for I_SYNC: see wblab.why.kinds
 _MOST_UNKNOWN = 0.5  # of paused time; a kernel that records no stacks has more
@@ -71,7 +71,7 @@ def share_text(parts: Sequence[Mapping[str, int]], whole_ns: int) -> str:
     return ", ".join(said) or "nothing"
 
 
-def _in_openat(run: Run, told: Told) -> Mapping[str, int]:
+def _in_openat(run: Run, told: Explained) -> Mapping[str, int]:
     """Return the waits of a pause that were in openat, in ns by kind."""
     item, recorded = told.explanation, told.recorded
     span_ns = (item.start_ns + run.zero_ns, item.end_ns + run.zero_ns)

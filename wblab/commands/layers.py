@@ -41,8 +41,8 @@ def _layers(arguments: argparse.Namespace) -> None:
     if arguments.json:
         print(json.dumps([_json(call) for call in found], indent=2))
         return
-    told = summaries(found)
-    for table in (_states(told), _paths(told), *_prefixes(told)):
+    summed = summaries(found)
+    for table in (_states(summed), _paths(summed), *_prefixes(summed)):
         table.show()
         print()
     print("Times are in us, over all calls. The 99 % and the longest of two states may be of different calls.")
@@ -50,14 +50,14 @@ def _layers(arguments: argparse.Namespace) -> None:
 
 def _json(call: "LayeredCall") -> dict[str, Any]:
     pieces = [{"path": list(path), "start_ns": first, "end_ns": last} for path, first, last in call.pieces]
-    told = {"states": call.states, "causes": call.causes, "served": call.served}
-    return asdict(call) | told | {"pieces": pieces}
+    sums = {"states": call.states, "causes": call.causes, "served": call.served}
+    return asdict(call) | sums | {"pieces": pieces}
 
 
-def _states(told: "list[Summary]") -> Table:
+def _states(found: "list[Summary]") -> Table:
     """Return the durations and states of calls."""
     rows: list[tuple[str, ...]] = []
-    for item in told:
+    for item in found:
         served = f"{item.served:g}"
         rows.append((item.load, item.call, f"{item.count} calls", *_spread(item.duration), "100 %", served))
         for state, spread in item.states.items():
@@ -66,11 +66,11 @@ def _states(told: "list[Summary]") -> Table:
     return Table(rows, heads, frozenset(range(3, len(heads))))
 
 
-def _paths(told: "list[Summary]") -> Table:
+def _paths(found: "list[Summary]") -> Table:
     """Return the waits of calls, kind by kind."""
     rows = [
         (item.load, item.call, " > ".join(path), *_spread(spread))
-        for item in told
+        for item in found
         for path, spread in list(item.paths.items())[:_MOST_PATHS]
         if len(path) > 1
     ]
@@ -78,14 +78,14 @@ def _paths(told: "list[Summary]") -> Table:
     return Table(rows, heads, frozenset(range(3, len(heads))))
 
 
-def _prefixes(told: "list[Summary]") -> Iterator[Table]:
+def _prefixes(found: "list[Summary]") -> Iterator[Table]:
     """Yield for each load the sums by function prefix, and how much of them is counted repeatedly."""
     from wblab.layers.functions import PREFIXES
-    from wblab.layers.summary import his_shares, per_write, true_shares
+    from wblab.layers.summary import per_write, stephens_shares, time_shares
 
-    for load in dict.fromkeys(item.load for item in told):
-        mine = [item for item in told if item.load == load]
-        his, true = his_shares(mine), true_shares(mine)
+    for load in dict.fromkeys(item.load for item in found):
+        mine = [item for item in found if item.load == load]
+        stephens, of_time = stephens_shares(mine), time_shares(mine)
         summed, once = per_write(mine, "prefixes"), per_write(mine, "once")
         rows = []
         for layer, prefixes in PREFIXES.items():
@@ -95,7 +95,7 @@ def _prefixes(told: "list[Summary]") -> Iterator[Table]:
                 for name, time_ns in item.functions.items()
                 if name.startswith(prefixes)
             ]
-            shares = percent(his[layer]), percent(true[layer])
+            shares = percent(stephens[layer]), percent(of_time[layer])
             times = (f"{time / _NS_PER_US:.1f}" for time in (summed[layer], once[layer], summed[layer] - once[layer]))
             rows.append((load, layer, *times, *shares, ", ".join(names[:_MOST_FUNCTIONS]) or "-"))
         heads = ("load", "prefix", "summed", "once", "repeated", "of the sums", "of the time", "functions, asleep")

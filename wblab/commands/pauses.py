@@ -81,7 +81,7 @@ def _causes(run: "Run", bound_ns: int) -> dict[str, dict[str, int]]:
     from wblab.why.shares import by_load
     from wblab.why.told import explanations
 
-    return by_load(told.explanation for told in explanations(run, bound_ns=bound_ns))
+    return by_load(item.explanation for item in explanations(run, bound_ns=bound_ns))
 
 
 def causes_table(causes: dict[str, dict[str, int]]) -> Table:

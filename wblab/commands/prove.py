@@ -145,8 +145,8 @@ def _moments(
     if not (found.saved and found.lost):
         return []
     between = found.saved.at_ns, found.lost.at_ns
-    told = happened(trial.run, recorded, trial.pause, suspect, between)
-    return [{"text": item.text, "events": list(map(event, item.events))} for item in told]
+    happenings = happened(trial.run, recorded, trial.pause, suspect, between)
+    return [{"text": item.text, "events": list(map(event, item.events))} for item in happenings]
 
 
 def _printed(lines: list[str]) -> None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from wblab.data.run import Run
     from wblab.report.whyanswer import Group
     from wblab.why.recorded import Recorded
-    from wblab.why.told import Told
+    from wblab.why.told import Explained
 
 _MOST_CAUSES = 5  # causes that are printed after the first
 
@@ -107,8 +107,8 @@ def _why(arguments: argparse.Namespace) -> None:
         longest = max(found, key=lambda item: item.explanation.pause_ns)
         make = maker(proofs(run.path, results(arguments)), arguments.kernel)
         asked = Trial(run, longest.explanation, make, bound_ns)
-        told = partial(_event, run, longest.recorded)
-        prove(asked, longest.recorded, told, arguments.suspect, arguments.remedy, as_json=arguments.json)
+        event = partial(_event, run, longest.recorded)
+        prove(asked, longest.recorded, event, arguments.suspect, arguments.remedy, as_json=arguments.json)
     elif arguments.html:
         print(printable(str(_write_pages(run, found, arguments.bound))))
     elif arguments.json:
@@ -118,7 +118,7 @@ def _why(arguments: argparse.Namespace) -> None:
         print_wrapped(lines(run, found, arguments.bound))
 
 
-def _write_pages(run: "Run", found: "list[Told]", bound: str) -> "Path":
+def _write_pages(run: "Run", found: "list[Explained]", bound: str) -> "Path":
     """Write the page of explanations and the timeline that it links to; return the path of the first."""
     from wblab.plot.page import page, save_page, write_page
     from wblab.plot.timeline import timeline
@@ -133,7 +133,7 @@ def _write_pages(run: "Run", found: "list[Told]", bound: str) -> "Path":
     return path
 
 
-def _evidence(run: "Run", found: "list[Told]", bound: str) -> list[str]:
+def _evidence(run: "Run", found: "list[Explained]", bound: str) -> list[str]:
     """Return every pause with its evidence."""
     from wblab.report.whytext import sentences, total
 
@@ -143,7 +143,7 @@ def _evidence(run: "Run", found: "list[Told]", bound: str) -> list[str]:
     return [*lines, *total([item.explanation for item in found])] if found else [f"no pause over {bound}"]
 
 
-def _answer(run: "Run", found: "list[Told]", bound: str) -> list[str]:
+def _answer(run: "Run", found: "list[Explained]", bound: str) -> list[str]:
     """Return a sentence for each cause, the remedy of the first, and its longest pause in detail."""
     from wblab.report.whyanswer import groups, sentence
     from wblab.report.whytext import sentences, total
@@ -182,8 +182,8 @@ def _ends(group: "Group", name: str) -> list[str]:
             tried if known.measured else f"The lab has not measured such pauses. Try {known.what} on this run:",
             f"    wblab why {name} --prove --remedy {known.setting}",
         ]
-    if told := by_itself(group):
-        return [told]
+    if way := by_itself(group):
+        return [way]
     if group.longest.blame == "not writeback":
         return []
     return [
@@ -192,12 +192,12 @@ def _ends(group: "Group", name: str) -> list[str]:
     ]
 
 
-def _table(run: "Run", told: "Told") -> dict[str, Any]:
+def _table(run: "Run", found: "Explained") -> dict[str, Any]:
     """Return an explanation as a JSON object, with its events as text."""
-    item = told.explanation
+    item = found.explanation
     table = asdict(item) | {"unknown_ns": item.unknown_ns, "untold_ns": item.untold_ns, "blame": item.blame}
     for cause in table["causes"]:
-        cause["events"] = [_event(run, told.recorded, rank) for rank in cause["events"]]
+        cause["events"] = [_event(run, found.recorded, rank) for rank in cause["events"]]
     return table
 
 

@@ -6,7 +6,7 @@ import pandas as pd
 
 from wblab.layers.functions import PREFIXES
 from wblab.layers.requests import LayeredCall
-from wblab.layers.summary import Summary, his_shares, per_write, true_shares
+from wblab.layers.summary import Summary, per_write, stephens_shares, time_shares
 
 _NS_PER_US = 1000
 
@@ -40,10 +40,10 @@ def prefix_frame(found: Sequence[Summary]) -> pd.DataFrame:
     The loads of all summaries count together.
     """
     summed, once = per_write(found, "prefixes"), per_write(found, "once")
-    his, true = his_shares(found), true_shares(found)
+    stephens, of_time = stephens_shares(found), time_shares(found)
     rows = []
     for layer in PREFIXES:
         times = (time_ns / _NS_PER_US for time_ns in (summed[layer], once[layer], summed[layer] - once[layer]))
-        rows.append((layer, *times, 100 * his[layer], 100 * true[layer]))
+        rows.append((layer, *times, 100 * stephens[layer], 100 * of_time[layer]))
     columns = ["prefix", "summed", "once", "repeated", "of the sums (%)", "of the time (%)"]
     return pd.DataFrame(rows, columns=columns).set_index("prefix").round(1)

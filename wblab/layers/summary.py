@@ -61,14 +61,14 @@ def per_write(found: Sequence[Summary], field: Literal["prefixes", "once"]) -> d
     return {layer: sum(getattr(item, field)[layer] * item.count for item in found) / writes for layer in PREFIXES}
 
 
-def his_shares(found: Sequence[Summary]) -> dict[str, float]:
+def stephens_shares(found: Sequence[Summary]) -> dict[str, float]:
     """Return each prefix's share of the three sums, as Stephens computes it, over all calls of the summaries."""
     sums = per_write(found, "prefixes")
     total = sum(sums.values())
     return {layer: value / total if total else 0.0 for layer, value in sums.items()}
 
 
-def true_shares(found: Sequence[Summary]) -> dict[str, float]:
+def time_shares(found: Sequence[Summary]) -> dict[str, float]:
     """Return the share of the calls' time in which the caller slept in a function with each prefix."""
     total = sum(item.duration.mean_ns * item.count for item in found) / max(item.count for item in found)
     return {layer: value / total for layer, value in per_write(found, "once").items()}

@@ -9,7 +9,7 @@ from wblab.core.units import NS_PER_S
 from wblab.plot.causecolours import cause_colour
 from wblab.plot.colours import OTHERS
 from wblab.plot.marks import Blocks, Part
-from wblab.report.whytext import heading, of_cause, of_rest, told
+from wblab.report.whytext import heading, main_causes, of_cause, of_rest
 from wblab.why.account import UNTOLD
 from wblab.why.explain import Explanation
 from wblab.why.shares import of_all
@@ -22,12 +22,12 @@ _LITTLE = 0.01  # of all pauses shown: a smaller cause has no colour of its own
 class Causes:
     """The explanations of the pauses shown, by load and by the begin of their cycles, ns of the run's clock.
 
-    names: causes with a colour, largest first; told: those large enough for the legend.
+    names: causes with a colour, largest first; listed: those large enough for the legend.
     """
 
     pauses: Mapping[tuple[str, int], Explanation]
     names: tuple[str, ...]
-    told: tuple[str, ...]
+    listed: tuple[str, ...]
 
     def of(self, blocks: Blocks) -> Blocks:
         """Return the cycles of a load with the parts of their pauses, as far as they are explained."""
@@ -40,7 +40,7 @@ class Causes:
             for name in self.names
         )
         words = np.array([in_words(item) if item else "" for item in found], object)
-        return replace(blocks, parts=tuple(part for part in parts if part.seconds.any()), told=words)
+        return replace(blocks, parts=tuple(part for part in parts if part.seconds.any()), hover=words)
 
     def _shares_s(self, item: Explanation) -> dict[str, float]:
         shares = dict.fromkeys(self.names, 0.0)
@@ -68,5 +68,5 @@ def colour_of(name: str) -> str:
 
 def in_words(item: Explanation) -> str:
     """Return what 'wblab why' prints for a pause, one sentence a line, without the evidence."""
-    causes = [text for cause in told(item) for text in of_cause(item, cause)]
+    causes = [text for cause in main_causes(item) for text in of_cause(item, cause)]
     return "\n".join([heading(item), *causes, *of_rest(item)])

@@ -103,7 +103,7 @@ class Blocks:
 
     For n cycles, `edges_ns` has n + 1 items, `heights_s` and `pauses_s` n. counts: the number of cycles in each block.
     group: the legend's group, see `pane.Meaning`. parts: the causes of the pauses over the bound, stacked, as far as
-    known; told: the same in words.
+    known; hover: the same in words.
     """
 
     name: str
@@ -115,7 +115,7 @@ class Blocks:
     colour: str
     group: str
     parts: tuple[Part, ...] = ()
-    told: Values | None = None
+    hover: Values | None = None
 
     @property
     def explained(self) -> NDArray[np.bool_]:
@@ -146,7 +146,7 @@ class Blocks:
             pauses_s=np.maximum.reduceat(self.pauses_s, begins),
             counts=np.add.reduceat(self.counts, begins),
             parts=tuple(replace(part, seconds=part.seconds[begins]) for part in self.parts),
-            told=None if self.told is None else self.told[begins],
+            hover=None if self.hover is None else self.hover[begins],
         )
 
 

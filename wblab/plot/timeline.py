@@ -161,6 +161,6 @@ def _of_pauses(causes: Causes, bound_ns: int) -> list[Meaning]:
     says = f"paused for over {format_time(bound_ns)}"
     found = [
         Meaning(f"{PAUSED}: {name}", (colour_of(name),), f"{says}: {name}" if not at else name, name == UNTOLD)
-        for at, name in enumerate(causes.told)
+        for at, name in enumerate(causes.listed)
     ]
     return found or [Meaning(PAUSED, (PAUSE,), says)]

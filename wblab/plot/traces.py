@@ -148,9 +148,9 @@ def _(mark: Blocks, seconds: Seconds, columns: int) -> list[Any]:
     words[paused] = [f"paused for {quantity(pause_s, 's')} in a " for pause_s in blocks.pauses_s[paused]]
     template = f"{_name(mark.name)}: %{{text}}cycle of %{{y:.3~s}}s, from %{{customdata:.3f}} s"
     look = {"mode": "lines", "line": {"width": 0, "color": mark.colour}, "text": np.repeat(words, 2)}
-    if blocks.told is not None:
+    if blocks.hover is not None:
         template += "%{hovertext}"
-        look["hovertext"] = np.repeat(np.array([_told(text) for text in blocks.told], object), 2)
+        look["hovertext"] = np.repeat(np.array([_hover(text) for text in blocks.hover], object), 2)
     ends_s, tops_s, starts_s = _both_ends(edges_s), np.repeat(blocks.heights_s, 2), np.repeat(edges_s[:-1], 2)
     return [*traces, _trace(mark.name, ends_s, tops_s, template, starts_s, showlegend=False, **look)]
 
@@ -164,7 +164,7 @@ def _boxes(edges_s: Values, low: Values, high: Values, colour: str, group: str, 
     return _area(times_s.T.ravel(), heights_s.T.ravel(), colour, group, fill="toself", **style)
 
 
-def _told(text: str) -> str:
+def _hover(text: str) -> str:
     """Return sentences as lines of a hover text, preceded by a line break."""
     lines = [part for line in text.splitlines() for part in wrap(printable(line), _TOLD_LETTERS)]
     return "".join(f"<br>  {plain(line)}" for line in lines)

@@ -14,7 +14,7 @@ from wblab.plot.timeline import title
 from wblab.report import quantities
 from wblab.report.quantities import duration
 from wblab.report.render import render
-from wblab.report.whytext import heading, of_cause, of_rest, told
+from wblab.report.whytext import heading, main_causes, of_cause, of_rest
 from wblab.why.account import ASLEEP, RUNNABLE, RUNNING, UNTOLD, Chain
 from wblab.why.ends import end_of
 from wblab.why.explain import Cause, Explanation
@@ -23,7 +23,7 @@ from wblab.why.recorded import Recorded
 from wblab.why.request import READ
 from wblab.why.shares import of_all
 from wblab.why.stacks import Stack
-from wblab.why.told import Told
+from wblab.why.told import Explained
 from wblab.why.verdict import in_context
 
 TIMELINE = "timeline.html"  # beside this page; its address may end in a span, see `span`
@@ -59,7 +59,7 @@ class _Part:
     colour: str
 
 
-def why_page(run: Run, found: Sequence[Told], bound: str) -> str:
+def why_page(run: Run, found: Sequence[Explained], bound: str) -> str:
     """Return the page of some explained pauses of a run. bound: the threshold that they exceed, in words."""
     sums = of_all([item.explanation for item in found])
     longest = max(found, key=lambda item: item.explanation.pause_ns, default=None)
@@ -89,7 +89,7 @@ def _pause(run: Run, recorded: Recorded, item: Explanation, *, is_open: bool) ->
         "is_open": is_open,
         "time": duration(item.pause_ns),
         "parts": _parts(item.parts),
-        "causes": [_cause(run, recorded, item, cause) for cause in told(item)],
+        "causes": [_cause(run, recorded, item, cause) for cause in main_causes(item)],
         "chains": [_chain(item, chain) for chain in item.chains if chain.time_ns > _LITTLE * item.pause_ns],
         "short_chains": _short_chains(item),
         "rest": [printable(line) for line in of_rest(item)],

@@ -19,7 +19,7 @@ _LITTLE = 0.01  # of a pause: smaller parts get no sentence
 def sentences(item: Explanation, event: Callable[[int], str] | None = None) -> list[str]:
     """Describe a pause, one sentence a line. event: describes an event of the trace; if given, the evidence follows."""
     lines = [f"{item.number}. {heading(item)}"]
-    for cause in told(item):
+    for cause in main_causes(item):
         lines += [f"   {text}" for text in of_cause(item, cause)]
         lines += [f"       {text}" for text in _proof(cause, event)] if event else []
     lines += [f"   {text}" for text in _chained(item)]
@@ -32,7 +32,7 @@ def heading(item: Explanation) -> str:
     return f"{item.load} was stalled for {duration(item.pause_ns)} in the cycle that began at {moment(item.start_ns)}."
 
 
-def told(item: Explanation) -> list[Cause]:
+def main_causes(item: Explanation) -> list[Cause]:
     """Return the causes that explain more than 1 % of a pause."""
     return [cause for cause in item.causes if cause.time_ns > _LITTLE * item.pause_ns and cause.kind != UNTOLD]
 

@@ -132,13 +132,13 @@ def _follow(  # noqa: PLR0913, PLR0917
     if before and (idle := _last_idle(recorded, pid, start_ns, end_ns)):
         _trace(recorded, Wait(idle.row, IDLE, start_ns, idle.end_ns), (*before, (name, IDLE)), found, seen)
         start_ns = idle.end_ns
-    told = account(recorded, pid, start_ns, end_ns)
+    spent = account(recorded, pid, start_ns, end_ns)
     for what in (RUNNING, RUNNABLE):
-        if what in told.parts:
-            found.add((*before, (name, what)), what, told.parts[what])
-    if told.lost_ns:
-        found.add((*before, (name, UNTOLD)), UNTOLD, told.lost_ns)
-    for wait in told.waits:
+        if what in spent.parts:
+            found.add((*before, (name, what)), what, spent.parts[what])
+    if spent.lost_ns:
+        found.add((*before, (name, UNTOLD)), UNTOLD, spent.lost_ns)
+    for wait in spent.waits:
         _trace(recorded, wait, (*before, (name, wait.kind)), found, seen)
 
 
@@ -147,8 +147,8 @@ def _last_idle(recorded: Recorded, pid: int, start_ns: int, end_ns: int) -> Wait
 
     None if it had none, or if events were lost.
     """
-    told = account(recorded, pid, start_ns, end_ns)
-    return next((wait for wait in reversed(told.waits) if wait.kind == IDLE and not told.lost_ns), None)
+    spent = account(recorded, pid, start_ns, end_ns)
+    return next((wait for wait in reversed(spent.waits) if wait.kind == IDLE and not spent.lost_ns), None)
 
 
 def _trace(recorded: Recorded, wait: Wait, links: tuple[Link, ...], found: _Found, seen: frozenset[int]) -> None:

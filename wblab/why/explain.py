@@ -113,9 +113,9 @@ def _explained(  # noqa: PLR0913, PLR0917
 ) -> Explanation:
     start_ns, end_ns = (int(item.boundaries_ns[at]) for at in (row, row + 1))
     pause_ns = int(item.pauses_ns[row])
-    told, linked = account(recorded, item.pid, start_ns, end_ns), chains(recorded, item.pid, start_ns, end_ns)
+    spent, linked = account(recorded, item.pid, start_ns, end_ns), chains(recorded, item.pid, start_ns, end_ns)
     meant_ns = end_ns - start_ns - pause_ns
-    left, parts = _chains_without(linked, meant_ns), without(told.parts, meant_ns)
+    left, parts = _chains_without(linked, meant_ns), without(spent.parts, meant_ns)
     return Explanation(
         load=item.name,
         number=number,
@@ -127,7 +127,7 @@ def _explained(  # noqa: PLR0913, PLR0917
         requests=tuple(
             request_of(run, recorded, recorded.request(chain.row)) if chain.end == REQUEST else None for chain in left
         ),
-        causes=tuple(_causes(run, recorded, inodes, item, told)),
+        causes=tuple(_causes(run, recorded, inodes, item, spent)),
         ran=_ran(recorded, item.pid, start_ns, end_ns) if 2 * parts.get(RUNNABLE, 0) > pause_ns else {},
     )
 
@@ -175,9 +175,9 @@ def _chains_without(found: list[Chain], meant_ns: int) -> list[Chain]:
     return sorted(left, key=lambda each: -each.time_ns)
 
 
-def _causes(run: Run, recorded: Recorded, inodes: Inodes, item: LoadCycles, told: Account) -> list[Cause]:
+def _causes(run: Run, recorded: Recorded, inodes: Inodes, item: LoadCycles, spent: Account) -> list[Cause]:
     by_kind: dict[str, list[Wait]] = {}
-    for wait in told.waits:
+    for wait in spent.waits:
         if wait.kind != ASLEEP:
             by_kind.setdefault(wait.kind, []).append(wait)
     found = [_cause(run, recorded, inodes, item, kind, waits) for kind, waits in by_kind.items()]

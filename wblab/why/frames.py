@@ -35,7 +35,7 @@ def stacks_frame(cause: Cause) -> pd.DataFrame:
 
 def proof_frame(run: Run, recorded: Recorded, cause: Cause) -> pd.DataFrame:
     """Return the events that are the evidence of a wait."""
-    told = [recorded.sequence.told(rank) for rank in cause.events]
+    found = [recorded.sequence.told(rank) for rank in cause.events]
     rows = [
         (
             (event.ts_ns - run.zero_ns) / NS_PER_S,
@@ -43,7 +43,7 @@ def proof_frame(run: Run, recorded: Recorded, cause: Cause) -> pd.DataFrame:
             event.name,
             " ".join(f"{key}={value}".strip() for key, value in event.fields.items()),
         )
-        for event in told
+        for event in found
     ]
     return pd.DataFrame(rows, columns=["at (s)", "task", "event", "fields"])
 

@@ -35,8 +35,8 @@ def parts_of(recorded: Recorded, item: LoadCycles) -> dict[str, int]:
     total: Counter[str] = Counter()
     for row in np.flatnonzero(item.pauses_ns).tolist():
         start_ns, end_ns = (int(item.boundaries_ns[at]) for at in (row, row + 1))
-        told = account(recorded, item.pid, start_ns, end_ns)
-        total.update(without(told.parts, end_ns - start_ns - int(item.pauses_ns[row])))
+        spent = account(recorded, item.pid, start_ns, end_ns)
+        total.update(without(spent.parts, end_ns - start_ns - int(item.pauses_ns[row])))
     return dict(total.most_common())
 
 

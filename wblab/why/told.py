@@ -14,14 +14,14 @@ from wblab.why.recorded import Recorded, explains, read_recorded
 
 
 @dataclass(frozen=True)
-class Told:
+class Explained:
     """An explanation and the recording that it rests on."""
 
     explanation: Explanation
     recorded: Recorded
 
 
-def explanations(run: Run, load: str = "", bound_ns: int = DEFAULT_BOUND_NS) -> list[Told]:
+def explanations(run: Run, load: str = "", bound_ns: int = DEFAULT_BOUND_NS) -> list[Explained]:
     """Explain each pause over a bound, of one load or of all that are not offenders, in the order of time.
 
     A pause of a live run is explained by the capture that covers most of it; uncovered time is unknown. Raises
@@ -32,10 +32,10 @@ def explanations(run: Run, load: str = "", bound_ns: int = DEFAULT_BOUND_NS) -> 
 
 def explanations_of(
     run: Run, loads: Iterable[str], bound_ns: int = DEFAULT_BOUND_NS, cache: PageCache | None = None
-) -> list[Told]:
+) -> list[Explained]:
     """Explain the pauses of several loads from one reading of the trace. cache: a guest's trace, if already read."""
     recordings = _recordings(run, cache)
-    return [told for load in loads for told in _told(run, recordings, load, bound_ns)]
+    return [item for load in loads for item in _explained(run, recordings, load, bound_ns)]
 
 
 def explain_all(run: Run, cache: PageCache) -> list[Explanation]:
@@ -45,7 +45,7 @@ def explain_all(run: Run, cache: PageCache) -> list[Explanation]:
     """
     if not (captures(run) if isinstance(run.spec, LiveSpec) else explains(cache)):
         return []
-    return [told.explanation for told in explanations_of(run, [item.name for item in run.loads], cache=cache)]
+    return [item.explanation for item in explanations_of(run, [item.name for item in run.loads], cache=cache)]
 
 
 def _recordings(run: Run, cache: PageCache | None) -> list[Recorded]:
@@ -57,12 +57,12 @@ def _recordings(run: Run, cache: PageCache | None) -> list[Recorded]:
     return [read_recorded(run, capture) for capture in saved]
 
 
-def _told(run: Run, recordings: Iterable[Recorded], load: str, bound_ns: int) -> list[Told]:
-    told = [[Told(item, recorded) for item in explain(run, recorded, load, bound_ns)] for recorded in recordings]
-    return [max(each, key=lambda item: _covered_ns(run, item)) for each in zip(*told, strict=True)]
+def _explained(run: Run, recordings: Iterable[Recorded], load: str, bound_ns: int) -> list[Explained]:
+    found = [[Explained(item, recorded) for item in explain(run, recorded, load, bound_ns)] for recorded in recordings]
+    return [max(each, key=lambda item: _covered_ns(run, item)) for each in zip(*found, strict=True)]
 
 
-def _covered_ns(run: Run, item: Told) -> int:
+def _covered_ns(run: Run, item: Explained) -> int:
     span_ns = (item.explanation.start_ns + run.zero_ns, item.explanation.end_ns + run.zero_ns)
     start_ns, end_ns = item.recorded.covered(*span_ns)
     return end_ns - start_ns - item.recorded.lost_ns(start_ns, end_ns)

@@ -79,12 +79,12 @@ def found(run):
 def test_a_pause_is_parted_to_its_height(run, found):
     causes = causes_of([found], run.zero_ns)
     assert causes.names == ("commit", UNTOLD, OTHER)
-    assert causes.told == ("commit", UNTOLD)
+    assert causes.listed == ("commit", UNTOLD)
     blocks = causes.of(cycles(run.load("mw1"), {"mw1": "black"})).reduced(10)
     (row,) = np.flatnonzero(blocks.explained)
     assert sum(part.seconds[row] for part in blocks.parts) == pytest.approx(found.pause_ns / NS)
     assert blocks.pauses_s[row] == pytest.approx(found.pause_ns / NS)
-    assert blocks.told[row].startswith("mw1 was stalled for ")
+    assert blocks.hover[row].startswith("mw1 was stalled for ")
     assert [part.is_hatched for part in blocks.parts] == [False, True, False]
 
 
