@@ -62,7 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "KEY is one that a phase can set: sysctl.vm.dirty_bytes=4194304, disk.disk.queue.nr_requests=4, "
         "load.l1.ioclass=idle. Give it again to set several at once",
     )
-    add_kernel(parser, "with --prove: the run's series")
+    add_kernel(parser, "the run's; only with --prove")
     add_bound(parser)
     add_json(parser)
     parser.add_argument(
