@@ -2,7 +2,8 @@
 
 A measured quantity has three significant digits, or two where it is below 1 in its largest unit, and the unit in which
 the largest of those shown together is at least 1: 15.5 s, 600 ms, 26.2 MiB, 99.7 %, ×0.43. A whole number has no
-decimals: it is exact, as 4 KiB is. What is not zero never looks like zero, and no share below 1 looks like 100 %.
+decimals: it is exact, as 4 KiB is, and 0.00 is a rounded 0. A signed number has the digits that show on which side of
+zero it lies, and no share below 1 looks like 100 %.
 
 Sizes have binary prefixes, as a spec writes them and pictures show them. Only the standard library is needed here.
 """
@@ -137,17 +138,16 @@ def _number(value: float, largest: float, *, is_whole: bool, signed: bool) -> st
         return "–" if math.isnan(value) else "never" if value > 0 else "none"
     sign = "+" if signed and value else ""
     decimals = 0 if is_whole or not value else _decimals(value, largest)
-    return f"{value + 0.0:{sign}.{decimals}f}"
+    while signed and decimals < _MOST_DECIMALS and value and not round(value, decimals):
+        decimals += 1
+    return f"{round(value, decimals) + 0.0:{sign}.{decimals}f}"
 
 
 def _decimals(value: float, largest: float) -> int:
     """Return how many decimals a value has beside one of `largest`."""
     if abs(value) >= 1 or not largest:
         return max(0, _DIGITS - 1 - _exponent(value))
-    decimals = max(_DIGITS - 1, _DIGITS - 2 - _exponent(largest))
-    while decimals < _MOST_DECIMALS and not round(value, decimals):
-        decimals += 1
-    return min(decimals, _MOST_DECIMALS)
+    return min(max(_DIGITS - 1, _DIGITS - 2 - _exponent(largest)), _MOST_DECIMALS)
 
 
 def _exponent(value: float) -> int:

@@ -60,9 +60,10 @@ def test_a_quantity_has_three_digits_and_a_unit_that_fits(value, unit, text):
     assert quantity(value, unit) == text
 
 
-def test_what_is_not_zero_does_not_look_like_it():
+def test_a_signed_number_shows_its_side_of_zero_and_another_is_rounded():
     assert numbers([0.00031, 0.79, 0.268], "s", signed=True) == (("+0.31", "+790", "+268"), "ms")
-    assert numbers([0.0003, 2.5], "s") == (("0.0003", "2.50"), "s")
+    assert numbers([0.0003, 2.5], "s") == (("0.00", "2.50"), "s")
+    assert numbers([-0.0003, 2.5], "s", signed=True) == (("-0.0003", "+2.50"), "s")
     assert numbers([-0.0, 1.5], "s") == (("0", "1.50"), "s")
 
 
