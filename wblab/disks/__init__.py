@@ -1,1 +1,1 @@
-"""What a real disk is like: it is measured with a file of its own, and the model of a device is fitted to that."""
+"""Measure a real disk with a file on it, and fit the model of a device to the measurement."""

@@ -1,4 +1,4 @@
-"""Several reads at once by one thread: the kernel's asynchronous I/O (io_submit(2))."""
+"""Several concurrent reads from one thread: the kernel's asynchronous I/O (io_submit(2))."""
 
 import ctypes
 import mmap
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from wblab.core.syscalls import checked, libc
 
-MOST = 64  # at once
+MOST = 64  # reads in flight
 _SETUP, _DESTROY, _GETEVENTS, _SUBMIT = 206, 207, 208, 209  # x86-64, arch/x86/entry/syscalls/syscall_64.tbl
 _IOCB = struct.Struct("<QIIHhIQQqQII")  # struct iocb, include/uapi/linux/aio_abi.h
 _EVENT = struct.Struct("<QQqq")  # struct io_event
@@ -16,10 +16,10 @@ _PREAD = 0
 
 
 class Reads:
-    """Reads of up to `size` bytes each, MOST of them at once, into buffers of its own; see close."""
+    """Reads of up to `size` bytes each, at most MOST at once, into buffers of its own; see close."""
 
     def __init__(self, fd: int, size: int) -> None:
-        """Raises OSError where the kernel has no such I/O, or where it is used up."""
+        """Raises OSError if the kernel has no such I/O, or its limit is reached."""
         self._fd = fd
         self._context = ctypes.c_ulong(0)
         checked(libc.syscall(_SETUP, MOST, ctypes.byref(self._context)))
@@ -30,7 +30,7 @@ class Reads:
         self._events = ctypes.create_string_buffer(MOST * _EVENT.size)
 
     def read(self, offsets: Sequence[int], size: int) -> None:
-        """Read at all offsets, and wait until the last is done. Raises OSError."""
+        """Read at all offsets, and wait for the last. Raises OSError."""
         blocks = [
             _IOCB.pack(place, 0, 0, _PREAD, 0, self._fd, self._addresses[place], size, offset, 0, 0, 0)
             for place, offset in enumerate(offsets)
@@ -52,5 +52,5 @@ class Reads:
             done += found
 
     def close(self) -> None:
-        """Give the kernel back what it holds for this."""
+        """Release the kernel's resources."""
         libc.syscall(_DESTROY, self._context)

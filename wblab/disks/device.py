@@ -1,6 +1,6 @@
-"""The model of a device, computed: what the kernel's patches do (`um: ubd: model …`), request by request.
+"""The model of a device, computed request by request as the kernel's patches do (`um: ubd: model …`).
 
-In seconds and bytes. One who asks for one thing after the other is all that it knows, but for reads at once.
+In seconds and bytes. Requests come one after the other, except concurrent reads.
 """
 
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from math import inf
 
 @dataclass(frozen=True, kw_only=True)
 class Model:
-    """The quantities of docs/reference/disk-model.md. A rate without an end is inf; no cache is 0 bytes of it."""
+    """The quantities of docs/reference/disk-model.md. An unlimited rate is inf; no cache is 0 bytes."""
 
     write_bps: float
     read_bps: float
@@ -25,7 +25,7 @@ class Model:
 
 
 class Device:
-    """A device in some state. Stalls are not its own: who asks says when one is met."""
+    """The state of a device. The caller decides when a stall happens."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
@@ -38,7 +38,7 @@ class Device:
         self.now_s += time_s
 
     def read(self, offsets: Sequence[int], size: int) -> float:
-        """Read blocks at once, and return how long that takes."""
+        """Read blocks concurrently, and return how long that takes, in s."""
         model, begin_s = self.model, self.now_s
         places, bus_s = [begin_s] * min(model.depth, len(offsets)), begin_s
         for offset in offsets:
@@ -49,7 +49,7 @@ class Device:
         return self.now_s - begin_s
 
     def write(self, offset: int, size: int, stall_s: float = 0.0) -> float:
-        """Write a block, and return how long that takes. stall_s: for how long the device stops with it."""
+        """Write a block, and return how long that takes, in s. stall_s: length of a stall during it."""
         model, begin_s = self.model, self.now_s
         pause_s = self._seek_s(offset, size) + stall_s
         on_bus_s = model.latency_s + size / model.write_bps
@@ -60,7 +60,7 @@ class Device:
         return self.now_s - begin_s
 
     def flush(self) -> float:
-        """Empty the cache, and return how long that takes."""
+        """Empty the cache, and return how long that takes, in s."""
         begin_s = self.now_s
         self.now_s = max(begin_s + self.model.latency_s, self._drained_s)
         return self.now_s - begin_s

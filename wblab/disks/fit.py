@@ -1,4 +1,4 @@
-"""The model of a device that explains a measurement best, and how well it does."""
+"""Fit the model of a device to a measurement, and tell how well it explains it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -14,33 +14,33 @@ from wblab.disks.plan import BURST, FLUSHED, SMALLEST, TOGETHER
 from wblab.disks.stalls import Stalls, find_stalls
 from wblab.disks.steps import Measured, Step, quantile
 
-AS_PREDICTED = 0.25  # a time is explained that differs from the model's by no more than this share
-_NOTHING_S = 20e-6  # nor by this: the program itself takes as long
-_FASTEST = 100e9  # bytes/s: a slope that is none
+AS_PREDICTED = 0.25  # a time counts as explained if it differs from the model's by at most this share
+_NOTHING_S = 20e-6  # or by at most this: the program's own overhead
+_FASTEST = 100e9  # bytes/s: above this, the slope is zero within error
 _DEEPEST = 64
-_TOLD_APART = 1.2  # times between two models that are different
-_SOME_SEEK = 0.02  # of a request that seeks nothing: with less there is none
-_KNEE = 16  # writes in a row that show that a cache is full
+_TOLD_APART = 1.2  # ratio of two models' predictions from which they differ
+_SOME_SEEK = 0.02  # of a request without a seek: a smaller seek time counts as none
+_KNEE = 16  # consecutive slow writes that show a full cache
 _SOME_CACHE = float(1 << 20)
-_LONGER = 2.0  # times as long as a flush after one write
-_MUCH_BETTER = 0.8  # of the other model's error
+_LONGER = 2.0  # ratio to a flush after one write
+_MUCH_BETTER = 0.8  # ratio to the other model's error
 
 
 @dataclass(frozen=True)
 class Row:
-    """Requests of one kind: in seconds, what was measured of them, and what the model says."""
+    """Requests of one kind: measured times, and the model's, in s."""
 
     what: str
     size: int
     count: int
     median_s: float
-    slow_s: float  # 99 in 100 took no longer
+    slow_s: float  # 99th percentile
     model_s: float
 
 
 @dataclass(frozen=True)
 class Fit:
-    """A model, the share of requests that it explains (see AS_PREDICTED), and what is not known, in words by key."""
+    """A model, the share of requests that it explains (see AS_PREDICTED), and what is unknown, in words by key."""
 
     model: Model
     explained: float
@@ -49,7 +49,7 @@ class Fit:
 
 
 def fit(measured: Measured) -> Fit:
-    """Return the model of a device that is most like a measured disk."""
+    """Return the model that fits a measured disk best."""
     stalls = find_stalls(measured)
     unknown: dict[str, str] = {}
     plain = _requests(measured, stalls, is_cached=False)
@@ -59,22 +59,22 @@ def fit(measured: Measured) -> Fit:
         model = cached[0]
         unknown |= cached[1]
     if not model.cache_bytes:
-        unknown["cache_bytes"] = "none was seen: a flush takes no longer after more writes"
+        unknown["cache_bytes"] = "none seen: a flush takes no longer after more writes"
     for key, rate in (("write_bps", model.write_bps), ("read_bps", model.read_bps)):
         if rate > _FASTEST / 2:
-            unknown[key] = "more than can be told: the size of a request makes no difference"
+            unknown[key] = "unknown, but high: a request's size makes no difference"
     model, said = _with_depth(measured, model)
     unknown |= said
     if stalls.is_known:
         model = replace(model, stall_every=stalls.every, stall_s=stalls.time_s, is_even=stalls.is_even)
     elif stalls.excess_s:
-        unknown["stall_every"] = f"{len(stalls.excess_s)} long writes: too few to say how often they come"
+        unknown["stall_every"] = f"{len(stalls.excess_s)} long writes: too few to tell how often they come"
     predicted = _predicted(measured, stalls, model)
     return Fit(model, _explained(measured, predicted), tuple(_rows(measured, predicted)), unknown)
 
 
 def _error(measured: Measured, stalls: Stalls, model: Model) -> float:
-    """Return how far a measurement is from a model: the mean over all kinds of requests of a time's usual ratio."""
+    """Return how far a measurement is from a model: the typical ratio of times, averaged over kinds of requests."""
     predicted = _predicted(measured, stalls, model)
     errors = [
         median(abs(log(measured.device_ns(measured.steps[at]) / 1e9 / predicted[at])) for at in numbers)
@@ -85,7 +85,7 @@ def _error(measured: Measured, stalls: Stalls, model: Model) -> float:
 
 
 def _kinds(measured: Measured) -> dict[tuple[str, str, int], list[int]]:
-    """Return the numbers of the steps of each kind: its series, action and size."""
+    """Return the indices of the steps of each kind: its series, action and size."""
     kinds: dict[tuple[str, str, int], list[int]] = {}
     for number, step in enumerate(measured.steps):
         kinds.setdefault((step.series, step.action, step.size), []).append(number)
@@ -93,7 +93,7 @@ def _kinds(measured: Measured) -> dict[tuple[str, str, int], list[int]]:
 
 
 def _requests(measured: Measured, stalls: Stalls, *, is_cached: bool) -> Model:
-    """Return latency, seek time and rates: a line through the middle times of each size, all with one latency."""
+    """Return latency, seek time and rates: a line through the median times of the sizes, with one common latency."""
     lines, times = [], []
     for (series, action, size), numbers in _kinds(measured).items():
         if series not in ("write sequential", "write random", "read sequential", "read random"):
@@ -106,8 +106,8 @@ def _requests(measured: Measured, stalls: Stalls, *, is_cached: bool) -> Model:
         times.append(median(took))
     if not lines:
         return Model(write_bps=_FASTEST, read_bps=_FASTEST)
-    weights = 1 / np.array(times)  # a share of a short time counts as much as the same of a long one
-    scale = np.array([1.0, 1.0, 1e-6, 1e-6])  # of one size for the solver
+    weights = 1 / np.array(times)  # weights relative errors: short times count as much as long ones
+    scale = np.array([1.0, 1.0, 1e-6, 1e-6])  # brings the unknowns to similar magnitudes for the solver
     found, _ = nnls(np.array(lines) * weights[:, None] * scale, np.ones(len(times)))
     latency_s, seek_s, write_s, read_s = map(float, found * scale)
     return Model(
@@ -119,13 +119,13 @@ def _requests(measured: Measured, stalls: Stalls, *, is_cached: bool) -> Model:
 
 
 def _cached(measured: Measured, stalls: Stalls) -> tuple[Model, dict[str, str]] | None:
-    """Return a model with a write cache, and what is not known of it; None where none can be seen."""
+    """Return a model with a write cache, and what is unknown of it; None if no cache shows."""
     base = _requests(measured, stalls, is_cached=True)
     groups = _groups(measured)
     if len(groups) < 3:
         return None
-    if not _flushes_grow(measured):  # that seeks are hidden may show a cache all the same
-        said = "cannot be told: the medium is as fast as this could write"
+    if not _flushes_grow(measured):  # hidden seeks may still reveal a cache
+        said = "unknown: the medium is as fast as this could write"
         hidden = replace(base, cache_bytes=_SOME_CACHE, drain_bps=base.write_bps)
         has_seeks = base.seek_s >= (_TOLD_APART - 1) * base.latency_s
         return (hidden, dict.fromkeys(("cache_bytes", "drain_bps"), said)) if has_seeks else None
@@ -146,12 +146,12 @@ def _cached(measured: Measured, stalls: Stalls) -> tuple[Model, dict[str, str]] 
                 held = _held(burst[: place + 1], drain_bps)
                 return replace(base, cache_bytes=held, drain_bps=drain_bps), {}
     held = max(_held(burst[: place + 1], drain_bps) for place in range(0, len(burst), _KNEE))
-    said = "at least: it was never full; --max-bytes writes more"
+    said = "at least this: it was never full; --max-bytes writes more"
     return replace(base, cache_bytes=held, drain_bps=drain_bps), {"cache_bytes": said}
 
 
 def _flushes_grow(measured: Measured) -> bool:
-    """Whether a flush takes longer after more writes: otherwise the medium is as fast as we could write."""
+    """Whether a flush takes longer after more writes. If not, the medium is as fast as we could write."""
     times: dict[str, list[int]] = {}
     for step in measured.steps:
         if step.action == "flush":
@@ -161,13 +161,13 @@ def _flushes_grow(measured: Measured) -> bool:
 
 
 def _held(steps: Sequence[Step], drain_bps: float) -> float:
-    """Return what is in a cache after writes into it when it was empty."""
+    """Return how much an initially empty cache holds after these writes, in bytes."""
     passed_s = (steps[-1].at_ns + steps[-1].took_ns - steps[0].at_ns - steps[0].took_ns) / 1e9
     return max(sum(step.size for step in steps) - drain_bps * passed_s, float(steps[0].size))
 
 
 def _rate(steps: Sequence[Step], stalls: Stalls, measured: Measured) -> float:
-    """Return the rate of writes, without their stalls."""
+    """Return the rate of writes without their stalls."""
     passed_s = (steps[-1].at_ns + steps[-1].took_ns - steps[0].at_ns - steps[0].took_ns) / 1e9
     chosen = {id(step) for step in steps[1:]}
     stopped_s = sum(time_s for number, time_s in stalls.excess_s.items() if id(measured.steps[number]) in chosen)
@@ -175,7 +175,7 @@ def _rate(steps: Sequence[Step], stalls: Stalls, measured: Measured) -> float:
 
 
 def _groups(measured: Measured) -> list[tuple[int, float]]:
-    """Return for writes with a flush behind them: bytes, and seconds from the first write to the end of the flush."""
+    """Return, for groups of writes that end in a flush, the bytes and the seconds up to the end of the flush."""
     groups: list[tuple[int, float]] = []
     size, begin_ns = 0, None
     for step in measured.steps:
@@ -190,14 +190,14 @@ def _groups(measured: Measured) -> list[tuple[int, float]]:
 
 
 def _with_depth(measured: Measured, model: Model) -> tuple[Model, dict[str, str]]:
-    """Return a model with the depth that explains reads at once, and what is to be said of it."""
+    """Return a model with the depth that explains concurrent reads, and a remark on it."""
     middle_s = {at_once: _middle_s(measured, f"{at_once} at once") for at_once in TOGETHER}
     known = {at_once: taken for at_once, taken in middle_s.items() if taken}
     if not known:
-        return model, {"depth": "several requests at once could not be measured here"}
+        return model, {"depth": "concurrent requests could not be measured here"}
     said = {depth: _together_s(replace(model, depth=depth), list(known)) for depth in range(1, _DEEPEST + 1)}
     if max(a / b for a, b in zip(said[1], said[_DEEPEST], strict=True)) < _TOLD_APART:
-        return model, {"depth": "cannot be told: the data take all of the time"}
+        return model, {"depth": "unknown: transferring the data takes all of the time"}
     errors = {
         depth: sum(log(a / b) ** 2 for a, b in zip(times, known.values(), strict=True)) for depth, times in said.items()
     }
@@ -205,7 +205,7 @@ def _with_depth(measured: Measured, model: Model) -> tuple[Model, dict[str, str]
     fitting = [depth for depth, error in errors.items() if error <= least * 1.02 + 1e-6]
     depth = fitting[0]
     return replace(model, depth=depth), (
-        {"depth": f"or more, up to {fitting[-1]}: the same in all that was asked"} if len(fitting) > 1 else {}
+        {"depth": f"or more, up to {fitting[-1]}: no difference in what was measured"} if len(fitting) > 1 else {}
     )
 
 
@@ -219,7 +219,7 @@ def _middle_s(measured: Measured, series: str) -> float:
 
 
 def _predicted(measured: Measured, stalls: Stalls, model: Model) -> list[float]:
-    """Return how long each step would take on a device, asked at the same distances."""
+    """Return the model's time for each step, issued at the same intervals."""
     device, times, ended_ns = Device(model), [], measured.steps[0].at_ns if measured.steps else 0
     for number, step in enumerate(measured.steps):
         device.wait((step.at_ns - ended_ns + min(measured.call_ns, step.took_ns)) / 1e9)
@@ -235,7 +235,7 @@ def _predicted(measured: Measured, stalls: Stalls, model: Model) -> list[float]:
 
 
 def _explained(measured: Measured, predicted: Sequence[float]) -> float:
-    """Return the share of requests that took what was predicted, each kind counted alike."""
+    """Return the share of requests that took the predicted time; each kind counts equally."""
     shares = []
     for numbers in _kinds(measured).values():
         pairs = ((measured.device_ns(measured.steps[at]) / 1e9, predicted[at]) for at in numbers)

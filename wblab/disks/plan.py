@@ -1,4 +1,4 @@
-"""What a disk is asked, in which order, and for how long."""
+"""The measurement: which requests, in which order, and for how long."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,16 +15,16 @@ TOGETHER = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 BURST, FLUSHED = "burst", "flush after"
 LEAST_FILE, MOST_FILE = 4 << 20, 32 << 20
 
-_CHUNK = 2 << 20  # of the file's first content: between two of them the disk gets all
+_CHUNK = 2 << 20  # of the file's first content: flushed after each
 _EACH, _TIMES = 32, 4
 _BLOCKS = (1, 4, 16, 64, 256)  # written before a flush
 _FLUSHES = 5
-# Until which share of the time each part may last; what one leaves is the next one's.
+# The share of the time at which each part must end. Time that one leaves goes to the next.
 _UNTIL = {"file": 0.2, "requests": 0.5, "flushes": 0.6, "depth": 0.7, BURST: 1.0}
 
 
 class Target(Protocol):
-    """What is measured: a file, or for a test a device that is computed."""
+    """What is measured: a file, or a simulated device in tests."""
 
     def now_ns(self) -> int: ...  # noqa: D102
     def write(self, offset: int, size: int) -> None: ...  # noqa: D102
@@ -38,7 +38,7 @@ class Target(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Bounds:
-    """What a measurement may take. file_bytes: of its file, part of `most_bytes`, which is all that is written."""
+    """Limits of a measurement. file_bytes: size of its file. most_bytes: limit to everything written."""
 
     most_bytes: int
     most_s: float
@@ -51,7 +51,7 @@ def measure(target: Target, bounds: Bounds, report: Report) -> Measured:
 
 
 class _Measurement:
-    """One measurement while it is made."""
+    """A measurement in progress."""
 
     def __init__(self, target: Target, bounds: Bounds, report: Report) -> None:
         self._target, self._bounds, self._report = target, bounds, report
@@ -72,7 +72,7 @@ class _Measurement:
         return Measured(tuple(self._steps), call_ns)
 
     def _fill(self) -> None:
-        """Give the file its blocks: what is measured then changes no metadata."""
+        """Allocate the file's blocks, so that the measurement changes no metadata."""
         while self._file < self._bounds.file_bytes and (self._goes_on("file") or self._file < LEAST_FILE):
             for offset in range(self._file, self._file + _CHUNK, LARGEST):
                 self._target.write(offset, LARGEST)
@@ -116,12 +116,12 @@ class _Measurement:
         self._flush(BURST)
 
     def _follow(self, count: int, size: int) -> Iterator[int]:
-        """Yield places that follow each other, from somewhere in the file on."""
+        """Yield consecutive offsets from somewhere in the file on."""
         begin = self._random.randrange(self._file // LARGEST) * LARGEST
         return ((begin + number * size) % self._file for number in range(count))
 
     def _scattered(self, count: int, size: int) -> list[int]:
-        """Return places, none of which follows another."""
+        """Return offsets, none of which follows another."""
         return [2 * size * place for place in self._random.sample(range(self._file // (2 * size)), count)]
 
     def _one(self, series: str, action: Action, offset: int, size: int) -> None:

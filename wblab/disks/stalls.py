@@ -1,4 +1,4 @@
-"""Stalls of a disk: writes that took far longer than those around them."""
+"""Stalls of a disk: writes that took far longer than their neighbours."""
 
 from dataclasses import dataclass
 from itertools import pairwise
@@ -6,18 +6,19 @@ from statistics import median, pstdev
 
 from wblab.disks.steps import Measured
 
-_AROUND = 16  # requests before and after one that say what is usual
-_TIMES, _LEAST_S = 3.0, 2e-3  # longer than so many times the usual, and so much: others on a busy machine take that
+_AROUND = 16  # neighbours on each side that define the usual time
+# a stall exceeds the usual time by this factor and this time: other programs on a busy machine cause less
+_TIMES, _LEAST_S = 3.0, 2e-3
 _FEWEST, _FEWEST_EVEN = 3, 5
-_EVEN = 0.2  # how much distances between stalls may differ, as a share
-MOST_S = 4.29  # what the kernel's parameter holds
+_EVEN = 0.2  # largest relative spread of distances between even stalls
+MOST_S = 4.29  # limit of the kernel's parameter
 
 
 @dataclass(frozen=True)
 class Stalls:
-    """excess_s: by the number of its step, for how long each stalled write stopped. every: bytes between two stalls.
+    """excess_s: length of each stall, by its step's index. every: bytes between two stalls.
 
-    time_s: what a stall lasts, in the mean. is_even: whether they come after so many bytes each time.
+    time_s: mean length of a stall. is_even: whether the distances are equal.
     """
 
     excess_s: dict[int, float]
@@ -27,7 +28,7 @@ class Stalls:
 
     @property
     def is_known(self) -> bool:
-        """Whether there were enough of them to say how often they come."""
+        """Whether there were enough stalls to tell how often they come."""
         return len(self.excess_s) >= _FEWEST
 
 
@@ -53,9 +54,9 @@ def find_stalls(measured: Measured) -> Stalls:
 
 
 def _alike(measured: Measured) -> list[list[tuple[int, float]]]:
-    """Return writes that should take the same, those of a series and size that follow one, and those that do not.
+    """Return groups of writes that should take the same time: by series, size, and whether they are sequential.
 
-    Each with the number of its step and the seconds that it took.
+    Each write has its step's index and its time in s.
     """
     groups: dict[tuple[str, int, bool], list[tuple[int, float]]] = {}
     ended = -1
@@ -69,7 +70,7 @@ def _alike(measured: Measured) -> list[list[tuple[int, float]]]:
 
 
 def _longer(writes: list[tuple[int, float]]) -> list[tuple[int, float]]:
-    """Return those of some writes that took much longer than those around them, and by how much."""
+    """Return the writes that took much longer than their neighbours, and by how much."""
     times = [took_s for _, took_s in writes]
     found = []
     for place, (number, took_s) in enumerate(writes):

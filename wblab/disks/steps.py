@@ -1,4 +1,4 @@
-"""What was measured of a disk: requests, each with the time that it took."""
+"""The raw measurement of a disk: requests with their times."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,10 +10,10 @@ KIB = 1 << 10
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One request, or reads that were under way at once.
+    """One request, or concurrent reads.
 
-    series: which others it belongs to. offsets: where they begin in the file; none for a flush. size: of each, in
-    bytes. at_ns: when it was asked for, on the clock of the measurement. took_ns: until the last was done.
+    series: the group it belongs to. offsets: in the file; none for a flush. size: of each, in bytes. at_ns: when it was
+    issued, on the measurement's clock. took_ns: until the last one was done.
     """
 
     series: str
@@ -26,7 +26,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Measured:
-    """A measurement. steps: in their order. call_ns: what a system call takes that has nothing to do."""
+    """A measurement. steps: in order. call_ns: time of an empty system call."""
 
     steps: tuple[Step, ...]
     call_ns: int
@@ -36,11 +36,11 @@ class Measured:
         return [self.device_ns(step) for step in self.steps if step.series == series]
 
     def device_ns(self, step: Step) -> int:
-        """Return how long a request was the disk's."""
+        """Return the disk's part of a request's time."""
         return max(step.took_ns - self.call_ns, 1)
 
     def series(self) -> list[str]:
-        """Return the names of the series, in the order in which they began."""
+        """Return the names of the series, in order of their start."""
         return list(dict.fromkeys(step.series for step in self.steps))
 
     def to_json(self) -> dict[str, Any]:
@@ -52,11 +52,11 @@ class Measured:
 
 
 def from_json(table: dict[str, Any]) -> Measured:
-    """Return what `to_json` was called for."""
+    """Return the measurement from what `to_json` returned."""
     steps = (Step(row[0], row[1], tuple(row[2]), row[3], row[4], row[5]) for row in table["steps"])
     return Measured(tuple(steps), table["call_ns"])
 
 
 def quantile(values: Sequence[int], share: float) -> int:
-    """Return the value that a share of them does not exceed."""
+    """Return the value that this share of the values does not exceed."""
     return sorted(values)[min(int(share * len(values)), len(values) - 1)]

@@ -1,4 +1,4 @@
-"""Measuring the disk below a directory: what it is, how much may be written there, and what was found."""
+"""Measure the disk under a directory: which one it is, how much may be written, and the results."""
 
 import os
 from collections.abc import Iterator
@@ -14,14 +14,14 @@ from wblab.disks.testfile import test_file
 from wblab.lab.progress import Report
 from wblab.machine.place import Place, Traffic, place_of, traffic
 
-_FILE_SHARE = 4  # of all that is written: the rest goes to the same places again
-_SPARE = 2  # times the file's size must be free
-_OTHERS = 1.2  # times what we wrote: more is somebody else's
+_FILE_SHARE = 4  # of all that is written: the rest overwrites the same blocks
+_SPARE = 2  # multiple of the file's size that must be free
+_OTHERS = 1.2  # multiple of what we wrote: more comes from other programs
 
 
 @dataclass(frozen=True)
 class Site:
-    """A directory that is held, and what it is on."""
+    """An open directory, and the disk that it is on."""
 
     directory: Path
     held: int
@@ -30,23 +30,23 @@ class Site:
 
     @property
     def disk_name(self) -> str:
-        """What its maker calls the disk; else the kernel's name of it."""
+        """The disk's name for itself; else the kernel's."""
         names = [_maker(disk) or disk.name for disk in self.place.disks]
         return ", ".join(dict.fromkeys(names)) or self.device.name
 
     def __str__(self) -> str:
-        """In words, for people."""
+        """Describe it in words."""
         own = "" if self.disk_name == self.device.name else f" ({self.disk_name})"
         return f"{str(self.directory)!r} is on {self.place.filesystem}, on {self.device.name}{own}"
 
     def bounds(self, most_bytes: int, most_s: float) -> Bounds:
-        """Return what a measurement may take here. Raises InputError where there is no room for one."""
+        """Return the limits of a measurement here. Raises InputError if there is no room."""
         state = os.fstatvfs(self.held)
         free = state.f_bavail * state.f_frsize
         file_bytes = min(MOST_FILE, most_bytes // _FILE_SHARE, free // _SPARE) // LEAST_FILE * LEAST_FILE
         if free // _SPARE < LEAST_FILE:
             needed = format_bytes(_SPARE * LEAST_FILE)
-            raise InputError(f"{self}: only {format_bytes(free)} are free, and {needed} are needed: make room")
+            raise InputError(f"{self}: {needed} must be free, but only {format_bytes(free)} are: make room")
         if not file_bytes:
             needed = format_bytes(_FILE_SHARE * LEAST_FILE)
             raise InputError(f"--max-bytes {format_bytes(most_bytes)} is too little to measure: give at least {needed}")
@@ -55,7 +55,7 @@ class Site:
 
 @dataclass(frozen=True)
 class Survey:
-    """What was measured. is_direct: around the page cache. notes: what makes it doubtful, in words."""
+    """The result. is_direct: bypassing the page cache. notes: reasons for doubt, in words."""
 
     measured: Measured
     is_direct: bool
@@ -64,16 +64,17 @@ class Survey:
 
 @contextmanager
 def site(directory: Path) -> Iterator[Site]:
-    """Yield what a directory is on. Raises InputError for one that is on no disk."""
+    """Yield the disk that a directory is on. Raises InputError if it is on none."""
     try:
         held = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError as error:
-        raise InputError(f"cannot measure below {str(directory)!r}: {error.strerror}: give a directory") from None
+        raise InputError(f"cannot measure under {str(directory)!r}: {error.strerror}: give another directory") from None
     try:
         place = place_of(held)
         if place.device is None:
             raise InputError(
-                f"{str(directory)!r} is on {place.filesystem}, on no disk of this machine: give a directory on one"
+                f"{str(directory)!r} is on {place.filesystem}, not on a disk of this machine: give a directory on "
+                "a disk"
             )
         yield Site(directory, held, place, place.device)
     finally:
@@ -81,7 +82,7 @@ def site(directory: Path) -> Iterator[Site]:
 
 
 def survey(site: Site, bounds: Bounds, report: Report) -> Survey:
-    """Measure the disk below a directory. Raises InputError where it cannot be written to."""
+    """Measure the disk under a directory. Raises InputError if it cannot be written to."""
     try:
         with test_file(site.held) as file:
             file.reserve(bounds.file_bytes)
@@ -90,7 +91,7 @@ def survey(site: Site, bounds: Bounds, report: Report) -> Survey:
             after = _traffic(site)
     except OSError as error:  # also ENOSPC, EDQUOT
         raise InputError(f"{site}: cannot measure it: {error.strerror}: give another directory") from None
-    notes = [] if file.direct else [f"{site.place.filesystem} has no O_DIRECT: the page cache's work is in all times"]
+    notes = [] if file.direct else [f"{site.place.filesystem} has no O_DIRECT: all times include the page cache's work"]
     if before and after:
         wrote = sum(step.size for step in measured.steps if step.action == "write") + bounds.file_bytes
         notes += _doubts(wrote, after.written_bytes - before.written_bytes)
@@ -98,11 +99,11 @@ def survey(site: Site, bounds: Bounds, report: Report) -> Survey:
 
 
 def _doubts(wrote: int, arrived: int) -> list[str]:
-    """Return what to say of bytes that a device got while we wrote others."""
+    """Return reasons for doubt if a device got more or fewer bytes than we wrote."""
     if arrived < wrote / 2:
-        return [f"only {arrived >> 20} of {wrote >> 20} MiB came to the disk: this is not the disk's own speed"]
+        return [f"only {arrived >> 20} of {wrote >> 20} MiB reached the disk: this is not the disk's own speed"]
     if arrived > _OTHERS * wrote + LEAST_FILE:
-        return [f"others wrote {(arrived - wrote) >> 20} MiB meanwhile: measure again when they are quiet"]
+        return [f"other programs wrote {(arrived - wrote) >> 20} MiB meanwhile: measure again on a quiet machine"]
     return []
 
 
@@ -113,7 +114,7 @@ def _traffic(site: Site) -> Traffic | None:
 
 
 def _maker(disk: Path) -> str:
-    """Return what a disk calls itself: SCSI, SATA and USB have a vendor and a model, NVMe a model, cards a name."""
+    """Return a disk's name for itself: vendor and model (SCSI, SATA, USB), model (NVMe), or name (cards)."""
     words = []
     for file in ("vendor", "model", "name"):
         with suppress(OSError, ValueError):

@@ -1,4 +1,4 @@
-"""The file that a disk is measured with: it has no name, so that nothing of it stays, whatever ends the program."""
+"""The file used to measure a disk. It has no name, so nothing stays, however the program ends."""
 
 import ctypes
 import mmap
@@ -18,10 +18,10 @@ _MANY = 21
 
 
 class TestFile:
-    """A file below a directory, of blocks that go to the disk at once.
+    """A file under a directory, whose blocks go to the disk at once.
 
-    direct: around the page cache (O_DIRECT). Otherwise each block is written out, which is not flushed, before the
-    next (sync_file_range(2)), and the page cache forgets a block before it is read.
+    direct: bypassing the page cache (O_DIRECT). Otherwise each block is written out before the next, without a flush
+    (sync_file_range(2)), and dropped from the page cache before it is read.
     """
 
     __test__ = False  # pytest
@@ -29,8 +29,8 @@ class TestFile:
     def __init__(self, fd: int, direct: bool) -> None:
         self._fd = fd
         self.direct = direct
-        self._block = mmap.mmap(-1, LARGEST)  # at a page's begin, as O_DIRECT wants it
-        self._block.write(os.urandom(LARGEST))  # some disks are quicker with zeros
+        self._block = mmap.mmap(-1, LARGEST)  # page-aligned, as O_DIRECT requires
+        self._block.write(os.urandom(LARGEST))  # some disks are faster with zeros
         self._views = {size: memoryview(self._block)[:size] for size in (SMALLEST, 4 * SMALLEST, LARGEST)}
         self._into = mmap.mmap(-1, LARGEST)
         self._places = {size: memoryview(self._into)[:size] for size in self._views}
@@ -41,7 +41,7 @@ class TestFile:
 
     @property
     def has_together(self) -> bool:
-        """Whether several reads can be under way at once."""
+        """Whether several reads can be in flight at once."""
         return self._reads is not None
 
     now_ns = staticmethod(time.monotonic_ns)
@@ -59,16 +59,16 @@ class TestFile:
         os.preadv(self._fd, [self._places[size]], offset)
 
     def read_together(self, offsets: Sequence[int], size: int) -> None:
-        """Read blocks at once. Raises OSError."""
+        """Read blocks concurrently. Raises OSError."""
         assert self._reads
         self._reads.read(offsets, size)
 
     def flush(self) -> None:
-        """Have the disk bring what it has in its cache to the medium. Raises OSError."""
+        """Flush the disk's cache to the medium. Raises OSError."""
         os.fdatasync(self._fd)
 
     def reserve(self, size: int) -> None:
-        """Have the filesystem keep room, where it can. Raises OSError, above all ENOSPC and EDQUOT."""
+        """Reserve space, if the filesystem can. Raises OSError, above all ENOSPC and EDQUOT."""
         try:
             checked(libc.fallocate(self._fd, 0, ctypes.c_int64(0), ctypes.c_int64(size)))
         except OSError as error:
@@ -76,7 +76,7 @@ class TestFile:
                 raise
 
     def call_ns(self) -> int:
-        """Return what a system call takes that has nothing to do."""
+        """Return the time of an empty system call, in ns."""
         return sorted(self._timed(lambda: os.fstat(self._fd)) for _ in range(_MANY))[_MANY // 2]
 
     def _timed(self, call: Callable[[], object]) -> int:
@@ -85,7 +85,7 @@ class TestFile:
         return time.monotonic_ns() - begin_ns
 
     def close(self) -> None:
-        """Let the file go, and its room with it."""
+        """Close the file and free its space."""
         if self._reads:
             self._reads.close()
         os.close(self._fd)
@@ -93,9 +93,9 @@ class TestFile:
 
 @contextmanager
 def test_file(directory: int) -> Iterator[TestFile]:
-    """Yield a new file on the filesystem of a directory, held by its descriptor. Raises OSError."""
+    """Yield a new file on the filesystem of a directory, which is given by descriptor. Raises OSError."""
     fd, direct = _open(directory)
-    with suppress(OSError):  # btrfs; elsewhere there is nothing to copy on a write
+    with suppress(OSError):  # for btrfs; other filesystems do not copy on write
         ioctl(fd, _SETFLAGS, ctypes.c_int(_NOCOW))
     if not direct:
         os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_RANDOM)
@@ -107,7 +107,7 @@ def test_file(directory: int) -> Iterator[TestFile]:
 
 
 def _open(directory: int) -> tuple[int, bool]:
-    """Return a file without a name, and whether it goes around the page cache."""
+    """Return a file without a name, and whether it bypasses the page cache."""
     try:
         return _open_nameless(directory, os.O_DIRECT), True
     except OSError as error:
@@ -121,7 +121,7 @@ def _open_nameless(directory: int, flags: int) -> int:
     try:
         return os.open(".", flags | os.O_TMPFILE, 0o600, dir_fd=directory)
     except OSError as error:
-        if error.errno not in (EOPNOTSUPP, EISDIR, ENOENT):  # vfat and exFAT know no such files
+        if error.errno not in (EOPNOTSUPP, EISDIR, ENOENT):  # vfat and exFAT have no nameless files
             raise
     name = f".wblab-{os.urandom(8).hex()}"
     fd = os.open(name, flags | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600, dir_fd=directory)

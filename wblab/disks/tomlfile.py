@@ -9,13 +9,13 @@ from wblab.disks.survey import Site, Survey
 from wblab.lab.printable import printable
 from wblab.report.quantities import percent
 
-_DIGITS = 4  # that a measured figure has
+_DIGITS = 4  # of a measured figure
 _MOST_NS, _MOST_BYTES = 2**32 - 1, 2**32 - 1  # wblab/core/check.py
-_PLACE = 27  # where remarks begin
+_PLACE = 27  # column at which remarks begin
 
 
 def disk_table(fit: Fit) -> dict[str, str | int]:
-    """Return the table [disk] of a model, each quantity rounded to what a measurement can say."""
+    """Return the table [disk] of a model, each quantity rounded to the measurement's precision."""
     model = fit.model
     return {
         "model": "device",
@@ -33,7 +33,7 @@ def disk_table(fit: Fit) -> dict[str, str | int]:
 
 
 def disk_file(found: Fit, survey: Survey, site: Site, date: str) -> str:
-    """Return the content of the file. date: when it was measured, as 2026-11-22."""
+    """Return the content of the file. date: of the measurement, as 2026-11-22."""
     share, within = percent(found.explained), percent(AS_PREDICTED)
     about: Mapping[str, object] = {
         "disk": printable(site.disk_name),
@@ -46,7 +46,7 @@ def disk_file(found: Fit, survey: Survey, site: Site, date: str) -> str:
     }
     lines = [
         f"# {printable(site.disk_name)}, measured on {date} by wblab {__version__} (wblab disk measure).",
-        f"# The model explains {share} of the times of requests, within {within}, each kind counted alike.",
+        f"# The model explains {share} of the request times to within {within}; each kind counts equally.",
         *(f"# {printable(note)}" for note in survey.notes),
         "",
         "[disk]",

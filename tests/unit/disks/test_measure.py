@@ -91,7 +91,7 @@ def test_what_cannot_be_done_is_said_before(here, capsys, options, message):
 
 def test_what_is_on_no_disk_is_refused(capsys):
     assert main(["disk", "measure", "/proc", "--yes"]) == 2
-    assert "'/proc' is on proc, on no disk of this machine" in capsys.readouterr().err
+    assert "'/proc' is on proc, not on a disk of this machine" in capsys.readouterr().err
     with pytest.raises(InputError, match="No such file or directory: give a directory"), site(Path("/none")):
         pass
 
@@ -101,7 +101,7 @@ def test_a_full_disk_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr("os.fstatvfs", lambda held: state)
     device = Path("/sys/block/sda")
     there = Site(tmp_path, 0, Place("ext4", "/dev/sda", (), device, ()), device)
-    with pytest.raises(InputError, match=r"only 12 KiB are free, and 8 MiB are needed: make room"):
+    with pytest.raises(InputError, match=r"8 MiB must be free, but only 12 KiB are: make room"):
         there.bounds(512 << 20, 60)
 
 
