@@ -1,7 +1,7 @@
-"""The figures of the docs that runs gave: which runs they are of, and whether the pages show what those give.
+"""Measured figures in the docs: the runs that they come from, and a check that the pages show them.
 
-`make figures`, or `python docs/figures.py [NAME ...]`, makes them anew and writes them into the pages. What they are is
-said in docs/figures.toml.
+`make figures`, or `python docs/figures.py [NAME ...]`, measures them again and writes them into the pages.
+docs/figures.toml lists them.
 """
 
 import argparse
@@ -31,7 +31,7 @@ DOCS = Path(__file__).resolve().parent
 LIST = DOCS / "figures.toml"
 _HOLE = "{}"
 Levels = tuple[tuple[str, Any], ...]
-# Of a run: the matrix's name, its cell's levels and the seed's place among them. The values of a metric, by load.
+# By matrix and the levels of a cell: for each seed, in order, the values by load and metric.
 Found = Mapping[tuple[str, Levels], Sequence[Mapping[tuple[str, str], float]]]
 
 
@@ -54,7 +54,7 @@ _WORDS: dict[str, Callable[[float], str]] = {"throughput_bps": _megabytes}
 
 @dataclass(frozen=True)
 class Value:
-    """One number, or median and range: of each run the most of `metric` among `loads`, over all seeds."""
+    """One number, or median and range, over all seeds: the largest value of `metric` among `loads` in each run."""
 
     matrix: str
     levels: Levels
@@ -64,7 +64,7 @@ class Value:
     unit: str = ""
 
     def words(self, found: Found) -> str:
-        """Return what the page shows."""
+        """Return the text for the page."""
         runs = found[self.matrix, self.levels]
         values = [max(run[load, self.metric] for load in self.loads) for run in runs]
         word = _time if self.shown == "time" else _WORDS.get(self.metric, _seconds)
@@ -76,7 +76,7 @@ class Value:
 
 @dataclass(frozen=True)
 class Figure:
-    """A row of a table, or a sentence: text with a hole for each value, on a page, below a heading of it."""
+    """A row of a table or a sentence on a page, below a heading: text with a hole for each value."""
 
     name: str
     page: Path
@@ -85,11 +85,11 @@ class Figure:
     values: tuple[Value, ...]
 
     def words(self, found: Found) -> list[str]:
-        """Return what its values are."""
+        """Return the texts of its values."""
         return [value.words(found) for value in self.values]
 
     def stands(self) -> re.Match[str]:
-        """Return where the page has the text, with a group for each value. Raises LookupError where it has it not."""
+        """Return the match on the page, with a group for each value. Raises LookupError if there is none."""
         page = self.page.read_text()
         start = page.index(f"{self.below}\n") if self.below else 0
         value = r"([^|\n]*)" if self.text.startswith("|") else r"(\d[\d.]*(?: m?s\b)?(?:\s\(\S+\s+to\s+\S+\))?)"
@@ -100,7 +100,7 @@ class Figure:
         return match
 
     def shown(self) -> list[str]:
-        """Return what the page shows of its values."""
+        """Return the values that the page shows."""
         return [" ".join(group.split()) for group in self.stands().groups()]
 
 
@@ -132,7 +132,7 @@ def _value(given: Mapping[str, Any], levels: Mapping[str, Any]) -> Value:
 
 
 def _matrix(name: str, wanted: Iterable[Levels]) -> Plan:
-    """Return what is to run of a matrix, by its name: of the lab's, or of the list's own."""
+    """Return the wanted cells of a matrix of the lab or of the list."""
     own = tomllib.loads(LIST.read_text())["matrices"]
     matrix = expand({"name": name} | (own.get(name) or read_toml(MATRICES.find(name), "matrix")), MATRICES.folder)
     named = {tuple(sorted(cell.levels.items())): cell for cell in matrix.cells}
@@ -142,13 +142,13 @@ def _matrix(name: str, wanted: Iterable[Levels]) -> Plan:
 
 
 def run(wanted: Sequence[Figure], results: Path) -> Found:
-    """Make all runs that figures are of, each once, and return their metrics. Raises WblabError."""
+    """Make each needed run once and return the metrics. Raises WblabError."""
     needed = sorted({(value.matrix, value.levels) for figure in wanted for value in figure.values}, key=repr)
-    shelf = built_kernels()
+    kernels = built_kernels()
     found: dict[tuple[str, Levels], list[Mapping[tuple[str, str], float]]] = {}
     for name, pairs in groupby(needed, key=lambda pair: pair[0]):
         matrix = _matrix(name, [levels for _, levels in pairs])
-        store = Store.create(results, matrix, described(matrix, shelf))
+        store = Store.create(results, matrix, described(matrix, kernels))
         with store.held():
             tally = run_store(store)
         if tally.failures:
@@ -161,7 +161,7 @@ def run(wanted: Sequence[Figure], results: Path) -> Found:
 
 
 def write(figure: Figure, found: Found) -> bool:
-    """Write a figure into its page; return whether it was another."""
+    """Write a figure into its page; return whether it changed."""
     new, page, match = figure.words(found), figure.page.read_text(), figure.stands()
     if figure.shown() == new:
         return False
@@ -172,15 +172,15 @@ def write(figure: Figure, found: Found) -> bool:
 
 
 def main() -> None:
-    """Make figures anew, and write them into their pages."""
-    parser = argparse.ArgumentParser(description="Make figures of the docs anew, and write them into their pages.")
-    parser.add_argument("names", nargs="*", metavar="NAME", help="how their names begin (default: all)")
-    parser.add_argument("--list", action="store_true", help="print the names of all")
+    """Measure figures again and write them into their pages."""
+    parser = argparse.ArgumentParser(description="Measure figures of the docs again and write them into their pages.")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="figures whose names begin like this (default: all)")
+    parser.add_argument("--list", action="store_true", help="print all names")
     parser.add_argument("--exp", type=Path, default=RESULTS, metavar="DIR", help="where the runs go")
     arguments = parser.parse_args()
     wanted = [one for one in figures() if not arguments.names or one.name.startswith(tuple(arguments.names))]
     for one in wanted:
-        one.stands()  # before hours of runs
+        one.stands()  # fail before hours of runs
     if arguments.list:
         print("\n".join(one.name for one in wanted))
         return
