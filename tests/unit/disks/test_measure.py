@@ -92,7 +92,7 @@ def test_what_cannot_be_done_is_said_before(here, capsys, options, message):
 def test_what_is_on_no_disk_is_refused(capsys):
     assert main(["disk", "measure", "/proc", "--yes"]) == 2
     assert "'/proc' is on proc, not on a disk of this machine" in capsys.readouterr().err
-    with pytest.raises(InputError, match="No such file or directory: give a directory"), site(Path("/none")):
+    with pytest.raises(InputError, match="No such file or directory: give another directory"), site(Path("/none")):
         pass
 
 
