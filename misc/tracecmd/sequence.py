@@ -12,7 +12,7 @@ from tracecmd.events import Events
 
 
 @dataclass(frozen=True)
-class Told:
+class Described:
     """One event in words: ts_ns on the trace's clock, the task running on its CPU, and its own fields."""
 
     ts_ns: int
@@ -85,18 +85,18 @@ class Sequence:
         start = 4 * int(self.walked.entries.places[at])
         return self.walked.data[start : start + int(self.walked.entries.sizes[at])].tobytes()
 
-    def told(self, index: int) -> Told:
+    def described(self, index: int) -> Described:
         """Return an event in words."""
         at = int(self.order[index])
         number = next(number for number, where in self.walked.by_type.items() if at in where)
         events = self.events_of(number)
         event = events.only(np.flatnonzero(events.places == self.walked.entries.places[at]))
         fields = {item.name: str(event.field(item.name)[0]) for item in event.format.fields}
-        return Told(int(event.ts_ns[0]), int(event.cpu[0]), event.comm[0], int(event.pid[0]), event.name, fields)
+        return Described(int(event.ts_ns[0]), int(event.cpu[0]), event.comm[0], int(event.pid[0]), event.name, fields)
 
     def text(self, index: int) -> str:
         """Return an event as a line: its time in s, CPU, task, name and fields."""
-        return str(self.told(index))
+        return str(self.described(index))
 
 
 def in_order(walked: Walked, events_of: Callable[[int], Events]) -> Sequence:

@@ -77,11 +77,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _live(arguments: argparse.Namespace) -> None:
     from wblab.lab.progress import bar
-    from wblab.live.run import held, run_live
+    from wblab.live.run import run_live, signals_blocked
 
     request = make_request(arguments)
     check_request(request)
-    with held(), bar(request.name) as report:
+    with signals_blocked(), bar(request.name) as report:
         finished = run_live(request, results(arguments), report=report)
     _print(finished, arguments.json)
 

@@ -79,10 +79,10 @@ def _watch_machine(arguments: argparse.Namespace) -> None:
     audience = _audience(arguments, {})
     reading, writing = pipe()
     reserve(_HEAP_BYTES)
-    with audience.hears(piped(reading)):
+    with audience.showing(piped(reading)):
         with sampler(request, writing):
             lock_all()  # the process that shows the samples must not wait for a disk either
-            audience.stay()
+            audience.wait()
         audience.await_end(_END_LIMIT_S)
 
 
@@ -101,13 +101,13 @@ def _watch_guest(arguments: argparse.Namespace) -> None:
     request = ready(spec, built_kernels(arguments.kernel))
     audience = _audience(arguments, spec.load)
     reading, writing = pipe()
-    with audience.hears(piped(reading)):
+    with audience.showing(piped(reading)):
         try:
             finished = run_shown(request, results(arguments), samples_fd=writing)
         finally:
             os.close(writing)
         print(finished.directory, file=sys.stderr if arguments.json else sys.stdout, flush=True)
-        audience.stay()
+        audience.wait()
 
 
 def _watch_run(arguments: argparse.Namespace) -> None:
@@ -122,8 +122,8 @@ def _watch_run(arguments: argparse.Namespace) -> None:
     run = read_run(named_run(arguments))
     items = replay(run, traced(run, "the page"))
     audience = _audience(arguments, {item.name: item.load for item in run.loads})
-    with audience.hears(replayed(items, speed)):
-        audience.stay()
+    with audience.showing(replayed(items, speed)):
+        audience.wait()
 
 
 def _audience(arguments: argparse.Namespace, loads: "Mapping[str, Load]") -> "Audience":

@@ -61,7 +61,7 @@ def run_live(request: LiveRequest, results: Path, *, report: Report = silent) ->
 
     SIGINT, SIGTERM and SIGHUP end the run early; it keeps what it measured, and counts as a success.
     """
-    with held(), ExitStack() as stack:
+    with signals_blocked(), ExitStack() as stack:
         report(None, "setting up")
         tested = _opened(request.directory, stack)
         request = replace(request, directory=path_of(tested))
@@ -215,7 +215,7 @@ def _progress(run: _Run, watch: Watch, start_ns: int, done_ns: int | None, now_n
 
 
 @contextmanager
-def held() -> Iterator[None]:
+def signals_blocked() -> Iterator[None]:
     """Block the signals that end a run, also in threads started in the block: the run checks for them itself.
 
     A signal that arrives after the run's end is dropped.

@@ -82,12 +82,12 @@ class Daemon:
         self._warn(bandwidth)
         self._state = succeed(self._state, usage.ended, self._held_for)
         self._put_back_late()
-        self._bury(usage)
+        self._forget_ended(usage)
         self._follow(new)
-        self._keep(bandwidth)
+        self._start_lasting(bandwidth)
         if not bandwidth:
             return
-        self._tell_apart(bandwidth)
+        self._detect_cache(bandwidth)
         verdict = judge(
             self._state,
             self._judged(usage),
@@ -137,7 +137,7 @@ class Daemon:
             return offender
         return self._processes.answers_for(pid)
 
-    def _bury(self, usage: Usage) -> None:
+    def _forget_ended(self, usage: Usage) -> None:
         """Forget ended processes. A process held because of an ended one is now an offender itself."""
         if not self._held_for:
             return
@@ -162,7 +162,7 @@ class Daemon:
     def _hold(self, pid: int, rate: float, bandwidth: float) -> None:
         if not self._held_for:
             self._start([measure for measure in self._measures if not measure.lasting], self._disks.name, bandwidth)
-            self._do_more(bandwidth, holding=True)
+            self._apply_cached(bandwidth, holding=True)
         # A child that offends itself stays an offender.
         family = [member for member in self._processes.family(pid) if member not in self._held_for]
         changes = 0
@@ -174,14 +174,14 @@ class Daemon:
         details += [f"{changes} changes"] if changes else []
         self._event("hold", pid, rate, bandwidth, f"{text} ({', '.join(details)})" if details else text)
 
-    def _keep(self, bandwidth: float) -> None:
+    def _start_lasting(self, bandwidth: float) -> None:
         """Start the lasting measures for each disk of known bandwidth, and keep them in force."""
         name = self._disks.name
         for disk, known in (self._disks.bandwidths | ({name: bandwidth} if bandwidth else {})).items():
             lasting = [measure for measure in self._active() if measure.lasting]
             self._start([measure for measure in lasting if disk == name or not measure.shared], disk, known)
 
-    def _tell_apart(self, bandwidth: float) -> None:
+    def _detect_cache(self, bandwidth: float) -> None:
         """Apply further policies once a disk's flushes reveal a write cache of its own."""
         disk, flush_s, cached = self._disks.name, self._disks.flush_s, self._disks.cached
         if disk not in cached and holds_much(disk, flush_s, bandwidth):
@@ -190,9 +190,9 @@ class Daemon:
             flush, queue = column([flush_s, own_s], "s")
             text = f"flushes of {disk} take {flush}, but its queue only {queue}: it has its own write cache"
             self._say(Event(action="note", text=text, disk=disk))
-        self._do_more(bandwidth, holding=bool(self._held_for))
+        self._apply_cached(bandwidth, holding=bool(self._held_for))
 
-    def _do_more(self, bandwidth: float, *, holding: bool) -> None:
+    def _apply_cached(self, bandwidth: float, *, holding: bool) -> None:
         """Apply the further policies if the disk is cached. If this machine cannot, warn and go on without."""
         disk = self._disks.name
         if disk not in self._disks.cached or self._journal is None:

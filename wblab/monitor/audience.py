@@ -16,18 +16,18 @@ _HEED_S = 1.0
 
 
 class Audience:
-    """Shows a source's items while a `with` block of `hears` runs."""
+    """Shows a source's items while a `with` block of `showing` runs."""
 
     def __init__(self, show: Callable[[Items], Coroutine[None, None, None]]) -> None:
         """`show` takes the items, and runs until it is done or cancelled."""
         self._show = show
-        self._heard_end = threading.Event()
+        self._end_shown = threading.Event()
         self._done = threading.Event()
         self._error: BaseException | None = None
         self._stop: Callable[[], object] = lambda: None
 
     @contextmanager
-    def hears(self, items: Items) -> Iterator[None]:
+    def showing(self, items: Items) -> Iterator[None]:
         """Show these items until the end of the block. Raises what showing them raised."""
         started = threading.Event()
         thread = threading.Thread(target=lambda: asyncio.run(self._main(items, started)), name="audience")
@@ -41,7 +41,7 @@ class Audience:
         if self._error:
             raise self._error
 
-    def stay(self) -> None:
+    def wait(self) -> None:
         """Wait until there is nothing more to show, or for Ctrl-C.
 
         The kernel may deliver a signal to the other thread, but only this one handles it: so it wakes now and then.
@@ -52,7 +52,7 @@ class Audience:
 
     def await_end(self, limit_s: float) -> None:
         """Wait for the source's last item, which is about to arrive."""
-        self._heard_end.wait(limit_s)
+        self._end_shown.wait(limit_s)
 
     async def _main(self, items: Items, started: threading.Event) -> None:
         loop, task = asyncio.get_running_loop(), asyncio.current_task()
@@ -72,7 +72,7 @@ class Audience:
             self._error = error
         finally:
             self._done.set()
-            self._heard_end.set()  # nobody listens any more
+            self._end_shown.set()  # nobody listens any more
 
     async def _heard(self, items: Items) -> Items:
         async for item in items:
@@ -83,7 +83,7 @@ class Audience:
             if isinstance(item, End):
                 if item.failed:
                     self._error = WblabError(item.reason)
-                self._heard_end.set()
+                self._end_shown.set()
 
 
 async def printed(items: Items) -> None:

@@ -48,7 +48,7 @@ class Probe:
     def __init__(self, directory: int, *, locked: bool) -> None:
         """Start it in a directory given by descriptor; `locked` locks its memory too."""
         self._slots = memoryview(mmap.mmap(-1, 8 * (_FIRST + 2 * _KEPT))).cast("q")
-        self._told = 0
+        self._reported = 0
         parent = os.getpid()
         self.pid = fork_child(lambda: _run(directory, self._slots, parent, locked))
 
@@ -57,10 +57,10 @@ class Probe:
         slots = self._slots
         since_ns, count = slots[_SINCE], slots[_COUNT]  # in this order: a write that ends in between counts as ended
         over = []
-        for number in range(max(self._told, count - _KEPT), count):
+        for number in range(max(self._reported, count - _KEPT), count):
             at = _FIRST + 2 * (number % _KEPT)
             over.append(Waited(NAME, slots[at], slots[at + 1], over=True))
-        self._told = count
+        self._reported = count
         if since_ns and not any(wait.start_ns == since_ns for wait in over):
             return (*over, Waited(NAME, since_ns, now_ns, over=False))
         return tuple(over)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tracecmd.sequence import Told as ToldEvent
+from tracecmd.sequence import Described as DescribedEvent
 
 from wblab.core.units import NS_PER_S
 from wblab.data.run import Run
@@ -117,7 +117,7 @@ def _cause(run: Run, recorded: Recorded, item: Explanation, cause: Cause) -> dic
             )
             if sizes
         ],
-        "events": [_event(run, recorded.sequence.told(rank)) for rank in cause.events],
+        "events": [_event(run, recorded.sequence.described(rank)) for rank in cause.events],
         "asleep": _functions(tuple(reversed(cause.functions)), cause.kind),
         "awake": _functions(cause.woken_in, cause.kind),
     }
@@ -149,7 +149,7 @@ def _short_chains(item: Explanation) -> str:
     return f"{len(short)} shorter: {duration(sum(short))} in all" if short else ""
 
 
-def _event(run: Run, event: ToldEvent) -> dict[str, str]:
+def _event(run: Run, event: DescribedEvent) -> dict[str, str]:
     return {
         "time": f"{(event.ts_ns - run.zero_ns) / NS_PER_S:.6f}",
         "task": printable(f"{event.comm}-{event.pid}"),

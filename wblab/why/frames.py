@@ -35,7 +35,7 @@ def stacks_frame(cause: Cause) -> pd.DataFrame:
 
 def proof_frame(run: Run, recorded: Recorded, cause: Cause) -> pd.DataFrame:
     """Return the events that are the evidence of a wait."""
-    found = [recorded.sequence.told(rank) for rank in cause.events]
+    found = [recorded.sequence.described(rank) for rank in cause.events]
     rows = [
         (
             (event.ts_ns - run.zero_ns) / NS_PER_S,

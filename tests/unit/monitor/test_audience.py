@@ -27,7 +27,7 @@ def through_a_pipe(*chunks):
     reading, writing = os.pipe()
     heard = Heard()
     audience = Audience(heard.show)
-    with audience.hears(piped(reading)):
+    with audience.showing(piped(reading)):
         for chunk in chunks:
             os.write(writing, chunk)
         os.close(writing)
@@ -56,15 +56,15 @@ def test_a_source_that_failed_is_told_at_the_end():
 
 def test_items_are_printed_as_lines(capfdbinary):
     audience = Audience(printed)
-    with audience.hears(replayed(ITEMS, float("inf"))):
-        audience.stay()
+    with audience.showing(replayed(ITEMS, float("inf"))):
+        audience.wait()
     assert capfdbinary.readouterr().out == b"".join(map(line, ITEMS))
 
 
 def test_why_there_are_no_events_is_said_once(capfd):
     audience = Audience(printed)
-    with audience.hears(replayed([Source("x", 0, "only root may trace"), ITEMS[-1]], 1.0)):
-        audience.stay()
+    with audience.showing(replayed([Source("x", 0, "only root may trace"), ITEMS[-1]], 1.0)):
+        audience.wait()
     assert capfd.readouterr().err == "wblab: no kernel events, so no dirty limit: only root may trace\n"
 
 
@@ -82,9 +82,9 @@ def test_an_interrupt_ends_the_wait_and_the_thread():
         await asyncio.Event().wait()
 
     audience = Audience(never)
-    with audience.hears(replayed([], 1.0)):
+    with audience.showing(replayed([], 1.0)):
         threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
-        audience.stay()
+        audience.wait()
     assert "audience" not in [thread.name for thread in threading.enumerate()]
 
 
@@ -93,5 +93,5 @@ def test_a_reader_of_standard_output_that_goes_away_is_told_to_the_command():
         raise BrokenPipeError
 
     audience = Audience(broken)
-    with pytest.raises(BrokenPipeError), audience.hears(replayed([], 1.0)):
-        audience.stay()
+    with pytest.raises(BrokenPipeError), audience.showing(replayed([], 1.0)):
+        audience.wait()

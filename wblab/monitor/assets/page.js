@@ -8,7 +8,7 @@ const SILENT_MS = 2000;
 const view = { seconds: 60, held: null, dirty: false };
 let store = null;
 let panes = null;
-let heardMs = performance.now();
+let receivedMs = performance.now();
 let ended = null;
 let cutOff = false;
 let missed = 0;
@@ -44,8 +44,8 @@ function hold(held) {
   redraw();
 }
 
-function tellState() {
-  const quietMs = performance.now() - heardMs;
+function showState() {
+  const quietMs = performance.now() - receivedMs;
   let [name, text] = ["live", "live"];
   if (ended) [name, text] = ended.failed ? ["failed", "failed"] : ["ended", "ended"];
   else if (cutOff) [name, text] = ["reconnecting", "reconnecting"];
@@ -61,8 +61,8 @@ function tellState() {
   at("notes").textContent = notes.join(" ");
 }
 
-function hear(item) {
-  heardMs = performance.now();
+function receive(item) {
+  receivedMs = performance.now();
   cutOff = false;
   if (item.source && !store) {
     store = new Store(item.source);
@@ -79,7 +79,7 @@ function connect() {
   const events = new EventSource(`samples?after=${last}`); // reconnects by itself, and sends the last number
   events.onmessage = (event) => {
     last = Number(event.lastEventId);
-    hear(JSON.parse(event.data));
+    receive(JSON.parse(event.data));
     if (ended) events.close();
   };
   events.onerror = () => {
@@ -102,6 +102,6 @@ window.onresize = () => panes.resize();
 const look = await (await fetch("look.json")).json();
 panes = new Panes(at("panes"), look, (from, to) => hold([from, to]));
 connect();
-setInterval(tellState, 250);
+setInterval(showState, 250);
 setInterval(() => store?.forget(), 60_000);
 window.monitor = { get store() { return store; }, panes, view }; // for the console and tests
