@@ -22,21 +22,21 @@ Parser: TypeAlias = argparse.ArgumentParser | argparse._ArgumentGroup
 
 _RUN = "a run: its directory, the directory's name, or 'latest'"
 _MOST_JOBS = 1024
-_OF_COMMANDS = 4  # columns: a line that begins so far in is to be copied
+_OF_COMMANDS = 4  # columns: a line indented this far is a command to copy
 
 
 def add_run(parser: Parser, *, optional: bool = False, about: str = _RUN) -> None:
-    """Add RUN; `run_name` in what is parsed."""
+    """Add RUN, parsed as `run_name`."""
     parser.add_argument("run_name", metavar="RUN", nargs="?" if optional else None, help=about)
 
 
 def add_exp(parser: Parser, what: str = "run directories are") -> None:
-    """Add --exp, where results are; see `results`."""
+    """Add --exp, the directory of results; see `results`."""
     parser.add_argument(
         "--exp",
         type=Path,
         metavar="DIR",
-        help=f"where {what} (default: $WBLAB_EXP, else exp/ of the checkout, or here)",
+        help=f"where {what} (default: $WBLAB_EXP, else exp/ in the checkout or in this directory)",
     )
 
 
@@ -46,50 +46,50 @@ def add_json(parser: Parser, about: str = "print JSON") -> None:
 
 
 def add_settings(parser: Parser) -> None:
-    """Add --set, changes to a spec; `settings` in what is parsed."""
+    """Add --set, changes to a spec, parsed as `settings`."""
     parser.add_argument(
         "--set",
         action="append",
         default=[],
         metavar="KEY=VALUE",
         dest="settings",
-        help="change a key of the spec: disk.write_bps=2M; again for more",
+        help="change a key of the spec, such as disk.write_bps=2M; repeatable",
     )
 
 
 def add_kernel(parser: Parser, default: str) -> None:
-    """Add --kernel, the guest's; empty where it is not given. default: in words."""
-    about = f"the guest's: a series (wblab kernel list) or a path (default: {default})"
+    """Add --kernel, the guest's; empty if not given. default: in words."""
+    about = f"the guest's kernel: a series (wblab kernel list) or a path (default: {default})"
     parser.add_argument("--kernel", default="", metavar="SERIES|PATH", help=about)
 
 
 def add_seeds(parser: Parser, about: str, default: int | None = None) -> None:
-    """Add --seeds, how many runs that differ in nothing but their seeds."""
+    """Add --seeds, the number of runs that differ only in their seeds."""
     said = about if default is None else f"{about} (default: {default})"
     parser.add_argument("--seeds", type=whole(1), default=default, metavar="N", help=said)
 
 
 def add_jobs(parser: Parser) -> None:
-    """Add --jobs, how many runs at once."""
+    """Add --jobs, the number of runs at once."""
     about = "runs at once on this machine (default: one for each processor)"
     parser.add_argument("--jobs", type=whole(1, _MOST_JOBS), metavar="N", help=about)
 
 
 def add_resume(parser: Parser) -> None:
-    """Add --resume, the directory of a study that goes on; see wblab.commands.many.named."""
-    about = "run what is missing in the directory of an earlier one: its path, its name, or 'latest'"
+    """Add --resume, the directory of a study to continue; see wblab.commands.many.named."""
+    about = "make the missing runs of an earlier one: its directory, the directory's name, or 'latest'"
     parser.add_argument("--resume", type=Path, metavar="DIR", help=about)
 
 
 def add_workers(parser: argparse.ArgumentParser) -> None:
-    """Add --kernel, --jobs and --cluster: what is run, and where."""
+    """Add --kernel, --jobs and --cluster: the kernels, and where runs are made."""
     parser.add_argument(
         "--kernel",
         action="append",
         default=[],
         metavar="SERIES|PATH",
-        help="the guests': a series (wblab kernel list) or a path (default: the spec's). Where runs name kernels, a "
-        "path that they name and may run; again for more",
+        help="the guests' kernel: a series (wblab kernel list) or a path (default: the spec's). If runs name kernels "
+        "themselves: a path that they may use; repeatable",
     )
     add_where(parser)
 
@@ -101,54 +101,52 @@ def add_where(parser: argparse.ArgumentParser) -> None:
     where.add_argument(
         "--cluster",
         metavar="ADDRESS",
-        help="a dask.distributed cluster, by its scheduler: its workers make the runs. Whoever reaches it can run code "
-        "as you, here and on the workers: use tls:// with certificates (dask's configuration, distributed.comm.tls), "
-        "or tcp:// on a network that you trust",
+        help="make the runs on the workers of a dask.distributed cluster; ADDRESS is its scheduler's. Anyone who can "
+        "connect to it can run code as you, here and on the workers: use tls:// with certificates (dask's "
+        "configuration, distributed.comm.tls), or tcp:// on a network that you trust",
     )
 
 
 def add_resampling_seed(parser: Parser) -> None:
-    """Add --resampling-seed: chance in the analysis of runs, not in the runs."""
-    about = "of the chance in the intervals, which are made by resampling (default: 0)"
+    """Add --resampling-seed, for random numbers in the analysis of runs, not in the runs."""
+    about = "seed of the resampling that computes the intervals (default: 0)"
     parser.add_argument("--resampling-seed", type=whole(0), default=0, metavar="N", help=about)
 
 
 def add_bound(parser: Parser) -> None:
-    """Add --bound, the shortest pause that is shown one by one."""
-    about = "show the single pauses that are longer than this (default: 300ms)"
+    """Add --bound, the threshold of pauses that are listed one by one."""
+    about = "list the pauses longer than this (default: 300ms)"
     parser.add_argument("--bound", default="300ms", metavar="TIME", help=about)
 
 
 def add_output(parser: Parser, about: str, formats: Sequence[str]) -> None:
-    """Add -o and --format, for a file that is written; see `format_of`. formats: what its name may end in."""
+    """Add -o and --format, for an output file; see `format_of`. formats: the permitted suffixes."""
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help=about)
-    said = (
-        "of the file (default: what its name ends in)" if len(formats) > 1 else f"of the file (default: {formats[0]})"
-    )
+    said = "file format (default: by the file's suffix)" if len(formats) > 1 else f"file format (default: {formats[0]})"
     parser.add_argument("--format", choices=tuple(formats), help=said)
 
 
 class _Removed(argparse.Action):
-    """An option that is no more; `const` is what to write."""
+    """A removed option; `const` is its replacement."""
 
     def __call__(self, parser: argparse.ArgumentParser, *parsed: Any) -> NoReturn:
         raise InputError(f"{self.option_strings[0]} is gone: write {self.const}")
 
 
 def add_removed(parser: Parser, old: str, new: str) -> None:
-    """Refuse an option of an earlier version, and say what to write."""
+    """Refuse an option of an earlier version, and name its replacement."""
     parser.add_argument(old, action=_Removed, nargs="?", const=new, default=argparse.SUPPRESS, help=argparse.SUPPRESS)
 
 
 def whole(least: int, most: int | None = None) -> Callable[[str], int]:
-    """Return what reads a whole number between two, for argparse."""
+    """Return a parser of whole numbers between two limits, for argparse."""
 
     def read(text: str) -> int:
         said = f"at least {least}" if most is None else f"between {least} and {most}"
         try:
             number = int(text)
         except ValueError:
-            raise argparse.ArgumentTypeError(f"{text!r} is no whole number") from None
+            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
         if number < least or (most is not None and number > most):
             raise argparse.ArgumentTypeError(f"{number} is not {said}")
         return number
@@ -157,7 +155,7 @@ def whole(least: int, most: int | None = None) -> Callable[[str], int]:
 
 
 def format_of(arguments: argparse.Namespace, formats: Sequence[str]) -> str:
-    """Return the format of the file that is to be written; the first one where nothing says it. Raises InputError."""
+    """Return the format of the output file; by default the first. Raises InputError."""
     output: Path | None = arguments.output
     ending = output.suffix.lower().removeprefix(".") if output else ""
     chosen: str = arguments.format or (ending if output else formats[0])
@@ -165,7 +163,7 @@ def format_of(arguments: argparse.Namespace, formats: Sequence[str]) -> str:
         raise InputError(f"--format {chosen}: {str(output)!r} does not end in .{chosen}: leave one of the two out")
     if chosen not in formats:
         endings = ", ".join(f".{name}" for name in formats)
-        raise InputError(f"{str(output)!r} must end in {endings}: it says what is written")
+        raise InputError(f"{str(output)!r} must end in {endings}: the suffix selects the format")
     return chosen
 
 
@@ -188,9 +186,9 @@ def named_run(arguments: argparse.Namespace) -> Path:
 
 
 def traced(run: "Run", what: str, window: "Window | None" = None) -> "PageCache | None":
-    """Return what a run's trace tells; None without one, and a line says what `what` lacks where one was wanted.
+    """Return a run's trace, or None; if a wanted trace is missing, print a line that says what `what` lacks.
 
-    In a window that a capture of a live run covers, it is all that was recorded there.
+    In a window that a capture of a live run covers, it is that capture.
     """
     from wblab.data.captures import capture_of
     from wblab.data.pagecache import page_cache
@@ -200,23 +198,23 @@ def traced(run: "Run", what: str, window: "Window | None" = None) -> "PageCache 
             return page_cache(run, capture.path)
         return page_cache(run) if run.spec.trace.events else None
     except InputError as error:
-        print(printable(f"wblab: {what} shows the loads alone: {error}"), file=sys.stderr)
+        print(printable(f"wblab: {what} shows only the loads: {error}"), file=sys.stderr)
         return None
 
 
 def run_line(run: "Run") -> str:
-    """Return of which run a verb speaks: its directory's name, and what it changes of its preset."""
+    """Return the first line of a verb's answer: the run's name and its changes to the preset."""
     from wblab.core.spec import Spec
     from wblab.lab.changes import changes
 
     if not isinstance(run.spec, Spec):
         return f"Run {run.path.name}, live."
-    told = [f"seed {run.spec.seed}", *changes(run.spec)]
-    return f"Run {run.path.name}: {run.spec.name}, {', '.join(told)}."
+    changed = [f"seed {run.spec.seed}", *changes(run.spec)]
+    return f"Run {run.path.name}: {run.spec.name}, {', '.join(changed)}."
 
 
 def shown_run(run: "Run") -> str:
-    """Return how a command names a run, as short as it can: by its name, where it is among the results."""
+    """Return the shortest text that names a run on a command line: its name, if it is among the results."""
     from wblab.lab.places import RESULTS
 
     if run.path.parent.resolve() == RESULTS.resolve():
@@ -226,7 +224,7 @@ def shown_run(run: "Run") -> str:
 
 
 def print_wrapped(lines: "Iterable[str]") -> None:
-    """Print lines; on a terminal, wrap at words what is longer than that is wide. Commands, far in, stay whole."""
+    """Print lines; on a terminal, wrap long ones at words. Indented lines, which are commands, stay whole."""
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
     for line in map(printable, lines):
         indent = " " * (len(line) - len(line.lstrip()))

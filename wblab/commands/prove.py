@@ -129,7 +129,7 @@ def _tried(trial: "Trial", change: "Stop | Stops | Remedy", first_ns: int, say: 
     say([f"{words.what.format(change.name)}: {first.verdict}, {duration(first.pause_ns)}{_beside(trial, first)}"])
     if not is_stop and first.verdict == "shorter":
         half_ns = (first.pause_ns + trial.pause.pause_ns) // 2
-        say([f"  'helps' means: a pause of at most {duration(half_ns)}, half of the reduction from the start"])
+        say([f"  'helps' means: a pause of at most {duration(half_ns)}, so at least half of that reduction"])
     last_ns = max(trial.pause.start_ns, first.at_ns + 1)
     found = point_of_no_return(probe, first, last_ns, _TOLERANCE_NS, is_spared)
     say(_lines(trial.pause, found, words) if is_spared(first) else [])

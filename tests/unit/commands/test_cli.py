@@ -72,7 +72,7 @@ def test_a_spelling_that_is_nearly_right_is_named(capsys):
     ("words", "message"),
     [
         (["verify", "--seeds", "0"], "argument --seeds: 0 is not at least 1"),
-        (["verify", "--jobs", "x"], "argument --jobs: 'x' is no whole number"),
+        (["verify", "--jobs", "x"], "argument --jobs: 'x' is not a whole number"),
         (["matrix", "remedies", "--jobs", "1025"], "argument --jobs: 1025 is not between 1 and 1024"),
         (["matrix", "remedies", "--workers", "2"], "--workers is gone: write --jobs N"),
         (["rerun", "latest", "--with", "latest"], "--with is gone: write wblab rerun RUN OTHER"),

@@ -20,7 +20,7 @@ def test_a_picture_in_the_run_and_why_it_has_no_page_cache(run, timeline):
     code, output, errors = timeline()
     assert (code, output.strip()) == (0, str(run.path / "timeline.png"))
     assert (run.path / "timeline.png").read_bytes().startswith(b"\x89PNG")
-    assert errors.startswith("wblab: the timeline shows the loads alone: cannot read")
+    assert errors.startswith("wblab: the timeline shows only the loads: cannot read")
     assert "the run failed before it" in errors
 
 

@@ -452,7 +452,7 @@ def test_verb_without_a_trace_exports_the_loads_alone(make_run, capsys):
     said = capsys.readouterr()
     written = path / "trace.perfetto-trace"
     assert said.out == f"{written}\n"
-    assert said.err.startswith("wblab: the export shows the loads alone: ")
+    assert said.err.startswith("wblab: the export shows only the loads: ")
     assert said.err.count("\n") == 1
     assert "loads/mw1 (multiwrite)" in view(written.read_bytes()).tracks
     assert not list(path.glob(".*"))
