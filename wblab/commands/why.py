@@ -21,6 +21,7 @@ from wblab.commands.common import (
     whole,
 )
 from wblab.lab.printable import printable
+from wblab.report.quantities import duration
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -92,30 +93,31 @@ def _why(arguments: argparse.Namespace) -> None:
             raise InputError(f"--{option} {getattr(arguments, option)[0]} needs --prove: add that option")
     run = read_run(named_run(arguments))
     bound_ns = parse_time(arguments.bound)
+    bound = duration(bound_ns)
     found = explanations(run, arguments.load, bound_ns)
     if arguments.pause:
         if arguments.pause > len(found):
             has = "1 pause" if len(found) == 1 else f"{len(found)} pauses"
-            raise InputError(f"--pause {arguments.pause}: the run has {has} over {arguments.bound}")
+            raise InputError(f"--pause {arguments.pause}: the run has {has} over {bound}")
         found = [found[arguments.pause - 1]]
     if arguments.prove:
         from wblab.commands.prove import maker, proofs, prove
         from wblab.proof.trial import Trial
 
         if not found:
-            raise InputError(f"--prove: the run has no pause over {arguments.bound}: try a shorter --bound")
+            raise InputError(f"--prove: the run has no pause over {bound}: try a shorter --bound")
         longest = max(found, key=lambda item: item.explanation.pause_ns)
         make = maker(proofs(run.path, results(arguments)), arguments.kernel)
         asked = Trial(run, longest.explanation, make, bound_ns)
         event = partial(_event, run, longest.recorded)
         prove(asked, longest.recorded, event, arguments.suspect, arguments.remedy, as_json=arguments.json)
     elif arguments.html:
-        print(printable(str(_write_pages(run, found, arguments.bound))))
+        print(printable(str(_write_pages(run, found, bound))))
     elif arguments.json:
         print(json.dumps([_table(run, item) for item in found], indent=2))
     else:
         lines = _evidence if arguments.evidence else _answer
-        print_wrapped(lines(run, found, arguments.bound))
+        print_wrapped(lines(run, found, bound))
 
 
 def _write_pages(run: "Run", found: "list[Explained]", bound: str) -> "Path":

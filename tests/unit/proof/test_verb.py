@@ -85,7 +85,7 @@ def test_a_remedy_is_beside_the_suspects_that_are_named(path, capsys):
 
 def test_without_a_pause_there_is_nothing_to_prove(path, capsys):
     assert main(["why", path, "--prove", "--bound", "10s"]) == 2
-    assert "--prove: the run has no pause over 10s" in capsys.readouterr().err
+    assert "--prove: the run has no pause over 10 s" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("option", "value"), [("--suspect", "l1"), ("--remedy", "sysctl.vm.swappiness=1")])

@@ -137,7 +137,7 @@ def test_the_end_of_its_address_says_which_span_the_timeline_shows(page):
 def test_without_pauses_it_says_so(page, capsys):
     run, _, _ = page
     assert main(["why", str(run.path), "--html", "--bound", "9s"]) == 0
-    assert "No pause is longer than 9s." in (run.path / "why.html").read_text()
+    assert "No pause is longer than 9 s." in (run.path / "why.html").read_text()
 
 
 def test_html_is_not_json_nor_a_proof(page, capsys):

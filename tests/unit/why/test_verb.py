@@ -61,7 +61,7 @@ def test_json_has_parts_that_add_up_and_the_events(path, capsys):
 
 def test_a_run_without_pauses_says_so(path, capsys):
     assert main(["why", path, "--bound", "2s"]) == 0
-    assert capsys.readouterr().out.endswith(".\nNo pause over 2s.\n")
+    assert capsys.readouterr().out.endswith(".\nNo pause over 2 s.\n")
 
 
 def test_pauses_tell_their_causes(path, capsys):
@@ -75,4 +75,4 @@ def test_pauses_tell_their_causes(path, capsys):
 
 def test_a_pause_that_is_not_there_is_refused(path, capsys):
     assert main(["why", path, "--pause", "3"]) == 2
-    assert "--pause 3: the run has 2 pauses over 300ms" in capsys.readouterr().err
+    assert "--pause 3: the run has 2 pauses over 300 ms" in capsys.readouterr().err
