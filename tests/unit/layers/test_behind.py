@@ -1,4 +1,4 @@
-"""A request that the device has may wait there: behind as many others as the device has places."""
+"""A request at the device may wait there, behind as many others as the device's depth."""
 
 import json
 from dataclasses import replace

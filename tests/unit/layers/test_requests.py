@@ -1,4 +1,4 @@
-"""Writes and fsyncs told by hand are taken apart as they were told."""
+"""Layers of writes and fsyncs in traces written by hand."""
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -183,7 +183,7 @@ def test_functions_within_one_another_count_again(told):
 
 
 @pytest.mark.parametrize("wake", [(), TIMER], ids=["none", "another"])
-def test_one_witness_is_not_enough(told, wake):
+def test_one_stack_is_not_enough(told, wake):
     story = WriteStory(COMMS)
     story.enter(0, S1, FSYNC)
     slept(story, 0, 100, FOLIO, wake)

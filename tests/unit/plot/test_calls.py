@@ -1,4 +1,4 @@
-"""Calls are drawn as they were taken apart."""
+"""Drawings of calls by layer."""
 
 import matplotlib.pyplot as plt
 import numpy as np

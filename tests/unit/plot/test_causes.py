@@ -1,4 +1,4 @@
-"""Pauses of a timeline in the colours of what they were."""
+"""Pauses of a timeline in the colours of their causes."""
 
 from dataclasses import replace
 from itertools import combinations

@@ -1,4 +1,4 @@
-"""A pane of one's own: defined once, it is in the picture and on the page."""
+"""A new pane: defined once, it is in the picture and on the page."""
 
 from dataclasses import replace
 

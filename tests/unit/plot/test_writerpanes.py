@@ -1,4 +1,4 @@
-"""Panes of who writes to which disk."""
+"""Panes of the writers to each disk."""
 
 from dataclasses import replace
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""Pauses told by hand are explained as they were told."""
+"""Explanations of pauses in traces written by hand."""
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -41,7 +41,7 @@ def one(told, story, end_ms=1100):
     return found
 
 
-def test_a_block_that_the_journal_writes_behind_the_offenders_bytes(told):
+def test_a_journal_block_queued_behind_the_offender(told):
     story = Story(COMMS)
     for page in range(9):
         story.dirty(0, L1, 13, page)
@@ -103,7 +103,7 @@ def test_a_lock_whose_holder_waits_for_the_disk(told):
     assert found.blame != "not writeback"
 
 
-def test_a_lock_whose_holder_only_works_is_no_fault_of_the_disk(told):
+def test_a_lock_whose_holder_only_runs_is_not_caused_by_the_disk(told):
     story = Story(COMMS)
     story.switch(0, MW1, L1, stack=MUTEX)
     story.wake(1000 * MS, L1, MW1, MUTEX_ENDS)
@@ -112,7 +112,7 @@ def test_a_lock_whose_holder_only_works_is_no_fault_of_the_disk(told):
     assert (found.parts, found.blame == "not writeback") == ({"lock": 1000 * MS}, True)
 
 
-def test_a_worker_that_had_nothing_to_do_before_the_disk_was_done_is_no_excuse(told):
+def test_a_worker_that_was_idle_until_the_disk_completed_is_not_the_cause(told):
     """ext4 and XFS end what a request wrote in a worker, which wakes who waits for it; it may do other things first."""
     story, idle = Story(COMMS), ("__schedule", "schedule", "worker_thread")
     story.switch(0, FLUSHER, 0, stack=idle)
@@ -132,7 +132,7 @@ def test_a_worker_that_had_nothing_to_do_before_the_disk_was_done_is_no_excuse(t
 
 
 @pytest.mark.parametrize("wake", [(), TIMER, ("try_to_wake_up", *IRQ)], ids=["none", "another", "unknown"])
-def test_one_witness_is_not_enough(told, wake):
+def test_one_stack_is_not_enough(told, wake):
     story = Story(COMMS)
     blocked(story, 0, 1000, SHADOW, wake)
     found = one(told, story)
@@ -141,7 +141,7 @@ def test_one_witness_is_not_enough(told, wake):
     assert "1 s is unknown" in "\n".join(sentences(found, str))
 
 
-def test_functions_of_whoever_was_interrupted_are_no_witness(told):
+def test_functions_of_an_interrupted_task_are_no_evidence(told):
     story = Story(COMMS)
     blocked(story, 0, 1000, MUTEX, ("try_to_wake_up", "process_timeout", "do_IRQ", "__mutex_unlock_slowpath"))
     assert one(told, story).parts == {"unknown": 1000 * MS}
@@ -154,7 +154,7 @@ def test_a_wake_up_in_vain_does_not_end_a_wait(told):
     assert one(told, story).parts == {"journal writes block": 1000 * MS}
 
 
-def test_who_only_has_no_processor_is_not_stopped_by_the_disk(told):
+def test_a_load_without_a_processor_is_not_stalled_by_the_disk(told):
     story = Story(COMMS)
     story.switch(0, MW1, L1, preempted=True)
     story.switch(1000 * MS, L1, MW1)

@@ -44,13 +44,13 @@ def test_who_filled_the_queue(told):
     )
 
 
-def test_who_read(told):
+def test_a_reader_filled_the_queue(told):
     said, known = answer(told, behind(lambda story: story.submit(0, DD, 1000, 800, rwbs="RS")))
     assert "mw1's dd had asked the device 98:0 to read 400 KiB, and a request of 4 KiB" in said
     assert known is None
 
 
-def test_who_is_near_the_limit(told):
+def test_a_writer_near_the_limit(told):
     story = Story(dict(NAMES))
     for page in range(100):
         story.dirty(0, L1, 13, page)
@@ -62,7 +62,7 @@ def test_who_is_near_the_limit(told):
     assert known is None
 
 
-def test_a_lock_whose_holder_was_at_work_is_not_caused_by_writeback(told):
+def test_a_lock_whose_holder_was_running_is_not_caused_by_writeback(told):
     story = Story(dict(NAMES))
     story.switch(0, MW1, L1, stack=MUTEX)
     story.wake(1000 * MS, L1, MW1, MUTEX_ENDS)
@@ -70,13 +70,13 @@ def test_a_lock_whose_holder_was_at_work_is_not_caused_by_writeback(told):
     assert answer(told, story)[0].endswith(": l1, which it waited for, was running: not caused by writeback.")
 
 
-def test_one_that_was_stopped(told):
+def test_a_stopped_task(told):
     story = Story(dict(NAMES))
     blocked(story, 0, 1000, ("schedule", "do_signal_stop", "get_signal"), ("prepare_signal", "sys_kill"), by=DD)
     assert answer(told, story)[0] == "mw1 was stalled once, for 1 s: mw1 was stopped by a signal or a freezer."
 
 
-def test_what_no_trace_tells_is_said_to_be_unknown(told):
+def test_a_cause_that_is_not_traced_is_unknown(told):
     story = Story(dict(NAMES))
     blocked(story, 0, 1000, PIPE, TERMINATED, by=DD)
     assert "a signal interrupted the wait, so the trace does not show what it was for" in answer(told, story)[0]
@@ -85,7 +85,7 @@ def test_what_no_trace_tells_is_said_to_be_unknown(told):
     assert answer(told, story)[0].endswith(": the cause is not known.")
 
 
-def test_one_who_asks_again_and_again(told):
+def test_a_program_that_polls(told):
     story = Story(dict(NAMES))
     for at in range(0, 1000, 50):
         blocked(story, at, at + 45, NAP, NAP_ENDS)
@@ -101,7 +101,7 @@ def test_how_much_of_the_pause_the_cause_was(told):
     assert "not caused by writeback; this explains 600 ms of the " in answer(told, story)[0]
 
 
-def test_for_what_one_polls_is_not_explained(told):
+def test_the_target_of_polling_is_not_explained(told):
     story = Story(dict(NAMES))
     for at in range(0, 1000, 50):
         blocked(story, at, at + 45, NAP, NAP_ENDS)
@@ -109,7 +109,7 @@ def test_for_what_one_polls_is_not_explained(told):
     assert 2 * item.untold_ns > item.pause_ns
 
 
-def test_a_short_queue_is_no_remedy_for_who_has_all_written(told):
+def test_a_short_queue_is_no_remedy_for_sync(told):
     def submit(story):
         story.dirty(0, L1, 13, 0)
         story.submit(0, FLUSHER, 1000, 800, inode=13)
@@ -123,7 +123,7 @@ def test_a_short_queue_is_no_remedy_for_who_has_all_written(told):
     assert remedy(group) is None
 
 
-def test_what_the_lab_has_not_measured_is_offered_without_a_figure(told):
+def test_a_remedy_that_the_lab_has_not_measured_has_no_figure(told):
     def submit(story):
         for page in range(100):
             story.dirty(0, L1, 13, page)
@@ -157,7 +157,7 @@ def test_two_loads_without_a_processor_are_they(told):
     assert ": it was ready to run, but had no processor: not caused by writeback." in sentence(group)
 
 
-def test_one_that_was_not_let_run_on_an_idle_processor(told):
+def test_a_task_kept_from_an_idle_processor(told):
     story = Story(dict(NAMES))
     story.switch(0, MW1, L1, preempted=True)
     story.switch(100 * MS, L1, 0)

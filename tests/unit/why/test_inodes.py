@@ -1,4 +1,4 @@
-"""Files that pauses are about: with their paths where the trace tells, else by whose they are, else by number."""
+"""Names of the files in explanations: path, else writers, else number."""
 
 import json
 from dataclasses import asdict

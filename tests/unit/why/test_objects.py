@@ -1,4 +1,4 @@
-"""What a block is: its place on the disk says it, and the function that wanted it is asked as well."""
+"""What a block is, by its place on the disk and by the function that needed it."""
 
 import pytest
 

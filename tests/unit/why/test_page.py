@@ -71,7 +71,7 @@ def page(told, capsys):
     return run, explain(run, recorded), path.read_text()
 
 
-def test_each_pause_has_a_bar_whose_parts_are_all_of_it(page):
+def test_the_parts_of_each_bar_add_up_to_the_pause(page):
     _, found, text = page
     assert re.findall(r'<details class="pause" id="pause-(\d+)"', text) == ["1", "2"]
     bars = [re.findall(r"width: ([0-9.]+)%", bar) for bar in re.findall(r'<div class="bar">(.*?)</div>', text, re.S)]
@@ -80,7 +80,7 @@ def test_each_pause_has_a_bar_whose_parts_are_all_of_it(page):
     assert text.count('<tr class="sum">') == 1 + len(found)
 
 
-def test_what_proves_a_sentence_stands_below_it(page):
+def test_the_evidence_of_a_sentence_is_below_it(page):
     _, _, text = page
     shown = Page(text)
     for words in ("mw1 was stalled for 600 ms", "block 276", "block_buffer_wait", "is woken", "sched_waking"):
@@ -90,21 +90,21 @@ def test_what_proves_a_sentence_stands_below_it(page):
     assert re.search(r'<li class=" other">do_idle</li>', text)  # whoever was interrupted is no witness
 
 
-def test_chains_are_told_link_by_link(page):
+def test_chains_are_listed_link_by_link(page):
     _, _, text = page
     chain = next(item for item in re.findall(r"<li>(.*?)</li>", text, re.S) if "held up by" in item)
     assert "<b>mw1</b> waited for a lock that another task held" in chain
     assert "waited to change a block that the journal was writing" in chain
 
 
-def test_a_strangers_words_are_no_markup(page):
+def test_untrusted_text_is_no_markup(page):
     _, _, text = page
     shown = Page(text)
     assert not shown.of("img")
     assert EVIL in shown.text
 
 
-def test_it_needs_nothing_else_and_leads_to_close_ups_in_the_timeline(page):
+def test_the_page_is_self_contained_and_links_to_close_ups(page):
     run, _, text = page
     shown = Page(text)
     assert not shown.of("script") + shown.of("link")
@@ -140,7 +140,7 @@ def test_without_pauses_it_says_so(page, capsys):
     assert "No pause is longer than 9 s." in (run.path / "why.html").read_text()
 
 
-def test_html_is_not_json_nor_a_proof(page, capsys):
+def test_html_cannot_be_combined_with_json_or_prove(page, capsys):
     run, _, _ = page
     assert main(["why", str(run.path), "--html", "--json"]) == 2
     assert "--html cannot be combined" in capsys.readouterr().err

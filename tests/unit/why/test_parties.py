@@ -1,4 +1,4 @@
-"""Whose bytes stood before a wait, and who held it: told by hand, explained as it was told."""
+"""Attribution of the I/O ahead and of holders, for traces written by hand."""
 
 import pytest
 from support.blametraces import DEVICE, Story
@@ -51,12 +51,12 @@ def behind(told, submit):
         (FLUSHER, "RAM", "read by the filesystem"),
     ],
 )
-def test_bytes_are_of_who_asked_for_them(told, by, rwbs, whose):
+def test_bytes_are_attributed_to_the_task_that_asked_for_them(told, by, rwbs, whose):
     request = behind(told, lambda story: story.submit(0, by, 1000, 72, rwbs=rwbs))
     assert request.ahead == {whose: 9 * 4096, "the journal": 4096}
 
 
-def test_a_device_above_the_disk_hands_on_and_its_bytes_count_for_the_disk(told):
+def test_bytes_of_a_stacked_device_count_for_the_disk_below(told):
     story = Story(dict(NAMES))
     story.fork(0, MW1, DD)
     story.submit(0, DD, 40, 72, rwbs="WS", device=DEVICE + 16)
@@ -71,7 +71,7 @@ def test_a_device_above_the_disk_hands_on_and_its_bytes_count_for_the_disk(told)
     assert cause.request.ahead == {"mw1's dd": 9 * 4096, "the journal": 4096}
 
 
-def test_a_mirror_hands_on_to_all_of_its_disks_and_the_slow_one_is_what_is_waited_for(told):
+def test_a_write_to_a_mirror_waits_for_its_slow_disk(told):
     story, fast, mirror = Story(dict(NAMES)), DEVICE + 32, DEVICE + 16
     story.submit(0, L1, 40, 72, rwbs="WS", device=mirror)
     for disk in (fast, DEVICE):
@@ -92,7 +92,7 @@ def test_a_mirror_hands_on_to_all_of_its_disks_and_the_slow_one_is_what_is_waite
 
 
 @pytest.mark.parametrize("name", ["xfs_io", "xfs1", "loop1d", "rcu", "dm-test", "md5sum"])
-def test_a_program_is_no_thread_of_the_kernel_for_its_name(told, name):
+def test_a_program_with_a_similar_name_is_not_a_kernel_thread(told, name):
     story = Story({**NAMES, DD: name})
     story.submit(0, DD, 1000, 72, rwbs="WS")
     story.submit(0, JOURNAL, 200, 8, rwbs="WSM")
@@ -105,7 +105,7 @@ def test_a_program_is_no_thread_of_the_kernel_for_its_name(told, name):
     assert cause.request.ahead == {name: 9 * 4096, "the journal": 4096}
 
 
-def test_a_disk_that_stands_still_is_seen_by_its_other_requests(told):
+def test_a_disk_that_completes_nothing_is_found_by_its_other_requests(told):
     story = Story(dict(NAMES))
     for at, sector in enumerate((1000, 1100, 1200, 1300)):
         story.submit(at * 10 * MS, FLUSHER, sector, 8, inode=13, index=at)
@@ -122,7 +122,7 @@ def test_a_disk_that_stands_still_is_seen_by_its_other_requests(told):
     assert cause.request.held_ns == 0
 
 
-def test_a_request_that_waits_before_the_queue_was_held_back(told):
+def test_a_request_that_waits_before_the_queue_was_delayed(told):
     story = Story(dict(NAMES))
     story.submit(0, JOURNAL, 200, 8, rwbs="WSM")
     story.switch(0, MW1, 0, stack=SHADOW)
@@ -134,7 +134,7 @@ def test_a_request_that_waits_before_the_queue_was_held_back(told):
     assert cause.request.held_ns == 700 * MS
 
 
-def test_the_last_request_of_a_chain_tells_whose_bytes_were_before(told):
+def test_the_last_request_of_a_chain_shows_the_io_ahead(told):
     story = Story(dict(NAMES))
     for page in range(9):
         story.dirty(0, L1, 13, page)
@@ -155,7 +155,7 @@ def test_the_last_request_of_a_chain_tells_whose_bytes_were_before(told):
     assert found.blame == "writeback"
 
 
-def test_who_ends_a_wait_by_a_signal_did_not_hold_it(told):
+def test_the_sender_of_a_signal_did_not_hold_the_task(told):
     story = Story(dict(NAMES))
     blocked(story, 0, 1000, PIPE, TERMINATED, by=CHILD)
     found = one(told, story)
@@ -190,12 +190,12 @@ def test_one_long_sleep_is_a_load_s_own_will(told):
     assert slept(told, (0, 1000)).blame == "not writeback"
 
 
-def test_many_short_sleeps_may_ask_for_something_that_no_trace_tells(told):
+def test_many_short_sleeps_may_be_polling_for_something_untraced(told):
     found = slept(told, *((at, at + 45) for at in range(0, 1000, 50)))
     assert found.blame == "not known"
 
 
-def test_a_worker_that_another_one_gave_its_work_late_did_not_sleep_by_its_own_will(told):
+def test_a_worker_that_got_its_work_late_was_idle(told):
     """XFS: a worker that writes the log was idle until another task that waited for the disk gave it this to do."""
     story = Story(dict(NAMES))
     story.submit(0, JOURNAL, 200, 8, rwbs="WSM")
@@ -240,7 +240,7 @@ def worker_lets_go(story):
     story.switch(1000 * MS, FLUSHER, MW1)
 
 
-def test_no_time_before_a_request_was_handed_over_counts_as_that_request(told):
+def test_time_before_a_request_s_submission_does_not_count_as_that_request(told):
     """XFS, syncwrite: the worker that ends a log write was idle again and again before that write was handed over."""
     story = Story(dict(NAMES))
     story.submit(0, JOURNAL, 200, 8, rwbs="WSM")
@@ -258,7 +258,7 @@ def test_no_time_before_a_request_was_handed_over_counts_as_that_request(told):
     }
 
 
-def test_a_worker_may_have_held_who_gave_it_its_request_before(told):
+def test_a_worker_may_have_held_the_task_that_gave_it_its_request(told):
     """l1 waited for the same worker until 600 ms, which was idle then, until a request of before was done."""
     story = Story(dict(NAMES))
     story.submit(0, JOURNAL, 200, 8, rwbs="WSM")
@@ -277,7 +277,7 @@ def test_a_worker_may_have_held_who_gave_it_its_request_before(told):
     assert sum(chain.time_ns for chain in found.chains if chain.links[-2][0] == "l1") == 600 * MS
 
 
-def test_a_worker_that_its_own_timer_woke_was_idle_for_nobody_s_sake(told):
+def test_a_worker_woken_by_its_own_timer_waited_for_no_task(told):
     """btrfs: its thread commits every 30 s; that somebody waits for this is not why it slept until then."""
     story = Story(dict(NAMES))
     story.switch(0, FLUSHER, 0, stack=("__schedule", "schedule", "schedule_timeout", "transaction_kthread"))
@@ -291,7 +291,7 @@ def test_a_worker_that_its_own_timer_woke_was_idle_for_nobody_s_sake(told):
     assert (found.blame, found.untold_ns) == ("not known", 1000 * MS)
 
 
-def test_who_was_stopped_was_held_by_nobody(told):
+def test_a_stopped_task_was_held_by_no_task(told):
     story = Story(dict(NAMES))
     stop = ("__schedule", "schedule", "do_signal_stop", "get_signal")
     blocked(story, 0, 1000, stop, ("try_to_wake_up", "prepare_signal", "sys_kill"), by=CHILD)
@@ -308,7 +308,7 @@ def test_a_timer_that_throttles_is_writeback_and_one_of_a_poll_is_not_known(told
     assert one(told, story).blame == "not known"
 
 
-def test_a_page_that_a_loop_s_worker_dirtied_is_of_who_wrote_it_to_the_loop_device(told):
+def test_a_page_that_a_loop_worker_dirtied_belongs_to_the_writer_of_the_loop_device(told):
     """l1 writes pages 5 to 13 of the device 7:0 directly; its worker, the same pages of a file."""
     story, loop = Story(dict(NAMES)), 7 << 20
     story.submit(0, L1, 5 * 8, 72, rwbs="WS", device=loop)
@@ -329,7 +329,7 @@ def test_a_page_that_a_loop_s_worker_dirtied_is_of_who_wrote_it_to_the_loop_devi
     assert cause.request.ahead == {"l1": 9 * 4096, "kworker/u4:0": 4096, "the journal": 4096}
 
 
-def test_a_flush_has_a_beginning_and_bytes_before_it(told):
+def test_a_flush_has_a_submission_and_io_ahead(told):
     """The block at 0 was written long before: the flush, which is at no block, is none of it."""
     story = Story(dict(NAMES))
     story.submit(0, JOURNAL, 0, 8, rwbs="WM")

@@ -48,7 +48,7 @@ def behind(start_ms, end_ms):
     return story
 
 
-def test_a_pause_is_told_by_the_capture_that_has_it(tmp_path):
+def test_a_pause_is_explained_by_the_capture_that_covers_it(tmp_path):
     run = live_run(tmp_path, {(0, 1500): behind(100, 1100), (1500, 3000): behind(1600, 2600)}, [0, 1200, 1500, 2700])
     first, second = explanations(run)
     assert [item.explanation.number for item in (first, second)] == [1, 2]
@@ -58,7 +58,7 @@ def test_a_pause_is_told_by_the_capture_that_has_it(tmp_path):
         assert told.explanation.unknown_ns == 0
 
 
-def test_a_kernel_that_does_not_say_of_which_file_a_bio_is(tmp_path):
+def test_a_kernel_that_does_not_name_the_file_of_a_bio(tmp_path):
     (told,) = explanations(live_run(tmp_path, {(0, 1500): behind(100, 1100)}, [0, 1200]))
     (cause,) = told.explanation.causes
     assert cause.request.ahead == {"the flusher (program unknown)": 72 * 512, "dd": 16 * 512, "mw1": 8 * 512}
@@ -99,7 +99,7 @@ def flushing(*dirtied):
         ([(8, DEVICE), (10, 14)], "the flusher (program unknown)", "rsync"),
     ],
 )
-def test_whom_the_flusher_wrote_for_is_who_dirtied_the_file(tmp_path, dirtied, of_13, of_14):
+def test_the_flusher_s_io_belongs_to_the_program_that_dirtied_the_file(tmp_path, dirtied, of_13, of_14):
     (told,) = explanations(live_run(tmp_path, {(0, 1500): flushing(*dirtied)}, [0, 1200]))
     (cause,) = told.explanation.causes
     expected = Counter({of_13: 72 * 512})
@@ -130,7 +130,7 @@ def test_a_sleep_that_spans_a_loss_is_no_evidence(tmp_path):
         assert "request" not in {chain.end for chain in told.explanation.chains}
 
 
-def test_who_seemed_to_run_while_events_were_lost_may_have_slept(tmp_path):
+def test_a_task_that_seemed_to_run_while_events_were_lost_may_have_slept(tmp_path):
     story = Story(COMMS)
     story.switch(100 * MS, 0, MW1)
     story.lose()
@@ -142,7 +142,7 @@ def test_who_seemed_to_run_while_events_were_lost_may_have_slept(tmp_path):
     assert sum(chain.time_ns for chain in told.explanation.chains) == told.explanation.pause_ns
 
 
-def test_of_two_captures_the_one_that_lost_less_tells(tmp_path):
+def test_of_two_captures_the_one_that_lost_less_counts(tmp_path):
     lossy = Story(COMMS)
     lossy.switch(0, 8, 0, preempted=True)
     lossy.lose()
@@ -152,14 +152,14 @@ def test_of_two_captures_the_one_that_lost_less_tells(tmp_path):
     assert told.explanation.parts["buffer"] == 1000 * MS
 
 
-def test_what_no_capture_has_is_unknown(tmp_path):
+def test_uncovered_time_is_unknown(tmp_path):
     story = behind(700, 1100)
     (told,) = explanations(live_run(tmp_path, {(600, 1500): story}, [0, 1200]))
     assert told.explanation.parts == {"unknown": 600 * MS, "buffer": 400 * MS, "running": 100 * MS}
     assert sum(chain.time_ns for chain in told.explanation.chains) == told.explanation.pause_ns
 
 
-def test_who_slept_when_the_capture_began_slept_nobody_knows_where(tmp_path):
+def test_a_sleep_that_began_before_the_capture_has_no_stack(tmp_path):
     story = Story(COMMS)
     story.switch(600 * MS, 8, 0, preempted=True)
     story.switch(1100 * MS, 0, MW1)

@@ -23,7 +23,7 @@ def path(told):
     return str(run.path)
 
 
-def test_the_answer_comes_first_and_pauses_of_one_cause_are_told_once(path, capsys):
+def test_the_answer_comes_first_and_each_cause_has_one_sentence(path, capsys):
     assert main(["why", path]) == 0
     said = capsys.readouterr().out
     first, _, answer, *_ = said.split("\n")
@@ -35,7 +35,7 @@ def test_the_answer_comes_first_and_pauses_of_one_cause_are_told_once(path, caps
     assert f"wblab why {path} --evidence" in said
 
 
-def test_pauses_are_told_in_words_with_what_proves_them(path, capsys):
+def test_pauses_are_described_with_their_evidence(path, capsys):
     assert main(["why", path, "--evidence"]) == 0
     said = capsys.readouterr().out
     assert "1. mw1 was stalled for 600 ms in the cycle that began at 0.000 s." in said
@@ -44,7 +44,7 @@ def test_pauses_are_told_in_words_with_what_proves_them(path, capsys):
     assert "0.000000 s CPU0 mw1-7 block_buffer_wait: " in said
 
 
-def test_one_pause_is_told_on_its_own(path, capsys):
+def test_a_single_pause_can_be_chosen(path, capsys):
     assert main(["why", path, "--pause", "2"]) == 0
     said = capsys.readouterr().out
     assert "2. mw1 was stalled" in said

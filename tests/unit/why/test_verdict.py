@@ -1,4 +1,4 @@
-"""Stacks as kernels of machines record them: most of these were, by Linux 6.18 on x86-64."""
+"""Stacks as kernels of machines record them; most of these are from Linux 6.18 on x86-64."""
 
 import pytest
 
@@ -114,7 +114,7 @@ def test_a_wait_on_a_machine(sleep, wake, kind, context):
         "__do_softirq",
     ],
 )
-def test_below_an_interrupt_is_no_witness(entry):
+def test_functions_below_an_interrupt_are_no_evidence(entry):
     assert judged(RWSEM, (*WOKE, entry, "wake_up_q", "rwsem_wake", "up_write")).kind.name == "unknown"
 
 

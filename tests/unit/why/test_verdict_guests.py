@@ -1,4 +1,4 @@
-"""What two stacks say, as kernels had them in runs of one kind of wait each (Linux 6.18 and 7.x)."""
+"""Classification by two stacks that kernels recorded in runs of one kind of wait each (Linux 6.18 and 7.x)."""
 
 import pytest
 
@@ -39,7 +39,7 @@ WAITS = {
 
 
 @pytest.mark.parametrize(("kind", "context"), WAITS)
-def test_a_wait_is_told_by_both_stacks(kind, context):
+def test_a_wait_is_classified_by_both_stacks(kind, context):
     sleep, wake = (("try_to_wake_up", *stack) for stack in WAITS[kind, context])
     found = judged(("__schedule", "schedule", *sleep), wake)
     assert (found.kind.name, found.context) == (kind, context)
