@@ -69,7 +69,7 @@ def test_a_square_of_the_trial_goes_on_where_it_was(lab, atlas, tmp_path, monkey
     assert {path.name for path in runs} == {"experiment.json"}
     assert {json.loads(path.read_text())["spec"]["disk"]["filesystem"] for path in runs} == {"xfs"}
     first, second = json.loads((directory / "square.json").read_text())["rows"]
-    assert (first["verdict"], second["verdict"]) == ("holds", "can't be tested here")
+    assert (first["verdict"], second["verdict"]) == ("reproduced", "not testable")
     assert "unknown option 'commit=30'" in second["why"]
     assert f'href="{directory.name}/report.html#advice-1a"' in (tmp_path / "atlas" / "index.html").read_text()
     assert 'href="runs/' in (directory / "report.html").read_text()

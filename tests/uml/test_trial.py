@@ -62,7 +62,7 @@ def test_a_trial_from_end_to_end_and_what_is_missing_made_again(lab, trial, tmp_
     assert code == 0
     directory = next(lab.results.iterdir())
     verdicts = {promise["says"]: promise["verdict"] for promise in said["promises"]}
-    assert set(verdicts.values()) == {"holds"}, verdicts
+    assert set(verdicts.values()) == {"reproduced"}, verdicts
     assert said["asked"]["1"]["refused"] == ["vm.dirty_bytes"]
     assert said["asked"]["1"]["now"] == {
         "vm.dirty_bytes": 0,

@@ -25,7 +25,7 @@ def test_claims_are_checked_on_runs_made_for_them(lab, tmp_path, capsys):
     assert verdicts["fills-ext4"]["verdict"] == "reproduced"
     assert 0 < verdicts["fills-ext4"]["effect"]["middle"] < 3
     assert verdicts["live-unthrottled"]["verdict"] == "reproduced"
-    assert verdicts["bfq-throttled"]["verdict"] == "can't be tested here"  # one seed
+    assert verdicts["bfq-throttled"]["verdict"] == "not testable"  # one seed
     assert set(printed["runs"]) == {"ext4", "ext4-bfq", "device"}
     for case in printed["runs"].values():
         assert all((output / run / "experiment.json").is_file() for run in case["directories"])
@@ -41,7 +41,7 @@ def test_claims_of_another_work_have_runs_and_a_report_of_their_own(lab, tmp_pat
     place = ("--seeds", "1", "--kernel", str(lab.kernel.path), "-o", str(output), "--json")
     assert main(["verify", "--source", "li", *claims, *place]) == 0
     verdicts = {claim["name"]: claim["verdict"] for claim in json.loads(capsys.readouterr().out)["claims"]}
-    assert verdicts == dict.fromkeys(claims, "reproduced") | {"L22-fsck": "can't be tested here"}
+    assert verdicts == dict.fromkeys(claims, "reproduced") | {"L22-fsck": "not testable"}
     page = (output / "report.html").read_text()
     assert "Coly Li&#39;s claims on Linux" in page
     assert "<h2>Figures</h2>" not in page
@@ -63,7 +63,7 @@ def test_the_slope_over_latencies_is_what_the_trace_counts(lab, tmp_path, capsys
     assert main(["verify", "--source", "stephens", *claims, *place]) == 0
     found = {claim["name"]: claim for claim in json.loads(capsys.readouterr().out)["claims"]}
     verdicts = {name: claim["verdict"] for name, claim in found.items()}
-    assert verdicts == dict.fromkeys(claims, "reproduced") | {"S12-twice": "can't be tested here"}
+    assert verdicts == dict.fromkeys(claims, "reproduced") | {"S12-twice": "not testable"}
     series = [round(found[name]["effect"]["middle"], 2) for name in claims[:2]]
     assert series == [5, 2]
     assert lab.left_behind() == []

@@ -70,7 +70,7 @@ class Result:
             "files": self.files,
             "live": self.advice.live or None,
             "matches": [
-                {"load": m.load, "metric": m.metric, "live": m.live, "twin": list(m.twin), "verdict": m.verdict}
+                {"load": m.load, "metric": m.metric, "live": m.live, "twin": list(m.twin), "outcome": m.outcome}
                 for m in self.matches
             ],
         }

@@ -8,6 +8,7 @@ from wblab.advise.figures import Figures
 from wblab.advise.files import group_commands, install_commands, undo_commands
 from wblab.advise.plan import Option
 from wblab.advise.result import Result
+from wblab.data.outcome import REPRODUCED
 from wblab.data.statistics import Interval
 from wblab.lab.tables import Table
 from wblab.report.metricnames import metric_name, unit_of
@@ -102,11 +103,11 @@ def likeness(found: Result, *, every: bool) -> list[str]:
         return [f"The twin was not compared with a live run: {_ORDER}. To compare it: wblab live, then --like RUN."]
     if not found.matches:
         return [f"The live run {found.advice.live} can no longer be read: {_ORDER}."]
-    wrong = [item for item in found.matches if item.verdict != "matches"]
-    said = f"The twin matches the live run in {len(found.matches) - len(wrong)} of {len(found.matches)} figures"
+    wrong = [item for item in found.matches if item.outcome != REPRODUCED]
+    said = f"The twin reproduces {len(found.matches) - len(wrong)} of {len(found.matches)} figures of the live run"
     if not wrong:
         return [f"{said}."]
-    return [f"{said}: {_ORDER}{'.' if not every else '. What differs:'}", *(map(_mismatch, wrong) if every else ())]
+    return [f"{said}: {_ORDER}{'.' if not every else '. The others:'}", *(map(_mismatch, wrong) if every else ())]
 
 
 def explanation(found: Result) -> list[str]:
@@ -129,4 +130,4 @@ def _difference(found: Interval | None, unit: str) -> str:
 
 def _mismatch(item: Match) -> str:
     live, twin = (quantity(value, unit_of(item.metric)) for value in (item.live or 0.0, item.middle))
-    return f"    {item.load}, {metric_name(item.metric)}: {live} live, {twin} in the twin"
+    return f"    {item.load}, {metric_name(item.metric)}: {live} live, {twin} in the twin: {item.outcome}"

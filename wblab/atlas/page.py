@@ -7,23 +7,22 @@ from pathlib import Path
 
 from wblab.atlas.made import Made
 from wblab.atlas.square import TRIAL
-from wblab.claims.base import NOT_REPRODUCED, REPRODUCED, UNTESTED
 from wblab.claims.registry import WORKS
 from wblab.core.errors import WblabError
 from wblab.core.files import replace_file
+from wblab.data.outcome import HARMS, NOT_DECIDED, NOT_REPRODUCED, NOT_TESTABLE, REPRODUCED
 from wblab.report.palette import Look, look_of
 from wblab.report.render import render
-from wblab.trial.verdict import FAILS, HARMS, HOLDS, UNKNOWN
 
 ATLAS = "index.html"
 # The outcomes of each, and what one means where that needs saying.
-_OF_CLAIMS: Mapping[str, str] = dict.fromkeys((REPRODUCED, NOT_REPRODUCED, UNTESTED), "")
+_OF_CLAIMS: Mapping[str, str] = dict.fromkeys((REPRODUCED, NOT_REPRODUCED, NOT_TESTABLE), "")
 _OF_TRIAL: Mapping[str, str] = {
-    HOLDS: "in all places where it was looked at",
-    FAILS: "not in one place at least",
+    REPRODUCED: "in all places where it was looked at",
+    NOT_REPRODUCED: "not in one place at least",
     HARMS: "what was promised, or the longest stop of the innocent, is more than a tenth worse",
-    UNKNOWN: "the runs do not show it",
-    UNTESTED: "or there is nothing to shorten",
+    NOT_DECIDED: "the runs do not show it",
+    NOT_TESTABLE: "or there is nothing to shorten",
 }
 
 

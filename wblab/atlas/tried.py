@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from wblab.atlas.square import Row, Square, code_of, on_filesystem, sha256
-from wblab.claims.base import UNTESTED
 from wblab.core.errors import InputError
 from wblab.core.spec import Filesystem
 from wblab.core.tables import to_table
+from wblab.data.outcome import NOT_TESTABLE
 from wblab.host.bundle import program_sha256
 from wblab.host.command import interpreter
 from wblab.host.request import ready
@@ -112,9 +112,9 @@ def _row(  # noqa: PLR0913, PLR0917 - what a row is about
 ) -> Row:
     tried = [one for one in found.looked if not (one.tried.refused or one.tried.failed)] if found else []
     if found and tried:
-        verdict, why = str(found.outcome), f"{worst_text(found)}; holds in {found.counts} places"
+        verdict, why = str(found.outcome), f"{worst_text(found)}; reproduced in {found.counts} places"
     else:
-        verdict = UNTESTED
+        verdict = NOT_TESTABLE
         why = worst_text(found) if found else next(iter(reasons.values()), _NOTHING)
     if found and reasons:
         why += f"; not on {', '.join(reasons)}: {next(iter(reasons.values()))}"

@@ -3,17 +3,12 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
 from wblab.claims.sample import Sample
+from wblab.data.outcome import NOT_REPRODUCED, NOT_TESTABLE, REPRODUCED, Outcome
 from wblab.data.statistics import LEAST_RUNS, interval
-
-Outcome = Literal["reproduced", "not reproduced", "can't be tested here"]
-REPRODUCED: Outcome = "reproduced"
-NOT_REPRODUCED: Outcome = "not reproduced"
-UNTESTED: Outcome = "can't be tested here"
 
 # A claim is reproduced if it holds for at least this share of the seeds.
 MOST = 0.8
@@ -74,7 +69,7 @@ class Work:
 
 def untested(why: str) -> Callable[[Samples], Verdict]:
     """Return the check of a claim that nothing in the lab can test."""
-    return lambda samples: Verdict(UNTESTED, why)
+    return lambda samples: Verdict(NOT_TESTABLE, why)
 
 
 def over_seeds(what: str, unit: str, values: Sequence[float]) -> Effect:

@@ -8,23 +8,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from wblab.claims.base import (
-    LEAST_PAIRS,
-    NOT_REPRODUCED,
-    REPRODUCED,
-    UNTESTED,
-    Claim,
-    Measure,
-    Samples,
-    Verdict,
-    judge,
-    over_seeds,
-    ratio,
-)
+from wblab.claims.base import LEAST_PAIRS, Claim, Measure, Samples, Verdict, judge, over_seeds, ratio
 from wblab.claims.lockup import NOTICED_S, check_openat, throttled_share
 from wblab.claims.sample import Sample, Stop, is_throttled, stops
 from wblab.claims.waits import share_text, waits_of
 from wblab.core.units import NS_PER_MS, NS_PER_S
+from wblab.data.outcome import NOT_REPRODUCED, NOT_TESTABLE, REPRODUCED
 from wblab.data.window import whole
 from wblab.report.quantities import percent, quantity
 
@@ -96,7 +85,7 @@ def check_cause(samples: Samples) -> Verdict:
     told = [waits_of(sample.run, INNOCENT, int(NOTICED_S * NS_PER_S)) for sample in samples["device"]]
     found = [each for each in told if each]
     if not found:
-        return Verdict(UNTESTED, f"there is no pause over {NOTICED_S:g} s, or this kernel records no stacks")
+        return Verdict(NOT_TESTABLE, f"there is no pause over {NOTICED_S:g} s, or this kernel records no stacks")
     what = f"share of w1's and mw1's paused time (pauses over {NOTICED_S:g} s) in a wait for an inode being written"
     effect = over_seeds(what, "%", [each.inode_share for each in found])
     said = (
@@ -114,7 +103,7 @@ def compared(
         changed, before = ([figure(sample) for sample in samples[case]] for case in cases)
         pairs = min(len(changed), len(before))
         if pairs < LEAST_PAIRS:
-            return Verdict(UNTESTED, f"a comparison needs runs of at least {LEAST_PAIRS} seeds: give --seeds")
+            return Verdict(NOT_TESTABLE, f"a comparison needs runs of at least {LEAST_PAIRS} seeds: give --seeds")
         effect = ratio(f"{what}, {cases[0]} / {cases[1]}", changed[:pairs], before[:pairs])
         outcome = REPRODUCED if holds(effect.middle, effect.low, effect.high) else NOT_REPRODUCED
         medians = f"Medians {quantity(float(np.median(changed)), 's')} and {quantity(float(np.median(before)), 's')}"

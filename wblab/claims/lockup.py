@@ -4,10 +4,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from wblab.claims.base import NOT_REPRODUCED, UNTESTED, Claim, Measure, Samples, Verdict, judge, over_seeds
+from wblab.claims.base import Claim, Measure, Samples, Verdict, judge, over_seeds
 from wblab.claims.sample import Sample, in_open_ns, is_throttled, stops
 from wblab.claims.waits import share_text, waits_of
 from wblab.core.units import NS_PER_S
+from wblab.data.outcome import NOT_REPRODUCED, NOT_TESTABLE
 from wblab.data.run import guest_spec
 from wblab.report.quantities import percent
 
@@ -130,7 +131,7 @@ def check_openat(samples: Samples, case: str) -> Verdict:
     effect = over_seeds("share of mw1's paused time that can be openat, as it is no throttling in write", "%", most)
     if effect.middle < 50:
         return Verdict(NOT_REPRODUCED, f"this kernel has no events for system calls. {said}", effect)
-    return Verdict(UNTESTED, f"this kernel has no events for system calls, and decisions do not tell. {said}", effect)
+    return Verdict(NOT_TESTABLE, f"this kernel has no events for system calls: decisions do not tell. {said}", effect)
 
 
 def base_claims(case: str, on: str) -> list[Claim]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 
-from wblab.claims.base import MOST, NOT_REPRODUCED, REPRODUCED, UNTESTED, Effect
+from wblab.claims.base import MOST, Effect
 from wblab.claims.cases import CASES
 from wblab.claims.chart import Drawn, longest_pauses
 from wblab.claims.registry import WORKS
@@ -15,13 +15,14 @@ from wblab.claims.result import Result, figure_text
 from wblab.claims.sample import Sample
 from wblab.core.errors import WblabError
 from wblab.core.files import replace_file
+from wblab.data.outcome import NOT_REPRODUCED, NOT_TESTABLE, REPRODUCED
 from wblab.lab.formats import EXPERIMENT, REPORT, RUNS, VERDICTS, write_json
 from wblab.plot.save import save
 from wblab.report.palette import look_of
 from wblab.report.quantities import listed, percent, quantity
 from wblab.report.render import render
 
-_CLASSES = {outcome: look_of(outcome).style for outcome in (REPRODUCED, NOT_REPRODUCED, UNTESTED)}
+_CLASSES = {outcome: look_of(outcome).style for outcome in (REPRODUCED, NOT_REPRODUCED, NOT_TESTABLE)}
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,10 @@ from pathlib import Path
 from textwrap import shorten
 from typing import Any
 
-from wblab.claims.base import UNTESTED, Claim, Effect, Verdict
+from wblab.claims.base import Claim, Effect, Verdict
 from wblab.claims.cases import CASES
 from wblab.claims.sample import Sample
+from wblab.data.outcome import NOT_TESTABLE
 from wblab.lab.formats import VERIFICATION
 from wblab.lab.tables import Table
 from wblab.report.quantities import interval, quantity
@@ -74,7 +75,7 @@ def table(result: Result) -> Table:
 def summary(result: Result) -> str:
     """Return how many claims had which verdict, in one line."""
     seeds = f"{result.seeds} seed{'s' if result.seeds != 1 else ''}"
-    outcomes = (f"{result.count(outcome)} {outcome}" for outcome in ("reproduced", "not reproduced", UNTESTED))
+    outcomes = (f"{result.count(outcome)} {outcome}" for outcome in ("reproduced", "not reproduced", NOT_TESTABLE))
     return f"Linux {result.kernel['release']}, {seeds}, {quantity(result.wall_s, 's')}: {', '.join(outcomes)}"
 
 

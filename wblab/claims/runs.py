@@ -9,11 +9,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wblab.claims.base import UNTESTED, Claim, Samples, Verdict
+from wblab.claims.base import Claim, Samples, Verdict
 from wblab.claims.cases import CASES, case_spec
 from wblab.claims.sample import Sample
 from wblab.core.errors import WblabError
 from wblab.core.spec import Spec
+from wblab.data.outcome import NOT_TESTABLE
 from wblab.data.run import read_run
 from wblab.host.turns import turn
 from wblab.study.cells import Cell, run_name
@@ -168,13 +169,13 @@ class Examination:
         except Exception as error:
             if self.impossible is None:
                 raise
-            return Verdict(UNTESTED, f"its check finds nothing to look at here ({type(error).__name__}: {error})")
+            return Verdict(NOT_TESTABLE, f"its check finds nothing to look at here ({type(error).__name__}: {error})")
 
     def _give_up(self, places: Iterable[int], reasons: Mapping[str, str]) -> None:
         """Give those claims their verdict that need a case which there is not, for these reasons."""
         for place in places:
             if found := [reasons[case] for case in self.claims[place].cases if case in reasons]:
-                self.verdicts[place] = Verdict(UNTESTED, found[0])
+                self.verdicts[place] = Verdict(NOT_TESTABLE, found[0])
 
     def _runs(self, case: str) -> list[Path]:
         """Return the runs of a case that there are, in the order of their seeds."""

@@ -10,13 +10,14 @@ from itertools import pairwise
 
 import numpy as np
 
-from wblab.claims.base import UNTESTED, Claim, Measure, Samples, Verdict, untested
+from wblab.claims.base import Claim, Measure, Samples, Verdict, untested
 from wblab.claims.figures import between, on_case, over, under
 from wblab.claims.sample import Sample
 from wblab.claims.stephens_calls import DEVICES, SIZES, call_us, device_share, prefix_share, state_share
 from wblab.claims.stephens_events import event_claims
 from wblab.claims.stephens_latency import latency_claims
 from wblab.core.units import NS_PER_MS
+from wblab.data.outcome import NOT_TESTABLE
 from wblab.layers.calls import Name
 from wblab.layers.stages import COMPLETION, HELD, QUEUE
 
@@ -75,7 +76,7 @@ def in_quiet(claim: Claim) -> Claim:
             return claim.check(quiet)
         least = min(late_ms(run) for case in claim.cases for run in samples[case])
         why = f"a load that only sleeps woke up {least:.1f} ms late: make the runs while nothing else runs"
-        return Verdict(UNTESTED, f"The machine was busy: {why}")
+        return Verdict(NOT_TESTABLE, f"The machine was busy: {why}")
 
     return replace(claim, check=check)
 

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb and its options."""
     parser.description = (
-        "Try recommendations for writeback beside the kernel's defaults, and judge each by what it promises: holds, "
-        "does not hold, harms, or unknown. Each is scaled to the guest in two ways. A few seeds first, and more where "
-        "they do not decide."
+        "Try recommendations for writeback beside the kernel's defaults, and judge each by what it promises: "
+        "reproduced, not reproduced, harms, or not decided. Each is scaled to the guest in two ways. A few seeds "
+        "first, and more where they do not decide."
     )
     parser.add_argument(
         "numbers", nargs="*", metavar="NUMBER", help="only these, such as 7 or 21e (default: all; --list names them)"

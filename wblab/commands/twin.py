@@ -109,5 +109,5 @@ def _table(found: "Sequence[Match]", has_live: bool) -> Table:
     for item in found:
         live = [] if item.live is None else [quantity(item.live, unit_of(item.metric))]
         twin = interval(item.middle, min(item.twin), max(item.twin), unit_of(item.metric))
-        rows.append((item.load, _SHOWN[item.metric], *live, twin, item.verdict))
+        rows.append((item.load, _SHOWN[item.metric], *live, twin, item.outcome or ""))
     return Table(rows, heads)

@@ -30,14 +30,7 @@ NOT_DECIDED = Look("not decided", "undecided", OPEN, "#f4f4f4", "?")
 NOT_TESTABLE = Look("not testable", "untestable", OPEN, WHITE, "–")
 LOOKS = (REPRODUCED, NOT_REPRODUCED, HARMS, NOT_DECIDED, NOT_TESTABLE)
 
-# The words of single rooms.
-_ALIKE = {
-    "holds": REPRODUCED,
-    "does not hold": NOT_REPRODUCED,
-    "unknown": NOT_DECIDED,
-    "can't be tested here": NOT_TESTABLE,
-}
-_BY_WORD: Mapping[str, Look] = {look.word: look for look in LOOKS} | _ALIKE
+_BY_WORD: Mapping[str, Look] = {look.word: look for look in LOOKS}
 
 
 def look_of(outcome: str) -> Look:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from wblab.core.units import NS_PER_S
+from wblab.data.outcome import Outcome
 from wblab.study.cells import Cell
 from wblab.trial.advice import DEFAULT, UNSET, Advice, Metric, Promise, Role, Value
 from wblab.trial.asked import ASKED
@@ -13,11 +14,11 @@ from wblab.trial.plan import ADVICE, GROUND, SCALING
 from wblab.trial.scale import background_bytes
 from wblab.trial.verdict import (
     HARM_PERCENT,
+    LEAST_S,
     LOOKS,
     NOTICED_S,
     RELIEF_PERCENT,
     Figure,
-    Outcome,
     bound_figure,
     corrected,
     is_worse,
@@ -41,7 +42,7 @@ class Kept:
     figure: Figure | None
     harm: Figure | None
     before: bool
-    outcome: Outcome = "unknown"
+    outcome: Outcome = "not decided"
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ class Tried:
     @property
     def helps_others(self) -> bool:
         """Whether the innocent are stopped for less."""
-        return self.value.is_setting and judge(self.relief) == "holds"
+        return self.value.is_setting and judge(self.relief) == "reproduced"
 
 
 def judged(found: Measured, cells: Sequence[Cell], *, looks: int = LOOKS) -> list[Tried]:
@@ -165,12 +166,17 @@ def _kept(  # noqa: PLR0913, PLR0917 - what a promise is about
         figure = _ratio(found, cell, other, of, promise.percent)
         return Kept(promise, figure, None if promise.against else _harm(found, cell, default, of), False)
     values = found.values(cell, *of)
-    bound = _bound(promise, cell, found)
+    bound, floor = _bound(promise, cell, found), LEAST_S if promise.metric.endswith("_s") else 0.0
     if promise.metric in TRACED:
-        return Kept(promise, bound_figure(values, bound), None, False)
+        return Kept(promise, bound_figure(values, bound, floor=floor), None, False)
     before = found.values(default, *of)
     keeps = bool(before) and max(before.values()) <= bound
-    return Kept(promise, bound_figure(values, bound), _harm(found, cell, default, of), keeps and not promise.law)
+    return Kept(
+        promise,
+        bound_figure(values, bound, floor=floor),
+        _harm(found, cell, default, of),
+        keeps and not promise.law,
+    )
 
 
 def _bound(promise: Promise, cell: Cell, found: Measured) -> float:

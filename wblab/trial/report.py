@@ -9,6 +9,7 @@ from wblab.core.errors import WblabError
 from wblab.core.files import replace_file
 from wblab.core.units import format_bytes
 from wblab.data.discoveries import RATE
+from wblab.data.outcome import HARMS, NOT_DECIDED, NOT_REPRODUCED, REPRODUCED
 from wblab.lab.formats import EXPERIMENT, REPORT, RUNS, VERDICTS, write_json
 from wblab.plot.save import save
 from wblab.report.palette import look_of
@@ -19,7 +20,6 @@ from wblab.trial.advice import Advice, Value
 from wblab.trial.figure import drawn
 from wblab.trial.judged import Tried
 from wblab.trial.result import Result
-from wblab.trial.verdict import FAILS, HARMS, HOLDS, UNKNOWN
 from wblab.trial.words import (
     Row,
     cost_text,
@@ -34,7 +34,7 @@ from wblab.trial.words import (
 
 PICTURE = "trial.png"
 _TITLE = "Folk wisdom on trial"
-_CLASSES = {outcome: look_of(outcome).style for outcome in (HOLDS, FAILS, HARMS, UNKNOWN)}
+_CLASSES = {outcome: look_of(outcome).style for outcome in (REPRODUCED, NOT_REPRODUCED, HARMS, NOT_DECIDED)}
 
 
 def write_report(result: Result, directory: Path) -> Path:

@@ -3,22 +3,17 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wblab.data import discoveries
+from wblab.data.outcome import HARMS, NOT_DECIDED, NOT_REPRODUCED, REPRODUCED, Outcome
 from wblab.data.statistics import DEFAULT, Interval, interval
-
-Outcome = Literal["holds", "does not hold", "harms", "unknown"]
-HOLDS: Outcome = "holds"
-FAILS: Outcome = "does not hold"
-HARMS: Outcome = "harms"
-UNKNOWN: Outcome = "unknown"
 
 # Nobody notices a wait of less (J. Nielsen, "Response Times: The 3 Important Limits", 1993): it counts as this long.
 NOTICED_S = 0.1
+LEAST_S = 0.001  # a time that is less counts as this long beside a bound
 HARM_PERCENT = 110  # what takes longer by less than a tenth is no harm
 RELIEF_PERCENT = 90  # and what is shorter by less, no relief
 LOOKS = 3  # how often a difference is looked at where all rounds are run: each time it could err
@@ -78,12 +73,23 @@ def ratio_figure(
     return Figure(shown, percent / 100, False, rising, _p(logs, threshold), _broken(logs, threshold, rising))
 
 
-def bound_figure(values: Mapping[int, float], bound: float) -> Figure | None:
-    """Return a metric beside what it may be at most, in its own unit, as the mean of the runs; None without any."""
+def bound_figure(values: Mapping[int, float], bound: float, *, floor: float = 0.0) -> Figure | None:
+    """Return a metric beside what it may be at most, in its own unit, as the mean of the runs; None without any.
+
+    floor: of a time, which is never negative: logarithms are compared, the mean is the geometric one, and what is less
+    counts as this much. 0: of a count.
+    """
     numbers = np.array([values[seed] for seed in sorted(values)])
     if not len(numbers):
         return None
-    return Figure(interval([numbers], [1.0]), bound, True, False, _p(numbers, bound), _broken(numbers, bound, False))
+    broken = _broken(numbers, bound, False)
+    if not floor:
+        return Figure(interval([numbers], [1.0]), bound, True, False, _p(numbers, bound), broken)
+    logs = np.log(np.maximum(numbers, floor))
+    found = interval([logs], [1.0], scale=1.0)
+    ends = [None if end is None else math.exp(end) for end in (found.low, found.high)]
+    shown = Interval(math.exp(found.estimate), ends[0], ends[1], found.runs)
+    return Figure(shown, bound, True, False, _p(logs, math.log(max(bound, floor))), broken)
 
 
 def corrected(figures: Sequence[Figure], looks: int = LOOKS) -> list[Figure]:
@@ -104,12 +110,12 @@ def judge(kept: Figure | None, *others: Figure | None) -> Outcome:
     if any(map(is_worse, others)):
         return HARMS
     if kept is None:
-        return UNKNOWN
+        return NOT_DECIDED
     if kept.absolute and kept.broken:
-        return FAILS
+        return NOT_REPRODUCED
     if not kept.is_shown:
-        return UNKNOWN
-    return HOLDS if kept.keeps else FAILS
+        return NOT_DECIDED
+    return REPRODUCED if kept.keeps else NOT_REPRODUCED
 
 
 def is_worse(figure: Figure | None) -> bool:
@@ -119,7 +125,8 @@ def is_worse(figure: Figure | None) -> bool:
 
 def overall(outcomes: Sequence[Outcome]) -> Outcome:
     """Return what becomes of a promise on several grounds: it is kept where it is kept on all."""
-    return next((outcome for outcome in (HARMS, FAILS, UNKNOWN) if outcome in outcomes), HOLDS) if outcomes else UNKNOWN
+    worst = (HARMS, NOT_REPRODUCED, NOT_DECIDED, REPRODUCED)
+    return next((outcome for outcome in worst if outcome in outcomes), NOT_DECIDED)
 
 
 def _breaks(value: float, threshold: float, rising: bool) -> bool:

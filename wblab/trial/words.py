@@ -3,15 +3,16 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from wblab.data.outcome import HARMS, NOT_DECIDED, NOT_REPRODUCED, REPRODUCED, Outcome
 from wblab.lab.tables import Table
 from wblab.report.metricnames import unit_of
 from wblab.report.quantities import interval, quantity, span
 from wblab.trial.advice import Promise, Wisdom
 from wblab.trial.asked import Answer
 from wblab.trial.judged import Kept, Tried
-from wblab.trial.verdict import FAILS, HARMS, HOLDS, UNKNOWN, Figure, Outcome, is_worse, overall
+from wblab.trial.verdict import Figure, is_worse, overall
 
-_WORST = (HARMS, FAILS, UNKNOWN, HOLDS)
+_WORST = (HARMS, NOT_REPRODUCED, NOT_DECIDED, REPRODUCED)
 _NONE = "-"
 
 
@@ -40,9 +41,9 @@ class Row:
 
     @property
     def counts(self) -> str:
-        """In how many places which outcome was found: holds in 3 of 4."""
+        """In how many places which outcome was found: reproduced in 3 of 4."""
         found = [one.kept.outcome for one in self.looked]
-        return f"{found.count(HOLDS)} of {len(found)}"
+        return f"{found.count(REPRODUCED)} of {len(found)}"
 
 
 def rows(tried: Sequence[Tried], wisdom: Wisdom) -> list[Row]:
@@ -132,7 +133,7 @@ def terminal_table(found: Sequence[Row], wisdom: Wisdom) -> Table:
     for row in found:
         advice, value = wisdom.values()[row.key]
         lines.append((row.key, advice.who, value.name, row.outcome, row.counts, worst_text(row), row.promise.says))
-    return Table(lines, ("", "who", "what is set", "verdict", "holds in", "the worst place", "what is promised"))
+    return Table(lines, ("", "who", "what is set", "verdict", "in", "the worst place", "what is promised"))
 
 
 def asked_lines(answers: Mapping[str, Answer], wisdom: Wisdom) -> list[str]:

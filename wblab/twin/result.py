@@ -1,5 +1,6 @@
 """Results of a twin: the machine, its twin, and whether the pauses match."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -49,8 +50,16 @@ class Result:
                     "metric": item.metric,
                     "live": item.live,
                     "twin": list(item.twin),
-                    "verdict": item.verdict or None,
+                    "outcome": item.outcome,
+                    "ratio": [end if math.isfinite(end) else None for end in item.ratio]
+                    if item.live is not None
+                    else None,
                 }
                 for item in self.matches
             ],
         }
+
+
+def _ratio(item: Match) -> list[float | None] | None:
+    """Return the interval of live over twin; null for what is not finite, or without a live value."""
+    return None if item.live is None else [end if math.isfinite(end) else None for end in item.ratio]

@@ -160,19 +160,19 @@ def test_where_nothing_is_worth_it_there_are_no_files():
 
 
 def test_a_twin_that_is_not_like_the_machine_says_what_to_believe():
-    alike = Match("w1", "longest_pause_s", 2.0, (1.9, 2.1))
-    other = Match("w1", "paused_fraction", 0.9, (0.1, 0.2))
+    alike = Match("w1", "longest_pause_s", 2.0, (1.9, 2.0, 2.1))
+    other = Match("w1", "paused_fraction", 0.9, (0.1, 0.15, 0.2))
     order = "trust the order of the remedies, not the seconds."
     assert words.likeness(result(0.5), every=False)[0].startswith(f"The twin was not compared with a live run: {order}")
     assert words.likeness(result(0.5, live="/gone"), every=False)[0].endswith(f"can no longer be read: {order}")
     poor = result(0.5, live="/run", matches=[alike, other])
-    assert words.likeness(poor, every=False) == [f"The twin matches the live run in 1 of 2 figures: {order}"]
+    assert words.likeness(poor, every=False) == [f"The twin reproduces 1 of 2 figures of the live run: {order}"]
     assert words.likeness(poor, every=True) == [
-        f"The twin matches the live run in 1 of 2 figures: {order} What differs:",
-        "    w1, paused fraction: 90 % live, 15 % in the twin",
+        f"The twin reproduces 1 of 2 figures of the live run: {order} The others:",
+        "    w1, paused fraction: 90 % live, 15 % in the twin: not decided",
     ]
     good = result(0.5, live="/run", matches=[alike])
-    assert words.likeness(good, every=False) == ["The twin matches the live run in 1 of 1 figures."]
+    assert words.likeness(good, every=False) == ["The twin reproduces 1 of 1 figures of the live run."]
 
 
 def test_loads_of_a_spec_are_its_innocent_ones(tmp_path):

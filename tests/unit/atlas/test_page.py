@@ -8,11 +8,11 @@ from wblab.atlas.square import Row, Square
 
 KERNEL = "7.2.11"
 LINEAR = Row("linear", "", "a <claim>", "reproduced", 'it "held"', "report.html#linear")
-OTHER = Row("other", "", "another", "can't be tested here", "no disk", "report.html#other")
+OTHER = Row("other", "", "another", "not testable", "no disk", "report.html#other")
 ALICE = "Alice: limit 4 MiB"
 SHORT = Row("3", ALICE, "shorter", "harms", "×2.00 on throttle", "report.html#advice-3")
-FAST = Row("3", ALICE, "faster", "does not hold", "×0.90 on throttle", "report.html#advice-3")
-BOB = Row("4", "Bob: commit=30", "less wear", "can't be tested here", "unknown option 'commit=30'", "")
+FAST = Row("3", ALICE, "faster", "not reproduced", "×0.90 on throttle", "report.html#advice-3")
+BOB = Row("4", "Bob: commit=30", "less wear", "not testable", "unknown option 'commit=30'", "")
 
 
 def square(filesystem, source, *rows):
@@ -24,9 +24,9 @@ def text_of(tmp_path, *made):
 
 
 def test_a_square_says_how_its_rows_came_out():
-    claims = {"reproduced": 1, "not reproduced": 0, "can't be tested here": 1}
+    claims = {"reproduced": 1, "not reproduced": 0, "not testable": 1}
     assert counts(square("xfs", "li", LINEAR, OTHER)) == claims
-    tried = {"holds": 0, "does not hold": 1, "harms": 1, "unknown": 0, "can't be tested here": 1}
+    tried = {"reproduced": 0, "not reproduced": 1, "harms": 1, "not decided": 0, "not testable": 1}
     assert counts(square("xfs", "trial", SHORT, FAST, BOB)) == tried
 
 
@@ -54,14 +54,14 @@ def test_each_promise_is_a_row_and_its_recommendation_is_said_once(tmp_path):
 def test_harm_looks_different_from_what_does_not_hold(tmp_path):
     text = text_of(tmp_path, square("ext4", "trial", SHORT, FAST))
     looks = dict(re.findall(r'<td class="mark (\w+)[^>]*><a [^>]*title="([^:]*):', text))
-    assert looks == {"harm": "harms", "no": "does not hold"}
-    for outcome in ("▲ harms", "○ does not hold", "● holds", "? unknown", "– can&#39;t be tested here"):
+    assert looks == {"harm": "harms", "no": "not reproduced"}
+    for outcome in ("▲ harms", "○ not reproduced", "● reproduced", "? not decided", "– not testable"):
         assert outcome in text
 
 
 def test_what_was_not_run_says_why_and_leads_nowhere(tmp_path):
     text = text_of(tmp_path, square("xfs", "trial", BOB))
-    assert 'title="can&#39;t be tested here: unknown option &#39;commit=30&#39;">–</td>' in text
+    assert 'title="not testable: unknown option &#39;commit=30&#39;">–</td>' in text
     assert "<a " not in text
 
 

@@ -110,7 +110,7 @@ def test_where_the_default_cannot_run_nothing_is_run(plan_of, small, refuse, tmp
     assert plan.wisdom.ground == {}
     found = plan.fill(tmp_path, 1)
     assert [(row.name, row.verdict, row.why, row.link) for row in found] == [
-        (name, "can't be tested here", "missing: mkfs.f2fs", "") for name in ("1", "1", "2a")
+        (name, "not testable", "missing: mkfs.f2fs", "") for name in ("1", "1", "2a")
     ]
     assert not (tmp_path / "runs").exists()
 
@@ -128,10 +128,10 @@ def test_a_row_says_what_the_report_of_the_trial_says(found):
     plan, tried = found
     first, second, third = rows_of(rows(tried, plan.wisdom), plan.wisdom, {})
     assert (first.name, first.about, first.says) == ("1", "A: 600 MiB", "shorter")
-    assert (first.verdict, first.link) == ("does not hold", "report.html#advice-1")
+    assert (first.verdict, first.link) == ("not reproduced", "report.html#advice-1")
     assert first.why.startswith("×1 ")
-    assert first.why.endswith(" on small, by memory; holds in 1 of 2 places")
-    assert (second.verdict, third.verdict) == ("does not hold", "harms")
+    assert first.why.endswith(" on small, by memory; reproduced in 1 of 2 places")
+    assert (second.verdict, third.verdict) == ("not reproduced", "harms")
     assert third.why.startswith("others' longest stop ×")
 
 
@@ -139,16 +139,16 @@ def test_nothing_to_shorten_is_said(plan_of, small, tmp_path):
     plan = plan_of("xfs")
     measured = pretended(plan.wisdom, plan.plan, tmp_path, {DEFAULT: [0.01] * 3})
     first, second, _ = rows_of(rows(judged(measured, plan.plan.cells), plan.wisdom), plan.wisdom, {})
-    assert (first.verdict, first.link) == ("can't be tested here", "")
+    assert (first.verdict, first.link) == ("not testable", "")
     assert first.why == "nothing to shorten: with the default nobody waits for over 0.1 s"
-    assert second.verdict == "holds"
+    assert second.verdict == "reproduced"
 
 
 def test_where_no_run_succeeds_the_reason_is_said(found):
     plan, tried = found
     failed = [replace(item, failed="it panicked") if item.key == "1" else item for item in tried]
     first, *_ = rows_of(rows(failed, plan.wisdom), plan.wisdom, {})
-    assert first.verdict == "can't be tested here"
+    assert first.verdict == "not testable"
     assert first.why == "no run succeeds on small, by memory: it panicked"
 
 
@@ -156,7 +156,7 @@ def test_grounds_that_are_left_out_are_said(found):
     plan, tried = found
     unfit = {("other", "1"): "no disk", ("asked", "1"): "never shown", ("other", "2a"): "not of this value"}
     first, *_ = rows_of(rows(tried, plan.wisdom), plan.wisdom, unfit)
-    assert first.why.endswith("holds in 1 of 2 places; not on other: no disk")
+    assert first.why.endswith("reproduced in 1 of 2 places; not on other: no disk")
 
 
 def test_it_goes_on_where_it_was_and_keeps_the_records_alone(found, monkeypatch, tmp_path):

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from wblab.claims import chadd, figures
-from wblab.claims.base import NOT_REPRODUCED, REPRODUCED, UNTESTED
 from wblab.claims.cases import CASES, case_spec
 from wblab.claims.chadd import chadd_claims
 from wblab.claims.figures import Moved
@@ -17,6 +16,7 @@ from wblab.claims.programs import advice, cancel, later, msync
 from wblab.claims.registry import chosen
 from wblab.core.check import check_spec
 from wblab.core.errors import InputError
+from wblab.data.outcome import NOT_REPRODUCED, NOT_TESTABLE, REPRODUCED
 from wblab.data.run import LoadCycles, Run
 
 S = 10**9
@@ -106,7 +106,7 @@ def test_each_of_his_claims_is_there_and_what_is_not_tested_says_why():
     for claim in CLAIMS.values():
         if not claim.cases:
             verdict = claim.check({})
-            assert verdict.outcome == UNTESTED
+            assert verdict.outcome == NOT_TESTABLE
             assert len(verdict.why) > 20
 
 

@@ -5,7 +5,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from wblab.claims.base import NOT_REPRODUCED, REPRODUCED, UNTESTED
 from wblab.claims.cases import CASES, case_spec
 from wblab.claims.chopper import chopper_claims
 from wblab.claims.chopper_cases import CHOPPER_CASES
@@ -13,6 +12,7 @@ from wblab.claims.registry import WORKS, chosen
 from wblab.core.check import check_spec
 from wblab.core.fiemap import Extent
 from wblab.core.rundir import FileRecord
+from wblab.data.outcome import NOT_REPRODUCED, NOT_TESTABLE, REPRODUCED
 
 MIB, GIB, CHUNK = 1 << 20, 1 << 30, 32 << 10
 CLAIMS = {claim.name: claim for claim in chopper_claims()}
@@ -40,7 +40,7 @@ def test_all_claims_are_there_once_and_in_order():
     for claim in CLAIMS.values():
         if not claim.cases:
             found = claim.check({})
-            assert found.outcome == UNTESTED
+            assert found.outcome == NOT_TESTABLE
             assert len(found.why) > 20
 
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from wblab.claims.base import NOT_REPRODUCED, REPRODUCED
 from wblab.claims.daemon import CASE, check_found
+from wblab.data.outcome import NOT_REPRODUCED, REPRODUCED
 
 
 @pytest.fixture

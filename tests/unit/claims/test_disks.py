@@ -2,8 +2,8 @@
 
 import pytest
 
-from wblab.claims.base import NOT_REPRODUCED, REPRODUCED, UNTESTED
 from wblab.claims.disks import limit_claims, live_claims, mitigation_claims, sync_claims
+from wblab.data.outcome import NOT_REPRODUCED, NOT_TESTABLE, REPRODUCED
 
 CLAIMS = {claim.name: claim for claim in [*sync_claims(), *live_claims(), *mitigation_claims(), *limit_claims()]}
 LONG = {"w1": {10: 4.0}, "mw1": {10: 4.0}}
@@ -93,7 +93,7 @@ def test_a_large_mean_effect_that_seeds_do_not_agree_on_is_none(sample):
 
 
 def test_a_comparison_needs_seeds(sample):
-    assert outcome("bfq-longest", device=[sample(LONG)] * 2, device_bfq=[sample()] * 2) == UNTESTED
+    assert outcome("bfq-longest", device=[sample(LONG)] * 2, device_bfq=[sample()] * 2) == NOT_TESTABLE
 
 
 def test_sync_latency(sample):

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from wblab.claims import li, li_workshops
-from wblab.claims.base import NOT_REPRODUCED, REPRODUCED, UNTESTED
 from wblab.claims.cases import CASES, case_spec
 from wblab.claims.li import UNIT_BYTES, across, beside_resync, li_claims, met_share, sectors, units_at
 from wblab.claims.registry import WORKS, chosen
 from wblab.core.check import check_spec
 from wblab.core.errors import InputError
 from wblab.data.blocks import Asked
+from wblab.data.outcome import NOT_REPRODUCED, NOT_TESTABLE, REPRODUCED
 
 MS = 1_000_000
 CLAIMS = {claim.name: claim for claim in li_claims()}
@@ -52,7 +52,7 @@ def test_all_claims_are_there_once_and_in_order():
     assert all(case in CASES for claim in CLAIMS.values() for case in claim.cases)
     for claim in CLAIMS.values():
         if not claim.cases:
-            assert claim.check({}).outcome == UNTESTED
+            assert claim.check({}).outcome == NOT_TESTABLE
 
 
 def test_the_runs_that_they_need_can_be_made():

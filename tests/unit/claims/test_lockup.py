@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from wblab.claims.base import NOT_REPRODUCED, REPRODUCED, UNTESTED
 from wblab.claims.lockup import base_claims, flush_claim
 from wblab.claims.sample import Calls
+from wblab.data.outcome import NOT_REPRODUCED, NOT_TESTABLE, REPRODUCED
 
 S = 10**9
 CLAIMS = {claim.name: claim for claim in [*base_claims("ext2", "x"), flush_claim("ext2", "x")]}
@@ -55,7 +55,7 @@ def test_openat_without_its_events_is_known_only_where_writes_explain_the_pause(
     none = Calls(traced=False)
     found = verdict("openat", sample({"mw1": {10: 3.0}}, throttling=throttled, opens=none))
     assert (found.outcome, found.effect.middle) == (NOT_REPRODUCED, 0)
-    assert outcome("openat", sample({"mw1": {10: 3.0}}, opens=none)) == UNTESTED
+    assert outcome("openat", sample({"mw1": {10: 3.0}}, opens=none)) == NOT_TESTABLE
 
 
 @pytest.mark.parametrize(("start", "expected"), [(135, REPRODUCED), (126, NOT_REPRODUCED), (150, NOT_REPRODUCED)])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from wblab.claims.base import LEAST_PAIRS, UNTESTED, judge, over_seeds, ratio
+from wblab.claims.base import LEAST_PAIRS, judge, over_seeds, ratio
 from wblab.claims.cases import CASES
 from wblab.claims.chart import Drawn
 from wblab.claims.registry import CLAIMS, chosen
@@ -15,6 +15,7 @@ from wblab.claims.report import keep, write_report
 from wblab.claims.result import Result, figure_text, summary, table
 from wblab.claims.sample import pair_calls
 from wblab.core.errors import InputError
+from wblab.data.outcome import NOT_TESTABLE
 from wblab.report.quantities import listed
 
 NAMES = ["pauses-mw1-ext2", "limit-falls-ext2", "daemon-cpu"]
@@ -37,7 +38,7 @@ def test_claims_without_cases_say_why():
     for claim in CLAIMS:
         if not claim.cases:
             verdict = claim.check({})
-            assert verdict.outcome == UNTESTED
+            assert verdict.outcome == NOT_TESTABLE
             assert len(verdict.why) > 20
 
 
@@ -104,7 +105,7 @@ def test_json_has_only_what_json_knows(result, tmp_path):
 
 def test_the_table_counts(result):
     assert len(table(result).lines()) == len(NAMES) + 1
-    assert summary(result) == "Linux 7.3.0, 2 seeds, 12.3 s: 1 reproduced, 1 not reproduced, 1 can't be tested here"
+    assert summary(result) == "Linux 7.3.0, 2 seeds, 12.3 s: 1 reproduced, 1 not reproduced, 1 not testable"
 
 
 @pytest.mark.parametrize(("form", "begins"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")])

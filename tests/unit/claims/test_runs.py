@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from wblab.claims import runs
-from wblab.claims.base import REPRODUCED, UNTESTED, Claim, Verdict, untested
+from wblab.claims.base import Claim, Verdict, untested
 from wblab.claims.cases import CASES, case_spec
 from wblab.claims.chopper_cases import CHOPPER_CASES
 from wblab.core.check import check_spec
 from wblab.core.errors import InputError
+from wblab.data.outcome import NOT_TESTABLE, REPRODUCED
 from wblab.lab.formats import EXPERIMENT, RUN, write_json
 from wblab.study.following import UnforeseenError
 from wblab.study.plan import Plan
@@ -148,7 +149,7 @@ def test_a_claim_on_a_run_that_failed_cannot_be_tested_and_the_run_is_counted(ex
     found = examine(claims, ["ext2", "sync"], 2, {"sync-s2": "it hung"})
     verdicts = {each.name: (verdict.outcome, verdict.why) for each, verdict in found.verdicts}
     assert verdicts["good"][0] == REPRODUCED
-    assert verdicts["hung"] == (UNTESTED, "a run of the case sync failed: it hung")
+    assert verdicts["hung"] == (NOT_TESTABLE, "a run of the case sync failed: it hung")
     assert [str(attempt) for attempt, _ in found.tally.failures] == ["case sync, seed 2"]
     assert names_of(found.samples) == {"ext2": ["ext2-s1", "ext2-s2"], "sync": ["sync-s1"]}
 
@@ -167,9 +168,9 @@ def test_where_cases_may_be_impossible_each_claim_says_what_it_lacks(examine):
     verdicts = {each.name: (verdict.outcome, verdict.why) for each, verdict in found.verdicts}
     assert verdicts.pop("good")[0] == REPRODUCED
     assert verdicts == {
-        "never": (UNTESTED, "no room"),
-        "odd": (UNTESTED, "its check finds nothing to look at here (KeyError: 'jbd2')"),
-        "none": (UNTESTED, "nobody can"),
+        "never": (NOT_TESTABLE, "no room"),
+        "odd": (NOT_TESTABLE, "its check finds nothing to look at here (KeyError: 'jbd2')"),
+        "none": (NOT_TESTABLE, "nobody can"),
     }
 
 

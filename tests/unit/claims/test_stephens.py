@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from wblab.claims import stephens, stephens_events, stephens_latency
-from wblab.claims.base import NOT_REPRODUCED, REPRODUCED, UNTESTED
 from wblab.claims.cases import CASES, case_spec
 from wblab.claims.registry import WORKS, chosen
 from wblab.claims.stephens import stephens_claims
 from wblab.claims.stephens_latency import line
 from wblab.core.check import check_spec
 from wblab.data import losses
+from wblab.data.outcome import NOT_REPRODUCED, NOT_TESTABLE, REPRODUCED
 from wblab.lab.disks import read_disk
 from wblab.lab.named import SPECS
 from wblab.lab.specfile import read_spec
@@ -35,7 +35,7 @@ def test_all_claims_are_there_once_and_in_order():
     for claim in CLAIMS.values():
         if not claim.cases:
             verdict = claim.check({})
-            assert verdict.outcome == UNTESTED
+            assert verdict.outcome == NOT_TESTABLE
             assert len(verdict.why) > 20
 
 
@@ -110,7 +110,7 @@ def test_runs_on_a_busy_machine_are_left_out(timed):
     assert claim.check({"sync-real": [busy, quiet]}).effect.middle == pytest.approx(17000 / 79)
     others = {"latency-ext4": [SimpleNamespace()]}  # without a control load
     verdict = claim.check({"sync-real": [busy, busy]} | others)
-    assert verdict.outcome == UNTESTED
+    assert verdict.outcome == NOT_TESTABLE
     assert "9.0 ms late" in verdict.why
 
 

@@ -4,10 +4,10 @@ import pytest
 from support.blametraces import Story
 from support.runs import MS, write_run
 
-from wblab.claims.base import NOT_REPRODUCED, REPRODUCED, UNTESTED
 from wblab.claims.registry import CLAIMS
 from wblab.claims.sample import Sample
 from wblab.claims.waits import waits_of
+from wblab.data.outcome import NOT_REPRODUCED, NOT_TESTABLE, REPRODUCED
 from wblab.data.run import read_run
 
 MW1, FLUSHER = 7, 21
@@ -82,7 +82,7 @@ def test_who_waits_for_a_lock_waits_for_what_its_holder_waits_for(told):
 def test_no_verdict_without_two_witnesses(told):
     sample = told(one_then_other(2900, (ISYNC, ()), (NAP, NAP_ENDS)))
     assert waits_of(sample.run, ("mw1",), 500 * MS) is None
-    assert verdict("live-cause", sample).outcome == UNTESTED
+    assert verdict("live-cause", sample).outcome == NOT_TESTABLE
 
 
 @pytest.mark.parametrize("name", ["openat-ext2", "openat-ext4", "live-openat"])

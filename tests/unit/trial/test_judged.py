@@ -41,18 +41,18 @@ def outcomes(tried, key, way):
 
 
 def test_outcomes_in_each_place(tried):
-    assert outcomes(tried, "1", "by seconds") == ["holds", "holds"]
-    assert outcomes(tried, "1", "by memory") == ["unknown", "does not hold"]
+    assert outcomes(tried, "1", "by seconds") == ["reproduced", "reproduced"]
+    assert outcomes(tried, "1", "by memory") == ["not decided", "not reproduced"]
     assert outcomes(tried, "2a", "by memory") == ["harms"]  # the innocent are stopped for longer
-    assert outcomes(tried, "2a", "by seconds") == ["does not hold"]
+    assert outcomes(tried, "2a", "by seconds") == ["not reproduced"]
     assert outcomes(tried, "2b", "as it is") == []
 
 
 def test_a_row_for_each_promise(tried, wisdom):
     found = [(row.key, row.promise.says, row.outcome, row.counts) for row in rows(tried, wisdom)]
     assert found == [
-        ("1", "shorter", "unknown", "1 of 2"),
-        ("1", "never over 1 s", "does not hold", "1 of 2"),
+        ("1", "shorter", "not decided", "1 of 2"),
+        ("1", "never over 1 s", "not reproduced", "1 of 2"),
         ("2a", "faster", "harms", "0 of 2"),
     ]
 
@@ -80,7 +80,7 @@ def test_the_report_is_one_page(tried, wisdom, tmp_path):
     answers = {"1": Answer(("vm.dirty_bytes",), {"vm.dirty_bytes": 0, "vm.dirty_background_bytes": 314572800}, 1, 1)}
     result = Result(wisdom, tuple(tried), answers, {"release": "7.3.0"}, 32, 5)
     page = write_report(result, tmp_path).read_text()
-    assert "does not hold" in page
+    assert "not reproduced" in page
     assert "vm.dirty_bytes = 629145600 is refused" in page
     assert 'src="data:image/png;base64,' in page
     assert 'src="http' not in page
@@ -89,13 +89,13 @@ def test_the_report_is_one_page(tried, wisdom, tmp_path):
     assert "built-in method" not in page
     assert (tmp_path / "trial.png").stat().st_size > 10_000
     said = json.loads((tmp_path / "verdicts.json").read_text())
-    assert [promise["verdict"] for promise in said["promises"]] == ["unknown", "does not hold", "harms"]
+    assert [promise["verdict"] for promise in said["promises"]] == ["not decided", "not reproduced", "harms"]
 
 
 def test_nothing_was_measured(pretend, matrix, wisdom):
     found = pretend(PAUSES)
     empty = type(found)(wisdom, found.runs, {})
-    assert [kept.outcome for item in judged(empty, matrix.cells) for kept in item.kept] == ["unknown"] * 6
+    assert [kept.outcome for item in judged(empty, matrix.cells) for kept in item.kept] == ["not decided"] * 6
 
 
 def test_what_nobody_notices_cannot_be_shortened(pretend, matrix):
@@ -117,7 +117,7 @@ def test_what_the_kernel_refuses_is_a_finding(pretend, matrix, wisdom):
     figures = {name: figures for name, figures in found.figures.items() if name not in cells}
     refused = replace(found, figures=figures, refused=dict.fromkeys(cells, "vm.dirty_bytes to 9"))
     row = rows(judged(refused, matrix.cells), wisdom)[0]
-    assert (row.outcome, row.counts) == ("unknown", "0 of 2")
+    assert (row.outcome, row.counts) == ("not decided", "0 of 2")
     assert worst_text(row) == "the kernel refuses vm.dirty_bytes to 9 on small, by seconds"
 
 
@@ -127,7 +127,7 @@ def test_where_no_run_succeeds_the_reason_is_said(pretend, matrix, wisdom, tmp_p
     figures = {name: figures for name, figures in found.figures.items() if name not in cells}
     tried = judged(replace(found, figures=figures, failed=dict.fromkeys(cells, "it <panicked>")), matrix.cells)
     row = rows(tried, wisdom)[0]
-    assert (row.outcome, row.counts) == ("unknown", "0 of 2")
+    assert (row.outcome, row.counts) == ("not decided", "0 of 2")
     assert worst_text(row) == "no run succeeds on small, by seconds: it <panicked>"
     page = write_report(Result(wisdom, tuple(tried), {}, {"release": "7.3.0"}, 32, 5, "xfs"), tmp_path).read_text()
     assert page.count("no run succeeds here: it &lt;panicked&gt;") == 2

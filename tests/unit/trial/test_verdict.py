@@ -25,7 +25,12 @@ BEFORE = noisy(10.0, seed=1)
 
 @pytest.mark.parametrize(
     ("mean", "rising", "outcome"),
-    [(5.0, False, "holds"), (9.8, False, "does not hold"), (15.0, True, "holds"), (10.0, True, "does not hold")],
+    [
+        (5.0, False, "reproduced"),
+        (9.8, False, "not reproduced"),
+        (15.0, True, "reproduced"),
+        (10.0, True, "not reproduced"),
+    ],
 )
 def test_a_ratio_that_is_known(mean, rising, outcome):
     figure = ratio(noisy(mean), BEFORE, 133.0 if rising else 90.0, rising=rising)
@@ -35,7 +40,7 @@ def test_a_ratio_that_is_known(mean, rising, outcome):
 
 def test_what_noise_hides_is_unknown_and_open():
     figure = ratio(noisy(9.0, 5, 0.3), noisy(10.0, 5, 0.3, seed=1))
-    assert judge(figure) == "unknown"
+    assert judge(figure) == "not decided"
     assert figure.is_open
 
 
@@ -43,9 +48,9 @@ def test_what_gets_worse_harms_whatever_is_kept():
     worse = ratio(noisy(20.0), BEFORE, 110.0)
     kept = ratio(noisy(5.0), BEFORE)
     assert judge(kept, worse) == "harms"
-    assert judge(kept, None, ratio(noisy(10.2), BEFORE, 110.0)) == "holds"
+    assert judge(kept, None, ratio(noisy(10.2), BEFORE, 110.0)) == "reproduced"
     assert judge(None, worse) == "harms"
-    assert judge(None, kept) == "unknown"
+    assert judge(None, kept) == "not decided"
 
 
 def test_what_nobody_notices_is_no_harm():
@@ -55,16 +60,26 @@ def test_what_nobody_notices_is_no_harm():
 def test_a_bound_is_refuted_by_one_run():
     figure = bound_figure(seeds([0.5] * 9 + [1.2]), 1.0)
     assert figure.broken == 1
-    assert judge(*corrected([figure])) == "does not hold"
+    assert judge(*corrected([figure])) == "not reproduced"
     assert not figure.is_open
 
 
 def test_a_bound_that_all_runs_keep():
-    assert judge(*corrected([bound_figure(noisy(0.5), 1.0)])) == "holds"
-    assert judge(*corrected([bound_figure(seeds([0.5]), 1.0)])) == "unknown"  # one run
+    assert judge(*corrected([bound_figure(noisy(0.5), 1.0)])) == "reproduced"
+    assert judge(*corrected([bound_figure(seeds([0.5]), 1.0)])) == "not decided"  # one run
     close = bound_figure(seeds([0.2, 0.99, 0.5]), 1.0)
-    assert judge(*corrected([close])) == "unknown"
+    assert judge(*corrected([close])) == "not decided"
     assert close.is_open
+
+
+def test_a_time_is_never_shown_below_zero():
+    values = seeds([0.001, 0.002, 60.0])
+    assert bound_figure(values, 1.0).interval.low < 0
+    figure = bound_figure(values, 1.0, floor=0.001)
+    assert 0 < figure.interval.low < figure.interval.estimate < 1
+    assert judge(*corrected([figure])) == "not reproduced"  # one run refutes it
+    kept = bound_figure(seeds([0.02, 0.03, 0.025, 0.0]), 1.0, floor=0.001)
+    assert judge(*corrected([kept])) == "reproduced"
 
 
 def test_one_look_is_not_corrected_for_three():
@@ -76,7 +91,7 @@ def test_one_look_is_not_corrected_for_three():
 
 def test_runs_that_do_not_differ_decide():
     figure = corrected([bound_figure(seeds([0.0] * 5), 0.0)])[0]
-    assert judge(figure) == "holds"
+    assert judge(figure) == "reproduced"
     assert not figure.is_open
 
 
@@ -98,11 +113,11 @@ def test_pairs_are_runs_of_one_seed():
 
 
 def test_a_promise_is_kept_where_it_is_kept_everywhere():
-    assert overall(["holds", "holds"]) == "holds"
-    assert overall(["holds", "unknown"]) == "unknown"
-    assert overall(["holds", "unknown", "does not hold"]) == "does not hold"
-    assert overall(["does not hold", "harms"]) == "harms"
-    assert overall([]) == "unknown"
+    assert overall(["reproduced", "reproduced"]) == "reproduced"
+    assert overall(["reproduced", "not decided"]) == "not decided"
+    assert overall(["reproduced", "not decided", "not reproduced"]) == "not reproduced"
+    assert overall(["not reproduced", "harms"]) == "harms"
+    assert overall([]) == "not decided"
 
 
 def test_figures_in_words():
