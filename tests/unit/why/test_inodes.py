@@ -73,7 +73,7 @@ def test_a_block_of_an_inode_table_names_the_files_in_it(told):
     ("others", "said"),
     [
         ((), "inode 13, /mnt/disk/w1"),
-        (((L1, 13),), "inode 13, a file of l1 and w1"),  # whose name it has is not sure
+        (((L1, 13),), "inode 13, a file of l1 and w1"),  # its path is not certain
         (((7, 14),), "inode 13, a file of w1"),
         (((L1, 14),), "inode 13, /mnt/disk/w1"),
     ],

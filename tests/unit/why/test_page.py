@@ -87,7 +87,7 @@ def test_the_evidence_of_a_sentence_is_below_it(page):
         assert words in shown.text
     assert re.search(r'<li class="tells yes">do_get_write_access</li>', text)
     assert re.search(r'<li class="tells yes">journal_end_buffer_io_sync</li>', text)
-    assert re.search(r'<li class=" other">do_idle</li>', text)  # whoever was interrupted is no witness
+    assert re.search(r'<li class=" other">do_idle</li>', text)  # an interrupted task is no evidence
 
 
 def test_chains_are_listed_link_by_link(page):
@@ -171,5 +171,5 @@ def test_tables_have_all_of_it(page):
         assert chains_frame(item)["time (s)"].sum() == pytest.approx(item.pause_ns / 1e9)
     cause = found[0].causes[0]
     assert list(stacks_frame(cause)["stack of the sleeper"])[:2] == ["out_of_line_wait_on_bit", "do_get_write_access"]
-    assert "do_idle" not in set(stacks_frame(cause)["stack of the waker"])  # whoever was interrupted
+    assert "do_idle" not in set(stacks_frame(cause)["stack of the waker"])  # the interrupted task
     assert proof_frame(run, read_recorded(run), cause)["event"].iloc[0] == "block_buffer_wait"

@@ -24,7 +24,7 @@ BUFFER_ENDS = ("try_to_wake_up", "__wake_up_bit", "end_buffer_write_sync", "blk_
 
 
 def behind(told, submit):
-    """The request behind which mw1's stood, with whose bytes were before; submit: hands over what was before."""
+    """The request that mw1 waited for, with the I/O ahead of it. submit: submits that I/O."""
     story = Story(dict(NAMES))
     story.fork(0, MW1, DD)
     submit(story)
@@ -220,7 +220,7 @@ def test_a_worker_that_got_its_work_late_was_idle(told):
 
 
 def late_request(story):
-    """A worker that is idle in two goes; what ends the second, and lets mw1 go on, l1 handed over only at 600 ms."""
+    """A worker that sleeps idle twice; l1 submitted only at 600 ms the request that ends the second and frees mw1."""
     story.switch(0, FLUSHER, 0, stack=WORKER)
     story.switch(0, MW1, 0, stack=PAGE)
     story.wake(300 * MS, 0, FLUSHER, GIVEN_WORK)
@@ -241,7 +241,7 @@ def worker_lets_go(story):
 
 
 def test_time_before_a_request_s_submission_does_not_count_as_that_request(told):
-    """XFS, syncwrite: the worker that ends a log write was idle again and again before that write was handed over."""
+    """XFS, syncwrite: the worker that ends a log write was idle several times before that write was submitted."""
     story = Story(dict(NAMES))
     story.submit(0, JOURNAL, 200, 8, rwbs="WSM")
     story.switch(0, L1, 0, stack=SHADOW)

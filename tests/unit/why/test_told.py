@@ -34,7 +34,7 @@ def live_run(tmp_path, captured: dict[tuple[int, int], Story], rounds_ms: list[i
 
 
 def behind(start_ms, end_ms):
-    """mw1 waits for a block from one time to another, while the disk does what others handed over."""
+    """mw1 waits for a block from one time to another, while the disk completes the I/O of others."""
     story = Story(COMMS)
     story.queue(start_ms * MS, 21, 1000, 72)
     story.queue(start_ms * MS, 8, 2000, 16)
@@ -67,7 +67,7 @@ def test_a_kernel_that_does_not_name_the_file_of_a_bio(tmp_path):
 def flushing(*dirtied):
     """mw1 waits behind 72 sectors of file 13, 16 of file 14, 16 of the device, 24 of nothing named: all the flusher's.
 
-    dirtied: who dirtied a page of which file, one by one.
+    dirtied: for each dirtied page, the task and the file.
     """
     story = Story(COMMS | {9: "dd", 10: "rsync"})
     for at, (pid, inode) in enumerate(dirtied):

@@ -66,7 +66,7 @@ SYNCFS = (*OUT, "wb_wait_for_completion", "sync_inodes_sb", "sync_filesystem", "
             "flush",
             "request",
         ),
-        # From here on told by the sources of Linux, 5.4 to 7.3.
+        # The following are derived from the sources of Linux 5.4 to 7.3.
         (
             (*OUT, "io_schedule", "wait_on_page_bit_common", "wait_on_page_writeback", *FSYNC),
             (*WOKE, "wake_up_page_bit", "end_page_writeback", *DONE),
