@@ -1,1 +1,1 @@
-"""A live Linux: changes that are undone, control groups, disks, I/O priorities, tracefs, directories of others."""
+"""A live Linux: undoable changes, control groups, disks, I/O priorities, tracefs, other users' directories."""

@@ -1,4 +1,4 @@
-"""One process at a time that changes the machine and may have to undo it, in a directory that is root's alone."""
+"""A lock for the one process that changes the machine, in a directory that belongs to root alone."""
 
 import errno
 import fcntl
@@ -11,14 +11,14 @@ from pathlib import Path
 from wblab.core.errors import WblabError
 from wblab.machine.trust import distrust
 
-STATE = Path("/run/wblab")  # on a tmpfs: after a boot nothing is left to undo
+STATE = Path("/run/wblab")  # on a tmpfs: after a reboot nothing needs undoing
 
 
 @contextmanager
 def alone(directory: Path, lock: str, who: str, instead: str) -> Iterator[None]:
-    """Be the only one who holds the file `lock` there. Raises WblabError if there is another: `who`, in words.
+    """Hold the lock file `lock`. Raises WblabError if another process, described by `who`, holds it.
 
-    instead: what to do where the directory cannot be used.
+    instead: what to do if the directory cannot be used.
     """
     os.umask(0o077)
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -28,7 +28,7 @@ def alone(directory: Path, lock: str, who: str, instead: str) -> Iterator[None]:
             raise PermissionError(errno.EPERM, reason)
         descriptor = os.open(directory / lock, flags, 0o600)
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise FileExistsError(errno.EEXIST, f"its {lock} is no regular file")
+            raise FileExistsError(errno.EEXIST, f"its {lock} is not a regular file")
     except OSError as error:
         raise WblabError(f"cannot use the directory {directory}: {error.strerror}: {instead}") from None
     with open(descriptor, "r+", errors="replace") as file:
@@ -36,7 +36,7 @@ def alone(directory: Path, lock: str, who: str, instead: str) -> Iterator[None]:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             pid = file.read(20).strip()
-            raise WblabError(f"{who} is running already, with pid {pid}: stop it first: kill {pid}") from None
+            raise WblabError(f"{who} is already running with pid {pid}: stop it first: kill {pid}") from None
         file.truncate(0)
         file.write(str(os.getpid()))
         file.flush()

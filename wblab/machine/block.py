@@ -1,4 +1,4 @@
-"""Disks below /sys, and their I/O schedulers."""
+"""Disks in /sys, and their I/O schedulers."""
 
 import os
 from pathlib import Path
@@ -9,25 +9,25 @@ NUMBERS = Path("/sys/dev/block")
 
 
 def find_disk(name: str) -> Path:
-    """Return the disk that a device is or is part of, below /sys: sda, /dev/sda1. Raises OSError."""
+    """Return the disk in /sys that a device is, or is part of: sda, /dev/sda1. Raises OSError."""
     number = os.stat(Path("/dev", name)).st_rdev
     return whole_disk((NUMBERS / f"{os.major(number)}:{os.minor(number)}").resolve(strict=True))
 
 
 def whole_disk(device: Path) -> Path:
-    """Return the disk of a partition; of another device, itself."""
+    """Return the disk of a partition; any other device itself."""
     return device.parent if (device / "partition").exists() else device
 
 
 def number(disk: Path) -> str:
-    """Return the number of a disk as the kernel's files have it, major:minor. Raises OSError."""
+    """Return the number of a disk in the kernel's form, major:minor. Raises OSError."""
     return (disk / "dev").read_text().strip()
 
 
 def built_on(disk: Path) -> list[Path]:
-    """Return a disk and the devices that are made of nothing but it and its parts (LUKS, LVM), below /sys."""
+    """Return a disk and the devices made only of it and its partitions (LUKS, LVM), in /sys."""
     found = [disk]
-    for device in found:  # which grows meanwhile
+    for device in found:  # the list grows in the loop
         parts = [device, *(flag.parent for flag in device.glob("*/partition"))]
         for holder in sorted(link.resolve() for part in parts for link in part.glob("holders/*")):
             below = {whole_disk(link.resolve()) for link in holder.glob("slaves/*")}
@@ -37,18 +37,18 @@ def built_on(disk: Path) -> list[Path]:
 
 
 def schedulers(disk: Path) -> list[str]:
-    """Return the I/O schedulers that a disk can have, as far as they are loaded, that in use first. Raises OSError."""
+    """Return the loaded I/O schedulers of a disk, the present one first. Raises OSError."""
     words = (disk / "queue" / "scheduler").read_text().split()
     return [word.strip("[]") for word in sorted(words, key=lambda word: not word.startswith("["))]
 
 
 def scheduler(disk: Path) -> str:
-    """Return a disk's I/O scheduler. Raises OSError where it has none."""
+    """Return a disk's I/O scheduler. Raises OSError if it has none."""
     return next(iter(schedulers(disk)), "")
 
 
 def set_scheduler(disk: Path, name: str, way_back: WayBack) -> None:
-    """Give a disk another I/O scheduler. Raises OSError."""
+    """Set a disk's I/O scheduler. Raises OSError."""
     queue = disk / "queue"
     had = {each: path.read_text().strip() for each in SCHEDULED if (path := queue / each).exists()}
     way_back.note(Scheduler(disk=str(disk), old=scheduler(disk), **had))

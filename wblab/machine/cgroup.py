@@ -8,7 +8,7 @@ from wblab.machine.mounted import mounted
 
 
 def cgroup_root() -> Path | None:
-    """Return where cgroup v2 is mounted; None where it is not."""
+    """Return where cgroup v2 is mounted; None if it is not."""
     return next(iter(mounted("cgroup2")), None)
 
 
@@ -18,7 +18,7 @@ def controllers_of(group: Path) -> list[str]:
 
 
 def make_group(group: Path, controllers: Iterable[str], way_back: WayBack) -> None:
-    """Make a group, unless it is there already, and enable controllers in its parent for it. Raises OSError."""
+    """Make a group, unless it exists, and enable controllers for it in its parent. Raises OSError."""
     enabled = group.parent / "cgroup.subtree_control"
     for controller in controllers:
         if controller not in enabled.read_text().split():

@@ -1,8 +1,8 @@
-"""Changes to a machine as data, and how each is undone.
+"""Changes to a machine as data, and how to undo each.
 
-A change is noted before it is made: by a guard process (`wblab.machine.undo`), or in a file (`wblab.mitigate.journal`).
-So undoing a change does no harm where it was never made, and where it was undone already. What has a value of ours to
-compare with is left alone where somebody else has changed it since.
+A change is noted before it is made, by a guard process (`wblab.machine.undo`) or in a file (`wblab.mitigate.journal`).
+So undoing must be harmless if the change was never made, or is undone already. A setting that somebody else has changed
+since is left alone.
 """
 
 import os
@@ -25,12 +25,12 @@ from wblab.machine.processes import identify
 _BUSY_LIMIT_S = 5.0
 _HANGING_LIMIT_S = 60.0
 _POLL_S = 0.02
-SCHEDULED = ("nr_requests", "wbt_lat_usec")  # attributes of a queue that a new scheduler sets anew
+SCHEDULED = ("nr_requests", "wbt_lat_usec")  # attributes of a queue that a new scheduler resets
 
 
 @dataclass(frozen=True, kw_only=True)
 class IoPriority:
-    """The I/O priority of thread `tid`, which began at `start_ticks`, of process `pid` in session `session`."""
+    """The I/O priority of thread `tid` (started at `start_ticks`) of process `pid` in session `session`."""
 
     kind: ClassVar[str] = "I/O priority"
     tid: int
@@ -59,7 +59,7 @@ class Membership:
     new: str
 
     def undo(self) -> None:
-        """Raises OSError. If the old group was removed, which can happen to an empty one, it is made again."""
+        """Raises OSError. Makes the old group again if it was removed, as an empty group may be."""
         if not _is(self.pid, self.start_ticks) or str(self.pid) not in _members(Path(self.new)):
             return
         with suppress(ProcessLookupError):
@@ -69,9 +69,9 @@ class Membership:
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    """A file of the kernel in which `new` was written; to undo that, `back` is written to `back_path`.
+    """A kernel file set to `new`; the undo writes `back` to `back_path`.
 
-    The paths differ where two files show one setting, as vm.dirty_bytes and vm.dirty_ratio do.
+    The paths differ if two files show one setting, as vm.dirty_bytes and vm.dirty_ratio do.
     """
 
     kind: ClassVar[str] = "setting"
@@ -81,7 +81,7 @@ class Setting:
     back: str
 
     def undo(self) -> None:
-        """Raises OSError. What has gone with its device, a stick that was pulled out, has nothing to get back."""
+        """Raises OSError. A file that vanished with its device, such as an unplugged stick, needs no undo."""
         with suppress(FileNotFoundError):
             if Path(self.path).read_text().strip() == self.new:
                 Path(self.back_path).write_text(self.back)
@@ -89,10 +89,10 @@ class Setting:
 
 @dataclass(frozen=True, kw_only=True)
 class Scheduler:
-    """The I/O scheduler of a disk, a directory below /sys.
+    """The I/O scheduler of a disk, a directory in /sys.
 
-    The new one is not compared with: the kernel knows some by two names, and shows only one of them. nr_requests,
-    wbt_lat_usec: what the queue had with the old one; empty, nothing. Each scheduler begins with a queue of its own.
+    The new one is not compared: the kernel knows some by two names, and shows only one. nr_requests, wbt_lat_usec: the
+    queue's values under the old one; empty: none. Each scheduler starts with a new queue.
     """
 
     kind: ClassVar[str] = "scheduler"
@@ -112,7 +112,7 @@ class Scheduler:
 
 @dataclass(frozen=True, kw_only=True)
 class Controller:
-    """A controller that was enabled for the children of the control group at `path`."""
+    """A controller enabled for the children of the control group at `path`."""
 
     kind: ClassVar[str] = "controller"
     path: str
@@ -125,13 +125,13 @@ class Controller:
 
 @dataclass(frozen=True, kw_only=True)
 class Group:
-    """A control group that was made."""
+    """A control group that we made."""
 
     kind: ClassVar[str] = "group"
     path: str
 
     def undo(self) -> None:
-        """Raises OSError. Processes that are still in it go to its parent; one that is just ending is waited for."""
+        """Raises OSError. Moves remaining processes to the parent, and waits for one that is just exiting."""
         group = Path(self.path)
 
         def remove() -> None:
@@ -145,9 +145,9 @@ class Group:
 
 @dataclass(frozen=True, kw_only=True)
 class Directory:
-    """A directory or a trace instance that was made. held: the descriptor of the directory in which `path` is a name.
+    """A directory or trace instance that we made. held: descriptor of the directory that contains `path`.
 
-    One that is still in use is waited for: its users may just be ending.
+    The undo waits while it is in use: its users may be exiting.
     """
 
     kind: ClassVar[str] = "directory"
@@ -161,7 +161,7 @@ class Directory:
 
 @dataclass(frozen=True, kw_only=True)
 class Contents:
-    """All that is in a directory, held by its descriptor. One who still writes there, or a slow disk, is waited for."""
+    """The content of a directory, held by descriptor. The undo waits for remaining writers, and for a slow disk."""
 
     kind: ClassVar[str] = "contents"
     held: int
@@ -174,20 +174,20 @@ class Contents:
 
 @dataclass(frozen=True, kw_only=True)
 class Mount:
-    """A filesystem that was mounted."""
+    """A filesystem that we mounted."""
 
     kind: ClassVar[str] = "mount"
     path: str
 
     def undo(self) -> None:
-        """Raises OSError. One that is still in use is waited for."""
+        """Raises OSError. Waits while it is in use."""
         if os.path.ismount(self.path):
             _patiently(lambda: umount(self.path))
 
 
 @dataclass(frozen=True, kw_only=True)
 class ProcessGroup:
-    """All processes of a group. Nobody may reap its leader before this is undone: else the number may be another's."""
+    """All processes of a group. Nobody may reap its leader before the undo, or its number could be reused."""
 
     kind: ClassVar[str] = "process group"
     leader: int
@@ -205,10 +205,10 @@ KINDS: dict[str, type[Change]] = {kind.kind: kind for kind in get_args(Change)}
 
 
 class WayBack(Protocol):
-    """Whoever keeps changes, to undo them later."""
+    """Keeps changes in order to undo them later."""
 
     def note(self, *changes: Change) -> None:
-        """Keep changes that are made next. Raises WblabError if that fails: they must then not be made."""
+        """Keep changes about to be made. Raises WblabError if that fails: then do not make them."""
 
 
 def to_row(change: Change) -> dict[str, Any]:
@@ -217,14 +217,14 @@ def to_row(change: Change) -> dict[str, Any]:
 
 
 def from_row(row: object) -> Change:
-    """Return the change that `to_row` made this of. Raises InputError where it cannot have."""
+    """Return the change from which `to_row` made this. Raises InputError if there is none."""
     if not isinstance(row, dict) or not isinstance(kind := row.get("kind"), str) or kind not in KINDS:
-        raise InputError("this is no change")
+        raise InputError("not a change")
     return from_table(KINDS[kind], {key: value for key, value in row.items() if key != "kind"}, exact=True)
 
 
 def undo_all(changes: Sequence[Change]) -> list[str]:
-    """Undo changes, the last one first, and return what failed, in words."""
+    """Undo changes, last first. Return descriptions of failures."""
     failures = []
     for change in reversed(changes):
         try:
@@ -248,7 +248,7 @@ def _members(group: Path) -> list[str]:
 
 
 def _empty(directory: int, listed: int) -> None:
-    """Remove all that is in a directory, which is held by two descriptors: `listed` can be read."""
+    """Remove everything in a directory, held by two descriptors; `listed` is readable."""
     for name in os.listdir(listed):
         with suppress(FileNotFoundError):
             try:
@@ -260,7 +260,7 @@ def _empty(directory: int, listed: int) -> None:
 
 
 def _patiently(do: Callable[[], None], limit_s: float = _BUSY_LIMIT_S) -> None:
-    """Do something again and again, until it succeeds or what it is about is gone. Raises OSError after the limit."""
+    """Retry until it succeeds, or its object is gone. Raises OSError after the limit."""
     deadline_s = time.monotonic() + limit_s
     while True:
         try:

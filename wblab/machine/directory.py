@@ -1,7 +1,7 @@
-"""Directories held by descriptor, where others may exchange the names that lead to them.
+"""Directories held by descriptor, where other users may swap the names that lead to them.
 
-As root, another user's directory is hostile ground: whoever owns a directory may put a link in the place of any name in
-it, at any moment. What we write there is in a directory of our own, for us alone, which is reached by descriptor only.
+For root, another user's directory is hostile ground: its owner may replace any name in it by a link, at any moment. So
+what we write there goes to a private directory of our own, reached only by descriptor.
 """
 
 import os
@@ -12,13 +12,13 @@ from pathlib import Path
 from wblab.machine.changes import Contents, Directory, WayBack
 
 _HOLD = os.O_PATH | os.O_CLOEXEC
-_MOST_LINKS = 40  # as in the kernel
+_MOST_LINKS = 40  # the kernel's limit
 
 
 def open_directory(path: Path) -> int:
     """Return a descriptor of a directory to make things in (O_PATH). Raises OSError.
 
-    It is opened name by name. Root follows no link of another user, who could lead it anywhere.
+    It is opened name by name. Root follows no other user's link, which could lead anywhere.
     """
     at = os.open("/" if path.is_absolute() else ".", _HOLD | os.O_DIRECTORY)
     left, links = list(path.parts[path.is_absolute() :]), 0
@@ -47,26 +47,24 @@ def open_directory(path: Path) -> int:
 
 
 def path_of(directory: int) -> Path:
-    """Return where a directory that is held lies now, for words."""
+    """Return the present path of a held directory, for messages."""
     return Path(os.readlink(f"/proc/self/fd/{directory}"))
 
 
 def make_directory(parent: int, name: str) -> int:
-    """Make a directory that is for us alone, and return its descriptor. Raises OSError."""
+    """Make a private directory and return its descriptor. Raises OSError."""
     os.mkdir(name, 0o700, dir_fd=parent)
     return open_own(parent, name)
 
 
 def open_own(parent: int, name: str) -> int:
-    """Return a descriptor of an empty directory that we made. Raises OSError if it is no longer ours alone."""
+    """Return a descriptor of an empty directory that we made. Raises OSError if it is no longer private."""
     directory = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=parent)
     try:
         status = os.fstat(directory)
         is_ours = status.st_uid == os.geteuid() and not status.st_mode & 0o077
         if os.listdir(directory) or not (is_ours or _without_links(directory)):
-            raise OSError(
-                EPERM, f"what we make there belongs to user {status.st_uid}: do it as this user, without sudo"
-            )
+            raise OSError(EPERM, f"files made there belong to user {status.st_uid}: run it as this user, without sudo")
     except OSError:
         os.close(directory)
         raise
@@ -74,7 +72,7 @@ def open_own(parent: int, name: str) -> int:
 
 
 def own_directory(parent: int, name: str, way_back: WayBack) -> int:
-    """Make a directory for us alone, which goes with all that is in it when that is undone. Raises OSError."""
+    """Make a private directory; the undo removes it with its content. Raises OSError."""
     way_back.note(Directory(path=name, held=parent))
     directory = make_directory(parent, name)
     way_back.note(Contents(held=directory))
@@ -82,14 +80,14 @@ def own_directory(parent: int, name: str, way_back: WayBack) -> int:
 
 
 def _followed(link: int, name: str, owner: int) -> Path:
-    """Return where a link that is held leads to. Raises OSError for root, where it is another user's."""
+    """Return the target of a held link. Raises OSError if we are root and the link is another user's."""
     if os.geteuid() == 0 != owner:
         raise OSError(ELOOP, f"{name} is a link of user {owner}: give the directory that it leads to")
     return Path(os.readlink("", dir_fd=link))
 
 
 def _without_links(directory: int) -> bool:
-    """Whether a filesystem has no links, which therefore lead nowhere; some, as vfat, have no owners either."""
+    """Whether a filesystem has no links to follow; some, such as vfat, have no owners either."""
     try:
         os.symlink("nowhere", "link", dir_fd=directory)
     except PermissionError:

@@ -1,6 +1,6 @@
-"""I/O priorities as the kernel holds them: one number of class, hint and level, to be put back exactly.
+"""I/O priorities as the kernel stores them, class, hint and level in one number, so they can be restored exactly.
 
-For the threads of others. What a guest's load needs, a class for itself, is in wblab/core/syscalls.py.
+For other threads. A load of a guest sets its own class by wblab/core/syscalls.py.
 """
 
 from wblab.core.syscalls import IOPRIO_CLASSES, checked, libc
@@ -10,7 +10,7 @@ _SYS_IOPRIO_SET, _SYS_IOPRIO_GET, _WHO_PROCESS = 251, 252, 1  # x86-64
 
 
 def ioprio_value(ioclass: str, level: int) -> int:
-    """Return the number of a class, a key of IOPRIO_CLASSES, and a level."""
+    """Return the number for a class (a key of IOPRIO_CLASSES) and a level."""
     return IOPRIO_CLASSES[ioclass] << CLASS_SHIFT | level
 
 

@@ -1,4 +1,4 @@
-"""Where a directory lies: its filesystem, the block device below it, and what that device has done."""
+"""Where a directory is stored: its filesystem, the block device under it, and that device's traffic."""
 
 import os
 import re
@@ -10,7 +10,7 @@ from wblab.core.errors import InputError
 from wblab.machine.block import NUMBERS, scheduler, whole_disk
 from wblab.machine.directory import path_of
 
-_SECTOR_BYTES = 512  # of block/stat, whatever the device has: Documentation/block/stat.rst
+_SECTOR_BYTES = 512  # of block/stat, whatever the device's sector size: Documentation/block/stat.rst
 _READ_SECTORS, _WRITTEN_SECTORS, _BUSY_MS = 2, 6, 9
 _MOUNTS = Path("/proc/self/mountinfo")
 _OCTAL = re.compile(r"\\([0-7]{3})")
@@ -18,9 +18,9 @@ _OCTAL = re.compile(r"\\([0-7]{3})")
 
 @dataclass(frozen=True)
 class Place:
-    """A directory's filesystem. device: of the filesystem, below /sys; None for tmpfs, overlay and the like.
+    """A directory's filesystem. device: the filesystem's, in /sys; None for tmpfs, overlay and the like.
 
-    disks: what is at the bottom, below /sys too: the disk of a partition, the disks under a logical volume.
+    disks: the physical disks, also in /sys: the disk of a partition, the disks under a logical volume.
     """
 
     filesystem: str
@@ -30,13 +30,13 @@ class Place:
     disks: tuple[Path, ...]
 
     def schedulers(self) -> str:
-        """Return the I/O schedulers of the disks, each once, joined by commas; empty where there are none."""
+        """Return the disks' I/O schedulers, each once, joined by commas; empty if there are none."""
         return ",".join(dict.fromkeys(scheduler(disk) for disk in self.disks))
 
 
 @dataclass(frozen=True)
 class Traffic:
-    """What a device has done since it came up: bytes, and for how long it had something to do."""
+    """A device's totals since it appeared: bytes, and the time with a request in flight."""
 
     read_bytes: int
     written_bytes: int
@@ -44,7 +44,7 @@ class Traffic:
 
 
 def find_place(directory: Path) -> Place:
-    """Return where a directory lies. Raises OSError, InputError; see `place_of`."""
+    """Return where a directory is stored. Raises OSError, InputError; see `place_of`."""
     held = os.open(directory, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         return place_of(held)
@@ -53,9 +53,9 @@ def find_place(directory: Path) -> Place:
 
 
 def place_of(held: int) -> Place:
-    """Return where a directory lies that is held by its descriptor (/proc/self/mountinfo, proc(5)).
+    """Return where a directory is stored, given by descriptor (/proc/self/mountinfo, proc(5)).
 
-    Raises OSError; InputError where no mount is above the directory, as in a chroot whose root is no mount.
+    Raises OSError; InputError if no mount contains the directory, as in a chroot whose root is not a mount.
     """
     directory = path_of(held)
     best: tuple[int, list[str], list[str]] | None = None
@@ -63,10 +63,11 @@ def place_of(held: int) -> Place:
         mount, _, rest = line.partition(" - ")
         words = mount.split()
         at = Path(_plain(words[4]))
-        if directory.is_relative_to(at) and (not best or len(at.parts) >= best[0]):  # a later one hides an earlier one
+        # a later mount hides an earlier one
+        if directory.is_relative_to(at) and (not best or len(at.parts) >= best[0]):
             best = (len(at.parts), words, rest.split())
     if not best:
-        raise InputError(f"{str(directory)!r} is below no mount that is seen here: give a directory on one")
+        raise InputError(f"{str(directory)!r} is under no mount visible here: give a directory on a visible one")
     _, words, (filesystem, source, options) = best
     device = _device(os.fstat(held).st_dev, _plain(source))
     own = dict.fromkeys([*words[5].split(","), *options.split(",")])
@@ -74,7 +75,7 @@ def place_of(held: int) -> Place:
 
 
 def traffic(device: Path) -> Traffic:
-    """Return what a device has done so far (Documentation/block/stat.rst)."""
+    """Return a device's totals (Documentation/block/stat.rst)."""
     values = [int(word) for word in (device / "stat").read_text().split()]
     return Traffic(
         values[_READ_SECTORS] * _SECTOR_BYTES, values[_WRITTEN_SECTORS] * _SECTOR_BYTES, values[_BUSY_MS] * 1_000_000
@@ -82,10 +83,10 @@ def traffic(device: Path) -> Traffic:
 
 
 def _device(own: int, source: str) -> Path | None:
-    """Return the device below /sys: of a directory's files, `own`, or else of the mount (btrfs)."""
+    """Return the device in /sys of the directory's files (`own`), or else of the mount (btrfs)."""
     numbers = [own]
     if source.startswith("/"):
-        with suppress(OSError):  # /dev/root, or of another mount namespace
+        with suppress(OSError):  # /dev/root, or a device of another mount namespace
             numbers.append(os.stat(source).st_rdev)
     for number in numbers:
         path = NUMBERS / f"{os.major(number)}:{os.minor(number)}"
@@ -103,5 +104,5 @@ def _disks(device: Path) -> list[Path]:
 
 
 def _plain(text: str) -> str:
-    """Return a path of mountinfo without its escapes, which are octal."""
+    """Return a path of mountinfo with its octal escapes resolved."""
     return _OCTAL.sub(lambda match: chr(int(match[1], 8)), text)

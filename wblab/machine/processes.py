@@ -1,4 +1,4 @@
-"""Who a process or a thread is."""
+"""Identify processes and threads."""
 
 import os
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Identity:
-    """What proc(5) says in /proc/PID/stat. `start_ticks` tells a process from a later one with the same number."""
+    """Fields of /proc/PID/stat, proc(5). `start_ticks` tells a process from a later one with the same number."""
 
     name: str
     state: str
@@ -18,19 +18,19 @@ class Identity:
 
 
 def identify(task: int) -> Identity | None:
-    """Return who a process or a thread is; None when it is gone."""
+    """Return the identity of a process or thread; None if it is gone."""
     try:
         text = Path(f"/proc/{task}/stat").read_bytes()
     except OSError:
         return None
-    before, _, after = text.rpartition(b")")  # a name may have spaces and brackets
+    before, _, after = text.rpartition(b")")  # a name may contain spaces and brackets
     fields = after.split()
     name = before.partition(b"(")[2].decode(errors="replace")
     return Identity(name, fields[0].decode(), int(fields[1]), int(fields[3]), int(fields[6]), int(fields[19]))
 
 
 def threads(pid: int) -> list[int]:
-    """Return the threads of a process; none when it is gone."""
+    """Return the threads of a process; none if it is gone."""
     try:
         return [int(name) for name in os.listdir(f"/proc/{pid}/task")]
     except OSError:

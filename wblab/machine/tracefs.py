@@ -1,7 +1,7 @@
-"""A trace of our own in the kernel: an instance with its own buffer and events, beside the tracing of others.
+"""Trace in an instance of our own, with its own buffer and events, beside the tracing of others.
 
-Documentation/trace/ftrace.rst, "Instances". Removing an instance turns off the events that it had turned on, and no
-others. Function tracing (`ftrace_enabled`) is not touched, which some hosts forbid.
+Documentation/trace/ftrace.rst, "Instances". Removing an instance turns off only the events that it turned on. Function
+tracing (`ftrace_enabled`), which some hosts forbid, is not touched.
 """
 
 import errno
@@ -26,16 +26,16 @@ _LOST = re.compile(r"^(?:overrun|commit overrun|dropped events): (\d+)$", re.MUL
 def tracefs(way_back: WayBack) -> Path:
     """Return where tracefs is mounted. Raises OSError.
 
-    It is looked up, not tried: /sys/kernel/debug/tracing is mounted by the kernel as soon as anybody looks into it, and
-    stays. Where it is not, it is mounted until that is undone, at a place of its own: several of us may be at
-    work, and one that unmounts takes nothing from another.
+    We look it up rather than try a path: the kernel mounts /sys/kernel/debug/tracing when anybody looks into it, and it
+    stays mounted. If tracefs is not mounted, we mount it at a place of our own until the undo: several runs may be
+    active, and none must unmount another's.
     """
     if public := [path for path in mounted("tracefs") if not path.name.startswith(_PRIVATE)]:
         return public[0]
     place = Path(tempfile.gettempdir(), f"{_PRIVATE}{os.getpid()}-{secrets.token_hex(6)}")
     way_back.note(Directory(path=str(place)))
     place.mkdir(mode=0o700)
-    if reason := distrust(place):  # it might be exchanged for a place that we are not to cover
+    if reason := distrust(place):  # somebody could swap it for a place that we must not mount over
         raise OSError(errno.EPERM, reason)
     way_back.note(Mount(path=str(place)))
     mount("tracefs", place, "tracefs", MS_NOSUID)
@@ -43,10 +43,10 @@ def tracefs(way_back: WayBack) -> Path:
 
 
 def clear(root: Path) -> None:
-    """Remove what others of us left who were killed together with their guards: instances, and mounts of their own.
+    """Remove instances and mounts of runs that were killed together with their guards.
 
-    What is in use stays: the kernel refuses it. So does what belongs to a process with a number from elsewhere (a
-    container), as long as its trace is read.
+    The kernel refuses to remove what is in use. An instance of a process in another pid namespace (a container) also
+    stays while its trace is read.
     """
     for place in mounted("tracefs"):
         if _is_gone(_MOUNT, place.name):
@@ -60,16 +60,16 @@ def clear(root: Path) -> None:
 
 
 def _is_gone(pattern: re.Pattern[str], name: str) -> bool:
-    """Return whether the process in one of our names is no more."""
+    """Whether the process in one of our names has ended."""
     own = pattern.fullmatch(name)
     return own is not None and not Path("/proc", own[1]).exists()
 
 
 class Instance:
-    """A trace instance. Its buffer is of `buffer_bytes` for each processor; it traces nothing until it is started."""
+    """A trace instance. Its buffer has `buffer_bytes` for each processor; it traces nothing until it is started."""
 
     def __init__(self, kind: str, way_back: WayBack, *, clock: str = "mono", buffer_bytes: int = 1408 * 1024) -> None:
-        """Make it, `wblab-KIND-PID`. Raises OSError: where the host does not let us, and where there is one."""
+        """Make it, `wblab-KIND-PID`. Raises OSError if the host does not permit it, or it exists."""
         root = tracefs(way_back)
         clear(root)
         self.path = root / "instances" / f"wblab-{kind}-{os.getpid()}"
@@ -86,7 +86,7 @@ class Instance:
         (self.path / file).write_text(str(value))
 
     def enable(self, event: str, *, on: bool = True) -> bool:
-        """Turn `system:event`, or a whole `system`, on or off; return whether the kernel has it. Raises OSError."""
+        """Turn `system:event`, or a whole `system`, on or off. Return whether the kernel has it. Raises OSError."""
         file = Path("events", *event.split(":"), "enable")
         if not (self.path / file).exists():
             return False
@@ -94,7 +94,7 @@ class Instance:
         return True
 
     def trigger(self, event: str, text: str) -> bool:
-        """Do what a trigger says (Documentation/trace/events.rst) at `system:event`; return whether the kernel can.
+        """Set a trigger (Documentation/trace/events.rst) on `system:event`. Return whether the kernel supports it.
 
         It is removed with the instance. Raises OSError.
         """
@@ -108,11 +108,11 @@ class Instance:
         return True
 
     def start(self) -> None:
-        """Trace from now on. Raises OSError."""
+        """Start to trace. Raises OSError."""
         self.put("tracing_on", 1)
 
     def stop(self) -> None:
-        """Trace no more; what was traced stays in the buffer. Raises OSError."""
+        """Stop tracing; the buffer keeps its content. Raises OSError."""
         self.put("tracing_on", 0)
 
     def lost(self) -> int:

@@ -1,13 +1,13 @@
-"""Changes to a machine that are undone, also when the process that made them is killed.
+"""Changes to a machine that are undone, even if the process that made them is killed.
 
     with Undo() as undo:
         undo.note(Directory(path=str(path)))
         path.mkdir()
 
-Each change is noted by a second process, the guard, before it is made. The guard undoes the changes, last first, as
-soon as the other end of its pipe is gone: at the end of the block, and as well after a SIGKILL. There is one way back.
+A second process, the guard, notes each change before it is made. The guard undoes the changes, last first, as soon as
+the other end of its pipe is closed: at the end of the block, and after a SIGKILL too. There is only this one way back.
 
-Where others may exchange names, a directory is not noted by its path but by its descriptor, which the guard gets too.
+Where other users may swap names, a directory is noted by its descriptor, which the guard gets too, not by its path.
 """
 
 import json
@@ -31,7 +31,7 @@ _NOTED = "noted"
 
 
 class Undo:
-    """What is to be undone at the end of a `with` block, or when this process dies."""
+    """The changes to undo at the end of a `with` block, or when this process dies."""
 
     def __init__(self) -> None:
         self.failures: tuple[str, ...] = ()  # what could not be undone, after the block
@@ -43,14 +43,14 @@ class Undo:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            start_new_session=True,  # a signal to our process group is not for it
+            start_new_session=True,  # keeps it out of reach of signals to our process group
         )
         assert self._guard.stdout is not None
-        self._guard.stdout.readline()  # it lives, and no signal but SIGKILL ends it
+        self._guard.stdout.readline()  # it runs, and only SIGKILL can end it
         return self
 
     def note(self, *changes: Change) -> None:
-        """Note changes that are made next. Raises WblabError if nobody is there to note them."""
+        """Note changes about to be made. Raises WblabError if the guard is gone."""
         for change in changes:
             self._note(change)
 
@@ -65,7 +65,7 @@ class Undo:
         except OSError:
             answer = ""
         if answer.strip() != _NOTED:
-            raise WblabError("the process that undoes changes is gone: nothing more is changed")
+            raise WblabError("the process that undoes changes is gone: no more changes are made")
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
@@ -74,11 +74,11 @@ class Undo:
         said, _ = self._guard.communicate()
         self.failures = tuple(said.splitlines())
         if self._guard.returncode:
-            self.failures += ("the process that undoes changes died: they may still be there",)
+            self.failures += ("the process that undoes changes died: some changes may remain",)
 
 
 class NoUndo(Undo):
-    """For a machine that ends with us, as a guest does: nothing is noted, nothing undone."""
+    """For a machine that ends with us, such as a guest: notes nothing, undoes nothing."""
 
     def __enter__(self) -> "NoUndo":
         return self
@@ -93,7 +93,7 @@ class NoUndo(Undo):
 
 
 def guard() -> None:
-    """Be the second process: note changes until the pipe ends, then undo them, last first, and print what fails."""
+    """Run as the second process: note changes until the pipe ends, undo them last first, and print failures."""
     holder = os.getppid()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
@@ -103,7 +103,7 @@ def guard() -> None:
     for line in sys.stdin:
         try:
             changes.append(_with_directory(from_row(json.loads(line)), holder))
-        except (OSError, ValueError, InputError) as error:  # the holder is told, and does not make the change
+        except (OSError, ValueError, InputError) as error:  # the holder learns of it, and does not make the change
             _say(f"not noted: {error}")
         else:
             _say(_NOTED)
@@ -112,7 +112,7 @@ def guard() -> None:
 
 
 def _with_directory(change: Change, holder: int) -> Change:
-    """Return a change with a descriptor of our own of the directory that its holder holds. Raises OSError."""
+    """Return a change with our own descriptor of the directory that its holder holds. Raises OSError."""
     if isinstance(change, Directory | Contents) and change.held is not None:
         return replace(change, held=_held(holder, change.held))
     return change
@@ -121,7 +121,7 @@ def _with_directory(change: Change, holder: int) -> Change:
 def _held(holder: int, directory: int) -> int:
     """Return a descriptor of a directory that the holder holds, while it waits for us. Raises OSError.
 
-    By /proc, since a guest's kernel may have no sockets by which descriptors could be sent.
+    Through /proc, because a guest's kernel may have no sockets for sending descriptors.
     """
     held = os.open(f"/proc/{holder}/fd/{directory}", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     if os.getppid() != holder:
@@ -130,6 +130,6 @@ def _held(holder: int, directory: int) -> int:
 
 
 def _say(line: str) -> None:
-    """Tell the holder, if it is still there."""
+    """Tell the holder, if it still runs."""
     with suppress(BrokenPipeError):
         os.write(1, f"{line}\n".encode())

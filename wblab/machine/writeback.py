@@ -1,4 +1,4 @@
-"""What decides how writeback goes on a machine: its memory, its thresholds, its settings."""
+"""What decides a machine's writeback: memory, thresholds and settings."""
 
 import os
 from pathlib import Path
@@ -17,7 +17,7 @@ def memory_bytes() -> Bytes:
 
 
 def thresholds() -> dict[str, int]:
-    """Return the thresholds of the page cache now, in bytes, and how much of it is dirty (/proc/vmstat)."""
+    """Return the present thresholds of the page cache and its dirty amount, in bytes (/proc/vmstat)."""
     values = _table(Path("/proc/vmstat"))
     names = {
         "background": "nr_dirty_background_threshold",
@@ -35,10 +35,10 @@ def dirty_settings() -> dict[str, int | str]:
 
 
 def backing_devices(disk: str) -> list[Path]:
-    """Return where the kernel says and is told what may be dirty for a disk: directories of /sys/class/bdi.
+    """Return the directories in /sys/class/bdi that limit a disk's dirty memory.
 
-    There is one for the disk, one for each device that is built on it alone, and one for each btrfs that has nothing
-    else below it. A page counts for that of its filesystem.
+    There is one for the disk, one for each device built on it alone, and one for each btrfs on nothing else. A page
+    counts for the one of its filesystem.
     """
     devices = built_on((_SYS / "block" / disk).resolve())
     found = [device / "bdi" for device in devices]

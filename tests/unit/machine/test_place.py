@@ -31,7 +31,7 @@ def test_below_no_mount_as_in_a_chroot_is_one_line(tmp_path, monkeypatch):
     mounts = tmp_path / "mountinfo"
     mounts.write_text("22 25 0:20 / /proc rw - proc proc rw\n")
     monkeypatch.setattr(places, "_MOUNTS", mounts)
-    with pytest.raises(InputError, match="below no mount that is seen here"):
+    with pytest.raises(InputError, match="under no mount visible here"):
         find_place(tmp_path)
 
 

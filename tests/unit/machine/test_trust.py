@@ -26,7 +26,7 @@ def test_what_only_we_and_root_can_change_is_trusted(place):
 @pytest.mark.parametrize("path", ["a/b/file", "link/file"])
 def test_what_others_may_write_to_is_found_anywhere_on_the_way(place, path, spoilt):
     (place / spoilt).chmod(0o777)
-    assert distrust(place / path) == f"others than its owner may write to {place / spoilt}"
+    assert distrust(place / path) == f"other users than its owner may write to {place / spoilt}"
     assert distrust_any([place, place / path])
 
 
@@ -97,10 +97,10 @@ def test_of_what_is_to_be_made_the_way_that_is_there_counts(place, monkeypatch):
     assert distrust_new(place / "a/new/c") == ""  # nobody else may exchange what we make there, as in /tmp
     assert distrust_new(place / "a") != ""
     (place / "protected").write_text("0\n")  # then a link that somebody puts there first is followed
-    assert distrust_new(place / "a/new/c") == f"others than its owner may write to {place / 'a'}"
+    assert distrust_new(place / "a/new/c") == f"other users than its owner may write to {place / 'a'}"
     (place / "a").chmod(0o777)
-    assert distrust_new(place / "a/new") == f"others than its owner may write to {place / 'a'}"
-    assert distrust_new(place / "link/new") == f"others than its owner may write to {place / 'a'}"
+    assert distrust_new(place / "a/new") == f"other users than its owner may write to {place / 'a'}"
+    assert distrust_new(place / "link/new") == f"other users than its owner may write to {place / 'a'}"
     (place / "nowhere").symlink_to("nothing")
     with pytest.raises(FileNotFoundError):
         distrust_new(place / "nowhere/new")

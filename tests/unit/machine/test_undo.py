@@ -58,9 +58,9 @@ def test_nothing_is_noted_when_the_guard_is_gone(tmp_path):
         assert undo._guard is not None
         undo._guard.kill()
         undo._guard.wait()
-        with pytest.raises(WblabError, match="nothing more is changed"):
+        with pytest.raises(WblabError, match="no more changes are made"):
             undo.note(Directory(path=str(tmp_path / "x")))
-    assert "may still be there" in undo.failures[-1]
+    assert "may remain" in undo.failures[-1]
 
 
 @pytest.mark.parametrize("seen", [0, 1, 7, 49])
@@ -114,7 +114,7 @@ def test_where_nothing_is_to_be_undone_nothing_is(tmp_path):
 
 def test_a_directory_that_the_guard_cannot_hold_is_not_changed(tmp_path):
     with Undo() as undo:
-        with pytest.raises(WblabError, match="nothing more is changed"):
+        with pytest.raises(WblabError, match="no more changes are made"):
             undo.note(Contents(held=10**6))
         undo.note(Directory(path=str(tmp_path / "x")))
         (tmp_path / "x").mkdir()

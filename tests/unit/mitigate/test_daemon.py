@@ -234,7 +234,7 @@ def test_there_is_only_one(taskstats, daemon):
     second = daemon()
     _, said = second.communicate(timeout=LIMIT_S)
     assert second.returncode == 1
-    assert said == f"wblab: a daemon is running already, with pid {first.pid}: stop it first: kill {first.pid}\n"
+    assert said == f"wblab: a daemon is already running with pid {first.pid}: stop it first: kill {first.pid}\n"
     assert ended(first) == 0
 
 

@@ -86,7 +86,7 @@ def test_its_state_is_in_a_directory_that_nobody_else_can_write_to(tmp_path, mod
     (state := tmp_path / "state").mkdir()
     os.chown(state, -1, NOBODY)
     state.chmod(mode)
-    with pytest.raises(WblabError, match="others than its owner may write to"), service._alone(state):
+    with pytest.raises(WblabError, match="other users than its owner may write to"), service._alone(state):
         pass
     assert os.listdir(state) == []
 
