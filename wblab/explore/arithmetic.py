@@ -1,7 +1,7 @@
 """Arithmetic in a design's file: one key of a spec computed from factors.
 
-What a file says may be a stranger's: an expression is read by Python's own parser, and of its tree only numbers, names,
-arithmetic and a few functions are understood.
+A file may be a stranger's. Python's own parser reads an expression; only numbers, names, arithmetic and a few functions
+of its tree are evaluated.
 """
 
 import ast
@@ -36,11 +36,11 @@ _BINARY: dict[type[ast.operator], Callable[[Number, Number], Number]] = {
     ast.FloorDiv: operator.floordiv,
     ast.Mod: operator.mod,
 }
-_LONGEST = 200  # letters; also bounds how deep a tree can be
+_LONGEST = 200  # characters; also limits the depth of the tree
 
 
 def names(expression: str) -> set[str]:
-    """Return the names of the factors in an expression. Raises InputError for what is no arithmetic."""
+    """Return the names of the factors in an expression. Raises InputError if it is no arithmetic."""
     tree = _parsed(expression)
     calls = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
     return {
@@ -51,7 +51,7 @@ def names(expression: str) -> set[str]:
 
 
 def evaluate(expression: str, values: Mapping[str, Number]) -> int:
-    """Return what an expression comes to, rounded down: keys of a spec are whole numbers. Raises InputError."""
+    """Return the value of an expression, rounded down, because keys of a spec are whole numbers. Raises InputError."""
     try:
         return math.floor(_value(_parsed(expression), {**values, **UNITS}))
     except (ArithmeticError, ValueError, TypeError) as error:

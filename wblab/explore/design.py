@@ -1,8 +1,8 @@
-"""A design's file, read and checked: what is explored, by how many runs, and what is looked at.
+"""Read and check a design's file: the factors, the number of runs, and the responses.
 
 base = "base-device"               # a preset, a TOML file or a run directory
 runs = 1024                        # rows of the sample
-seed = 1                           # of the sample; `seeds`, as in a matrix: with which each row is run
+seed = 1                           # of the sample; `seeds`, as in a matrix: those that each row runs with
 strength = 1                       # 2: pairs of factors are balanced too; runs is then the square of a prime
 [set]                              # for all rows
 "trace.events" = []
@@ -12,7 +12,7 @@ low = "1MiB"
 high = "32MiB"
 scale = "log"
 step = "4KiB"
-[factors.share]                    # a range without a key is for [derived] alone
+[factors.share]                    # a range without a key is used only in [derived]
 low = 0.1
 high = 0.9
 [factors."disk.scheduler"]         # levels of one key; a factor whose name has a dot sets that key
@@ -22,7 +22,7 @@ ext4 = { "disk.filesystem" = "ext4" }
 xfs = { "disk.filesystem" = "xfs", "disk.size" = "300MiB" }
 [derived]                          # keys computed from factors, in bytes, bytes/s and ns
 "sysctl.vm.dirty_background_bytes" = "limit * share"
-[responses.longest_pause]          # see wblab.explore.responses; without any, the innocents' tails and the throughput
+[responses.longest_pause]          # see wblab.explore.responses; default: tails of the innocent loads, and throughput
 metric = "longest_pause_s"
 of = "innocent"
 """
@@ -42,7 +42,7 @@ from wblab.lab.tomlfile import read_toml
 from wblab.study.cells import label
 from wblab.study.plan import MAX_RUNS, seeds_of
 
-DUMMY = "dummy"  # a column of every sample that sets nothing: what is found of it is chance
+DUMMY = "dummy"  # a column of every sample that sets nothing: any effect of it is chance
 _RANGE = ("key", "low", "high", "scale", "step")
 _LEVELS = ("key", "levels", "ordered")
 _MOST_LEVELS = 1000
@@ -50,7 +50,7 @@ _MOST_LEVELS = 1000
 
 @dataclass(frozen=True, kw_only=True)
 class Head:
-    """What a design's file says beside its tables."""
+    """The top-level keys of a design's file."""
 
     name: str
     base: str
@@ -62,7 +62,7 @@ class Head:
 
 @dataclass(frozen=True, kw_only=True)
 class Design:
-    """What a design's file says. `common` and `derived` are settings by key of a spec."""
+    """A design, as its file defines it. `common` and `derived` are settings by key of a spec."""
 
     head: Head
     common: dict[str, Any]
@@ -72,9 +72,9 @@ class Design:
 
 
 def read_design(path: Path, seeds: int | None = None) -> Design:
-    """Return the design in a file. Raises InputError; what is wrong with single rows, their specs say later.
+    """Return the design in a file. Raises InputError. Errors of single rows show when their specs are made.
 
-    seeds: each row runs with the seeds 1 to this number, in place of those of the file.
+    seeds: each row runs with the seeds 1 to this number, instead of the file's.
     """
     table = read_toml(path, "design")
     table.setdefault("name", path.stem)
@@ -96,7 +96,7 @@ def design_of(table: Mapping[str, Any]) -> Design:
     head = from_table(Head, given)
     _check_head(head)
     if not factors:
-        raise InputError("factors: none given: without one there is nothing to explore")
+        raise InputError("factors: none given: give at least one [factors.NAME]")
     _check_derived(derived, factors)
     return Design(head=head, common=common, factors=factors, derived=derived, responses=responses)
 
@@ -140,7 +140,7 @@ def _check_derived(derived: Mapping[str, Any], factors: tuple[Factor, ...]) -> N
 def _factor(name: str, value: object) -> Factor:
     where = f"factors.{name}"
     if name == DUMMY:
-        raise InputError(f"{where}: every design has one of this name, which sets nothing: call it otherwise")
+        raise InputError(f"{where}: this name is reserved for a factor that sets nothing: choose another name")
     table = _table(value, where)
     known = _LEVELS if "levels" in table else _RANGE
     for key in table:
@@ -163,15 +163,15 @@ def _range(name: str, key: str, table: Mapping[str, Any]) -> Range:
     whole = isinstance(low, int) and isinstance(high, int)
     step, of_step = measure(table.get("step", 1 if whole else 0), f"{where}.step")
     if other != unit or ("step" in table and of_step not in ("", unit)):
-        raise InputError(f"{where}: low, high and step must be of one unit")
+        raise InputError(f"{where}: low, high and step must have the same unit")
     if scale not in ("linear", "log"):
         raise InputError(f"{where}.scale: {scale!r} is not one of linear, log")
     if high <= low or step < 0 or step > high - low:
         raise InputError(f"{where}: there is no range from {table['low']} to {table['high']} in such steps")
     if scale == "log" and low <= 0:
-        raise InputError(f"{where}.low: {table['low']} has no logarithm: raise it above 0, or take scale = 'linear'")
+        raise InputError(f"{where}.low: {table['low']} has no logarithm: raise it above 0, or set scale = 'linear'")
     if key and not (whole and float(step).is_integer() and step):
-        raise InputError(f"{where}: the keys of a spec are whole numbers: give low, high and step as such")
+        raise InputError(f"{where}: keys of a spec are whole numbers: give whole low, high and step")
     return Range(name=name, key=key, low=low, high=high, scale=scale, unit=unit, step=step)
 
 
@@ -182,7 +182,7 @@ def _levels(name: str, key: str, table: Mapping[str, Any]) -> Levels:
         raise InputError(f"{where}.ordered must be true or false, not {ordered!r}")
     if isinstance(given, Mapping):
         if "key" in table:
-            raise InputError(f"{where}.key: its levels have names, and set keys of their own: leave it out")
+            raise InputError(f"{where}.key: its named levels set their own keys: leave it out")
         levels = tuple(
             Level(label_, _table(settings, f"{where}.levels.{label_}")) for label_, settings in given.items()
         )

@@ -1,4 +1,4 @@
-"""A factor of a design: what a number between 0 and 1 stands for, of a range or of levels."""
+"""A factor of a design, a range or levels: maps a number between 0 and 1 to a value."""
 
 import math
 from collections.abc import Callable
@@ -14,14 +14,14 @@ from wblab.study.cells import Label
 Scale = Literal["linear", "log"]
 Unit = Literal["", "bytes", "bytes/s", "ns"]
 
-BINS = 8  # of a range, for tables of its levels, with as many runs in each: level floor(u * BINS)
+BINS = 8  # of a range, for tables of its levels, with equally many runs: level floor(u * BINS)
 
 _PARSERS: dict[Unit, Callable[[str], int]] = {"bytes": parse_bytes, "bytes/s": parse_rate, "ns": parse_time}
 
 
 @dataclass(frozen=True)
 class Level:
-    """One value of a factor: what a table calls it, what it sets, and its number where it has one."""
+    """One value of a factor: its label in tables, the keys that it sets, and its number if it has one."""
 
     label: Label
     settings: dict[str, Any]
@@ -32,8 +32,8 @@ class Level:
 class Range:
     """A factor of numbers from `low` to `high`, both included, in `unit`, on multiples of `step` from `low` on.
 
-    key: of the spec, which it sets; empty, it stands in derived keys alone. Of whole numbers `step` is at least 1; of
-    others 0, and every number is taken.
+    key: the key of the spec that it sets; empty if only derived keys use it. `step` is at least 1 for whole numbers,
+    and 0 for others, which allows every number.
     """
 
     name: str
@@ -52,7 +52,7 @@ class Range:
         return Level(number, {self.key: written(number, self.unit)} if self.key else {}, number)
 
     def number(self, u: float) -> float:
-        """Return the number at `u`, of whole numbers an integer."""
+        """Return the number at `u`, an integer for whole numbers."""
         if self.scale == "log":
             number = self.low * (self.high / self.low) ** u
             if self.step:
@@ -65,7 +65,7 @@ class Range:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What its bins are called, from the lowest; few values are a bin each."""
+        """The labels of its bins, from the lowest; with few values each is a bin."""
         count = math.floor((self.high - self.low) / self.step) + 1 if self.step else math.inf
         if self.scale == "linear" and count <= 2 * BINS:
             return tuple(shown(self.number(place / count), self.unit) for place in range(int(count)))
@@ -75,7 +75,7 @@ class Range:
 
 @dataclass(frozen=True, kw_only=True)
 class Levels:
-    """A factor of single levels, each as likely; ordered: whether their order means more and more of something."""
+    """A factor of separate levels, all equally likely. ordered: whether they lie on a scale."""
 
     name: str
     levels: tuple[Level, ...]
@@ -87,7 +87,7 @@ class Levels:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What its levels are called."""
+        """The labels of its levels."""
         return tuple(str(level.label) for level in self.levels)
 
 
@@ -104,14 +104,16 @@ def measure(value: object, where: str) -> tuple[float | int, Unit]:
                 return parse(value), unit
             except InputError:
                 continue
-    raise InputError(f"{where}: {value!r} is no number, size, rate or time: write for example 64, 4KiB, 2MiB/s or 5s")
+    raise InputError(
+        f"{where}: {value!r} is not a number, size, rate or time: write for example 64, 4KiB, 2MiB/s or 5s"
+    )
 
 
 def written(number: float | int, unit: Unit) -> Any:
-    """Return a number as a spec takes it: a time needs its unit."""
+    """Return a number in the form of a spec: a time needs its unit."""
     return f"{number}ns" if unit == "ns" else number
 
 
 def shown(number: float, unit: Unit) -> str:
-    """Return a number as people read it, with three digits."""
+    """Return a number for readers, with three digits."""
     return duration(number) if unit == "ns" else quantity(number, unit)

@@ -1,4 +1,4 @@
-"""From a design and its sample to the cells of a matrix: each row one cell, complete and checked. Runs nothing."""
+"""Make the cells of a matrix from a design and its sample: each row one cell, complete and checked."""
 
 import copy
 from collections.abc import Mapping
@@ -48,7 +48,7 @@ def _cell(
 
 
 def _derived(design: Design, levels: Mapping[str, Level], times: set[str]) -> dict[str, Any]:
-    """Return what derived keys are set to. Raises InputError."""
+    """Return the values of derived keys. Raises InputError."""
     numbers = {name: level.number for name, level in levels.items() if level.number is not None}
     found = {}
     for key, expression in design.derived.items():
@@ -60,7 +60,7 @@ def _derived(design: Design, levels: Mapping[str, Level], times: set[str]) -> di
 
 
 def _check_keys(design: Design) -> None:
-    """Raise InputError unless every key is set in one place."""
+    """Raise InputError if a key is set in two places."""
     axes: dict[str, dict[Any, dict[str, Any]]] = {factor.name: _settings(factor) for factor in design.factors}
     check_keys(axes | {"[derived]": {"": design.derived}}, design.common)
 
@@ -72,7 +72,7 @@ def _settings(factor: Factor) -> dict[Any, dict[str, Any]]:
 
 
 def _is_time(start: Mapping[str, Any], key: str, *, exact: bool) -> bool:
-    """Whether a key of a spec takes a time, which needs its unit: one is read there, and a number is not."""
+    """Whether a key of a spec takes a time: it accepts a time with a unit, and rejects a bare number."""
     return _reads(start, key, "1ns", exact=exact) and not _reads(start, key, 1, exact=exact)
 
 

@@ -1,8 +1,8 @@
-"""The directory of an exploration: that of a matrix, whose cells are the rows, with the design's record beside it.
+"""The directory of an exploration: a matrix whose cells are the rows, and the design's record.
 
 exp/<date>_<name>/
-design.json    format; factors with what their levels are called; responses; the sample, a row of numbers a run
-study.json, runs/, table.parquet    as of any matrix: see wblab.study.store
+design.json    format; factors with the labels of their levels; responses; the sample, a row of numbers for each run
+study.json, runs/, table.parquet    as for any matrix: see wblab.study.store
 """
 
 import json
@@ -27,7 +27,7 @@ from wblab.sensitivity.observed import Response as Measured
 
 @dataclass(frozen=True)
 class Record:
-    """What design.json says. points: float64 of shape (rows, factors); the last factor is the dummy."""
+    """The content of design.json. points: float64 of shape (rows, factors); the last factor is the dummy."""
 
     factors: tuple[Factor, ...]
     responses: tuple[Response, ...]
@@ -52,7 +52,7 @@ def written(record: Record) -> bytes:
 
 
 def read_record(directory: Path) -> Record:
-    """Return what a directory's design.json says. Raises InputError for one that the lab did not write."""
+    """Read a directory's design.json. Raises InputError if the lab did not write it."""
     path = directory / DESIGN
     content = EXPLORATION.read(path)
     try:
@@ -60,14 +60,14 @@ def read_record(directory: Path) -> Record:
         responses = read_responses({name: _without_name(given) for name, given in content["responses"].items()})
         points = np.array(content["sample"], np.float64)
         if points.ndim != 2 or points.shape[1] != len(factors) or not ((points >= 0) & (points < 1)).all():
-            raise ValueError("its sample is none of its factors")
+            raise ValueError("its sample does not match its factors")
         return Record(factors, responses, points)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise InputError(f"{path} is damaged: {type(error).__name__}: {error}") from None
 
 
 def observed(directory: Path, spec: Spec) -> Observed:
-    """Return what an exploration's runs measured, from its table. spec: of any of its rows. Raises InputError."""
+    """Return the observations of an exploration's runs, from its table. spec: of any of its rows. Raises InputError."""
     import pandas as pd
 
     record = read_record(directory)

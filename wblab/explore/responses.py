@@ -1,7 +1,7 @@
-"""What a design looks at: one number of a run, made of a metric of one load or of several.
+"""The responses of a design: one number of a run, from a metric of one load or several.
 
-A response names a metric of wblab.data.metrics; whose: a role (`innocent`, `offender`) or a list of loads; and which of
-several: the largest, the smallest, their mean or sum. A row that is run with several seeds has the median of them.
+A response names a metric of wblab.data.metrics, its loads (a role, `innocent` or `offender`, or a list), and how to
+combine several: the largest, the smallest, the mean or the sum. A row with several seeds has their median.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 Take = Literal["max", "min", "mean", "sum"]
 ROLES = ("innocent", "offender")
-_Unit = tuple[str, Callable[[str], float]]  # what it is called, and what reads such a number as a person writes it
-# By how metrics' names end.
+_Unit = tuple[str, Callable[[str], float]]  # its name, and the parser of its text form
+# By the suffix of a metric's name.
 _UNITS: dict[str, _Unit] = {
     "_s": ("s", lambda text: parse_time(text) / NS_PER_S),
     "_bps": ("bytes/s", parse_rate),
@@ -34,7 +34,7 @@ _UNITS: dict[str, _Unit] = {
 class Response:
     """One number of a run. of: a role, or names of loads, separated by commas.
 
-    above: numbers of which it is of interest how many runs measure more, as a person writes them: 1GiB, 500ms.
+    above: limits, as a person writes them (1GiB, 500ms); the analysis counts the runs above each.
     """
 
     name: str
@@ -45,11 +45,11 @@ class Response:
 
     @property
     def unit(self) -> str:
-        """The unit of its metric; empty of one without."""
+        """The unit of its metric; empty if it has none."""
         return self._unit[0]
 
     def bounds(self) -> dict[str, float]:
-        """Return what `above` says in that unit, by how it is written. Raises InputError."""
+        """Return the limits of `above` in that unit, by their text. Raises InputError."""
         _, read = self._unit
         try:
             bounds = {text: float(read(text)) for text in self.above}
@@ -66,13 +66,13 @@ class Response:
         return next((unit for end, unit in _UNITS.items() if self.metric.endswith(end)), ("", float))
 
     def loads(self, spec: Spec) -> list[str]:
-        """Return the loads whose metric it is."""
+        """Return the loads that it measures."""
         if self.of in ROLES:
             return [name for name, load in spec.load.items() if load.role == self.of]
         return [name.strip() for name in self.of.split(",")]
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as a design's record has it."""
+        """Return it in the form of a design's record."""
         return asdict(self)
 
 
@@ -85,7 +85,7 @@ DEFAULT = (
 
 
 def read_responses(table: object) -> tuple[Response, ...]:
-    """Return the responses in a design's table, by their names; without any, DEFAULT. Raises InputError."""
+    """Return the responses in a design's table, by name; DEFAULT if there are none. Raises InputError."""
     if not isinstance(table, Mapping):
         raise InputError(f"responses must be a table, not {table!r}")
     if not table:
@@ -101,7 +101,7 @@ def read_responses(table: object) -> tuple[Response, ...]:
 
 
 def check_responses(responses: Sequence[Response], spec: Spec, metrics: Sequence[str]) -> None:
-    """Raise InputError for a response of a load that a spec has not, or of a metric that is none."""
+    """Raise InputError if a response names a load that the spec lacks, or an unknown metric."""
     for response in responses:
         where = f"responses.{response.name}"
         for load in response.loads(spec):
@@ -117,7 +117,7 @@ def check_responses(responses: Sequence[Response], spec: Spec, metrics: Sequence
 
 
 def values(response: Response, spec: Spec, table: "pd.DataFrame", cells: Sequence[str]) -> "np.ndarray[Any, Any]":
-    """Return a response of each cell, shape (cells,), from a matrix's table; NaN where no run has it."""
+    """Return a response for each cell, shape (cells,), from a matrix's table; NaN if no run has it."""
     import numpy as np
 
     chosen = table[(table["metric"] == response.metric) & table["load"].isin(response.loads(spec))]

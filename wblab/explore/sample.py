@@ -13,14 +13,17 @@ Points = NDArray[np.float64]
 def sample(head: Head, factors: int) -> Points:
     """Return points of shape (runs, factors + 1), each 0 <= u < 1.
 
-    Each column has one value in each of `runs` strata (McKay and others 1979); with strength 2 also each pair of
-    columns, in the square root of as many (Tang 1993). Raises InputError where there is no such sample.
+    Each column has one value in each of `runs` strata (McKay and others 1979); with strength 2 each pair of
+    columns also has one in each cell of sqrt(runs) × sqrt(runs) strata (Tang 1993).
+    Raises InputError if there is no such sample.
     """
     columns = factors + 1
     if head.strength == 2:
         root = round(head.runs**0.5)
         if root * root != head.runs or any(root % divisor == 0 for divisor in range(2, root)):
-            raise InputError(f"runs: {head.runs} is no square of a prime, as strength = 2 needs: {_near(head.runs)}")
+            raise InputError(
+                f"runs: {head.runs} is not the square of a prime, which strength = 2 needs: {_near(head.runs)}"
+            )
         if columns > root + 1:
             raise InputError(f"runs: with strength = 2, {head.runs} balance {root} factors at most, not {factors}")
     points: Points = qmc.LatinHypercube(columns, strength=head.strength, rng=head.seed).random(head.runs)

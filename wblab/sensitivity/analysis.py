@@ -1,4 +1,4 @@
-"""What an exploration shows of its responses: what they depend on, where the worst tenth is, and the best region."""
+"""Analyse the responses of an exploration: what they depend on, the worst tenth, and the best region."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -17,16 +17,16 @@ from wblab.sensitivity.tail import Beyond, PairMap, TailMap, beyond, in_tail, pa
 
 Scale = Literal["log2", "raw", "tail"]
 
-_DECADES = 100  # largest by smallest: beyond, a few rows are all of the variance
+_DECADES = 100  # largest / smallest: above this, a few rows make up all of the variance
 _MOST_MAPS = 12
 
 
 @dataclass(frozen=True)
 class View:
-    """What a response depends on, seen on one scale: as it is, its logarithm to base 2, or whether it is in the tail.
+    """What a response depends on, on one scale: raw, the logarithm to base 2, or whether it is in the tail.
 
-    Each scale is a question of its own: what moves the sum of all rows, what changes a row by what factor, and what
-    leads into the worst tenth.
+    Each scale answers its own question: what moves the sum of all rows, what multiplies a row's value, and what leads
+    into the worst tenth.
     """
 
     scale: Scale
@@ -35,7 +35,7 @@ class View:
 
 @dataclass(frozen=True)
 class Front:
-    """The rows (numbers of the exploration) that no other beats in this response and in that of this name."""
+    """The Pareto front of this response and `against`: the numbers of the rows that no other row beats in both."""
 
     against: str
     rows: tuple[int, ...]
@@ -43,11 +43,11 @@ class Front:
 
 @dataclass(frozen=True)
 class Finding:
-    """What one response shows. rows: how many measured it; failed: how many did not.
+    """The analysis of one response. rows: how many measured it; failed: how many did not.
 
-    views: the first is the one to read first. witnesses: of SALib, on the scale of the first view. tail, best: the
-    levels of the worst and of the best tenth. maps: of the pairs of factors that make most of the tail. notes: what a
-    reader must know, in sentences. beyond: the shares of rows above bounds that were asked for.
+    views: in reading order. witnesses: SALib's estimates, on the scale of the first view. tail, best: the levels of
+    the worst and of the best tenth. maps: of the pairs of factors that account for most of the tail. notes: remarks
+    for the reader, in sentences. beyond: the shares of rows above the requested limits.
     """
 
     response: str
@@ -72,7 +72,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Analysis:
-    """What an exploration of so many rows shows, response by response. seed: decides all that is random."""
+    """The analysis of an exploration of `rows` rows, by response. seed: of all random numbers."""
 
     factors: tuple[Factor, ...]
     rows: int
@@ -80,7 +80,7 @@ class Analysis:
     seed: int
 
     def to_json(self) -> dict[str, Any]:
-        """Return the analysis as a JSON object; what is not known is null."""
+        """Return the analysis as a JSON object; unknown numbers are null."""
         content: dict[str, Any] = ANALYSIS.head() | _known(asdict(self))
         for finding in content["findings"]:
             for view in finding["views"]:
@@ -91,7 +91,7 @@ class Analysis:
 
 
 def floor(found: Variance, factors: Sequence[Factor]) -> float:
-    """Return the noise floor: the share of the dummy, or what chance gives it one time in twenty, if that is more.
+    """Return the noise floor: the dummy's share, or the share that chance exceeds one time in twenty, if larger.
 
     NaN without a dummy.
     """
@@ -107,9 +107,9 @@ def spans_decades(values: Values) -> bool:
 
 
 def analyse(observed: Observed, names: Sequence[str] = (), seed: int = 0, sampling: Sampling = DEFAULT) -> Analysis:
-    """Return what these responses show, or all of them. What each shows does not depend on which others are asked for.
+    """Analyse the named responses, or all. The result for one does not depend on which others are named.
 
-    What a response costs is looked for in those that are better the other way: a pause in throughput. Raises KeyError.
+    A response's cost is measured in those of opposite direction: of a pause, in throughput. Raises KeyError.
     """
     chosen = [observed.responses[name] for name in names or observed.responses]
     findings = [_finding(observed, response, seed, sampling) for response in chosen]
@@ -149,7 +149,7 @@ def _finding(observed: Observed, response: Response, seed: int, sampling: Sampli
 
 
 def _scales(response: Response, values: Values) -> dict[Scale, Values]:
-    """Return the values on each scale, that to read first before the others; none where all are the same."""
+    """Return the values on each scale, in reading order; none if all values are equal."""
     if not len(values) or np.ptp(values) == 0:
         return {}
     scales: dict[Scale, Values] = {"raw": values}
@@ -164,7 +164,7 @@ def _scales(response: Response, values: Values) -> dict[Scale, Values]:
 def _maps(
     factors: Sequence[Factor], codes: Codes, values: Values, more_is_better: bool, tail: Variance | None
 ) -> list[PairMap]:
-    """Return the maps of those pairs of factors that together account for most of the tail."""
+    """Return the maps of the pairs of factors that account for most of the tail."""
     if tail is None:
         return []
     alone = {effect.factors[0]: _found_share(effect) for effect in tail.mains}
@@ -190,18 +190,18 @@ def _found_share(effect: Effect) -> float:
 def _notes(response: Response, values: Values, rows: int, scales: Mapping[Scale, Values]) -> list[str]:
     notes = []
     if failed := rows - len(values):
-        notes.append(f"{failed} of {rows} rows have no {response.name}, and are left out")
+        notes.append(f"{failed} of {rows} rows have no {response.name} and are left out")
     if not scales:
-        notes.append("all rows measured the same: it depends on nothing that was varied")
+        notes.append("all rows have the same value: it depends on no factor of this design")
     if "log2" in scales and (zeros := int((values == 0).sum())):
-        notes.append(f"{zeros} rows measured 0; for the logarithm they count as the least of the others")
+        notes.append(f"{zeros} rows measured 0; the logarithm uses the smallest other value for them")
     if scales and "tail" not in scales:
-        notes.append("most rows measured the worst that occurs, so there is no tail")
+        notes.append("most rows have the worst value, so there is no tail")
     return notes
 
 
 def _known(value: Any) -> Any:
-    """Return a value for JSON, with None where a number is not known."""
+    """Return a value for JSON, with None for unknown numbers."""
     if isinstance(value, dict):
         return {key: _known(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

@@ -1,6 +1,6 @@
-"""Sums of squares of many samples at once, from how many rows each level, or each cell of two, has and their sum.
+"""Sums of squares of many samples at once, from the count and sum of rows by level, or by cell of a pair.
 
-All are those of an analysis of variance with unequal cells; samples are the last axis of every array.
+They are those of an analysis of variance with unequal cells. Samples are the last axis of every array.
 """
 
 from collections.abc import Sequence
@@ -12,15 +12,15 @@ from scipy.sparse import csr_array
 
 from wblab.sensitivity.observed import Codes, Values
 
-_RIDGE = 1e-9  # of the rows: levels without a row, and the mean, which both factors have, make systems singular
+_RIDGE = 1e-9  # of the rows: empty levels, and the mean that both factors share, make systems singular
 
 
 @dataclass(frozen=True, eq=False)
 class Split:
     """Sums of squares of samples, and their degrees of freedom.
 
-    within, freedom: of rows around the means of their levels or cells. between, ways: of what is asked about: of
-    levels around the mean; of cells, around the sum of both factors.
+    within, freedom: of rows around the means of their levels or cells. between, ways: of the effect: of levels around
+    the mean, or of cells around the sum of both factors.
     """
 
     between: Values
@@ -30,14 +30,14 @@ class Split:
 
     @property
     def excess(self) -> Values:
-        """The sum of squares between, less what chance alone puts there; NaN where there are no rows to tell."""
+        """The sum of squares between, minus what chance puts there; NaN with too few rows."""
         with np.errstate(divide="ignore", invalid="ignore"):
             found: Values = np.where(self.freedom > 0, self.between - self.ways * self.within / self.freedom, np.nan)
         return found
 
     @property
     def f(self) -> Values:
-        """The statistic F; infinite where nothing is left within, NaN where there are no rows to tell."""
+        """The statistic F; infinite if nothing is left within, NaN with too few rows."""
         with np.errstate(divide="ignore", invalid="ignore"):
             found = self.between / self.ways / (self.within / self.freedom)
         known: Values = np.where((self.freedom > 0) & (self.ways > 0), found, np.nan)
@@ -54,7 +54,7 @@ def incidence(codes: Sequence[Codes], sizes: Sequence[int], rows: int) -> csr_ar
 
 
 def between_levels(counts: Values, sums: Values, total: Values) -> Split:
-    """Return how far levels lie apart: counts and sums of (levels, samples), total: the sum of squares about 0."""
+    """Return the split between levels. counts, sums: (levels, samples). total: the sum of squares about 0."""
     rows, added = counts.sum(axis=0), sums.sum(axis=0)
     mean = added**2 / rows
     means = _squares(sums, counts).sum(axis=0)
@@ -63,10 +63,10 @@ def between_levels(counts: Values, sums: Values, total: Values) -> Split:
 
 
 def beyond_both(counts: Values, sums: Values, total: Values) -> Split:
-    """Return how far cells lie from the sum of both factors: counts and sums of (levels, levels, samples).
+    """Return the split of cells around the sum of both factors. counts, sums: (levels, levels, samples).
 
-    The sum of both is the fit by least squares over all rows, so that cells may have any number of rows. The first
-    factor is eliminated; what is left is a system of the second one's size (H. Scheffé, "The Analysis of Variance",
+    The sum of both is fitted by least squares over all rows, so cells may have any number of rows. The first factor is
+    eliminated, which leaves a system of the second factor's size (H. Scheffé, "The Analysis of Variance",
     1959, section 4.4).
     """
     of_first, of_second = counts.sum(axis=1), counts.sum(axis=0)
@@ -89,13 +89,13 @@ def beyond_both(counts: Values, sums: Values, total: Values) -> Split:
 
 
 def residuals(levels: csr_array, values: Values) -> tuple[Values, int]:
-    """Return what is left of values once each level of each factor has its own addend, and how many addends that is."""
+    """Return the residuals of the main effects of all factors, and the rank of their fit."""
     gram: NDArray[np.float64] = (levels @ levels.T).toarray()
     addends, _, rank, _ = np.linalg.lstsq(gram, levels @ values, rcond=_RIDGE)
     return values - levels.T @ addends, int(rank)
 
 
 def _squares(sums: Values, counts: Values) -> Values:
-    """Return sum²/count, and 0 where there is nothing; counts of one sample stand for all."""
+    """Return sum²/count, or 0 for empty levels; counts of one sample are used for all."""
     out = np.zeros(np.broadcast_shapes(sums.shape, counts.shape))
     return np.divide(sums**2, counts, out=out, where=np.broadcast_to(counts > 0, out.shape))

@@ -1,16 +1,16 @@
-"""Levels joined to few, so that cells of two factors have rows enough to tell."""
+"""Join neighbouring levels, so that each cell of two factors has enough rows."""
 
 import numpy as np
 
 from wblab.sensitivity.observed import Codes, Factor
 
-MOST = 8  # levels of an ordered factor, of two together
+MOST = 8  # levels of an ordered factor in a pair
 
 
 def joined(factor: Factor, codes: Codes, most: int = MOST) -> tuple[Factor, Codes]:
-    """Return an ordered factor with neighbouring levels joined until there are no more than `most`; others as they are.
+    """Return an ordered factor with neighbouring levels joined into at most `most`; others unchanged.
 
-    Levels on no scale have no neighbours.
+    Levels without a scale have no neighbours.
     """
     count = len(factor.levels)
     if not factor.ordered or count <= most:

@@ -1,4 +1,4 @@
-"""What an exploration observed: for each run the level of every factor, and what it measured."""
+"""The observations of an exploration: each run's levels and measured responses."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,9 +12,9 @@ Codes = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Factor:
-    """What was varied. levels: what they are called, in their order; of a range, those of its bins ("1–2 MiB").
+    """A factor that was varied. levels: their labels in order; for a range, the labels of its bins ("1–2 MiB").
 
-    ordered: its levels lie on a scale. is_dummy: it changes nothing in a run, and shows what chance alone gives.
+    ordered: its levels lie on a scale. is_dummy: it changes nothing in a run, and so shows the effect of chance.
     """
 
     name: str
@@ -25,10 +25,9 @@ class Factor:
 
 @dataclass(frozen=True, eq=False)
 class Response:
-    """What each run measured. unit: s, bytes, bytes/s, or nothing. values: of each row; NaN where the run failed.
+    """One measured quantity. unit: s, bytes, bytes/s, or empty. values: by row; NaN if the run failed.
 
-    log: its logarithm is worth a look, whatever its range is. above: of these, by their
-    names, it is of interest how many rows measured more.
+    log: show its logarithm whatever its range. above: limits by name; the analysis counts the rows above each.
     """
 
     name: str
@@ -43,8 +42,8 @@ class Response:
 class Observed:
     """The rows of an exploration, each one run.
 
-    u: (rows, factors), in [0, 1), the sample that the levels were made of. codes: (rows, factors), which of its
-    factor's levels a row has. responses: by name. Raises ValueError where these do not fit together.
+    u: (rows, factors), in [0, 1), the sample that the levels come from. codes: (rows, factors), the index of the
+    row's level. responses: by name. Raises ValueError if the shapes do not match.
     """
 
     factors: tuple[Factor, ...]
@@ -57,14 +56,14 @@ class Observed:
         if len(shape) != 2 or shape[1] != len(self.factors) or self.u.shape != shape:
             raise ValueError(f"{len(self.factors)} factors, u of {self.u.shape} and codes of {shape} do not fit")
         if not np.issubdtype(self.codes.dtype, np.integer):
-            raise ValueError("codes are indices of levels: whole numbers")
+            raise ValueError("codes must be integers: they are indices of levels")
         if len({factor.name for factor in self.factors}) != len(self.factors):
-            raise ValueError("two factors have one name")
+            raise ValueError("two factors have the same name")
         if ((self.u < 0) | (self.u >= 1)).any() or np.isnan(self.u).any():
             raise ValueError("u is not in [0, 1)")
         for factor, column in zip(self.factors, self.codes.T, strict=True):
             if len(column) and not 0 <= column.min() <= column.max() < len(factor.levels):
-                raise ValueError(f"{factor.name}: a code is of none of its {len(factor.levels)} levels")
+                raise ValueError(f"{factor.name}: a code is outside its {len(factor.levels)} levels")
         for name, response in self.responses.items():
             if response.values.shape != shape[:1]:
                 raise ValueError(f"{name}: {response.values.shape} values of {shape[0]} rows")

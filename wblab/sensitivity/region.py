@@ -1,4 +1,4 @@
-"""The best region: levels that together keep a response low, and what they cost in another."""
+"""Find the best region: levels that together keep a response low, and their cost in other responses."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,13 +13,13 @@ from wblab.sensitivity.tail import CONFIDENCE, in_tail, wilson
 Marks = NDArray[np.bool_]
 
 _MOST_CONDITIONS = 4
-_LEAST_ROWS = 20  # of the half that chooses: P90 of fewer is the worst of all but one
-_LEAST_GAIN = 0.1  # of P90: a condition that gains less is not worth a reader's while
+_LEAST_ROWS = 20  # of the half that chooses: with fewer, P90 is the second worst value
+_LEAST_GAIN = 0.1  # of P90: a condition must gain at least this
 
 
 @dataclass(frozen=True)
 class Condition:
-    """A factor that is held to some of its levels."""
+    """A factor restricted to some of its levels."""
 
     factor: str
     levels: tuple[str, ...]
@@ -27,7 +27,7 @@ class Condition:
 
 @dataclass(frozen=True)
 class Spread:
-    """A response over some rows, in its unit: the median, the tenth that is worst, and the worst."""
+    """A response over some rows, in its unit: the median, the start of the worst tenth, and the worst value."""
 
     response: str
     median: float
@@ -37,11 +37,11 @@ class Spread:
 
 @dataclass(frozen=True)
 class Region:
-    """Where a response is best. conditions: those that hold together, the strongest first.
+    """Where a response is best. conditions: all of them hold; the strongest first.
 
-    chosen_rows: of the half of the rows that chose it, those inside. rows, total: of the other half, which judges it,
-    those inside and all. inside, everywhere: the response, and then what it costs in others, over those. tail: how many
-    of the rows inside are in the worst tenth of all; tail_low, tail_high: the 95 % interval of that share.
+    One half of the rows chooses the region, the other half judges it. chosen_rows: rows inside, of the first half.
+    rows, total: rows inside and all rows, of the second half. inside, everywhere: the response and then its costs, over
+    those rows. tail: how many rows inside are in the worst tenth; tail_low, tail_high: the 95 % interval of that share.
     """
 
     conditions: tuple[Condition, ...]
@@ -58,11 +58,11 @@ class Region:
 def best_region(
     observed: Observed, response: Response, costs: Sequence[Response], random: np.random.Generator
 ) -> Region | None:
-    """Return the levels that make a response's worst tenth best; None where none do, or where there are too few rows.
+    """Return the levels with the best P90 of a response; None if none improve it, or with too few rows.
 
-    Greedy: one condition after the other, that which makes P90 best (after J. Friedman and N. Fisher, "Bump hunting
-    in high-dimensional data", Statistics and Computing 9, 1999). What was chosen for being good looks better than it
-    is; so one half of the rows, drawn at random, chooses, and the other half says how good it is.
+    Greedy: it adds the condition with the best P90 each time (after J. Friedman and N. Fisher, "Bump hunting in
+    high-dimensional data", Statistics and Computing 9, 1999). A region looks better than it is on the rows that chose
+    it. So one half of the rows, drawn at random, chooses it, and the other half measures it.
     """
     known = np.isfinite(response.values)
     for cost in costs:
@@ -94,7 +94,7 @@ def best_region(
 
 
 def front(one: Response, two: Response) -> NDArray[np.int64]:
-    """Return the rows that no other beats in both responses (Pareto's front), the best in the first one first."""
+    """Return the rows that no other beats in both responses (Pareto front), ordered by the first response."""
     costs = [-of.values if of.more_is_better else of.values for of in (one, two)]
     known = np.flatnonzero(np.isfinite(costs[0]) & np.isfinite(costs[1]))
     order = known[np.lexsort((costs[1][known], costs[0][known]))]
@@ -104,7 +104,7 @@ def front(one: Response, two: Response) -> NDArray[np.int64]:
 
 
 def _chosen(observed: Observed, response: Response, rows: NDArray[np.int64]) -> list[tuple[int, Marks]]:
-    """Return the conditions that these rows choose: the place of a factor, and which of all rows fulfil it."""
+    """Return the conditions that these rows choose: the index of a factor, and which of all rows meet it."""
     candidates = [
         (place, np.isin(codes, levels))
         for place, factor in enumerate(observed.factors)
@@ -132,14 +132,14 @@ def _chosen(observed: Observed, response: Response, rows: NDArray[np.int64]) -> 
 
 
 def _condition(observed: Observed, place: int, within: Marks) -> Condition:
-    """Return a condition by the levels of the factor itself, which neighbours were joined of."""
+    """Return a condition in the factor's own levels, before neighbours were joined."""
     factor = observed.factors[place]
     levels = np.unique(observed.codes[within, place]).tolist()
     return Condition(factor.name, tuple(factor.levels[level] for level in levels))
 
 
 def _choices(factor: Factor) -> Iterator[tuple[int, ...]]:
-    """Yield what a factor may be held to: one level; on a scale, all up to one, or all from one on."""
+    """Yield the allowed restrictions of a factor: one level; on a scale, all levels up to or from one."""
     count = len(factor.levels)
     if not factor.ordered:
         yield from ((level,) for level in range(count))
@@ -150,7 +150,7 @@ def _choices(factor: Factor) -> Iterator[tuple[int, ...]]:
 
 
 def _p90(response: Response, rows: NDArray[np.int64]) -> float:
-    """Return the threshold of the worst tenth, so that less is better."""
+    """Return the threshold of the worst tenth, negated if more is better."""
     values: Values = -response.values[rows] if response.more_is_better else response.values[rows]
     return float(np.quantile(values, 0.9))
 

@@ -1,7 +1,7 @@
-"""What SALib says of the factors whose levels lie on a scale: a second witness beside the analysis of variance.
+"""SALib's estimates for factors with levels on a scale: a second opinion beside the analysis of variance.
 
-It knows no levels, so it is given the sample that they were made of. Of factors without a scale it would say too
-little (of 24 names that account for 13 %, its RBD-FAST finds 1 %), so it is not asked about those.
+SALib does not know levels, so it gets the sample that they come from. It would find too little for factors without a
+scale: 1 % by RBD-FAST for 24 names that account for 13 %. Such factors are left out.
 """
 
 import warnings
@@ -15,20 +15,20 @@ from wblab.sensitivity.observed import Factor, Values
 
 _RESAMPLES = 50
 _TENTHS = 10  # bins of the response, of which the last is the worst
-_LEAST_ROWS = 64  # of RBD-FAST's 10 harmonics each takes two rows, and its error is that of half the rows
+_LEAST_ROWS = 64  # each of RBD-FAST's 10 harmonics takes two rows, and its error comes from half the rows
 
 
 @dataclass(frozen=True)
 class Witness:
-    """What SALib says of one factor.
+    """SALib's estimates for one factor.
 
     share: of the variance, by RBD-FAST (S. Tarantola and others, "Random balance designs for the estimation of first
-    order global sensitivity indices", Reliability Engineering and System Safety 91, 2006), and error: the arm of its
-    95 % interval. of_classes: the same share by classes of rows (E. Plischke and others, "Global sensitivity measures
-    from given data", European Journal of Operational Research 226, 2013). distance: PAWN, the median distance, 0 to 1,
-    between the response's distribution in a tenth of the factor and in all rows; it sees more than means. tail: how
-    much the factor is distributed otherwise in the worst tenth of rows (the criterion of Cramér and von Mises, of
-    regional sensitivity analysis). The dummy shows what chance gives in the last two.
+    order global sensitivity indices", Reliability Engineering and System Safety 91, 2006). error: half the width of
+    its 95 % interval. of_classes: the same share by classes of rows (E. Plischke and others, "Global sensitivity
+    measures from given data", European Journal of Operational Research 226, 2013). distance: PAWN, the median
+    distance, 0 to 1, between the response's distribution in a tenth of the factor and in all rows; it sees more than
+    means. tail: how much the factor's distribution differs in the worst tenth of rows (the Cramér-von Mises criterion,
+    as in regional sensitivity analysis). The dummy shows what chance gives in the last two.
     """
 
     factor: str
@@ -39,24 +39,24 @@ class Witness:
     tail: float
 
     def agrees(self, low: float, high: float) -> bool:
-        """Return whether its interval of the share meets another."""
+        """Return whether its interval of the share overlaps another."""
         return self.share - self.error <= high and self.share + self.error >= low
 
 
 def witnesses(
     factors: Sequence[Factor], u: Values, values: Values, seed: int, more_is_better: bool = False
 ) -> tuple[Witness, ...]:
-    """Return what SALib says of each ordered factor, and of the dummy. u: (rows, factors); values: (rows,), finite.
+    """Return SALib's estimates for each ordered factor and the dummy. u: (rows, factors); values: (rows,), finite.
 
-    Of values that are all the same, or of too few rows, it says nothing.
+    Empty if all values are equal, or with too few rows.
     """
     places = [place for place, factor in enumerate(factors) if factor.ordered or factor.is_dummy]
     if not places or len(values) < _LEAST_ROWS or np.ptp(values) == 0:
         return ()
-    from SALib.analyze import delta, pawn, rbd_fast, rsa  # with Matplotlib, which takes a while
+    from SALib.analyze import delta, pawn, rbd_fast, rsa  # imports Matplotlib, which takes a while
 
     sample = u[:, places]
-    names = [f"x{place}" for place in places]  # names of the lab may end in what SALib keeps for itself
+    names = [f"x{place}" for place in places]  # the lab's names may end in a suffix that SALib reserves
     problem = {"num_vars": len(places), "names": names, "bounds": [[0, 1]] * len(places)}
     worse = -values if more_is_better else values
     with _as_before():

@@ -1,7 +1,7 @@
-"""Factor mapping: which levels lead into the worst tenth of the runs, and which keep out of it.
+"""Factor mapping: which levels lead into the worst tenth of the runs, and which lead out of it.
 
 After J. He and others, "Reducing File System Tail Latencies with Chopper" (FAST 2015); A. Saltelli and others, "Global
-Sensitivity Analysis: The Primer" (2008), chapter 5, call it Monte Carlo filtering. The best tenth is mapped likewise.
+Sensitivity Analysis: The Primer" (2008), chapter 5, call it Monte Carlo filtering. The best tenth is mapped alike.
 """
 
 from collections.abc import Sequence
@@ -19,17 +19,17 @@ from wblab.sensitivity.observed import Codes, Factor, Values
 Marks = NDArray[np.bool_]
 
 TENTH = 0.1
-_MOST_TAIL = 0.5  # of the rows: more are no tail
+_MOST_TAIL = 0.5  # of the rows: a larger share is no tail
 CONFIDENCE = 0.95
-_NEAR = 0.9  # Chopper: a cell has a tail where its worst row reaches so much of the threshold
+_NEAR = 0.9  # Chopper: a cell has a tail if its worst row reaches this share of the threshold
 
 
 @dataclass(frozen=True)
 class LevelTail:
     """How many of a level's rows lie in the tail. low, high: an interval of the share (Wilson).
 
-    q: how likely rows of all levels, shuffled, differ as much from the others' share, corrected for how many factors
-    and levels were looked at. leads: 1 where it is claimed that the level leads into the tail, -1 out of it, else 0.
+    q: the p value that shuffled rows differ as much from the other levels' share, corrected for the number of factors
+    and levels tested. leads: 1 if the level leads into the tail, -1 if it leads out of it, 0 if neither is shown.
     """
 
     factor: str
@@ -49,7 +49,7 @@ class LevelTail:
 
 @dataclass(frozen=True)
 class Beyond:
-    """How many of the rows measured more than a bound. low, high: a 95 % interval of the share (Wilson)."""
+    """How many rows are above a limit. low, high: a 95 % interval of the share (Wilson)."""
 
     name: str
     bound: float
@@ -61,9 +61,9 @@ class Beyond:
 
 @dataclass(frozen=True)
 class TailMap:
-    """The tail of a response. threshold: where it begins, in the response's unit; rows: all; inside: those in it.
+    """The tail of a response. threshold: where it begins, in the response's unit; rows: all; inside: rows in the tail.
 
-    confidence: of each interval, so that those of levels that are claimed are right together.
+    confidence: of each interval, corrected for the number of levels reported.
     """
 
     threshold: float
@@ -74,7 +74,7 @@ class TailMap:
 
     @property
     def share(self) -> float:
-        """The share of all rows that lie in the tail: a tenth, or more where many measured the same."""
+        """The share of all rows that lie in the tail: a tenth, or more if many rows have the same value."""
         return self.inside / self.rows
 
 
@@ -82,7 +82,7 @@ class TailMap:
 class PairMap:
     """The tail by the levels of two factors, neighbours joined: lists of rows (first) and columns (second).
 
-    rows: of each cell; inside: of these in the tail; reached: whether a cell's worst row comes near the threshold.
+    rows: of each cell; inside: those in the tail; reached: whether a cell's worst row comes near the threshold.
     """
 
     factors: tuple[str, str]
@@ -94,10 +94,9 @@ class PairMap:
 
 
 def in_tail(values: Values, more_is_better: bool, share: float = TENTH) -> tuple[float, Marks]:
-    """Return where the worst share of values begins, and which lie in it.
+    """Return where the worst share of values begins, and which values lie in it.
 
-    Those at the threshold belong to it, unless they are so many that most rows would. Of values that are all the same
-    none do.
+    Values at the threshold belong to it, unless that would be most rows. If all values are equal, none do.
     """
     threshold = float(np.quantile(values, share if more_is_better else 1 - share))
     marks = values <= threshold if more_is_better else values >= threshold
@@ -107,9 +106,9 @@ def in_tail(values: Values, more_is_better: bool, share: float = TENTH) -> tuple
 
 
 def tail_map(factors: Sequence[Factor], codes: Codes, values: Values, more_is_better: bool = False) -> TailMap | None:
-    """Return which levels lead into the worst tenth of the values; None where there is no such tenth.
+    """Return which levels lead into the worst tenth of the values; None if there is no such tenth.
 
-    codes: (rows, factors); values: (rows,), finite. For the best tenth, say the opposite of what is better.
+    codes: (rows, factors); values: (rows,), finite. For the best tenth, invert more_is_better.
     """
     if not len(values):
         return None
@@ -165,9 +164,9 @@ def pair_map(
 def _corrected(counted: Sequence[tuple[str, str, int, int]], total: int, inside: int) -> Values:
     """Return p values of levels (factor, level, rows, rows in the tail), corrected.
 
-    First a factor has to be found, among all factors; then its levels, at the rate that is left (Y. Benjamini and
+    A factor must be found first, among all factors; then its levels, at the rate that is left (Y. Benjamini and
     M. Bogomolov, "Selective inference on multiple families of hypotheses", Journal of the Royal Statistical Society B
-    76, 2014). So the many clear levels of one factor make nothing easier for those of a factor that does nothing.
+    76, 2014). So many clear levels of one factor do not help the levels of a factor without an effect.
     """
     of_factor: dict[str, list[tuple[int, int]]] = {}
     for factor, _, rows, hits in counted:
@@ -194,7 +193,7 @@ def _corrected(counted: Sequence[tuple[str, str, int, int]], total: int, inside:
 
 
 def beyond(values: Values, name: str, bound: float) -> Beyond:
-    """Return how many of these, one at least, are more than a bound."""
+    """Return how many of these values (at least one value) are above a limit."""
     inside = int((values > bound).sum())
     low, high = wilson(inside, len(values), CONFIDENCE)
     return Beyond(name, bound, len(values), inside, float(low), float(high))

@@ -57,7 +57,7 @@ def test_a_number_has_a_unit_or_none(given, found):
 
 @pytest.mark.parametrize("given", [True, None, "many", float("nan"), float("inf"), "4 parsecs"])
 def test_what_is_no_number_is_refused(given):
-    with pytest.raises(InputError, match=r"x: .* is no number, size, rate or time"):
+    with pytest.raises(InputError, match=r"x: .* is not a number, size, rate or time"):
         measure(given, "x")
 
 

@@ -52,9 +52,9 @@ def test_a_wide_response_is_seen_on_three_scales(whole):
 
 def test_what_failed_and_what_is_always_the_same(whole):
     pause, same = named(whole, "pause"), named(whole, "same")
-    assert (pause.rows, pause.failed, pause.notes) == (1021, 3, ("3 of 1024 rows have no pause, and are left out",))
+    assert (pause.rows, pause.failed, pause.notes) == (1021, 3, ("3 of 1024 rows have no pause and are left out",))
     assert (same.views, same.tail, same.region, same.witnesses) == ((), None, None, ())
-    assert "depends on nothing" in same.notes[0]
+    assert "depends on no factor" in same.notes[0]
 
 
 def test_the_tail_and_the_best(whole):

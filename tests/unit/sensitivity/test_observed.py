@@ -24,10 +24,10 @@ def test_what_fits_together():
     [
         (FACTORS[:1], U, CODES, 3, "do not fit"),
         (FACTORS, U[:2], CODES, 3, "do not fit"),
-        (FACTORS, U, CODES.astype(float), 3, "whole numbers"),
-        (FACTORS[:1] * 2, U, CODES, 3, "one name"),
+        (FACTORS, U, CODES.astype(float), 3, "must be integers"),
+        (FACTORS[:1] * 2, U, CODES, 3, "same name"),
         (FACTORS, U + 0.5, CODES, 3, r"not in \[0, 1\)"),
-        (FACTORS, U, CODES + 1, 3, "none of its 2 levels"),
+        (FACTORS, U, CODES + 1, 3, "outside its 2 levels"),
         (FACTORS, U, CODES, 2, "values of 3 rows"),
     ],
 )
