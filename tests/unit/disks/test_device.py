@@ -1,4 +1,4 @@
-"""The computed device against the closed forms that docs/reference/disk-model.md has, as tests/uml/test_model.py."""
+"""The computed device, against the closed forms of docs/reference/disk-model.md, as tests/uml/test_model.py does."""
 
 import pytest
 

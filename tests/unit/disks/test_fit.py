@@ -1,4 +1,4 @@
-"""The fit against disks that are computed, and whose model is therefore known."""
+"""The fit of computed disks, whose model is known."""
 
 import pytest
 from hypothesis import Phase, given, settings

@@ -1,4 +1,4 @@
-"""wblab disk measure on this machine's own disk, as far as it has one: few bytes, little time."""
+"""wblab disk measure on this machine's own disk, if it has one: few bytes, little time."""
 
 import io
 import json
@@ -67,7 +67,7 @@ def test_a_terminal_is_asked(here):
     os.write(leader, b"n\n")
     assert asked.wait() == 2
     said = ""
-    while "nothing was written" not in said:  # it comes in pieces
+    while "nothing was written" not in said:  # output arrives in pieces
         said += os.read(leader, 4096).decode()
     assert "512 MiB to it and takes up to 60 s" in said
     assert "go on? [y/N]" in said
@@ -116,9 +116,9 @@ def test_killed_it_leaves_no_file(here):
 
 
 def open_files(pid):
-    """Yield what the descriptors of a process stand for; of a file without a name, the place where it would be."""
+    """Yield the targets of a process's descriptors; for a nameless file, the path that it would have."""
     with suppress(OSError):
         for fd in os.listdir(f"/proc/{pid}/fd"):
             with suppress(OSError):
-                if "#" in (path := os.readlink(f"/proc/{pid}/fd/{fd}")):  # a nameless file is called so: /dir/#123
+                if "#" in (path := os.readlink(f"/proc/{pid}/fd/{fd}")):  # a nameless file is shown as /dir/#123
                     yield path

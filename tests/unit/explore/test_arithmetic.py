@@ -1,4 +1,4 @@
-"""Arithmetic of a design's file: what it comes to, and what it refuses."""
+"""Arithmetic in a design's file: its values, and what it refuses."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A design's file: what it says, and what is wrong with it, in a line."""
+"""A design's file: what is read from it, and its one-line errors."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a number between 0 and 1 stands for, of a range and of levels."""
+"""Values of ranges and levels for a number between 0 and 1."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What an exploration's directory says of its design, and what its table says of its responses."""
+"""An exploration's directory: its design, and the responses in its table."""
 
 import json
 from pathlib import Path

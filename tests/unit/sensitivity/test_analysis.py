@@ -1,4 +1,4 @@
-"""What an exploration shows, put together."""
+"""The whole analysis of an exploration."""
 
 import json
 import math

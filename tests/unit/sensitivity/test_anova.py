@@ -1,4 +1,4 @@
-"""Shares of variance of responses whose truth is known: ordered, unordered, interacting, none."""
+"""Shares of variance of responses with known shares: ordered, unordered, interacting, none."""
 
 import numpy as np
 import pytest
@@ -81,11 +81,11 @@ def test_of_nothing_nothing_is_found_but_one_time_in_twenty():
         made = design(256, FACTORS, seed)
         found = analysed(made, np.random.default_rng(seed).lognormal(size=256), seed, Sampling(199, 20))
         claims.append(any(effect.found for effect in (*found.mains, *found.pairs)))
-    assert sum(claims) <= 8  # 3 of 60; more than 8 are one time in 400
+    assert sum(claims) <= 8  # 3 of 60; more than 8 happen one time in 400
 
 
 def test_rows_whose_spread_differs_are_no_pairs():
-    """What is noisy at one level alone: shuffled rows would find pairs there two to four times too often."""
+    """A response that is noisy at one level: shuffled rows would find pairs there two to four times too often."""
     p, claims = [], 0
     for seed in range(30):
         made = design(512, {"loud": (8, True), "names": (8, False), "dummy": (6, False)}, seed)
@@ -138,7 +138,7 @@ def test_two_levels_without_noise():
 def test_the_seed_decides_and_nothing_else():
     made = design(200, FACTORS)
     values = np.random.default_rng(1).normal(size=200)
-    assert repr(analysed(made, values)) == repr(analysed(made, values))  # repr: NaN is not itself
+    assert repr(analysed(made, values)) == repr(analysed(made, values))  # repr: NaN != NaN
     assert repr(analysed(made, values)) != repr(analysed(made, values, seed=2))
 
 

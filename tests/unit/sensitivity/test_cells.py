@@ -1,4 +1,4 @@
-"""Sums of squares against least squares that knows nothing of cells."""
+"""Sums of squares, compared with plain least squares over the rows."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ def rest_of(fit, values):
 
 @pytest.fixture(params=range(6))
 def table(request):
-    """Rows in cells of any size; of the third table on, levels and cells without rows."""
+    """Rows in cells of any size; from the third table on, with empty levels and cells."""
     random = np.random.default_rng(request.param)
     rows, sizes = 60, (5, 4)
     one, two = (random.choice(size, rows, p=random.dirichlet(np.ones(size))) for size in sizes)

@@ -1,4 +1,4 @@
-"""What is no table of an exploration."""
+"""Tables that are refused as observations."""
 
 import numpy as np
 import pytest

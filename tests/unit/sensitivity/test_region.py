@@ -1,4 +1,4 @@
-"""The best region and the front of responses of which they are known."""
+"""The best region and the Pareto front of responses with known ones."""
 
 import numpy as np
 from support.explored import design, observed
@@ -10,7 +10,7 @@ FACTORS = {"limit": (10, True), "scheduler": (4, False), "memory": (6, True), "i
 
 
 def told(rows=1024, seed=1, spread=0.2):
-    """Return pauses that a small limit and scheduler2 keep short, and a throughput that the limit takes."""
+    """Return pauses that a small limit and scheduler2 keep short, and a throughput that the limit reduces."""
     made = design(rows, FACTORS, seed)
     codes, random = made[2], np.random.default_rng(seed)
     chance = np.exp(random.normal(0, spread, (2, rows)))
@@ -44,7 +44,7 @@ def test_more_is_better():
 
 
 def test_what_chance_chose_is_not_believed():
-    """Of noise a region is chosen now and then; the other half of the rows then finds it no better."""
+    """Noise sometimes gives a region; the other half of the rows then finds it no better."""
     ratios = []
     for seed in range(20):
         made = design(512, FACTORS, seed)

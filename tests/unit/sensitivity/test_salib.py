@@ -1,4 +1,4 @@
-"""SALib's words about responses whose truth is known, and that it leaves nothing behind."""
+"""SALib's estimates for responses with known shares; SALib changes no global state."""
 
 import warnings
 
@@ -24,7 +24,7 @@ def test_ishigami(made):
         assert item.agrees(truth, truth), item
         assert item.of_classes == pytest.approx(truth, abs=0.06)
         assert item.agrees(0.9, 1) is False
-    assert said[2].distance > 1.5 * said[3].distance  # x3 matters only together with x1: shares do not see it
+    assert said[2].distance > 1.5 * said[3].distance  # x3 matters only together with x1: shares do not show it
     assert min(said[0].tail, said[1].tail, said[2].tail) > 3 * said[3].tail
 
 

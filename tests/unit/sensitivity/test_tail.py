@@ -1,4 +1,4 @@
-"""Where the worst tenth is, of responses of which it is known."""
+"""The worst tenth of responses in which it is known."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ def made():
 
 
 def spiky(codes, seed=1):
-    """Return values of which those with size above 3 and order 0 are 10 times the others."""
+    """Return values that are ten times larger at size above 3 and order 0."""
     random = np.random.default_rng(seed)
     return random.uniform(1, 2, len(codes)) * np.where((codes[:, 0] > 3) & (codes[:, 1] == 0), 10, 1)
 
