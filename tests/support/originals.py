@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from wblab.claims.registry import chosen
+from wblab.claims.runs import plan_of, specs_of
 from wblab.core.loads import Command
 from wblab.core.tables import to_table
 from wblab.lab.livespec import HostDisk, LiveSpec
@@ -14,7 +16,10 @@ from wblab.lab.named import SPECS
 from wblab.lab.specfile import read_spec
 from wblab.live.request import INNOCENT
 from wblab.study.designs.factorial import expand
+from wblab.study.plan import Plan
 from wblab.study.store import Store
+from wblab.twin import runs as twin_runs
+from wblab.twin.machine import Machine
 
 from .runs import MS, S, write_run_of
 from .specs import TWO_LOADS
@@ -71,6 +76,36 @@ def bisection(directory: Path) -> None:
     question = {"tree": str(directory), "good": {"hash": "1" * 40} | commit, "bad": {"hash": "2" * 40} | commit}
     question |= {"metric": {"load": "mw1", "name": "longest_pause_s"}, "seeds_max": 34, "spec": to_table(spec)}
     (directory / "bisect.json").write_text(json.dumps({"format": 1, "kind": "bisect"} | question | {"tried": []}))
+    plan = Plan("bisect", (1, 2, 3), (), design="bisect", about=question)
+    (directory / "study.json").write_text(json.dumps({"format": 1, "kind": "study", "kernels": {}} | plan.to_json()))
+
+
+def verification(directory: Path) -> None:
+    """Write a verification whose runs are missing."""
+    asked = {"source": "thesis", "claims": ["openat-ext4"], "kernel": "", "format": "png"}
+    specs = specs_of(chosen(["openat-ext4"]))
+    _study(directory, plan_of("verify", specs, 2, asked))
+
+
+def twin(directory: Path) -> None:
+    """Write a twin whose runs are missing."""
+    machine = Machine(
+        memory_bytes=8 << 30,
+        background_bytes=800 << 20,
+        dirty_bytes=1600 << 20,
+        write_bps=100 << 20,
+        filesystem="ext4",
+        scheduler="none",
+        offender_bytes=4 << 30,
+        wait_ns=S,
+        innocent={},
+    )
+    _study(directory, twin_runs.plan_of(twin_runs.asked(machine, None), 2, ""))
+
+
+def _study(directory: Path, plan: Plan) -> None:
+    store = Store.create(directory.parent / "made", plan, {"": {"build_id": "a" * 64, "release": "7.3.0"}})
+    shutil.move(store.path, directory)
 
 
 def a_table(directory: Path) -> None:

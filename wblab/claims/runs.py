@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from wblab.claims.base import Claim, Samples, Verdict
 from wblab.claims.cases import CASES, case_spec
 from wblab.claims.sample import Sample
-from wblab.core.errors import WblabError
+from wblab.core.errors import InputError, WblabError
 from wblab.core.spec import Spec
 from wblab.data.outcome import NOT_TESTABLE
 from wblab.data.run import read_run
@@ -57,6 +57,13 @@ def specs_of(claims: Iterable[Claim], kernel_name: str = "") -> dict[str, Spec]:
     """Return the spec of each case that claims need, complete but for the seed."""
     cases = dict.fromkeys(case for claim in claims for case in claim.cases)
     return {case: case_spec(case, 1, kernel_name) for case in cases}
+
+
+def check_plan(plan: Plan, claims: Iterable[Claim]) -> None:
+    """Raise InputError unless a plan, which may be a stranger's, has the cases that claims need."""
+    needed = {case for claim in claims for case in claim.cases}
+    if {cell.name for cell in plan.cells} != needed or any(cell.levels != {CASE: cell.name} for cell in plan.cells):
+        raise InputError(f"{plan.name}: its runs are not those that its claims need: begin it anew")
 
 
 def examine(

@@ -83,7 +83,7 @@ def _planned(arguments: argparse.Namespace, shelf: "Shelf") -> "Planned":
     from wblab.study.begin import check_kernels, described
     from wblab.study.store import Store
     from wblab.twin.machine import machine_of, this_machine, with_disk
-    from wblab.twin.runs import asked, plan_of
+    from wblab.twin.runs import asked, asked_of, plan_of
 
     given = (arguments.run_name, arguments.from_host, arguments.resume)
     if sum(item is not None for item in given) != 1:
@@ -92,6 +92,7 @@ def _planned(arguments: argparse.Namespace, shelf: "Shelf") -> "Planned":
         if arguments.seeds or arguments.disk:
             raise InputError("--resume: a twin goes on as it was begun: leave out --seeds and --disk")
         store = Store.open(named(arguments, "twin"), "twin")
+        asked_of(store)  # it may be a stranger's
         check_kernels(store, shelf)
         return Planned(store.plan, store.kernels, store)
     live = read_run(find_run(arguments.run_name, results(arguments))) if arguments.run_name else None

@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, get_args
 
 from wblab.commands.common import add_exp, add_jobs, add_json, add_kernel, add_resume, add_seeds
 from wblab.core.errors import InputError, WblabError
@@ -19,10 +19,14 @@ if TYPE_CHECKING:
     from wblab.claims.sample import Sample
     from wblab.commands.many import Planned
     from wblab.kernels import Shelf
+    from wblab.study.store import Store
 
 
 _SEEDS = 5
-_WORKS = ("thesis", "li", "chadd", "stephens", "chopper")  # of wblab.claims.registry, which takes long to import
+# Of wblab.claims.registry, which takes long to import.
+_Source = Literal["thesis", "li", "chadd", "stephens", "chopper"]
+_Format = Literal["png", "svg", "pdf"]
+_WORKS: tuple[_Source, ...] = get_args(_Source)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="its directory (default: a new one)")
     parser.add_argument(
         "--format",
-        choices=("png", "svg", "pdf"),
+        choices=get_args(_Format),
         default="png",
         help="of the figures that lie there beside the page (default: png)",
     )
@@ -90,10 +94,10 @@ def _verify(arguments: argparse.Namespace) -> None:
 class _Asked:
     """What a verification was asked: whose claims, which of them, on which kernel, in which format its figures are."""
 
-    source: str
+    source: _Source
     claims: tuple[str, ...]
     kernel: str
-    format: str
+    format: _Format
 
 
 def _asked(arguments: argparse.Namespace, shelf: "Shelf") -> "tuple[_Asked, Planned]":
@@ -109,8 +113,9 @@ def _asked(arguments: argparse.Namespace, shelf: "Shelf") -> "tuple[_Asked, Plan
         if arguments.claims or arguments.source or arguments.seeds or arguments.output:
             raise InputError("--resume: it goes on as it was begun: leave out CLAIM, --source, --seeds and -o")
         store = Store.open(named(arguments, "verify"), "verify")
+        asked = _known(store)
         check_kernels(store, shelf)
-        return from_table(_Asked, dict(store.plan.about)), Planned(store.plan, store.kernels, store)
+        return asked, Planned(store.plan, store.kernels, store)
     source, name = arguments.source or _WORKS[0], full_name(arguments.kernel)
     claims = chosen(arguments.claims, source)
     asked = _Asked(source, tuple(claim.name for claim in claims), name, arguments.format)
@@ -118,6 +123,18 @@ def _asked(arguments: argparse.Namespace, shelf: "Shelf") -> "tuple[_Asked, Plan
     specs = specs_of(claims, name)
     plan = plan_of(f"{prefix}-{shelf(name).series}", specs, arguments.seeds or _SEEDS, asdict(asked))
     return asked, Planned(plan, described(plan, shelf) or {name: shelf(name).describe()}, directory=arguments.output)
+
+
+def _known(store: "Store") -> _Asked:
+    """Return what a directory, which may be a stranger's, was asked. Raises InputError."""
+    from wblab.claims.registry import chosen
+    from wblab.claims.runs import check_plan
+
+    asked = from_table(_Asked, dict(store.plan.about), "about")
+    if asked.kernel not in store.kernels:
+        raise InputError(f"{store.path} does not say which build {asked.kernel!r} was: its study.json is damaged")
+    check_plan(store.plan, chosen(list(asked.claims), asked.source))
+    return asked
 
 
 def _print_claims(claims: "Sequence[Claim]", as_json: bool) -> None:

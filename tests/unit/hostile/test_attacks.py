@@ -201,10 +201,29 @@ def test_a_bisection_of_a_stranger_does_not_choose_what_is_built(originals, tmp_
     code, said = wblab("bisect", "--resume", path)
     assert code == 2
     assert f"is about {originals / 'bisection'}, whose commits will be built" in said
-    change(path, file="bisect.json", good={"hash": "--upload-pack=touch x", "author": "", "date": "", "subject": ""})
+    about = json.loads((path / "study.json").read_text())["about"]
+    bad = {"hash": "--upload-pack=touch x", "author": "", "date": "", "subject": ""}
+    change(path, file="study.json", about=about | {"good": bad})
     code, said = wblab("bisect", "--resume", path, "--tree", originals / "bisection")
     assert code == 2
     assert "is no hash of a commit" in said
+
+
+@pytest.mark.parametrize(
+    ("about", "message"),
+    [
+        ({"format": "/../../../x"}, "'/../../../x' is not one of png, svg, pdf"),
+        ({"source": "../x"}, "source: '../x' is not one of"),
+        ({"kernel": "another"}, "does not say which build"),
+        ({"claims": ["openat-ext2"]}, "its runs are not those that its claims need"),
+        ({"claims": "openat-ext4"}, "claims must be a list"),
+    ],
+)
+def test_a_verification_of_a_stranger_is_checked(originals, tmp_path, wblab, about, message):
+    path = shutil.copytree(originals / "verification", tmp_path / "v")
+    change(path, file="study.json", about=json.loads((path / "study.json").read_text())["about"] | about)
+    code, said = wblab("verify", "--resume", path)
+    assert (code, message in said) == (2, True), said
 
 
 def test_what_the_terminal_cannot_write_is_no_reason_to_fail(run, monkeypatch, tmp_path):

@@ -41,10 +41,12 @@ VERBS = {
         ["compare", "{run}", "-o", "{run}/report.html"], ["pauses", "{run}/runs/0-none-s1"],
     ],
     "bisection": [["bisect", "--resume", "{run}", "--tree", "{run}"]],
+    "verification": [["verify", "--resume", "{run}"]],
+    "twin": [["twin", "--resume", "{run}"]],
     "a_table": [["compare", "{run}/table.csv"], ["compare", "{run}/table.parquet", "-o", "{run}/effects.svg"],
                 ["compare", "{run}/table.csv", "--all", "--json"]],
 }  # fmt: skip
-SHARES = {"guest_run": 12, "live_run": 4, "matrix": 5, "bisection": 1, "a_table": 3}
+SHARES = {"guest_run": 12, "live_run": 4, "matrix": 5, "bisection": 1, "a_table": 3, "verification": 1, "twin": 1}
 CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
@@ -162,7 +164,7 @@ def test_sound_directories_are_read(originals, tmp_path, capsys):
             code = run_verb(words)
             said = capsys.readouterr()
             expected = {"bisect": 2}.get(words[0], 0)
-            if words[0] in ("twin", "matrix") or words == ["rerun", str(run)]:
+            if words[0] in ("twin", "matrix", "verify") or words == ["rerun", str(run)]:
                 assert "a guest would boot here" in said.err
             else:
                 assert code == expected, (words, said.err)
