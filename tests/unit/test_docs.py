@@ -1,8 +1,10 @@
 """The documentation is held against the commands: what it shows is there, is understood, and is all there is."""
 
 import argparse
+import ast
 import re
 import shlex
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -192,6 +194,32 @@ def test_the_map_of_the_rooms_is_true():
     assert [path for path in sorted(named) if "NAME" not in path and not (ROOT / path).exists()] == []
     rooms = {f"wblab/{path.parent.name}" for path in (ROOT / "wblab").glob("*/__init__.py")}
     assert sorted(rooms - named) == []
+
+
+def imported(room):
+    """Return the rooms that a room's modules import, wherever in a module, beside core and lab."""
+    found = set()
+    for path in (ROOT / "wblab" / room).rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            found |= {name.split(".")[1] for name in names if name.startswith("wblab.")}
+    return found - {room, "core", "lab"}
+
+
+def test_the_map_says_what_rooms_import_in_the_order_of_the_contract():
+    rows = re.findall(r"^\| `wblab/(\w+)` \| .* \| (.*) \|$", (ROOT / "CONTRIBUTING.md").read_text(), re.MULTILINE)
+    told = {room: set(filter(None, names.strip().split(", "))) for room, names in rows}
+    assert {room: names for room, names in told.items() if names != {"all"}} == {
+        room: imported(room) for room, names in told.items() if names != {"all"}
+    }
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    layers = next(contract["layers"] for contract in contracts if contract["type"] == "layers")
+    floors = {
+        room.strip().removeprefix("wblab."): number for number, layer in enumerate(layers) for room in layer.split("|")
+    }
+    order = [floors[room] for room, _ in rows if room != "guest"]  # it stands beside core, and nobody imports it
+    assert order == sorted(order, reverse=True)
 
 
 def test_a_preset_that_is_not_there_is_refused():
