@@ -79,7 +79,7 @@ def test_killed_and_resumed_no_row_is_made_twice_and_a_row_repeats(lab, design, 
     before = done(lab)
     assert 3 <= len(before) < 16
     (directory,) = lab.results.iterdir()
-    code, output, errors = finished(start(directory, "--resume", "--json"))
+    code, output, errors = finished(start("--resume", directory, "--json"))
     assert (code, errors) == (0, "")
     found = json.loads(output)
     assert (found["runs"], found["failures"], found["made_now"]) == (16, [], 16 - len(before))

@@ -128,7 +128,7 @@ def test_held_killed_held_again_and_put_back(lab, policy, held, settings):
 def test_a_scheduler_that_ignores_priorities_is_named(lab):
     _, warnings = trial(lab, "idle", 'disk.scheduler="kyber"')
     assert len(set(warnings)) == 1
-    assert "the scheduler kyber of ubda ignores I/O priorities; bfq does not" in warnings[0]
+    assert "ubda uses the scheduler kyber, which ignores I/O priorities; bfq honours them" in warnings[0]
 
 
 def test_offenders_among_the_loads_of_an_experiment(lab):
@@ -175,4 +175,4 @@ def test_a_disk_with_a_write_cache_of_its_own_is_told_apart(lab):
     cache = ("disk.write_bps='20MiB/s'", "disk.cache_bytes='8MiB'", "disk.drain_bps='1MiB/s'")
     _, events = events_of(lab, "base-device", *cache)
     (told,) = [event["text"] for event in events if "its own write cache" in event["text"]]
-    assert re.match("flushes of ubda take [0-9.]+ s, its queue 0.5 s: ", told)
+    assert re.match("flushes of ubda take [0-9.]+ s, but its queue only 0.50 s: ", told)

@@ -131,7 +131,7 @@ def test_takes_writes_apart(shared_lab, monkeypatch, tmp_path):
     assert sum("image/png" in data for data in shown) >= 3
     texts = [data["text/plain"] for data in shown if "text/plain" in data]
     assert any("commit > logging > buffer > flush" in text for text in texts)
-    assert any("again" in text for text in texts)
+    assert any("repeated" in text for text in texts)
 
 
 def test_says_how_writes_grow_and_shrink(kernel, monkeypatch, tmp_path):
