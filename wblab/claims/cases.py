@@ -70,7 +70,7 @@ CASES = (
         "ext2": Case("base-ext2", "ext2 on the throttled disk, as the thesis ran it", opens=True),
         "ext4": Case("base", "ext4 with its journal on the throttled disk", opens=True),
         "ext4-bfq": Case("base", "the same with BFQ", (_BFQ,)),
-        "sync": Case("base-sync", "ext4 mounted sync on the throttled disk", most_seeds=3),
+        "sync": Case("base-sync", "ext4 mounted sync on the throttled disk"),
         "device": Case("base-device", "ext4 on the device disk, mq-deadline", (), _RELEASES, opens=True),
         "device-bfq": Case("base-device", "the same with BFQ", (_BFQ,), _RELEASES),
         "device-bfq-idle": Case(
@@ -91,7 +91,6 @@ CASES = (
             "base-device",
             "the device disk with BFQ, and the daemon with its policy idle",
             (_BFQ, "agent.mitigate.argv=['wblab', 'mitigate', '--json', '--policy', 'idle']"),
-            most_seeds=3,
         ),
         "mirror": Case("mirror", "a mirror of two disks that is checked, with direct writes and reads"),
         "linear": Case("linear", "a copy to a linear target, through the page cache"),
@@ -109,58 +108,45 @@ CASES = (
         ),
         "ext2-4k": Case("linear", "the same with blocks of 4 KiB", (_EXT2 % 4096, _COPY)),
         # Of a file half a second's worth of the disk is written at a time, or an eighth of the limit if that is less.
-        "chunk-4": Case(
-            "loop", "two files written over, 4 MiB of each at a time", (*_CHUNKS, *_dirty(24 << 20)), most_seeds=3
-        ),
-        "chunk-40": Case("loop", "the same, 40 MiB at a time", (*_CHUNKS, *_dirty(300 << 20)), most_seeds=3),
-        "loop-sync": Case("loop", "loops that do their own I/O, beside an offender", most_seeds=3),
-        "loop-threads": Case("loop", "the same with threads", _ways("threads", "threads"), most_seeds=3),
+        "chunk-4": Case("loop", "two files written over, 4 MiB of each at a time", (*_CHUNKS, *_dirty(24 << 20))),
+        "chunk-40": Case("loop", "the same, 40 MiB at a time", (*_CHUNKS, *_dirty(300 << 20))),
+        "loop-sync": Case("loop", "loops that do their own I/O, beside an offender"),
+        "loop-threads": Case("loop", "the same with threads", _ways("threads", "threads")),
         "loop-some": Case(
             "loop",
             "the same with all but write and close in threads",
             (*_ways("threads", "threads"), "load.s1.async_calls=['open', 'read', 'unlink']"),
-            most_seeds=3,
         ),
-        "loop-sendfile": Case(
-            "loop", "a log through a pipe, objects by sendfile", _ways("pipe", "sendfile"), most_seeds=3
-        ),
-        "pipe-small": Case(
-            "loop", "a log through a pipe of 4 KiB", (*_ways("pipe", "threads"), "load.g1.room=4KiB"), most_seeds=3
-        ),
-        "aio-one": Case("loop", "POSIX AIO on one descriptor", (*_OVERLAP, "load.s1.store=packed"), most_seeds=3),
-        "aio-many": Case("loop", "POSIX AIO on a descriptor an object", _OVERLAP, most_seeds=3),
-        "reads-512": Case("loop", "random reads of 512 B from a SATA disk", _reads("512B"), most_seeds=3),
-        "reads-64k": Case("loop", "random reads of 64 KiB from it", _reads("64KiB"), most_seeds=3),
+        "loop-sendfile": Case("loop", "a log through a pipe, objects by sendfile", _ways("pipe", "sendfile")),
+        "pipe-small": Case("loop", "a log through a pipe of 4 KiB", (*_ways("pipe", "threads"), "load.g1.room=4KiB")),
+        "aio-one": Case("loop", "POSIX AIO on one descriptor", (*_OVERLAP, "load.s1.store=packed")),
+        "aio-many": Case("loop", "POSIX AIO on a descriptor an object", _OVERLAP),
+        "reads-512": Case("loop", "random reads of 512 B from a SATA disk", _reads("512B")),
+        "reads-64k": Case("loop", "random reads of 64 KiB from it", _reads("64KiB")),
         "cold-all": Case(
             "loop",
             "an object in a file on ext2, with all caches dropped before",
             _NO_JOURNAL + _repeats("r1", "echo 3 > /proc/sys/vm/drop_caches; cat s1/05/02/00000025 > /dev/null"),
-            most_seeds=3,
         ),
         "cold-data": Case(
             "loop",
             "the same with directories and inodes kept",
             _NO_JOURNAL + _repeats("r1", "echo 1 > /proc/sys/vm/drop_caches; cat s1/05/02/00000025 > /dev/null"),
-            most_seeds=3,
         ),
-        "raw": Case("loop", "passes over a device", _repeats("d1", "head -c 1M /dev/ubda > /dev/null"), most_seeds=3),
+        "raw": Case("loop", "passes over a device", _repeats("d1", "head -c 1M /dev/ubda > /dev/null")),
         "raw-direct": Case(
             "loop",
             "the same around the page cache",
             _repeats("d1", "dd if=/dev/ubda of=/dev/null bs=64k count=16 iflag=direct status=none"),
-            most_seeds=3,
         ),
-        "put-files": Case("loop", "new objects, a file each", _PUTS, most_seeds=3),
-        "put-cyclic": Case("loop", "new objects in a cyclic log", (*_PUTS, "load.s1.store=cyclic"), most_seeds=3),
-        "gets": Case("loop", "gets of objects in files, mounted relatime", _ALONE, most_seeds=3),
-        "mapped-order": Case("loop", "pages of a mapped file, in order", _mapped("sequential"), most_seeds=3),
-        "mapped-random": Case("loop", "pages of a mapped file, at random", _mapped("random"), most_seeds=3),
-        "map-ram": Case("loop", "objects in mapped memory, 1 MiB", (*_MAP, "load.s1.objects=64"), most_seeds=3),
+        "put-files": Case("loop", "new objects, a file each", _PUTS),
+        "put-cyclic": Case("loop", "new objects in a cyclic log", (*_PUTS, "load.s1.store=cyclic")),
+        "gets": Case("loop", "gets of objects in files, mounted relatime", _ALONE),
+        "mapped-order": Case("loop", "pages of a mapped file, in order", _mapped("sequential")),
+        "mapped-random": Case("loop", "pages of a mapped file, at random", _mapped("random")),
+        "map-ram": Case("loop", "objects in mapped memory, 1 MiB", (*_MAP, "load.s1.objects=64")),
         "map-beyond": Case(
-            "loop",
-            "objects in mapped memory, 256 MiB",
-            (*_MAP, "load.s1.objects=16384", "disk.size=300MiB"),
-            most_seeds=3,
+            "loop", "objects in mapped memory, 256 MiB", (*_MAP, "load.s1.objects=16384", "disk.size=300MiB")
         ),
     }
     | CHADD_CASES

@@ -4,9 +4,10 @@ import numpy as np
 
 from wblab.claims.base import Claim, Measure, untested
 from wblab.claims.chadd_layers import layer_claims
-from wblab.claims.figures import Figure, against, longest_s, moved, on_case, over, requests_a_cycle, under
+from wblab.claims.figures import Figure, against, longest_s, moved, on_case, requests_a_cycle
 from wblab.claims.sample import Sample
 from wblab.core.units import NS_PER_MS, NS_PER_S
+from wblab.data.decision import between, over, under
 
 STALL_S = 0.1  # a loop that answers nobody for so long is stopped
 FREE_MS = 20
@@ -82,11 +83,11 @@ def _paradigms() -> list[Claim]:
         against("c3-aio", "POSIX AIO on Linux does one operation of a descriptor at a time", _PARADIGMS,
                  "aio-one", "aio-many", dropped_share("s1"),
                  "requests dropped with all objects in one file, less those with a file each", "% of requests",
-                 lambda one, many: one - many, lambda value: value > 25, "over 25 %, on a disk that serves 16 at once"),
+                 lambda one, many: one - many, over(25), "over 25 %, on a disk that serves 16 at once"),
         against("c5-close", "write and close can stop the loop as well: hand over all five calls", _PARADIGMS,
                  "loop-some", "loop-threads", longest_s("s1"),
                  "longest stop with write and close left to the loop, less that with all five handed over", "s",
-                 lambda some, all_: some - all_, lambda value: value > STALL_S, f"over {STALL_S} s"),
+                 lambda some, all_: some - all_, over(STALL_S), f"over {STALL_S} s", is_log=False),
         on_case("c18-sendfile", "sendfile stops the loop on files that are not in memory", _PARADIGMS, "loop-sendfile",
             Measure("median stop of a loop that sends objects, without an offender", "ms", before_offender_ms,
                     over(1), "at least what the disk takes for a request, 1 ms")),
@@ -112,7 +113,7 @@ def _stores() -> list[Claim]:
     return [
         on_case("c9-cold", "a cold object in a file takes 6 to 8 requests", _STORES, "cold-all",
             Measure("requests for each object after all caches were dropped", "requests", requests_a_cycle("r1", "R"),
-                    lambda value: 6 <= value <= 8, "6 to 8",
+                    between(6, 8), "6 to 8",
                     "Three levels of directories, as his stores have; inodes made together share a block")),
         against("c10-metadata", "caching directories and inodes cuts that", _STORES, "cold-data", "cold-all",
                  requests_a_cycle("r1", "R"), "requests with directories and inodes cached, of those without", "×",
@@ -131,7 +132,7 @@ def _sizes() -> list[Claim]:
         against("c8-sizes", "reads of 64 KiB are nearly as many a second as of 512 B: 14 % fewer (SATA, 7200 rpm)",
                  _DISKS, "reads-64k", "reads-512", lambda sample: cycle_rate(sample, "r1"),
                  "reads a second of 64 KiB, less than of 512 B by", "%", lambda large, small: 100 * (1 - large / small),
-                 lambda value: 12 <= value <= 16, "12 to 16 %, by the lab's model of that disk"),
+                 between(12, 16), "12 to 16 %, by the lab's model of that disk"),
         on_case("c20-cached", "Linux caches what is read from a raw device", _DISKS, "raw",
             Measure("requests of a pass over 1 MiB of a device after the first", "requests", later_passes, under(0.1),
                     "none")),

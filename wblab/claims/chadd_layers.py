@@ -4,19 +4,17 @@ from wblab.claims.base import Claim, Measure
 from wblab.claims.figures import (
     Figure,
     against,
-    between,
     longest_s,
     median_ms,
     on_case,
-    over,
     quotient,
     requests_a_cycle,
-    under,
 )
 from wblab.claims.programs import cancel, later
 from wblab.claims.sample import Sample
 from wblab.core.layout import LEFT
 from wblab.core.units import NS_PER_MS
+from wblab.data.decision import between, over, under
 from wblab.lab.formats import RUN, read_object
 
 _MEMORY, _STORES, _DISKS, _PARADIGMS = "mmap", "stores of objects", "disks", "paradigms of disk I/O"

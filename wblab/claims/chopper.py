@@ -6,8 +6,9 @@ seeds are of the filesystem's hash, by which it places directories.
 """
 
 from wblab.claims.base import Claim, Measure, untested
-from wblab.claims.figures import on_case, over, under
+from wblab.claims.figures import on_case
 from wblab.claims.sample import Sample
+from wblab.data.decision import over, under
 from wblab.data.extents import layout_metrics
 
 _MIB = 1 << 20
@@ -26,8 +27,8 @@ def dspan_mib(sample: Sample) -> float:
 
 
 _WHAT = "from the file's first block to its last"
-_FAR = Measure(_WHAT, "MiB", dspan_mib, over(_FAR_MIB), "more than 1 GiB")
-_NEAR = Measure(_WHAT, "MiB", dspan_mib, under(_FAR_MIB), "less than 1 GiB")
+_FAR = Measure(_WHAT, "MiB", dspan_mib, over(_FAR_MIB), "more than 1 GiB", each=True)
+_NEAR = Measure(_WHAT, "MiB", dspan_mib, under(_FAR_MIB), "less than 1 GiB", each=True)
 
 
 def chopper_claims() -> tuple[Claim, ...]:

@@ -5,6 +5,7 @@ from wblab.claims.sample import Sample
 from wblab.core.errors import WblabError
 from wblab.core.files import MOST_JSON_BYTES, parse_json, read_bytes
 from wblab.core.rundir import agent_log
+from wblab.data.decision import at_least
 
 CASE = "device-daemon"
 _LOG = agent_log("mitigate")
@@ -31,7 +32,7 @@ def check_found(samples: Samples) -> Verdict:
     """Judge whether the daemon holds back all offenders and nobody else."""
     shares = [found_share(sample) for sample in samples[CASE]]
     what = "offenders held, of all who are held or offend"
-    return judge(over_seeds(what, "%", shares), lambda share: share >= 100, "both offenders, and nobody else")
+    return judge(over_seeds(what, "%", shares), at_least(100), "both offenders, and nobody else", each=True)
 
 
 def daemon_claims() -> list[Claim]:

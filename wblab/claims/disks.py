@@ -8,12 +8,13 @@ from collections.abc import Callable
 
 import numpy as np
 
-from wblab.claims.base import LEAST_PAIRS, Claim, Measure, Samples, Verdict, judge, over_seeds, ratio
+from wblab.claims.base import Claim, Measure, Samples, Verdict, judge, over_seeds, ratio
 from wblab.claims.lockup import NOTICED_S, check_openat, throttled_share
 from wblab.claims.sample import Sample, Stop, is_throttled, stops
 from wblab.claims.waits import share_text, waits_of
 from wblab.core.units import NS_PER_MS, NS_PER_S
-from wblab.data.outcome import NOT_REPRODUCED, NOT_TESTABLE, REPRODUCED
+from wblab.data.decision import Range, at_least, at_most, between, over
+from wblab.data.outcome import NOT_REPRODUCED, NOT_TESTABLE
 from wblab.data.window import whole
 from wblab.report.quantities import percent, quantity
 
@@ -77,7 +78,7 @@ def check_release(samples: Samples) -> Verdict:
     ]
     what = f"share of pauses that end within {AT_ONCE_NS // NS_PER_MS} ms of the release of {MANY} inodes or more"
     said = f"Of moments taken at random {percent(float(np.mean([chance(sample) for sample in runs])))} do"
-    return judge(over_seeds(what, "%", shares), lambda share: share >= 90, "9 of 10 pauses or more", said)
+    return judge(over_seeds(what, "%", shares), at_least(90), "9 of 10 pauses or more", said)
 
 
 def check_cause(samples: Samples) -> Verdict:
@@ -91,39 +92,27 @@ def check_cause(samples: Samples) -> Verdict:
     said = (
         f"Their pauses consist of: {share_text([each.parts for each in found], sum(each.paused_ns for each in found))}"
     )
-    return judge(effect, lambda share: share > 50, "more than half, theirs or of who held them", said)
+    return judge(effect, over(50), "more than half, theirs or of who held them", said)
 
 
 def compared(
-    figure: Figure, what: str, cases: tuple[str, str], holds: Callable[[float, float, float], bool], wanted: str
+    figure: Figure, what: str, cases: tuple[str, str], holds: Range, wanted: str
 ) -> Callable[[Samples], Verdict]:
-    """Return the check of a change: `cases` are with it and without; `holds` gets the ratio and its interval."""
+    """Return the check of a change, as the ratio of runs of the same seed: `cases` are with it and without."""
 
     def check(samples: Samples) -> Verdict:
         changed, before = ([figure(sample) for sample in samples[case]] for case in cases)
         pairs = min(len(changed), len(before))
-        if pairs < LEAST_PAIRS:
-            return Verdict(NOT_TESTABLE, f"a comparison needs runs of at least {LEAST_PAIRS} seeds: give --seeds")
         effect = ratio(f"{what}, {cases[0]} / {cases[1]}", changed[:pairs], before[:pairs])
-        outcome = REPRODUCED if holds(effect.middle, effect.low, effect.high) else NOT_REPRODUCED
         medians = f"Medians {quantity(float(np.median(changed)), 's')} and {quantity(float(np.median(before)), 's')}"
-        spans = " The interval spans 1: a difference is not shown" if effect.low <= 1 <= effect.high else ""
-        return Verdict(outcome, f"Wanted: {wanted}. {medians}.{spans}", effect)
+        return judge(effect, holds, wanted, medians)
 
     return check
 
 
-def _less(most: float) -> Callable[[float, float, float], bool]:
-    return lambda middle, low, high: middle <= most and high < 1
-
-
-def _no_difference(middle: float, low: float, high: float) -> bool:
-    return NO_DIFFERENCE[0] <= middle <= NO_DIFFERENCE[1]
-
-
 def _mitigation(name: str, says: str, figure: tuple[str, Figure], cases: tuple[str, str], most: float) -> Claim:
-    wanted = f"at most {most:g} times, and the interval is below 1"
-    return Claim(name, says, MITIGATION, cases, compared(figure[1], figure[0], cases, _less(most), wanted))
+    check = compared(figure[1], figure[0], cases, at_most(most), f"at most {most:g} times")
+    return Claim(name, says, MITIGATION, cases, check)
 
 
 def sync_claims() -> list[Claim]:
@@ -132,11 +121,16 @@ def sync_claims() -> list[Claim]:
         cycle_s,
         "median cycle of w1 less its sleep",
         ("sync", "ext4"),
-        lambda middle, low, high: low > 1.5,
+        over(1.5),
         "over 1.5 times",
     )
     none = Measure(
-        "longest pause of w1 and mw1", "s", longest_s, lambda s: s <= NOTICED_S, f"none over {NOTICED_S:g} s"
+        "longest pause of w1 and mw1",
+        "s",
+        longest_s,
+        at_most(NOTICED_S),
+        f"none over {NOTICED_S:g} s",
+        each=True,
     )
     return [
         Claim("sync-no-pauses", "mounted sync there are no unwanted pauses", "figure 10", ("sync",), none.on("sync")),
@@ -147,12 +141,12 @@ def sync_claims() -> list[Claim]:
 def live_claims() -> list[Claim]:
     """Return what can be tested of figures 11 to 13: pauses that are no throttling, on the device disk."""
     source, needs = "figures 11 to 13, their mechanism on the device disk", ("device",)
-    several = Measure("longest pause of w1", "s", lambda sample: sample.longest_s("w1"), lambda s: s >= 2, "over 2 s")
+    several = Measure("longest pause of w1", "s", lambda sample: sample.longest_s("w1"), at_least(2), "over 2 s")
     unasked = Measure(
         f"share of w1's and mw1's paused time (pauses over {NOTICED_S:g} s) without throttling",
         "%",
         lambda sample: 100 * (1 - throttled_share(sample, *INNOCENT)),
-        lambda share: share >= 50,
+        at_least(50),
         "more than half",
         "Decisions on these two count: unlike in the thesis's live runs, the offender may be throttled meanwhile",
     )
@@ -183,7 +177,7 @@ def mitigation_claims() -> list[Claim]:
         longest_s,
         "longest pause of w1 and mw1",
         ("ext4-bfq", "ext4"),
-        _no_difference,
+        between(*NO_DIFFERENCE),
         _SAME,
     )
     bfq, idle = ("device-bfq", "device"), ("device-bfq-idle", "device")
@@ -211,7 +205,9 @@ def limit_claims() -> list[Claim]:
 
     def none(name: str, says: str, case: str) -> Claim:
         cases = (case, "group")
-        return Claim(name, says, MITIGATION, cases, compared(longest_s, longest[0], cases, _no_difference, _SAME))
+        return Claim(
+            name, says, MITIGATION, cases, compared(longest_s, longest[0], cases, between(*NO_DIFFERENCE), _SAME)
+        )
 
     everything = ("group-all", "group")
     return [

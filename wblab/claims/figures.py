@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from wblab.claims.base import LEAST_PAIRS, Claim, Measure, Samples, Verdict, judge, over_seeds, ratio
+from wblab.claims.base import Claim, Measure, Samples, Verdict, judge, over_seeds, ratio
 from wblab.claims.sample import Sample
 from wblab.core.units import NS_PER_MS, NS_PER_S
+from wblab.data.decision import Range
 from wblab.data.disks import unplug_s
 from wblab.data.pagecache import page_cache
 
@@ -65,13 +66,13 @@ def on_case(name: str, says: str, source: str, case: str, measure: Measure) -> C
 
 def against(  # noqa: PLR0913, PLR0917 - a row of a table
     name: str, says: str, source: str, case: str, other: str, of: Figure, what: str, unit: str,
-    compare: Callable[[float, float], float], holds: Callable[[float], bool], wanted: str, note: str = "",
+    compare: Callable[[float, float], float], holds: Range, wanted: str, note: str = "", *, is_log: bool | None = None,
 ) -> Claim:  # fmt: skip
-    """Return a claim that compares a figure of two cases, seed by seed."""
+    """Return a claim that compares a figure of two cases, seed by seed; see over_seeds for is_log."""
 
     def check(samples: Samples) -> Verdict:
         pairs = zip(samples[case], samples[other], strict=True)
-        effect = over_seeds(what, unit, [compare(of(one), of(two)) for one, two in pairs])
+        effect = over_seeds(what, unit, [compare(of(one), of(two)) for one, two in pairs], is_log=is_log)
         return judge(effect, holds, wanted, note)
 
     return Claim(name, says, source, (case, other), check)
@@ -88,28 +89,10 @@ def compared(measure: Measure, changed: str, before: str) -> Callable[[Samples],
 
     def check(samples: Samples) -> Verdict:
         ones, others = ([measure.of(sample) for sample in samples[case]] for case in (changed, before))
-        if len(ones) >= LEAST_PAIRS:
-            effect = ratio(measure.what, ones, others)
-        else:
-            effect = over_seeds(measure.what, measure.unit, np.divide(ones, others).tolist())
+        effect = ratio(measure.what, ones, others)
         return judge(effect, measure.holds, measure.wanted, measure.note)
 
     return check
-
-
-def over(least: float) -> Callable[[float], bool]:
-    """Return what tells whether a figure is more."""
-    return lambda value: value > least
-
-
-def under(most: float) -> Callable[[float], bool]:
-    """Return what tells whether a figure is less."""
-    return lambda value: value < most
-
-
-def between(least: float, most: float) -> Callable[[float], bool]:
-    """Return what tells whether a figure lies between two, or is one of them."""
-    return lambda value: least <= value <= most
 
 
 def quotient(one: float, other: float) -> float:

@@ -6,10 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wblab.claims.base import Claim, Measure, untested
-from wblab.claims.figures import between, compared, copy_s
+from wblab.claims.figures import compared, copy_s
 from wblab.claims.li_workshops import workshop_claims
 from wblab.claims.sample import Sample
 from wblab.data.blocks import BIOS, REQUESTS, Asked, asked
+from wblab.data.decision import between, over, under
 from wblab.data.pagecache import page_cache
 from wblab.data.run import Times
 
@@ -20,6 +21,7 @@ _RESYNC = "resync"  # at the end of the name of the thread that copies a mirror
 _SAME = (0.95, 1.05)
 _LONGER = 1.25
 _WAITED = 1.25  # times what a request takes without a resync: who takes longer has waited for it
+_LEAST_PERCENT = 0.01  # less is none
 _LARGE = 64  # sectors: "much larger" than 8
 
 _BUCKETS = "RAID1: barrier buckets (2017)"
@@ -90,7 +92,7 @@ def _mirror_claims() -> list[Claim]:
             "during a resync a write to the unit under resync waits, one elsewhere does not",
             Measure(
                 "a write there / a write elsewhere meanwhile", "×", lambda sample: beside_resync(sample, writes),
-                lambda value: value > _LONGER, f"more than {_LONGER} times as long",
+                over(_LONGER), f"more than {_LONGER} times as long",
             ),
         ),
         (
@@ -105,7 +107,7 @@ def _mirror_claims() -> list[Claim]:
             "L7-no-crossing",
             "no request below the mirror spans a border of 64 MiB",
             Measure(
-                "bios across a border below", "bios", across, lambda value: value == 0, "none, with writes across it"
+                "bios across a border below", "bios", across, between(0, 0), "none, with writes across it", each=True,
             ),
         ),
         (
@@ -113,7 +115,7 @@ def _mirror_claims() -> list[Claim]:
             "a write anywhere meets the resync with a chance of one over the number of units",
             Measure(
                 "writes during the resync that waited", "%", lambda sample: 100 * met_share(sample),
-                lambda value: 0 < value <= 100 / UNITS, f"some, and no more than {100 / UNITS:.0f} %",
+                between(_LEAST_PERCENT, 100 / UNITS), f"some, and no more than {100 / UNITS:.0f} %",
                 "Only some of those that are at the right unit also meet a request that is under way",
             ),
         ),
@@ -129,19 +131,19 @@ def _mapper_claims() -> list[Claim]:
     return [
         measured(
             "L9-small-above", "buffered writes to a raw target of the device mapper are bios of 8 sectors", "linear",
-            Measure(f"{mean}, at the target", "sectors", sectors(BIOS, "line"), lambda value: value == 8, "8"),
+            Measure(f"{mean}, at the target", "sectors", sectors(BIOS, "line"), between(8, 8), "8"),
         ),
         measured(
             "L10-large-below", "they are merged below it to much larger requests", "linear",
             Measure(
-                f"{mean}, at the disk", "sectors", sectors(REQUESTS, "a"), lambda value: value > _LARGE,
+                f"{mean}, at the disk", "sectors", sectors(REQUESTS, "a"), over(_LARGE),
                 f"more than {_LARGE}",
             ),
         ),
         measured(
             "L11-direct", "direct writes come to the target as large as the call is", "linear-direct",
             Measure(
-                f"{mean}, at the target", "sectors", sectors(BIOS, "line"), lambda value: value > _LARGE,
+                f"{mean}, at the target", "sectors", sectors(BIOS, "line"), over(_LARGE),
                 f"more than {_LARGE}, of calls of 2048",
                 "The queue of the disk takes 255: since Linux 4.3 what is too large is cut there and not above",
             ),
@@ -159,14 +161,14 @@ def _mapper_claims() -> list[Claim]:
             "L13-plug", "without a scheduler, merging is only what the plug does", "delay-none",
             Measure(
                 f"{mean}, at the disk, without a scheduler and without a plug", "sectors", sectors(REQUESTS, "a"),
-                lambda value: value < 2 * 8, "less than 16",
+                under(2 * 8), "less than 16",
                 "dm-delay hands bios on from a thread that has no plug; with a plug it is as many as with a scheduler",
             ),
         ),
         measured(
             "L14-files", "files on ext3 are bios of 8 sectors, too (here: ext4)", "linear-ext4",
             Measure(
-                f"{mean}, at the target", "sectors", sectors(BIOS, "line"), lambda value: value < 2 * 8, "less than 16",
+                f"{mean}, at the target", "sectors", sectors(BIOS, "line"), under(2 * 8), "less than 16",
                 "ext4 builds large bios itself (writepages)",
             ),
         ),

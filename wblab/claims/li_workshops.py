@@ -6,6 +6,7 @@ from wblab.claims.base import Claim, Measure
 from wblab.claims.figures import compared, copy_s, moved
 from wblab.claims.sample import Sample
 from wblab.core.units import NS_PER_S
+from wblab.data.decision import at_least, over, under
 from wblab.data.pagecache import page_cache
 from wblab.data.pauses import load_pauses
 
@@ -70,13 +71,13 @@ def workshop_claims() -> list[Claim]:
             "L15-pause-law", "a task sleeps for what it dirtied / its rate", "ext4",
             Measure(
                 "sleeps that are dirtied / rate, to a tick of the timer", "%",
-                lambda sample: 100 * pause_law_share(sample), lambda value: value >= 95, "95 % of all",
+                lambda sample: 100 * pause_law_share(sample), at_least(95), "95 % of all",
             ),
         ),
         measured(
             "L16-big-one", "one big writer is held back, small ones are not", "ext4",
             Measure(
-                "paused fraction of a small writer / of l1", "×", paused_ratio, lambda value: value < 0.1,
+                "paused fraction of a small writer / of l1", "×", paused_ratio, under(0.1),
                 "less than a tenth",
             ),
         ),
@@ -85,7 +86,7 @@ def workshop_claims() -> list[Claim]:
             compared(
                 Measure(
                     "written in the same time in chunks of 40 MiB / of 4 MiB", "×", written_bytes,
-                    lambda value: value > _MORE, "at least a tenth more",
+                    over(_MORE), "at least a tenth more",
                     "A seek takes 10 ms, 4 MiB take 42; a chunk is an eighth of the dirty limit, which differs, too",
                 ), "chunk-40", "chunk-4",
             ),
@@ -93,7 +94,7 @@ def workshop_claims() -> list[Claim]:
         measured(
             "L18-fault", "who writes to a mapped file is throttled in the page fault", "mapped",
             Measure(
-                "decisions to stop m1, which calls no write", "decisions", stops_in_faults, lambda value: value > 0,
+                "decisions to stop m1, which calls no write", "decisions", stops_in_faults, over(0),
                 "some",
             ),
         ),
@@ -101,7 +102,7 @@ def workshop_claims() -> list[Claim]:
             "L23-suspend", "memory management should suspend who dirties too much (then a proposal)", "ext4",
             Measure(
                 "time in which l1 was stopped that the kernel had told it to sleep", "%", told_share,
-                lambda value: value > 50, "more than half", "Since Linux 3.2 who writes too much sleeps, see L15",
+                over(50), "more than half", "Since Linux 3.2 who writes too much sleeps, see L15",
             ),
         ),
         Claim(
@@ -109,7 +110,7 @@ def workshop_claims() -> list[Claim]:
             compared(
                 Measure(
                     "time of the copy with blocks of 4 KiB / of 1 KiB", "×", copy_s,
-                    lambda value: value < _SAME[0], "at least 5 % less",
+                    under(_SAME[0]), "at least 5 % less",
                 ), "ext2-4k", "ext2-1k",
             ),
         ),

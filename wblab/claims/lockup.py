@@ -8,6 +8,7 @@ from wblab.claims.base import Claim, Measure, Samples, Verdict, judge, over_seed
 from wblab.claims.sample import Sample, in_open_ns, is_throttled, stops
 from wblab.claims.waits import share_text, waits_of
 from wblab.core.units import NS_PER_S
+from wblab.data.decision import at_least, at_most, between, over
 from wblab.data.outcome import NOT_REPRODUCED, NOT_TESTABLE
 from wblab.data.run import guest_spec
 from wblab.report.quantities import percent
@@ -115,7 +116,7 @@ def check_openat(samples: Samples, case: str) -> Verdict:
         whole = share_text([each.parts for each in found], paused_ns)
         opens = share_text([each.opens for each in found], paused_ns)
         said = f"Its pauses consist of: {whole}; of that in openat: {opens}"
-        return judge(effect, lambda value: value > 50, "more than half of mw1's paused time is in openat", said)
+        return judge(effect, over(50), "more than half of mw1's paused time is in openat", said)
     throttled = [value for item in runs if (value := throttled_share(item, "mw1")) == value]
     if not throttled:
         return Verdict(NOT_REPRODUCED, f"mw1 has no pause over {NOTICED_S} s")
@@ -126,7 +127,7 @@ def check_openat(samples: Samples, case: str) -> Verdict:
     if all(item.traced.opens.traced for item in runs):
         shares = [value for item in runs if (value := openat_share(item)) == value]
         effect = over_seeds(f"share of mw1's pauses over {NOTICED_S} s spent in openat", "%", [100 * x for x in shares])
-        return judge(effect, lambda value: value > 50, "more than half of mw1's paused time is in openat", said)
+        return judge(effect, over(50), "more than half of mw1's paused time is in openat", said)
     most = [100 * (1 - value) for value in throttled]
     effect = over_seeds("share of mw1's paused time that can be openat, as it is no throttling in write", "%", most)
     if effect.middle < 50:
@@ -145,20 +146,22 @@ def base_claims(case: str, on: str) -> list[Claim]:
         claim(
             "fills",
             "dirty pages reach the dirty limit within a couple of seconds of the offender's start",
-            Measure("time to the limit", "s", fill_time_s, _to(COUPLE_S), f"within {COUPLE_S:g} s"),
+            Measure("time to the limit", "s", fill_time_s, at_most(COUPLE_S), f"within {COUPLE_S:g} s"),
         ),
         *(
             claim(
                 f"pauses-{name}",
                 f"{name} has pauses of several seconds",
-                Measure(f"longest pause of {name}", "s", _longest(name), _from(SEVERAL_S), f"over {SEVERAL_S:g} s"),
+                Measure(f"longest pause of {name}", "s", _longest(name), at_least(SEVERAL_S), f"over {SEVERAL_S:g} s"),
             )
             for name in ("l1", "mw1")
         ),
         claim(
             "spared-w1",
             "w1, which appends to an open file, has no pauses",
-            Measure("longest pause of w1", "s", _longest("w1"), _to(NOTICED_S), f"none over {NOTICED_S:g} s"),
+            Measure(
+                "longest pause of w1", "s", _longest("w1"), at_most(NOTICED_S), f"none over {NOTICED_S:g} s", each=True
+            ),
         ),
         Claim(f"openat-{on}", "mw1 is stuck in openat", source, (case,), lambda samples: check_openat(samples, case)),
         claim(
@@ -168,7 +171,7 @@ def base_claims(case: str, on: str) -> list[Claim]:
                 "dirty limit / dirty threshold at first",
                 "%",
                 lambda sample: 100 * float(sample.traced.state.limit[0] / sample.traced.state.threshold[0]),
-                _in(ABOUT_135),
+                between(*ABOUT_135),
                 "130 to 140 %",
                 "It starts above the threshold because the kernel computed it in boot, before memory was in use",
             ),
@@ -180,7 +183,7 @@ def base_claims(case: str, on: str) -> list[Claim]:
                 "range of the threshold that moves most, of its first value",
                 "%",
                 lambda sample: 100 * threshold_moves(sample),
-                _to(100 * STAYS_PUT),
+                at_most(100 * STAYS_PUT),
                 f"by no more than {percent(STAYS_PUT)}",
             ),
         ),
@@ -191,7 +194,7 @@ def base_claims(case: str, on: str) -> list[Claim]:
                 "when the limit has lost 5 % of its room above the threshold, to the second",
                 "s",
                 limit_falls_s,
-                _in(ABOUT_25_S),
+                between(*ABOUT_25_S),
                 "in 20 to 30 s",
                 "It goes on falling for half a minute",
             ),
@@ -200,7 +203,11 @@ def base_claims(case: str, on: str) -> list[Claim]:
             "pauses-stop",
             "then long pauses stop",
             Measure(
-                "end of the last pause over 1 s of l1 or mw1", "s", last_long_pause_s, _in(ABOUT_25_S), "in 20 to 30 s"
+                "end of the last pause over 1 s of l1 or mw1",
+                "s",
+                last_long_pause_s,
+                between(*ABOUT_25_S),
+                "in 20 to 30 s",
             ),
         ),
         claim(
@@ -210,7 +217,7 @@ def base_claims(case: str, on: str) -> list[Claim]:
                 "last time that the kernel gave a task a rate of 0",
                 "s",
                 last_hard_stop_s,
-                _in(ABOUT_25_S),
+                between(*ABOUT_25_S),
                 "in 20 to 30 s, and decisions with a rate follow",
             ),
         ),
@@ -221,8 +228,9 @@ def base_claims(case: str, on: str) -> list[Claim]:
                 "longest pause of w1 and mw1 after l2's start",
                 "s",
                 pause_after_l2_s,
-                _to(NOTICED_S),
+                at_most(NOTICED_S),
                 f"none over {NOTICED_S:g} s",
+                each=True,
             ),
         ),
     ]
@@ -234,9 +242,10 @@ def flush_claim(case: str, on: str) -> Claim:
         "longest pause of w1 and mw1 / flush time",
         "×",
         flush_share,
-        _to(1.0),
+        at_most(1.0),
         "at most 1",
         "The flush time is about 10 s here: 10 MiB at 1 MiB/s",
+        each=True,
     )
     says = f"no pause is longer than the flush time, background threshold / throughput (here: {on})"
     return Claim(f"flush-bound-{on}", says, "bound of a pause", (case,), measure.on(case))
@@ -244,15 +253,3 @@ def flush_claim(case: str, on: str) -> Claim:
 
 def _longest(name: str) -> Callable[[Sample], float]:
     return lambda sample: sample.longest_s(name)
-
-
-def _to(most: float) -> Callable[[float], bool]:
-    return lambda value: value <= most
-
-
-def _from(least: float) -> Callable[[float], bool]:
-    return lambda value: value >= least
-
-
-def _in(bounds: tuple[float, float]) -> Callable[[float], bool]:
-    return lambda value: bounds[0] <= value <= bounds[1]

@@ -7,22 +7,21 @@ from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 
-from wblab.claims.base import MOST, Effect
+from wblab.claims.base import Effect
 from wblab.claims.cases import CASES
 from wblab.claims.chart import Drawn, longest_pauses
 from wblab.claims.registry import WORKS
-from wblab.claims.result import Result, figure_text
+from wblab.claims.result import OUTCOMES, Result, figure_text
 from wblab.claims.sample import Sample
 from wblab.core.errors import WblabError
 from wblab.core.files import replace_file
-from wblab.data.outcome import NOT_REPRODUCED, NOT_TESTABLE, REPRODUCED
 from wblab.lab.formats import EXPERIMENT, REPORT, RUNS, VERDICTS, write_json
 from wblab.plot.save import save
 from wblab.report.palette import look_of
-from wblab.report.quantities import listed, percent, quantity
+from wblab.report.quantities import listed, quantity
 from wblab.report.render import render
 
-_CLASSES = {outcome: look_of(outcome).style for outcome in (REPRODUCED, NOT_REPRODUCED, NOT_TESTABLE)}
+_CLASSES = {outcome: look_of(outcome).style for outcome in OUTCOMES}
 
 
 @dataclass(frozen=True)
@@ -69,7 +68,6 @@ def _page(result: Result, figures: list[Shown]) -> str:
         cites=WORKS[result.work].cites,
         result=result,
         classes=_CLASSES,
-        most=percent(MOST),
         wall=quantity(result.wall_s, "s"),
         rows=[
             {

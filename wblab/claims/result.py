@@ -9,11 +9,12 @@ from typing import Any
 from wblab.claims.base import Claim, Effect, Verdict
 from wblab.claims.cases import CASES
 from wblab.claims.sample import Sample
-from wblab.data.outcome import NOT_TESTABLE
+from wblab.data.outcome import NOT_DECIDED, NOT_REPRODUCED, NOT_TESTABLE, REPRODUCED, Outcome
 from wblab.lab.formats import VERIFICATION
 from wblab.lab.tables import Table
 from wblab.report.quantities import interval, quantity
 
+OUTCOMES: tuple[Outcome, ...] = (REPRODUCED, NOT_REPRODUCED, NOT_DECIDED, NOT_TESTABLE)
 _SAYS = 80  # characters of a claim that a terminal shows
 
 
@@ -75,7 +76,7 @@ def table(result: Result) -> Table:
 def summary(result: Result) -> str:
     """Return how many claims had which verdict, in one line."""
     seeds = f"{result.seeds} seed{'s' if result.seeds != 1 else ''}"
-    outcomes = (f"{result.count(outcome)} {outcome}" for outcome in ("reproduced", "not reproduced", NOT_TESTABLE))
+    outcomes = (f"{result.count(outcome)} {outcome}" for outcome in OUTCOMES)
     return f"Linux {result.kernel['release']}, {seeds}, {quantity(result.wall_s, 's')}: {', '.join(outcomes)}"
 
 
@@ -91,6 +92,7 @@ def _claim_json(claim: Claim, verdict: Verdict) -> dict[str, Any]:
         "verdict": verdict.outcome,
         "why": verdict.why,
         "held": verdict.held,
+        "p": verdict.decision and verdict.decision.p,
         "effect": effect,
     }
 

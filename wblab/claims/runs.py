@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wblab.claims.base import Claim, Samples, Verdict
+from wblab.claims.base import Claim, Samples, Verdict, settled
 from wblab.claims.cases import CASES, case_spec
 from wblab.claims.sample import Sample
 from wblab.core.errors import InputError, WblabError
@@ -163,8 +163,9 @@ class Examination:
     def found(self, tally: "Tally | None") -> Found:
         """Return all, once every job has ended."""
         cases = [case for case in CASES if case in self.first]
+        verdicts = settled([self.verdicts[place] for place in range(len(self.claims))])
         return Found(
-            tuple((claim, self.verdicts[place]) for place, claim in enumerate(self.claims)),
+            tuple(zip(self.claims, verdicts, strict=True)),
             {case: list(map(_sample, self._runs(case))) for case in cases},
             {case: self.shown.get(case, []) for case in cases},
             tally,
@@ -196,7 +197,7 @@ class Examination:
 
 def _cell(case: str, spec: Spec) -> Cell:
     known = CASES[case]
-    return Cell(case, {CASE: case}, spec, known.most_seeds, known.loses)
+    return Cell(case, {CASE: case}, spec, known.loses)
 
 
 def _by_first_case(claims: Sequence[Claim], judged: Container[int]) -> dict[str, list[int]]:

@@ -11,12 +11,13 @@ from itertools import pairwise
 import numpy as np
 
 from wblab.claims.base import Claim, Measure, Samples, Verdict, untested
-from wblab.claims.figures import between, on_case, over, under
+from wblab.claims.figures import on_case
 from wblab.claims.sample import Sample
 from wblab.claims.stephens_calls import DEVICES, SIZES, call_us, device_share, prefix_share, state_share
 from wblab.claims.stephens_events import event_claims
 from wblab.claims.stephens_latency import latency_claims
 from wblab.core.units import NS_PER_MS
+from wblab.data.decision import at_most, between, over, under
 from wblab.data.outcome import NOT_TESTABLE
 from wblab.layers.calls import Name
 from wblab.layers.stages import COMPLETION, HELD, QUEUE
@@ -117,7 +118,7 @@ def _shares(name: str, case: str, loads: list[str]) -> list[Claim]:
         on_case(f"S3-{name}", "the block layer stays at 3 % or less", _SHARES, case,
                 Measure(f"{held}: the most of both sizes", "%",
                         lambda run: max(state_share(run, load, HELD, QUEUE, COMPLETION) for load in loads),
-                        lambda value: value <= _MOST_BLOCK, "3 % or less",
+                        at_most(_MOST_BLOCK), "3 % or less",
                         "Of waiting alone, on an idle disk: code takes no virtual time")),
     ]  # fmt: skip
 

@@ -2,7 +2,6 @@
 
 from wblab.claims.case import Case
 
-_SEEDS = 3  # of what differs little from seed to seed
 _REAL = "clock.mode=real"
 _NO_FILTERS, _NOT_BLAMED = "trace.filters={}", "trace.blame=never"
 _LAYERS = ("ext4:*", "filemap:*", "block:*")
@@ -23,39 +22,33 @@ def _one(block: str) -> str:
 
 
 STEPHENS_CASES = {
-    "sync-ext4": Case("sync-devices", "synchronous writes to a hard disk, an SSD and RAM, ext4", most_seeds=_SEEDS),
-    "sync-xfs": Case(
-        "sync-devices", "the same on XFS", ("memory=768MiB", *_on_xfs("hdd", "ssd", "ram")), most_seeds=_SEEDS
-    ),
+    "sync-ext4": Case("sync-devices", "synchronous writes to a hard disk, an SSD and RAM, ext4"),
+    "sync-xfs": Case("sync-devices", "the same on XFS", ("memory=768MiB", *_on_xfs("hdd", "ssd", "ram"))),
     "sync-real": Case("sync-devices", "the same on ext4 by the host's clock", (_REAL,), _DIRECT),
-    "latency-ext4": Case("sync-latency", "synchronous writes to disks of three latencies, ext4", most_seeds=_SEEDS),
-    "latency-xfs": Case("sync-latency", "the same on XFS", _on_xfs("a", "b", "c"), most_seeds=_SEEDS),
+    "latency-ext4": Case("sync-latency", "synchronous writes to disks of three latencies, ext4"),
+    "latency-xfs": Case("sync-latency", "the same on XFS", _on_xfs("a", "b", "c")),
     "layer-events": Case(
         "sync-devices",
         "the same with the events of filesystem, page cache and block layer, of all tasks",
         (f"trace.events={list(_LAYERS)}", _NO_FILTERS, _NOT_BLAMED),
-        most_seeds=_SEEDS,
     ),
     "all-4k": Case(
         "sync-devices",
         "writes of 4 KiB to the SSD with all events of the kernel, into a buffer of 256 KiB",
         (*_ALL, _SMALL, _one("4KiB")),
-        most_seeds=_SEEDS,
         loses=True,
     ),
-    "all-1m": Case("sync-devices", "the same of 1 MiB", (*_ALL, _SMALL, _one("1MiB")), most_seeds=_SEEDS, loses=True),
+    "all-1m": Case("sync-devices", "the same of 1 MiB", (*_ALL, _SMALL, _one("1MiB")), loses=True),
     "all-1m-sized": Case(
         "sync-devices",
         "the same into a buffer of 64 MiB",
         (*_ALL, _SIZED, _one("1MiB")),
-        most_seeds=_SEEDS,
         loses=True,
     ),
     "block-1m": Case(
         "sync-devices",
         "the same with the events of the block layer alone, into a buffer of 256 KiB",
         (*_ALL, _SMALL, "trace.events=['block:*']", _one("1MiB")),
-        most_seeds=_SEEDS,
         loses=True,
     ),
 }

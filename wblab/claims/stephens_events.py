@@ -6,11 +6,12 @@ from itertools import pairwise
 import numpy as np
 
 from wblab.claims.base import Claim, Measure, Samples, Verdict, judge, over_seeds
-from wblab.claims.figures import between, on_case, over
+from wblab.claims.figures import on_case
 from wblab.claims.sample import Sample
 from wblab.claims.stephens_calls import DEVICES, durations
 from wblab.data import losses
 from wblab.data.blocks import BIOS, REQUESTS
+from wblab.data.decision import at_most, between, over
 from wblab.data.pagecache import PageCache, page_cache
 from wblab.data.run import LoadCycles
 from wblab.layers.calls import Name
@@ -102,7 +103,7 @@ def event_claims() -> list[Claim]:
         on_case("S8-ram", "functions of the request queue are not reached on a RAM disk", "durations of blk_*",
                 "sync-ext4",
                 Measure("requests in the queue of the RAM disk", "requests", lambda run: queued(run, "ram"),
-                        lambda value: value == 0, "none, with bios",
+                        between(0, 0), "none, with bios",
                         "brd takes bios itself and copies within submit_bio")),
         on_case("S9-lost", "unfiltered tracing loses 30 to 50 % of the events", _LOST, "all-1m",
                 Measure("events lost: all of the kernel's, 1 MiB at a time, a buffer of 256 KiB", "%", lost_share,
@@ -111,10 +112,10 @@ def event_claims() -> list[Claim]:
         _independent(),
         on_case("S9-filter", "with a filter nothing is lost", _LOST, "block-1m",
                 Measure("events lost: block:* alone, a buffer of 256 KiB", "%", lost_share,
-                        lambda value: value == 0, "none")),
+                        between(0, 0), "none", each=True)),
         on_case("S9-buffer", "(ours) nor without one, into a buffer sized by a pilot", _LOST,
                 "all-1m-sized", Measure("events lost: all of the kernel's, a buffer of 64 MiB", "%", lost_share,
-                                        lambda value: value == 0, "none",
+                                        between(0, 0), "none",
                                         "It holds all that a run with the small one had and lost")),
         *(on_case(f"S10-device-{layer.lower()}", f"interference shrinks with faster devices: events of {layer}",
                   _OTHERS, "layer-events",
@@ -126,7 +127,7 @@ def event_claims() -> list[Claim]:
                           wanted))
           for layer, says, holds, wanted in (
               ("FS", "and with larger writes", over(1), "more"), ("MM", "and with larger writes", over(1), "more"),
-              ("block", "but not in the block layer", lambda value: value <= 1, "no more"))),
+              ("block", "but not in the block layer", at_most(1), "no more"))),
         on_case("S14-direct", "on RAM, with direct I/O, filesystem and memory management are over half",
                 "cited: Accardi and Wilcox", "sync-real",
                 Measure("time of a direct write of 4 KiB above the block layer and driver", "%", above_share, over(50),

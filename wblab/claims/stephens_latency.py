@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from wblab.claims.base import Claim, Samples, Verdict, judge, over_seeds
-from wblab.claims.figures import between
 from wblab.claims.sample import Sample
 from wblab.claims.stephens_calls import NS_PER_US, durations, served
 from wblab.core.spec import Spec
+from wblab.data.decision import between, over
 from wblab.layers.calls import Name
 
 TURN_US = 60e6 / 7200  # of his hard disk
@@ -89,17 +89,17 @@ def _in_series(way: str, filesystem: str) -> Claim:
 
     def check(samples: Samples) -> Verdict:
         runs = samples[case]
-        lines = [line_of(sample, way) for sample in runs]
-        effect = over_seeds("requests and flushes in series, by the slope", "requests", [each.n for each in lines])
+        counts = [counted(run, way) for run in runs]
+        values = [line_of(run, way).n - count for run, count in zip(runs, counts, strict=True)]
+        effect = over_seeds("slope, less the requests and flushes in series that the trace has", "requests", values)
         latencies, times = ([each for run in runs for each in points(run, way)[place]] for place in (0, 1))
         every = line(latencies, times)
-        wanted = {counted(run, way) for run in runs}
-        counts = " or ".join(f"{count:.0f}" for count in sorted(wanted))
+        whole = " or ".join(f"{count:.0f}" for count in sorted(set(counts)))
         told = (
             f"{_WORDS[way]} takes {every.a_us:.0f} µs + {every.n:.3f} (95 %: {every.low:.3f} to {every.high:.3f}) "
-            f"times the latency; the trace has {counts} of them one after the other"
+            f"times the latency; the trace has {whole} of them one after the other"
         )
-        return judge(effect, lambda n: any(abs(n - count) < _EXACT for count in wanted), "as the trace has", told)
+        return judge(effect, between(-_EXACT, _EXACT), f"at most {_EXACT} apart", told)
 
     says = f"{_WORDS[way]}: its time is that of the device, so many latencies (ours, from which S4 and S6 follow)"
     return Claim(f"S4-series-{way}-{filesystem}", says, _SOURCE, (case,), check)
@@ -122,7 +122,7 @@ def _ratio() -> Claim:
         ]
         effect = over_seeds("fsync on his hard disk / in RAM, of n turns and his 7 µs of software", "×", values)
         wanted = "over 5000"
-        return judge(effect, lambda value: value > 5000, wanted, f"His figures are {HIS_HDD_US / HIS_RAM_US:.0f} apart")
+        return judge(effect, over(5000), wanted, f"His figures are {HIS_HDD_US / HIS_RAM_US:.0f} apart")
 
     says = "an fsync in RAM is over 5000 times faster than on a hard disk (his software, our requests)"
     return Claim("S6-turns", says, _SOURCE, ("latency-ext4",), check)

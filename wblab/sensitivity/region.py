@@ -6,9 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from wblab.data.shares import wilson
 from wblab.sensitivity.levels import joined
 from wblab.sensitivity.observed import Factor, Observed, Response, Values
-from wblab.sensitivity.tail import CONFIDENCE, in_tail, wilson
+from wblab.sensitivity.tail import CONFIDENCE, in_tail
 
 Marks = NDArray[np.bool_]
 

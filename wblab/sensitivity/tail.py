@@ -6,13 +6,13 @@ Sensitivity Analysis: The Primer" (2008), chapter 5, call it Monte Carlo filteri
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.stats import chi2_contingency, fisher_exact
 
 from wblab.data.discoveries import RATE, corrected
+from wblab.data.shares import wilson
 from wblab.sensitivity.levels import joined
 from wblab.sensitivity.observed import Codes, Factor, Values
 
@@ -197,16 +197,3 @@ def beyond(values: Values, name: str, bound: float) -> Beyond:
     inside = int((values > bound).sum())
     low, high = wilson(inside, len(values), CONFIDENCE)
     return Beyond(name, bound, len(values), inside, float(low), float(high))
-
-
-def wilson(hits: ArrayLike, rows: ArrayLike, confidence: float) -> tuple[Values, Values]:
-    """Return the intervals of shares hits/rows.
-
-    E. Wilson, "Probable inference, the law of succession, and statistical inference", Journal of the American
-    Statistical Association 22, 1927.
-    """
-    count, z = np.asarray(rows, np.float64), NormalDist().inv_cdf(0.5 + confidence / 2)
-    share = np.asarray(hits, np.float64) / count
-    middle = (share + z**2 / (2 * count)) / (1 + z**2 / count)
-    arm = z / (1 + z**2 / count) * np.sqrt(share * (1 - share) / count + z**2 / (4 * count**2))
-    return np.maximum(middle - arm, 0), np.minimum(middle + arm, 1)

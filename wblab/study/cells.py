@@ -26,14 +26,12 @@ _OWN_KEYS = {"name": "the matrix names its runs", "seed": "give seeds"}
 class Cell:
     """One combination of levels, by axis; `spec` is complete but for the seed.
 
-    most_seeds: a cell whose runs take long has no more of them; 0, all. may_lose: its trace may lose events, which else
-    fails a run.
+    may_lose: its trace may lose events, which else fails a run.
     """
 
     name: str
     levels: dict[str, Label]
     spec: Spec
-    most_seeds: int = 0
     may_lose: bool = False
 
     def with_seed(self, seed: int) -> Spec:
@@ -43,15 +41,13 @@ class Cell:
     def to_json(self) -> dict[str, Any]:
         """Return it as a JSON object."""
         content: dict[str, Any] = {"name": self.name, "levels": self.levels, "spec": to_table(self.spec)}
-        further = {"most_seeds": self.most_seeds, "may_lose": self.may_lose}
-        return content | {key: value for key, value in further.items() if value}
+        return content | ({"may_lose": True} if self.may_lose else {})
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> "Cell":
         """Return what `to_json` has written. Raises InputError, KeyError, TypeError, ValueError."""
         spec = from_table(Spec, value["spec"], exact=True)
-        most, loses = int(value.get("most_seeds", 0)), value.get("may_lose", False) is True
-        return cls(str(value["name"]), dict(value["levels"]), spec, most, loses)
+        return cls(str(value["name"]), dict(value["levels"]), spec, value.get("may_lose", False) is True)
 
     def __str__(self) -> str:
         return ", ".join(f"{axis} {level}" for axis, level in self.levels.items()) or self.name

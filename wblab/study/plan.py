@@ -37,12 +37,7 @@ class Plan:
 
     def runs(self) -> list[tuple[Cell, int]]:
         """Return all runs, seed by seed: those of an interrupted study are spread over the cells."""
-        return [
-            (cell, seed)
-            for number, seed in enumerate(self.seeds)
-            for cell in self.cells
-            if number < (cell.most_seeds or len(self.seeds))
-        ]
+        return [(cell, seed) for seed in self.seeds for cell in self.cells]
 
     def to_json(self) -> dict[str, Any]:
         """Return it as study.json has it: complete, whatever becomes of the files that it was made from."""

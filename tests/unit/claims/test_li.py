@@ -76,9 +76,9 @@ def test_a_resync_is_at_the_unit_of_its_last_read():
 def test_who_is_at_the_unit_of_the_resync_is_compared_with_who_is_elsewhere(sample):
     waits = sample({"w-first": {5: 99, 12: 40, 22: 20}, "w-third": {12: 20, 22: 20}})
     assert beside_resync(waits, {"w-first": 0, "w-third": 2}) == 2
-    assert CLAIMS["L5-writes-wait"].check({"mirror": [waits]}).outcome == REPRODUCED
+    assert CLAIMS["L5-writes-wait"].check({"mirror": [waits] * 3}).outcome == REPRODUCED
     reads = sample({"r-first": {12: 20, 22: 20}, "r-third": {12: 20, 22: 20}})
-    assert CLAIMS["L6-reads-pass"].check({"mirror": [reads]}).outcome == REPRODUCED
+    assert CLAIMS["L6-reads-pass"].check({"mirror": [reads] * 3}).outcome == REPRODUCED
 
 
 @pytest.mark.parametrize(("slow", "outcome"), [(1, REPRODUCED), (4, NOT_REPRODUCED), (0, NOT_REPRODUCED)])
@@ -86,7 +86,7 @@ def test_few_writes_meet_the_resync(sample, slow, outcome):
     pauses = {11 + place: 40 if place < slow else 20 for place in range(8)}
     runs = sample({"w-all": {5: 20, 6: 20} | pauses})
     assert met_share(runs) == slow / 8
-    assert CLAIMS["L8-chance"].check({"mirror": [runs]}).outcome == outcome
+    assert CLAIMS["L8-chance"].check({"mirror": [runs] * 3}).outcome == outcome
 
 
 def test_a_border_is_crossed_above_and_not_below(sample):
@@ -113,17 +113,17 @@ def test_a_sleep_is_what_was_dirtied_over_the_rate_cut_to_a_tick(sample, monkeyp
         "dirtied": np.array([10, 10, 90, 1]),
     }
     monkeypatch.setattr(li_workshops, "page_cache", lambda run: SimpleNamespace(events=lambda name: events))
-    assert CLAIMS["L15-pause-law"].check({"ext4": [runs]}).outcome == REPRODUCED
+    assert CLAIMS["L15-pause-law"].check({"ext4": [runs] * 3}).outcome == REPRODUCED
     events["pause"] = np.array([90, 60, 200, 0])
-    verdict = CLAIMS["L15-pause-law"].check({"ext4": [runs]})
-    assert (verdict.outcome, verdict.effect.values) == (NOT_REPRODUCED, (50.0,))
+    verdict = CLAIMS["L15-pause-law"].check({"ext4": [runs] * 3})
+    assert (verdict.outcome, verdict.effect.values) == (NOT_REPRODUCED, (50.0,) * 3)
 
 
 @pytest.mark.parametrize(("large", "outcome"), [(120, REPRODUCED), (105, NOT_REPRODUCED)])
 def test_what_is_written_in_large_chunks_is_compared_with_small_ones(monkeypatch, large, outcome):
     monkeypatch.setattr(li_workshops, "moved", lambda sample, way, since_ns: SimpleNamespace(bytes=sample.written))
     one, other = (SimpleNamespace(run=SimpleNamespace(zero_ns=0), written=size) for size in (large, 100))
-    assert CLAIMS["L17-chunk"].check({"chunk-40": [one], "chunk-4": [other]}).outcome == outcome
+    assert CLAIMS["L17-chunk"].check({"chunk-40": [one] * 3, "chunk-4": [other] * 3}).outcome == outcome
 
 
 @pytest.mark.parametrize(("told_ms", "outcome"), [(80, REPRODUCED), (20, NOT_REPRODUCED)])
@@ -131,10 +131,10 @@ def test_who_dirties_too_much_was_told_to_sleep(told_ms, outcome):
     l1 = SimpleNamespace(pauses_ns=np.array([60 * MS, 40 * MS]))
     told = SimpleNamespace(pause_ns=np.array([told_ms * MS, -5 * MS, 0]))
     sample = SimpleNamespace(run=SimpleNamespace(load=lambda name: l1), decisions=lambda item: told)
-    assert CLAIMS["L23-suspend"].check({"ext4": [sample]}).outcome == outcome
+    assert CLAIMS["L23-suspend"].check({"ext4": [sample] * 3}).outcome == outcome
 
 
 @pytest.mark.parametrize(("sectors", "outcome"), [(8, REPRODUCED), (64, NOT_REPRODUCED)])
 def test_without_a_plug_and_a_scheduler_nothing_is_merged(sample, sectors, outcome):
     requests = sample(found=bios((1, "w", "a", 0, sectors * 512, True), (2, "w", "a", 0, sectors * 512, True)))
-    assert CLAIMS["L13-plug"].check({"delay-none": [requests]}).outcome == outcome
+    assert CLAIMS["L13-plug"].check({"delay-none": [requests] * 3}).outcome == outcome

@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest
 from support.explored import design
 
-from wblab.sensitivity.tail import beyond, in_tail, pair_map, tail_map, wilson
+from wblab.sensitivity.tail import beyond, in_tail, pair_map, tail_map
 
 FACTORS = {"size": (8, True), "order": (6, False), "idle": (5, False), "dummy": (5, False)}
 
@@ -88,13 +87,6 @@ def test_pairs(made):
     assert reached[spikes].all()
     less = pair_map((factors[0], codes[:, 0]), (factors[1], codes[:, 1]), 1 / values, more_is_better=True)
     assert less.inside == found.inside
-
-
-def test_intervals_of_shares():
-    lows, highs = wilson([0, 5, 50], [20, 20, 50], 0.95)
-    for hits, rows, low, high in zip([0, 5, 50], [20, 20, 50], lows, highs, strict=True):
-        known = binomtest(hits, rows).proportion_ci(0.95, method="wilson")
-        assert (low, high) == pytest.approx((known.low, known.high), abs=1e-12)
 
 
 def test_how_many_are_above_a_bound():
