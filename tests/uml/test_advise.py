@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 from support.advised import MACHINE, SITE
+from support.midway import killed, made
 
 from wblab.advise import begin, remedies
 from wblab.cli import main
@@ -54,3 +55,16 @@ def test_a_short_queue_helps_where_the_queue_is_long(advise):
     assert found["recommended"] != "now"
     again = call("--resume", found["directory"], "--kernel", kernel)
     assert again == found  # nothing ran anew, and nothing is random
+
+
+def test_killed_and_resumed_no_run_is_made_twice(shared_lab, advise, tmp_path):
+    call, kernel = advise
+    (tmp_path / "exp").mkdir()
+    arguments = ["--dir", "/srv", "--seeds", "3", "--kernel", kernel, "--jobs", "1"]
+    study = killed(["advise", "--exp", str(tmp_path / "exp"), *arguments], tmp_path / "exp", 5, shared_lab.left_behind)
+    before = made(study)
+    assert len(before) < 12
+    found = call("--resume", str(study), "--kernel", kernel)
+    after = made(study)
+    assert {name: after[name] for name in before} == before
+    assert len(after) == 3 * len(found["remedies"])

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from support.midway import killed, made
 from support.repository import make_repository
 
 from wblab.bisect import run
@@ -83,6 +84,21 @@ def test_the_commit_that_changed_a_figure_is_found(lab, commits, built, capsys, 
     assert main(["bisect", "--resume", str(directory)]) == 0
     assert capsys.readouterr().out.startswith(f"first bad commit: {hashes[3]}\n")
     assert {path: path.stat().st_mtime_ns for path in (directory / "runs").iterdir()} == times
+
+
+def test_killed_and_resumed_no_run_is_made_twice(lab, commits, built, capsys):
+    tree, hashes = commits
+    settings = [word for setting in SHORT for word in ("--set", setting)]
+    wanted = ["bisect", hashes[0], hashes[5], "--metric", "l1.mean_cycle_s", "--spec", "base-device", *settings]
+    place = ["--tree", str(tree), "--exp", str(lab.results), "--jobs", "1"]
+    study = killed([*wanted, *place], lab.results, 4, lab.left_behind)
+    before = made(study)
+    assert len(before) < 12
+    assert main(["bisect", "--resume", str(study), "--tree", str(tree)]) == 0
+    assert capsys.readouterr().out.startswith(f"first bad commit: {hashes[3]}\n")
+    after = made(study)
+    assert {name: after[name] for name in before} == before
+    assert lab.left_behind() == []
 
 
 def test_without_a_difference_nothing_is_searched(lab, commits, built, capsys):

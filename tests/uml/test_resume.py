@@ -1,14 +1,9 @@
 """Studies whose command is killed: each goes on, no run is made twice, and nothing is left behind."""
 
-import os
-import signal
-import subprocess
-import sys
-
 import pytest
-from support.waiting import LIMIT_S, wait_until
+from support.midway import killed, made
 
-from wblab.lab.formats import RUNS
+from wblab.cli import main
 from wblab.study.store import Store
 
 MATRIX = """
@@ -42,29 +37,18 @@ STUDIES = {
 }
 
 
-def times(study):
-    return {path.name: path.stat().st_mtime_ns for path in (study / RUNS).glob("[!_.]*")}
-
-
 @pytest.mark.parametrize("verb", STUDIES)
-def test_a_study_that_is_killed_goes_on_and_makes_no_run_twice(lab, tmp_path, verb):
+def test_a_study_that_is_killed_goes_on_and_makes_no_run_twice(lab, tmp_path, monkeypatch, verb):
     (tmp_path / "matrix.toml").write_text(MATRIX)
     (tmp_path / "design.toml").write_text(DESIGN)
-    command = [sys.executable, "-m", "wblab", verb]
+    monkeypatch.chdir(tmp_path)
     place = ["--exp", str(lab.results), "--kernel", str(lab.kernel.path), "--jobs", "1"]
-    options = {"cwd": tmp_path, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "start_new_session": True}
-
-    with subprocess.Popen([*command, *STUDIES[verb], *place], **options) as process:
-        wait_until(lambda: [path for path in lab.results.glob(f"*/{RUNS}/[!_.]*") if not process.poll()])
-        os.killpg(process.pid, signal.SIGKILL)
-    wait_until(lambda: lab.left_behind() == [])
-    (study,) = lab.results.iterdir()
-    before, store = times(study), Store.open(study, verb)
+    study = killed([verb, *STUDIES[verb], *place], lab.results, 1, lab.left_behind)
+    before, store = made(study), Store.open(study, verb)
     assert store.missing()
 
-    again = subprocess.run([*command, "--resume", "latest", *place], **options, timeout=LIMIT_S * 4, check=False)
-    assert again.returncode == 0
-    after = times(study)
+    assert main([verb, "--resume", "latest", *place]) == 0
+    after = made(study)
     assert {name: after[name] for name in before} == before
     assert len(after) == len(store.plan.runs())
     assert Store.open(study).missing() == []
