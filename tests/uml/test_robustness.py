@@ -94,6 +94,17 @@ def test_load_that_does_not_end_in_time(lab):
     assert "time limit" in fails(lab, "time_limit=50s")
 
 
+def test_a_load_that_is_stalled_as_the_run_ends_is_waited_for(lab):
+    """It flushes for two minutes what another wrote; the run ends as it does."""
+    loads = (
+        "l1={kind='load', file='l1', wait='1s', size='8MiB', block='64KiB'}",
+        "l2={kind='command', wait='0s', argv=['sleep', '3']}",
+        "r1={kind='syncfs', idle='500ms'}",
+    )
+    run = lab.run("base-device", "trace.events=[]", "disk.write_bps=64KiB", f"load={{{', '.join(loads)}}}")
+    assert run.load("r1").pauses_ns.max() > 100 * 10**9
+
+
 def test_paths_with_spaces(lab, tmp_path):
     results = tmp_path / "my results, ünï"
     done = subprocess.run(

@@ -92,7 +92,8 @@ def run(spec: Spec, parameters: dict[str, Any], status: int) -> None:
         due = agenda(spec, start_ns, running, cgroups, parameters["first_phase_ns"])
         wait_for(offenders, start_ns + spec.time_limit, lambda: say(status, "loads"), others=others, agenda=due)
         say(status, "stop")
-        stop_loads(running, spec.stops, _SETTLE_S, due)
+        settled_ns = time.monotonic_ns() + int(_SETTLE_S * NS_PER_S)
+        stop_loads(running, spec.stops, max(settled_ns, start_ns + spec.time_limit), due)
         stop_agents(agents)
         if recording:
             check_lost(recording.stop())

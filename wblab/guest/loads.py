@@ -117,16 +117,15 @@ def wait_for(
         progress()
 
 
-def stop_loads(running: list[Running], order: list[str], limit_s: float, agenda: deque[Due] | None = None) -> None:
+def stop_loads(running: list[Running], order: list[str], deadline_ns: int, agenda: deque[Due] | None = None) -> None:
     """Stop the loads in this order, each waited for before the next; then end those that are halted.
 
-    agenda: what is to be done meanwhile, as in wait_for. Raises WblabError.
+    A stalled load ends when its stall does. deadline_ns, agenda: as in wait_for. Raises WblabError.
     """
     by_name = {item.name: item for item in running}
     for name in order:
         if not by_name[name].is_halted:
             os.kill(by_name[name].pid, signal.SIGTERM)
-            deadline_ns = time.monotonic_ns() + int(limit_s * NS_PER_S)
             wait_for([by_name[name]], deadline_ns, lambda: None, agenda=agenda)
     for item in running:
         if item.is_halted:

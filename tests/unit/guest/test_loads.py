@@ -78,7 +78,7 @@ def test_loads_run_side_by_side_until_the_offenders_have_ended(disk, spec):
     assert gone(offender.pid)
     assert (disk / "l").stat().st_size == 64 << 10
     begun(control)
-    stop_loads(running, one.stops, 20)
+    stop_loads(running, one.stops, time.monotonic_ns() + 20 * S)
     assert gone(control.pid)
     for item in running:
         assert item.stamps.times_ns()[0] >= start_ns + phase_ns(one.seed, item.name)
@@ -98,7 +98,7 @@ def test_a_failing_load_ends_the_wait_with_its_reason(disk, spec):
     with pytest.raises(WblabError, match="the load l1 failed: No space left on device"):
         wait_for(running, time.monotonic_ns() + 20 * S, quiet)
     begun(running[1])
-    stop_loads(running, ["l2"], 20)
+    stop_loads(running, ["l2"], time.monotonic_ns() + 20 * S)
 
 
 def test_a_load_that_dies_is_named(disk, spec):
@@ -113,7 +113,7 @@ def test_a_load_past_the_time_limit_is_named(disk, spec):
     with pytest.raises(WblabError, match="the load l1 did not end within the time limit: raise time_limit"):
         wait_for(running, time.monotonic_ns(), quiet)
     begun(running[0])
-    stop_loads(running, ["l1"], 20)
+    stop_loads(running, ["l1"], time.monotonic_ns() + 20 * S)
 
 
 def test_an_innocent_load_that_fails_ends_the_wait_at_once_unless_it_may(disk, spec):
@@ -129,7 +129,7 @@ def test_an_innocent_load_that_fails_ends_the_wait_at_once_unless_it_may(disk, s
     may = replace(spec(**loads), may_fail=("w1",))
     running = start_loads(may, 0)
     wait_for(running[1:], time.monotonic_ns() + 20 * S, quiet, others=running[:1])
-    stop_loads(running, may.stops, 20)
+    stop_loads(running, may.stops, time.monotonic_ns() + 20 * S)
     assert ending(running[0].stamps).end == "failed"
 
 
@@ -150,6 +150,6 @@ def test_what_is_due_is_also_done_while_loads_are_stopped(disk, spec):
     begun(running[0])
     os.kill(running[0].pid, signal.SIGSTOP)  # it does not end before it is allowed to
     agenda = deque([Due(time.monotonic_ns() + 50 * 10**6, lambda: os.kill(running[0].pid, signal.SIGCONT))])
-    stop_loads(running, ["c1"], 20, agenda)
+    stop_loads(running, ["c1"], time.monotonic_ns() + 20 * S, agenda)
     assert not agenda
     assert ending(running[0].stamps).end == "stopped"
