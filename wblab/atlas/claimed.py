@@ -18,7 +18,7 @@ from wblab.core.rundir import TRACE, TRACE_LOG
 from wblab.host.bundle import program_sha256
 from wblab.host.command import interpreter
 from wblab.host.request import ready
-from wblab.kernels import Kernel, Shelf
+from wblab.kernels import Kernel, KernelResolver
 from wblab.lab.formats import CONFIG, REPORT, RUNS, STUDY_FILE
 from wblab.study.plan import Plan
 from wblab.study.store import Store, clear_failed
@@ -67,13 +67,13 @@ class Claimed:
                 (run / name).unlink(missing_ok=True)
 
 
-def planned(square: Square, seeds: int, shelf: Shelf) -> Claimed:
+def planned(square: Square, seeds: int, resolve: KernelResolver) -> Claimed:
     """Return what a square needs. Raises InputError for a kernel that is not there."""
-    kernel, claims = shelf(square.series), WORKS[square.source].claims
+    kernel, claims = resolve(square.series), WORKS[square.source].claims
     specs, impossible = {}, {}
     for case, spec in specs_of(claims, square.series).items():
         try:
-            specs[case] = ready(on_filesystem(spec, square.filesystem), shelf).spec
+            specs[case] = ready(on_filesystem(spec, square.filesystem), resolve).spec
         except InputError as error:
             impossible[case] = f"the case {case} cannot be on {square.filesystem}: {error}"
     plan = plan_of(square.name, specs, seeds, {"source": square.source}) if specs else None

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from wblab.atlas import claimed, tried
 from wblab.atlas.square import TRIAL, Row, Square
-from wblab.kernels import Kernel, Shelf
+from wblab.kernels import Kernel, KernelResolver
 
 
 class Plan(Protocol):
@@ -34,8 +34,8 @@ class Plan(Protocol):
         """Remove what can be made again from a directory that was filled. Raises OSError."""
 
 
-def planned(square: Square, seeds: int, shelf: Shelf) -> Plan:
+def planned(square: Square, seeds: int, resolve: KernelResolver) -> Plan:
     """Return what a square needs. Raises InputError for a kernel that is not there."""
     if square.source == TRIAL:
-        return tried.planned(square, seeds, shelf)
-    return claimed.planned(square, seeds, shelf)
+        return tried.planned(square, seeds, resolve)
+    return claimed.planned(square, seeds, resolve)

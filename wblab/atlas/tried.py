@@ -13,7 +13,7 @@ from wblab.data.outcome import NOT_TESTABLE
 from wblab.host.bundle import program_sha256
 from wblab.host.command import interpreter
 from wblab.host.request import ready
-from wblab.kernels import Kernel, Shelf
+from wblab.kernels import Kernel, KernelResolver
 from wblab.lab.formats import EXPERIMENT, REPORT, RUNS, STUDY_FILE, TRIED
 from wblab.study.plan import Plan
 from wblab.study.store import Store, clear_failed
@@ -68,10 +68,10 @@ class Tryable:
                 path.unlink()
 
 
-def planned(square: Square, seeds: int, shelf: Shelf) -> Tryable:
+def planned(square: Square, seeds: int, resolve: KernelResolver) -> Tryable:
     """Return what a square needs. Raises InputError for a kernel that is not there."""
-    kernel, wisdom = shelf(square.series), _on_grounds(read_wisdom(), square.filesystem)
-    matrix, unfit = _fit(trial_matrix(wisdom, seeds, square.series), shelf)
+    kernel, wisdom = resolve(square.series), _on_grounds(read_wisdom(), square.filesystem)
+    matrix, unfit = _fit(trial_matrix(wisdom, seeds, square.series), resolve)
     there = {cell.levels[GROUND] for cell in matrix.cells}
     wisdom = replace(wisdom, ground={name: ground for name, ground in wisdom.ground.items() if name in there})
     told = [kernel.build_id, program_sha256(interpreter()), code_of(*_JUDGES), sha256(WISDOM.read_bytes()), seeds]
@@ -91,13 +91,13 @@ def rows_of(found: Sequence[Found], wisdom: Wisdom, unfit: Unfit) -> list[Row]:
     ]
 
 
-def _fit(matrix: Plan, shelf: Shelf) -> tuple[Plan, Unfit]:
+def _fit(matrix: Plan, resolve: KernelResolver) -> tuple[Plan, Unfit]:
     """Return what of a matrix can be run, and why the rest cannot. Where the default cannot, nothing can."""
     cells, unfit = [], {}
     for cell in matrix.cells:
         ground, key = str(cell.levels[GROUND]), str(cell.levels[ADVICE])
         try:
-            ready(cell.spec, shelf)
+            ready(cell.spec, resolve)
         except InputError as error:
             unfit[ground, key] = str(error)
         if (ground, key) not in unfit and (ground, DEFAULT) in unfit:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from wblab.advise.result import Result
     from wblab.commands.many import Planned
-    from wblab.kernels import Shelf
+    from wblab.kernels import KernelResolver
     from wblab.study.store import Store
 
 
@@ -83,8 +83,8 @@ def _advise(arguments: argparse.Namespace) -> None:
     _leave_to_its_owner(place, "--resume" if arguments.resume else "--exp")
     if arguments.output:
         _leave_to_its_owner(arguments.output, "--output")
-    shelf = built_kernels(arguments.kernel)
-    with begun(arguments, shelf, _planned(arguments, shelf), "wblab advise --resume") as (store, client):
+    resolve = built_kernels(arguments.kernel)
+    with begun(arguments, resolve, _planned(arguments, resolve), "wblab advise --resume") as (store, client):
         found = _run_rounds(store, client, arguments.jobs)
     if found.choice.name:
         check_remedy(found.advice.candidate(found.choice.name))  # checked before root is told to install it
@@ -143,7 +143,7 @@ def _change(arguments: argparse.Namespace) -> None:
         print("wblab: the kernel took some values other than those tried: their effect is unknown", file=sys.stderr)
 
 
-def _planned(arguments: argparse.Namespace, shelf: "Shelf") -> "Planned":
+def _planned(arguments: argparse.Namespace, resolve: "KernelResolver") -> "Planned":
     """Return the runs to make: those of a study to resume, or new ones after measuring this machine's disk."""
     from wblab.advise.begin import Question, begin
     from wblab.advise.measure import MOST_BYTES, SECONDS, TIMES
@@ -155,8 +155,8 @@ def _planned(arguments: argparse.Namespace, shelf: "Shelf") -> "Planned":
     from wblab.study.begin import described
 
     if arguments.resume:
-        return _resumed(arguments, shelf)
-    shelf(arguments.kernel)  # fail early, before the disk is measured
+        return _resumed(arguments, resolve)
+    resolve(arguments.kernel)  # fail early, before the disk is measured
     question = Question(
         site=find_site(arguments.dir or Path()),
         disk=arguments.disk or "",
@@ -169,10 +169,10 @@ def _planned(arguments: argparse.Namespace, shelf: "Shelf") -> "Planned":
         print(printable(f"wblab: measuring the disk under {question.site.directory!r}: {said}"), file=sys.stderr)
     with bar("disk") as report:
         planned, advice = begin(question, results(arguments), report)
-    return Planned(planned.plan, described(planned.plan, shelf), beside=packed(advice))
+    return Planned(planned.plan, described(planned.plan, resolve), beside=packed(advice))
 
 
-def _resumed(arguments: argparse.Namespace, shelf: "Shelf") -> "Planned":
+def _resumed(arguments: argparse.Namespace, resolve: "KernelResolver") -> "Planned":
     from wblab.advise.record import advice_in
     from wblab.commands.many import Planned
     from wblab.kernels import full_name
@@ -188,7 +188,7 @@ def _resumed(arguments: argparse.Namespace, shelf: "Shelf") -> "Planned":
         raise InputError(
             f"--kernel: {store.path} was begun with {', '.join(store.kernels) or 'the default'}: leave --kernel out"
         )
-    check_kernels(store, shelf)
+    check_kernels(store, resolve)
     return Planned(store.plan, store.kernels, store)
 
 

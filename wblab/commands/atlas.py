@@ -53,12 +53,12 @@ def _atlas(arguments: argparse.Namespace) -> None:
     from wblab.lab.progress import step
 
     series = [listed.series for listed in list_kernels()]
-    squares, shelf = _squares(arguments), built_kernels()
+    squares, resolve = _squares(arguments), built_kernels()
     atlas = arguments.output or results(arguments) / _DIRECTORY
     made: list[Made] = []
     fresh = 0
     for number, square in enumerate(squares, 1):
-        plan = planned(square, arguments.seeds, shelf)
+        plan = planned(square, arguments.seeds, resolve)
         if is_current(plan, atlas):
             made.append(read(square, atlas))
             continue

@@ -21,7 +21,7 @@ from wblab.lab.tables import Table
 
 if TYPE_CHECKING:
     from wblab.commands.many import Planned
-    from wblab.kernels import Shelf
+    from wblab.kernels import KernelResolver
     from wblab.study.run import Tally
     from wblab.study.store import Store
 
@@ -63,9 +63,9 @@ def _explore(arguments: argparse.Namespace) -> None:
     if directory and not arguments.resume:
         _tell(Store.open(directory, "explore"), None, arguments)
         return
-    shelf = built_kernels(*arguments.kernel)
-    plan = _planned(arguments, shelf, directory)
-    with begun(arguments, shelf, plan, "wblab explore --resume") as (store, client):
+    resolve = built_kernels(*arguments.kernel)
+    plan = _planned(arguments, resolve, directory)
+    with begun(arguments, resolve, plan, "wblab explore --resume") as (store, client):
         tally = run_store(store, client, arguments.jobs)
     _tell(store, tally, arguments)
 
@@ -88,7 +88,7 @@ def _directory(arguments: argparse.Namespace) -> Path | None:
     return None
 
 
-def _planned(arguments: argparse.Namespace, shelf: "Shelf", directory: Path | None) -> "Planned":
+def _planned(arguments: argparse.Namespace, resolve: "KernelResolver", directory: Path | None) -> "Planned":
     from wblab.commands.many import Planned
     from wblab.explore.design import read_design
     from wblab.explore.plan import planned
@@ -103,7 +103,7 @@ def _planned(arguments: argparse.Namespace, shelf: "Shelf", directory: Path | No
         read_record(directory)
         store = Store.open(directory, "explore")
         with_kernel(store.plan, arguments.kernel, begun=True)
-        check_kernels(store, shelf)
+        check_kernels(store, resolve)
         return Planned(store.plan, store.kernels, store)
     path = DESIGNS.find(arguments.design)
     design = read_design(path, arguments.seeds)
@@ -113,7 +113,7 @@ def _planned(arguments: argparse.Namespace, shelf: "Shelf", directory: Path | No
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
     matrix = with_kernel(matrix, arguments.kernel)
-    return Planned(matrix, described(matrix, shelf), beside={DESIGN: written(record_of(design, points))})
+    return Planned(matrix, described(matrix, resolve), beside={DESIGN: written(record_of(design, points))})
 
 
 def _repeat(arguments: argparse.Namespace, directory: Path) -> None:

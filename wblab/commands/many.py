@@ -15,7 +15,7 @@ from wblab.lab.printable import printable
 if TYPE_CHECKING:
     from distributed import Client
 
-    from wblab.kernels import Shelf
+    from wblab.kernels import KernelResolver
     from wblab.study.begin import Kernels
     from wblab.study.plan import Design, Plan
     from wblab.study.run import Tally
@@ -49,7 +49,7 @@ class Planned:
 
 @contextmanager
 def begun(
-    arguments: argparse.Namespace, shelf: "Shelf", plan: Planned, again: str
+    arguments: argparse.Namespace, resolve: "KernelResolver", plan: Planned, again: str
 ) -> "Iterator[tuple[Store, Client | None]]":
     """Yield the directory of what is to run, held, and the cluster if there is one, once all cells were checked.
 
@@ -60,7 +60,7 @@ def begun(
     from wblab.study.cluster import check_workers, remote
 
     here = not getattr(arguments, "cluster", None)
-    print_notes(requests(plan.plan, shelf, here=here), here=here)
+    print_notes(requests(plan.plan, resolve, here=here), here=here)
     with ExitStack() as stack:
         client = None if here else stack.enter_context(remote(arguments.cluster))
         if client is not None:

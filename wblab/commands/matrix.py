@@ -10,7 +10,7 @@ from wblab.lab.printable import printable
 
 if TYPE_CHECKING:
     from wblab.commands.many import Planned
-    from wblab.kernels import Shelf
+    from wblab.kernels import KernelResolver
     from wblab.study.run import Tally
     from wblab.study.store import Store
 
@@ -34,13 +34,13 @@ def _matrix(arguments: argparse.Namespace) -> None:
     from wblab.kernels import built_kernels
     from wblab.study.run import run_store
 
-    shelf = built_kernels(*arguments.kernel)
-    with begun(arguments, shelf, _planned(arguments, shelf), "wblab matrix --resume") as (store, client):
+    resolve = built_kernels(*arguments.kernel)
+    with begun(arguments, resolve, _planned(arguments, resolve), "wblab matrix --resume") as (store, client):
         tally = run_store(store, client, arguments.jobs)
     _print(store, tally, arguments.json)
 
 
-def _planned(arguments: argparse.Namespace, shelf: "Shelf") -> "Planned":
+def _planned(arguments: argparse.Namespace, resolve: "KernelResolver") -> "Planned":
     from wblab.commands.many import Planned, named
     from wblab.kernels import list_kernels
     from wblab.lab.named import MATRICES
@@ -56,14 +56,14 @@ def _planned(arguments: argparse.Namespace, shelf: "Shelf") -> "Planned":
             raise InputError("--seeds: a matrix is resumed with the seeds that it was begun with")
         store = Store.open(named(arguments, "matrix"), "matrix")
         with_kernel(store.plan, arguments.kernel, begun=True)
-        check_kernels(store, shelf)
+        check_kernels(store, resolve)
         return Planned(store.plan, store.kernels, store)
     if (arguments.seeds or 0) > MAX_RUNS:
         raise InputError(f"--seeds: {arguments.seeds} is not between 1 and {MAX_RUNS}")
     built = [listed.series for listed in list_kernels() if listed.kernel]
     matrix = read_matrix(MATRICES.find(arguments.spec), built=built, seeds=range(1, (arguments.seeds or 0) + 1))
     matrix = with_kernel(matrix, arguments.kernel)
-    return Planned(matrix, described(matrix, shelf))
+    return Planned(matrix, described(matrix, resolve))
 
 
 def _print(store: "Store", tally: "Tally", as_json: bool) -> None:

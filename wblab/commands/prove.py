@@ -41,11 +41,11 @@ def maker(results: Path, kernel: str) -> "Make":
     from wblab.host.request import ready
     from wblab.kernels import built_kernels, full_name
 
-    shelf = built_kernels(kernel)
+    resolve = built_kernels(kernel)
 
     def make(spec: "Spec") -> "Run":
         wanted = replace(spec, kernel=full_name(kernel)) if kernel else spec
-        return read_run(run_shown(ready(wanted, shelf), results).directory)
+        return read_run(run_shown(ready(wanted, resolve), results).directory)
 
     return make
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from wblab.data.difference import Difference
     from wblab.data.run import Run
     from wblab.host.request import Request
-    from wblab.kernels import Shelf
+    from wblab.kernels import KernelResolver
 
 _SHOWN = 3
 
@@ -51,7 +51,7 @@ def _rerun(arguments: argparse.Namespace) -> None:
     from wblab.kernels import built_kernels
     from wblab.repeat.explain import traced_fully
 
-    directory, shelf = results(arguments), built_kernels(arguments.kernel)
+    directory, resolve = results(arguments), built_kernels(arguments.kernel)
     first = read_run(named_run(arguments))
     if arguments.explain and arguments.other:
         raise InputError("--explain makes two new runs and compares those: leave OTHER out")
@@ -59,20 +59,20 @@ def _rerun(arguments: argparse.Namespace) -> None:
         second = read_run(find_run(arguments.other, directory))
     elif arguments.explain:
         spec = _spec(first, arguments.kernel)
-        spec = traced_fully(spec, shelf(spec.kernel))
-        first, second = (_made(ready(spec, shelf), directory) for _ in range(2))
+        spec = traced_fully(spec, resolve(spec.kernel))
+        first, second = (_made(ready(spec, resolve), directory) for _ in range(2))
     else:
-        second = _made(ready(_spec(first, arguments.kernel), shelf), directory)
+        second = _made(ready(_spec(first, arguments.kernel), resolve), directory)
     _say(first, second, as_json=arguments.json)
 
 
-def repeat(path: Path, results: Path, shelf: "Shelf", *, as_json: bool) -> None:
+def repeat(path: Path, results: Path, resolve: "KernelResolver", *, as_json: bool) -> None:
     """Repeat the run in a directory and print whether the two are the same. Raises DifferentError if not."""
     from wblab.data.run import read_run
     from wblab.host.request import ready
 
     first = read_run(path)
-    _say(first, _made(ready(_spec(first, ""), shelf), results), as_json=as_json)
+    _say(first, _made(ready(_spec(first, ""), resolve), results), as_json=as_json)
 
 
 def _say(first: "Run", second: "Run", *, as_json: bool) -> None:

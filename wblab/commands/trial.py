@@ -13,7 +13,7 @@ from wblab.lab.tables import Table
 
 if TYPE_CHECKING:
     from wblab.commands.many import Planned
-    from wblab.kernels import Shelf
+    from wblab.kernels import KernelResolver
     from wblab.trial.advice import Wisdom
     from wblab.trial.result import Result
 
@@ -54,9 +54,9 @@ def _trial(arguments: argparse.Namespace) -> None:
     if arguments.list:
         _print_list(_chosen(arguments), arguments.json)
         return
-    shelf = built_kernels(arguments.kernel)
-    plan, wisdom = _planned(arguments, shelf)
-    with begun(arguments, shelf, plan, "wblab trial --resume") as (store, client):
+    resolve = built_kernels(arguments.kernel)
+    plan, wisdom = _planned(arguments, resolve)
+    with begun(arguments, resolve, plan, "wblab trial --resume") as (store, client):
         failed = run_rounds(store, wisdom, client, arguments.jobs, _tell)
         result = result_of(store, wisdom)
         page = write_report(result, store.path)
@@ -75,7 +75,7 @@ def _chosen(arguments: argparse.Namespace) -> "Wisdom":
     return read_wisdom(arguments.file or WISDOM).only(arguments.numbers)
 
 
-def _planned(arguments: argparse.Namespace, shelf: "Shelf") -> "tuple[Planned, Wisdom]":
+def _planned(arguments: argparse.Namespace, resolve: "KernelResolver") -> "tuple[Planned, Wisdom]":
     """Return what is to be tried, as a matrix."""
     from wblab.commands.many import Planned, named
     from wblab.kernels import full_name
@@ -90,11 +90,11 @@ def _planned(arguments: argparse.Namespace, shelf: "Shelf") -> "tuple[Planned, W
         kernel = full_name(arguments.kernel) if arguments.kernel else ""
         matrix = trial_matrix(wisdom, arguments.seeds or MOST_SEEDS, kernel)
         tried = {TRIED: (arguments.file or WISDOM).read_bytes()}
-        return Planned(matrix, described(matrix, shelf), beside=tried), wisdom
+        return Planned(matrix, described(matrix, resolve), beside=tried), wisdom
     if any((arguments.numbers, arguments.file, arguments.seeds)):  # a path of a kernel is given again: it may be run
         raise InputError("--resume: a trial is resumed as it was begun: leave out all else that says what to try")
     store = Store.open(named(arguments, "trial"), "trial")
-    check_kernels(store, shelf)
+    check_kernels(store, resolve)
     wisdom = read_wisdom(store.path / TRIED)
     there = {cell.levels.get(ADVICE) for cell in store.plan.cells}
     return Planned(store.plan, store.kernels, store), wisdom.only([key for key in wisdom.values() if key in there])

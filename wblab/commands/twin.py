@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from wblab.commands.many import Planned
-    from wblab.kernels import Shelf
+    from wblab.kernels import KernelResolver
     from wblab.twin.match import Match
 
 _SEEDS = 5
@@ -55,8 +55,8 @@ def _twin(arguments: argparse.Namespace) -> None:
     from wblab.twin.result import Result
     from wblab.twin.runs import asked_of, runs_in
 
-    shelf = built_kernels(arguments.kernel)
-    with begun(arguments, shelf, _planned(arguments, shelf), "wblab twin --resume") as (store, _):
+    resolve = built_kernels(arguments.kernel)
+    with begun(arguments, resolve, _planned(arguments, resolve), "wblab twin --resume") as (store, _):
         tally = run_store(store, None, arguments.jobs)
     if tally.failures:
         print_failures(store, failed(tally))
@@ -74,7 +74,7 @@ def _twin(arguments: argparse.Namespace) -> None:
         print("\n".join(map(printable, ["", str(store.path)])))
 
 
-def _planned(arguments: argparse.Namespace, shelf: "Shelf") -> "Planned":
+def _planned(arguments: argparse.Namespace, resolve: "KernelResolver") -> "Planned":
     """Return the runs of a twin. Raises InputError."""
     from wblab.commands.many import Planned, named
     from wblab.data.run import find_run, read_run
@@ -93,7 +93,7 @@ def _planned(arguments: argparse.Namespace, shelf: "Shelf") -> "Planned":
             raise InputError("--resume: a twin goes on as it was begun: leave out --seeds and --disk")
         store = Store.open(named(arguments, "twin"), "twin")
         asked_of(store)  # it may be a stranger's
-        check_kernels(store, shelf)
+        check_kernels(store, resolve)
         return Planned(store.plan, store.kernels, store)
     live = read_run(find_run(arguments.run_name, results(arguments))) if arguments.run_name else None
     disk = read_disk(arguments.disk) if arguments.disk else None
@@ -101,7 +101,7 @@ def _planned(arguments: argparse.Namespace, shelf: "Shelf") -> "Planned":
     if live and disk:
         machine = with_disk(machine, disk)
     plan = plan_of(asked(machine, live.path if live else None), arguments.seeds or _SEEDS, full_name(arguments.kernel))
-    return Planned(plan, described(plan, shelf))
+    return Planned(plan, described(plan, resolve))
 
 
 def _table(found: "Sequence[Match]", has_live: bool) -> Table:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from wblab.claims.base import Claim
     from wblab.claims.sample import Sample
     from wblab.commands.many import Planned
-    from wblab.kernels import Shelf
+    from wblab.kernels import KernelResolver
     from wblab.study.store import Store
 
 
@@ -66,11 +66,11 @@ def _verify(arguments: argparse.Namespace) -> None:
     if arguments.list:
         _print_claims(chosen(arguments.claims, arguments.source or _WORKS[0]), arguments.json)
         return
-    shelf = built_kernels(arguments.kernel)
-    asked, plan = _asked(arguments, shelf)
+    resolve = built_kernels(arguments.kernel)
+    asked, plan = _asked(arguments, resolve)
     claims, started_s = chosen(list(asked.claims), asked.source), time.monotonic()
 
-    with begun(arguments, shelf, plan, "wblab verify --resume") as (store, _):
+    with begun(arguments, resolve, plan, "wblab verify --resume") as (store, _):
 
         def draw(case: str, sample: "Sample") -> list[Shown]:
             return [keep(drawn, store.path, asked.format) for drawn in timelines(case, sample)]
@@ -100,7 +100,7 @@ class _Asked:
     format: _Format
 
 
-def _asked(arguments: argparse.Namespace, shelf: "Shelf") -> "tuple[_Asked, Planned]":
+def _asked(arguments: argparse.Namespace, resolve: "KernelResolver") -> "tuple[_Asked, Planned]":
     """Return what is to be verified, and its runs."""
     from wblab.claims.registry import chosen
     from wblab.claims.runs import plan_of, specs_of
@@ -114,15 +114,17 @@ def _asked(arguments: argparse.Namespace, shelf: "Shelf") -> "tuple[_Asked, Plan
             raise InputError("--resume: it goes on as it was begun: leave out CLAIM, --source, --seeds and -o")
         store = Store.open(named(arguments, "verify"), "verify")
         asked = _known(store)
-        check_kernels(store, shelf)
+        check_kernels(store, resolve)
         return asked, Planned(store.plan, store.kernels, store)
     source, name = arguments.source or _WORKS[0], full_name(arguments.kernel)
     claims = chosen(arguments.claims, source)
     asked = _Asked(source, tuple(claim.name for claim in claims), name, arguments.format)
     prefix = "verify" if source == _WORKS[0] else f"verify-{source}"
     specs = specs_of(claims, name)
-    plan = plan_of(f"{prefix}-{shelf(name).series}", specs, arguments.seeds or _SEEDS, asdict(asked))
-    return asked, Planned(plan, described(plan, shelf) or {name: shelf(name).describe()}, directory=arguments.output)
+    plan = plan_of(f"{prefix}-{resolve(name).series}", specs, arguments.seeds or _SEEDS, asdict(asked))
+    return asked, Planned(
+        plan, described(plan, resolve) or {name: resolve(name).describe()}, directory=arguments.output
+    )
 
 
 def _known(store: "Store") -> _Asked:

@@ -37,7 +37,7 @@ _MOUNT = {"ext4": ("noload",)}
 _PROGRAMS = (Path(freespace.__file__), Path(freespace.__file__).parents[1] / "guest" / "aging.py")
 
 
-def furnish(  # noqa: PLR0913 - three of them by name
+def provision(  # noqa: PLR0913 - three of them by name
     spec: Spec, disk: Disk, mkfs: Mkfs, disk_fd: int, *, kernel: Kernel, program: Path, report: Report
 ) -> Mkfs:
     """Fill a disk of a run with what it holds before that, aged; return what is left to be done. Raises WblabError.

@@ -134,7 +134,7 @@ def watch(order: ConfinedCommand, guard: int) -> None:
     guarded = os.pidfd_open(guard)
     try:
         make_scratch(Path(order.scratch))  # and keep it until we end, however that is
-        order.descriptors[str(SCRATCH_FD)] = furnish(order)
+        order.descriptors[str(SCRATCH_FD)] = provision(order)
         word = make_disks(order, guarded) if order.mkfs else word
         if word == Word():
             pid = start(order, claim.processor if claim else None)
@@ -155,7 +155,7 @@ def watch(order: ConfinedCommand, guard: int) -> None:
     remove_scratch(Path(order.scratch))
 
 
-def furnish(order: ConfinedCommand) -> int:
+def provision(order: ConfinedCommand) -> int:
     """Make what the command finds in its scratch directory; return a file descriptor of `guest` in it."""
     Path(order.scratch, KERNEL).mkdir(mode=0o700)
     guest = Path(order.scratch, "guest")

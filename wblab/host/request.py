@@ -8,7 +8,7 @@ from wblab.core.spec import Spec, Trace
 from wblab.host.blame import blamed, is_wanted
 from wblab.host.check import check_kernel, check_run
 from wblab.host.sandbox import landlock_version
-from wblab.kernels import Kernel, Shelf, sort_events
+from wblab.kernels import Kernel, KernelResolver, sort_events
 
 
 @dataclass(frozen=True)
@@ -30,10 +30,10 @@ class Request:
         return replace(self.spec, trace=without(trace, self.left_out))
 
 
-def ready(spec: Spec, shelf: Shelf) -> Request:
+def ready(spec: Spec, resolve: KernelResolver) -> Request:
     """Return the request for a run on this machine. Raises InputError for one that cannot run: nothing was booted."""
     check_run(spec)
-    return suited(spec, shelf(spec.kernel))
+    return suited(spec, resolve(spec.kernel))
 
 
 def suited(spec: Spec, kernel: Kernel) -> Request:

@@ -137,7 +137,7 @@ def _boot(  # noqa: PLR0913
         mkfs = mkfs_of(spec)
         for place, disk in enumerate(made.values()):
             if disk.is_aged:
-                aged = aging.furnish(
+                aged = aging.provision(
                     spec, disk, mkfs[place], disk_fds[place], kernel=kernel, program=program, report=report
                 )
                 mkfs[place] = aged

@@ -4,8 +4,8 @@ from wblab.kernels.features import SortedEvents, features, sort_events
 from wblab.kernels.kernel import Kernel
 from wblab.kernels.make import build_tools
 from wblab.kernels.wanted import (
+    KernelResolver,
     Listed,
-    Shelf,
     build_kernel,
     build_tree,
     built_kernel,
@@ -17,8 +17,8 @@ from wblab.kernels.wanted import (
 
 __all__ = [
     "Kernel",
+    "KernelResolver",
     "Listed",
-    "Shelf",
     "SortedEvents",
     "build_kernel",
     "build_tools",

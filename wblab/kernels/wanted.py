@@ -19,8 +19,8 @@ from wblab.kernels.series import NoSourceError
 from wblab.kernels.source import Source
 from wblab.lab.progress import Report, silent
 
-# Where runs take their kernels from: the kernel of a name, as a spec has it, or an InputError.
-Shelf: TypeAlias = Callable[[str], Kernel]
+# From the name of a kernel in a spec to the kernel that runs use. Raises InputError.
+KernelResolver: TypeAlias = Callable[[str], Kernel]
 
 
 @dataclass(frozen=True)
@@ -76,8 +76,8 @@ def built_kernel(name: str, *, given: Collection[str] = ()) -> Kernel:
     return kernel_
 
 
-def built_kernels(*given: str) -> Shelf:
-    """Return the shelf of the kernels that are built, each looked for once: see `built_kernel`."""
+def built_kernels(*given: str) -> KernelResolver:
+    """Return a resolver of built kernels, which looks each name up once; see `built_kernel`."""
     return once(lambda name: built_kernel(name, given=given))
 
 

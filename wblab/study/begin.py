@@ -7,7 +7,7 @@ from typing import Any
 from wblab.core.errors import InputError
 from wblab.core.tables import to_table
 from wblab.host.request import Request, ready, suited
-from wblab.kernels import Shelf, full_name
+from wblab.kernels import KernelResolver, full_name
 from wblab.study.plan import Plan
 from wblab.study.store import Store
 from wblab.study.work import Order, own_program, same_kernel
@@ -15,10 +15,10 @@ from wblab.study.work import Order, own_program, same_kernel
 Kernels = Mapping[str, Mapping[str, Any]]  # what is recorded of each, by what the cells call it
 
 
-def described(plan: Plan, shelf: Shelf) -> Kernels:
+def described(plan: Plan, resolve: KernelResolver) -> Kernels:
     """Return the kernels of a matrix that is to begin. Raises InputError for one that is not built."""
     names = dict.fromkeys(cell.spec.kernel for cell in plan.cells)
-    return {name: shelf(name).describe() for name in names}
+    return {name: resolve(name).describe() for name in names}
 
 
 def with_kernel(plan: Plan, given: Sequence[str], *, begun: bool = False) -> Plan:
@@ -39,19 +39,19 @@ def with_kernel(plan: Plan, given: Sequence[str], *, begun: bool = False) -> Pla
     return replace(plan, cells=cells)
 
 
-def check_kernels(store: Store, shelf: Shelf) -> None:
+def check_kernels(store: Store, resolve: KernelResolver) -> None:
     """Raise InputError unless the kernels are those with which a matrix was begun, and may be run."""
     if unknown := {cell.spec.kernel for cell in store.plan.cells} - store.kernels.keys():
         raise InputError(f"{store.path} does not say which build {min(unknown)!r} was: its study.json is damaged")
     for name, kernel in store.kernels.items():
-        shelf(name)
+        resolve(name)
         try:
-            same_kernel(name, kernel["build_id"], shelf)
+            same_kernel(name, kernel["build_id"], resolve)
         except InputError as error:
             raise InputError(f"{store.path} was begun with another kernel: {error}") from None
 
 
-def requests(plan: Plan, shelf: Shelf, *, here: bool) -> list[Request]:
+def requests(plan: Plan, resolve: KernelResolver, *, here: bool) -> list[Request]:
     """Return a request for each cell. Raises InputError for what can be known to fail.
 
     here: the runs are made on this machine; workers elsewhere are asked about themselves.
@@ -59,7 +59,7 @@ def requests(plan: Plan, shelf: Shelf, *, here: bool) -> list[Request]:
     found = []
     for cell in plan.cells:
         try:
-            found.append(ready(cell.spec, shelf) if here else suited(cell.spec, shelf(cell.spec.kernel)))
+            found.append(ready(cell.spec, resolve) if here else suited(cell.spec, resolve(cell.spec.kernel)))
         except InputError as error:
             raise InputError(f"{error} (in the cell {cell})") from None
     return found

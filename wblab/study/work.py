@@ -20,7 +20,7 @@ from wblab.host.machine import describe_host
 from wblab.host.request import Request, ready
 from wblab.host.run import RunFailedError, run_experiment
 from wblab.host.turns import turn
-from wblab.kernels import Kernel, Shelf, built_kernel
+from wblab.kernels import Kernel, KernelResolver, built_kernel
 from wblab.lab.progress import Report, silent
 from wblab.study.plan import Further
 from wblab.study.store import pack
@@ -71,9 +71,9 @@ def own_kernel(name: str) -> Kernel:
     return built_kernel(name, given=[name])
 
 
-def same_kernel(name: str, build_id: str, shelf: Shelf) -> Kernel:
+def same_kernel(name: str, build_id: str, resolve: KernelResolver) -> Kernel:
     """Return the kernel of a name if it is the caller's build. Raises InputError."""
-    kernel = shelf(name)
+    kernel = resolve(name)
     if kernel.build_id != build_id:
         raise InputError(
             f"the kernel {name or kernel.series} is another build here ({kernel.build_id[:12]}) than the caller's "
@@ -96,17 +96,17 @@ def check_program(program: str) -> None:
         )
 
 
-def accepted(order: Order, shelf: Shelf) -> Request:
+def accepted(order: Order, resolve: KernelResolver) -> Request:
     """Return an order as a request for a run of this machine. Raises InputError where it cannot make that run."""
     check_program(order.program)
-    return ready(order.unpacked(), lambda name: order.kernel or same_kernel(name, order.build_id, shelf))
+    return ready(order.unpacked(), lambda name: order.kernel or same_kernel(name, order.build_id, resolve))
 
 
-def why_not(orders: list[Order], shelf: Shelf = own_kernel) -> str:
+def why_not(orders: list[Order], resolve: KernelResolver = own_kernel) -> str:
     """Return why this machine cannot run one of the orders, in a line; empty where it can run all."""
     try:
         for order in orders:
-            accepted(order, shelf)
+            accepted(order, resolve)
     except WblabError as error:
         return str(error)
     return ""
@@ -144,13 +144,13 @@ def run(order: Order) -> Result:
         shutil.rmtree(place, ignore_errors=True)
 
 
-def run_in(room: Path, order: Order, report: Report = silent, shelf: Shelf = own_kernel) -> Result:
+def run_in(room: Path, order: Order, report: Report = silent, resolve: KernelResolver = own_kernel) -> Result:
     """Run an order in a new directory of `room`, which stays. What `report` raises ends the run.
 
     Never raises for a run that fails.
     """
     try:
-        request = accepted(order, shelf)
+        request = accepted(order, resolve)
         with turn(request.spec.clock.mode, lambda: report(None, "waiting for its turn")):
             directory = run_experiment(request, room, report=report).directory
             return Result(

@@ -17,7 +17,7 @@ class Kernel:
 
 @pytest.fixture(autouse=True)
 def no_kernel(monkeypatch):
-    def ready(spec, shelf):
+    def ready(spec, resolve):
         check_spec(spec)
         return type("Request", (), {"spec": spec})
 
@@ -87,8 +87,8 @@ def test_another_kernel_case_or_judge_makes_another_square(monkeypatch):
 
 
 def test_a_kernel_that_is_not_built_is_said():
-    def shelf(name):
+    def resolve(name):
         raise InputError(f"the kernel {name} is not built")
 
     with pytest.raises(InputError, match=r"the kernel 7\.2 is not built"):
-        planned(Square("7.2", "xfs", "li"), 1, shelf)
+        planned(Square("7.2", "xfs", "li"), 1, resolve)

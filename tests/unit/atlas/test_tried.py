@@ -29,7 +29,7 @@ class Kernel:
 
 @pytest.fixture(autouse=True)
 def no_kernel(monkeypatch):
-    monkeypatch.setattr(module, "ready", lambda spec, shelf: check_spec(spec))
+    monkeypatch.setattr(module, "ready", lambda spec, resolve: check_spec(spec))
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def refuse(monkeypatch):
     """Have no spec run for which this is so, for a reason."""
 
     def as_told(is_unfit, reason):
-        def ready(spec, shelf):
+        def ready(spec, resolve):
             if is_unfit(spec):
                 raise InputError(reason)
 

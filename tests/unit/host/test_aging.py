@@ -34,13 +34,13 @@ def kernel(tmp_path, monkeypatch, shm):
     return lambda code: make(GUEST + code)
 
 
-def furnished(kernel, tmp_path, spec=SPEC, report=silent):
+def provisioned(kernel, tmp_path, spec=SPEC, report=silent):
     """Return what lies at 12 MiB of an aged disk, and what is left to be done to it."""
     (tmp_path / "program").write_bytes(b"")
     (mkfs,) = mkfs_of(spec)
     with made_disk(DISK.size) as fd:
         disk = spec.disk["disk"]
-        left = aging.furnish(spec, disk, mkfs, fd, kernel=kernel, program=tmp_path / "program", report=report)
+        left = aging.provision(spec, disk, mkfs, fd, kernel=kernel, program=tmp_path / "program", report=report)
         assert os.pread(fd, 2, 1080) == b"\x53\xef"
         return os.pread(fd, 4, 12 * MIB), left.command
 
@@ -52,26 +52,26 @@ def images(tmp_path):
 def test_it_is_made_once_and_copied(kernel, tmp_path):
     said = []
     good = kernel(GOOD)
-    assert furnished(good, tmp_path, report=lambda *words: said.append(words)) == (b"aged", ())
+    assert provisioned(good, tmp_path, report=lambda *words: said.append(words)) == (b"aged", ())
     assert said[0] == (None, "aging the disk, which is kept")
     (name,) = images(tmp_path)
     assert name.endswith(".img")
-    assert furnished(kernel(BAD), tmp_path) == (b"aged", ())  # nobody is asked again
+    assert provisioned(kernel(BAD), tmp_path) == (b"aged", ())  # nobody is asked again
     assert images(tmp_path) == [name]
 
 
 def test_two_at_once_make_it_once(kernel, tmp_path):
     good, said = kernel(GOOD), []
     with ThreadPool(1) as other:
-        second = other.apply_async(furnished, (good, tmp_path, SPEC, lambda *words: said.append(words)))
-        assert furnished(good, tmp_path, report=lambda *words: said.append(words))[0] == second.get(30)[0] == b"aged"
+        second = other.apply_async(provisioned, (good, tmp_path, SPEC, lambda *words: said.append(words)))
+        assert provisioned(good, tmp_path, report=lambda *words: said.append(words))[0] == second.get(30)[0] == b"aged"
     assert (None, "waiting for another run to age the disk") in said
     assert len(images(tmp_path)) == 1
 
 
 def test_what_failed_is_not_kept(kernel, tmp_path):
     with pytest.raises(WblabError, match="no room"):
-        furnished(kernel(BAD), tmp_path)
+        provisioned(kernel(BAD), tmp_path)
     assert images(tmp_path) == []
 
 
@@ -83,15 +83,15 @@ def test_what_failed_is_not_kept(kernel, tmp_path):
 def test_another_filesystem_is_another_disk(kernel, tmp_path, change):
     good = kernel(GOOD)
     for spec in (SPEC, replace(SPEC, **change)):
-        furnished(good, tmp_path, spec)
+        provisioned(good, tmp_path, spec)
     assert len(images(tmp_path)) == 2
 
 
 def test_neither_names_nor_mounts_nor_models_make_another_disk(kernel, tmp_path):
     good = kernel(GOOD)
     other = replace(DISK, mount_options=("nodelalloc",), model="device", latency=1000)
-    furnished(good, tmp_path)
-    furnished(good, tmp_path, replace(SPEC, name="other"))
+    provisioned(good, tmp_path)
+    provisioned(good, tmp_path, replace(SPEC, name="other"))
     assert len(images(tmp_path)) == 1
-    furnished(good, tmp_path, replace(SPEC, disk={"disk": other}))
+    provisioned(good, tmp_path, replace(SPEC, disk={"disk": other}))
     assert len(images(tmp_path)) == 1

@@ -1,4 +1,4 @@
-"""A request is made before anything is booted, or refused: shelves of kernels that nobody built are handed in."""
+"""Requests are made or refused before anything boots. The tests hand in resolvers of kernels that nobody built."""
 
 from dataclasses import replace
 
@@ -45,7 +45,7 @@ def test_a_spec_that_cannot_run_is_refused_before_a_kernel_is_looked_for():
         ready(replace(asking(), memory=1), lambda name: pytest.fail("it was looked for"))
 
 
-def test_what_the_shelf_does_not_have_is_refused_as_the_shelf_says(monkeypatch):
+def test_what_the_resolver_does_not_have_is_refused_as_it_says(monkeypatch):
     monkeypatch.setattr(module, "check_run", lambda spec: None)
 
     def empty(name):

@@ -1,4 +1,4 @@
-"""What is looked at before a matrix begins: nothing is booted, and the shelf of kernels is the test's."""
+"""What is checked before a matrix begins. Nothing is booted; the tests bring their own kernel resolver."""
 
 from dataclasses import replace
 
@@ -12,8 +12,8 @@ BUILD = "a" * 64
 
 
 @pytest.fixture
-def shelf(tmp_path, monkeypatch):
-    """A shelf with two kernels; this machine can run every spec."""
+def resolve(tmp_path, monkeypatch):
+    """A resolver of two kernels; this machine can run every spec."""
     monkeypatch.setattr("wblab.host.request.check_run", lambda spec: None)
     (tmp_path / "linux").write_text("an executable")
     kernel = Kernel(tmp_path / "linux", None, "7.3", "7.3.0", "", ("x.patch",), BUILD, "a source", "gcc")
@@ -27,52 +27,52 @@ def shelf(tmp_path, monkeypatch):
     return find
 
 
-def test_the_kernels_are_those_that_cells_name(make_matrix, shelf):
-    kernels = described(make_matrix({"kernel": ["", "6.12"]}), shelf)
+def test_the_kernels_are_those_that_cells_name(make_matrix, resolve):
+    kernels = described(make_matrix({"kernel": ["", "6.12"]}), resolve)
     assert {name: kernel["build_id"] for name, kernel in kernels.items()} == {"": BUILD, "6.12": "b" * 64}
     with pytest.raises(InputError, match="not built yet"):
-        described(make_matrix({"kernel": ["6.1"]}), shelf)
+        described(make_matrix({"kernel": ["6.1"]}), resolve)
 
 
-def test_every_cell_is_a_request_on_its_kernel(make_matrix, shelf):
+def test_every_cell_is_a_request_on_its_kernel(make_matrix, resolve):
     matrix = make_matrix({"kernel": ["", "6.12"]})
-    found = requests(matrix, shelf, here=True)
+    found = requests(matrix, resolve, here=True)
     assert [(one.spec, one.kernel.build_id[0]) for one in found] == [
         (cell.spec, letter) for cell, letter in zip(matrix.cells, "ab", strict=True)
     ]
 
 
-def test_what_cannot_run_is_refused_with_its_cell(make_matrix, shelf):
+def test_what_cannot_run_is_refused_with_its_cell(make_matrix, resolve):
     matrix = make_matrix({"trace.events": [[], ["writeback:nothing"]]})
     with pytest.raises(InputError, match=r"has no writeback:nothing: .* \(in the cell trace\.events "):
-        requests(matrix, shelf, here=True)
+        requests(matrix, resolve, here=True)
 
 
-def test_this_machine_is_not_asked_where_others_make_the_runs(make_matrix, shelf, monkeypatch):
+def test_this_machine_is_not_asked_where_others_make_the_runs(make_matrix, resolve, monkeypatch):
     def refused(spec):
         raise InputError("not on this machine")
 
     monkeypatch.setattr("wblab.host.request.check_run", refused)
     matrix = make_matrix()
-    assert len(requests(matrix, shelf, here=False)) == 1
+    assert len(requests(matrix, resolve, here=False)) == 1
     with pytest.raises(InputError, match="not on this machine"):
-        requests(matrix, shelf, here=True)
+        requests(matrix, resolve, here=True)
 
 
-def test_a_matrix_goes_on_with_the_kernels_that_it_was_begun_with(make_store, shelf):
+def test_a_matrix_goes_on_with_the_kernels_that_it_was_begun_with(make_store, resolve):
     store = make_store()
-    check_kernels(store, shelf)
+    check_kernels(store, resolve)
     store.kernels[""] = {"build_id": "c" * 64}
     with pytest.raises(InputError, match=r"was begun with another kernel: the kernel 7\.3 is another build here"):
-        check_kernels(store, shelf)
+        check_kernels(store, resolve)
     store.kernels.clear()
     with pytest.raises(InputError, match="does not say which build '' was"):
-        check_kernels(store, shelf)
+        check_kernels(store, resolve)
 
 
-def test_workers_are_asked_about_every_cell(make_matrix, shelf):
+def test_workers_are_asked_about_every_cell(make_matrix, resolve):
     matrix = make_matrix({"kernel": ["", "6.12"]})
-    found = orders(matrix, described(matrix, shelf))
+    found = orders(matrix, described(matrix, resolve))
     assert [order.build_id[0] for order in found] == ["a", "b"]
     assert [order.unpacked() for order in found] == [cell.spec for cell in matrix.cells]
 

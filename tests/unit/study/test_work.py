@@ -22,7 +22,7 @@ def kernel(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def shelf(kernel):
+def resolve(kernel):
     return {"": kernel}.__getitem__
 
 
@@ -36,35 +36,35 @@ def pretend(monkeypatch, run):
     monkeypatch.setattr(work, "run_experiment", run)
 
 
-def test_a_run_comes_back_as_a_directory_with_its_metrics(tmp_path, pretended, shelf, order, monkeypatch):
+def test_a_run_comes_back_as_a_directory_with_its_metrics(tmp_path, pretended, resolve, order, monkeypatch):
     def run(request, room, *, report):
         assert (request.spec.seed, request.kernel.build_id) == (5, BUILD)
         report(None, "on the way")
         return Finished(pretended(room / "x", request.spec), {})
 
     pretend(monkeypatch, run)
-    result = work.run_in(tmp_path, order, shelf=shelf)
+    result = work.run_in(tmp_path, order, resolve=resolve)
     assert (result.left, result.failure) == (tmp_path / "x", "")
     assert result.rows == metric_rows(read_run(tmp_path / "x"))
 
 
-def test_metrics_that_cannot_be_told_do_not_make_a_run_fail(tmp_path, shelf, order, monkeypatch):
+def test_metrics_that_cannot_be_told_do_not_make_a_run_fail(tmp_path, resolve, order, monkeypatch):
     def run(request, room, *, report):
         (room / "x").mkdir()
         return Finished(room / "x", {})
 
     pretend(monkeypatch, run)
-    assert work.run_in(tmp_path, order, shelf=shelf) == work.Result(tmp_path / "x", "", None)
+    assert work.run_in(tmp_path, order, resolve=resolve) == work.Result(tmp_path / "x", "", None)
 
 
-def test_a_failed_run_comes_back_with_its_reason(tmp_path, shelf, order, monkeypatch):
+def test_a_failed_run_comes_back_with_its_reason(tmp_path, resolve, order, monkeypatch):
     def run(request, room, *, report):
         staged = room / "_x"
         staged.mkdir()
         raise RunFailedError(f"it broke (see {staged})", staged)
 
     pretend(monkeypatch, run)
-    assert work.run_in(tmp_path, order, shelf=shelf) == work.Result(tmp_path / "_x", "it broke")
+    assert work.run_in(tmp_path, order, resolve=resolve) == work.Result(tmp_path / "_x", "it broke")
 
 
 def test_a_dask_worker_sends_an_archive_and_keeps_nothing(tmp_path, pretended, kernel, order, monkeypatch):
@@ -91,37 +91,39 @@ def cancelled(share, text):
     raise WblabError("cancelled")
 
 
-def test_a_run_that_is_cancelled_ends_at_its_next_word(tmp_path, shelf, order, monkeypatch):
+def test_a_run_that_is_cancelled_ends_at_its_next_word(tmp_path, resolve, order, monkeypatch):
     def run(request, room, *, report):
         report(0.5, "on the way")
         pytest.fail("it went on")
 
     pretend(monkeypatch, run)
-    assert work.run_in(tmp_path, order, cancelled, shelf) == work.Result(b"", "cancelled")
+    assert work.run_in(tmp_path, order, cancelled, resolve) == work.Result(b"", "cancelled")
 
 
-def test_a_run_in_real_time_waits_until_it_is_alone(tmp_path, shelf, make_matrix, monkeypatch):
+def test_a_run_in_real_time_waits_until_it_is_alone(tmp_path, resolve, make_matrix, monkeypatch):
     pretend(monkeypatch, lambda *arguments, **keys: pytest.fail("it ran beside another"))
     (cell,) = make_matrix({"clock.mode": ["real"]}).cells
     order = work.Order(to_table(cell.with_seed(5)), BUILD, work.own_program())
     monkeypatch.setenv("WBLAB_SHM", str(tmp_path))
     with work.turn("virtual", lambda: None):
-        assert work.run_in(tmp_path, order, cancelled, shelf) == work.Result(b"", "cancelled")
+        assert work.run_in(tmp_path, order, cancelled, resolve) == work.Result(b"", "cancelled")
 
 
-def test_another_build_of_the_kernel_is_refused(tmp_path, shelf, order, monkeypatch):
+def test_another_build_of_the_kernel_is_refused(tmp_path, resolve, order, monkeypatch):
     pretend(monkeypatch, lambda *arguments, **keys: pytest.fail("it ran"))
     other = replace(order, build_id="b" * 64)
     assert (
         "another build here (aaaaaaaaaaaa) than the caller's (bbbbbbbbbbbb)"
-        in work.run_in(tmp_path, other, shelf=shelf).failure
+        in work.run_in(tmp_path, other, resolve=resolve).failure
     )
-    assert "another build" in work.why_not([order, other], shelf)
-    assert work.why_not([order], shelf) == ""
+    assert "another build" in work.why_not([order, other], resolve)
+    assert work.why_not([order], resolve) == ""
 
 
-def test_another_version_of_the_lab_is_refused(tmp_path, shelf, order, monkeypatch):
+def test_another_version_of_the_lab_is_refused(tmp_path, resolve, order, monkeypatch):
     pretend(monkeypatch, lambda *arguments, **keys: pytest.fail("it ran"))
     other = replace(order, program="c" * 64)
-    assert "another than the caller's: install the same version" in work.run_in(tmp_path, other, shelf=shelf).failure
-    assert "another than the caller's" in work.why_not([order, other], shelf)
+    assert (
+        "another than the caller's: install the same version" in work.run_in(tmp_path, other, resolve=resolve).failure
+    )
+    assert "another than the caller's" in work.why_not([order, other], resolve)
