@@ -10,6 +10,7 @@ from typing import Any
 
 from wblab.core.errors import InputError, nearest
 from wblab.kernels import pins
+from wblab.kernels.patchlist import PatchFile, read_series
 from wblab.kernels.pins import Pin
 from wblab.lab.places import LINUX_UML
 
@@ -74,19 +75,22 @@ class Catalog:
         names = [series.name for series in self.series]
         return self.series[names.index(self.default) :]
 
-    def patches(self, name: str) -> tuple[Path, ...]:
-        """Return the patches for a series, in order; those of its variants come last."""
+    def patches(self, name: str) -> tuple[PatchFile, ...]:
+        """Return the patches of a series in order; those of its variants come last. Raises InputError."""
         plain, *variants = name.split(VARIANT)
-        own = sorted((self.folder / "patches" / plain).glob("*.patch"))
+        own = read_series(self._series_file(plain), self.folder / "patches")
         return (*own, *(self.variant(variant, plain) for variant in variants))
 
     def variants(self, name: str) -> list[str]:
-        """Return the names of the variants that a series can have."""
-        return sorted(path.parent.name for path in (self.folder / "variants").glob(f"*/{name}.patch"))
+        """Return the names of the variants that a series offers."""
+        folders = (self.folder / "variants").glob("*")
+        return sorted(folder.name for folder in folders if _variant_form(folder, name))
 
-    def variant(self, variant: str, name: str) -> Path:
-        """Return the patch of a series' variant."""
-        return self.folder / "variants" / variant / f"{name}.patch"
+    def variant(self, variant: str, name: str) -> PatchFile:
+        """Return the patch of a variant that a series offers: its own form, else that of the nearest older series."""
+        form = _variant_form(self.folder / "variants" / variant, name)
+        assert form, "`find` has checked the name"
+        return PatchFile(f"{name}.patch", form)
 
     def fragments(self) -> tuple[Path, ...]:
         """Return the fragments of the configuration, in order of their names."""
@@ -95,17 +99,26 @@ class Catalog:
     def patch_series(self, version: str) -> str:
         """Return the series whose patches suit a `version`: its own, else the nearest older one, else the oldest.
 
-        A folder linux-uml/patches/<version>, even an empty one, is the tree's own.
+        A version is a series of its own if linux-uml/series/<version> exists, even as an empty file.
         """
-        if (self.folder / "patches" / version.partition(VARIANT)[0]).is_dir():
+        if self._series_file(version.partition(VARIANT)[0]).is_file():
             return version
         older = [series.name for series in self.series if ordinal(series.name) <= ordinal(version)]
         return max(older, key=ordinal) if older else min((series.name for series in self.series), key=ordinal)
+
+    def _series_file(self, plain: str) -> Path:
+        return self.folder / "series" / plain
 
 
 def ordinal(version: str) -> tuple[int, ...]:
     """Return a version's numbers, so that 6.12 sorts after 6.1."""
     return tuple(int(number) for number in re.findall(r"\d+", version))
+
+
+def _variant_form(folder: Path, series: str) -> Path | None:
+    """Return the patch in a variant's folder that suits a series, or None: of the series, else of the nearest older."""
+    forms = [path for path in folder.glob("[0-9]*.patch") if ordinal(path.stem) <= ordinal(series)]
+    return max(forms, key=lambda path: ordinal(path.stem), default=None)
 
 
 def load(folder: Path = LINUX_UML) -> Catalog:

@@ -9,20 +9,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wblab.core.errors import WblabError
+from wblab.kernels.patchlist import PatchFile
 
 
 @dataclass(frozen=True)
 class Patch:
     """One patch as it was read: a build takes minutes, and the file may be edited meanwhile."""
 
+    name: str  # part of the build id; see PatchFile
     path: Path
     data: bytes
     changed_ns: int  # the time of its last change
-
-    @property
-    def name(self) -> str:
-        """The file's name, whose number gives the order."""
-        return self.path.name
 
     @property
     def sha256(self) -> str:
@@ -35,9 +32,9 @@ class Patch:
         return tuple(re.findall(r"^\+\+\+ [^/\s]+/(\S+)", self.data.decode(errors="replace"), re.MULTILINE))
 
 
-def read(path: Path) -> Patch:
-    """Read a patch file."""
-    return Patch(path, path.read_bytes(), path.stat().st_mtime_ns)
+def read(file: PatchFile) -> Patch:
+    """Read a patch."""
+    return Patch(file.name, file.path, file.path.read_bytes(), file.path.stat().st_mtime_ns)
 
 
 def push(tree: Path, patches: Sequence[Patch], source: str) -> None:

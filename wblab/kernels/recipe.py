@@ -46,7 +46,7 @@ def recipe(version: str, catalog: Catalog) -> Recipe:
     series = catalog.patch_series(version)
     return Recipe(
         series=series,
-        patches=tuple(patches.read(path) for path in catalog.patches(series)),
+        patches=tuple(patches.read(file) for file in catalog.patches(series)),
         options=config.requested(catalog.fragments()),
         steps=catalog.find(series).steps if catalog.knows(series) else catalog.series[0].steps,
     )

@@ -120,12 +120,13 @@ def site(tree: Path, tmp_path: Path) -> Site:
 
 @pytest.fixture
 def lab(tmp_path: Path, site: Site) -> Path:
-    """A folder like linux-uml: two series, one patch for each, one fragment."""
+    """A folder like linux-uml: two series that share one patch, one fragment."""
     folder = tmp_path / "linux-uml"
+    for name in ("config", "patches", "series"):
+        (folder / name).mkdir()
+    (folder / "patches/hello.patch").write_text(PATCH)
     for series in ("7.3", "7.2"):
-        (folder / "patches" / series).mkdir(parents=True)
-        (folder / "patches" / series / "0001-hello.patch").write_text(PATCH)
-    (folder / "config").mkdir()
+        (folder / "series" / series).write_text("hello.patch\n")
     (folder / "config/base.config").write_text("CONFIG_64BIT=y  # the host is\n")
     (folder / "kernels.toml").write_text(
         f'default = "7.3"\nkernel_org = "{site.url}"\nsnapshot = "http://127.0.0.1:1"\n[features]\nseed = "um_seed"\n'

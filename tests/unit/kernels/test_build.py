@@ -55,10 +55,13 @@ def test_every_input_changes_the_build_id(lab: Path) -> None:
         return recipe("7.3", catalog.load()).key(identity, compiler)
 
     seen = {key(), key(identity="sha256:2"), key(compiler="gcc 2")}
-    fragment, patch = lab / "config/base.config", lab / "patches/7.3/0001-hello.patch"
+    fragment, patch, listed = lab / "config/base.config", lab / "patches/hello.patch", lab / "series/7.3"
     fragment.write_text("CONFIG_64BIT=y  # another reason\n")
+    listed.write_text("# another comment\nhello.patch\n")
+    (lab / "patches/b.patch").write_text("b")
     assert key() in seen
-    for path, text in ((fragment, "CONFIG_64BIT=n  # no\n"), (patch, "other"), (lab / "patches/7.3/0002-b.patch", "b")):
+    changes = [(fragment, "CONFIG_64BIT=n  # no\n"), (patch, "other"), (listed, "hello.patch\nb.patch\n")]
+    for path, text in [*changes, (listed, "b.patch\nhello.patch\n")]:
         path.write_text(text)
         assert key() not in seen
         seen.add(key())
@@ -66,7 +69,7 @@ def test_every_input_changes_the_build_id(lab: Path) -> None:
 
 def test_changed_patches_make_a_kernel_stale(lab: Path, tools: Path) -> None:
     built = build_kernel()
-    (lab / "patches/7.3/0001-hello.patch").unlink()
+    (lab / "series/7.3").write_text("")
     assert find_kernel() is None
     assert build_kernel().build_id != built.build_id
     assert runs(tools) == 2

@@ -4,6 +4,7 @@ import pytest
 
 from wblab.core.errors import InputError
 from wblab.kernels import catalog
+from wblab.kernels.patchlist import PatchFile
 from wblab.kernels.recipe import recipe
 
 
@@ -23,15 +24,17 @@ def test_a_tree_without_patches_of_its_own_takes_the_nearest_older_ones(lab: Pat
     assert catalog.load(lab).patch_series(version) == series
 
 
-def test_a_folder_of_patches_is_enough(lab: Path) -> None:
-    (lab / "patches/7.4").mkdir()
-    assert catalog.load(lab).patch_series("7.4") == "7.4"
+def test_a_series_file_is_enough(lab: Path) -> None:
+    (lab / "series/7.4").touch()
+    known = catalog.load(lab)
+    assert known.patch_series("7.4") == "7.4"
+    assert known.patches("7.4") == ()
 
 
 @pytest.fixture
 def variants(lab: Path) -> Path:
-    """A lab with two variants: `one` of both series, `two` of one of them."""
-    for path in ("one/7.3", "one/7.2", "two/7.3"):
+    """A lab with three variants: `one` is the same in both series, `two` needs the newer one, `three` has two forms."""
+    for path in ("one/7.2", "two/7.3", "three/7.3", "three/7.2"):
         file = lab / "variants" / f"{path}.patch"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(path)
@@ -40,13 +43,20 @@ def variants(lab: Path) -> Path:
 
 def test_a_variant_is_its_series_with_one_patch_more(variants: Path) -> None:
     known = catalog.load(variants)
-    assert known.variants("7.3") == ["one", "two"]
+    assert known.variants("7.3") == ["one", "three", "two"]
     assert known.find("7.3+two+one").plain == "7.3"
     assert known.find("7.3+two+one").package == known.find("7.3").package
-    more = [variants / "variants/two/7.3.patch", variants / "variants/one/7.3.patch"]
+    more = [PatchFile("7.3.patch", variants / f"variants/{path}.patch") for path in ("two/7.3", "one/7.2")]
     assert known.patches("7.3+two+one") == (*known.patches("7.3"), *more)
     assert recipe("7.3+one", known).digest != recipe("7.3", known).digest
     assert recipe("7.3+one", known).steps == recipe("7.3", known).steps
+
+
+def test_a_variant_has_the_form_of_its_series_or_of_the_nearest_older_one(variants: Path) -> None:
+    known = catalog.load(variants)
+    assert known.variants("7.2") == ["one", "three"]
+    for name, variant, form in (("7.3", "three", "7.3"), ("7.2", "three", "7.2"), ("7.3", "one", "7.2")):
+        assert known.variant(variant, name) == PatchFile(f"{name}.patch", variants / f"variants/{variant}/{form}.patch")
 
 
 def test_variants_are_no_series_to_fall_back_to(variants: Path) -> None:
@@ -56,8 +66,8 @@ def test_variants_are_no_series_to_fall_back_to(variants: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("7.2+two", r"no variant 'two' of the kernel 7\.2: give one"),
-        ("7.3+ones", r"no variant 'ones' of the kernel 7\.3 .did you mean 'one'.*: give one, two"),
+        ("7.2+two", r"no variant 'two' of the kernel 7\.2: give one, three"),
+        ("7.3+ones", r"no variant 'ones' of the kernel 7\.3 .did you mean 'one'.*: give one, three, two"),
         ("7.3+", r"no variant '' of the kernel 7\.3"),
         ("7.3+../one", r"no variant '../one' of the kernel 7\.3"),
         ("7.4+one", r"no kernel '7\.4\+one' .did you mean '7\.3'"),

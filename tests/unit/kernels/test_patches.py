@@ -7,6 +7,7 @@ import pytest
 from wblab.core.errors import WblabError
 from wblab.kernels import patches
 from wblab.kernels import tree as trees
+from wblab.kernels.patchlist import PatchFile
 
 PATCH = """\
 --- a/hello.c
@@ -28,7 +29,7 @@ def read(tmp_path: Path) -> Read:
         paths = [tmp_path / f"000{number}.patch" for number, _ in enumerate(texts, start=1)]
         for path, text in zip(paths, texts, strict=True):
             path.write_text(text)
-        return [patches.read(path) for path in paths]
+        return [patches.read(PatchFile(path.name, path)) for path in paths]
 
     return make
 
