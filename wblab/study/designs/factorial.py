@@ -10,6 +10,8 @@ metrics = ["causes"]                  # what the table of results has besides: t
 [axes.offender]                       # or levels with a name, each of which sets several keys
 plain = {}
 idle = { "load.l1.ioclass" = "idle", "load.l2.ioclass" = "idle" }
+
+A file may also extend another and use variables: see inherited.py.
 """
 
 import itertools
@@ -25,8 +27,8 @@ from wblab.core.tables import from_table
 from wblab.core.units import Nanoseconds
 from wblab.host.blame import is_wanted
 from wblab.lab.specfile import is_record
-from wblab.lab.tomlfile import read_toml
 from wblab.study.cells import Label, check_keys, find_base, label, make_cell, start_table
+from wblab.study.designs.inherited import read_table
 from wblab.study.plan import CONTROL_BOUND_NS, MAX_RUNS, REPEATS, Further, Plan, check_head, seeds_of
 
 BUILT = "built"  # `kernel = "built"`: every series that is built on this machine
@@ -55,7 +57,7 @@ def read_matrix(path: Path, *, built: Sequence[str] = (), seeds: Sequence[int] =
 
     built: the kernels that stand for `kernel = "built"`.
     """
-    table = read_toml(path, "matrix")
+    table = read_table(path)
     table.setdefault("name", path.stem)
     try:
         return expand(table, path.parent, built=built, seeds=seeds)
