@@ -60,7 +60,7 @@ class Claimed:
             for claim, verdict in found.verdicts
         ]
 
-    def thin(self, directory: Path) -> None:
+    def prune(self, directory: Path) -> None:
         """Remove the traces: see Plan."""
         for run in (directory / RUNS).glob("*"):
             for name in _DROPPED:

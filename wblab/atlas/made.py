@@ -39,7 +39,7 @@ def make(plan: Plan, atlas: Path, at_once: int) -> Made:
             write_json(
                 staged / SQUARE_ROWS, SQUARE.head() | {"release": plan.kernel.describe()["release"], "rows": rows}
             )
-        plan.thin(staged)
+        plan.prune(staged)
         shutil.rmtree(atlas / square.name, ignore_errors=True)
         staged.rename(atlas / square.name)
     except OSError as error:

@@ -30,7 +30,7 @@ class Plan(Protocol):
         The directory is there; what an earlier call has left in it, which was interrupted, is of this plan too.
         """
 
-    def thin(self, directory: Path) -> None:
+    def prune(self, directory: Path) -> None:
         """Remove what can be made again from a directory that was filled. Raises OSError."""
 
 

@@ -61,7 +61,7 @@ class Tryable:
             write_report(result, directory)
         return rows_of(result.rows, self.wisdom, self.unfit)
 
-    def thin(self, directory: Path) -> None:
+    def prune(self, directory: Path) -> None:
         """Leave of each run its record: see Plan. With it `wblab run` makes it again; its figures are in the table."""
         for path in (directory / RUNS).glob("*/*"):
             if path.name != EXPERIMENT:

@@ -1,4 +1,4 @@
-"""From what the user wants, a series or a path, to a kernel: one that is there, or one that is built now."""
+"""Find or build the kernel that the user names by a series or a path."""
 
 import os
 import shlex
@@ -29,15 +29,15 @@ class Listed:
 
     series: str
     default: bool
-    kernel: Kernel | None  # None: not built, or not with today's patches and configuration
+    kernel: Kernel | None  # None: not built with today's patches and configuration
     patches: tuple[str, ...]
-    variants: dict[str, Kernel | None]  # those that it can have, each by itself, by their names
+    variants: dict[str, Kernel | None]  # the kernel with one variant, by its name
     pin: Pin | None
-    source: str  # what is pinned; "" if nothing is
+    source: str  # of the pin, in words; "" without a pin
 
 
 def list_kernels() -> list[Listed]:
-    """Return all series that the lab knows, newest first. Builds and fetches nothing."""
+    """Return all series that the lab knows, newest first. Build and fetch nothing."""
     known = catalog.load()
     return [
         Listed(
@@ -57,20 +57,22 @@ def list_kernels() -> list[Listed]:
 
 
 def built_kernel(name: str, *, given: Collection[str] = ()) -> Kernel:
-    """Return the kernel that a spec names, which must be built; "" is the default. Raises InputError.
+    """Return the built kernel that a spec names; "" is the default. Raises InputError.
 
-    A spec may be somebody else's, and a kernel is a program that runs here: a spec names a series. given: what the user
-    named on the command line, which may be paths; the same paths in a spec are then as good.
+    A kernel is a program that runs here, and a spec may come from somebody else. So a spec may name only a series, or a
+    path that the user has also named on the command line (given).
     """
     if _may_be_path(name) and full_name(name) not in map(full_name, given):
         option = shlex.join(["--kernel", full_name(name)])
-        raise InputError(f"kernel {name!r} is a path, which counts on the command line only: give {option} to run it")
+        raise InputError(
+            f"kernel {name!r} is a path, and a spec may not choose a path by itself: give {option} to run it"
+        )
     kernel_ = find_kernel(name or None)
     if kernel_ is None:
         build = shlex.join(["wblab", "kernel", "build", *([name] if name else [])])
-        what = name or "of the lab"
+        what = f"kernel {name}" if name else "the default kernel"
         raise InputError(
-            f"the kernel {what} is not built yet: run '{build}' (some minutes, 2.5 GB), or add a packed one: "
+            f"{what} is not built yet: build it with '{build}' (some minutes, 2.5 GB), or add a packed one with "
             "'wblab kernel add FILE'"
         )
     return kernel_
@@ -82,7 +84,7 @@ def built_kernels(*given: str) -> KernelResolver:
 
 
 def full_name(name: str) -> str:
-    """Return what a kernel is called from everywhere: a series as it is, a path from the root on."""
+    """Return a kernel's name that holds in every directory: a series unchanged, a path as an absolute path."""
     path = os.path.expanduser(name)
     return os.path.abspath(path) if _may_be_path(name) and os.path.exists(path) else name
 
@@ -92,12 +94,11 @@ def _may_be_path(name: str) -> bool:
 
 
 def find_kernel(wanted: str | None = None) -> Kernel | None:
-    """Return a kernel that is built already and up to date, or None. Builds and fetches nothing.
+    """Return a kernel that is built and up to date, or None. Build and fetch nothing.
 
-    `wanted`: a series, which may have variants (7.3+hz-1000), the path of a tree, an archive or an executable; None for
-    the default series, or the one that stands in for it. For a series this takes milliseconds; for a tree, as long as
-    git needs to see what has changed.
-    Raises InputError for something that is none of these.
+    wanted: a series, with or without variants (7.3+hz-1000), or the path of a tree, an archive or an executable; None:
+    the default series, or its substitute. A series takes milliseconds; a tree takes as long as `git status`.
+    Raises InputError for anything else.
     """
     known = catalog.load()
     if wanted is None:
@@ -114,16 +115,16 @@ def find_kernel(wanted: str | None = None) -> Kernel | None:
 def build_kernel(
     wanted: str | None = None, *, report: Report = silent, say: Say = lambda _: None, refresh: bool = False
 ) -> Kernel:
-    """Return the wanted kernel (as for `find_kernel`), fetched and built where it is not yet.
+    """Return the wanted kernel (see `find_kernel`); fetch and build it if necessary.
 
-    `refresh`: pin the newest source that is offered first. Raises InputError for what cannot be built, WblabError
-    when no place has the source, a patch does not apply, the configuration does not come out or make fails.
+    refresh: first pin the newest source. Raises InputError for something that cannot be built. Raises WblabError if the
+    source cannot be found, a patch does not apply, the configuration differs from the request, or make fails.
     """
     known = catalog.load()
     path = _path(wanted, known) if wanted else None
     if refresh:
         if path:
-            raise InputError(f"--refresh moves the pin of a series, and {wanted!r} is none: leave it out")
+            raise InputError(f"--refresh moves the pin of a series, and {wanted!r} is a path: leave --refresh out")
         known = series.move_pin(known.find(wanted or known.default), known, report, say)
     if wanted is None:
         return _build_default(known, report, say)
@@ -143,10 +144,10 @@ def build_kernel(
 def build_tree(
     path: Path, description: str, place: Path, *, report: Report = silent, say: Say = lambda _: None
 ) -> Kernel:
-    """Return the kernel of a tree as it is now, built unless that was built before.
+    """Return the kernel of a tree in its present state; build it if necessary.
 
-    `description`: what the kernel's record calls the source. `place`: a folder below the cache for the copy and the
-    objects, the same one for all states of the tree, so that make has less to do. Raises InputError, WblabError.
+    description: the source, for the kernel's record. place: a folder below the cache for the copy and the objects. With
+    one place for all states of the tree, make rebuilds only what changed. Raises InputError, WblabError.
     """
     make.check_tools()
     given = replace(source.given(path), description=description)
@@ -155,20 +156,20 @@ def build_tree(
 
 def _run_given(build: Build, report: Report, say: Say) -> Kernel:
     if build.recipe.series != (version := tree.version(build.source.tree)):
-        say(f"the lab has no patches for {version}: those for {build.recipe.series} are used")
+        say(f"the lab has no patches for {version}; it uses those for {build.recipe.series}")
     return build.run(report, say)
 
 
 def _given_build(given: Source, known: Catalog) -> Build:
-    """Return the build of what the user named, whose tree is unpacked."""
+    """Return the build of a source that the user named and that is unpacked."""
     return Build(given, recipe(tree.version(given.tree), known), make.compiler())
 
 
 def _build_default(known: Catalog, report: Report, say: Say) -> Kernel:
-    """Build the default series, or the newest older one that can be had. Which one that was is remembered."""
+    """Build the default series, or else the newest older one with a source, and remember which."""
     if not series.current(known.find(known.default), known) and (stand_in := _stand_in(known)):
         return stand_in
-    reason = ""  # why the default series cannot be had
+    reason = ""  # why the default series has no source
     for candidate in known.from_default():
         try:
             built = series.build(candidate, known, report, say)
@@ -186,7 +187,7 @@ def _build_default(known: Catalog, report: Report, say: Say) -> Kernel:
 
 
 def _stand_in(known: Catalog) -> Kernel | None:
-    """Return the kernel that was built because no place had the default series."""
+    """Return the kernel that was built instead of the default series, which had no source."""
     memory = cache.read_json(_memory())
     names = [candidate.name for candidate in known.series]
     if not memory or memory.get("default") != known.default or memory.get("series") not in names:
@@ -200,7 +201,7 @@ def _memory() -> Path:
 
 
 def _path(wanted: str, known: Catalog) -> Path | None:
-    """Return `wanted` as a path, or None if it is a series. Raises InputError if it is neither."""
+    """Return `wanted` as a path, or None for a series. Raises InputError if it is neither."""
     if known.knows(wanted):
         known.find(wanted)
         return None

@@ -34,7 +34,7 @@ class Scripted:
             raise WblabError("interrupted")
         return [ROW]
 
-    def thin(self, directory):
+    def prune(self, directory):
         (directory / "file-0").unlink(missing_ok=True)
 
 
@@ -86,7 +86,7 @@ def test_a_plan_goes_on_with_what_it_left_and_with_nothing_of_another(tmp_path):
 
 def test_one_that_was_interrupted_at_its_end_is_not_filled_again(tmp_path):
     class Interrupted(Scripted):
-        def thin(self, directory):
+        def prune(self, directory):
             raise WblabError("interrupted")
 
     with pytest.raises(WblabError, match="interrupted"):

@@ -182,7 +182,7 @@ def test_it_goes_on_where_it_was_and_keeps_the_records_alone(found, monkeypatch,
     )
     assert len(plan.fill(tmp_path, 1)) == 3
     assert made == ["a-s1"]  # what failed is tried again
-    plan.thin(tmp_path)
+    plan.prune(tmp_path)
     assert [path.name for path in (tmp_path / "runs" / "a-s1").iterdir()] == ["experiment.json"]
     text = (tmp_path / "report.html").read_text()
     assert "Linux 7.2.11 on xfs" in text

@@ -171,7 +171,7 @@ def test_a_tree_of_another_series_says_whose_patches_it_gets(tree: Path) -> None
     (tree / "Makefile").write_text("VERSION = 7\nPATCHLEVEL = 9\n")
     said: list[str] = []
     assert build_kernel(str(tree), say=said.append).series == "7.9"
-    assert said == ["the lab has no patches for 7.9: those for 7.3 are used"]
+    assert said == ["the lab has no patches for 7.9; it uses those for 7.3"]
 
 
 def test_make_s_failure_keeps_the_log_and_says_where(tree: Path, tools: Path) -> None:

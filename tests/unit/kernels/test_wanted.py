@@ -26,10 +26,10 @@ def test_the_command_that_builds_a_tree_can_be_copied(tree):
     moved = tree.rename(tree.parent / "my linux")
     with pytest.raises(InputError) as raised:
         built_kernel(str(moved), given=[str(moved)])
-    assert f"run '{shlex.join(['wblab', 'kernel', 'build', str(moved)])}'" in str(raised.value)
+    assert f"build it with '{shlex.join(['wblab', 'kernel', 'build', str(moved)])}'" in str(raised.value)
 
 
 def test_a_kernel_that_is_not_built_is_named_with_the_next_step():
-    said = r"the kernel 6\.1 is not built yet: run 'wblab kernel build 6\.1' .*, or add a packed one: 'wblab kernel add"
+    said = r"kernel 6\.1 is not built yet: build it with 'wblab kernel build 6\.1' .* packed one with 'wblab kernel add"
     with pytest.raises(InputError, match=said):
         built_kernels()("6.1")

@@ -1,4 +1,4 @@
-"""wblab kernel: its verbs."""
+"""The verbs of wblab kernel."""
 
 import argparse
 
@@ -6,14 +6,14 @@ from wblab.commands.parser import Verb, add_verbs
 
 VERBS = (
     Verb("list", "show the kernels that the lab knows and those that are built"),
-    Verb("build", "fetch, patch, configure and build a kernel, unless it is built already"),
+    Verb("build", "build a kernel, unless it is built already"),
     Verb("info", "describe a built kernel"),
     Verb("pack", "pack a built kernel into one file"),
-    Verb("add", "take a packed kernel into the cache, so that it need not be built here"),
+    Verb("add", "add a packed kernel to the cache, so that you need not build it"),
 )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Describe the verb and take one of its verbs."""
-    parser.description = "List, build and describe kernels, and take built ones to other machines."
+    """Describe the verb and add its own verbs."""
+    parser.description = "List, build and describe kernels, and move built ones between machines."
     add_verbs(parser, VERBS, __name__)

@@ -12,20 +12,20 @@ from wblab.commands.common import add_json
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb and its options."""
     parser.description = (
-        "Take a kernel that 'wblab kernel pack' has packed into the cache, and print where it is. If this checkout "
-        "would build the same, of the same source, patches and options, it is not built here any more. A kernel is a "
-        "program: runs execute it as you, confined as every guest is. That it was made of what it says, only its maker "
-        "can promise: take kernels of those whom you trust, and give the digest that they have told you."
+        "Add a kernel from a file of 'wblab kernel pack' to the cache, and print its path. If this checkout has the "
+        "same source, patches and options, it uses this kernel and builds none. Runs execute a kernel as you, confined "
+        "like every guest. The lab cannot check what a kernel was really built from: add only kernels from people you "
+        "trust, and give the digest that they printed."
     )
     parser.add_argument("file", type=Path, metavar="FILE", help="a packed kernel")
-    parser.add_argument("--sha256", type=_digest, metavar="DIGEST", help="refuse a file that has another SHA-256")
+    parser.add_argument("--sha256", type=_digest, metavar="DIGEST", help="refuse a file with another SHA-256")
     add_json(parser)
     parser.set_defaults(run=_add)
 
 
 def _digest(text: str) -> str:
     if len(text) != 64 or set(text.lower()) - set("0123456789abcdef"):
-        raise argparse.ArgumentTypeError(f"{text!r} is no SHA-256: 64 digits of 0-9 and a-f")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a SHA-256: give 64 digits of 0-9 and a-f")
     return text.lower()
 
 
@@ -37,7 +37,7 @@ def _add(arguments: argparse.Namespace) -> None:
     path = added.kernel.path
     if added.name is None:
         option = shlex.join(["--kernel", str(path)])
-        _say(f"this checkout would build another kernel {added.kernel.series}: give {option} to run this one")
+        _say(f"this checkout builds {added.kernel.series} differently: to run the added kernel, give {option}")
     if arguments.json:
         print(json.dumps(values(added.kernel) | {"name": added.name}, indent=2))
     else:

@@ -10,13 +10,11 @@ from wblab.commands.kernel.info import add_kernel_argument
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb and its options."""
     parser.description = (
-        "Fetch, patch, configure and build a kernel, unless it is built already, and print where it is. On standard "
-        "error it says what it is about, and how long each step took."
+        "Fetch, patch, configure and build a kernel, unless it is built already, and print its path. Steps and their "
+        "times go to standard error."
     )
     add_kernel_argument(parser)
-    parser.add_argument(
-        "--refresh", action="store_true", help="pin the newest source first: writes linux-uml/pins.toml"
-    )
+    parser.add_argument("--refresh", action="store_true", help="first pin the newest source, in linux-uml/pins.toml")
     add_json(parser)
     parser.set_defaults(run=_build)
 

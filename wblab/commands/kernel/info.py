@@ -22,12 +22,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_kernel_argument(parser: argparse.ArgumentParser) -> None:
-    """Add the kernel that a verb is about."""
+    """Add the argument that names a kernel."""
     parser.add_argument(
         "kernel",
         nargs="?",
         metavar="SERIES|PATH",
-        help="a series such as 7.3 or 7.3+hz-1000, or a path: a tree, an archive, an executable (default: see list)",
+        help="a series such as 7.3 or 7.3+hz-1000, or the path of a tree, archive or executable (default: see list)",
     )
 
 
@@ -36,7 +36,7 @@ def _info(arguments: argparse.Namespace) -> None:
 
 
 def built(wanted: str | None) -> "Kernel":
-    """Return the kernel that was named. Raises WblabError where it is not built."""
+    """Return the named kernel. Raises WblabError if it is not built."""
     from wblab.kernels import catalog
     from wblab.kernels.wanted import find_kernel
 
@@ -48,7 +48,7 @@ def built(wanted: str | None) -> "Kernel":
 
 
 def print_kernel(kernel: "Kernel", *, as_json: bool) -> None:
-    """Print what is known of a built kernel."""
+    """Print the properties of a built kernel."""
     if as_json:
         print(json.dumps(values(kernel), indent=2))
         return
@@ -61,7 +61,7 @@ def print_kernel(kernel: "Kernel", *, as_json: bool) -> None:
 
 
 def values(kernel: "Kernel") -> dict[str, Any]:
-    """Return what is known of a built kernel, for JSON."""
+    """Return the properties of a built kernel, for JSON."""
     from wblab.kernels.features import features
 
     return {

@@ -10,7 +10,7 @@ from wblab.lab.tables import Table
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb and its options."""
-    parser.description = "Show the kernels that the lab knows, and which of them are built. * is the default."
+    parser.description = "Show the kernels that the lab knows and those that are built. * marks the default."
     add_json(parser)
     parser.set_defaults(run=_list)
 

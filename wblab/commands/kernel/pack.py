@@ -11,8 +11,8 @@ from wblab.commands.kernel.info import add_kernel_argument
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb and its options."""
     parser.description = (
-        "Pack a built kernel into one file, for 'wblab kernel add' on another machine, and print the file's SHA-256 "
-        "and name, as sha256sum does. The same kernel gives the same file."
+        "Pack a built kernel into one file for 'wblab kernel add' on another machine. Print the file's SHA-256 and "
+        "name, as sha256sum does. The same kernel always gives the same file."
     )
     add_kernel_argument(parser)
     parser.add_argument("file", type=Path, metavar="FILE", help="a new file: a tar archive, compressed with xz")
