@@ -1,4 +1,4 @@
-"""Claims of Coly Li's blog: mirrors that copy themselves, the device mapper, and what he reports of workshops."""
+"""Claims of Coly Li's blog: resync of mirrors, the device mapper, and his reports from workshops."""
 
 from collections.abc import Callable
 
@@ -20,7 +20,7 @@ SECTOR = 512
 _RESYNC = "resync"  # at the end of the name of the thread that copies a mirror
 _SAME = (0.95, 1.05)
 _LONGER = 1.25
-_WAITED = 1.25  # times what a request takes without a resync: who takes longer has waited for it
+_WAITED = 1.25  # times as long as without a resync: a request that takes longer has waited for it
 _LEAST_PERCENT = 0.01  # less is none
 _LARGE = 64  # sectors: "much larger" than 8
 
@@ -29,12 +29,12 @@ _SMALL = "Requests of 4 KiB on a device-mapper target (2016)"
 
 
 def resync(sample: Sample) -> Asked:
-    """Return what the thread that checks a mirror read from its first disk."""
+    """Return the reads, by the thread that checks a mirror, from its first disk."""
     return asked(page_cache(sample.run), BIOS).of("a").by(_RESYNC)
 
 
 def units_at(found: Asked, times_ns: Times) -> NDArray[np.int64]:
-    """Return which unit a resync was at, at these times; -1 where there was none."""
+    """Return the unit under resync at these times; -1 where there was no resync."""
     if not len(found):
         return np.full(len(times_ns), -1, np.int64)
     before = np.searchsorted(found.ts_ns, times_ns, side="right") - 1
@@ -43,9 +43,9 @@ def units_at(found: Asked, times_ns: Times) -> NDArray[np.int64]:
 
 
 def beside_resync(sample: Sample, loads: dict[str, int]) -> float:
-    """Return how many times as long requests to the unit that is under resync take as requests elsewhere meanwhile.
+    """Return the time of a request to the unit under resync / the time of one elsewhere meanwhile.
 
-    loads: those that keep to one unit, with its number. The medians of all their cycles are compared.
+    loads: loads that use one unit only, with its number. The medians of all their cycles are compared.
     """
     found = resync(sample)
     inside, outside = [], []
@@ -58,7 +58,7 @@ def beside_resync(sample: Sample, loads: dict[str, int]) -> float:
 
 
 def met_share(sample: Sample) -> float:
-    """Return the share of writes anywhere, during a resync, that took longer than those without one."""
+    """Return the share of random writes during a resync that took longer than those without one."""
     item = sample.run.load("w-all")
     at = units_at(resync(sample), item.starts_ns)
     usual_ns = float(np.median(item.pauses_ns[at < 0]))
@@ -66,16 +66,16 @@ def met_share(sample: Sample) -> float:
 
 
 def across(sample: Sample) -> float:
-    """Return how many bios on the mirror's disks cross a border of units. Raises ValueError if none does above."""
+    """Return how many bios on the mirror's disks cross a boundary of units. Raises ValueError if none above does."""
     bios = asked(page_cache(sample.run), BIOS)
     crossing = bios.where(bios.place // UNIT_BYTES != (bios.place + bios.size - 1) // UNIT_BYTES)
     if not len(crossing.of("mirror")):
-        raise ValueError("no write to the mirror crosses a border")
+        raise ValueError("no write to the mirror crosses a boundary")
     return float(len(crossing.of("a")) + len(crossing.of("b")))
 
 
 def sectors(event: str, disk: str) -> Callable[[Sample], float]:
-    """Return what tells how many sectors a write to a disk has on average, as bios or as requests."""
+    """Return the figure: the mean size of a write to a disk in sectors, as bios or as requests."""
 
     def mean(sample: Sample) -> float:
         found = asked(page_cache(sample.run), event)
@@ -91,7 +91,8 @@ def _mirror_claims() -> list[Claim]:
             "L5-writes-wait",
             "during a resync a write to the unit under resync waits, one elsewhere does not",
             Measure(
-                "a write there / a write elsewhere meanwhile", "×", lambda sample: beside_resync(sample, writes),
+                "time of a write there / of a write elsewhere meanwhile", "×",
+                lambda sample: beside_resync(sample, writes),
                 over(_LONGER), f"more than {_LONGER} times as long",
             ),
         ),
@@ -99,24 +100,26 @@ def _mirror_claims() -> list[Claim]:
             "L6-reads-pass",
             "reads never wait at the barrier",
             Measure(
-                "a read there / a read elsewhere meanwhile", "×", lambda sample: beside_resync(sample, reads),
+                "time of a read there / of a read elsewhere meanwhile", "×",
+                lambda sample: beside_resync(sample, reads),
                 between(*_SAME), "as long, within 5 %",
             ),
         ),
         (
             "L7-no-crossing",
-            "no request below the mirror spans a border of 64 MiB",
+            "no request below the mirror crosses a 64 MiB boundary",
             Measure(
-                "bios across a border below", "bios", across, between(0, 0), "none, with writes across it", each=True,
+                "bios below that cross a boundary", "bios", across, between(0, 0), "none, though writes above do",
+                each=True,
             ),
         ),
         (
             "L8-chance",
-            "a write anywhere meets the resync with a chance of one over the number of units",
+            "a random write meets the resync with probability one over the number of units",
             Measure(
                 "writes during the resync that waited", "%", lambda sample: 100 * met_share(sample),
                 between(_LEAST_PERCENT, 100 / UNITS), f"some, and no more than {100 / UNITS:.0f} %",
-                "Only some of those that are at the right unit also meet a request that is under way",
+                "Not every write to the unit under resync meets a pending request",
             ),
         ),
     ]  # fmt: skip
@@ -127,25 +130,25 @@ def _mapper_claims() -> list[Claim]:
     def measured(name: str, says: str, case: str, measure: Measure) -> Claim:
         return Claim(name, says, _SMALL, (case,), measure.on(case))
 
-    mean = "a write on average"
+    mean = "mean write"
     return [
         measured(
             "L9-small-above", "buffered writes to a raw target of the device mapper are bios of 8 sectors", "linear",
-            Measure(f"{mean}, at the target", "sectors", sectors(BIOS, "line"), between(8, 8), "8"),
+            Measure(f"{mean} at the target", "sectors", sectors(BIOS, "line"), between(8, 8), "8"),
         ),
         measured(
-            "L10-large-below", "they are merged below it to much larger requests", "linear",
+            "L10-large-below", "below it they are merged into much larger requests", "linear",
             Measure(
-                f"{mean}, at the disk", "sectors", sectors(REQUESTS, "a"), over(_LARGE),
+                f"{mean} at the disk", "sectors", sectors(REQUESTS, "a"), over(_LARGE),
                 f"more than {_LARGE}",
             ),
         ),
         measured(
-            "L11-direct", "direct writes come to the target as large as the call is", "linear-direct",
+            "L11-direct", "direct writes reach the target in the size of the call", "linear-direct",
             Measure(
-                f"{mean}, at the target", "sectors", sectors(BIOS, "line"), over(_LARGE),
+                f"{mean} at the target", "sectors", sectors(BIOS, "line"), over(_LARGE),
                 f"more than {_LARGE}, of calls of 2048",
-                "The queue of the disk takes 255: since Linux 4.3 what is too large is cut there and not above",
+                "The disk's queue takes 255: since Linux 4.3 larger bios are split there, not above",
             ),
         ),
         Claim(
@@ -158,17 +161,17 @@ def _mapper_claims() -> list[Claim]:
             ),
         ),
         measured(
-            "L13-plug", "without a scheduler, merging is only what the plug does", "delay-none",
+            "L13-plug", "without a scheduler only the plug merges", "delay-none",
             Measure(
-                f"{mean}, at the disk, without a scheduler and without a plug", "sectors", sectors(REQUESTS, "a"),
+                f"{mean} at the disk, without a scheduler and without a plug", "sectors", sectors(REQUESTS, "a"),
                 under(2 * 8), "less than 16",
-                "dm-delay hands bios on from a thread that has no plug; with a plug it is as many as with a scheduler",
+                "dm-delay submits bios from a thread without a plug; a plug merges as much as a scheduler",
             ),
         ),
         measured(
-            "L14-files", "files on ext3 are bios of 8 sectors, too (here: ext4)", "linear-ext4",
+            "L14-files", "files on ext3 are written in bios of 8 sectors, too (here: ext4)", "linear-ext4",
             Measure(
-                f"{mean}, at the target", "sectors", sectors(BIOS, "line"), under(2 * 8), "less than 16",
+                f"{mean} at the target", "sectors", sectors(BIOS, "line"), under(2 * 8), "less than 16",
                 "ext4 builds large bios itself (writepages)",
             ),
         ),
@@ -177,38 +180,38 @@ def _mapper_claims() -> list[Claim]:
 
 _UNTESTED = {
     "L1-no-lock": (
-        "reads of a mirror take resync_lock not once",
-        "the guest's kernel is for one processor, where a spin lock is nothing: there is nothing to count without a "
-        "build with CONFIG_LOCK_STAT. L6 tests what the reader has of it",
+        "reads of a mirror never take resync_lock",
+        "the guest's kernel is built for one processor, where a spin lock compiles to nothing. Counting needs "
+        "CONFIG_LOCK_STAT. L6 tests the effect on the reader",
     ),
     "L2-old-lock": (
-        "the old scheme took it to enter and to leave, for each request",
-        "that scheme ended with Linux 4.11, older than any series of the lab, and its locks cannot be counted (see L1)",
+        "the old scheme took it twice for each request, to enter and to leave",
+        "Linux 4.11 removed that scheme, before any series of the lab; its locks cannot be counted (see L1)",
     ),
     "L3-uncontended": (
         "without contention both are equally fast",
-        "needs the old scheme as a patch; and in virtual time the processor's work takes no time",
+        "needs the old scheme as a patch; in virtual time the processor's work takes no time",
     ),
     "L4-contended": (
         "with parallel readers the new scheme gives +70 %",
-        "contention needs several processors, of which a guest in virtual time has one",
+        "contention needs several processors; a guest in virtual time has one",
     ),
     "L19-lru": (
         "mapped reads with pages moved in the LRU are twice as fast",
-        "needs a system call of Baidu's own, which was never merged; advice, near it, is c17 of Chadd's claims",
+        "needs a system call of Baidu's that was never merged; Chadd's claim c17, on madvise, is near it",
     ),
     "L21-trace": (
-        "tracing slows the machine, as its buffer is shared by all processors",
-        "a guest has one processor, whose buffer nobody shares, and in virtual time a trace takes no time; since "
-        "2.6.28 each processor has a buffer of its own",
+        "tracing slows the machine, because all processors share its buffer",
+        "a guest has one processor, and in virtual time tracing takes no time; since 2.6.28 each processor has its "
+        "own buffer",
     ),
     "L22-fsck": (
-        "metadata on a faster device shorten fsck",
-        "needs a filesystem over two devices: a disk of the lab is made of one, or of several that are alike",
+        "metadata on a faster device shortens fsck",
+        "needs a filesystem over two different devices, which the lab does not have",
     ),
     "L24-ssd": (
         "some SSDs are slower in order than at random",
-        "a property of devices: the lab's model has no such one, and would only give back what it was given",
+        "a property of devices; the lab's model does not have it",
     ),
 }
 

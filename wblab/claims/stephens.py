@@ -1,7 +1,7 @@
 """Claims of B. Stephens's thesis on where the time of a synchronous write goes.
 
-His shares are sums of inclusive times by names of functions, in which sleep counts as that of who sleeps. Both
-accountings are given: his, of sleep alone, as a guest's code takes no virtual time; and disjoint states.
+His shares are sums of inclusive times by function name; a function's sleep counts as its time. Claims are measured in
+two ways: by his sums, of sleep alone because a guest's code takes no virtual time, and by disjoint states.
 """
 
 from collections.abc import Callable
@@ -33,18 +33,18 @@ _MOST_LATE_MS = 0.5
 
 
 def ratio(one: tuple[str, Name], other: tuple[str, Name]) -> Callable[[Sample], float]:
-    """Return what tells how many times as long a load's call takes as another's."""
+    """Return the figure: time of one load's call / time of another's."""
     return lambda sample: call_us(sample, *one) / call_us(sample, *other)
 
 
 def write_share(sample: Sample, load: str) -> float:
-    """Return the share of write() in write() and fsync() of a load, in per cent."""
+    """Return write() as a share of a load's write() and fsync() together, in per cent."""
     write, fsync = (call_us(sample, load, call) for call in (_WRITE, _FSYNC))
     return 100 * write / (write + fsync)
 
 
 def rise(size: str) -> Callable[[Sample], float]:
-    """Return what tells the least factor by which write()'s share is larger on the next faster device."""
+    """Return the figure: the smallest rise, as a factor, of write()'s share from a device to the next faster one."""
 
     def factor(sample: Sample) -> float:
         shares = [write_share(sample, f"{device}-{size}") for device in DEVICES]
@@ -54,7 +54,7 @@ def rise(size: str) -> Callable[[Sample], float]:
 
 
 def software_share(device: str) -> Callable[[Sample], float]:
-    """Return what tells the share of a synchronous write of 4 KiB that it takes in RAM as well, in per cent."""
+    """Return the figure: time of a synchronous write of 4 KiB in RAM / to the device, in per cent."""
 
     def share(sample: Sample) -> float:
         whole = [sum(call_us(sample, f"{each}-4k", call) for call in (_WRITE, _FSYNC)) for each in (device, "ram")]
@@ -64,26 +64,26 @@ def software_share(device: str) -> Callable[[Sample], float]:
 
 
 def late_ms(sample: Sample) -> float:
-    """Return how late the control load, which only sleeps, woke up in the median, in ms."""
+    """Return how late the control load, which only sleeps, woke up, in ms: the median."""
     return float(np.median(sample.run.load("c1").pauses_ns)) / NS_PER_MS
 
 
 def in_quiet(claim: Claim) -> Claim:
-    """Return a claim that looks only at runs by the host's clock in which the host was not busy with something else."""
+    """Return a claim that ignores runs, made by the host's clock, during which the host was busy."""
 
     def check(samples: Samples) -> Verdict:
         quiet = {case: [run for run in samples[case] if late_ms(run) <= _MOST_LATE_MS] for case in claim.cases}
         if all(quiet.values()):
             return claim.check(quiet)
         least = min(late_ms(run) for case in claim.cases for run in samples[case])
-        why = f"a load that only sleeps woke up {least:.1f} ms late: make the runs while nothing else runs"
+        why = f"a load that only sleeps woke up {least:.1f} ms late. Repeat the runs on an idle machine"
         return Verdict(NOT_TESTABLE, f"The machine was busy: {why}")
 
     return replace(claim, check=check)
 
 
 def stephens_claims() -> tuple[Claim, ...]:
-    """Return all claims, by their numbers."""
+    """Return all claims, in the order of their numbers."""
     claims = [*_layers(), *_durations(), *_software(), *latency_claims(), *event_claims(), *_untested()]
     claims = [in_quiet(claim) if claim.cases == (_REAL,) else claim for claim in claims]
     return tuple(sorted(claims, key=lambda claim: int(claim.name[1:].partition("-")[0])))
@@ -96,30 +96,30 @@ def _layers() -> list[Claim]:
             found += _shares(f"{filesystem}-{device}", f"sync-{filesystem}", [f"{device}-{size}" for size in SIZES])
     return found + [
         on_case(f"S2-{size}", "the share of memory management rises as the device gets faster", _SHARES, _REAL,
-                Measure(f"share of write(), in which it is, {size.upper()}: least rise to the next faster device", "×",
+                Measure(f"rise of write()'s share, {size.upper()}: smallest from a device to the next faster one", "×",
                         rise(size), over(1), "rises from HDD to SSD and to RAM",
-                        "A part of write(), no more: what waits for no device grows, as a share, as the rest shrinks"))
+                        "Memory management is a part of write(). Work that waits for no device grows as a share"))
         for size in SIZES
     ]  # fmt: skip
 
 
 def _shares(name: str, case: str, loads: list[str]) -> list[Claim]:
-    sums, states = ("sleep in functions of the filesystem and below, of all three prefixes",
-                    "time of write() and fsync() that is not the device's")  # fmt: skip
-    held = "time of write() and fsync() that a request is held or stands in the queue"
+    sums, states = ("sleep in functions of the filesystem and below, as a share of all three prefixes",
+                    "share of the time of write() and fsync() that is not the device's")  # fmt: skip
+    held = "share of the time of write() and fsync() in which a request is held or queued"
     return [
         on_case(f"S1-sums-{name}", "the filesystem takes most of a synchronous write (his sums)", _SHARES, case,
-                Measure(f"{sums}: the least of both sizes", "%",
+                Measure(f"{sums}: the smaller of both sizes", "%",
                         lambda run: min(prefix_share(run, load, "FS") for load in loads), over(50), "over half")),
-        on_case(f"S1-states-{name}", "the same with each time booked once, where it passes", _SHARES, case,
-                Measure(f"{states}: the most of both sizes", "%",
+        on_case(f"S1-states-{name}", "the same with each time counted once, where it is spent", _SHARES, case,
+                Measure(f"{states}: the larger of both sizes", "%",
                         lambda run: max(100 - device_share(run, load) for load in loads), over(50), "over half",
-                        "What his sums call the filesystem is the device, which it waits for")),
+                        "His sums book waiting for the device as filesystem")),
         on_case(f"S3-{name}", "the block layer stays at 3 % or less", _SHARES, case,
-                Measure(f"{held}: the most of both sizes", "%",
+                Measure(f"{held}: the larger of both sizes", "%",
                         lambda run: max(state_share(run, load, HELD, QUEUE, COMPLETION) for load in loads),
                         at_most(_MOST_BLOCK), "3 % or less",
-                        "Of waiting alone, on an idle disk: code takes no virtual time")),
+                        "Counts waiting only, on an idle disk: code takes no virtual time")),
     ]  # fmt: skip
 
 
@@ -127,15 +127,15 @@ def _durations() -> list[Claim]:
     def measured(name: str, says: str, measure: Measure) -> Claim:
         return on_case(name, says, _DURATIONS, _REAL, measure)
 
-    slower = "Software takes longer in a guest that is a process: this bounds how far apart devices can be"
+    slower = "Software takes longer in a guest that is a process, so devices lie closer together"
     exceeds = [
         measured(f"S4-{device}", f"at 4 KiB fsync exceeds write() by {says} on {_WORDS[device]}",
                  Measure("fsync / write()", "×", ratio((f"{device}-4k", _FSYNC), (f"{device}-4k", _WRITE)), holds,
                          wanted, note))
         for device, says, holds, wanted, note in (
-            ("hdd", "46", over(46), "at least 46 times", "His write() on a hard disk takes 835 µs, in RAM 4"),
-            ("ssd", "27", over(27), "at least 27 times", "The SSD's model takes 0.3 ms for an fsync, his took 1.4"),
-            ("ram", "under 2", under(2), "less than twice", "Two tasks take part in an fsync, and each switch costs"))
+            ("hdd", "46", over(46), "at least 46 times", "His write() takes 835 µs on a hard disk and 4 in RAM"),
+            ("ssd", "27", over(27), "at least 27 times", "An fsync takes 0.3 ms on the model and took 1.4 on his SSD"),
+            ("ram", "under 2", under(2), "less than twice", "An fsync switches between two tasks, and switching costs"))
     ]  # fmt: skip
     larger = [
         measured(f"S5-{device}", f"at 1 MiB write() exceeds fsync on {_WORDS[device]}",
@@ -151,7 +151,7 @@ def _durations() -> list[Claim]:
         for device, least in (("hdd", 5000), ("ssd", 200))
     ]  # fmt: skip
     alike = [
-        measured(f"S7-{device}", f"8 KiB are like 4 KiB on {_WORDS[device]}",
+        measured(f"S7-{device}", f"8 KiB behaves like 4 KiB on {_WORDS[device]}",
                  Measure("fsync of 8 KiB / of 4 KiB", "×",
                          ratio((f"{device}-8k", _FSYNC), (f"{device}-4k", _FSYNC)), between(*_LIKE),
                          "as long, within a quarter"))
@@ -161,14 +161,14 @@ def _durations() -> list[Claim]:
 
 
 def _software() -> list[Claim]:
-    note = "write() and fsync() in RAM are taken for the software of both; a guest's is slower than a machine's"
+    note = "Time in RAM stands for the software's time on both; software is slower in a guest"
     cited = "cited: Swanson and Caulfield"
     return [
         on_case("S13-hdd", "software is 0.3 % of an access of 4 KiB to a hard disk", cited, _REAL,
-                Measure("time of a synchronous write in RAM, of that on the HDD", "%", software_share("hdd"), under(1),
+                Measure("time of a synchronous write in RAM / to the HDD", "%", software_share("hdd"), under(1),
                         "less than 1 %", note)),
         on_case("S13-ssd", "and up to 70 % of one to an SSD", cited, _REAL,
-                Measure("time of a synchronous write in RAM, of that on the SSD", "%", software_share("ssd"),
+                Measure("time of a synchronous write in RAM / to the SSD", "%", software_share("ssd"),
                         between(10, 70), "10 to 70 %", note)),
     ]  # fmt: skip
 
@@ -176,21 +176,21 @@ def _software() -> list[Claim]:
 _UNTESTED = {
     "S1-ram": (
         "the filesystem takes most of a synchronous write, in RAM",
-        "there nothing sleeps, and which function the processor was in a guest cannot tell: UML has no function tracer",
+        "nothing sleeps there, and a guest cannot tell which function the processor was in: UML has no function tracer",
     ),
     "S3-ram": (
         "the block layer stays at 3 % or less, in RAM",
-        "the same; and its RAM disk has no queue to wait in (S8)",
+        "as S1-ram; that disk also has no queue to wait in (S8)",
     ),
     "S11-smp": (
         "with one processor write_iter stays among the three longest functions",
-        "a guest in virtual time has one processor, so nothing to compare with; and of ext4's functions events "
-        "show the calls of four, among which one that contains another is never the last",
+        "a guest has one processor, so there is nothing to compare with; of the four functions whose calls events "
+        "show, one that contains another is never the last",
     ),
     "S12-twice": (
         "were memory management and block layer counted twice, the filesystem would still have 85 %",
-        "needs the processor's time by function (S1-ram). His own figures say no: in RAM, at 1 MiB, (81 - 19) / 81 is "
-        "77 %",
+        "needs processor time by function (S1-ram). His own figures contradict it: in RAM, at 1 MiB, (81 - 19) / 81 "
+        "is 77 %",
     ),
     "S14-scsi": (
         "SCSI dominates where there is a device",

@@ -89,13 +89,13 @@ def test_few_writes_meet_the_resync(sample, slow, outcome):
     assert CLAIMS["L8-chance"].check({"mirror": [runs] * 3}).outcome == outcome
 
 
-def test_a_border_is_crossed_above_and_not_below(sample):
+def test_a_boundary_is_crossed_above_and_not_below(sample):
     at = UNIT_BYTES - 65536
     above = (1, "w", "mirror", at, 131072, True)
     below = [(1, "w", "a", at, 65536, True), (1, "w", "b", UNIT_BYTES, 65536, True)]
     assert across(sample(found=bios(above, *below))) == 0
     assert across(sample(found=bios(above, *below, (2, "w", "b", at, 131072, True)))) == 1
-    with pytest.raises(ValueError, match="no write to the mirror crosses a border"):
+    with pytest.raises(ValueError, match="no write to the mirror crosses a boundary"):
         across(sample(found=bios(*below)))
 
 
