@@ -1,4 +1,4 @@
-"""The kernel stage: fetch, patch, configure and build User Mode Linux, and keep what was built."""
+"""The kernel stage: fetch, patch, configure, build and cache User Mode Linux."""
 
 from wblab.kernels.features import SortedEvents, features, sort_events
 from wblab.kernels.kernel import Kernel

@@ -1,4 +1,4 @@
-"""One build: copy a tree, patch, configure and compile it, and keep the result in the cache."""
+"""One build: copy a tree, patch, configure and compile it, and cache the result."""
 
 import json
 import shutil
@@ -21,12 +21,12 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Build:
-    """All that decides what comes out."""
+    """All inputs of a build."""
 
     source: Source
     recipe: Recipe
     compiler: str
-    place: Path | None = None  # the folder of copy and objects, below the cache, where it is not ours to choose
+    place: Path | None = None  # the folder of copy and objects, below the cache; None: chosen here
 
     @cached_property
     def key(self) -> str:
@@ -40,7 +40,7 @@ class Build:
 
     @property
     def work(self) -> Path:
-        """The folder of copy and objects. That of a user's tree stays: make has less to do the next time."""
+        """The folder of copy and objects. For a user's tree it is kept, so the next make is shorter."""
         if self.place:
             return self.place
         if self.source.is_tree:
@@ -48,13 +48,13 @@ class Build:
         return self.result.with_suffix(".work")
 
     def done(self) -> Kernel | None:
-        """Return the kernel if it was built before."""
+        """Return the kernel if it is already built."""
         return kernel.load(self.result)
 
     def run(self, report: Report, say: Say) -> Kernel:
-        """Return the kernel, built now unless it was built before; a second process waits for the first.
+        """Return the kernel; build it if necessary. A second process waits for the first.
 
-        Raises WblabError when something cannot be fetched, patched, configured or compiled.
+        Raises WblabError if something cannot be fetched, patched, configured or compiled.
         """
         if done := self.done():
             return done
@@ -62,11 +62,11 @@ class Build:
         _check_path()
         cache.room("builds")
         lock = cache.room(*self.work.parent.relative_to(cache.home()).parts) / f"{self.work.name}.lock"
-        with cache.locked(lock, lambda: say(f"this kernel is being built already: waiting for it ({lock})")):
+        with cache.locked(lock, lambda: say(f"waiting until another process has built this kernel ({lock})")):
             return self.done() or self._compile_or_clean(report)
 
     def _compile_or_clean(self, report: Report) -> Kernel:
-        """Leave nothing but the log of a build that failed; one that was interrupted goes on where it was."""
+        """After a failure keep only the log; after an interruption keep everything, to continue later."""
         try:
             return self._compile(report)
         except WblabError:
@@ -96,7 +96,7 @@ class Build:
         return built
 
     def _keep(self, made: make.Making, build_s: float) -> None:
-        """Put the result together and move it into place at once."""
+        """Collect the result, and move it into place in one step."""
         staged = self.work / "result"
         shutil.rmtree(staged, ignore_errors=True)
         staged.mkdir()
@@ -118,12 +118,12 @@ class Build:
         values = identity.values() | {"build_s": round(build_s, 1)}
         (staged / "identity.json").write_text(json.dumps(values, indent=2) + "\n")
         made.log.rename(staged / "build.log")
-        shutil.rmtree(self.result, ignore_errors=True)  # one that is not complete: a complete one is not built again
+        shutil.rmtree(self.result, ignore_errors=True)  # an incomplete one; a complete one is never built again
         staged.rename(self.result)
 
 
 def result(key: str) -> Path:
-    """Return the folder in the cache of the build with this id."""
+    """Return the folder of a build in the cache."""
     return cache.home() / "builds" / key[:16]
 
 

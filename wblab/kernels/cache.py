@@ -1,4 +1,4 @@
-"""The cache of sources and built kernels: where it is, small JSON files in it, and who may write what."""
+"""The cache of sources and built kernels: its place, its permissions, its locks and its small JSON files."""
 
 import fcntl
 import json
@@ -14,14 +14,14 @@ from wblab.core.errors import WblabError
 
 
 def home() -> Path:
-    """Return the folder of everything that can be made again: `$XDG_CACHE_HOME/wblab`, or `~/.cache/wblab`."""
-    # The XDG specification: a relative path is invalid and counts as unset.
+    """Return the folder for everything that can be rebuilt: `$XDG_CACHE_HOME/wblab`, or `~/.cache/wblab`."""
+    # By the XDG specification a relative path is invalid and counts as unset.
     base = os.environ.get("XDG_CACHE_HOME", "")
     return (Path(base) if base.startswith("/") else Path.home() / ".cache") / "wblab"
 
 
 def room(*parts: str) -> Path:
-    """Return a folder below the cache and make sure that it exists. Raises WblabError."""
+    """Return a folder below the cache; create it if necessary. Raises WblabError."""
     folder = home().joinpath(*parts)
     try:
         home().parent.mkdir(parents=True, exist_ok=True)
@@ -34,19 +34,19 @@ def room(*parts: str) -> Path:
 
 
 def check_own() -> None:
-    """Raise WblabError for a cache in which another user could have put something: what is in it runs here."""
+    """Raise WblabError if another user could write to the cache: programs in it run here."""
     folder = home()
     if not folder.exists():
         return
     status = folder.stat()
     if status.st_uid != os.geteuid():
-        raise WblabError(f"{folder} belongs to another user: set XDG_CACHE_HOME to a folder of yours")
+        raise WblabError(f"{folder} belongs to another user: set XDG_CACHE_HOME to a folder of your own")
     if status.st_mode & 0o022:
         raise WblabError(f"others may write to {folder}: run {shlex.join(['chmod', 'go-w', str(folder)])!r}")
 
 
 def read_json(path: Path) -> dict[str, Any] | None:
-    """Return the object in `path`, or None where there is none that can be read."""
+    """Return the JSON object in `path`, or None if it cannot be read."""
     try:
         value = json.loads(path.read_bytes())
     except (OSError, ValueError):
@@ -55,17 +55,17 @@ def read_json(path: Path) -> dict[str, Any] | None:
 
 
 def write_json(path: Path, value: Mapping[str, Any]) -> None:
-    """Replace `path` at once: a reader sees the old object or the new one."""
-    staged = path.with_name(f".{path.name}.{os.getpid()}-{get_ident()}")  # runs side by side
+    """Replace `path` in one step: a reader sees the old object or the new one."""
+    staged = path.with_name(f".{path.name}.{os.getpid()}-{get_ident()}")  # runs may write at the same time
     staged.write_text(json.dumps(value, indent=2) + "\n")
     staged.replace(path)
 
 
 @contextmanager
 def locked(path: Path, waiting: Callable[[], None]) -> Iterator[None]:
-    """Hold the lock file `path`; `waiting` is called once if another process holds it.
+    """Hold the lock file `path`. If another process holds it, call `waiting` once and wait.
 
-    The lock ends with the process, however that ends, so there are no stale ones to clear.
+    The lock ends with the process, however the process ends, so no lock becomes stale.
     """
     with path.open("a") as file:
         try:

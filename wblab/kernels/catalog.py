@@ -14,39 +14,39 @@ from wblab.kernels.patchlist import PatchFile, read_series
 from wblab.kernels.pins import Pin
 from wblab.lab.places import LINUX_UML
 
-VARIANT = "+"  # 7.3+hz-1000 is 7.3 with one patch more
+VARIANT = "+"  # 7.3+hz-1000 is 7.3 with one more patch
 
 
 @dataclass(frozen=True)
 class Series:
-    """One line of kernels, such as 7.3, and where Debian has its source; with variants, such as 7.3+hz-1000."""
+    """One series of kernels, such as 7.3, and its Debian source package; also with variants, such as 7.3+hz-1000."""
 
     name: str
     package: str
-    suites: tuple[str, ...]  # tried in this order; "release": the system's own
+    suites: tuple[str, ...]  # in the order of search; "release": the system's own
     steps: int  # files that a build makes
 
     @property
     def plain(self) -> str:
-        """The name without variants: that of the source."""
+        """The name without variants, which is the name of the source."""
         return self.name.partition(VARIANT)[0]
 
 
 @dataclass(frozen=True)
 class Catalog:
-    """All series, newest first, and the folder that holds their patches and the configuration."""
+    """All series, newest first, and the folder with their patches and configuration."""
 
     folder: Path
     default: str
     kernel_org: str  # URL of a folder of tarballs, with {major}
     snapshot: str  # URL of Debian's archive of old packages
-    features: Mapping[str, str]  # name -> a string that only an executable with this feature holds
-    events: Mapping[str, str]  # a system of events that not every kernel has -> the feature that provides it
+    features: Mapping[str, str]  # name -> a string that only executables with this feature contain
+    events: Mapping[str, str]  # an event system that some kernels lack -> the feature that provides it
     series: tuple[Series, ...]
-    pins: Mapping[str, Pin]  # series -> the source that it means
+    pins: Mapping[str, Pin]  # series -> its source
 
     def find(self, name: str) -> Series:
-        """Return the series called `name`, which may have variants. Raises InputError, with the nearest known one."""
+        """Return a series by its name, with or without variants. Raises InputError that suggests the nearest name."""
         names = [series.name for series in self.series]
         plain, *variants = name.split(VARIANT)
         if plain not in names:
@@ -57,21 +57,21 @@ class Catalog:
         offered = self.variants(plain)
         for variant in variants:
             if variant not in offered:
-                words = f"give {', '.join(offered)}" if offered else "there is none"
+                words = f"give {', '.join(offered)}" if offered else "it has none"
                 raise InputError(f"no variant {variant!r} of the kernel {plain}{nearest(variant, offered)}: {words}")
         return replace(self.series[names.index(plain)], name=name)
 
     def knows(self, name: str) -> bool:
-        """Whether this is how a series is called, as against a path."""
+        """Whether this is the name of a series and not a path."""
         return any(name.partition(VARIANT)[0] == series.name for series in self.series)
 
     @property
     def pins_file(self) -> Path:
-        """The file of the pins, which `--refresh` writes."""
+        """The file of the pins; `--refresh` writes it."""
         return _pins_file(self.folder)
 
     def from_default(self) -> tuple[Series, ...]:
-        """Return the default series and those older than it, newest first."""
+        """Return the default series and all older ones, newest first."""
         names = [series.name for series in self.series]
         return self.series[names.index(self.default) :]
 
@@ -93,7 +93,7 @@ class Catalog:
         return PatchFile(f"{name}.patch", form)
 
     def fragments(self) -> tuple[Path, ...]:
-        """Return the fragments of the configuration, in order of their names."""
+        """Return the fragments of the configuration, sorted by name."""
         return tuple(sorted((self.folder / "config").glob("*.config")))
 
     def patch_series(self, version: str) -> str:
@@ -122,7 +122,7 @@ def _variant_form(folder: Path, series: str) -> Path | None:
 
 
 def load(folder: Path = LINUX_UML) -> Catalog:
-    """Read `folder`/kernels.toml. Raises InputError that names the file and what is wrong with it."""
+    """Read `folder`/kernels.toml. Raises InputError that names the file and the error."""
     path = folder / "kernels.toml"
     try:
         table = _parsed(path.read_text())
@@ -147,7 +147,7 @@ def load(folder: Path = LINUX_UML) -> Catalog:
     return catalog
 
 
-@cache  # each run asks several times
+@cache  # each run loads the catalog several times
 def _parsed(text: str) -> dict[str, Any]:
     return tomllib.loads(text)
 

@@ -17,7 +17,7 @@ _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 @dataclass(frozen=True)
 class Named:
-    """A patch, as an identity has it."""
+    """A patch in an identity."""
 
     name: str
     sha256: str
@@ -25,11 +25,11 @@ class Named:
 
 @dataclass(frozen=True)
 class Identity:
-    """Everything that decides what comes out of a build, and what came out."""
+    """All inputs of a build, and the digests of its result."""
 
     series: str  # of the tree, such as 7.3
     release: str  # as uname -r in the guest
-    source: str  # in words
+    source: str  # as text
     source_identity: str
     method: int  # see recipe.METHOD
     options: str  # as kconfig reads them
@@ -40,18 +40,18 @@ class Identity:
     linux_sha256: str
 
     def check(self) -> None:
-        """Raise ValueError where the id is not that of source, patches, options and compiler."""
+        """Raise ValueError if the build id does not follow from source, patches, options and compiler."""
         inputs = recipe.digest(self.method, self.options, ((patch.name, patch.sha256) for patch in self.patches))
         if recipe.build_id(inputs, self.source_identity, self.compiler) != self.build_id:
-            raise ValueError("its build id is not that of the source, patches, options and compiler that it names")
+            raise ValueError("its build id does not follow from its source, patches, options and compiler")
 
     def values(self) -> dict[str, Any]:
-        """Return what identity.json holds."""
+        """Return the content of identity.json."""
         return asdict(self)
 
 
 def parse(content: bytes) -> Identity:
-    """Return the identity in an identity.json. Raises ValueError that names the key that is wrong."""
+    """Return the identity in an identity.json. Raises ValueError that names the wrong key."""
     value = files.parse_json(content)
     if not isinstance(value, dict):
         raise ValueError("its identity.json holds no object")
@@ -72,7 +72,7 @@ def _field(key: str, value: Mapping[str, Any]) -> Any:
 
 
 def _text(given: object, key: str) -> str:
-    """Return a text that can be printed and has no NUL: what is hashed has NULs between its parts."""
+    """Return a printable text. It has no NUL, because NULs separate the parts that are hashed."""
     lines = given.split("\n") if isinstance(given, str) and key == "options" else [given]
     if not isinstance(given, str) or not all(isinstance(line, str) and line.isprintable() for line in lines):
         raise ValueError(f"its identity.json has no {key!r} that is a line of text")

@@ -1,4 +1,4 @@
-"""A built kernel: the executable, and what is known about it."""
+"""A built kernel: the executable and its properties."""
 
 import hashlib
 import mmap
@@ -13,34 +13,32 @@ from typing import Any
 from wblab.core.errors import InputError
 from wblab.kernels import cache, facts
 
-MOST_CONFIG_BYTES = 1 << 20  # the lab's has 34 KB
+MOST_CONFIG_BYTES = 1 << 20  # the lab's configuration has 34 KB
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """One `linux` executable. It is its own identity that counts: `build_id` differs whenever an input differs."""
+    """One `linux` executable. `build_id` identifies it and differs if any input differs."""
 
     path: Path
-    config: Path | None  # its .config; None: an executable of the user that does not carry it
+    config: Path | None  # its .config; None: the user's executable does not contain one
     series: str
     release: str  # as uname -r in the guest
     config_sha256: str  # "" without config
-    patches: tuple[str, ...]  # file names, in order; empty for an executable of the user
-    build_id: (
-        str  # sha256 over source, patches, configuration and compiler; of the bytes, for an executable of the user
-    )
+    patches: tuple[str, ...]  # names in order; empty for the user's executable
+    build_id: str  # SHA-256 of source, patches, configuration and compiler; of the bytes, for the user's executable
     source: str
     compiler: str
-    instead_of: str | None = None  # the default series, or the pinned source, that could not be had
+    instead_of: str | None = None  # the default series or pinned source that was not available
 
     def describe(self) -> dict[str, Any]:
-        """Return what an experiment records: all but the paths."""
+        """Return what an experiment records: all fields except the paths."""
         return {key: value for key, value in asdict(self).items() if key not in ("path", "config")}
 
     def held(self, texts: Iterable[str]) -> set[str]:
-        """Return which strings the executable holds, such as names of parameters that only some kernels know.
+        """Return the strings that the executable contains, such as names of parameters that only some kernels have.
 
-        To look for one takes some 10 ms, and so what was found is kept.
+        A search takes about 10 ms, so its result is cached.
         """
         about, wanted = f"strings {self.path.absolute()}", set(texts)
         known: dict[str, bool] = facts.recall(about) or {}
@@ -55,11 +53,11 @@ class Kernel:
 
 @dataclass(frozen=True)
 class Image:
-    """What the bytes of a kernel tell about it."""
+    """What can be read from the bytes of a kernel."""
 
     release: str
     compiler: str
-    config: bytes | None  # None: it does not carry it
+    config: bytes | None  # None: not contained
 
     @property
     def series(self) -> str:
@@ -68,10 +66,10 @@ class Image:
 
 
 def load(folder: Path) -> Kernel | None:
-    """Return the kernel that the lab has built in `folder` of the cache, or None where there is none.
+    """Return the kernel that the lab has built in `folder` of the cache, or None.
 
-    An executable that is not what was built is none: it is read for that, unless that was done and it has not changed
-    since. Raises WblabError where others may write to the cache.
+    An executable with another digest than its record does not count. The digest is computed once, and again if the file
+    changes. Raises WblabError if other users may write to the cache.
     """
     cache.check_own()
     identity = cache.read_json(folder / "identity.json")
@@ -87,7 +85,7 @@ def load(folder: Path) -> Kernel | None:
 
 
 def inspect(path: Path) -> Kernel:
-    """Return what an executable of the user tells about itself. Raises InputError where it is no UML kernel."""
+    """Return the kernel in an executable of the user. Raises InputError if it is not a UML kernel."""
     path = path.resolve()
     if path.name == "linux" and path.parent.parent == cache.home() / "builds" and (loaded := load(path.parent)):
         return loaded
@@ -97,7 +95,7 @@ def inspect(path: Path) -> Kernel:
         raise InputError(f"cannot read {path}: {error.strerror}") from None
     image = read_image(content)
     if image is None:
-        raise InputError(f"{path} is no User Mode Linux executable: build one with ARCH=um, or name a kernel tree")
+        raise InputError(f"{path} is not a User Mode Linux executable: build one with ARCH=um, or name a kernel tree")
     digest = hashlib.sha256(content).hexdigest()
     config_path = None
     if image.config is not None:
@@ -118,7 +116,7 @@ def inspect(path: Path) -> Kernel:
 
 
 def read_image(content: bytes) -> Image | None:
-    """Return what the bytes of an executable tell, or None where they are no User Mode Linux."""
+    """Return what the bytes of an executable say, or None if they are not User Mode Linux."""
     banner = re.search(rb"Linux version (\d+\.\d+\S*) \([^)]*\) \(([^,\n]*)", content)
     if not content.startswith(b"\x7fELF") or not banner or b"umid=" not in content:
         return None
@@ -126,7 +124,7 @@ def read_image(content: bytes) -> Image | None:
 
 
 def sha256(path: Path) -> str:
-    """Return the digest of a file, or "" where it cannot be read."""
+    """Return the digest of a file, or "" if it cannot be read."""
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
@@ -135,7 +133,7 @@ def sha256(path: Path) -> str:
 
 
 def is_executable(path: Path) -> bool:
-    """Whether `path` is an ELF file. Whether it is a kernel is for `inspect` to say."""
+    """Whether `path` is an ELF file; `inspect` checks whether it is a kernel."""
     try:
         with path.open("rb") as file:
             return file.read(4) == b"\x7fELF"
@@ -144,7 +142,7 @@ def is_executable(path: Path) -> bool:
 
 
 def _embedded_config(image: bytes) -> bytes | None:
-    """Return what CONFIG_IKCONFIG has put into the kernel: gzip data between two marks."""
+    """Return the configuration that CONFIG_IKCONFIG puts into the kernel, as gzip data between two marks."""
     start, end = image.find(b"IKCFG_ST"), image.find(b"IKCFG_ED")
     if start < 0 or end < start:
         return None

@@ -14,12 +14,12 @@ from wblab.kernels.patchlist import PatchFile
 
 @dataclass(frozen=True)
 class Patch:
-    """One patch as it was read: a build takes minutes, and the file may be edited meanwhile."""
+    """One patch, read once: a build takes minutes, and the file may change meanwhile."""
 
     name: str  # part of the build id; see PatchFile
     path: Path
     data: bytes
-    changed_ns: int  # the time of its last change
+    changed_ns: int  # time of its last change
 
     @property
     def sha256(self) -> str:
@@ -28,7 +28,7 @@ class Patch:
 
     @property
     def touches(self) -> tuple[str, ...]:
-        """The files that the patch changes or makes, relative to the tree."""
+        """The files that the patch changes or creates, relative to the tree."""
         return tuple(re.findall(r"^\+\+\+ [^/\s]+/(\S+)", self.data.decode(errors="replace"), re.MULTILINE))
 
 
@@ -38,9 +38,9 @@ def read(file: PatchFile) -> Patch:
 
 
 def push(tree: Path, patches: Sequence[Patch], source: str) -> None:
-    """Apply patches in order. Raises WblabError that names the patch, the file and the hunk; `source` names the tree.
+    """Apply patches in order. Raises WblabError that names the patch, the file and the hunk. source: the tree's name.
 
-    A changed file is as old as the newer of itself and its patches, so that an incremental build makes it once.
+    A patched file gets its own time or that of its newest patch, so an incremental build compiles it only once.
     """
     times_ns: dict[str, int] = {}
     for patch in patches:
@@ -58,10 +58,10 @@ def push(tree: Path, patches: Sequence[Patch], source: str) -> None:
 
 
 def pop(tree: Path, patches: Sequence[Patch]) -> tuple[str, ...]:
-    """Take back those patches that the tree already has, last first; return their names."""
+    """Revert the patches that the tree already has, last first; return their names."""
     popped = []
     for patch in reversed(patches):
-        # Without fuzz: only what is exactly this patch.
+        # Without fuzz, only exactly this patch matches.
         reverse = ("--reverse", "--force", "--fuzz=0")
         if _patch(tree, patch, "--dry-run", *reverse).returncode == 0:
             _patch(tree, patch, *reverse)
@@ -70,7 +70,7 @@ def pop(tree: Path, patches: Sequence[Patch]) -> tuple[str, ...]:
 
 
 def _patch(tree: Path, patch: Patch, *arguments: str) -> subprocess.CompletedProcess[bytes]:
-    """Run patch(1) in a tree, with a patch on its standard input."""
+    """Run patch(1) in a tree with a patch on standard input."""
     command = ["patch", "--strip=1", "--no-backup-if-mismatch", "--reject-file=-", *arguments]
     environment = {**os.environ, "LC_ALL": "C"}
     return subprocess.run(
@@ -85,14 +85,14 @@ def _patch(tree: Path, patch: Patch, *arguments: str) -> subprocess.CompletedPro
 
 
 def failure(output: str) -> str:
-    """Return the file and the hunk that failed, from what patch says."""
+    """Return the file and the hunk that failed, from the output of patch."""
     file = ""
     for line in output.splitlines():
         if match := re.match(r"(?:patching|checking) file (.*)", line):
             file = match[1].strip("'")
         elif match := re.match(r"Hunk #(\d+) FAILED at (\d+)", line):
             return f"hunk {match[1]} of {file} (line {match[2]})"
-        elif line.startswith("|+++ "):  # the header of a file that is not found
+        elif line.startswith("|+++ "):  # the header of a missing file
             file = line.removeprefix("|+++ ").split("\t")[0].partition("/")[2]
         elif line.startswith("No file to patch"):
             return f"there is no {file}"

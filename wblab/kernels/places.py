@@ -1,6 +1,6 @@
-"""Where archives of sources come from: Debian's packages, its archive of old ones, the tarballs of kernel.org.
+"""Places of source archives: Debian's packages, Debian's archive of old packages, and kernel.org.
 
-Every place answers with a pin's file, or says in words why it has not got it. Digests are checked wherever it is from.
+Each place returns the file of a pin, or the reason why it has none. The digest is always checked.
 """
 
 import shutil
@@ -15,7 +15,7 @@ from wblab.lab.progress import Report
 
 
 def source_of(pin: Pin, series: Series) -> Source:
-    """Return the source that a pin stands for, which may still have to be fetched."""
+    """Return the source of a pin, fetched or not."""
     if pin.origin == "debian":
         description = f"Debian {series.package} {pin.version}"
         name = f"{series.package}_{pin.version.partition(':')[2] or pin.version}_all.deb"
@@ -26,7 +26,7 @@ def source_of(pin: Pin, series: Series) -> Source:
 
 
 def fetch(pin: Pin, series: Series, known: Catalog, report: Report) -> list[str]:
-    """Fetch a pin's archive unless it is here. Return why no place has it; empty where it is here now."""
+    """Fetch a pin's archive if necessary. Return why no place has it; empty if it is here now."""
     source = source_of(pin, series)
     if source.is_here:
         return []
@@ -47,10 +47,10 @@ def fetch(pin: Pin, series: Series, known: Catalog, report: Report) -> list[str]
 
 
 def newest(series: Series, known: Catalog, report: Report) -> Pin | list[str]:
-    """Return a pin of the newest source that is offered, or why there is none."""
+    """Return a pin of the newest available source, or the reasons why there is none."""
     from wblab.kernels import (
         apt,
-        kernel_org,  # not for every run: they take time to load
+        kernel_org,  # imported here because they take time to load
     )
 
     package = apt.find(series.package, series.suites, report) if _unpacks_packages() else "no dpkg-deb here"
@@ -68,7 +68,7 @@ def _apt(pin: Pin, series: Series, known: Catalog, path: Path, report: Report) -
     if isinstance(package, str):
         raise LookupError(package)
     if package.sha256 != pin.sha256:
-        raise LookupError(f"what apt calls {package.name} {package.version} has another digest")
+        raise LookupError(f"{package.name} {package.version} from apt has another digest")
     apt.download(package, path.parent, report)
 
 

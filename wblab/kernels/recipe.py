@@ -1,4 +1,4 @@
-"""What the lab adds to a kernel's source: patches and configuration."""
+"""The patches and the configuration that the lab adds to a kernel's source."""
 
 import hashlib
 from collections.abc import Iterable
@@ -8,21 +8,21 @@ from wblab.kernels import config, patches
 from wblab.kernels.catalog import Catalog
 from wblab.kernels.patches import Patch
 
-METHOD = 1  # part of every key: count up when the same inputs are built differently
+METHOD = 1  # part of every key; increase it when the same inputs are built differently
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """Patches and options, as they were when the build began."""
+    """Patches and options at the start of the build."""
 
     series: str  # of the patches
     patches: tuple[Patch, ...]
     options: tuple[config.Option, ...]
-    steps: int  # expected number of files that a build makes
+    steps: int  # expected number of files that a build compiles
 
     @property
     def digest(self) -> str:
-        """A digest of patches and options. The reasons beside the options are not part of it."""
+        """The digest of patches and options, without the reasons beside the options."""
         return digest(METHOD, config.allconfig(self.options), ((patch.name, patch.sha256) for patch in self.patches))
 
     def key(self, identity: str, compiler: str) -> str:
@@ -31,18 +31,18 @@ class Recipe:
 
 
 def digest(method: int, options: str, patches: Iterable[tuple[str, str]]) -> str:
-    """Return the digest of a recipe: of options as kconfig reads them, and of patches by names and SHA-256."""
+    """Return the digest of a recipe: the options as kconfig reads them, the names and SHA-256 of the patches."""
     parts = [f"{name}\0{sha256}" for name, sha256 in patches]
     return hashlib.sha256("\0".join([str(method), options, *parts]).encode()).hexdigest()
 
 
 def build_id(recipe_digest: str, source_identity: str, compiler: str) -> str:
-    """Return the id of the build of a source by a recipe with a compiler."""
+    """Return the build id of a source with a recipe and a compiler."""
     return hashlib.sha256(f"{recipe_digest}\0{source_identity}\0{compiler}".encode()).hexdigest()
 
 
 def recipe(version: str, catalog: Catalog) -> Recipe:
-    """Return the recipe for a tree of `version`, such as 7.3. Raises InputError for a fragment that cannot be read."""
+    """Return the recipe for a tree of `version`, such as 7.3. Raises InputError for a bad fragment or series file."""
     series = catalog.patch_series(version)
     return Recipe(
         series=series,

@@ -1,4 +1,4 @@
-"""The kernel of a series: built from the source that is pinned, or from another where that cannot be had any more."""
+"""The kernel of a series, built from the pinned source or, if that is no longer available, from another."""
 
 import hashlib
 from dataclasses import replace
@@ -16,13 +16,13 @@ from wblab.lab.progress import Report
 
 
 class NoSourceError(WblabError):
-    """No place has a source of a series."""
+    """No place has a source of the series."""
 
 
 def current(series: Series, known: Catalog) -> Kernel | None:
-    """Return the kernel that was built of a series with today's pin, patches and configuration, or None.
+    """Return the kernel of a series with today's pin, patches and configuration, or None if it is not built.
 
-    `instead_of` is the pinned source where it was built from another one.
+    `instead_of` is the pinned source if the kernel was built from another one.
     """
     note = cache.read_json(_note(series, known))
     found = kernel.load(cache.home() / "builds" / str(note.get("build"))) if note else None
@@ -30,10 +30,10 @@ def current(series: Series, known: Catalog) -> Kernel | None:
 
 
 def build(series: Series, known: Catalog, report: Report, say: Say) -> Kernel:
-    """Return the kernel of a series, fetched and built where it is not yet.
+    """Return the kernel of a series; fetch and build it if necessary.
 
-    Where the pinned source cannot be had, another one that is offered is used, `say` hears which and why, and it is
-    looked for again the next time. Raises NoSourceError where none can be had, WblabError as Build does.
+    If the pinned source is not available, another one is used, and `say` gets the reason. The next build looks for the
+    pinned one again. Raises NoSourceError if there is no source at all, WblabError as Build does.
     """
     found = current(series, known)
     if found and not found.instead_of:
@@ -57,9 +57,9 @@ def build(series: Series, known: Catalog, report: Report, say: Say) -> Kernel:
 
 
 def move_pin(series: Series, known: Catalog, report: Report, say: Say) -> Catalog:
-    """Pin the newest source that is offered for a series, and return the catalog with it.
+    """Pin the newest available source of a series, and return the catalog with the new pin.
 
-    Raises InputError where the file of the pins cannot be written, NoSourceError where nothing is offered.
+    Raises InputError if the file of the pins cannot be written, NoSourceError if no source is available.
     """
     pins.check_writable(known.pins_file)
     old, new = known.pins.get(series.plain), places.newest(series, known, report)
@@ -67,19 +67,19 @@ def move_pin(series: Series, known: Catalog, report: Report, say: Say) -> Catalo
         raise NoSourceError("; ".join(new))
     what = places.source_of(new, series).description
     if new == old:
-        say(f"{series.plain} stays pinned to {what}: nothing newer is offered")
+        say(f"{series.plain} is still pinned to {what}: there is nothing newer")
         return known
     moved = replace(known, pins={**known.pins, series.plain: new})
     pins.save(moved.pins_file, moved.pins)
     before = places.source_of(old, series).description if old else "nothing"
-    say(f"{series.plain} is pinned to {what} now; before, to {before}")
+    say(f"{series.plain} is now pinned to {what}; before: {before}")
     return moved
 
 
 def adopt(identity: Identity, known: Catalog) -> str | None:
-    """Make a build that is in the cache the one of its series, and return what that is called, such as 7.3+hz-1000.
+    """Record a cached build as the kernel of its series, and return the name of that, such as 7.3+hz-1000.
 
-    None, and nothing is noted, where this checkout would build another: with other patches, options or another source.
+    Return None and record nothing if this checkout has other patches, options or another source.
     """
     name = _name(identity, known)
     if name is None:
@@ -89,7 +89,7 @@ def adopt(identity: Identity, known: Catalog) -> str | None:
 
 
 def _name(identity: Identity, known: Catalog) -> str | None:
-    """Return what the checkout calls the kernel of an identity, whose own id is right."""
+    """Return the name in this checkout of the kernel with a checked identity, or None."""
     pin = known.pins.get(identity.series)
     if pin is None or not known.knows(identity.series) or VARIANT in identity.series:
         return None
@@ -107,7 +107,7 @@ def _build(pin: Pin, series: Series, known: Catalog) -> Build:
 
 
 def _run(build_: Build, note: Path, report: Report, say: Say, instead_of: str | None = None) -> Kernel:
-    """Build, and note the result where `current` looks."""
+    """Build, and record the result for `current`."""
     built = build_.run(report, say)
     _keep_note(note, build_.result, instead_of)
     return replace(built, instead_of=instead_of)
@@ -119,7 +119,7 @@ def _keep_note(note: Path, folder: Path, instead_of: str | None) -> None:
 
 
 def _note(series: Series, known: Catalog) -> Path:
-    """Return the note about the build of a series; labs with other pins or patches have notes of their own."""
+    """Return the file that records the build of a series; other pins or patches have files of their own."""
     pin = known.pins.get(series.plain)
     inputs = f"{pin.identity if pin else ''}\0{recipe(series.name, known).digest}"
     return cache.home() / "current" / f"{series.name}-{hashlib.sha256(inputs.encode()).hexdigest()[:16]}.json"

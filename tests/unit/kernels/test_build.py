@@ -110,12 +110,12 @@ def test_newer_releases_change_nothing_until_the_pin_is_moved(site, tools: Path)
     assert build_kernel() == build_kernel("7.3") == built
     said: list[str] = []
     moved = build_kernel(refresh=True, say=said.append)
-    assert said == ["7.3 is pinned to kernel.org linux-7.3.2 now; before, to kernel.org linux-7.3.1"]
+    assert said == ["7.3 is now pinned to kernel.org linux-7.3.2; before: kernel.org linux-7.3.1"]
     assert (moved.source, moved.instead_of) == ("kernel.org linux-7.3.2", None)
     assert find_kernel() == moved != built
     assert (list_kernels()[0].source, list_kernels()[0].pin) == (moved.source, Pin("kernel_org", "7.3.2", newer))
     assert build_kernel("7.3", refresh=True, say=said.append) == moved
-    assert said[1:] == ["7.3 stays pinned to kernel.org linux-7.3.2: nothing newer is offered"]
+    assert said[1:] == ["7.3 is still pinned to kernel.org linux-7.3.2: there is nothing newer"]
     assert 'kernel_org = "7.2.4"' in site.pins.read_text()
     assert runs(tools) == 2
 

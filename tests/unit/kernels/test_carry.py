@@ -137,7 +137,7 @@ def test_a_kernel_of_a_user_s_tree_does_not_become_the_series(tmp_path: Path, tr
 def test_a_wrong_digest_is_refused(tmp_path: Path, elsewhere) -> None:
     path = pack(tmp_path)
     home = elsewhere()
-    with pytest.raises(InputError, match=r"its SHA-256 is [0-9a-f]{64}, not the one that was asked for"):
+    with pytest.raises(InputError, match=r"its SHA-256 is [0-9a-f]{64}, not the given one"):
         carry.add(path, silent, digest="0" * 64)
     assert not home.exists()
 
@@ -145,7 +145,7 @@ def test_a_wrong_digest_is_refused(tmp_path: Path, elsewhere) -> None:
 def test_other_bytes_for_a_kernel_that_is_here_are_refused(tmp_path: Path, elsewhere) -> None:
     found = read(pack(tmp_path))
     other = linux(found, found.linux + b"other")
-    with pytest.raises(InputError, match="holds other bytes for a kernel that is here already"):
+    with pytest.raises(InputError, match="differs from the same kernel in"):
         carry.add(write(tmp_path / "other", tar_of(other)), silent)
     assert find_kernel()
 
@@ -232,7 +232,7 @@ def test_a_build_of_an_earlier_lab_says_what_to_do(tmp_path: Path) -> None:
     del values["options"]
     described.write_text(json.dumps(values))
     with pytest.raises(
-        WblabError, match=r"no 'options' .*of an earlier version of the lab: remove the folder and build"
+        WblabError, match=r"no 'options' .*from an earlier version of the lab: remove the folder and build"
     ):
         carry.pack(built, tmp_path / "k")
 
@@ -294,25 +294,31 @@ IDENTITY = "wblab-kernel-1/identity.json"
 HOSTILE = {
     "empty": (lambda found: b"", "holds no 'identity.json'"),
     "no tar": (lambda found: b"x" * 5000, "holds no 'identity.json'"),
-    "absolute": (lambda found: renamed(found, "/etc/passwd"), "holds '/etc/passwd', where"),
-    "parent": (lambda found: renamed(found, "../../.bashrc"), r"holds '\.\./\.\./\.bashrc', where"),
-    "escapes": (lambda found: renamed(found, "\x1b]0;x\x07"), r"holds '\\x1b\]0;x\\x07', where"),
+    "absolute": (lambda found: renamed(found, "/etc/passwd"), "holds '/etc/passwd', which is not"),
+    "parent": (lambda found: renamed(found, "../../.bashrc"), r"holds '\.\./\.\./\.bashrc', which is not"),
+    "escapes": (lambda found: renamed(found, "\x1b]0;x\x07"), r"holds '\\x1b\]0;x\\x07', which is not"),
     "no ASCII": (lambda found: renamed(found, "\u202ex"), "holds no 'identity.json'"),
     "long name": (lambda found: archive(member("x" * 500), form=tarfile.GNU_FORMAT), "LongLink"),
     "pax": (lambda found: archive(member("\u00e4" * 500), form=tarfile.PAX_FORMAT), "PaxHeader"),
     "symbolic link": (
         lambda found: renamed(found, IDENTITY, type=tarfile.SYMTYPE, linkname="/etc/passwd"),
-        "where the file",
+        "which is not the regular file",
     ),
-    "hard link": (lambda found: renamed(found, IDENTITY, type=tarfile.LNKTYPE, linkname="/etc/shadow"), "the file"),
-    "device": (lambda found: renamed(found, IDENTITY, type=tarfile.CHRTYPE, devmajor=1, devminor=3), "the file"),
-    "FIFO": (lambda found: renamed(found, IDENTITY, type=tarfile.FIFOTYPE), "where the file"),
-    "folder": (lambda found: renamed(found, IDENTITY, type=tarfile.DIRTYPE), "where the file"),
-    "sparse": (lambda found: renamed(found, IDENTITY, type=tarfile.GNUTYPE_SPARSE), "the file"),
-    "repeated": (lambda found: archive(*usual(found), usual(found)[2]), "it holds more"),
-    "further": (lambda found: archive(*usual(found), member("wblab-kernel-1/x")), "it holds more"),
+    "hard link": (lambda found: renamed(found, IDENTITY, type=tarfile.LNKTYPE, linkname="/etc/shadow"), "not the regular file"),
+    "device": (lambda found: renamed(found, IDENTITY, type=tarfile.CHRTYPE, devmajor=1, devminor=3), "not the regular file"),
+    "FIFO": (lambda found: renamed(found, IDENTITY, type=tarfile.FIFOTYPE), "which is not the regular file"),
+    "folder": (lambda found: renamed(found, IDENTITY, type=tarfile.DIRTYPE), "which is not the regular file"),
+    "sparse": (lambda found: renamed(found, IDENTITY, type=tarfile.GNUTYPE_SPARSE), "not the regular file"),
+    "repeated": (
+        lambda found: archive(*usual(found), usual(found)[2]),
+        "differs from a file of 'wblab kernel pack': additional content",
+    ),
+    "further": (
+        lambda found: archive(*usual(found), member("wblab-kernel-1/x")),
+        "differs from a file of 'wblab kernel pack': additional content",
+    ),
     "missing": (lambda found: archive(*usual(found)[:2]), "holds no 'linux'"),
-    "another order": (lambda found: archive(*reversed(usual(found))), "holds 'wblab-kernel-1/linux', where"),
+    "another order": (lambda found: archive(*reversed(usual(found))), "holds 'wblab-kernel-1/linux', which is not"),
     "set-user-ID": (
         lambda found: archive(*usual(found)[:2], member("wblab-kernel-1/linux", found.linux, mode=0o4755)),
         "modes or times",
@@ -321,17 +327,17 @@ HOSTILE = {
     "newer format": (lambda found: renamed(found, "wblab-kernel-2/identity.json"), "wblab-kernel-2"),
     "too large": (
         lambda found: archive(member(IDENTITY, b" " * (65 << 10), mode=0o644)),
-        "its 'identity.json' is cut off, or has more than 64",
+        "its 'identity.json' is cut off or larger than 64",
     ),
     "negative": (
         lambda found: member(IDENTITY, size=-512)[0].tobuf(tarfile.GNU_FORMAT) + bytes(5120),
         "its 'identity.json' is cut off",
     ),
     "cut off": (lambda found: archive(*usual(found)).partition(b"umid=")[0], "its 'linux' is cut off"),
-    "bomb": (lambda found: bytes(140 << 20), "cut off, or holds more than"),
+    "bomb": (lambda found: bytes(140 << 20), "cut off, or it holds more than"),
     "other linux": (lambda found: tar_of(replace(found, linux=found.linux + b"x")), "digest of its 'linux'"),
     "other config": (lambda found: tar_of(replace(found, config=b"CONFIG_X=y\n")), "digest of its 'config'"),
-    "no kernel": (lambda found: tar_of(linux(found, b"#!/bin/sh\n")), "its 'linux' is no User Mode Linux"),
+    "no kernel": (lambda found: tar_of(linux(found, b"#!/bin/sh\n")), "its 'linux' is not User Mode Linux"),
     "another release": (
         lambda found: tar_of(linux(found, found.linux.replace(b"version 7.3.0", b"version 7.9.0"))),
         "another release or configuration",
@@ -346,25 +352,28 @@ HOSTILE = {
     ),
     "no JSON": (
         lambda found: archive(member(IDENTITY, b"x", mode=0o644), *usual(found)[1:]),
-        "taken as a packed kernel",
+        "is not a packed kernel",
     ),
     "deep JSON": (
         lambda found: archive(member(IDENTITY, b"[" * 60000, mode=0o644), *usual(found)[1:]),
         "nested too deeply",
     ),
     "an array": (lambda found: archive(member(IDENTITY, b"[]", mode=0o644), *usual(found)[1:]), "holds no object"),
-    "further key": (lambda found: changed(found, path="/bin/sh"), "it holds more"),
+    "further key": (
+        lambda found: changed(found, path="/bin/sh"),
+        "differs from a file of 'wblab kernel pack': additional content",
+    ),
     "text for patches": (lambda found: changed(found, patches="x"), "no 'patches'"),
     "patch without name": (lambda found: changed(found, patches=[{}]), "no 'name'"),
     "number for text": (lambda found: changed(found, release=7), "no 'release'"),
     "true for a method": (lambda found: changed(found, method=True), "no 'method'"),
     "escape in text": (lambda found: changed(found, source="\x1b[2J"), "no 'source' that is a line of text"),
     "no digest": (lambda found: changed(found, build_id="../../x"), "'build_id' that is no SHA-256"),
-    "id of another": (lambda found: changed(found, build_id="0" * 64), "its build id is not that of"),
-    "other patches": (lambda found: changed(found, patches=[]), "its build id is not that of"),
-    "other options": (lambda found: changed(found, options="CONFIG_X=y\n"), "its build id is not that of"),
-    "other compiler": (lambda found: changed(found, compiler="gcc 9"), "its build id is not that of"),
-    "other source": (lambda found: changed(found, source_identity="sha256:1"), "its build id is not that of"),
+    "id of another": (lambda found: changed(found, build_id="0" * 64), "its build id does not follow from"),
+    "other patches": (lambda found: changed(found, patches=[]), "its build id does not follow from"),
+    "other options": (lambda found: changed(found, options="CONFIG_X=y\n"), "its build id does not follow from"),
+    "other compiler": (lambda found: changed(found, compiler="gcc 9"), "its build id does not follow from"),
+    "other source": (lambda found: changed(found, source_identity="sha256:1"), "its build id does not follow from"),
 }
 
 
@@ -397,7 +406,7 @@ def test_a_hostile_archive_gets_one_line_and_writes_nothing(
         (b"", "cut off"),
         (b"x" * 100, "not compressed with xz"),
         (lzma.compress(b"")[:20], "cut off"),
-        (lzma.compress(b"") + b"more", "something follows"),
+        (lzma.compress(b"") + b"more", "there is more data after"),
         (lzma.compress(b"", format=lzma.FORMAT_ALONE), "not compressed with xz"),
         (lzma.compress(b"", preset=9), "holds no 'identity.json'|not compressed with xz"),
         (gzip.compress(b"", mtime=0), "not compressed with xz"),

@@ -36,5 +36,5 @@ def test_an_executable_without_configuration(tmp_path: Path, config: bytes) -> N
 
 def test_another_program_is_no_kernel(tmp_path: Path) -> None:
     (tmp_path / "ls").write_bytes(b"\x7fELF and so on")
-    with pytest.raises(InputError, match="ls is no User Mode Linux executable"):
+    with pytest.raises(InputError, match="ls is not a User Mode Linux executable"):
         kernel.inspect(tmp_path / "ls")

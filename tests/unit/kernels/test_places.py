@@ -108,7 +108,7 @@ def test_the_same_version_with_other_contents_is_not_taken(known, series, web, m
     monkeypatch.setattr(apt, "download", lambda *_: pytest.fail("it is another one"))
     archived(web, b"another package")
     reasons = places.fetch(PIN, series, known, silent)
-    assert reasons[0] == "what apt calls linux-source-7.3 7.3~rc7-1~exp1 has another digest"
+    assert reasons[0] == "linux-source-7.3 7.3~rc7-1~exp1 from apt has another digest"
     assert "is not what it should be: its digest is" in reasons[1]
     assert not places.source_of(PIN, series).is_here
 
