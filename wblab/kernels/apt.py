@@ -1,6 +1,6 @@
-"""Debian packages through a private apt: no root, no change to the system's own lists.
+"""Debian packages through a private apt, without root and without changes to the system's own lists.
 
-Mirrors, their options (keyrings, architectures) and proxies are those that the system uses: nothing is written here.
+Mirrors, their options (keyrings, architectures) and proxies are those of the system.
 """
 
 import os
@@ -17,10 +17,10 @@ from wblab.core.errors import WblabError
 from wblab.kernels import cache
 from wblab.lab.progress import Report
 
-# Suites by what they are called on every Debian. Names of releases come from the system.
+# Suites with the same name on every Debian. Names of releases come from the system.
 _CLASSES = {"oldoldstable", "oldstable", "stable", "testing", "unstable", "sid", "experimental"}
 _TIMEOUT_S = 300
-# apt's hooks are for the system's own lists; they must not run for these.
+# apt's hooks are for the system's own lists and must not run for these.
 _CONF = """\
 Dir::State "{home}/state";
 Dir::Cache "{home}/cache";
@@ -98,10 +98,10 @@ def _fetches(uri: str) -> bool:
 
 
 def sources(entries: Iterable[Entry], suite: str, codename: str | None) -> str:
-    """Return the apt sources (deb822) for one suite of Debian from the mirrors in `entries`; '' where none serves it.
+    """Return the apt sources (deb822) for one suite of Debian from the mirrors in `entries`; '' if there is none.
 
-    `suite` "release" stands for the suites that the system itself uses. `codename` is the system's release, where the
-    system is a Debian. For security suites the mirrors of the release's own security suite serve.
+    suite: "release" stands for the suites that the system itself uses. codename: the system's release, if it is a
+    Debian. Security suites use the mirrors of the release's own security suite.
     """
     stanzas: dict[tuple[str, str], str] = {}
     for entry in entries:
@@ -124,14 +124,14 @@ def _is_debian(suite: str, codename: str | None) -> bool:
 
 
 def _stanza(entry: Entry, suite: str) -> str:
-    # Targets and Languages keep the download to one file, the list of packages.
+    # Targets and Languages limit the download to one file, the list of packages.
     lines = ["Types: deb", f"URIs: {entry.uri}", f"Suites: {suite}", "Components: main"]
     lines += ["Targets: Packages", "Languages: none", *(f"{key}: {value}" for key, value in entry.fields)]
     return "\n".join(lines) + "\n"
 
 
 def system_entries(etc: Path = Path("/etc/apt")) -> tuple[Entry, ...]:
-    """Return the usable entries of the system's apt sources, those that look like Debian's own mirrors first."""
+    """Return the usable entries of the system's apt sources, likely mirrors of Debian first."""
     entries: list[Entry] = []
     for path in [etc / "sources.list", *sorted((etc / "sources.list.d").glob("*"))]:
         parse = {".list": parse_one_line, ".sources": parse_deb822}.get(path.suffix)
@@ -141,7 +141,7 @@ def system_entries(etc: Path = Path("/etc/apt")) -> tuple[Entry, ...]:
 
 
 def system_codename(os_release: Path = Path("/etc/os-release")) -> str | None:
-    """Return the name of the system's Debian release, or None where the system is no Debian or has no name yet."""
+    """Return the name of the system's Debian release, or None if it is not a Debian or has no name yet."""
     try:
         lines = os_release.read_text().splitlines()
     except OSError:
@@ -161,7 +161,7 @@ def parse_uris(text: str, name: str, suite: str) -> Package | None:
 
 
 def find(name: str, suites: Iterable[str], report: Report, version: str = "") -> Package | str:
-    """Return the package, or the given version of it, from the first suite that has it, or why there is none."""
+    """Return the package, in a given version if any, from the first suite that has it, or why there is none."""
     if not shutil.which("apt-get"):
         return "no apt-get here"
     entries, codename = system_entries(), system_codename()
@@ -174,7 +174,7 @@ def find(name: str, suites: Iterable[str], report: Report, version: str = "") ->
         report(None, f"looking for {name} in {suite}")
         (_home() / "wblab.sources").write_text(text)
         tried.append(suite)
-        # A mirror that has not this suite makes this fail, and the others still serve.
+        # This fails if one mirror lacks the suite; the other mirrors still serve.
         updated = _apt("update")
         found = parse_uris(_apt("--print-uris", "download", wanted).stdout, name, suite)
         if found:
@@ -187,13 +187,13 @@ def find(name: str, suites: Iterable[str], report: Report, version: str = "") ->
 
 
 def update_error(text: str) -> str:
-    """Return why apt could not update its lists, from what it printed."""
+    """Return why apt could not update its lists, from its output."""
     errors = re.findall(r"^E: (?:Failed to fetch \S+ +)?(.+)", text, re.MULTILINE)
     return " ".join(errors[0].split()) if errors else "its lists cannot be read"
 
 
 def download(package: Package, folder: Path, report: Report) -> Path:
-    """Fetch a package that `find` found last into `folder`; apt checks its digest. Raises WblabError."""
+    """Fetch the package of the last `find` into `folder`; apt checks its digest. Raises WblabError."""
     report(None, f"fetching {package.file}")
     path = folder / package.file
     with subprocess.Popen(
@@ -218,7 +218,7 @@ def download(package: Package, folder: Path, report: Report) -> Path:
 
 
 def _home() -> Path:
-    """Return apt's private folder, with its configuration written."""
+    """Write apt's private configuration and return its folder."""
     home = cache.room("apt")
     for part in ("state/lists/partial", "cache/archives/partial"):
         cache.room("apt", *part.split("/"))

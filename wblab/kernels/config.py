@@ -1,4 +1,4 @@
-"""The kernel's configuration: fragments with reasons, and the check that it came out as requested."""
+"""The kernel's configuration: fragments with reasons, and the check of the resulting .config."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,14 +20,14 @@ class Option:
     name: str  # with CONFIG_
     value: str  # as in a .config; n: not set
     why: str
-    optional: bool  # not every series has it
+    optional: bool  # some series lack it
     fragment: str
 
 
 def parse_fragment(text: str, fragment: str) -> tuple[Option, ...]:
-    """Parse the lines `CONFIG_NAME=value  # why` of a fragment; `# optional: why` where only some series have it.
+    """Parse the lines `CONFIG_NAME=value  # why` of a fragment, or `# optional: why` if some series lack the option.
 
-    Raises InputError that names the line: an option without a reason, anything else than an option or a comment.
+    Raises InputError that names a line which is neither a comment nor an option with a reason.
     """
     return tuple(_options(text, fragment))
 
@@ -43,7 +43,7 @@ def _options(text: str, fragment: str) -> Iterator[Option]:
 
 
 def requested(fragments: Iterable[Path]) -> tuple[Option, ...]:
-    """Read fragments. Raises InputError, also for an option that is in two of them."""
+    """Read fragments. Raises InputError, also for an option in two fragments."""
     options = [option for path in fragments for option in parse_fragment(path.read_text(), path.name)]
     seen: dict[str, str] = {}
     for option in options:
@@ -54,45 +54,45 @@ def requested(fragments: Iterable[Path]) -> tuple[Option, ...]:
 
 
 def allconfig(options: Iterable[Option]) -> str:
-    """Return the options as kconfig reads them (KCONFIG_ALLCONFIG): without reasons."""
+    """Return the options for kconfig (KCONFIG_ALLCONFIG), without reasons."""
     lines = (f"# {o.name} is not set" if o.value == "n" else f"{o.name}={o.value}" for o in options)
     return "".join(f"{line}\n" for line in lines)
 
 
 def parse_config(text: str) -> dict[str, str]:
-    """Return name -> value of a .config. Options that are not set are not in it."""
+    """Return the values of a .config by name, without options that are not set."""
     return dict(re.findall(r"^(CONFIG_\w+)=(.*)$", text, re.MULTILINE))
 
 
 def missing(options: Iterable[Option], config: Mapping[str, str]) -> tuple[Option, ...]:
-    """Return the options, other than optional ones, that `config` has not as requested."""
+    """Return the options, except optional ones, whose values in `config` differ from the request."""
     return tuple(o for o in options if not o.optional and config.get(o.name, "n") != o.value)
 
 
 def check(options: Iterable[Option], config: Mapping[str, str], tree: Path) -> None:
-    """Raise WblabError that names every requested option which `config` lacks, and what it depends on."""
+    """Raise WblabError that names each missing option and what it depends on."""
     lacking = missing(options, config)
     if lacking:
         reasons = "; ".join(explain(option, config, tree) for option in lacking)
-        raise WblabError(f"the kernel's configuration did not come out as requested: {reasons}")
+        raise WblabError(f"the kernel's configuration differs from the request: {reasons}")
 
 
 def explain(option: Option, config: Mapping[str, str], tree: Path) -> str:
-    """Return why `option` may have failed: what the Kconfig files of `tree` say it depends on, with today's values."""
+    """Return why `option` may have failed: its dependencies in the Kconfig files of `tree`, with their values."""
     wanted = f"{option.name}={option.value} ({option.fragment}) is {config.get(option.name, 'n')}"
     entries = list(_entries(option.name.removeprefix("CONFIG_"), tree))
     if not entries:
         return f"{wanted}: this kernel has no such option; remove it or mark it '# optional: why'"
     conditions = [condition for entry in entries for condition in _conditions(entry)]
     if not conditions:
-        return f"{wanted}: it depends on nothing, but may be selected, be part of a choice or have no prompt"
+        return f"{wanted}: it depends on nothing; it may be selected, be part of a choice or have no prompt"
     symbols = sorted({symbol for condition in conditions for symbol in re.findall(r"\b[A-Z][A-Z0-9_]+\b", condition)})
     values = ", ".join(f"{symbol}={config.get(f'CONFIG_{symbol}', 'n')}" for symbol in symbols)
     return f"{wanted}: it depends on {' and '.join(conditions)}, where {values}"
 
 
 def _entries(symbol: str, tree: Path) -> Iterator[str]:
-    """Yield the text of each entry of `symbol`, up to the next one."""
+    """Yield the text of each entry of `symbol`, up to the next entry."""
     for path in sorted(tree.rglob("Kconfig*")):
         if path.is_file() and _builds_uml(path.relative_to(tree)):
             text = path.read_text(errors="replace")
@@ -107,7 +107,7 @@ def _builds_uml(path: Path) -> bool:
 
 
 def _conditions(entry: str) -> Iterator[str]:
-    """Yield what follows `depends on`, and the `if` of a prompt, up to the entry's help text."""
+    """Yield the conditions of `depends on` and of a prompt's `if`, up to the help text."""
     attributes = _END.split(entry, maxsplit=1)[0].replace("\\\n", " ")
     for condition in _CONDITION.findall(attributes):
         yield " ".join(condition.split())

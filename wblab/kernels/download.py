@@ -1,4 +1,4 @@
-"""Files from the web: what arrives is what was asked for, by its digest, or is not kept."""
+"""Downloads, kept only if their digest is the expected one."""
 
 import hashlib
 import os
@@ -13,19 +13,19 @@ _CHUNK_BYTES = 1 << 20
 
 
 def read(url: str) -> bytes:
-    """Return what is at a URL, some MiB at most. Raises OSError."""
+    """Return the content of a URL, at most 16 MiB. Raises OSError."""
     with urllib.request.urlopen(url, timeout=TIMEOUT_S) as answer:
         content: bytes = answer.read(16 << 20)
     return content
 
 
 def why(error: OSError) -> str:
-    """Return in some words why a URL cannot be read."""
+    """Return the reason why a URL cannot be read."""
     return str(getattr(error, "reason", error))
 
 
 def download(url: str, sha256: str, path: Path, report: Report) -> Path:
-    """Fetch a file to `path`, a name in the cache. Raises WblabError when it does not arrive whole, or is another."""
+    """Fetch a file to `path` in the cache. Raises WblabError if it is incomplete or has another digest."""
     report(None, f"fetching {path.name}")
     staged = path.with_name(f".{path.name}")
     staged.unlink(missing_ok=True)
@@ -43,7 +43,5 @@ def download(url: str, sha256: str, path: Path, report: Report) -> Path:
         raise WblabError(f"cannot fetch {url}: {why(error)}") from None
     if digest.hexdigest() != sha256:
         staged.unlink()
-        raise WblabError(
-            f"{url} is not what it should be: its digest is {digest.hexdigest()[:16]}…, not {sha256[:16]}…"
-        )
+        raise WblabError(f"{url} has the wrong digest: {digest.hexdigest()[:16]}… instead of {sha256[:16]}…")
     return staged.rename(path)

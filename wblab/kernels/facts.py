@@ -1,8 +1,8 @@
-"""What was found out about files, kept in the cache for as long as their status stays the same.
+"""Facts about files, cached as long as the status of the files stays the same.
 
-A file that changes gets another status: whatever is done to it, the kernel sets the time of its last change (st_ctime,
-see inode(7)). A file may change twice within one tick of that clock, so that nothing is kept about one that has just
-changed. Who could change what is kept here could as well change the kernels beside it.
+Every change of a file sets the time of its last change (st_ctime, see inode(7)). A file may change twice within one
+tick of that clock, so facts about files that have just changed are not cached. A user who can change these facts can
+also change the kernels beside them.
 """
 
 import hashlib
@@ -16,33 +16,33 @@ from typing import Any, TypeAlias
 from wblab.core.errors import WblabError
 from wblab.kernels import cache
 
-_SETTLED_NS = 2 * 10**9  # no filesystem's clock ticks more slowly (FAT: 2 s)
+_SETTLED_NS = 2 * 10**9  # the coarsest time stamps of any filesystem (FAT: 2 s)
 
-# Finds something out: what, as JSON has it, and the files and directories that it follows from.
+# Returns a fact as a JSON value, and the files and directories that it depends on.
 Find: TypeAlias = Callable[[], tuple[Any, Iterable[Path | str]]]
 
 
 def fact(about: str, find: Find) -> Any:
-    """Return what is known, else what is found out and kept. `about` says all that decides it beside the files."""
+    """Return the cached fact, or else find and cache it. about: all its inputs except the files."""
     known = recall(about)
     return keep(about, find) if known is None else known
 
 
 def recall(about: str) -> Any:
-    """Return what is known and still holds; None without that. Raises WblabError where others may write there."""
+    """Return a cached fact that still holds, or None. Raises WblabError if other users may write there."""
     try:
         cache.check_own()
         kept = cache.read_json(_place(about))
         return kept["known"] if kept and all(_status(path) == was for path, was in kept["files"].items()) else None
-    except (OSError, KeyError, AttributeError):  # a file is gone, or the cache is not for us to read
+    except (OSError, KeyError, AttributeError):  # a file is gone, or we may not read the cache
         return None
 
 
 def keep(about: str, find: Find) -> Any:
-    """Find something out and keep it, where all files that it follows from were left alone before and meanwhile."""
+    """Find a fact. Cache it unless a file that it depends on has changed recently or meanwhile."""
     settled_ns = time.time_ns() - _SETTLED_NS
     known, files = find()
-    with suppress(OSError, WblabError):  # a file is gone, or no room: found out again the next time
+    with suppress(OSError, WblabError):  # a file is gone, or there is no space: not cached
         kept = {os.path.abspath(path): _status(path) for path in files}
         if all(changed_ns < settled_ns for *_, changed_ns in kept.values()):
             cache.room("facts")
@@ -61,7 +61,7 @@ def sha256(path: Path | str) -> str:
 
 
 def _status(path: Path | str) -> list[int]:
-    """Return what differs between two files, and between two states of one; last the time of the last change."""
+    """Return values that differ between any two files or states of one; the last is the time of the last change."""
     status = os.stat(path)
     return [status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns]
 

@@ -1,4 +1,4 @@
-"""What a kernel can do, told from strings that only an executable which can do it holds; never from its version."""
+"""What a kernel can do, detected by strings in its executable and never by its version."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from wblab.kernels.kernel import Kernel
 
 @cache
 def features(kernel: Kernel) -> tuple[str, ...]:
-    """Return what a kernel can do, of the features that linux-uml/kernels.toml knows."""
+    """Return the features of linux-uml/kernels.toml that a kernel has."""
     known = catalog.load().features
     held = kernel.held(known.values())
     return tuple(name for name, text in known.items() if text in held)
@@ -18,9 +18,9 @@ def features(kernel: Kernel) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class SortedEvents:
-    """Events that a run asks for (`system:event`, or `system`), by what a kernel makes of them.
+    """Events that a run requests (`system:event` or `system`), by whether a kernel has them.
 
-    left_out: it lacks a feature that not all kernels have. unknown: nothing excuses that it lacks them: misspelt ones.
+    left_out: the kernel lacks a feature that some kernels lack. unknown: missing for no known reason, such as misspelt.
     """
 
     traced: tuple[str, ...]
@@ -29,10 +29,10 @@ class SortedEvents:
 
 
 def sort_events(kernel: Kernel, events: Collection[str]) -> SortedEvents:
-    """Return what a kernel makes of the events.
+    """Sort events by whether a kernel has them.
 
-    The names of all systems and events are strings in the executable (include/trace/trace_events.h). Patterns are
-    not looked at; what they match only the guest can tell.
+    The names of all systems and events are strings in the executable (include/trace/trace_events.h). Patterns count as
+    known; only the guest knows what they match.
     """
     known = catalog.load()
     systems = known.events.keys() & {_system(event) for event in events}
@@ -48,5 +48,5 @@ def _system(event: str) -> str:
 
 
 def _names(event: str) -> list[str]:
-    """Return the strings that a kernel with an event holds: the names of system and event, but for patterns."""
+    """Return the strings that a kernel with an event contains: the names of system and event, without patterns."""
     return [f"\0{part}\0" for part in event.split(":") if "*" not in part]

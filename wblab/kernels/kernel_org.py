@@ -1,4 +1,4 @@
-"""Tarballs of kernel.org: where one is, and the newest point release of a series by the digests listed beside it."""
+"""Tarballs of kernel.org: their URLs, and the newest release of a series from the list of digests."""
 
 import re
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from wblab.kernels.catalog import ordinal
 
 @dataclass(frozen=True)
 class Tarball:
-    """One release. The digest was read over HTTPS from the folder of the tarball; no signature is checked."""
+    """One release. Its digest comes over HTTPS from the tarball's folder; no signature is checked."""
 
     version: str
     sha256: str
@@ -25,12 +25,12 @@ def newest(series: str, listing: str) -> Tarball | None:
 
 
 def file_name(version: str) -> str:
-    """Return what the tarball of a release is called."""
+    """Return the file name of a release's tarball."""
     return f"linux-{version}.tar.xz"
 
 
 def url(version: str, folder: str) -> str:
-    """Return where the tarball of a release is; `folder`: a URL with {major}."""
+    """Return the URL of a release's tarball. folder: a URL with {major}."""
     return f"{folder.format(major=version.partition('.')[0])}/{file_name(version)}"
 
 

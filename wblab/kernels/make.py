@@ -1,4 +1,4 @@
-"""make ARCH=um: configure and compile a tree outside of itself, with progress, a log and the compiler's own words."""
+"""make ARCH=um: configure and compile a tree in a separate folder, with progress, a log and the compiler's errors."""
 
 import os
 import re
@@ -22,14 +22,14 @@ _TOOLS = ("gcc", "ld", "make", "flex", "bison", "bc", "patch", "tar", "xz")
 
 @dataclass(frozen=True)
 class Making:
-    """One tree, the folder for its objects, and the log of all that runs."""
+    """One tree, the folder for its objects, and the log of all commands."""
 
     tree: Path
     objects: Path
     log: Path
 
     def configure(self, allconfig: str, report: Report) -> str:
-        """Make a .config with nothing but the given options and what they need; return its text. Raises WblabError."""
+        """Make a .config of only the given options and their dependencies; return its text. Raises WblabError."""
         report(None, "configuring")
         self.objects.mkdir(parents=True, exist_ok=True)
         given = self.objects / "wblab.config"
@@ -38,16 +38,16 @@ class Making:
         return (self.objects / ".config").read_text()
 
     def compile(self, steps: int, report: Report) -> None:
-        """Make `linux`; `steps` is the expected number of files made. Raises WblabError."""
+        """Make `linux`; `steps` is the expected number of compiled files. Raises WblabError."""
         report(None, "compiling")
         self._run([f"-j{os.cpu_count() or 1}", "linux"], report, steps)
 
     def release(self) -> str:
-        """Return the kernel's release, after `compile`."""
+        """Return the kernel's release; call it after `compile`."""
         return (self.objects / "include/config/kernel.release").read_text().strip()
 
     def _run(self, targets: list[str], report: Report, steps: int) -> None:
-        # The paths of this build must not enter the executable: the kernel's own map covers __FILE__ only.
+        # Keep the paths of this build out of the executable; the kernel's own map covers only __FILE__.
         flags = f"KCFLAGS=-ffile-prefix-map={self.tree}/= -ffile-prefix-map={self.objects}/="
         command = ["make", "-C", str(self.tree), f"O={self.objects}", "ARCH=um", "LOCALVERSION=", flags, *targets]
         with self.log.open("a") as log:
@@ -59,7 +59,7 @@ class Making:
             )  # fmt: skip
             assert process.stdout
             made = 0
-            with process:  # leaving the block waits for make, which ends what it has started
+            with process:  # leaving the block waits for make, which ends its children
                 try:
                     for line in process.stdout:
                         log.write(line)
@@ -75,7 +75,7 @@ class Making:
 
 
 def failure(lines: Iterable[str], most: int = 3) -> list[str]:
-    """Return the lines of a log that say why make failed: the first errors, else where make stopped."""
+    """Return the lines of a log that explain why make failed: the first errors, or else where make stopped."""
     errors: list[str] = []
     stopped: list[str] = []
     for line in lines:
@@ -88,7 +88,7 @@ def failure(lines: Iterable[str], most: int = 3) -> list[str]:
 
 
 def environment() -> dict[str, str]:
-    """Return the variables for make: nothing that an outer make or the user's shell has set changes the kernel."""
+    """Return the environment for make, without variables of an outer make or the shell that could change the kernel."""
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR", "CCACHE_DIR") if name in os.environ}
     # Fixed, so that the same inputs give the same executable.
     stamp = {"USER": "wblab", "HOST": "localhost", "TIMESTAMP": "1970-01-01 00:00:00 UTC", "VERSION": "1"}
@@ -101,7 +101,7 @@ def build_tools() -> list[str]:
 
 
 def check_tools() -> None:
-    """Raise WblabError that names the programs that are missing and the command that installs them."""
+    """Raise WblabError that names missing programs and the command that installs them."""
     missing = [tool for tool in build_tools() if not shutil.which(tool)]
     if missing:
         how = advice(sorted({PROGRAMS[tool] for tool in missing} | {"libc6-dev"}))
@@ -109,7 +109,7 @@ def check_tools() -> None:
 
 
 def compiler() -> str:
-    """Return the first lines of what gcc and ld say of their version. Both are part of a kernel's identity."""
+    """Return the first line of `gcc --version` and of `ld --version`. Both are part of a build id."""
     return ", ".join(_first_line(tool) for tool in ("gcc", "ld"))
 
 

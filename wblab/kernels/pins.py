@@ -1,4 +1,4 @@
-"""Which source exactly a series means: linux-uml/pins.toml, the same for everybody who has the same lab."""
+"""The exact source of each series, from linux-uml/pins.toml; the same checkout has the same sources."""
 
 import os
 import tomllib
@@ -17,7 +17,7 @@ _HEAD = """\
 
 @dataclass(frozen=True)
 class Pin:
-    """One source archive. origin: `debian` or `kernel_org`, which says what `version` is one of."""
+    """One source archive. origin: `debian` or `kernel_org`; `version` is a version there."""
 
     origin: str
     version: str
@@ -25,7 +25,7 @@ class Pin:
 
     @property
     def identity(self) -> str:
-        """What builds from this archive are known by."""
+        """The identity of this source in build ids."""
         return f"sha256:{self.sha256}"
 
 
@@ -33,14 +33,14 @@ ORIGINS = ("debian", "kernel_org")
 
 
 def load(path: Path) -> dict[str, Pin]:
-    """Return the pins by series; none where there is no such file. Raises InputError for one that cannot be read."""
+    """Return the pins by series; empty if the file is missing. Raises InputError if it cannot be read."""
     try:
         table = tomllib.loads(path.read_text())
         return {series: _pin(entry) for series, entry in table.items()}
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, KeyError, TypeError) as error:  # also TOMLDecodeError
-        raise InputError(f"{path} cannot be used ({error}): take it from the lab's repository again") from None
+        raise InputError(f"{path} cannot be used ({error}): restore it from the lab's repository") from None
 
 
 def _pin(entry: Mapping[str, str]) -> Pin:
@@ -49,14 +49,14 @@ def _pin(entry: Mapping[str, str]) -> Pin:
 
 
 def check_writable(path: Path) -> None:
-    """Raise InputError where the pins cannot be moved."""
+    """Raise InputError if the pins cannot be changed."""
     check_checkout(path, "--refresh")
     if not os.access(path if path.exists() else path.parent, os.W_OK):
-        raise InputError(f"--refresh writes {path}, which you may not: do it in a checkout of your own")
+        raise InputError(f"--refresh writes {path}, and you have no permission: use your own checkout")
 
 
 def save(path: Path, pins: Mapping[str, Pin]) -> None:
-    """Write the pins, in their order. Raises InputError where that is not possible."""
+    """Write the pins in their order. Raises InputError if that is not possible."""
     check_writable(path)
     tables = (
         f'\n["{series}"]\n{pin.origin} = "{pin.version}"\nsha256 = "{pin.sha256}"\n' for series, pin in pins.items()

@@ -1,7 +1,7 @@
-"""Debian's archive of all packages that it ever had, snapshot.debian.org.
+"""Debian's archive of all its packages, snapshot.debian.org.
 
-It knows a file by its SHA-1; which one that is, it tells for each version of a binary package. What counts is the
-SHA-256 of the pin. Interface: https://salsa.debian.org/snapshot-team/snapshot/raw/master/API
+It names files by SHA-1, and lists the SHA-1 for each version of a binary package. The lab then checks the SHA-256 of
+the pin. Interface: https://salsa.debian.org/snapshot-team/snapshot/raw/master/API
 """
 
 import json
@@ -11,7 +11,7 @@ from wblab.kernels import download
 
 
 def find(package: str, version: str, site: str) -> str:
-    """Return the URL of a package for all architectures. Raises LookupError that says why there is none."""
+    """Return the URL of a package for all architectures. Raises LookupError with the reason if there is none."""
     place = f"{site}/mr/binary/{package}/{urllib.parse.quote(version)}/binfiles"
     try:
         result = json.loads(download.read(place))["result"]

@@ -1,4 +1,4 @@
-"""Sources of kernels, archives and trees, and how an archive becomes a tree."""
+"""Sources of kernels: archives, trees, and the unpacking of archives."""
 
 import hashlib
 import shutil
@@ -16,32 +16,32 @@ from wblab.lab.progress import Report
 
 @dataclass(frozen=True)
 class Source:
-    """Where a kernel's source comes from, and a digest that stands for all of it."""
+    """The source of a kernel, with a digest of all of it."""
 
     description: str
     identity: str
-    path: str  # the user's tree; else the archive, which is deleted once it is unpacked
+    path: str  # the user's tree; else the archive, which is deleted after unpacking
 
     @property
     def is_tree(self) -> bool:
-        """Whether this is a tree of the user."""
+        """Whether this is the user's own tree."""
         return not self.identity.startswith("sha256:")
 
     @property
     def tree(self) -> Path:
-        """The tree, which exists after `unpack`."""
+        """The tree; it exists after `unpack`."""
         if self.is_tree:
             return Path(self.path)
         return cache.home() / "trees" / self.identity.removeprefix("sha256:")[:16]
 
     @property
     def is_here(self) -> bool:
-        """Whether nothing has to be fetched."""
+        """Whether the source is on this machine, so that nothing must be fetched."""
         return self.tree.exists() or Path(self.path).exists()
 
 
 def given(path: Path) -> Source:
-    """Return the source that the user named: a tree, a tarball, or a package file. Raises InputError."""
+    """Return the source that the user named: a tree, a tarball or a package file. Raises InputError."""
     path = path.resolve()
     if path.is_dir():
         tree.version(path)
@@ -60,7 +60,7 @@ _ARCHIVES = (".tar", ".tar.xz", ".tar.gz", ".tgz", ".tar.bz2", ".tar.zst", ".deb
 
 
 def unpack(source: Source, report: Report) -> Path:
-    """Return the tree of a source, unpacked once. Raises WblabError."""
+    """Return the tree of a source; unpack it the first time. Raises WblabError."""
     target = source.tree
     if source.is_tree or target.exists():
         return target
@@ -71,7 +71,7 @@ def unpack(source: Source, report: Report) -> Path:
             return target
         report(None, f"unpacking {archive.name}")
         if f"sha256:{kernel.sha256(archive)}" != source.identity:
-            raise WblabError(f"{archive} is not what it should be, by its digest: remove it and build again")
+            raise WblabError(f"{archive} has the wrong digest: remove it and build again")
         staged = target.with_name(f"{target.name}.part")
         shutil.rmtree(staged, ignore_errors=True)
         staged.mkdir()
@@ -86,12 +86,12 @@ def unpack(source: Source, report: Report) -> Path:
     return target
 
 
-# What no build for UML reads: more than a third of the files, nearly half of the bytes.
+# Files that no UML build reads: more than a third of the files, nearly half of the bytes.
 _LEFT_OUT = (
     "--anchored",
     "--no-wildcards-match-slash",
     "--exclude=*/Documentation/[!K]*",
-    "--exclude=*/arch/[a-tvwyz]*/*/[!K]*",  # of all but um and x86: Kconfig files read each other
+    "--exclude=*/arch/[a-tvwyz]*/*/[!K]*",  # all but um and x86; Kconfig files read each other, so all are kept
     "--exclude=*/drivers/gpu/drm/amd/include",
     "--exclude=*/tools/perf",
     "--exclude=*/tools/testing",
@@ -99,7 +99,7 @@ _LEFT_OUT = (
 
 
 def _extract(archive: Path, folder: Path) -> None:
-    # What root unpacks belongs to root, and nobody else may write to it, whatever the archive says.
+    # Files that root unpacks belong to root and are writable only by root, whatever the archive says.
     into = [f"--directory={folder}", "--strip-components=1", "--no-same-owner", "--no-same-permissions", *_LEFT_OUT]
     if archive.suffix == ".deb":  # the tarball is inside the package
         _pipe(
@@ -113,7 +113,7 @@ def _extract(archive: Path, folder: Path) -> None:
 
 
 def _pipe(*commands: Sequence[str], archive: Path) -> None:
-    """Run commands, each reading what the one before it writes. Raises WblabError."""
+    """Run commands as a pipeline. Raises WblabError."""
     with tempfile.TemporaryFile() as errors:
         processes: list[subprocess.Popen[bytes]] = []
         upstream: IO[bytes] | None = None
@@ -121,7 +121,7 @@ def _pipe(*commands: Sequence[str], archive: Path) -> None:
             stdin = upstream or subprocess.DEVNULL
             process = subprocess.Popen(command, stdin=stdin, stdout=subprocess.PIPE, stderr=errors)
             if upstream:
-                upstream.close()  # so that the writer notices when its reader ends
+                upstream.close()  # so that the writer notices the end of its reader
             upstream = process.stdout
             processes.append(process)
         processes[-1].communicate()

@@ -1,6 +1,6 @@
 """Kernel trees: their version and identity, and copies of them that can be patched.
 
-A tree of the user is never written to: what is built is a copy that has no file in common with it.
+The lab never writes to the user's tree. It builds a copy that shares no file with it.
 """
 
 import fcntl
@@ -18,7 +18,7 @@ _FICLONE = 0x40049409
 
 
 def version(tree: Path) -> str:
-    """Return the series of a kernel tree, such as 7.3, from its Makefile. Raises InputError where it is none."""
+    """Return the series of a kernel tree, such as 7.3, from its Makefile. Raises InputError if it is not a tree."""
     try:
         head = (tree / "Makefile").read_text(errors="replace")[:2000]
     except OSError:
@@ -30,13 +30,13 @@ def version(tree: Path) -> str:
 
 
 def describe(tree: Path) -> str:
-    """Return what a reader calls this state of the tree: its git description, or its path."""
+    """Return a description of the tree's state for readers: its path, with git's description if there is one."""
     described = _git(tree, "describe", "--always", "--dirty", "--tags")
     return f"{tree} ({described.decode().strip()})" if described else str(tree)
 
 
 def identity(tree: Path) -> str:
-    """Return a digest that changes with the tree: of git's HEAD and what differs, else of names, sizes and times."""
+    """Return a digest of the tree: of git's HEAD and all changes, or without git of names, sizes and times."""
     digest = hashlib.sha256()
     head = _git(tree, "rev-parse", "HEAD")
     changes = _git(tree, "diff", "HEAD", "--binary", "--no-ext-diff")
@@ -53,9 +53,9 @@ def identity(tree: Path) -> str:
 
 
 def files(tree: Path) -> list[str]:
-    """Return the source files of a tree, sorted: without git's own, and without what git ignores.
+    """Return the source files of a tree, sorted, without git's own files and without those that git ignores.
 
-    Raises InputError for a tree without git in which a kernel has been built.
+    Raises InputError for a tree without git in which a kernel was built.
     """
     listed = _git(tree, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
     if listed is not None:
@@ -72,13 +72,13 @@ def _walk(tree: Path) -> Iterator[str]:
         if ".git" in folders:
             folders.remove(".git")
         below = os.path.relpath(folder, tree)
-        # Links to folders are files to us, and os.walk does not follow them.
+        # Links to folders count as files; os.walk does not follow them.
         links = [name for name in folders if os.path.islink(os.path.join(folder, name))]
         yield from (os.path.normpath(os.path.join(below, name)) for name in names + links)
 
 
 def copy(tree: Path, names: Iterable[str], target: Path) -> None:
-    """Make `target`, anew, a copy of the named files of a tree, times kept; blocks are shared where they can be."""
+    """Replace `target` by a copy of the named files of a tree, with their times. Share blocks if possible."""
     shutil.rmtree(target, ignore_errors=True)
     clonable = True
     made: set[str] = set()
@@ -96,9 +96,9 @@ def copy(tree: Path, names: Iterable[str], target: Path) -> None:
 
 
 def _clone(source: str, target: str) -> bool:
-    """Copy a file, and return whether the two share their blocks until one of them is written to.
+    """Copy a file; return whether both files share their blocks until one is written.
 
-    ioctl_ficlone(2): Btrfs, XFS and others can do that within one filesystem.
+    ioctl_ficlone(2) does this within one filesystem, on Btrfs, XFS and others.
     """
     with open(source, "rb") as given, open(target, "xb") as made:
         try:
@@ -110,7 +110,7 @@ def _clone(source: str, target: str) -> bool:
 
 
 def _git(tree: Path, *arguments: str) -> bytes | None:
-    """Return what git says about a tree, or None where git does not manage it."""
+    """Return git's output for a tree, or None if git does not manage it."""
     if not (tree / ".git").exists() or not shutil.which("git"):
         return None
     environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}

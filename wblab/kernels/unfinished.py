@@ -1,4 +1,4 @@
-"""Kernel builds that ended before they were done: their trees and objects stay for the next try, and take space."""
+"""Unfinished kernel builds. Their trees and objects are kept for the next attempt and take space."""
 
 import fcntl
 import os
@@ -8,15 +8,15 @@ from wblab.kernels import cache
 
 
 def unfinished() -> list[tuple[Path, int]]:
-    """Return the directories that unfinished builds left, with their bytes, without those that go on."""
+    """Return the directories of unfinished builds, with their sizes in bytes, except builds in progress."""
     found = []
     for path in sorted(cache.home().glob("**/*.work")):
-        if path.is_dir() and not path.is_symlink() and not _goes_on(path.with_name(f"{path.name}.lock")):
+        if path.is_dir() and not path.is_symlink() and not _is_running(path.with_name(f"{path.name}.lock")):
             found.append((path, _size(path)))
     return found
 
 
-def _goes_on(lock: Path) -> bool:
+def _is_running(lock: Path) -> bool:
     try:
         descriptor = os.open(lock, os.O_RDONLY | os.O_NOFOLLOW)
     except OSError:

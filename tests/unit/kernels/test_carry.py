@@ -302,13 +302,19 @@ HOSTILE = {
     "pax": (lambda found: archive(member("\u00e4" * 500), form=tarfile.PAX_FORMAT), "PaxHeader"),
     "symbolic link": (
         lambda found: renamed(found, IDENTITY, type=tarfile.SYMTYPE, linkname="/etc/passwd"),
-        "which is not the regular file",
+        "the regular file",
     ),
-    "hard link": (lambda found: renamed(found, IDENTITY, type=tarfile.LNKTYPE, linkname="/etc/shadow"), "not the regular file"),
-    "device": (lambda found: renamed(found, IDENTITY, type=tarfile.CHRTYPE, devmajor=1, devminor=3), "not the regular file"),
-    "FIFO": (lambda found: renamed(found, IDENTITY, type=tarfile.FIFOTYPE), "which is not the regular file"),
-    "folder": (lambda found: renamed(found, IDENTITY, type=tarfile.DIRTYPE), "which is not the regular file"),
-    "sparse": (lambda found: renamed(found, IDENTITY, type=tarfile.GNUTYPE_SPARSE), "not the regular file"),
+    "hard link": (
+        lambda found: renamed(found, IDENTITY, type=tarfile.LNKTYPE, linkname="/etc/shadow"),
+        "the regular file",
+    ),
+    "device": (
+        lambda found: renamed(found, IDENTITY, type=tarfile.CHRTYPE, devmajor=1, devminor=3),
+        "the regular file",
+    ),
+    "FIFO": (lambda found: renamed(found, IDENTITY, type=tarfile.FIFOTYPE), "the regular file"),
+    "folder": (lambda found: renamed(found, IDENTITY, type=tarfile.DIRTYPE), "the regular file"),
+    "sparse": (lambda found: renamed(found, IDENTITY, type=tarfile.GNUTYPE_SPARSE), "the regular file"),
     "repeated": (
         lambda found: archive(*usual(found), usual(found)[2]),
         "differs from a file of 'wblab kernel pack': additional content",
