@@ -41,7 +41,7 @@ esac
 
 @pytest.fixture(autouse=True)
 def cache_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Every test has a cache of its own."""
+    """An empty cache for each test."""
     home = tmp_path / "cache"
     monkeypatch.setenv("XDG_CACHE_HOME", str(home))
     return home / "wblab"
@@ -49,7 +49,7 @@ def cache_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """A tree that looks like a kernel's."""
+    """A small tree that looks like a kernel tree."""
     root = tmp_path / "linux"
     (root / "arch/um").mkdir(parents=True)
     (root / "arch/um/Kconfig").touch()
@@ -60,7 +60,7 @@ def tree(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def git_tree(tree: Path) -> Path:
-    """The same tree, in git."""
+    """The same tree in git."""
     for command in (
         ["init", "--quiet"],
         ["add", "."],
@@ -72,7 +72,7 @@ def git_tree(tree: Path) -> Path:
 
 @dataclass(frozen=True)
 class Site:
-    """A folder like that of kernel.org, with tarballs of a small tree, and the pins of the small lab."""
+    """A folder like kernel.org's with tarballs of a small tree, and the pins of the small lab."""
 
     tree: Path
     folder: Path
@@ -83,7 +83,7 @@ class Site:
         return self.folder.as_uri() + "/v{major}.x"
 
     def offer(self, version: str) -> str:
-        """Put a tarball there that holds its version, list it, and return its digest."""
+        """Add a tarball that contains its version, list it, and return its digest."""
         place = self.folder / "v7.x"
         place.mkdir(parents=True, exist_ok=True)
         (self.tree / "version").write_text(version)
@@ -96,7 +96,7 @@ class Site:
         return digest
 
     def withdraw(self, version: str) -> bytes:
-        """Take a tarball away, and return it."""
+        """Remove a tarball and return it."""
         file = self.folder / f"v7.x/linux-{version}.tar.xz"
         content = file.read_bytes()
         file.unlink()
@@ -107,7 +107,7 @@ class Site:
 
 @pytest.fixture
 def site(tree: Path, tmp_path: Path) -> Site:
-    """A site that offers a release of two series, both pinned."""
+    """A site with one release of two series, both pinned."""
     made = Site(tree, tmp_path / "site", tmp_path / "linux-uml/pins.toml")
     made.pins.parent.mkdir()
     for version in ("7.3.1", "7.2.4"):
@@ -140,7 +140,7 @@ def lab(tmp_path: Path, site: Site) -> Path:
 
 @pytest.fixture
 def tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lab: Path) -> Path:
-    """Programs that pretend, in a folder that PATH has first; the catalog is the small one."""
+    """Fake programs in the first folder of PATH, with the small catalog."""
     folder = tmp_path / "bin"
     folder.mkdir()
     for tool in ("make", "gcc", "ld", "flex", "bison", "bc", "xz"):

@@ -1,4 +1,4 @@
-"""The whole way from wanted to built, with a `make` that only pretends."""
+"""From a wanted kernel to a built one, with a fake `make`."""
 
 import json
 import os
@@ -75,7 +75,7 @@ def test_changed_patches_make_a_kernel_stale(lab: Path, tools: Path) -> None:
     assert runs(tools) == 2
 
 
-def test_an_older_series_stands_in_where_the_default_cannot_be_had(site) -> None:
+def test_an_older_series_replaces_a_default_without_a_source(site) -> None:
     kept = site.withdraw("7.3.1")
     said: list[str] = []
     built = build_kernel(say=said.append)
@@ -120,7 +120,7 @@ def test_newer_releases_change_nothing_until_the_pin_is_moved(site, tools: Path)
     assert runs(tools) == 2
 
 
-def test_another_source_stands_in_for_one_that_is_gone_and_says_so(site, tools: Path) -> None:
+def test_another_source_replaces_a_missing_one_and_says_so(site, tools: Path) -> None:
     pinned = site.pins.read_text()
     site.offer("7.3.2")
     kept = site.withdraw("7.3.1")

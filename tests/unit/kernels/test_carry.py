@@ -1,4 +1,4 @@
-"""Kernels taken from machine to machine: packed, added, and what hostile archives get."""
+"""Kernels moved between machines: packing, adding, and the refusal of hostile archives."""
 
 import gzip
 import io
@@ -18,7 +18,7 @@ from wblab.core.errors import InputError, WblabError
 from wblab.kernels import build_kernel, cache, carry, find_kernel, packed
 from wblab.kernels.packed import Packed
 
-# What `make linux` gives: as much of a User Mode Linux as the lab looks at.
+# What `make linux` writes: the parts of a User Mode Linux that the lab reads.
 LINUX = r"""
 make_linux() {
     printf '\177ELF umid= Linux version 7.3.0 (wblab@localhost) (gcc 1.0, ld 1.0) #1'
@@ -37,7 +37,7 @@ def kernels(tools: Path) -> None:
 
 @pytest.fixture
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """Return what goes to another machine: its cache is empty."""
+    """Return a function that changes to another machine, with an empty cache."""
 
     def go(name: str = "elsewhere") -> Path:
         monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / name))
@@ -142,7 +142,7 @@ def test_a_wrong_digest_is_refused(tmp_path: Path, elsewhere) -> None:
     assert not home.exists()
 
 
-def test_other_bytes_for_a_kernel_that_is_here_are_refused(tmp_path: Path, elsewhere) -> None:
+def test_a_different_file_of_the_same_kernel_is_refused(tmp_path: Path, elsewhere) -> None:
     found = read(pack(tmp_path))
     other = linux(found, found.linux + b"other")
     with pytest.raises(InputError, match="differs from the same kernel in"):
@@ -159,7 +159,7 @@ def test_what_is_damaged_here_is_replaced(tmp_path: Path) -> None:
     assert carry.add(path, silent).kernel == built == find_kernel()
 
 
-def test_what_one_that_was_killed_left_is_cleared(tmp_path: Path, elsewhere) -> None:
+def test_the_remains_of_a_killed_process_are_removed(tmp_path: Path, elsewhere) -> None:
     path = pack(tmp_path)
     built = find_kernel()
     assert built
@@ -173,7 +173,7 @@ def test_what_one_that_was_killed_left_is_cleared(tmp_path: Path, elsewhere) -> 
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, OSError(28, "No space left on device")])
-def test_one_that_is_interrupted_leaves_nothing(
+def test_an_interrupted_add_leaves_nothing(
     tmp_path: Path, elsewhere, monkeypatch: pytest.MonkeyPatch, error: BaseException
 ) -> None:
     path = pack(tmp_path)
@@ -237,7 +237,7 @@ def test_a_build_of_an_earlier_lab_says_what_to_do(tmp_path: Path) -> None:
         carry.pack(built, tmp_path / "k")
 
 
-# What strangers may send
+# Archives from strangers
 
 
 def tar_of(found: Packed) -> bytes:
@@ -277,13 +277,13 @@ def usual(found: Packed) -> list[tuple[tarfile.TarInfo, bytes]]:
 
 
 def renamed(found: Packed, name: str, **fields) -> bytes:
-    """The archive, but its first file has another name, or is another kind of thing."""
+    """The archive with another name or type of its first file."""
     first, *rest = usual(found)
     return archive(member(name, b"" if "type" in fields else first[1], **fields), *rest)
 
 
 def changed(found: Packed, **values) -> bytes:
-    """The archive, with an identity.json that says something else."""
+    """The archive with a changed identity.json."""
     first, *rest = usual(found)
     described = json.loads(first[1]) | values
     text = (json.dumps(described, indent=2) + "\n").encode()

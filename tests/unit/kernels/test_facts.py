@@ -12,7 +12,7 @@ from wblab.kernels import facts
 
 @pytest.fixture
 def settled(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All that was changed so far was changed long ago."""
+    """Make all past changes count as long ago."""
     now_ns = time.time_ns
     monkeypatch.setattr(facts.time, "time_ns", lambda: now_ns() + 10**10)
 
@@ -25,7 +25,7 @@ def file(tmp_path: Path) -> Path:
 
 
 class Finder:
-    """Finds out what is in a file, and counts how often."""
+    """Reads a file and counts how often."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.times = path, 0
@@ -35,7 +35,7 @@ class Finder:
         return self.path.read_text(), [self.path]
 
 
-def test_what_is_known_of_a_file_is_not_found_out_again(file: Path, settled: None) -> None:
+def test_a_cached_fact_is_not_found_again(file: Path, settled: None) -> None:
     find = Finder(file)
     assert [facts.fact("content", find) for _ in range(3)] == ["old"] * 3
     assert find.times == 1
@@ -80,7 +80,7 @@ def test_a_file_that_changes_is_another_one(file: Path, settled: None, change) -
     assert facts.fact("content", find) == "new"
 
 
-def test_a_file_that_is_gone_is_not_known(file: Path, settled: None) -> None:
+def test_facts_about_a_missing_file_do_not_hold(file: Path, settled: None) -> None:
     digest = facts.sha256(file)
     assert facts.sha256(file) == digest
     file.unlink()
@@ -88,7 +88,7 @@ def test_a_file_that_is_gone_is_not_known(file: Path, settled: None) -> None:
         facts.sha256(file)
 
 
-def test_nothing_is_kept_of_what_has_just_changed(file: Path) -> None:
+def test_facts_about_a_file_that_has_just_changed_are_not_cached(file: Path) -> None:
     find = Finder(file)
     facts.fact("content", find)
     file.write_text("new")  # may have the same size and, within a tick, the same times
@@ -96,7 +96,7 @@ def test_nothing_is_kept_of_what_has_just_changed(file: Path) -> None:
     assert facts.recall("content") is None
 
 
-def test_nothing_is_kept_of_what_changes_while_it_is_looked_at(file: Path) -> None:
+def test_facts_about_a_file_that_changes_meanwhile_are_not_cached(file: Path) -> None:
     before = time.time_ns()
     os.utime(file, ns=(0, 0))
 
@@ -140,7 +140,7 @@ def test_many_may_find_the_same_out_at_once(file: Path, settled: None, cache_hom
     assert len(list((cache_home / "facts").iterdir())) == 1
 
 
-def test_without_room_it_is_found_out_again(file: Path, settled: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_space_a_fact_is_found_again(file: Path, settled: None, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*arguments: object) -> None:
         raise OSError(28, "No space left on device")
 

@@ -1,4 +1,4 @@
-"""A kernel is a program that runs on this machine: a spec, which may be somebody else's, cannot choose one by path."""
+"""A kernel is a program that runs on this machine, so a spec from somebody else cannot choose one by its path."""
 
 import json
 from pathlib import Path
@@ -18,7 +18,7 @@ from wblab.study.store import Store
 
 @pytest.fixture
 def planted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A program that passes for a kernel. That this machine could run the spec is not what is asked here."""
+    """A program that looks like a kernel. Whether this machine can run the spec is not tested here."""
     monkeypatch.setattr("wblab.host.request.check_run", lambda spec: None)
     path = tmp_path / "linux"
     path.write_bytes(b"\x7fELF\0Linux version 7.3.0 (a@b) (gcc 12.2.0, GNU ld 2.40) #1 then\0umid=\0")
@@ -33,7 +33,7 @@ def refused(capsys: pytest.CaptureFixture[str], planted: Path, *arguments: objec
 
 
 def record(folder: Path, kernel: Path) -> Path:
-    """Write what the lab wrote of a run with --kernel PATH."""
+    """Write a record like that of a run with --kernel PATH."""
     folder.mkdir()
     spec = to_table(read_spec(PRESETS / "base.toml")) | {"kernel": str(kernel)}
     (folder / "experiment.json").write_text(json.dumps({"format": 1, "kind": "uml", "spec": spec}))

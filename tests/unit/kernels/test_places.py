@@ -1,4 +1,4 @@
-"""Where sources come from, from sites on this machine: neither Debian's nor kernel.org's is asked."""
+"""Places of sources, tested with sites on this machine; Debian and kernel.org are not contacted."""
 
 import hashlib
 import json
@@ -56,7 +56,7 @@ def web() -> Iterator[dict[str, bytes]]:
 
 @pytest.fixture
 def dpkg(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The only program that can be found: that which unpacks packages, where it is not taken away."""
+    """The only program in PATH, an empty dpkg-deb; a test may remove it."""
     program = tmp_path / "bin" / "dpkg-deb"
     program.parent.mkdir()
     program.touch(0o755)
@@ -66,7 +66,7 @@ def dpkg(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def known(lab: Path, web: dict[str, bytes], dpkg: Path, monkeypatch: pytest.MonkeyPatch) -> Catalog:
-    """The small lab, its sites on this machine, with an apt that has nothing."""
+    """The small lab with sites on this machine and an empty apt."""
     monkeypatch.setattr(apt, "find", lambda name, *_: f"apt offers no {name}")
     return replace(catalog.load(lab), snapshot=web[""].decode(), kernel_org=web[""].decode() + "/v{major}.x")
 
@@ -77,14 +77,14 @@ def series(known: Catalog) -> Series:
 
 
 def archived(web: dict[str, bytes], content: bytes = PACKAGE) -> None:
-    """Put a package into the archive of old ones, as its interface shows it."""
+    """Add a package to the archive of old packages, in the form of its interface."""
     name = hashlib.sha1(PACKAGE, usedforsecurity=False).hexdigest()
     found = {"binary": "linux-source-7.3", "result": [{"architecture": "all", "hash": name}]}
     web["/mr/binary/linux-source-7.3/7.3~rc7-1~exp1/binfiles"] = json.dumps(found).encode()
     web[f"/file/{name}"] = content
 
 
-def test_what_apt_has_no_more_comes_from_the_archive_of_old_packages(known, series, web):
+def test_a_package_that_apt_no_longer_has_comes_from_the_archive(known, series, web):
     archived(web)
     assert places.fetch(PIN, series, known, silent) == []
     source = places.source_of(PIN, series)
@@ -116,7 +116,7 @@ def test_the_same_version_with_other_contents_is_not_taken(known, series, web, m
 @pytest.mark.parametrize(
     "answer", [None, b"<html>", b"{}", b'{"result": []}', b'{"result": [{"architecture": "i386"}]}']
 )
-def test_an_archive_that_has_it_not_is_a_reason(known, series, web, answer):
+def test_an_archive_without_the_package_is_a_reason(known, series, web, answer):
     if answer is not None:
         web["/mr/binary/linux-source-7.3/7.3~rc7-1~exp1/binfiles"] = answer
     reasons = places.fetch(PIN, series, known, silent)
@@ -155,7 +155,7 @@ def test_the_newest_release_of_a_series():
     assert kernel_org.newest("6.1", LISTING) is None
 
 
-def test_what_arrives_otherwise_is_not_kept(web, tmp_path):
+def test_a_download_with_another_digest_is_not_kept(web, tmp_path):
     web["/a"] = b"broken"
     for digest in (SHA256, "0" * 64):
         with pytest.raises(WblabError, match="has the wrong digest"):

@@ -1,4 +1,4 @@
-"""From what the user calls a kernel to what it is."""
+"""From the name that a user gives to the kernel."""
 
 import shlex
 
