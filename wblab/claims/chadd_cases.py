@@ -1,10 +1,10 @@
-"""The runs for Chadd's claims on memory, and on disks made of others."""
+"""The runs for Chadd's claims on memory and on stacked disks."""
 
 from wblab.claims.case import Case
 
-_FAST_DISK = ("disk.depth=16", "disk.latency=20ms")  # what is asked for at once is served at once
+_FAST_DISK = ("disk.depth=16", "disk.latency=20ms")  # serves requests in parallel
 _HDD = (
-    "disk.mkfs_options=['-b', '4096', '-O', '^has_journal']",  # a journal keeps in memory what is not at its place yet
+    "disk.mkfs_options=['-b', '4096', '-O', '^has_journal']",  # a journal keeps blocks until a checkpoint
     *("disk.latency=0", "disk.seek_time=8380us", "disk.write_bps=51MB/s"),
 )
 _END = "l1={kind='load', file='l1', wait='%s', size='64KiB', block='64KiB'}"
@@ -33,7 +33,7 @@ _OFFENDER = "l1={kind='load', disk='one', file='l1', wait='3s', size='48MiB', bl
 
 
 def _program(name: str, *arguments: str) -> str:
-    """Return the arguments of a load's command that runs one of the programs beside us."""
+    """Return the command of a load that runs one of wblab.claims.programs."""
     return str(["python3", "-m", f"wblab.claims.programs.{name}", *arguments])
 
 
@@ -47,7 +47,7 @@ def _objects(store: str, command: str) -> str:
 
 
 def _on_file(size: str, name: str, *arguments: str) -> str:
-    """Return the loads that make a file of this size, and run a program on it again and again."""
+    """Return the loads that make a file of this size and run a program on it repeatedly."""
     file = f"f1={{kind='read', file='f1', size='{size}', idle='600s'}}"
     return (
         f"load={{{file}, r1={{kind='repeat', idle='300ms', argv={_program(name, 'f1', *arguments)}}}, {_END % '4s'}}}"
@@ -55,7 +55,7 @@ def _on_file(size: str, name: str, *arguments: str) -> str:
 
 
 def _once(name: str, *arguments: str) -> str:
-    """Return the loads that make a file, and run a program on it once."""
+    """Return the loads that make a file and run a program on it once."""
     file = "f1={kind='read', file='f1', size='16MiB', idle='600s'}"
     return f"load={{{file}, l1={{kind='command', wait='1s', argv={_program(name, 'f1', *arguments)}}}}}"
 
@@ -79,30 +79,33 @@ def _case(preset: str, what: str, *settings: str) -> Case:
 
 CHADD_CASES = {
     "group-apart": _case(
-        "loop", "eight objects fetched together, a file each", *_HDD, _objects("files", f"cat {_OBJECTS} > /dev/null")
+        "loop",
+        "eight objects fetched together, each in its own file",
+        *_HDD,
+        _objects("files", f"cat {_OBJECTS} > /dev/null"),
     ),
     "group-packed": _case(
         "loop",
-        "the same beside each other in one file",
+        "the same, side by side in one file",
         *_HDD,
         _objects("packed", "dd if=s1 of=/dev/null bs=128k skip=2 count=1 status=none"),
     ),
     "msync-small": _case("loop", "msync of 1 MiB with 64 dirty pages", *_HDD, _on_file("1MiB", "msync", "64")),
-    "msync-large": _case("loop", "the same of 64 MiB", *_HDD, _on_file("64MiB", "msync", "64")),
+    "msync-large": _case("loop", "the same with 64 MiB", *_HDD, _on_file("64MiB", "msync", "64")),
     "msync-few": _case("loop", "the same with 16 dirty pages", *_HDD, _on_file("64MiB", "msync", "16")),
     "advice-none": _of_advice("random", "none"),
     "advice-random": _of_advice("random", "random"),
     "advice-willneed": _of_advice("random", "willneed"),
     "walk-none": _of_advice("sequential", "none"),
     "walk-sequential": _of_advice("sequential", "sequential"),
-    "later": Case("loop", "a file that is written to after it was sent", (_once("later"),)),
+    "later": Case("loop", "a file that is changed after it was sent", (_once("later"),)),
     "cancel": Case("loop", "eight reads that are cancelled", (*_FAST_DISK, _once("cancel", "8"))),
-    "hot-often": _case("loop", "2 MiB read again and again, beside a walk through a larger file", *_walk("0s")),
-    "hot-once": _case("loop", "2 MiB that were read once, after such a walk", *_walk("15s")),
-    "reads-one": _case("linear", "four readers of a disk", _SINGLE, f"load={{{_READERS}, {_COPY % '64KiB'}}}"),
-    "reads-mirror": _case("linear", "the same of a mirror", _MIRROR, f"load={{{_READERS}, {_COPY % '64KiB'}}}"),
-    "writes-one": _case("linear", "a copy to a disk", _SINGLE, f"load={{{_COPY % '8MiB'}}}"),
+    "hot-often": _case("loop", "2 MiB read repeatedly, beside a walk through a larger file", *_walk("0s")),
+    "hot-once": _case("loop", "2 MiB that were read once before such a walk", *_walk("15s")),
+    "reads-one": _case("linear", "four readers of one disk", _SINGLE, f"load={{{_READERS}, {_COPY % '64KiB'}}}"),
+    "reads-mirror": _case("linear", "the same on a mirror", _MIRROR, f"load={{{_READERS}, {_COPY % '64KiB'}}}"),
+    "writes-one": _case("linear", "a copy to one disk", _SINGLE, f"load={{{_COPY % '8MiB'}}}"),
     "writes-mirror": _case("linear", "the same to a mirror", _MIRROR, f"load={{{_COPY % '8MiB'}}}"),
-    "filesystem-one": _on_filesystem("one", "a fast writer beside others on one filesystem"),
-    "filesystem-two": _on_filesystem("two", "the others on a second one, on the same disk"),
+    "filesystem-one": _on_filesystem("one", "a fast writer and others on the same filesystem"),
+    "filesystem-two": _on_filesystem("two", "the same, the others on a second filesystem of the same disk"),
 }

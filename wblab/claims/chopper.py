@@ -1,8 +1,8 @@
 """Claims of He and others (Chopper) on where a filesystem puts a small file, and what spreads it over the disk.
 
-Theirs are about shares of 16,384 runs on Linux 3.12; here each is looked at on one file that lay gigabytes apart then,
-or on one that differs from it in one factor. Shares are what 'wblab explore chopper-ext4' and 'chopper-xfs' tell. The
-seeds are of the filesystem's hash, by which it places directories.
+Their claims are about shares of 16,384 runs on Linux 3.12. Here each is tested on one file whose blocks lay gigabytes
+apart then, or on a file that differs from it in one factor. 'wblab explore chopper-ext4' and 'chopper-xfs' give shares.
+The seed sets the filesystem's hash, which places directories.
 """
 
 from wblab.claims.base import Claim, Measure, untested
@@ -17,16 +17,16 @@ _SPREAD, _RULES, _LATENCY = "how far files are spread", "issues of ext4", "laten
 
 
 def layout(sample: Sample, name: str) -> float:
-    """Return a metric of where the run's file lies."""
+    """Return a metric of the layout of the run's file."""
     return layout_metrics(sample.run.files["l1"])[name]
 
 
 def dspan_mib(sample: Sample) -> float:
-    """Return from the file's first block to its last, in MiB."""
+    """Return the distance from the file's first block to its last, in MiB."""
     return layout(sample, "dspan_bytes") / _MIB
 
 
-_WHAT = "from the file's first block to its last"
+_WHAT = "distance from the file's first block to its last"
 _FAR = Measure(_WHAT, "MiB", dspan_mib, over(_FAR_MIB), "more than 1 GiB", each=True)
 _NEAR = Measure(_WHAT, "MiB", dspan_mib, under(_FAR_MIB), "less than 1 GiB", each=True)
 
@@ -41,25 +41,25 @@ def _lies(measure: Measure, name: str, says: str, case: str) -> Claim:
 
 
 def _spread() -> list[Claim]:
-    then = "the same where blocks are looked for group by group, as then"
+    then = "the same with a search group by group, as then"
     return [
         _lies(_FAR, "H1-far", "ext4 puts the blocks of one small file gigabytes apart", "far"),
         _lies(_FAR, "H2-far-then", then, "far-then"),
         _lies(_NEAR, "H3-xfs", "XFS hardly ever does", "far-xfs"),
-        _lies(_NEAR, "H4-xfs-used", "nor on a disk that is used", "far-xfs-used"),
+        _lies(_NEAR, "H4-xfs-used", "nor on a used disk", "far-xfs-used"),
     ]
 
 
 def _factors() -> list[Claim]:
-    """Return claims on single factors of the file that is far apart: with another level of one it is not, or still."""
+    """Return claims on single factors: with another level of one, the file is spread less, or as much."""
     return [
         _lies(_NEAR, "H5-disk", "but not on small disks", "far-4g"),
         _lies(_NEAR, "H6-size", "nor a file of 64 KiB or less", "far-64k"),
-        _lies(_NEAR, "H7-sync", "nor one that is not closed and opened again behind its first chunk", "far-late"),
-        _lies(_NEAR, "H8-fsync", "nor one whose last chunk is written first, with an fsync behind it", "far-fsync"),
+        _lies(_NEAR, "H7-sync", "nor one that is not closed and reopened after its first chunk", "far-late"),
+        _lies(_NEAR, "H8-fsync", "nor one whose last chunk is written first, with an fsync after it", "far-fsync"),
         _lies(_NEAR, "H9-order", "nor one written from its last chunk to its first", "far-backward"),
         _lies(_FAR, "H10-used", "however much of the disk is used", "far-used"),
-        _lies(_FAR, "H11-layout", "however the free space is cut up", "far-cut"),
+        _lies(_FAR, "H11-layout", "however the free space is fragmented", "far-cut"),
         _lies(_FAR, "H12-span", "in whatever directory", "far-span"),
         _lies(_FAR, "H13-density", "however much of each chunk is written", "far-sparse"),
     ]
@@ -71,27 +71,27 @@ def _rules() -> list[Claim]:
 
     apart = Measure(
         "pieces of a file of two blocks", "pieces", pieces, over(1.5), "two",
-        "Today the rule is for files of more than 64 KiB; with --kernel 7.2+old-ext4-allocation it is as it was",
+        "Today the rule is for files over 64 KiB; --kernel 7.2+old-ext4-allocation has the old rule",
     )  # fmt: skip
     return [
         on_case(
-            "H14-special-end", "what a closed file's last write is given lies apart from the rest", _RULES,
+            "H14-special-end", "the blocks of a closed file's last write lie apart from the rest", _RULES,
             "special-end", apart,
         ),
         Claim(
-            "H15-scheduler", "where a small file lies depends on the processor that writes it out", _RULES, (),
-            untested("needs several processors, of which a guest in virtual time has one"),
+            "H15-scheduler", "a small file's place depends on the processor that writes it out", _RULES, (),
+            untested("needs several processors; a guest in virtual time has one"),
         ),
         Claim(
-            "H16-normalisation", "a request that is enlarged misses the gap that it was made for", _RULES, (),
+            "H16-normalisation", "an enlarged request misses the gap that it was made for", _RULES, (),
             untested(
-                "what it does to one file depends on all that was allocated before: 'wblab explore chopper-ext4' with "
-                "kernel = \"7.2+old-ext4-allocation\" tells it by many"
+                "its effect on one file depends on everything allocated before. 'wblab explore chopper-ext4' with "
+                "kernel = \"7.2+old-ext4-allocation\" shows it over many files"
             ),
         ),
         Claim(
-            "H17-repeat", "6 % of runs come out otherwise when they are repeated", _RULES, (),
-            untested("in virtual time a run that is repeated is the same to the bit"),
+            "H17-repeat", "6 % of runs differ when repeated", _RULES, (),
+            untested("in virtual time a repeated run is the same to the bit"),
         ),
     ]  # fmt: skip
 
@@ -99,7 +99,7 @@ def _rules() -> list[Claim]:
 def _latency() -> list[Claim]:
     return [
         Claim(
-            "H18-latency", "files that were spread are read up to 67 times, and written 4 times, as slowly", _LATENCY,
-            (), untested("a seek of the lab's disks takes as long to wherever it goes: it would count pieces alone"),
+            "H18-latency", "spread files are read up to 67 times, and written 4 times, as slowly", _LATENCY,
+            (), untested("on the lab's disks every seek takes equally long, so only the number of extents would count"),
         ),
     ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Claims of workshops that Coly Li reports of (2009, 2010): who is stopped, and how much is written at a time."""
+"""Claims from workshops that Coly Li reports on (2009, 2010): throttling, and how much is written at a time."""
 
 import numpy as np
 
@@ -14,15 +14,15 @@ _PAGE_KIB, _TICK_MS = 4, 10  # a guest's page, and its timer's tick
 _MAX_PAUSE_MS = 200  # MAX_PAUSE, mm/page-writeback.c
 _SAME = (0.95, 1.05)
 _MORE = 1.1
-_STEADY_S = 4  # until the disk has what it can do
+_STEADY_S = 4  # until the disk is saturated
 
 _WORKSHOP = "workshops (2009, 2010)"
 
 
 def pause_law_share(sample: Sample) -> float:
-    """Return the share of decisions in which the sleep is what the task had dirtied / its rate, to a tick below.
+    """Return the share of decisions in which the sleep is pages dirtied / rate, or up to one timer tick less.
 
-    From the sleep the kernel takes off what the task did since its last one. Those that a bound cuts are left out.
+    The kernel subtracts the time since the task's last sleep. Sleeps capped at the maximum are left out.
     """
     events = page_cache(sample.run).events("balance_dirty_pages")
     columns = (events[name].astype(float) for name in ("pause", "think", "task_ratelimit", "dirtied"))
@@ -33,7 +33,7 @@ def pause_law_share(sample: Sample) -> float:
 
 
 def paused_ratio(sample: Sample) -> float:
-    """Return the largest paused fraction of the small writers over that of the big one, l1."""
+    """Return the largest paused fraction of a small writer / that of the big one, l1."""
 
     def fraction(name: str) -> float:
         item = sample.run.load(name)
@@ -43,39 +43,39 @@ def paused_ratio(sample: Sample) -> float:
 
 
 def stops_in_faults(sample: Sample) -> float:
-    """Return how often the kernel throttled the load that writes to a mapped file, and calls no write."""
+    """Return how often the kernel throttled m1, which writes to a mapped file and never calls write."""
     decisions = sample.decisions(sample.run.load("m1"))
     return float((decisions.pause_ns > 0).sum())
 
 
-def told_share(sample: Sample) -> float:
-    """Return the share of the time in which l1 was stopped that the kernel had told it to sleep, in per cent."""
+def asked_share(sample: Sample) -> float:
+    """Return the share of l1's paused time in which the kernel made it sleep, in per cent."""
     item = sample.run.load("l1")
-    told_ns = sample.decisions(item).pause_ns
-    return 100 * float(told_ns[told_ns > 0].sum() / item.pauses_ns.sum())
+    asked_ns = sample.decisions(item).pause_ns
+    return 100 * float(asked_ns[asked_ns > 0].sum() / item.pauses_ns.sum())
 
 
 def written_bytes(sample: Sample) -> float:
-    """Return how many bytes the disk was given to write, from when it is busy until l1 begins."""
+    """Return how many bytes were written to the disk, from 4 s after the loads' start to the end."""
     return float(moved(sample, "W", sample.run.zero_ns + _STEADY_S * NS_PER_S).bytes)
 
 
 def workshop_claims() -> list[Claim]:
-    """Return them."""
+    """Return the claims from workshops."""
 
     def measured(name: str, says: str, case: str, measure: Measure) -> Claim:
         return Claim(name, says, _WORKSHOP, (case,), measure.on(case))
 
     return [
         measured(
-            "L15-pause-law", "a task sleeps for what it dirtied / its rate", "ext4",
+            "L15-pause-law", "a task sleeps for the time (pages dirtied / its rate)", "ext4",
             Measure(
-                "sleeps that are dirtied / rate, to a tick of the timer", "%",
+                "sleeps that equal it, to one timer tick", "%",
                 lambda sample: 100 * pause_law_share(sample), at_least(95), "95 % of all",
             ),
         ),
         measured(
-            "L16-big-one", "one big writer is held back, small ones are not", "ext4",
+            "L16-big-one", "one big writer is throttled, small ones are not", "ext4",
             Measure(
                 "paused fraction of a small writer / of l1", "×", paused_ratio, under(0.1),
                 "less than a tenth",
@@ -85,24 +85,24 @@ def workshop_claims() -> list[Claim]:
             "L17-chunk", "chunks of 40 instead of 4 MB per write-out give +20 %", _WORKSHOP, ("chunk-40", "chunk-4"),
             compared(
                 Measure(
-                    "written in the same time in chunks of 40 MiB / of 4 MiB", "×", written_bytes,
+                    "data written in the same time, chunks of 40 MiB / of 4 MiB", "×", written_bytes,
                     over(_MORE), "at least a tenth more",
-                    "A seek takes 10 ms, 4 MiB take 42; a chunk is an eighth of the dirty limit, which differs, too",
+                    "A seek takes 10 ms, 4 MiB take 42. A chunk is an eighth of the dirty limit, so that differs, too",
                 ), "chunk-40", "chunk-4",
             ),
         ),
         measured(
-            "L18-fault", "who writes to a mapped file is throttled in the page fault", "mapped",
+            "L18-fault", "a task that writes to a mapped file is throttled in the page fault", "mapped",
             Measure(
-                "decisions to stop m1, which calls no write", "decisions", stops_in_faults, over(0),
+                "times that m1, which never calls write, was throttled", "times", stops_in_faults, over(0),
                 "some",
             ),
         ),
         measured(
-            "L23-suspend", "memory management should suspend who dirties too much (then a proposal)", "ext4",
+            "L23-suspend", "memory management should suspend tasks that dirty too much (then a proposal)", "ext4",
             Measure(
-                "time in which l1 was stopped that the kernel had told it to sleep", "%", told_share,
-                over(50), "more than half", "Since Linux 3.2 who writes too much sleeps, see L15",
+                "share of l1's paused time in which the kernel made it sleep", "%", asked_share,
+                over(50), "more than half", "Since Linux 3.2 such tasks sleep, see L15",
             ),
         ),
         Claim(

@@ -1,4 +1,4 @@
-"""The system calls of a run's loads, by their names and by the states in which their time passed."""
+"""The system calls of a run's loads: how long they took, and in which states they spent that time."""
 
 from functools import lru_cache
 from pathlib import Path
@@ -16,8 +16,8 @@ from wblab.layers.stages import BEHIND, DEVICE, FLUSH
 DEVICES = ("hdd", "ssd", "ram")  # of the preset sync-devices, each faster than the one before it
 SIZES = ("4k", "1m")
 NS_PER_US = 1000
-_QUIET = 25  # of all calls, in per cent: by the host's clock, whatever else the host does makes calls longer
-_KEPT = 16  # runs whose calls are kept, as many claims look at the same
+_QUIET = 25  # per cent, a lower quartile: by the host's clock, other work of the host makes calls longer
+_KEPT = 16  # cached runs: many claims read the same one
 
 Durations = dict[tuple[str, Name], NDArray[np.int64]]
 
@@ -28,7 +28,7 @@ def durations(sample: Sample) -> Durations:
 
 
 def layered(sample: Sample) -> tuple[LayeredCall, ...]:
-    """Return the calls of all loads taken apart. Raises InputError for a run that did not record what that needs."""
+    """Return the calls of all loads, split by state. Raises InputError if the run did not record the events for it."""
     return _layered(sample.run.path)
 
 
@@ -38,7 +38,7 @@ def call_us(sample: Sample, load: str, call: Name) -> float:
 
 
 def parts(sample: Sample, load: str) -> dict[str, float]:
-    """Return where the time of a load's calls passed, state by state, in ns: the sum over all of them."""
+    """Return the time of a load's calls by state, in ns, summed over all calls."""
     found: dict[str, float] = {}
     for call in layered(sample):
         if call.load == load:
@@ -48,7 +48,7 @@ def parts(sample: Sample, load: str) -> dict[str, float]:
 
 
 def state_share(sample: Sample, load: str, *states: str) -> float:
-    """Return the share of the time of a load's calls that passed in these states, in per cent."""
+    """Return the share of the time of a load's calls spent in these states, in per cent."""
     found = parts(sample, load)
     return 100 * sum(found.get(state, 0) for state in states) / sum(found.values())
 
@@ -56,15 +56,15 @@ def state_share(sample: Sample, load: str, *states: str) -> float:
 def device_share(sample: Sample, load: str) -> float:
     """Return the share of the time of a load's calls in which they waited for the device, in per cent.
 
-    Also behind others there, which are their own: the load is the only one.
+    Includes waiting behind other requests there: they are the load's own, as no other load uses the device.
     """
     return state_share(sample, load, DEVICE, BEHIND, FLUSH)
 
 
 def prefix_share(sample: Sample, load: str, prefix: str) -> float:
-    """Return a layer's share as Stephens has it, in per cent: of the sums over all functions of each prefix.
+    """Return a layer's share as Stephens computes it, in per cent, from sums over all functions of each prefix.
 
-    Of the time that the calls slept, as code takes no virtual time.
+    Only sleep counts, because code takes no virtual time.
     """
     sums: dict[str, float] = {}
     for call in layered(sample):
@@ -75,7 +75,7 @@ def prefix_share(sample: Sample, load: str, prefix: str) -> float:
 
 
 def served(sample: Sample, load: str, call: Name) -> float:
-    """Return how many requests and flushes a call of a load waits for one after the other: the median of all."""
+    """Return how many requests and flushes a load's call waits for in series: the median of all calls."""
     return float(np.median([each.served for each in layered(sample) if (each.load, each.call) == (load, call)]))
 
 

@@ -8,7 +8,7 @@ _LAYERS = ("ext4:*", "filemap:*", "block:*")
 _ALL = ("trace.events=['all']", _NO_FILTERS, _NOT_BLAMED, _REAL)
 _DIRECT = ("block:block_bio_queue", "block:block_bio_complete")
 _SMALL = "trace.buffer=256KiB"
-_SIZED = "trace.buffer=64MiB"  # holds all that a run with the small one, as a pilot, had and lost: 0.8 million events
+_SIZED = "trace.buffer=64MiB"  # holds the 0.8 million events that a pilot run with the small buffer recorded or lost
 
 
 def _on_xfs(*disks: str) -> tuple[str, ...]:
@@ -29,25 +29,25 @@ STEPHENS_CASES = {
     "latency-xfs": Case("sync-latency", "the same on XFS", _on_xfs("a", "b", "c")),
     "layer-events": Case(
         "sync-devices",
-        "the same with the events of filesystem, page cache and block layer, of all tasks",
+        "the same, tracing filesystem, page cache and block layer for all tasks",
         (f"trace.events={list(_LAYERS)}", _NO_FILTERS, _NOT_BLAMED),
     ),
     "all-4k": Case(
         "sync-devices",
-        "writes of 4 KiB to the SSD with all events of the kernel, into a buffer of 256 KiB",
+        "writes of 4 KiB to the SSD, tracing all events of the kernel, with a buffer of 256 KiB",
         (*_ALL, _SMALL, _one("4KiB")),
         loses=True,
     ),
-    "all-1m": Case("sync-devices", "the same of 1 MiB", (*_ALL, _SMALL, _one("1MiB")), loses=True),
+    "all-1m": Case("sync-devices", "the same with writes of 1 MiB", (*_ALL, _SMALL, _one("1MiB")), loses=True),
     "all-1m-sized": Case(
         "sync-devices",
-        "the same into a buffer of 64 MiB",
+        "the same with a buffer of 64 MiB",
         (*_ALL, _SIZED, _one("1MiB")),
         loses=True,
     ),
     "block-1m": Case(
         "sync-devices",
-        "the same with the events of the block layer alone, into a buffer of 256 KiB",
+        "the same, tracing the block layer alone, with a buffer of 256 KiB",
         (*_ALL, _SMALL, "trace.events=['block:*']", _one("1MiB")),
         loses=True,
     ),

@@ -1,4 +1,4 @@
-"""Stephens's claims on tracing: what is lost, who else is in a trace; and on the RAM disk, which has no queue."""
+"""Stephens's claims on tracing: lost events, other tasks in a trace; and on the RAM disk, which has no queue."""
 
 from collections.abc import Callable
 from itertools import pairwise
@@ -21,7 +21,7 @@ LAYERS = {
     "FS": ("ext4",),
     "MM": ("filemap",),
     "block": ("block",),
-}  # the systems of events in the place of his prefixes
+}  # the systems of events that replace his prefixes
 _INSERTED, _BIO_DONE = "block_rq_insert", "block_bio_complete"
 _WRITE: Name = "write"
 _LOST, _OTHERS = "lost events", "interference"
@@ -33,16 +33,16 @@ def lost_share(sample: Sample) -> float:
 
 
 def queued(sample: Sample, disk: str) -> float:
-    """Return how many requests a disk's queue had. Raises ValueError where nothing was asked of the disk."""
+    """Return how many requests entered a disk's queue. Raises ValueError if the disk got no bios."""
     trace, number = page_cache(sample.run).trace, device_number(sample.run.disks[disk].device)
     handed = submitted(trace)
     if handed is None or not (trace.events(handed)["dev"].astype(np.int64) == number).any():
-        raise ValueError(f"nothing was asked of {disk}")
+        raise ValueError(f"{disk} got no bios")
     return float(sum((trace.events(event)["dev"].astype(np.int64) == number).sum() for event in (_INSERTED, REQUESTS)))
 
 
 def own_share(sample: Sample, load: str, *layers: str) -> float:
-    """Return a load's own share of the events of some layers while it was at work, in per cent."""
+    """Return a load's share of the events of some layers while it ran, in per cent."""
     cache, item = page_cache(sample.run), sample.run.load(load)
     systems = [system for layer in layers for system in LAYERS[layer]]
     own, everyone = 0, 0
@@ -60,7 +60,7 @@ def _of_systems(cache: PageCache, systems: list[str]) -> list[tuple[np.ndarray, 
 
 
 def least_rise(size: str, *layers: str) -> Callable[[Sample], float]:
-    """Return what tells the least factor by which a load's share of events is larger on the next faster device."""
+    """Return the figure: the smallest factor by which a load's share of events rises to the next faster device."""
 
     def factor(sample: Sample) -> float:
         shares = [own_share(sample, f"{device}-{size}", *layers) for device in DEVICES]
@@ -70,14 +70,14 @@ def least_rise(size: str, *layers: str) -> Callable[[Sample], float]:
 
 
 def larger(device: str, *layers: str) -> Callable[[Sample], float]:
-    """Return what tells how many times as large a load's share of events is with writes of 1 MiB as of 4 KiB."""
+    """Return the figure: a load's share of events with writes of 1 MiB / with writes of 4 KiB."""
     return lambda sample: own_share(sample, f"{device}-1m", *layers) / own_share(sample, f"{device}-4k", *layers)
 
 
 def above_share(sample: Sample) -> float:
-    """Return the share of direct writes to the RAM disk that passes above the block layer and driver, in per cent.
+    """Return the share of a direct write's time to the RAM disk above the block layer and driver, in per cent.
 
-    Below is from when a bio comes to the block layer until the driver is done with it.
+    Time below lasts from a bio's arrival in the block layer until the driver has completed it.
     """
     item = sample.run.load("ram-direct")
     below_ns = _below_ns(page_cache(sample.run), item, device_number(sample.run.disks["ram"].device))
@@ -85,7 +85,7 @@ def above_share(sample: Sample) -> float:
 
 
 def _below_ns(cache: PageCache, item: LoadCycles, device: int) -> int:
-    """Return how long a load's bios to a device that is done at once were below in all, in ns."""
+    """Return the total time of a load's bios below, in ns, for a device that completes them at once."""
     times = []
     for event in (BIOS, _BIO_DONE):
         events = cache.events(event)
@@ -93,33 +93,33 @@ def _below_ns(cache: PageCache, item: LoadCycles, device: int) -> int:
         times.append(events.ts_ns[own & (events.ts_ns >= item.boundaries_ns[0])])
     begun, done = times
     if not len(begun) or len(begun) != len(done):
-        raise ValueError(f"{item.name} had {len(begun)} bios, of which {len(done)} came back")
+        raise ValueError(f"{item.name} had {len(begun)} bios; {len(done)} completed")
     return int((done - begun).sum())
 
 
 def event_claims() -> list[Claim]:
-    """Return them."""
+    """Return the claims on events."""
     return [
         on_case("S8-ram", "functions of the request queue are not reached on a RAM disk", "durations of blk_*",
                 "sync-ext4",
-                Measure("requests in the queue of the RAM disk", "requests", lambda run: queued(run, "ram"),
-                        between(0, 0), "none, with bios",
-                        "brd takes bios itself and copies within submit_bio")),
+                Measure("requests in the RAM disk's queue", "requests", lambda run: queued(run, "ram"),
+                        between(0, 0), "none, while there are bios",
+                        "brd handles bios itself, within submit_bio")),
         on_case("S9-lost", "unfiltered tracing loses 30 to 50 % of the events", _LOST, "all-1m",
-                Measure("events lost: all of the kernel's, 1 MiB at a time, a buffer of 256 KiB", "%", lost_share,
+                Measure("events lost: all events of the kernel, 1 MiB at a time, a buffer of 256 KiB", "%", lost_share,
                         between(30, 50), "30 to 50 %",
-                        "It is the buffer's and the burst's share, no constant")),
+                        "The share depends on the buffer's size and on bursts; it is no constant")),
         _independent(),
         on_case("S9-filter", "with a filter nothing is lost", _LOST, "block-1m",
                 Measure("events lost: block:* alone, a buffer of 256 KiB", "%", lost_share,
                         between(0, 0), "none", each=True)),
-        on_case("S9-buffer", "(ours) nor without one, into a buffer sized by a pilot", _LOST,
-                "all-1m-sized", Measure("events lost: all of the kernel's, a buffer of 64 MiB", "%", lost_share,
+        on_case("S9-buffer", "(ours) nor without one, with a buffer sized by a pilot run", _LOST,
+                "all-1m-sized", Measure("events lost: all events of the kernel, a buffer of 64 MiB", "%", lost_share,
                                         between(0, 0), "none",
-                                        "It holds all that a run with the small one had and lost")),
+                                        "It holds all events that the pilot run recorded or lost")),
         *(on_case(f"S10-device-{layer.lower()}", f"interference shrinks with faster devices: events of {layer}",
                   _OTHERS, "layer-events",
-                  Measure("a load's share of events, 4 KiB: least rise to the next faster device", "×",
+                  Measure("rise of a load's share of events, 4 KiB: smallest to the next faster device", "×",
                           least_rise("4k", layer), over(1), "rises from HDD to SSD and to RAM"))
           for layer in LAYERS),
         *(on_case(f"S10-size-{layer.lower()}", f"{says}: events of {layer}", _OTHERS, "layer-events",
@@ -130,8 +130,8 @@ def event_claims() -> list[Claim]:
               ("block", "but not in the block layer", at_most(1), "no more"))),
         on_case("S14-direct", "on RAM, with direct I/O, filesystem and memory management are over half",
                 "cited: Accardi and Wilcox", "sync-real",
-                Measure("time of a direct write of 4 KiB above the block layer and driver", "%", above_share, over(50),
-                        "over half", "Above are the system call, VFS, ext4 and iomap; the tracer's part is in both")),
+                Measure("share of a direct write's time above the block layer and driver", "%", above_share, over(50),
+                        "over half", "Above are the system call, VFS, ext4 and iomap; tracing adds to both")),
     ]  # fmt: skip
 
 
@@ -139,8 +139,8 @@ def _independent() -> Claim:
     def check(samples: Samples) -> Verdict:
         pairs = zip(samples["all-4k"], samples["all-1m"], strict=True)
         values = [lost_share(one) - lost_share(other) for one, other in pairs]
-        effect = over_seeds("events lost with writes of 4 KiB less those with 1 MiB", "%", values)
-        return judge(effect, between(-12, 12), "no further apart than his are", "His lie between 30 and 50 %")
+        effect = over_seeds("share lost with 4 KiB minus share lost with 1 MiB", "%", values)
+        return judge(effect, between(-12, 12), "at most 12 points apart", "His lie between 30 and 50 %")
 
-    says = "how many are lost does not depend on the size of writes"
+    says = "unfiltered tracing loses as much whatever the size of writes"
     return Claim("S9-size", says, _LOST, ("all-4k", "all-1m"), check)
