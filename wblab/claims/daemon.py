@@ -1,4 +1,4 @@
-"""The thesis's daemon, by the lab's own: whom it finds. What it costs is a benchmark's matter, in real time."""
+"""Claims on the thesis's daemon, tested with the lab's own: which processes it finds. A benchmark measures its cost."""
 
 from wblab.claims.base import Claim, Samples, Verdict, judge, over_seeds
 from wblab.claims.sample import Sample
@@ -11,8 +11,8 @@ CASE = "device-daemon"
 _LOG = agent_log("mitigate")
 
 
-def held(sample: Sample) -> set[str]:
-    """Return the names of the processes that the daemon held back, from what it printed in the guest."""
+def throttled(sample: Sample) -> set[str]:
+    """Return the names of the processes that the daemon throttled, from its output in the guest."""
     try:
         lines = read_bytes(sample.run.path / _LOG, MOST_JSON_BYTES).splitlines()
         events = [parse_json(line) for line in lines if line.startswith(b"{")]
@@ -22,20 +22,20 @@ def held(sample: Sample) -> set[str]:
 
 
 def found_share(sample: Sample) -> float:
-    """Return the share of processes held or writing fast, in per cent, that were both: 100 is no miss, no mistake."""
+    """Return, of all processes that are throttled or offenders, the share that are both, in per cent; 100: no error."""
     offenders = {item.name for item in sample.run.loads if item.load.role == "offender"}
-    found = held(sample)
+    found = throttled(sample)
     return 100 * len(found & offenders) / len(found | offenders)
 
 
 def check_found(samples: Samples) -> Verdict:
-    """Judge whether the daemon holds back all offenders and nobody else."""
+    """Judge whether the daemon throttles all offenders and nothing else."""
     shares = [found_share(sample) for sample in samples[CASE]]
-    what = "offenders held, of all who are held or offend"
-    return judge(over_seeds(what, "%", shares), at_least(100), "both offenders, and nobody else", each=True)
+    what = "processes both throttled and offenders / either"
+    return judge(over_seeds(what, "%", shares), at_least(100), "both offenders and no other process", each=True)
 
 
 def daemon_claims() -> list[Claim]:
     """Return the claims on the daemon."""
-    says = "a daemon finds offenders by their written bytes and moves them to the idle class"
+    says = "a daemon finds offenders by the bytes they write and moves them to the idle class"
     return [Claim("daemon-finds", says, "daemon, by wblab mitigate", (CASE,), check_found)]

@@ -1,7 +1,7 @@
-"""Claims on other disks and mounts: without the cache, under BFQ, and where the disk's time lies below the scheduler.
+"""Claims on other disks and mounts: without the cache, with BFQ, and on the device disk.
 
-The device disk is where the lab can show the mechanism of the thesis's live runs: writers that wait for the disk, not
-for the kernel's throttling.
+Only the device disk can show the mechanism of the thesis's live runs, where writers wait for the disk, not for the
+kernel's throttling. Its time passes below the scheduler.
 """
 
 from collections.abc import Callable
@@ -23,7 +23,7 @@ AT_ONCE_NS = 20 * NS_PER_MS  # "just after"
 MANY = 5  # "many inodes", within that time
 NO_DIFFERENCE = (0.8, 1.25)
 _SAME = "0.8 to 1.25 times"
-A_LITTLE = 0.95  # times as long: less of a change is none
+A_LITTLE = 0.95  # times as long: a smaller change counts as none
 MITIGATION = "figures 14 to 16: mitigation, tried on the device disk"
 _LONG_NS = NS_PER_S
 
@@ -46,12 +46,12 @@ def longest_s(sample: Sample) -> float:
 
 
 def cycle_s(sample: Sample) -> float:
-    """Return what the median cycle of w1 takes besides its sleep, in s."""
+    """Return w1's median cycle without its sleep, in s."""
     return float(np.median(sample.run.load("w1").pauses_ns)) / NS_PER_S
 
 
 def follows_release(sample: Sample, time_ns: int) -> bool:
-    """Return whether writing of many inodes ended just before a moment."""
+    """Return whether the writing of many inodes ended just before this moment."""
     first, last = np.searchsorted(sample.traced.released_ns, (time_ns - AT_ONCE_NS, time_ns + 1))
     return bool(last - first >= MANY)
 
@@ -62,7 +62,7 @@ def unthrottled(sample: Sample) -> list[Stop]:
 
 
 def chance(sample: Sample) -> float:
-    """Return the share of moments of a run that follow a release: what pauses that end at any time would show."""
+    """Return the share of a run's moments that follow a release: the share expected by chance."""
     window = whole(sample.run)
     moments = np.arange(window.start_ns, window.end_ns, AT_ONCE_NS // 2)
     return float(np.mean([follows_release(sample, int(moment)) for moment in moments]))
@@ -77,28 +77,28 @@ def check_release(samples: Samples) -> Verdict:
         100 * float(np.mean([follows_release(sample, stop.end_ns) for stop in unthrottled(sample)])) for sample in runs
     ]
     what = f"share of pauses that end within {AT_ONCE_NS // NS_PER_MS} ms of the release of {MANY} inodes or more"
-    said = f"Of moments taken at random {percent(float(np.mean([chance(sample) for sample in runs])))} do"
-    return judge(over_seeds(what, "%", shares), at_least(90), "9 of 10 pauses or more", said)
+    note = f"By chance it would be {percent(float(np.mean([chance(sample) for sample in runs])))}"
+    return judge(over_seeds(what, "%", shares), at_least(90), "9 of 10 pauses or more", note)
 
 
 def check_cause(samples: Samples) -> Verdict:
-    """Judge whether pauses are waits for an inode that is being written, of w1 and mw1 or of who held them."""
-    told = [waits_of(sample.run, INNOCENT, int(NOTICED_S * NS_PER_S)) for sample in samples["device"]]
-    found = [each for each in told if each]
+    """Judge whether pauses are waits, by w1 or mw1 or the task that blocks them, for an inode being written."""
+    waits = [waits_of(sample.run, INNOCENT, int(NOTICED_S * NS_PER_S)) for sample in samples["device"]]
+    found = [each for each in waits if each]
     if not found:
         return Verdict(NOT_TESTABLE, f"there is no pause over {NOTICED_S:g} s, or this kernel records no stacks")
-    what = f"share of w1's and mw1's paused time (pauses over {NOTICED_S:g} s) in a wait for an inode being written"
+    what = f"share of w1's and mw1's paused time (pauses over {NOTICED_S:g} s) waiting for an inode being written"
     effect = over_seeds(what, "%", [each.inode_share for each in found])
-    said = (
+    note = (
         f"Their pauses consist of: {share_text([each.parts for each in found], sum(each.paused_ns for each in found))}"
     )
-    return judge(effect, over(50), "more than half, theirs or of who held them", said)
+    return judge(effect, over(50), "more than half, counting waits of the tasks that block them", note)
 
 
 def compared(
     figure: Figure, what: str, cases: tuple[str, str], holds: Range, wanted: str
 ) -> Callable[[Samples], Verdict]:
-    """Return the check of a change, as the ratio of runs of the same seed: `cases` are with it and without."""
+    """Return the check of a change by the ratio of runs of the same seed; cases: with the change, and without."""
 
     def check(samples: Samples) -> Verdict:
         changed, before = ([figure(sample) for sample in samples[case]] for case in cases)
@@ -116,10 +116,10 @@ def _mitigation(name: str, says: str, figure: tuple[str, Figure], cases: tuple[s
 
 
 def sync_claims() -> list[Claim]:
-    """Return the claims of figure 10: the cache disabled."""
+    """Return the claims of figure 10, with the cache disabled."""
     slower = compared(
         cycle_s,
-        "median cycle of w1 less its sleep",
+        "median cycle of w1 without its sleep",
         ("sync", "ext4"),
         over(1.5),
         "over 1.5 times",
@@ -133,13 +133,13 @@ def sync_claims() -> list[Claim]:
         each=True,
     )
     return [
-        Claim("sync-no-pauses", "mounted sync there are no unwanted pauses", "figure 10", ("sync",), none.on("sync")),
+        Claim("sync-no-pauses", "mounted sync, there are no unwanted pauses", "figure 10", ("sync",), none.on("sync")),
         Claim("sync-latency", "but every write takes longer", "figure 10", ("sync", "ext4"), slower),
     ]
 
 
 def live_claims() -> list[Claim]:
-    """Return what can be tested of figures 11 to 13: pauses that are no throttling, on the device disk."""
+    """Return the testable claims of figures 11 to 13: pauses without throttling, on the device disk."""
     source, needs = "figures 11 to 13, their mechanism on the device disk", ("device",)
     several = Measure("longest pause of w1", "s", lambda sample: sample.longest_s("w1"), at_least(2), "over 2 s")
     unasked = Measure(
@@ -148,18 +148,18 @@ def live_claims() -> list[Claim]:
         lambda sample: 100 * (1 - throttled_share(sample, *INNOCENT)),
         at_least(50),
         "more than half",
-        "Decisions on these two count: unlike in the thesis's live runs, the offender may be throttled meanwhile",
+        "Only throttling of w1 and mw1 counts; unlike in the thesis, the offender may be throttled meanwhile",
     )
     return [
         Claim("live-w1", "w1 has pauses of seconds too", source, needs, several.on("device")),
         Claim(
             "live-unthrottled",
-            "innocent loads pause though they are not throttled",
+            "innocent loads pause without being throttled",
             source,
             needs,
             unasked.on("device"),
         ),
-        Claim("live-openat", "mw1 is stuck in openat", source, needs, lambda runs: check_openat(runs, "device")),
+        Claim("live-openat", "mw1 is blocked in openat", source, needs, lambda runs: check_openat(runs, "device")),
         Claim(
             "live-cause",
             "the cause is an inode locked (I_SYNC) while its pages are written",
@@ -172,7 +172,7 @@ def live_claims() -> list[Claim]:
 
 
 def mitigation_claims() -> list[Claim]:
-    """Return the claims of figures 14 to 16, on the device disk, and that on BFQ in UML."""
+    """Return the claims of figures 14 to 16, on the device disk, and the claim on BFQ in UML."""
     throttled = compared(
         longest_s,
         "longest pause of w1 and mw1",
@@ -194,13 +194,13 @@ def mitigation_claims() -> list[Claim]:
         _mitigation("bfq-wait", "BFQ alone helps a little: wait time", wait, bfq, A_LITTLE),
         _mitigation("bfq-idle-longest", "BFQ and the idle class halve the longest pause", longest, idle, 0.6),
         _mitigation("bfq-idle-wait", "and divide the wait time by about 3", wait, idle, 0.45),
-        _mitigation("bfq-idle-paused", "and total paused time is 30 % less", paused, idle, 0.8),
+        _mitigation("bfq-idle-paused", "and cut the total paused time by 30 %", paused, idle, 0.8),
         _mitigation("idle-adds", "the idle class adds to what BFQ does", longest, (idle[0], bfq[0]), A_LITTLE),
     ]
 
 
 def limit_claims() -> list[Claim]:
-    """Return the claims on limits of the offenders by control group, on the device disk."""
+    """Return the claims on limiting offenders by control group, on the device disk."""
     longest, wait = ("longest pause", longest_s), ("wait time", wait_time_s)
 
     def none(name: str, says: str, case: str) -> Claim:

@@ -1,4 +1,4 @@
-"""Claims on the base experiment (the thesis's figure 9, table 3), for each filesystem that it may have meant."""
+"""Claims on the base experiment (the thesis's figure 9, table 3), for each filesystem that the thesis may have used."""
 
 from collections.abc import Callable
 
@@ -15,26 +15,26 @@ from wblab.report.quantities import percent
 
 SEVERAL_S = 2.0  # "several seconds"
 COUPLE_S = 3.0  # "a couple of seconds"
-NOTICED_S = 0.5  # a pause that is not over this is none that somebody would speak of
+NOTICED_S = 0.5  # shorter pauses go unnoticed
 ABOUT_25_S = (20.0, 30.0)
 ABOUT_135 = (130.0, 140.0)  # %
 STAYS_PUT = 0.10  # of its first value
 _FULL = 0.99  # of the limit
-_FALLEN = 0.95  # of the room between threshold and limit
+_FALLEN = 0.95  # of the gap between threshold and limit
 _LONG_NS = NS_PER_S
 
 
 def fill_time_s(sample: Sample) -> float:
-    """Return how long after l1's start dirty pages, with those under writeback, reach the limit; infinite if never."""
+    """Return the time from l1's start until dirty pages plus writeback reach the limit, in s; infinite if never."""
     state, start_ns = sample.traced.state, sample.run.offender_starts_ns()["l1"]
     full = (state.dirty + state.writeback >= _FULL * state.limit) & (state.ts_ns >= start_ns)
     return float(state.ts_ns[full.argmax()] - start_ns) / NS_PER_S if full.any() else float("inf")
 
 
 def limit_falls_s(sample: Sample) -> float:
-    """Return when the room between threshold and limit is less, for good, than 95 % of the most that it was, in s.
+    """Return when the gap between threshold and limit stays below 95 % of its maximum, in s.
 
-    Of each second since the loads started the median counts, as the thresholds tremble; infinite if it does not fall.
+    The median of each second since the loads started counts, because thresholds fluctuate. Infinite if it never falls.
     """
     state = sample.traced.state
     after = state.where(state.ts_ns >= sample.run.offender_starts_ns()["l1"])
@@ -52,9 +52,9 @@ def last_long_pause_s(sample: Sample) -> float:
 
 
 def last_hard_stop_s(sample: Sample) -> float:
-    """Return when the kernel last gave a task a rate of 0, in s since the loads started; infinite if it goes on.
+    """Return when the kernel last gave a task a rate of 0, in s since the loads started; infinite if it did not stop.
 
-    It goes on if fewer than 50 decisions with a rate follow.
+    It stopped if 50 or more decisions with a rate follow.
     """
     decisions = sample.traced.throttling
     stopped = np.flatnonzero((decisions.task_rate == 0) & (decisions.pause_ns > 0))
@@ -64,21 +64,21 @@ def last_hard_stop_s(sample: Sample) -> float:
 
 
 def pause_after_l2_s(sample: Sample) -> float:
-    """Return the longest pause of w1 and mw1 in cycles that begin after l2 does, in s."""
+    """Return the longest pause of w1 and mw1 in cycles that begin after l2's start, in s."""
     start_ns = sample.run.offender_starts_ns()["l2"]
     items = (sample.run.load(name) for name in ("w1", "mw1"))
     return max(float(item.pauses_ns[item.starts_ns >= start_ns].max(initial=0)) for item in items) / NS_PER_S
 
 
 def flush_share(sample: Sample) -> float:
-    """Return the longest pause of w1 and mw1 over the flush time: background threshold over throughput."""
+    """Return the longest pause of w1 and mw1 / the flush time, which is background threshold / throughput."""
     spec = guest_spec(sample.run)
     bound_s = float(np.median(sample.traced.state.background)) / spec.disk[spec.first_disk].write_bps
     return sample.longest_s("w1", "mw1") / bound_s
 
 
 def threshold_moves(sample: Sample) -> float:
-    """Return how far the dirty or the background threshold moves at most, as a share of its first value."""
+    """Return the range of the dirty or the background threshold, the larger, as a share of its first value."""
     state = sample.traced.state
     return max(float(np.ptp(column) / column[0]) for column in (state.threshold, state.background))
 
@@ -100,43 +100,47 @@ def throttled_share(sample: Sample, *names: str) -> float:
 
 
 def check_openat(samples: Samples, case: str) -> Verdict:
-    """Judge by where mw1 slept; without stacks by openat's own events, and without these by the kernel's decisions.
+    """Judge by mw1's stacks; without stacks by openat's events; without those by the kernel's throttling decisions.
 
-    The kernel takes those in write, never in openat.
+    The kernel throttles in write, never in openat.
     """
     runs = samples[case]
-    told = [waits_of(item.run, ("mw1",), int(NOTICED_S * NS_PER_S)) for item in runs]
-    if found := [each for each in told if each]:
+    waits = [waits_of(item.run, ("mw1",), int(NOTICED_S * NS_PER_S)) for item in runs]
+    if found := [each for each in waits if each]:
         effect = over_seeds(
-            f"share of mw1's pauses over {NOTICED_S} s that it slept in openat",
+            f"share of mw1's paused time (pauses over {NOTICED_S} s) in openat",
             "%",
             [each.open_share for each in found],
         )
         paused_ns = sum(each.paused_ns for each in found)
         whole = share_text([each.parts for each in found], paused_ns)
         opens = share_text([each.opens for each in found], paused_ns)
-        said = f"Its pauses consist of: {whole}; of that in openat: {opens}"
-        return judge(effect, over(50), "more than half of mw1's paused time is in openat", said)
+        note = f"Its pauses consist of: {whole}; of that in openat: {opens}"
+        return judge(effect, over(50), "more than half of mw1's paused time is in openat", note)
     throttled = [value for item in runs if (value := throttled_share(item, "mw1")) == value]
     if not throttled:
         return Verdict(NOT_REPRODUCED, f"mw1 has no pause over {NOTICED_S} s")
-    said = (
-        f"In {percent(float(np.median(throttled)))} of that time the kernel asked mw1 to sleep (balance_dirty_pages), "
-        "which it does in write"
+    note = (
+        f"In {percent(float(np.median(throttled)))} of that time the kernel made mw1 sleep (balance_dirty_pages), "
+        "which happens in write"
     )
     if all(item.traced.opens.traced for item in runs):
         shares = [value for item in runs if (value := openat_share(item)) == value]
-        effect = over_seeds(f"share of mw1's pauses over {NOTICED_S} s spent in openat", "%", [100 * x for x in shares])
-        return judge(effect, over(50), "more than half of mw1's paused time is in openat", said)
+        effect = over_seeds(
+            f"share of mw1's paused time (pauses over {NOTICED_S} s) in openat", "%", [100 * x for x in shares]
+        )
+        return judge(effect, over(50), "more than half of mw1's paused time is in openat", note)
     most = [100 * (1 - value) for value in throttled]
-    effect = over_seeds("share of mw1's paused time that can be openat, as it is no throttling in write", "%", most)
+    effect = over_seeds("share of mw1's paused time that is not throttling in write, so can be openat", "%", most)
     if effect.middle < 50:
-        return Verdict(NOT_REPRODUCED, f"this kernel has no events for system calls. {said}", effect)
-    return Verdict(NOT_TESTABLE, f"this kernel has no events for system calls: decisions do not tell. {said}", effect)
+        return Verdict(NOT_REPRODUCED, f"this kernel has no events for system calls. {note}", effect)
+    return Verdict(
+        NOT_TESTABLE, f"this kernel has no events for system calls, and throttling does not decide. {note}", effect
+    )
 
 
 def base_claims(case: str, on: str) -> list[Claim]:
-    """Return the claims of figure 9, tested on one case; `on` says in a word which, at the end of their names."""
+    """Return the claims of figure 9, tested on one case; `on`: ends their names."""
     source = f"figure 9, on {on}"
 
     def claim(name: str, says: str, measure: Measure) -> Claim:
@@ -163,24 +167,24 @@ def base_claims(case: str, on: str) -> list[Claim]:
                 "longest pause of w1", "s", _longest("w1"), at_most(NOTICED_S), f"none over {NOTICED_S:g} s", each=True
             ),
         ),
-        Claim(f"openat-{on}", "mw1 is stuck in openat", source, (case,), lambda samples: check_openat(samples, case)),
+        Claim(f"openat-{on}", "mw1 is blocked in openat", source, (case,), lambda samples: check_openat(samples, case)),
         claim(
             "limit-starts",
             "the dirty limit starts at about 135 % of the dirty threshold",
             Measure(
-                "dirty limit / dirty threshold at first",
+                "dirty limit / dirty threshold at the start",
                 "%",
                 lambda sample: 100 * float(sample.traced.state.limit[0] / sample.traced.state.threshold[0]),
                 between(*ABOUT_135),
                 "130 to 140 %",
-                "It starts above the threshold because the kernel computed it in boot, before memory was in use",
+                "The kernel computed it during boot, before memory was in use, so it starts above the threshold",
             ),
         ),
         claim(
             "thresholds-stay",
-            "both thresholds stay put",
+            "both thresholds stay constant",
             Measure(
-                "range of the threshold that moves most, of its first value",
+                "range of the threshold that moves more / its first value",
                 "%",
                 lambda sample: 100 * threshold_moves(sample),
                 at_most(100 * STAYS_PUT),
@@ -191,17 +195,17 @@ def base_claims(case: str, on: str) -> list[Claim]:
             "limit-falls",
             "at about 25 s the kernel begins to lower the dirty limit",
             Measure(
-                "when the limit has lost 5 % of its room above the threshold, to the second",
+                "time when the gap between limit and threshold is 5 % smaller for good",
                 "s",
                 limit_falls_s,
                 between(*ABOUT_25_S),
                 "in 20 to 30 s",
-                "It goes on falling for half a minute",
+                "It keeps falling for half a minute",
             ),
         ),
         claim(
             "pauses-stop",
-            "then long pauses stop",
+            "then long pauses end",
             Measure(
                 "end of the last pause over 1 s of l1 or mw1",
                 "s",
@@ -212,9 +216,9 @@ def base_claims(case: str, on: str) -> list[Claim]:
         ),
         claim(
             "rate-limiting",
-            "and limiting of rates takes over",
+            "and rate limiting takes over",
             Measure(
-                "last time that the kernel gave a task a rate of 0",
+                "last time that the kernel set a task's rate to 0",
                 "s",
                 last_hard_stop_s,
                 between(*ABOUT_25_S),
@@ -237,7 +241,7 @@ def base_claims(case: str, on: str) -> list[Claim]:
 
 
 def flush_claim(case: str, on: str) -> Claim:
-    """Return the claim that the flush time bounds pauses, tested on one case."""
+    """Return the claim that the flush time is an upper bound of pauses, tested on one case."""
     measure = Measure(
         "longest pause of w1 and mw1 / flush time",
         "×",

@@ -15,28 +15,28 @@ def _untestable(*names: str) -> list[Claim]:
     reasons = [
         (
             "sync-stalls",
-            "mounted sync the whole machine stalls often",
+            "mounted sync, the whole machine stalls often",
             "figure 10",
-            "in virtual time the processor is never busy with something else: only a real clock and host could stall",
+            "in virtual time the processor is never busy with other work; only a machine on a real clock could stall",
         ),
         (
             "live-figures",
-            "on a real SSD of 70 MiB/s a system upgrade stops w1 and mw1 for seconds, with dirty pages mostly under "
+            "on a real SSD of 70 MiB/s a system upgrade stalls w1 and mw1 for seconds, with dirty pages mostly below "
             "the background threshold and about 100 MB moved to writeback at once",
             "figures 11 to 13, on a live host",
-            "needs a real host with that disk and an upgrade to do; the mechanism is tested on the device disk",
+            "needs a real host with that disk and a system upgrade; the mechanism is tested on the device disk",
         ),
         (
             "cpu-limit",
             "a limit on the offender's CPU has no effect",
             MITIGATION,
-            "in virtual time the processor's work takes no time, and nothing is left to limit",
+            "in virtual time the processor's work takes no time, so there is nothing to limit",
         ),
         (
             "daemon-cpu",
             "the daemon takes 7 % of a processor",
             "daemon",
-            "in virtual time the processor's work takes no time: 'make bench' measures what wblab's daemon takes",
+            "in virtual time the processor's work takes no time; 'make bench' measures the CPU time of wblab's daemon",
         ),
     ]
     return [Claim(name, says, source, (), untested(why)) for name, says, source, why in reasons if name in names]
@@ -84,10 +84,10 @@ WORKS: dict[str, Work] = {
 
 
 def chosen(names: list[str], work: str = "thesis") -> list[Claim]:
-    """Return the claims of these names, all where there are none. Raises InputError for a name that is not known."""
+    """Return the claims of these names, or all without names. Raises InputError for an unknown name."""
     claims = WORKS[work].claims
     known = [claim.name for claim in claims]
     for name in names:
         if name not in known:
-            raise InputError(f"no claim {name!r}{nearest(name, known)}: 'wblab verify --list' names them")
+            raise InputError(f"no claim {name!r}{nearest(name, known)}: list them with 'wblab verify --list'")
     return [claim for claim in claims if not names or claim.name in names]
