@@ -1,1 +1,1 @@
-"""Claims of works as executable checks: wblab verify."""
+"""Claims of other works as executable checks (wblab verify)."""

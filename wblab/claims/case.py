@@ -1,14 +1,14 @@
-"""What a case is: a run that claims need."""
+"""A case: a run that claims need."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Case:
-    """A preset, with some keys changed.
+    """A preset with some keys changed.
 
-    events: traced besides the preset's. opens: also openat, which a run leaves out where the kernel cannot.
-    loses: its trace may lose events, which else fails a run.
+    events: traced in addition to the preset's. opens: trace openat, too, if the kernel can. loses: the trace may lose
+    events, which would otherwise fail the run.
     """
 
     preset: str

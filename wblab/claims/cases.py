@@ -1,4 +1,4 @@
-"""The runs that claims need: each case is a preset, with some keys changed."""
+"""The runs that claims need: each case is a preset with some keys changed."""
 
 from dataclasses import replace
 
@@ -23,13 +23,13 @@ _EXT2 = f"disk={{a={{{_DEVICE}, filesystem='ext2', seek_time='10ms', mkfs_option
 _COPY = "load.l1={kind='load', file='l1', wait='2s', size='40MiB', block='1MiB'}"
 _MAPPED = "load.m1={kind='mapped', file='m1', size='1MiB', idle='50ms'}"
 
-_SOON = ("load.l1.wait=4s", "load.l1.size=64KiB", "trace.lead=1s")  # no more than what ends the run
+_SOON = ("load.l1.wait=4s", "load.l1.size=64KiB", "trace.lead=1s")  # the offender only ends the run
 _WRITTEN = ("sysctl.vm.dirty_writeback_centisecs=50", "sysctl.vm.dirty_expire_centisecs=50")
 _ALONE = (*_SOON, *_WRITTEN, "load.g1.idle=60s", "load.s1.put_every=0")
 _OVERLAP = (*_ALONE, "disk.depth=16", "disk.latency=20ms", "load.s1.idle=4ms", "load.s1.paradigm=aio")
 _HDD = ("disk.latency=0", "disk.seek_time=8380us", "disk.write_bps=51MB/s")
 _END = "l1={kind='load', file='l1', wait='4s', size='64KiB', block='64KiB'}"
-_NO_JOURNAL = ("disk.filesystem=ext2",)  # which keeps in memory what it has not written to its place
+_NO_JOURNAL = ("disk.filesystem=ext2",)  # a journal keeps blocks until a checkpoint
 _PUTS = (*_ALONE, "load.s1.put_every=1")
 _TWO_FILES = ", ".join(
     f"{name}={{kind='syncwrite', file='{name}', method='none', size='192MiB', block='1MiB', idle='1us'}}"
@@ -67,11 +67,13 @@ def _dirty(limit: int) -> tuple[str, ...]:
 
 CASES = (
     {
-        "ext2": Case("base-ext2", "ext2 on the throttled disk, as the thesis ran it", opens=True),
-        "ext4": Case("base", "ext4 with its journal on the throttled disk", opens=True),
+        "ext2": Case("base-ext2", "the base experiment on ext2 and the throttled disk, as in the thesis", opens=True),
+        "ext4": Case("base", "the base experiment on ext4 with its journal and the throttled disk", opens=True),
         "ext4-bfq": Case("base", "the same with BFQ", (_BFQ,)),
-        "sync": Case("base-sync", "ext4 mounted sync on the throttled disk"),
-        "device": Case("base-device", "ext4 on the device disk, mq-deadline", (), _RELEASES, opens=True),
+        "sync": Case("base-sync", "the base experiment on ext4 mounted sync and the throttled disk"),
+        "device": Case(
+            "base-device", "the base experiment on ext4 and the device disk, mq-deadline", (), _RELEASES, opens=True
+        ),
         "device-bfq": Case("base-device", "the same with BFQ", (_BFQ,), _RELEASES),
         "device-bfq-idle": Case(
             "base-device",
@@ -79,7 +81,11 @@ CASES = (
             (_BFQ, _IDLE, "load.l2.ioclass=idle"),
             _RELEASES,
         ),
-        "group": Case("base-device", "the device disk, the offenders in a control group without limits", _GROUP),
+        "group": Case(
+            "base-device",
+            "the base experiment on the device disk, the offenders in a control group without limits",
+            _GROUP,
+        ),
         "group-memory": Case("base-device", "the same with a memory limit of 32 MiB", (*_GROUP, _MEMORY)),
         "group-io": Case("base-device", "the same with a limit of half the disk's rate", (*_GROUP, _RATE)),
         "group-all": Case(
@@ -89,61 +95,63 @@ CASES = (
         ),
         "device-daemon": Case(
             "base-device",
-            "the device disk with BFQ, and the daemon with its policy idle",
+            "the base experiment on the device disk with BFQ, and the daemon with its policy idle",
             (_BFQ, "agent.mitigate.argv=['wblab', 'mitigate', '--json', '--policy', 'idle']"),
         ),
-        "mirror": Case("mirror", "a mirror of two disks that is checked, with direct writes and reads"),
+        "mirror": Case("mirror", "direct writes and reads on a mirror of two disks during its check"),
         "linear": Case("linear", "a copy to a linear target, through the page cache"),
         "delay-none": Case(
             "linear",
-            "the same to a delay target, without a scheduler",
+            "a copy to a delay target, through the page cache, without a scheduler",
             ("disk.line={model='delay', on=['a'], delay='5ms', filesystem='none'}", "disk.a.scheduler=none"),
         ),
-        "linear-direct": Case("linear", "the same around the page cache", ("load.l1.through=direct",)),
-        "bare": Case("linear", "the same copy to the bare disk", (_BARE,)),
-        "linear-ext4": Case("linear", "a copy to a file on ext4 there", ("disk.line.filesystem=ext4", _COPY)),
+        "linear-direct": Case("linear", "a copy to a linear target with direct I/O", ("load.l1.through=direct",)),
+        "bare": Case("linear", "the same copy to the bare disk, through the page cache", (_BARE,)),
+        "linear-ext4": Case(
+            "linear", "a copy to a file on ext4 on a linear target", ("disk.line.filesystem=ext4", _COPY)
+        ),
         "mapped": Case("base", "the base experiment beside a load that writes to a mapped file", (_MAPPED,)),
         "ext2-1k": Case(
             "linear", "a copy to ext2 with blocks of 1 KiB, on a bare disk that seeks", (_EXT2 % 1024, _COPY)
         ),
         "ext2-4k": Case("linear", "the same with blocks of 4 KiB", (_EXT2 % 4096, _COPY)),
-        # Of a file half a second's worth of the disk is written at a time, or an eighth of the limit if that is less.
-        "chunk-4": Case("loop", "two files written over, 4 MiB of each at a time", (*_CHUNKS, *_dirty(24 << 20))),
+        # At a time the kernel writes half a second's worth of a file, or an eighth of the dirty limit if that is less.
+        "chunk-4": Case("loop", "two files overwritten, 4 MiB of each at a time", (*_CHUNKS, *_dirty(24 << 20))),
         "chunk-40": Case("loop", "the same, 40 MiB at a time", (*_CHUNKS, *_dirty(300 << 20))),
         "loop-sync": Case("loop", "loops that do their own I/O, beside an offender"),
         "loop-threads": Case("loop", "the same with threads", _ways("threads", "threads")),
         "loop-some": Case(
             "loop",
-            "the same with all but write and close in threads",
+            "the same, all calls but write and close in threads",
             (*_ways("threads", "threads"), "load.s1.async_calls=['open', 'read', 'unlink']"),
         ),
         "loop-sendfile": Case("loop", "a log through a pipe, objects by sendfile", _ways("pipe", "sendfile")),
         "pipe-small": Case("loop", "a log through a pipe of 4 KiB", (*_ways("pipe", "threads"), "load.g1.room=4KiB")),
         "aio-one": Case("loop", "POSIX AIO on one descriptor", (*_OVERLAP, "load.s1.store=packed")),
-        "aio-many": Case("loop", "POSIX AIO on a descriptor an object", _OVERLAP),
+        "aio-many": Case("loop", "POSIX AIO, one descriptor an object", _OVERLAP),
         "reads-512": Case("loop", "random reads of 512 B from a SATA disk", _reads("512B")),
-        "reads-64k": Case("loop", "random reads of 64 KiB from it", _reads("64KiB")),
+        "reads-64k": Case("loop", "random reads of 64 KiB from a SATA disk", _reads("64KiB")),
         "cold-all": Case(
             "loop",
-            "an object in a file on ext2, with all caches dropped before",
+            "reading an object in its own file on ext2, all caches dropped before",
             _NO_JOURNAL + _repeats("r1", "echo 3 > /proc/sys/vm/drop_caches; cat s1/05/02/00000025 > /dev/null"),
         ),
         "cold-data": Case(
             "loop",
-            "the same with directories and inodes kept",
+            "the same, directories and inodes cached",
             _NO_JOURNAL + _repeats("r1", "echo 1 > /proc/sys/vm/drop_caches; cat s1/05/02/00000025 > /dev/null"),
         ),
-        "raw": Case("loop", "passes over a device", _repeats("d1", "head -c 1M /dev/ubda > /dev/null")),
+        "raw": Case("loop", "repeated passes over a raw device", _repeats("d1", "head -c 1M /dev/ubda > /dev/null")),
         "raw-direct": Case(
             "loop",
-            "the same around the page cache",
+            "the same with direct I/O",
             _repeats("d1", "dd if=/dev/ubda of=/dev/null bs=64k count=16 iflag=direct status=none"),
         ),
-        "put-files": Case("loop", "new objects, a file each", _PUTS),
+        "put-files": Case("loop", "new objects, each in its own file", _PUTS),
         "put-cyclic": Case("loop", "new objects in a cyclic log", (*_PUTS, "load.s1.store=cyclic")),
-        "gets": Case("loop", "gets of objects in files, mounted relatime", _ALONE),
-        "mapped-order": Case("loop", "pages of a mapped file, in order", _mapped("sequential")),
-        "mapped-random": Case("loop", "pages of a mapped file, at random", _mapped("random")),
+        "gets": Case("loop", "reads of objects in files, mounted relatime", _ALONE),
+        "mapped-order": Case("loop", "pages of a mapped file dirtied in order", _mapped("sequential")),
+        "mapped-random": Case("loop", "pages of a mapped file dirtied at random", _mapped("random")),
         "map-ram": Case("loop", "objects in mapped memory, 1 MiB", (*_MAP, "load.s1.objects=64")),
         "map-beyond": Case(
             "loop", "objects in mapped memory, 256 MiB", (*_MAP, "load.s1.objects=16384", "disk.size=300MiB")
@@ -156,7 +164,7 @@ CASES = (
 
 
 def case_spec(name: str, seed: int, kernel_name: str = "") -> Spec:
-    """Return the spec of one run of a case; `kernel_name` is how a user names the kernel, "" the default."""
+    """Return the spec of one run of a case; kernel_name: as the user gives it, "" is the default kernel."""
     case = CASES[name]
     spec = read_spec(SPECS.find(case.preset), case.settings)
     opens = _OPEN_EVENTS if case.opens else ()

@@ -1,4 +1,4 @@
-"""The figures of a report: all seeds' longest pauses beside each other, and single runs as timelines."""
+"""The figures of a report: the longest pauses of all seeds side by side, and single runs as timelines."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -23,15 +23,15 @@ _OFF = {"w1": -0.12, "mw1": 0.12}
 _SHOWN = {
     "ext2": "The base experiment as the thesis ran it, on ext2.",
     "ext4": "The base experiment on ext4 with its journal.",
-    "sync": "Mounted sync.",
-    "device": "On the device disk.",
-    "device-bfq-idle": "On the device disk, with BFQ and the offenders in the idle class.",
+    "sync": "The base experiment, mounted sync.",
+    "device": "The base experiment on the device disk.",
+    "device-bfq-idle": "The base experiment on the device disk, with BFQ and the offenders in the idle class.",
 }
 _CLOSE = ("ext2", "device")
 
 
 def plot_longest_pauses(samples: dict[str, list[Sample]], *, ax: Axes) -> Axes:
-    """Draw the longest pause of w1 and mw1 in each run: a point each, a row for each case, a bar for the median."""
+    """Draw the longest pause of w1 and mw1 in each run: one row a case, one point a run, a bar for the median."""
     for row, runs in enumerate(samples.values()):
         for name, colour in _COLOURS.items():
             values = sorted(sample.longest_s(name) for sample in runs)
@@ -43,7 +43,7 @@ def plot_longest_pauses(samples: dict[str, list[Sample]], *, ax: Axes) -> Axes:
     ax.xaxis.set_major_formatter(lambda value, place: f"{value:g}")
     ax.set_yticks(range(len(samples)), list(samples))
     ax.invert_yaxis()
-    ax.set_xlabel("longest pause of a run (s); each point a seed, the bar their median")
+    ax.set_xlabel("longest pause of a run (s); one point a seed, the bar is the median")
     ax.grid(color=GRID, linewidth=0.5)
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
@@ -52,7 +52,7 @@ def plot_longest_pauses(samples: dict[str, list[Sample]], *, ax: Axes) -> Axes:
 
 @dataclass(frozen=True)
 class Drawn:
-    """A figure of the report: the stem of its file's name, what it shows, and of which runs it is."""
+    """A figure of the report: its file's stem, its caption, and the title in the file."""
 
     name: str
     what: str
@@ -61,19 +61,19 @@ class Drawn:
 
 
 def longest_pauses(samples: dict[str, list[Sample]]) -> Drawn | None:
-    """Draw all runs' longest pauses, of the cases that have the loads that it shows; None where no case has."""
+    """Draw the longest pauses of w1 and mw1 in the cases that have these loads; None if no case has them."""
     samples = {case: runs for case, runs in samples.items() if _COLOURS.keys() <= runs[0].run.spec.load.keys()}
     if not samples:
         return None
     figure = Figure(figsize=(WIDTH_IN, 1.2 + _ROW_IN * len(samples)), dpi=DPI, layout="constrained")
     FigureCanvasAgg(figure)
     plot_longest_pauses(samples, ax=figure.add_subplot())
-    what = "The longest pause of each run of w1, which appends to an open file, and mw1, which opens new ones."
+    what = "Longest pause of each run. w1 appends to an open file; mw1 opens a new file each time."
     return Drawn("longest-pauses", what, "Longest pauses", figure)
 
 
 def timelines(case: str, sample: Sample) -> Iterator[Drawn]:
-    """Draw a run one figure after the other, where the report shows runs of its case."""
+    """Draw a run's figures one by one, if the report shows runs of its case."""
     if case not in _SHOWN:
         return
     run, cache = sample.run, page_cache(sample.run)
@@ -81,6 +81,6 @@ def timelines(case: str, sample: Sample) -> Iterator[Drawn]:
     whole = timeline(run, cache, explained=causes)
     yield Drawn(case, f"{_SHOWN[case]} Seed {run.spec.seed}.", run.name, picture(whole))
     if case in _CLOSE:
-        near = f"The same from close by: the longest pause of its innocent loads, on {case}."
+        near = f"The same run, close up ({case}): the longest pause of its innocent loads."
         close = timeline(run, cache, window=around(run, "longest"), explained=causes)
         yield Drawn(f"{case}-close-up", near, run.name, picture(close))

@@ -1,4 +1,4 @@
-"""Figures of runs that claims of several kinds look at, and claims about one figure of one case, or of two."""
+"""Figures that several groups of claims use, and claims about one figure of one case, or of two cases."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ Figure = Callable[[Sample], float]
 
 @dataclass(frozen=True)
 class Moved:
-    """The requests of a run: how many, and of how many bytes on average."""
+    """The requests of a run: how many, and their bytes in all."""
 
     count: int
     bytes: int
@@ -31,7 +31,7 @@ class Moved:
 
 
 def moved(sample: Sample, way: str, since_ns: int = 0) -> Moved:
-    """Return the requests that read (R) or write (W) something, as they went to the disk, from a time on."""
+    """Return the requests issued to the disk from a time on that read (R) or write (W) data."""
     events = page_cache(sample.run).trace.events("block_rq_issue", ["rwbs", "nr_sector"])
     sectors = events["nr_sector"].astype(np.int64)
     ways = np.array([way in flags for flags in events["rwbs"].tolist()], bool)
@@ -40,7 +40,7 @@ def moved(sample: Sample, way: str, since_ns: int = 0) -> Moved:
 
 
 def requests_a_cycle(name: str, way: str) -> Figure:
-    """Return what tells how many requests the disk got for each whole cycle of a load."""
+    """Return the figure: requests to the disk for each whole cycle of a load."""
 
     def mean(sample: Sample) -> float:
         item = sample.run.load(name)
@@ -50,12 +50,12 @@ def requests_a_cycle(name: str, way: str) -> Figure:
 
 
 def longest_s(name: str) -> Figure:
-    """Return what tells a load's longest pause in s."""
+    """Return the figure: a load's longest pause in s."""
     return lambda sample: sample.longest_s(name)
 
 
 def median_ms(name: str) -> Figure:
-    """Return what tells a load's median pause in ms: of one that waits by design, what its work takes."""
+    """Return the figure: a load's median pause in ms; for a load that waits by design, the time of its work."""
     return lambda sample: float(np.median(sample.run.load(name).pauses_ns)) / NS_PER_MS
 
 
@@ -79,7 +79,7 @@ def against(  # noqa: PLR0913, PLR0917 - a row of a table
 
 
 def copy_s(sample: Sample) -> float:
-    """Return how long a copy took until the disk had everything, in s."""
+    """Return how long a copy took until its writeback finished, in s."""
     run = sample.run
     return float(run.load("l1").boundaries_ns[-1] - run.offender_starts_ns()["l1"]) / NS_PER_S + unplug_s(run)["l1"]
 
@@ -96,5 +96,5 @@ def compared(measure: Measure, changed: str, before: str) -> Callable[[Samples],
 
 
 def quotient(one: float, other: float) -> float:
-    """Return how many times as large one figure is as another; infinity against nothing."""
+    """Return one / other; infinity if the other is 0."""
     return one / other if other else float("inf")

@@ -1,4 +1,4 @@
-"""What a check looks at: one run of a case, as columns."""
+"""A run of a case, as columns: the input of a check."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -28,7 +28,7 @@ class Calls:
 
 @dataclass(frozen=True)
 class Traced:
-    """What claims need of a trace. released_ns: when the filesystem had written an inode (sb_clear_inode_writeback)."""
+    """The parts of a trace that claims use. released_ns: when an inode's writeback ended (sb_clear_inode_writeback)."""
 
     state: DirtyState
     throttling: Throttling
@@ -44,7 +44,7 @@ class Sample:
 
     @cached_property
     def traced(self) -> Traced:
-        """Its trace, which most claims never ask for. Raises InputError where that is missing or damaged."""
+        """The run's trace, read when first used. Raises InputError if it is missing or damaged."""
         return read_traced(self.run)
 
     def seconds(self, time_ns: float) -> float:
@@ -60,13 +60,13 @@ class Sample:
         return max(self.figures(name).longest_pause_s for name in names)
 
     def decisions(self, item: LoadCycles) -> Throttling:
-        """Return the kernel's decisions on one load."""
+        """Return the kernel's throttling decisions on one load."""
         return self.traced.throttling.where(self.traced.throttling.pid == item.pid)
 
 
 @dataclass(frozen=True)
 class Stop:
-    """One pause of a load: the span from the begin of its cycle to its release, in ns of the guest's clock."""
+    """One pause of a load, from the start of its cycle to its end, in ns of the guest's clock."""
 
     item: LoadCycles
     start_ns: int
@@ -74,12 +74,12 @@ class Stop:
 
     @property
     def duration_ns(self) -> int:
-        """How long it was."""
+        """Its length in ns."""
         return self.end_ns - self.start_ns
 
 
 def stops(sample: Sample, names: Sequence[str], over_ns: int) -> list[Stop]:
-    """Return the pauses of these loads that are longer than a bound."""
+    """Return the pauses of these loads longer than a threshold in ns."""
     return [
         Stop(item, int(item.starts_ns[i]), int(item.starts_ns[i] + item.pauses_ns[i]))
         for item in map(sample.run.load, names)
@@ -88,14 +88,14 @@ def stops(sample: Sample, names: Sequence[str], over_ns: int) -> list[Stop]:
 
 
 def is_throttled(sample: Sample, stop: Stop) -> bool:
-    """Return whether the kernel asked the load, during a pause, to sleep so that fewer pages get dirty."""
+    """Return whether the kernel throttled the load during this pause."""
     own = sample.decisions(stop.item)
     inside = (own.ts_ns >= stop.start_ns) & (own.ts_ns <= stop.end_ns)
     return bool((inside & (own.pause_ns > 0)).any())
 
 
 def in_open_ns(sample: Sample, stop: Stop) -> int:
-    """Return how much of a pause the load spent in openat, in ns."""
+    """Return how much of this pause the load spent in openat, in ns."""
     calls = sample.traced.opens
     own = (calls.pid == stop.item.pid) & (calls.starts_ns < stop.end_ns) & (calls.ends_ns > stop.start_ns)
     starts, ends = np.maximum(calls.starts_ns[own], stop.start_ns), np.minimum(calls.ends_ns[own], stop.end_ns)
@@ -103,7 +103,7 @@ def in_open_ns(sample: Sample, stop: Stop) -> int:
 
 
 def read_traced(run: Run) -> Traced:
-    """Return the columns of a run's trace. Raises InputError where its trace is missing or damaged."""
+    """Return the columns of a run's trace. Raises InputError if its trace is missing or damaged."""
     cache = page_cache(run)
     known = {key.partition(":")[2] for key in cache.trace.formats}
     opens = Calls()
@@ -117,7 +117,7 @@ Marks = tuple[NDArray[np.signedinteger[Any]], Times]  # task and time of events
 
 
 def pair_calls(enter: Marks, leave: Marks) -> Calls:
-    """Return calls from begins and ends: each begin with the next end of its task; without one it is left out."""
+    """Pair each start of a call with the next end of its task; a start without an end is left out."""
     rows: list[tuple[int, int, int]] = []
     for pid in np.unique(enter[0]).tolist():
         starts, ends = enter[1][enter[0] == pid], leave[1][leave[0] == pid]

@@ -1,7 +1,7 @@
-"""advice FILE PAGES ORDER ADVICE: read so many pages of a mapped file that is not in memory.
+"""advice FILE PAGES ORDER ADVICE: read PAGES pages of a mapped file that is not in memory.
 
-ORDER: random or sequential. ADVICE, which the kernel is given before: none, random, sequential, or willneed of each
-of these pages.
+ORDER: random or sequential. ADVICE, given to madvise first: none, random, sequential, or willneed for each of the
+pages.
 """
 
 import mmap
@@ -14,7 +14,7 @@ _OF_ALL = {"random": mmap.MADV_RANDOM, "sequential": mmap.MADV_SEQUENTIAL}
 
 
 def main(path: str, pages: int, order: str, advice: str) -> None:
-    """Do it. Raises OSError."""
+    """Read the pages. Raises OSError."""
     fd = os.open(path, os.O_RDONLY)
     size = os.fstat(fd).st_size
     os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)

@@ -1,7 +1,7 @@
-"""cancel FILE COUNT: begin so many reads of a file that is not in memory, cancel them, and see which were done.
+"""cancel FILE COUNT: start COUNT reads of a file that is not in memory, cancel them, and count those that complete.
 
-Each read has a descriptor of its own, as glibc's POSIX AIO does one of a descriptor at a time. What came of it is said
-in cancel.json of what is left: how many reads were begun, and how many were done in spite of being cancelled.
+Each read has its own descriptor, because glibc's POSIX AIO does one operation per descriptor at a time. The result goes
+to cancel.json: how many reads were started, and how many completed in spite of being cancelled.
 """
 
 import ctypes
@@ -19,12 +19,12 @@ from wblab.core.uring import READ, Entry, Ring
 
 RESULT = "cancel.json"
 _ASYNC_CANCEL = 14  # include/uapi/linux/io_uring.h
-_BEFORE_S = 0.002  # until all are under way
-_APART = 1 << 20  # further than what is read ahead
+_BEFORE_S = 0.002  # until all reads are in flight
+_APART = 1 << 20  # further than readahead reaches
 
 
 def by_aio(fds: list[int]) -> int:
-    """Return how many reads POSIX AIO did in spite of aio_cancel(3). Raises OSError."""
+    """Return how many reads POSIX AIO completed in spite of aio_cancel(3). Raises OSError."""
     begun = [Operation("read", fd, bytearray(PAGESIZE), place * _APART) for place, fd in enumerate(fds)]
     time.sleep(_BEFORE_S)
     for fd in fds:
@@ -38,7 +38,7 @@ def by_aio(fds: list[int]) -> int:
 
 
 def by_uring(fds: list[int]) -> int:
-    """Return how many reads io_uring did in spite of IORING_OP_ASYNC_CANCEL. Raises OSError."""
+    """Return how many reads io_uring completed in spite of IORING_OP_ASYNC_CANCEL. Raises OSError."""
     ring, count = Ring(2 * len(fds)), len(fds)
     memory = [memory_of(bytearray(PAGESIZE)) for _ in fds]
     for number, fd in enumerate(fds):
@@ -55,7 +55,7 @@ def by_uring(fds: list[int]) -> int:
 
 
 def main(path: str, count: int) -> dict[str, int]:
-    """Return how many reads were begun each way, and how many were done. Raises OSError."""
+    """Return how many reads were started each way, and how many completed. Raises OSError."""
     done = {}
     for name, cancel in (("aio", by_aio), ("io_uring", by_uring)):
         fds = [os.open(path, os.O_RDONLY) for _ in range(count)]

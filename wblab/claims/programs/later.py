@@ -1,4 +1,4 @@
-"""later FILE: who sees what is written to a file after it was sent, or read? Say so in later.json of what is left."""
+"""later FILE: write to a file after sending or reading it; record in later.json which receivers saw the change."""
 
 import json
 import os
@@ -14,7 +14,7 @@ _BEFORE, _LATER = b"b" * PAGESIZE, b"l" * PAGESIZE
 
 
 def main(path: str) -> dict[str, bool]:
-    """Return for each way whether its receiver saw the later bytes. Raises OSError."""
+    """Return, for each way of sending, whether its receiver saw the later bytes. Raises OSError."""
     fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     os.pwrite(fd, _BEFORE, 0)
     sender, receiver = socket.socketpair()

@@ -1,4 +1,4 @@
-"""msync FILE PAGES: write to so many pages of a mapped file, evenly spread, and msync all of it."""
+"""msync FILE PAGES: write to PAGES evenly spread pages of a mapped file, then msync the whole file."""
 
 import os
 import sys
@@ -6,7 +6,7 @@ from mmap import PAGESIZE, mmap
 
 
 def main(path: str, pages: int) -> None:
-    """Do it. Raises OSError."""
+    """Write to the pages and msync the file. Raises OSError."""
     fd = os.open(path, os.O_RDWR)
     size = os.fstat(fd).st_size
     stride = size // PAGESIZE // pages * PAGESIZE
