@@ -1,4 +1,4 @@
-"""What a claim is, and what becomes of it: figures over seeds, and a verdict."""
+"""A claim, its figures over seeds, and its verdict."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -13,7 +13,7 @@ from wblab.data.outcome import NOT_DECIDED, NOT_TESTABLE, Outcome
 from wblab.data.statistics import LEAST_RUNS
 from wblab.report.quantities import percent
 
-_LOGARITHMIC = ("s", "ms", "×")  # units of what is never negative
+_LOGARITHMIC = ("s", "ms", "×")  # units of figures that are never negative
 _LEAST = 1e-6
 
 Samples = Mapping[str, Sequence[Sample]]  # by case, in the order of seeds
@@ -21,10 +21,9 @@ Samples = Mapping[str, Sequence[Sample]]  # by case, in the order of seeds
 
 @dataclass(frozen=True)
 class Effect:
-    """The figure that decides: one value for each seed, in `unit`, and what stands for all of them with its spread.
+    """The figure that decides: one value for each seed, in `unit`, and their middle with its spread.
 
-    middle, low, high: `spread` says what they are. is_log: logarithms of its values are compared, see
-    wblab.data.decision.
+    spread: what middle, low and high are. is_log: logarithms of the values are compared, see wblab.data.decision.
     """
 
     what: str
@@ -39,9 +38,9 @@ class Effect:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of a claim. why: what was found, or why nothing can be.
+    """The verdict on a claim. why: what was found, or why the claim cannot be tested.
 
-    held: how many seeds show it. decision: what the outcome rests on, where seeds decide it.
+    held: number of seeds that show the claim. decision: the statistics of the outcome, if seeds decide it.
     """
 
     outcome: Outcome
@@ -53,9 +52,9 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Claim:
-    """says: in short, what its author claims. source: where. cases: the runs that `check` looks at, see `cases`.
+    """A claim of an author. says: the claim in short. source: where it is made. cases: the runs that `check` needs.
 
-    A claim without cases cannot be tested here; its check says why.
+    A claim without cases cannot be tested; its check returns the reason.
     """
 
     name: str
@@ -67,7 +66,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Work:
-    """A work with its claims, in its order. title: of a report on them. cites: the work, as one names it."""
+    """A work with its claims, in its order. title: of the report. cites: citation of the work."""
 
     title: str
     cites: str
@@ -75,14 +74,14 @@ class Work:
 
 
 def untested(why: str) -> Callable[[Samples], Verdict]:
-    """Return the check of a claim that nothing in the lab can test."""
+    """Return the check of a claim that the lab cannot test."""
     return lambda samples: Verdict(NOT_TESTABLE, why)
 
 
 def over_seeds(what: str, unit: str, values: Sequence[float], *, is_log: bool | None = None) -> Effect:
-    """Return a figure over seeds: its mean with a 95 % interval; of few seeds the median, with least and greatest.
+    """Return a figure over seeds: mean with 95 % interval; for too few seeds the median with least and greatest.
 
-    is_log: the mean is the geometric one; by default, that of times and ratios is.
+    is_log: use the geometric mean; by default for times and ratios.
     """
     array = np.asarray(values, np.float64)
     figures = tuple(array.tolist())
@@ -98,24 +97,24 @@ def over_seeds(what: str, unit: str, values: Sequence[float], *, is_log: bool | 
 
 
 def judge(effect: Effect, holds: Range, wanted: str, why: str = "", *, each: bool = False) -> Verdict:
-    """Return a verdict on where a figure must lie; `wanted` says it in words.
+    """Return the verdict on a figure that must lie in `holds`; wanted: the same in words.
 
-    Its interval over seeds decides. each: every run must show it, as where somebody says "never"; then the share of the
-    seeds that do decides, as it does of figures that are infinite or missing in some.
+    The interval over seeds decides. each: every run must show the claim, as if it says "never"; then the share of seeds
+    that show it decides. The share also decides if a value is infinite or missing.
     """
     held, seeds = sum(value in holds for value in effect.values), len(effect.values)
-    text = f"Wanted: {wanted}; held by {held} of {seeds} seeds"
+    text = f"Expected: {wanted}; met by {held} of {seeds} seeds"
     if each or not all(map(math.isfinite, effect.values)):
         decision = shared(held, seeds)
         low, high = decision.interval.low or 0.0, decision.interval.high or 0.0
-        text += f" (95 %: {percent(low)} to {percent(high)} of all runs)"
+        text += f" (95 % interval: {percent(low)} to {percent(high)} of runs)"
     else:
         decision = located(effect.values, holds, is_log=effect.is_log)
     return Verdict(decision.outcome(), f"{text}. {why}" if why else text, effect, held, decision)
 
 
 def settled(verdicts: Sequence[Verdict]) -> list[Verdict]:
-    """Return verdicts whose doubts are corrected for how many are judged together (Benjamini-Hochberg)."""
+    """Return the verdicts with p values corrected for how many are judged together (Benjamini-Hochberg)."""
     doubts = [math.nan if item.decision is None or item.decision.p is None else item.decision.p for item in verdicts]
     return [_settled(item, q) for item, q in zip(verdicts, discoveries.corrected(doubts).tolist(), strict=True)]
 
@@ -129,14 +128,14 @@ def _settled(verdict: Verdict, q: float) -> Verdict:
 
 
 def ratio(what: str, changed: Sequence[float], before: Sequence[float]) -> Effect:
-    """Return how many times as large a figure is with a change, seed by seed; one below 1e-6 counts as that much."""
+    """Return the figure with a change / without it, seed by seed; values below 1e-6 count as 1e-6."""
     ratios = np.maximum(changed, _LEAST) / np.maximum(before, _LEAST)
     return over_seeds(what, "×", ratios.tolist())
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A figure of one run, where it must lie for the claim to hold, the same in words, and what to say besides.
+    """A figure of one run; holds: where it must lie; wanted: the same in words; note: added to the verdict.
 
     each: see `judge`.
     """

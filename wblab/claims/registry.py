@@ -1,4 +1,4 @@
-"""All works with their claims, in their order."""
+"""All works, with their claims in order."""
 
 from wblab.claims.base import Claim, Work, untested
 from wblab.claims.chadd import chadd_claims

@@ -1,4 +1,4 @@
-"""What a verification found: the verdicts with where they come from, as JSON and as a table."""
+"""The result of a verification: verdicts with their runs, as JSON and as a table."""
 
 import math
 from dataclasses import asdict, dataclass
@@ -15,14 +15,14 @@ from wblab.lab.tables import Table
 from wblab.report.quantities import interval, quantity
 
 OUTCOMES: tuple[Outcome, ...] = (REPRODUCED, NOT_REPRODUCED, NOT_DECIDED, NOT_TESTABLE)
-_SAYS = 80  # characters of a claim that a terminal shows
+_SAYS = 80  # characters of a claim shown in a terminal
 
 
 @dataclass(frozen=True)
 class Result:
-    """kernel: what a run's record says of it. samples: the runs by case, in the order of seeds.
+    """The result of a verification. kernel: as recorded by a run. samples: the runs by case, in the order of seeds.
 
-    wall_s: how long it took. seeds: how many were asked for; cases that take long have fewer. work: whose claims.
+    wall_s: its duration. seeds: how many were asked for. work: the name of the claims' work.
     """
 
     kernel: dict[str, Any]
@@ -33,11 +33,11 @@ class Result:
     work: str = "thesis"
 
     def count(self, outcome: str) -> int:
-        """Return how many claims came out so."""
+        """Return how many claims have this outcome."""
         return sum(verdict.outcome == outcome for _, verdict in self.verdicts)
 
     def to_json(self, directory: Path) -> dict[str, Any]:
-        """Return it as a JSON object; runs are named as seen from `directory`. What is not finite becomes null."""
+        """Return a JSON object; paths of runs are relative to `directory`. Values that are not finite become null."""
         return {
             **VERIFICATION.head(),
             "work": self.work,
@@ -56,7 +56,7 @@ class Result:
 
 
 def figure_text(effect: Effect | None) -> str:
-    """Return a figure with its spread as people read it: 3.4 s (2.9 to 3.6)."""
+    """Return a figure with its spread as text: 3.4 s (2.9 to 3.6)."""
     if effect is None:
         return ""
     if len(effect.values) < 2:
@@ -74,7 +74,7 @@ def table(result: Result) -> Table:
 
 
 def summary(result: Result) -> str:
-    """Return how many claims had which verdict, in one line."""
+    """Return the number of claims by verdict, in one line."""
     seeds = f"{result.seeds} seed{'s' if result.seeds != 1 else ''}"
     outcomes = (f"{result.count(outcome)} {outcome}" for outcome in OUTCOMES)
     return f"Linux {result.kernel['release']}, {seeds}, {quantity(result.wall_s, 's')}: {', '.join(outcomes)}"

@@ -1,6 +1,6 @@
-"""The runs that claims need, as a study: a cell a case; and the claims judged while other runs are made.
+"""The runs that claims need, as a study with one cell a case. Claims are judged while other runs go on.
 
-Workers draw runs and read the traces: what comes back from them is small.
+Workers draw runs and read traces, so only small results come back.
 """
 
 from collections import Counter
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
     from wblab.study.run import Tally
 
 CASE = "case"  # the axis
-_BOUND_NS = 3600 * 10**9  # no run is noisy: a check that minds says so
-_LONGEST = "sync"  # takes longest, and so begins first
+_BOUND_NS = 3600 * 10**9  # no run counts as noisy; checks handle noise
+_LONGEST = "sync"  # takes longest, so it starts first
 
-Draw = Callable[[str, Sample], "list[Shown]"]  # of a case, and a run of it
+Draw = Callable[[str, Sample], "list[Shown]"]  # arguments: a case and a run of it
 
 
 @dataclass(frozen=True)
 class Found:
-    """A verdict for each claim, in their order; all runs and the figures of single ones, by case in the cases' order.
+    """The verdicts, in the order of the claims; all runs, and figures of single runs, by case in the cases' order.
 
     The runs of a case are in the order of their seeds.
     """
@@ -47,23 +47,23 @@ class Found:
 
 
 def plan_of(name: str, specs: Mapping[str, Spec], seeds: int, about: Mapping[str, Any]) -> Plan:
-    """Return the plan of cases, by their specs. Raises ValueError without any."""
+    """Return the plan of the cases in `specs`. Raises ValueError if there are none."""
     order = sorted(specs, key=lambda case: case != _LONGEST)
     cells = tuple(_cell(case, specs[case]) for case in order)
     return Plan(name, tuple(range(1, seeds + 1)), cells, _BOUND_NS, design="verify", about=about)
 
 
 def specs_of(claims: Iterable[Claim], kernel_name: str = "") -> dict[str, Spec]:
-    """Return the spec of each case that claims need, complete but for the seed."""
+    """Return the spec of each case that claims need, with seed 1."""
     cases = dict.fromkeys(case for claim in claims for case in claim.cases)
     return {case: case_spec(case, 1, kernel_name) for case in cases}
 
 
 def check_plan(plan: Plan, claims: Iterable[Claim]) -> None:
-    """Raise InputError unless a plan, which may be a stranger's, has the cases that claims need."""
+    """Raise InputError unless a plan, possibly written by somebody else, has the cases that claims need."""
     needed = {case for claim in claims for case in claim.cases}
     if {cell.name for cell in plan.cells} != needed or any(cell.levels != {CASE: cell.name} for cell in plan.cells):
-        raise InputError(f"{plan.name}: its runs are not those that its claims need: begin it anew")
+        raise InputError(f"{plan.name}: its runs are not the ones that its claims need: start a new one")
 
 
 def examine(
@@ -73,11 +73,11 @@ def examine(
     draw: Draw | None = None,
     impossible: Mapping[str, str] | None = None,
 ) -> Found:
-    """Make the runs that are missing, and judge the claims: those on a run that fails cannot be tested.
+    """Make the missing runs and judge the claims; a claim on a failed run is not testable.
 
-    store: without one there is nothing to run. draw: returns figures of the first run of each case. impossible: cases
-    that cannot be run, and why; where it is given, a claim whose check finds nothing to look at cannot be tested, else
-    what the check raises is raised. No thread is to run yet.
+    store: None if there is nothing to run. draw: returns figures of the first run of each case. impossible: cases that
+    cannot be run, with reasons; if given, a check that raises makes its claim untestable instead of raising. No other
+    thread may run yet.
     """
     examination = Examination(claims, store, draw, impossible)
     tally = run_store(store, None, at_once, following=examination) if store else None
@@ -94,7 +94,7 @@ class _Drawing:
 
 @dataclass(frozen=True)
 class _Judging:
-    """Claims to judge, by their places, and all runs of their cases."""
+    """Claims to judge, by index, with all runs of their cases."""
 
     places: list[int]
     runs: dict[str, list[Path]]
@@ -102,18 +102,18 @@ class _Judging:
 
 @dataclass
 class Examination:
-    """What follows from the runs of cases: see wblab.study.following."""
+    """The work that follows the runs of cases: drawing and judging; see wblab.study.following."""
 
     claims: Sequence[Claim]
     store: Store | None
     draw: Draw | None
     impossible: Mapping[str, str] | None
-    verdicts: dict[int, Verdict] = field(default_factory=dict)  # by the places of their claims
+    verdicts: dict[int, Verdict] = field(default_factory=dict)  # by index of the claim
     shown: "dict[str, list[Shown]]" = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)  # by run
 
     def __post_init__(self) -> None:
-        """Give their verdicts to claims that need no run, and those whose runs cannot be."""
+        """Give verdicts to claims that need no run, and to those that need an impossible one."""
         runs = self.store.plan.runs() if self.store else []
         self.case_of = {run_name(cell, seed): str(cell.levels[CASE]) for cell, seed in runs}
         self.first = {str(cell.levels[CASE]): run_name(cell, seed) for cell, seed in reversed(runs)}
@@ -123,7 +123,7 @@ class Examination:
         self.unjudged = _by_first_case(self.claims, self.verdicts)
 
     def after(self, run: str, failure: str) -> dict[str, _Drawing | _Judging]:
-        """Return what can begin: the drawing of a case's first run, and the judging of claims that lack none."""
+        """Return the jobs that can start: drawing a case's first run, and judging claims that have all their runs."""
         case = self.case_of[run]
         self.lacking[case] -= 1
         jobs: dict[str, _Drawing | _Judging] = {}
@@ -146,7 +146,7 @@ class Examination:
         return jobs
 
     def do(self, job: _Drawing | _Judging) -> Any:
-        """Draw, or judge: in a worker, as no neighbour of a run in real time."""
+        """Draw or judge in a worker, but not beside a run in real time."""
         with turn("virtual", _wait):
             if isinstance(job, _Drawing):
                 return self.draw(job.case, _sample(job.directory)) if self.draw else []
@@ -154,14 +154,14 @@ class Examination:
             return {place: self._checked(self.claims[place], samples) for place in job.places}
 
     def take(self, key: str, made: Any) -> None:
-        """Take in figures, or verdicts."""
+        """Store the figures or verdicts that a job made."""
         if isinstance(made, dict):
             self.verdicts |= made
         else:
             self.shown[key.removeprefix("figures of ")] = made
 
     def found(self, tally: "Tally | None") -> Found:
-        """Return all, once every job has ended."""
+        """Return the verdicts, runs and figures; call it when every job has ended."""
         cases = [case for case in CASES if case in self.first]
         verdicts = settled([self.verdicts[place] for place in range(len(self.claims))])
         return Found(
@@ -177,16 +177,16 @@ class Examination:
         except Exception as error:
             if self.impossible is None:
                 raise
-            return Verdict(NOT_TESTABLE, f"its check finds nothing to look at here ({type(error).__name__}: {error})")
+            return Verdict(NOT_TESTABLE, f"its check found no data in these runs ({type(error).__name__}: {error})")
 
     def _give_up(self, places: Iterable[int], reasons: Mapping[str, str]) -> None:
-        """Give those claims their verdict that need a case which there is not, for these reasons."""
+        """Mark claims as not testable that need a case in `reasons`."""
         for place in places:
             if found := [reasons[case] for case in self.claims[place].cases if case in reasons]:
                 self.verdicts[place] = Verdict(NOT_TESTABLE, found[0])
 
     def _runs(self, case: str) -> list[Path]:
-        """Return the runs of a case that there are, in the order of their seeds."""
+        """Return the finished runs of a case, in the order of their seeds."""
         return [self._path(run) for run, of in self.case_of.items() if of == case and run not in self.failures]
 
     def _path(self, run: str) -> Path:
@@ -201,9 +201,9 @@ def _cell(case: str, spec: Spec) -> Cell:
 
 
 def _by_first_case(claims: Sequence[Claim], judged: Container[int]) -> dict[str, list[int]]:
-    """Return the places of claims that are judged together: where they look at the same traces, these are read once.
+    """Return the indices of claims by first case, to judge them together and read each trace once.
 
-    judged: those that are not any more.
+    judged: claims to leave out, which have their verdict.
     """
     found: dict[str, list[int]] = {}
     for place, claim in enumerate(claims):
@@ -213,7 +213,7 @@ def _by_first_case(claims: Sequence[Claim], judged: Container[int]) -> dict[str,
 
 
 def _wait() -> None:
-    """Go on waiting for the machine: an interruption comes as a signal."""
+    """Keep waiting for the machine; a signal interrupts the wait."""
 
 
 def _sample(directory: Path) -> Sample:

@@ -111,7 +111,7 @@ def test_where_the_interval_over_seeds_lies_decides(values, outcome):
 def test_of_what_never_happens_the_share_of_seeds_decides(values, outcome):
     found = judge(over_seeds("it", "s", values), at_most(0.5), "none over 0.5 s", each=True)
     assert found.outcome == outcome
-    assert "of all runs)" in found.why
+    assert "% of runs)" in found.why
 
 
 def test_among_many_verdicts_a_doubtful_one_is_not_decided():

@@ -168,7 +168,7 @@ def test_where_cases_may_be_impossible_each_claim_says_what_it_lacks(examine):
     assert verdicts.pop("good")[0] == REPRODUCED
     assert verdicts == {
         "never": (NOT_TESTABLE, "no room"),
-        "odd": (NOT_TESTABLE, "its check finds nothing to look at here (KeyError: 'jbd2')"),
+        "odd": (NOT_TESTABLE, "its check found no data in these runs (KeyError: 'jbd2')"),
         "none": (NOT_TESTABLE, "nobody can"),
     }
 
