@@ -41,27 +41,31 @@ def _lies(measure: Measure, name: str, says: str, case: str) -> Claim:
 
 
 def _spread() -> list[Claim]:
-    then = "the same with a search group by group, as then"
+    then = "ext4 did so with a search group by group, as in Linux 3.12"
     return [
         _lies(_FAR, "H1-far", "ext4 puts the blocks of one small file gigabytes apart", "far"),
         _lies(_FAR, "H2-far-then", then, "far-then"),
-        _lies(_NEAR, "H3-xfs", "XFS hardly ever does", "far-xfs"),
-        _lies(_NEAR, "H4-xfs-used", "nor on a used disk", "far-xfs-used"),
+        _lies(_NEAR, "H3-xfs", "XFS hardly ever spreads a small file", "far-xfs"),
+        _lies(_NEAR, "H4-xfs-used", "XFS hardly ever does so on a used disk either", "far-xfs-used"),
     ]
 
 
 def _factors() -> list[Claim]:
     """Return claims on single factors: with another level of one, the file is spread less, or as much."""
     return [
-        _lies(_NEAR, "H5-disk", "but not on small disks", "far-4g"),
-        _lies(_NEAR, "H6-size", "nor a file of 64 KiB or less", "far-64k"),
-        _lies(_NEAR, "H7-sync", "nor one that is not closed and reopened after its first chunk", "far-late"),
-        _lies(_NEAR, "H8-fsync", "nor one whose last chunk is written first, with an fsync after it", "far-fsync"),
-        _lies(_NEAR, "H9-order", "nor one written from its last chunk to its first", "far-backward"),
-        _lies(_FAR, "H10-used", "however much of the disk is used", "far-used"),
-        _lies(_FAR, "H11-layout", "however the free space is fragmented", "far-cut"),
-        _lies(_FAR, "H12-span", "in whatever directory", "far-span"),
-        _lies(_FAR, "H13-density", "however much of each chunk is written", "far-sparse"),
+        _lies(_NEAR, "H5-disk", "ext4 does not spread a file on a small disk", "far-4g"),
+        _lies(_NEAR, "H6-size", "ext4 does not spread a file of 64 KiB or less", "far-64k"),
+        _lies(_NEAR, "H7-sync", "ext4 does not spread a file that stays open after its first chunk", "far-late"),
+        _lies(
+            _NEAR, "H8-fsync", "ext4 does not spread a file if its last chunk is written and fsynced first", "far-fsync"
+        ),
+        _lies(
+            _NEAR, "H9-order", "ext4 does not spread a file written from its last chunk to its first", "far-backward"
+        ),
+        _lies(_FAR, "H10-used", "ext4 spreads a file however much of the disk is used", "far-used"),
+        _lies(_FAR, "H11-layout", "ext4 spreads a file however the free space is fragmented", "far-cut"),
+        _lies(_FAR, "H12-span", "ext4 spreads a file in whatever directory", "far-span"),
+        _lies(_FAR, "H13-density", "ext4 spreads a file however much of each chunk is written", "far-sparse"),
     ]
 
 

@@ -134,7 +134,7 @@ def sync_claims() -> list[Claim]:
     )
     return [
         Claim("sync-no-pauses", "mounted sync, there are no unwanted pauses", "figure 10", ("sync",), none.on("sync")),
-        Claim("sync-latency", "but every write takes longer", "figure 10", ("sync", "ext4"), slower),
+        Claim("sync-latency", "mounted sync, every write takes longer", "figure 10", ("sync", "ext4"), slower),
     ]
 
 
@@ -193,8 +193,8 @@ def mitigation_claims() -> list[Claim]:
         _mitigation("bfq-longest", "BFQ alone helps a little: longest pause", longest, bfq, A_LITTLE),
         _mitigation("bfq-wait", "BFQ alone helps a little: wait time", wait, bfq, A_LITTLE),
         _mitigation("bfq-idle-longest", "BFQ and the idle class halve the longest pause", longest, idle, 0.6),
-        _mitigation("bfq-idle-wait", "and divide the wait time by about 3", wait, idle, 0.45),
-        _mitigation("bfq-idle-paused", "and cut the total paused time by 30 %", paused, idle, 0.8),
+        _mitigation("bfq-idle-wait", "BFQ and the idle class divide the wait time by about 3", wait, idle, 0.45),
+        _mitigation("bfq-idle-paused", "BFQ and the idle class cut the total paused time by 30 %", paused, idle, 0.8),
         _mitigation("idle-adds", "the idle class adds to what BFQ does", longest, (idle[0], bfq[0]), A_LITTLE),
     ]
 
@@ -214,5 +214,7 @@ def limit_claims() -> list[Claim]:
         none("memory-limit", "a limit on the offenders' memory has no effect", "group-memory"),
         none("io-limit", "a limit on the offenders' block I/O has no effect", "group-io"),
         _mitigation("all-longest", "BFQ, the idle class and memcg halve the longest pause", longest, everything, 0.6),
-        _mitigation("all-wait", "and divide the wait time by about 3", wait, everything, 0.45),
+        _mitigation(
+            "all-wait", "BFQ, the idle class and memcg divide the wait time by about 3", wait, everything, 0.45
+        ),
     ]

@@ -115,7 +115,7 @@ def check_openat(samples: Samples, case: str) -> Verdict:
         paused_ns = sum(each.paused_ns for each in found)
         whole = share_text([each.parts for each in found], paused_ns)
         opens = share_text([each.opens for each in found], paused_ns)
-        note = f"Its pauses consist of: {whole}; of that in openat: {opens}"
+        note = f"Its pauses consist of: {whole}. In openat: {opens}"
         return judge(effect, over(50), "more than half of mw1's paused time is in openat", note)
     throttled = [value for item in runs if (value := throttled_share(item, "mw1")) == value]
     if not throttled:
@@ -205,7 +205,7 @@ def base_claims(case: str, on: str) -> list[Claim]:
         ),
         claim(
             "pauses-stop",
-            "then long pauses end",
+            "at about 25 s long pauses end",
             Measure(
                 "end of the last pause over 1 s of l1 or mw1",
                 "s",
@@ -216,7 +216,7 @@ def base_claims(case: str, on: str) -> list[Claim]:
         ),
         claim(
             "rate-limiting",
-            "and rate limiting takes over",
+            "at about 25 s rate limiting takes over",
             Measure(
                 "last time that the kernel set a task's rate to 0",
                 "s",
