@@ -41,12 +41,12 @@ def _lies(measure: Measure, name: str, says: str, case: str) -> Claim:
 
 
 def _spread() -> list[Claim]:
-    then = "ext4 did so with a search group by group, as in Linux 3.12"
+    then = "ext4 puts them gigabytes apart if it searches group by group, as in Linux 3.12"
     return [
         _lies(_FAR, "H1-far", "ext4 puts the blocks of one small file gigabytes apart", "far"),
         _lies(_FAR, "H2-far-then", then, "far-then"),
         _lies(_NEAR, "H3-xfs", "XFS hardly ever spreads a small file", "far-xfs"),
-        _lies(_NEAR, "H4-xfs-used", "XFS hardly ever does so on a used disk either", "far-xfs-used"),
+        _lies(_NEAR, "H4-xfs-used", "XFS hardly ever spreads a small file on a used disk either", "far-xfs-used"),
     ]
 
 

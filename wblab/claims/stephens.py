@@ -111,7 +111,8 @@ def _shares(name: str, case: str, loads: list[str]) -> list[Claim]:
         on_case(f"S1-sums-{name}", "the filesystem takes most of a synchronous write (his sums)", _SHARES, case,
                 Measure(f"{sums}: the smaller of both sizes", "%",
                         lambda run: min(prefix_share(run, load, "FS") for load in loads), over(50), "over half")),
-        on_case(f"S1-states-{name}", "the same with each time counted once, where it is spent", _SHARES, case,
+        on_case(f"S1-states-{name}",
+                "the filesystem takes most of it with each time counted once, where it is spent", _SHARES, case,
                 Measure(f"{states}: the larger of both sizes", "%",
                         lambda run: max(100 - device_share(run, load) for load in loads), over(50), "over half",
                         "His sums book waiting for the device as filesystem")),
@@ -167,7 +168,7 @@ def _software() -> list[Claim]:
         on_case("S13-hdd", "software is 0.3 % of an access of 4 KiB to a hard disk", cited, _REAL,
                 Measure("time of a synchronous write in RAM / to the HDD", "%", software_share("hdd"), under(1),
                         "less than 1 %", note)),
-        on_case("S13-ssd", "and up to 70 % of one to an SSD", cited, _REAL,
+        on_case("S13-ssd", "software is up to 70 % of an access of 4 KiB to an SSD", cited, _REAL,
                 Measure("time of a synchronous write in RAM / to the SSD", "%", software_share("ssd"),
                         between(10, 70), "10 to 70 %", note)),
     ]  # fmt: skip

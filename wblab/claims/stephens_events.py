@@ -113,7 +113,7 @@ def event_claims() -> list[Claim]:
         on_case("S9-filter", "with a filter nothing is lost", _LOST, "block-1m",
                 Measure("events lost: block:* alone, a buffer of 256 KiB", "%", lost_share,
                         between(0, 0), "none", each=True)),
-        on_case("S9-buffer", "(ours) nor without one, with a buffer sized by a pilot run", _LOST,
+        on_case("S9-buffer", "(ours) without a filter nothing is lost either, with a buffer sized by a pilot", _LOST,
                 "all-1m-sized", Measure("events lost: all events of the kernel, a buffer of 64 MiB", "%", lost_share,
                                         between(0, 0), "none",
                                         "It holds all events that the pilot run recorded or lost")),
@@ -126,8 +126,9 @@ def event_claims() -> list[Claim]:
                   Measure("a load's share of events with 1 MiB / with 4 KiB, SSD", "×", larger("ssd", layer), holds,
                           wanted))
           for layer, says, holds, wanted in (
-              ("FS", "and with larger writes", over(1), "more"), ("MM", "and with larger writes", over(1), "more"),
-              ("block", "but not in the block layer", at_most(1), "no more"))),
+              ("FS", "interference shrinks with larger writes", over(1), "more"),
+              ("MM", "interference shrinks with larger writes", over(1), "more"),
+              ("block", "interference does not shrink with larger writes", at_most(1), "no more"))),
         on_case("S14-direct", "on RAM, with direct I/O, filesystem and memory management are over half",
                 "cited: Accardi and Wilcox", "sync-real",
                 Measure("share of a direct write's time above the block layer and driver", "%", above_share, over(50),
