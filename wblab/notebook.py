@@ -10,9 +10,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+from wblab.analysis.runs.run import Run, find_run, read_run
 from wblab.core.errors import InputError, WblabError
 from wblab.core.spec import Spec
-from wblab.data.run import Run, find_run, read_run
 from wblab.lab.changes import changes
 from wblab.lab.formats import DESIGN, EXPERIMENT, TABLE
 from wblab.lab.places import RESULTS
@@ -45,7 +45,7 @@ def runs_of(matrix: str) -> list[Run]:
 
     Of a matrix, those that count. Raises InputError, WblabError.
     """
-    from wblab.data.observations import matrix_runs  # with pandas, which takes longer than drawing one run
+    from wblab.analysis.runs.observations import matrix_runs  # with pandas, which takes longer than drawing one run
 
     names = _chosen() or [str(matrix_of(matrix))]
     paths = [path for name in names for path in matrix_runs(Path(name)) or [find_run(name, RESULTS)]]

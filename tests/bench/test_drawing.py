@@ -4,9 +4,9 @@ import pytest
 from support.benchlog import report
 from support.timing import REPEATS, spent
 
-from wblab.data.pagecache import page_cache
-from wblab.data.run import read_run
-from wblab.data.window import around
+from wblab.analysis.runs.pagecache import page_cache
+from wblab.analysis.runs.run import read_run
+from wblab.analysis.runs.window import around
 from wblab.host.request import ready
 from wblab.host.run import run_experiment
 from wblab.lab.named import SPECS

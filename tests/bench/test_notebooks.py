@@ -9,7 +9,7 @@ import pytest
 from support.benchlog import report
 from support.timing import REPEATS, Spent, piece_s
 
-from wblab.data.flush import BACKGROUND, LIMIT
+from wblab.analysis.runs.flush import BACKGROUND, LIMIT
 from wblab.host.request import ready
 from wblab.host.run import run_experiment
 from wblab.lab.named import MATRICES, SPECS

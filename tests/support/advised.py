@@ -1,11 +1,11 @@
 """A made-up machine to recommend remedies for: its twin's figures, its settings, and the places of these."""
 
-from wblab.advise.plan import Candidate
-from wblab.advise.record import Advice
-from wblab.advise.settings import Wanted
-from wblab.advise.site import Site
-from wblab.live.request import INNOCENT
-from wblab.twin.machine import Machine, Queue
+from wblab.live.runs.request import INNOCENT
+from wblab.study.designs.advice.plan import Candidate
+from wblab.study.designs.advice.record import Advice
+from wblab.study.designs.advice.settings import Wanted
+from wblab.study.designs.advice.site import Site
+from wblab.study.designs.twin.machine import Machine, Queue
 
 GIB, MIB = 1 << 30, 1 << 20
 

@@ -2,7 +2,7 @@
 
 from random import Random
 
-from wblab.disks.device import Device, Model
+from wblab.live.disks.device import Device, Model
 
 
 class Computed:

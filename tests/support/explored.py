@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.stats import qmc
 
-from wblab.sensitivity.observed import Factor, Observed, Response
+from wblab.analysis.sensitivity.observed import Factor, Observed, Response
 
 
 def design(rows, factors, seed=1):

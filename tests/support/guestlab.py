@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wblab.data.run import Run, read_run
+from wblab.analysis.runs.run import Run, read_run
 from wblab.host.limits import Limits
 from wblab.host.request import ready
 from wblab.host.run import run_experiment

@@ -6,7 +6,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from wblab.data.run import Run, read_run
+from wblab.analysis.runs.run import Run, read_run
 from wblab.lab.places import ROOT
 
 from .processes import bearing

@@ -7,25 +7,25 @@ from pathlib import Path
 
 import pandas as pd
 
-from wblab.claims.registry import chosen
-from wblab.claims.runs import plan_of, specs_of
 from wblab.core.loads import Command
 from wblab.core.tables import to_table
 from wblab.lab.livespec import HostDisk, LiveSpec
 from wblab.lab.named import SPECS
 from wblab.lab.specfile import read_spec
-from wblab.live.request import INNOCENT
+from wblab.live.runs.request import INNOCENT
+from wblab.study.designs.cases.runs import plan_of, specs_of
 from wblab.study.designs.factorial import expand
+from wblab.study.designs.twin import runs as twin_runs
+from wblab.study.designs.twin.machine import Machine
 from wblab.study.plan import Plan
+from wblab.study.sources.registry import chosen
 from wblab.study.store import Store
-from wblab.twin import runs as twin_runs
-from wblab.twin.machine import Machine
 
 from .runs import MS, S, write_run_of
 from .specs import TWO_LOADS
 
 TRACE = Path(__file__).parents[1] / "data" / "base.v7.dat"
-# The files of a live run besides its load records, as wblab.live.record writes them.
+# The files of a live run besides its load records, as wblab.live.runs.record writes them.
 LIVE = {
     "traffic": {"seconds": 60.0, "written_bytes": 3 << 30, "busy_s": 40.5, "most_written_per_s": 70_000_000},
     "thresholds": {"background": 375_000_000, "dirty": 750_000_000},

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from wblab.data.pagecache import Dirtied, DirtyState, Throttling
+from wblab.analysis.runs.pagecache import Dirtied, DirtyState, Throttling
 
 MIB = 1 << 20
 MS = 10**6

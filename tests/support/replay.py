@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from wblab.data.difference import first_differences
-from wblab.data.digest import digest
-from wblab.data.run import Run, read_run
+from wblab.analysis.runs.difference import first_differences
+from wblab.analysis.runs.digest import digest
+from wblab.analysis.runs.run import Run, read_run
 from wblab.host.command import interpreter
 from wblab.kernels import Kernel
 

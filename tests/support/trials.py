@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from support.specs import SPEC
+from wblab.study.designs.paired.advice import Wisdom
+from wblab.study.designs.paired.measured import Measured
 from wblab.study.plan import Plan
-from wblab.trial.advice import Wisdom
-from wblab.trial.measured import Measured
 
 SMALL = """
 [machine]

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from wblab.data.run import Run
+from wblab.analysis.runs.run import Run
 
 from .edits import Edit, apply
 

@@ -7,8 +7,8 @@ import pytest
 from support.advised import MACHINE, SITE
 from support.midway import killed, made
 
-from wblab.advise import begin, remedies
 from wblab.cli import main
+from wblab.study.designs.advice import begin, remedies
 
 REMEDIES = """
 ["requests-4"]
@@ -28,9 +28,9 @@ def advise(shared_lab, tmp_path, monkeypatch, capsys):
     (tmp_path / "remedies").mkdir()
     (tmp_path / "remedies/some.toml").write_text(REMEDIES)
     monkeypatch.setattr(remedies, "REMEDIES", tmp_path / "remedies")
-    monkeypatch.setattr("wblab.advise.site.find_site", lambda directory: SITE)
+    monkeypatch.setattr("wblab.study.designs.advice.site.find_site", lambda directory: SITE)
     monkeypatch.setattr(begin, "_machine", lambda *given: (replace(MACHINE, write_bps=50 << 20), (), []))
-    monkeypatch.setattr("wblab.advise.record._before", lambda planned, site: {})
+    monkeypatch.setattr("wblab.study.designs.advice.record._before", lambda planned, site: {})
 
     def call(*arguments):
         place = ("--exp", str(tmp_path / "exp"))

@@ -9,9 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from wblab.analysis.runs.difference import first_differences
 from wblab.core.freespace import holes
 from wblab.core.spec import DISK
-from wblab.data.difference import first_differences
 from wblab.host import aging
 from wblab.host.run import RunFailedError
 from wblab.kernels import cache

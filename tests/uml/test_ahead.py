@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from wblab.analysis.why.explain import explain
+from wblab.analysis.why.recorded import read_recorded
 from wblab.report.whytext import of_cause
-from wblab.why.explain import explain
-from wblab.why.recorded import read_recorded
 
 DIRECT = "for i in 1 2 3; do dd if=/dev/zero of=d$i bs=4M count=4 oflag=direct & done; wait"
 READS = "for i in 1 2 3; do dd if=z of=/dev/null bs=1M iflag=direct & done; wait"

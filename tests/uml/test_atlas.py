@@ -5,11 +5,11 @@ import json
 import pytest
 from support.trials import short_ground
 
-from wblab.atlas import tried
 from wblab.cli import main
 from wblab.core.errors import WblabError
 from wblab.kernels import list_kernels
-from wblab.trial.advice import read_wisdom
+from wblab.study.designs.atlas import tried
+from wblab.study.designs.paired.advice import read_wisdom
 
 SHORT = (
     short_ground("trace.events=[]")

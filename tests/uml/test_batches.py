@@ -15,8 +15,8 @@ import tracecmd
 from support.guestlab import Lab
 
 import wblab.host.run
+from wblab.analysis.runs.run import Run
 from wblab.core.rundir import TRACE
-from wblab.data.run import Run
 from wblab.kernels import features
 from wblab.lab.places import PRESETS
 

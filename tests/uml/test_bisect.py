@@ -8,9 +8,9 @@ import pytest
 from support.midway import killed, made
 from support.repository import make_repository
 
-from wblab.bisect import run
 from wblab.cli import main
 from wblab.host.sandbox import Sandbox
+from wblab.study.designs.bisection import run
 
 SHORT = (
     "trace.events=[]",

@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from wblab.data.run import Run
+from wblab.analysis.runs.run import Run
 
 S = 1_000_000_000
 SHORT = ("load.l1.size=40MiB", "load.l2.wait=25s", "load.l2.size=1MiB")

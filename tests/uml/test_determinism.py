@@ -12,10 +12,10 @@ from support.quickruns import FIXTURES
 from support.replay import measured, replay, seen
 from support.witness import plant_witness
 
+from wblab.analysis.runs.difference import first_differences
+from wblab.analysis.runs.digest import digest
+from wblab.analysis.runs.run import Run
 from wblab.core.rundir import TRACE
-from wblab.data.difference import first_differences
-from wblab.data.digest import digest
-from wblab.data.run import Run
 from wblab.kernels import list_kernels
 from wblab.lab.tools import tool_path
 

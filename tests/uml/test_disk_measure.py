@@ -7,15 +7,15 @@ import pytest
 
 from wblab.core.spec import Disk
 from wblab.core.tables import from_table
-from wblab.disks.fit import fit
-from wblab.disks.steps import from_json
-from wblab.disks.tomlfile import disk_table
 from wblab.lab.disks import disk_settings, read_disk
+from wblab.live.disks.fit import fit
+from wblab.live.disks.steps import from_json
+from wblab.live.disks.tomlfile import disk_table
 
 # Measures there; the fit, which is long work for a guest, is done here.
 SCRIPT = """
 import json, os, pathlib, sys
-from wblab.disks.survey import site, survey
+from wblab.live.disks.survey import site, survey
 from wblab.lab.progress import silent
 left, disk = pathlib.Path("/run/wblab/scratch/left"), pathlib.Path("/mnt/disk")
 before = os.listdir(disk)

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from wblab.data.difference import first_differences
-from wblab.data.disks import unplug_s
-from wblab.data.pagecache import page_cache
-from wblab.data.run import Run
+from wblab.analysis.runs.difference import first_differences
+from wblab.analysis.runs.disks import unplug_s
+from wblab.analysis.runs.pagecache import page_cache
+from wblab.analysis.runs.run import Run
 
 S = 1_000_000_000
 SHORT = ("load.l1.size=16MiB", "time_limit=120s")

@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from wblab.analysis.runs.difference import first_differences
+from wblab.analysis.runs.pauses import pause_report
 from wblab.core.errors import WblabError
-from wblab.data.difference import first_differences
-from wblab.data.pauses import pause_report
 from wblab.lab.formats import EXPERIMENT
 
 SPEC = str(Path(__file__).with_name("failing.toml"))

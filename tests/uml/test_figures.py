@@ -7,7 +7,7 @@ import pytest
 from figures import Figure, figures, run
 
 from wblab.kernels import find_kernel
-from wblab.repeat.golden import SPEC, judge, read_golden, seen
+from wblab.study.designs.repeat.golden import SPEC, judge, read_golden, seen
 
 
 def is_built(figure: Figure) -> bool:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from wblab.repeat.golden import SPEC, judge, read_golden, seen
+from wblab.study.designs.repeat.golden import SPEC, judge, read_golden, seen
 
 
 def test_the_base_run_is_the_golden_one(shared_lab):

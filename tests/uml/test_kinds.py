@@ -2,8 +2,8 @@
 
 import pytest
 
-from wblab.why.explain import explain
-from wblab.why.recorded import read_recorded
+from wblab.analysis.why.explain import explain
+from wblab.analysis.why.recorded import read_recorded
 
 BOUND_NS = 100_000_000
 C1 = "c1={kind='control', idle='50ms'}"

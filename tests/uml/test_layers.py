@@ -5,8 +5,8 @@ from statistics import median
 
 import pytest
 
-from wblab.layers.requests import layers
-from wblab.layers.summary import stephens_shares, summaries
+from wblab.analysis.layers.requests import layers
+from wblab.analysis.layers.summary import stephens_shares, summaries
 
 SHORT = ("load.s1.count=20", "load.l1.wait=2s", "trace.lead=1s")
 RAM = ("disk={size='64MiB', model='ram', mkfs_options=['-b', '4096']}",)

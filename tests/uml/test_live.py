@@ -7,16 +7,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from wblab.data.captures import capture_of, captures
-from wblab.data.pagecache import page_cache
-from wblab.data.pauses import pause_report
-from wblab.data.perfetto import export
-from wblab.data.run import Run, read_run
-from wblab.data.window import around
+from wblab.analysis.runs.captures import capture_of, captures
+from wblab.analysis.runs.pagecache import page_cache
+from wblab.analysis.runs.pauses import pause_report
+from wblab.analysis.runs.perfetto import export
+from wblab.analysis.runs.run import Run, read_run
+from wblab.analysis.runs.window import around
+from wblab.analysis.why.told import explanations
 from wblab.plot.picture import picture
 from wblab.plot.save import save
 from wblab.plot.timeline import timeline
-from wblab.why.told import explanations
 
 MS, S = 10**6, 10**9
 

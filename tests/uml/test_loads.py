@@ -5,7 +5,7 @@ import json
 import pytest
 import tracecmd
 
-from wblab.data.difference import first_differences
+from wblab.analysis.runs.difference import first_differences
 
 QUIET = ("trace.events=[]", "disk.size=64MiB", "sysctl.vm.dirty_ratio=10", "sysctl.vm.dirty_background_ratio=5")
 OFFENDER = "{kind='load', file='l1', wait='3s', size='2MiB', block='64KiB'}"

@@ -4,7 +4,7 @@ from functools import cache
 
 import pytest
 
-from wblab.data.run import Run
+from wblab.analysis.runs.run import Run
 
 S = 1_000_000_000
 

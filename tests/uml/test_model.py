@@ -5,7 +5,7 @@ import json
 import pytest
 from support.quickruns import SECONDS
 
-from wblab.data.digest import digest
+from wblab.analysis.runs.digest import digest
 from wblab.host.run import RunFailedError
 from wblab.lab.formats import EXPERIMENT
 

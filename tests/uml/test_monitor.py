@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
-from wblab.data.run import read_run
+from wblab.analysis.runs.run import read_run
 from wblab.lab.places import ROOT
-from wblab.monitor.samples import Batch, End, Source, parse
+from wblab.live.monitor.samples import Batch, End, Source, parse
 
 S = 10**9
 

@@ -11,11 +11,7 @@ import pytest
 from nbclient import NotebookClient
 from traitlets.config import Config
 
-from wblab.data.flush import BACKGROUND, LIMIT
-from wblab.explore.design import design_of
-from wblab.explore.plan import planned
-from wblab.explore.record import record_of, written
-from wblab.explore.sample import sample
+from wblab.analysis.runs.flush import BACKGROUND, LIMIT
 from wblab.host.request import ready
 from wblab.host.run import run_experiment
 from wblab.lab.formats import DESIGN, TABLE
@@ -23,6 +19,10 @@ from wblab.lab.named import MATRICES
 from wblab.lab.places import ROOT
 from wblab.notebook import RUN_VARIABLE, RUNS_VARIABLE
 from wblab.study.designs.factorial import read_matrix
+from wblab.study.designs.sample.design import design_of
+from wblab.study.designs.sample.plan import planned
+from wblab.study.designs.sample.record import record_of, written
+from wblab.study.designs.sample.sample import sample
 from wblab.study.store import Store
 from wblab.study.table import results_table
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from wblab.data.frames import events_frame, limit_steps_frame
-from wblab.data.pagecache import page_cache
-from wblab.data.throttling import setpoint
-from wblab.data.window import longest_paused, release
+from wblab.analysis.runs.frames import events_frame, limit_steps_frame
+from wblab.analysis.runs.pagecache import page_cache
+from wblab.analysis.runs.throttling import setpoint
+from wblab.analysis.runs.window import longest_paused, release
 from wblab.plot.picture import picture
 from wblab.plot.save import save
 from wblab.plot.timeline import timeline

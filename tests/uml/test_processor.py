@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 from support.processes import descendants
 
-from wblab.data.difference import first_differences
-from wblab.data.run import read_run
+from wblab.analysis.runs.difference import first_differences
+from wblab.analysis.runs.run import read_run
 from wblab.host import run
 from wblab.host.environment import ENVIRONMENT
 from wblab.kernels import features

@@ -4,13 +4,13 @@ from functools import cache
 
 import pytest
 
-from wblab.data.run import read_run
+from wblab.analysis.runs.run import read_run
+from wblab.analysis.why.explain import explain
+from wblab.analysis.why.recorded import read_recorded
 from wblab.host.request import ready
 from wblab.host.run import run_experiment
-from wblab.proof.change import Stop, read_remedy
-from wblab.proof.trial import Trial, begin_ns, loads_start_ns
-from wblab.why.explain import explain
-from wblab.why.recorded import read_recorded
+from wblab.study.designs.counterfactual.change import Stop, read_remedy
+from wblab.study.designs.counterfactual.trial import Trial, begin_ns, loads_start_ns
 
 BOUND_NS = 300_000_000
 

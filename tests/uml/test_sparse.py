@@ -2,7 +2,7 @@
 
 import pytest
 
-from wblab.data.difference import first_differences
+from wblab.analysis.runs.difference import first_differences
 from wblab.host.run import RunFailedError
 
 RAW = "{x={kind='raw', size='8MiB', idle='10ms'}, l1={kind='rawload', wait='3s', size='2MiB', block='64KiB'}}"

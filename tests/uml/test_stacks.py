@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from wblab.data.difference import first_differences
-from wblab.data.disks import unplug_s
-from wblab.data.pagecache import page_cache
+from wblab.analysis.runs.difference import first_differences
+from wblab.analysis.runs.disks import unplug_s
+from wblab.analysis.runs.pagecache import page_cache
 
 SPEC = str(Path(__file__).with_name("stacks.toml"))
 EVENTS = 'trace.events=["block:block_rq_complete"]'

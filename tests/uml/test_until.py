@@ -2,7 +2,7 @@
 
 import pytest
 
-from wblab.data.difference import first_differences
+from wblab.analysis.runs.difference import first_differences
 
 UNTIL_S = 4
 SHORT = ("load.l1.size=32MiB", "load.l1.wait=1s", "load.l2.size=1MiB", "load.l2.wait=12s", "trace.lead=1s")

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from support.installed import install
 
-from wblab.data.digest import digest
-from wblab.data.run import Run, read_run
+from wblab.analysis.runs.digest import digest
+from wblab.analysis.runs.run import Run, read_run
 
 NOBODY = 65534
 

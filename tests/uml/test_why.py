@@ -6,13 +6,13 @@ from statistics import median
 
 import pytest
 
-from wblab.data.metrics import load_metrics
-from wblab.data.pagecache import page_cache
+from wblab.analysis.runs.metrics import load_metrics
+from wblab.analysis.runs.pagecache import page_cache
+from wblab.analysis.why.explain import explain
+from wblab.analysis.why.metrics import cause_metrics
+from wblab.analysis.why.recorded import read_recorded
+from wblab.analysis.why.told import explain_all
 from wblab.plot.timeline import timeline
-from wblab.why.explain import explain
-from wblab.why.metrics import cause_metrics
-from wblab.why.recorded import read_recorded
-from wblab.why.told import explain_all
 
 BOUND_NS = 100_000_000
 SEEDS = range(1, 6)

@@ -5,7 +5,7 @@ from support import pictured
 from support.runs import write_run
 from support.specs import SPEC
 
-from wblab.data.run import read_run
+from wblab.analysis.runs.run import read_run
 
 
 @pytest.fixture

@@ -9,6 +9,10 @@ from random import Random
 
 import pytest
 
+from wblab.analysis.runs.comparison import About
+from wblab.analysis.runs.metrics import metrics_frame
+from wblab.analysis.runs.pauses import pause_report
+from wblab.analysis.runs.run import read_run
 from wblab.core import rundir
 from wblab.core.check import check_spec
 from wblab.core.cycles import run_cycles, stamps_for
@@ -18,10 +22,6 @@ from wblab.core.parameters import check_file
 from wblab.core.spec import Spec
 from wblab.core.tables import from_table, to_table
 from wblab.core.units import Bytes
-from wblab.data.comparison import About
-from wblab.data.metrics import metrics_frame
-from wblab.data.pauses import pause_report
-from wblab.data.run import read_run
 from wblab.plot.page import page
 from wblab.plot.picture import picture
 from wblab.plot.timeline import timeline

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
     from distributed import Client
 
-    from wblab.advise.result import Result
     from wblab.commands.many import Planned
     from wblab.kernels import KernelResolver
+    from wblab.study.designs.advice.result import Result
     from wblab.study.store import Store
 
 
@@ -75,9 +75,9 @@ def _advise(arguments: argparse.Namespace) -> None:
         _change(arguments)
         return
     require(("explore",))  # not needed to undo what was set
-    from wblab.advise.allowed import check_remedy
     from wblab.commands.many import begun
     from wblab.kernels import built_kernels
+    from wblab.study.designs.advice.allowed import check_remedy
 
     place = _found(arguments) if arguments.resume else results(arguments)
     _leave_to_its_owner(place, "--resume" if arguments.resume else "--exp")
@@ -97,12 +97,12 @@ def _advise(arguments: argparse.Namespace) -> None:
 
 def _run_rounds(store: "Store", client: "Client | None", jobs: int | None) -> "Result":
     """Try every remedy, then pairs of the best ones. Return the result."""
-    from wblab.advise.record import advice_in
-    from wblab.advise.result import result_of
-    from wblab.advise.rounds import second_round
-    from wblab.advise.words import second
     from wblab.commands.many import failed, print_failures
     from wblab.study.cells import run_name
+    from wblab.study.designs.advice.record import advice_in
+    from wblab.study.designs.advice.result import result_of
+    from wblab.study.designs.advice.rounds import second_round
+    from wblab.study.designs.advice.words import second
     from wblab.study.run import run_store
 
     print_failures(store, failed(run_store(store, client, jobs)))
@@ -119,9 +119,9 @@ def _run_rounds(store: "Store", client: "Client | None", jobs: int | None) -> "R
 
 def _change(arguments: argparse.Namespace) -> None:
     """Apply a remedy or undo it, and print what happened to each file."""
-    from wblab.advise.allowed import check_remedy
-    from wblab.advise.apply import apply, undo
-    from wblab.advise.record import advice_in
+    from wblab.study.designs.advice.allowed import check_remedy
+    from wblab.study.designs.advice.apply import apply, undo
+    from wblab.study.designs.advice.record import advice_in
     from wblab.study.store import Store
 
     if arguments.undo:
@@ -145,14 +145,14 @@ def _change(arguments: argparse.Namespace) -> None:
 
 def _planned(arguments: argparse.Namespace, resolve: "KernelResolver") -> "Planned":
     """Return the runs to make: those of a study to resume, or new ones after measuring this machine's disk."""
-    from wblab.advise.begin import Question, begin
-    from wblab.advise.measure import MOST_BYTES, SECONDS, TIMES
-    from wblab.advise.record import packed
-    from wblab.advise.site import find_site
     from wblab.commands.many import Planned
     from wblab.kernels import full_name
     from wblab.lab.progress import bar
     from wblab.study.begin import described
+    from wblab.study.designs.advice.begin import Question, begin
+    from wblab.study.designs.advice.measure import MOST_BYTES, SECONDS, TIMES
+    from wblab.study.designs.advice.record import packed
+    from wblab.study.designs.advice.site import find_site
 
     if arguments.resume:
         return _resumed(arguments, resolve)
@@ -173,10 +173,10 @@ def _planned(arguments: argparse.Namespace, resolve: "KernelResolver") -> "Plann
 
 
 def _resumed(arguments: argparse.Namespace, resolve: "KernelResolver") -> "Planned":
-    from wblab.advise.record import advice_in
     from wblab.commands.many import Planned
     from wblab.kernels import full_name
     from wblab.study.begin import check_kernels
+    from wblab.study.designs.advice.record import advice_in
     from wblab.study.store import Store
 
     for option in ("dir", "disk", "like"):
@@ -194,7 +194,7 @@ def _resumed(arguments: argparse.Namespace, resolve: "KernelResolver") -> "Plann
 
 def _found(arguments: argparse.Namespace) -> Path:
     """Return the directory of the requested study, by default the newest. Raises InputError."""
-    from wblab.advise.record import latest_advice
+    from wblab.study.designs.advice.record import latest_advice
 
     given: Path | None = arguments.resume
     if given is None or str(given) == "latest":
@@ -235,7 +235,7 @@ def _write(found: "Result", directory: Path) -> list[Path]:
 
 def _print(found: "Result", written: "Sequence[Path]", *, every: bool, explain: bool) -> None:
     """Print the result: the machine, the recommendation and its commands, its expected effect, and the evidence."""
-    from wblab.advise import words
+    from wblab.study.designs.advice import words
 
     for note in found.advice.notes:
         print(printable(f"wblab: {note}"), file=sys.stderr)

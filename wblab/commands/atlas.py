@@ -13,8 +13,8 @@ from wblab.lab.tables import Table
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from wblab.atlas.made import Made
-    from wblab.atlas.square import Square
+    from wblab.study.designs.atlas.made import Made
+    from wblab.study.designs.atlas.square import Square
 
 Name = TypeVar("Name", bound=str)
 
@@ -45,12 +45,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _atlas(arguments: argparse.Namespace) -> None:
-    from wblab.atlas.made import is_current, make, read, read_all
-    from wblab.atlas.page import counts, write_page
-    from wblab.atlas.plan import planned
     from wblab.host.machine import processors
     from wblab.kernels import built_kernels, list_kernels
     from wblab.lab.progress import step
+    from wblab.study.designs.atlas.made import is_current, make, read, read_all
+    from wblab.study.designs.atlas.page import counts, write_page
+    from wblab.study.designs.atlas.plan import planned
 
     series = [listed.series for listed in list_kernels()]
     squares, resolve = _squares(arguments), built_kernels()
@@ -81,8 +81,8 @@ def _words(counts: "Mapping[str, int]") -> str:
 
 
 def _squares(arguments: argparse.Namespace) -> "list[Square]":
-    from wblab.atlas.square import FILESYSTEMS, SOURCES, Square
     from wblab.kernels import list_kernels
+    from wblab.study.designs.atlas.square import FILESYSTEMS, SOURCES, Square
 
     built = tuple(listed.series for listed in list_kernels() if listed.kernel)
     if not built:

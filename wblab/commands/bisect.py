@@ -12,7 +12,7 @@ from wblab.core.errors import InputError, WblabError
 from wblab.lab.printable import printable
 
 if TYPE_CHECKING:
-    from wblab.bisect.result import Question
+    from wblab.study.designs.bisection.result import Question
 
 _MOST = 34
 _LEAST = 3  # seeds: with fewer, nothing can be told apart
@@ -42,13 +42,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _bisect(arguments: argparse.Namespace) -> None:
-    from wblab.bisect.repository import check_range
-    from wblab.bisect.result import table, text
-    from wblab.bisect.resume import going_on, resumed
-    from wblab.bisect.run import bisect, new_store, open_store
     from wblab.commands.many import named
     from wblab.host.check import check_run
     from wblab.kernels.make import check_tools
+    from wblab.study.designs.bisection.repository import check_range
+    from wblab.study.designs.bisection.result import table, text
+    from wblab.study.designs.bisection.resume import going_on, resumed
+    from wblab.study.designs.bisection.run import bisect, new_store, open_store
 
     if arguments.resume and (arguments.good or arguments.metric):
         raise InputError("--resume: GOOD, BAD and --metric are those that it was begun with: leave them out")
@@ -76,11 +76,11 @@ def _bisect(arguments: argparse.Namespace) -> None:
 
 def _asked(arguments: argparse.Namespace) -> "Question":
     """Return the question in the arguments. Raises InputError."""
-    from wblab.bisect.metric import named_metric
-    from wblab.bisect.repository import find_commit
-    from wblab.bisect.result import Question
     from wblab.lab.named import SPECS
     from wblab.lab.specfile import read_spec
+    from wblab.study.designs.bisection.metric import named_metric
+    from wblab.study.designs.bisection.repository import find_commit
+    from wblab.study.designs.bisection.result import Question
 
     if not (arguments.good and arguments.bad and arguments.metric):
         raise InputError("give GOOD, BAD and --metric LOAD.METRIC, or --resume DIR: see wblab bisect --help")

@@ -14,7 +14,7 @@ from wblab.lab.tables import Table
 from wblab.report.quantities import column, quantity
 
 if TYPE_CHECKING:
-    from wblab.data.results import Entry
+    from wblab.analysis.runs.results import Entry
 
 _UNITS_S = {"h": 3600, "d": 86400, "w": 7 * 86400}
 
@@ -72,7 +72,7 @@ def _clean(arguments: argparse.Namespace) -> None:
 
 def _chosen(arguments: argparse.Namespace) -> "list[Entry]":
     """Return the results that the arguments choose. Raises InputError for an unknown name or a result in use."""
-    from wblab.data.results import entries
+    from wblab.analysis.runs.results import entries
 
     if not (arguments.names or arguments.failed or arguments.older is not None):
         return []

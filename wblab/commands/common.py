@@ -14,9 +14,9 @@ from wblab.core.errors import InputError
 from wblab.lab.printable import printable
 
 if TYPE_CHECKING:
-    from wblab.data.pagecache import PageCache
-    from wblab.data.run import Run
-    from wblab.data.window import Window
+    from wblab.analysis.runs.pagecache import PageCache
+    from wblab.analysis.runs.run import Run
+    from wblab.analysis.runs.window import Window
 
 Parser: TypeAlias = argparse.ArgumentParser | argparse._ArgumentGroup
 
@@ -177,7 +177,7 @@ def results(arguments: argparse.Namespace) -> Path:
 
 def named_run(arguments: argparse.Namespace) -> Path:
     """Return the directory of the run that the arguments name. Raises InputError."""
-    from wblab.data.run import failed_since, find_run
+    from wblab.analysis.runs.run import failed_since, find_run
 
     found = find_run(arguments.run_name, results(arguments))
     if arguments.run_name == "latest" and (failed := failed_since(found)):
@@ -190,8 +190,8 @@ def traced(run: "Run", what: str, window: "Window | None" = None) -> "PageCache 
 
     In a window that a capture of a live run covers, it is that capture.
     """
-    from wblab.data.captures import capture_of
-    from wblab.data.pagecache import page_cache
+    from wblab.analysis.runs.captures import capture_of
+    from wblab.analysis.runs.pagecache import page_cache
 
     try:
         if window and (capture := capture_of(run, window)):

@@ -19,8 +19,8 @@ from wblab.lab.formats import PAGE
 from wblab.lab.printable import printable
 
 if TYPE_CHECKING:
-    from wblab.data.comparison import Comparison
-    from wblab.data.observations import Observations
+    from wblab.analysis.runs.comparison import Comparison
+    from wblab.analysis.runs.observations import Observations
 
 _MOST_ROWS = 12  # of a table, unless --all, --load or --metric is given
 _FORMATS = ("png", "svg", "pdf", "html")
@@ -64,8 +64,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _compare(arguments: argparse.Namespace) -> None:
-    from wblab.data.comparison import compare
-    from wblab.data.statistics import Resampling
+    from wblab.analysis.runs.comparison import compare
+    from wblab.analysis.statistics.intervals import Resampling
 
     output = _output(arguments)
     comparison = compare(_observations(arguments), Resampling(seed=arguments.resampling_seed))
@@ -90,10 +90,10 @@ def _output(arguments: argparse.Namespace) -> Path | None:
 
 
 def _observations(arguments: argparse.Namespace) -> "Observations":
+    from wblab.analysis.runs.metrics import is_cause
+    from wblab.analysis.runs.observations import found_observations
+    from wblab.analysis.why.metrics import cause_metrics
     from wblab.core.errors import InputError
-    from wblab.data.metrics import is_cause
-    from wblab.data.observations import found_observations
-    from wblab.why.metrics import cause_metrics
 
     baseline = dict(_pair(text) for text in arguments.baseline)
     further = cause_metrics if arguments.causes else None
@@ -116,8 +116,8 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 def _shown(comparison: "Comparison", arguments: argparse.Namespace) -> "Comparison":
+    from wblab.analysis.runs.metrics import is_cause
     from wblab.core.errors import InputError, nearest
-    from wblab.data.metrics import is_cause
     from wblab.report.comparisontext import is_headline
 
     for what in ("load", "metric"):

@@ -90,13 +90,13 @@ def _directory(arguments: argparse.Namespace) -> Path | None:
 
 def _planned(arguments: argparse.Namespace, resolve: "KernelResolver", directory: Path | None) -> "Planned":
     from wblab.commands.many import Planned
-    from wblab.explore.design import read_design
-    from wblab.explore.plan import planned
-    from wblab.explore.record import read_record, record_of, written
-    from wblab.explore.sample import sample
     from wblab.lab.formats import DESIGN
     from wblab.lab.named import DESIGNS
     from wblab.study.begin import check_kernels, described, with_kernel
+    from wblab.study.designs.sample.design import read_design
+    from wblab.study.designs.sample.plan import planned
+    from wblab.study.designs.sample.record import read_record, record_of, written
+    from wblab.study.designs.sample.sample import sample
     from wblab.study.store import Store
 
     if directory:
@@ -135,13 +135,13 @@ def _repeat(arguments: argparse.Namespace, directory: Path) -> None:
 
 def _tell(store: "Store", tally: "Tally | None", arguments: argparse.Namespace) -> None:
     """Analyse what there is, write the analysis and its page, and print both. tally: what was made now, if anything."""
+    from wblab.analysis.sensitivity.analysis import analyse
     from wblab.commands.many import failed, print_failures
     from wblab.core.files import replace_file
-    from wblab.explore.record import observed
     from wblab.lab.formats import ANALYSED, EXPLORED, write_json
     from wblab.plot.explorationpage import exploration_page
     from wblab.report.explorationtext import summary
-    from wblab.sensitivity.analysis import analyse
+    from wblab.study.designs.sample.record import observed
 
     found = observed(store.path, store.plan.cells[0].spec)
     analysis = analyse(found, seed=arguments.resampling_seed)

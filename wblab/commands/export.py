@@ -27,13 +27,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _export(arguments: argparse.Namespace) -> None:
+    from wblab.analysis.runs.run import read_run
     from wblab.core.units import parse_time
-    from wblab.data.run import read_run
 
     bound_ns = parse_time(arguments.bound)
     run = read_run(named_run(arguments))
     cache = traced(run, "the export")
-    from wblab.data.perfetto import MOST_EVENTS, chosen_events, export
+    from wblab.analysis.runs.perfetto import MOST_EVENTS, chosen_events, export
 
     data = export(run, cache, bound_ns)
     output = arguments.output or run.path / FILE

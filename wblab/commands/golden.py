@@ -21,14 +21,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _golden(arguments: argparse.Namespace) -> None:
+    from wblab.analysis.runs.run import read_run
     from wblab.commands.run import run_shown
-    from wblab.data.run import read_run
     from wblab.host.request import ready
     from wblab.kernels import built_kernels
     from wblab.lab.named import SPECS
     from wblab.lab.places import check_checkout
     from wblab.lab.specfile import read_spec
-    from wblab.repeat.golden import FILE, SPEC, judge, noted, read_golden, seen, write_golden
+    from wblab.study.designs.repeat.golden import FILE, SPEC, judge, noted, read_golden, seen, write_golden
 
     if arguments.update:
         check_checkout(FILE, "--update")

@@ -11,8 +11,8 @@ from wblab.lab.tables import Table
 from wblab.report.quantities import percent
 
 if TYPE_CHECKING:
-    from wblab.layers.requests import LayeredCall
-    from wblab.layers.summary import Spread, Summary
+    from wblab.analysis.layers.requests import LayeredCall
+    from wblab.analysis.layers.summary import Spread, Summary
 
 _NS_PER_US = 1000
 _MOST_PATHS, _MOST_FUNCTIONS = 12, 6
@@ -33,9 +33,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _layers(arguments: argparse.Namespace) -> None:
-    from wblab.data.run import read_run
-    from wblab.layers.requests import layers
-    from wblab.layers.summary import summaries
+    from wblab.analysis.layers.requests import layers
+    from wblab.analysis.layers.summary import summaries
+    from wblab.analysis.runs.run import read_run
 
     found = layers(read_run(named_run(arguments)), arguments.load)
     if arguments.json:
@@ -80,8 +80,8 @@ def _paths(found: "list[Summary]") -> Table:
 
 def _prefixes(found: "list[Summary]") -> Iterator[Table]:
     """Yield for each load the sums by function prefix, and how much of them is counted repeatedly."""
-    from wblab.layers.functions import PREFIXES
-    from wblab.layers.summary import per_write, stephens_shares, time_shares
+    from wblab.analysis.layers.functions import PREFIXES
+    from wblab.analysis.layers.summary import per_write, stephens_shares, time_shares
 
     for load in dict.fromkeys(item.load for item in found):
         mine = [item for item in found if item.load == load]

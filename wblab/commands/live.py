@@ -12,7 +12,7 @@ from wblab.core.errors import InputError
 from wblab.core.loads import IoClass
 from wblab.core.units import parse_bytes, parse_time
 from wblab.lab.printable import printable
-from wblab.live.request import EVENTS, INNOCENT, Captures, LiveRequest, check_request
+from wblab.live.runs.request import EVENTS, INNOCENT, Captures, LiveRequest, check_request
 
 if TYPE_CHECKING:
     from wblab.host.run import Finished
@@ -77,7 +77,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _live(arguments: argparse.Namespace) -> None:
     from wblab.lab.progress import bar
-    from wblab.live.run import run_live, signals_blocked
+    from wblab.live.runs.run import run_live, signals_blocked
 
     request = make_request(arguments)
     check_request(request)

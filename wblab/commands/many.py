@@ -76,7 +76,7 @@ def begun(
 
 def named(arguments: argparse.Namespace, design: "Design") -> Path:
     """Return the directory that --resume names: a path, one of the results, or the latest study of a design there."""
-    from wblab.data.results import latest_study
+    from wblab.analysis.runs.results import latest_study
 
     given: Path = arguments.resume
     if str(given) == "latest" and not given.is_dir():

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from wblab.core.loads import Load
-    from wblab.monitor.audience import Audience
+    from wblab.live.monitor.audience import Audience
 
 _END_LIMIT_S = 5.0
 _HEAP_BYTES = 32 << 20
@@ -67,11 +67,11 @@ def _monitor(arguments: argparse.Namespace) -> None:
 
 
 def _watch_machine(arguments: argparse.Namespace) -> None:
-    from wblab.monitor.disks import find_disk
-    from wblab.monitor.memory import lock_all, reserve
-    from wblab.monitor.probe import probe_place
-    from wblab.monitor.sampler import SamplerRequest
-    from wblab.monitor.streams import pipe, piped, sampler
+    from wblab.live.monitor.disks import find_disk
+    from wblab.live.monitor.memory import lock_all, reserve
+    from wblab.live.monitor.probe import probe_place
+    from wblab.live.monitor.sampler import SamplerRequest
+    from wblab.live.monitor.streams import pipe, piped, sampler
 
     disks = tuple(find_disk(name) for name in arguments.disk)
     probe = str(probe_place(arguments.dir)) if arguments.dir is not None else ""
@@ -92,8 +92,8 @@ def _watch_guest(arguments: argparse.Namespace) -> None:
     from wblab.kernels import built_kernels, full_name
     from wblab.lab.named import SPECS
     from wblab.lab.specfile import read_spec
-    from wblab.monitor.guest import watched
-    from wblab.monitor.streams import pipe, piped
+    from wblab.live.monitor.guest import watched
+    from wblab.live.monitor.streams import pipe, piped
 
     spec = watched(read_spec(SPECS.find(arguments.guest), ["clock.mode=real", *arguments.settings]))
     if arguments.kernel:
@@ -111,10 +111,10 @@ def _watch_guest(arguments: argparse.Namespace) -> None:
 
 
 def _watch_run(arguments: argparse.Namespace) -> None:
+    from wblab.analysis.runs.run import read_run
     from wblab.commands.common import traced
-    from wblab.data.run import read_run
-    from wblab.monitor.replay import replay
-    from wblab.monitor.streams import replayed
+    from wblab.live.monitor.replay import replay
+    from wblab.live.monitor.streams import replayed
 
     speed = 1.0 if arguments.speed is None else arguments.speed
     if not speed > 0:
@@ -128,11 +128,11 @@ def _watch_run(arguments: argparse.Namespace) -> None:
 
 def _audience(arguments: argparse.Namespace, loads: "Mapping[str, Load]") -> "Audience":
     """Return the output sink: browser pages, whose address is printed, or stdout. `loads` are the loads on show."""
-    from wblab.monitor.audience import Audience, printed
+    from wblab.live.monitor.audience import Audience, printed
 
     if arguments.json:
         return Audience(printed)
-    from wblab.monitor.server import address, listen, serve
+    from wblab.live.monitor.server import address, listen, serve
     from wblab.plot.style import look
 
     try:

@@ -23,9 +23,9 @@ from wblab.lab.tables import Table
 from wblab.report.quantities import column, duration, percent, quantity, size
 
 if TYPE_CHECKING:
-    from wblab.data.pauses import LoadPauses, PauseReport
-    from wblab.data.run import Run
-    from wblab.data.writers import Writer
+    from wblab.analysis.runs.pauses import LoadPauses, PauseReport
+    from wblab.analysis.runs.run import Run
+    from wblab.analysis.runs.writers import Writer
 
 _SHOWN = 6  # pauses of a load, and writers to a disk, that are listed
 
@@ -42,10 +42,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _pauses(arguments: argparse.Namespace) -> None:
+    from wblab.analysis.runs.pauses import pause_report
+    from wblab.analysis.runs.run import read_run
+    from wblab.analysis.runs.writers import asks_who_dirties
     from wblab.core.units import parse_time
-    from wblab.data.pauses import pause_report
-    from wblab.data.run import read_run
-    from wblab.data.writers import asks_who_dirties
 
     bound_ns = parse_time(arguments.bound)
     run = read_run(named_run(arguments))
@@ -78,8 +78,8 @@ def _pauses(arguments: argparse.Namespace) -> None:
 
 
 def _causes(run: "Run", bound_ns: int) -> dict[str, dict[str, int]]:
-    from wblab.why.shares import by_load
-    from wblab.why.told import explanations
+    from wblab.analysis.why.shares import by_load
+    from wblab.analysis.why.told import explanations
 
     return by_load(item.explanation for item in explanations(run, bound_ns=bound_ns))
 

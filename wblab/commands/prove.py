@@ -14,13 +14,13 @@ from wblab.report.quantities import duration, moment
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from wblab.analysis.runs.run import Run
+    from wblab.analysis.why.explain import Explanation
+    from wblab.analysis.why.recorded import Recorded
     from wblab.core.spec import Spec
-    from wblab.data.run import Run
-    from wblab.proof.change import Remedy, Stop, Stops
-    from wblab.proof.returning import Return
-    from wblab.proof.trial import Make, Outcome, Trial
-    from wblab.why.explain import Explanation
-    from wblab.why.recorded import Recorded
+    from wblab.study.designs.counterfactual.change import Remedy, Stop, Stops
+    from wblab.study.designs.counterfactual.returning import Return
+    from wblab.study.designs.counterfactual.trial import Make, Outcome, Trial
 
 _PROOFS = "proof"
 _TOLERANCE_NS = 100_000_000
@@ -36,8 +36,8 @@ def maker(results: Path, kernel: str) -> "Make":
     """Return a function that makes the run of a spec and shows progress. kernel: the value of --kernel."""
     from dataclasses import replace
 
+    from wblab.analysis.runs.run import read_run
     from wblab.commands.run import run_shown
-    from wblab.data.run import read_run
     from wblab.host.request import ready
     from wblab.kernels import built_kernels, full_name
 
@@ -64,8 +64,8 @@ def prove(  # noqa: PLR0913 - as it is called once
     recorded: what the run recorded; event: describes an event of its trace. named: the suspects; if empty, all other
     loads, unless there are settings. settings: the remedy. Raises InputError.
     """
-    from wblab.proof.change import Stop, Stops, read_remedy
-    from wblab.proof.trial import begin_ns, loads_start_ns, suspects
+    from wblab.study.designs.counterfactual.change import Stop, Stops, read_remedy
+    from wblab.study.designs.counterfactual.trial import begin_ns, loads_start_ns, suspects
 
     run, pause, say = trial.run, trial.pause, _silent if as_json else _printed
     remedy = read_remedy(settings) if settings else None
@@ -119,8 +119,8 @@ _SET = _Words("with {} from the loads' start", "set", "setting it", "helps {}")
 
 def _tried(trial: "Trial", change: "Stop | Stops | Remedy", first_ns: int, say: _Say) -> "Return":
     """Return the latest moment, from `first_ns` on, at which a change still helps a load, and print it."""
-    from wblab.proof.change import Stop, Stops
-    from wblab.proof.returning import helps, is_gone, point_of_no_return
+    from wblab.study.designs.counterfactual.change import Stop, Stops
+    from wblab.study.designs.counterfactual.returning import helps, is_gone, point_of_no_return
 
     is_stop = isinstance(change, Stop | Stops)
     words, probe = _STOPPED if is_stop else _SET, partial(trial.outcome, change)
@@ -140,7 +140,7 @@ def _moments(
     trial: "Trial", recorded: "Recorded", event: Callable[[int], str], suspect: str, found: "Return"
 ) -> list[dict[str, Any]]:
     """Return what happened at the latest effective intervention, with the events that prove it."""
-    from wblab.proof.moment import happened
+    from wblab.study.designs.counterfactual.moment import happened
 
     if not (found.saved and found.lost):
         return []

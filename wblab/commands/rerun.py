@@ -12,9 +12,9 @@ from wblab.core.errors import InputError, WblabError
 from wblab.lab.printable import printable
 
 if TYPE_CHECKING:
+    from wblab.analysis.runs.difference import Difference
+    from wblab.analysis.runs.run import Run
     from wblab.core.spec import Spec
-    from wblab.data.difference import Difference
-    from wblab.data.run import Run
     from wblab.host.request import Request
     from wblab.kernels import KernelResolver
 
@@ -46,10 +46,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _rerun(arguments: argparse.Namespace) -> None:
-    from wblab.data.run import find_run, read_run
+    from wblab.analysis.runs.run import find_run, read_run
     from wblab.host.request import ready
     from wblab.kernels import built_kernels
-    from wblab.repeat.explain import traced_fully
+    from wblab.study.designs.repeat.explain import traced_fully
 
     directory, resolve = results(arguments), built_kernels(arguments.kernel)
     first = read_run(named_run(arguments))
@@ -68,7 +68,7 @@ def _rerun(arguments: argparse.Namespace) -> None:
 
 def repeat(path: Path, results: Path, resolve: "KernelResolver", *, as_json: bool) -> None:
     """Repeat the run in a directory and print whether the two are the same. Raises DifferentError if not."""
-    from wblab.data.run import read_run
+    from wblab.analysis.runs.run import read_run
     from wblab.host.request import ready
 
     first = read_run(path)
@@ -76,8 +76,8 @@ def repeat(path: Path, results: Path, resolve: "KernelResolver", *, as_json: boo
 
 
 def _say(first: "Run", second: "Run", *, as_json: bool) -> None:
-    from wblab.data.difference import first_differences
-    from wblab.repeat.inputs import excuses
+    from wblab.analysis.runs.difference import first_differences
+    from wblab.study.designs.repeat.inputs import excuses
 
     for excuse in excuses(first, second):
         print(printable(f"wblab: {excuse}"), file=sys.stderr)
@@ -92,7 +92,7 @@ def _say(first: "Run", second: "Run", *, as_json: bool) -> None:
 
 
 def _spec(run: "Run", kernel_given: str) -> "Spec":
-    from wblab.data.run import guest_spec
+    from wblab.analysis.runs.run import guest_spec
     from wblab.kernels import full_name
 
     spec = guest_spec(run)
@@ -100,8 +100,8 @@ def _spec(run: "Run", kernel_given: str) -> "Spec":
 
 
 def _made(request: "Request", results: Path) -> "Run":
+    from wblab.analysis.runs.run import read_run
     from wblab.commands.run import run_shown
-    from wblab.data.run import read_run
 
     return read_run(run_shown(request, results).directory)
 

@@ -11,7 +11,7 @@ from wblab.lab.tables import Table
 from wblab.report.quantities import column, duration, size
 
 if TYPE_CHECKING:
-    from wblab.data.results import Entry
+    from wblab.analysis.runs.results import Entry
 
 _SHOWN = 20
 
@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _runs(arguments: argparse.Namespace) -> None:
-    from wblab.data.results import entries
+    from wblab.analysis.runs.results import entries
 
     place = results(arguments)
     found = entries(place)

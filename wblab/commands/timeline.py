@@ -8,8 +8,8 @@ from wblab.commands.common import add_exp, add_output, add_removed, add_run, for
 from wblab.lab.printable import printable
 
 if TYPE_CHECKING:
-    from wblab.data.run import Run
-    from wblab.data.window import Window
+    from wblab.analysis.runs.run import Run
+    from wblab.analysis.runs.window import Window
 
 _FORMATS = ("png", "svg", "pdf", "html")
 
@@ -34,9 +34,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _timeline(arguments: argparse.Namespace) -> None:
-    from wblab.data.run import read_run
+    from wblab.analysis.runs.run import read_run
+    from wblab.analysis.why.told import explain_all
     from wblab.plot.timeline import timeline
-    from wblab.why.told import explain_all
 
     chosen = format_of(arguments, _FORMATS)
     run = read_run(named_run(arguments))
@@ -58,9 +58,9 @@ def _timeline(arguments: argparse.Namespace) -> None:
 
 
 def _window(arguments: argparse.Namespace, run: "Run") -> "Window | None":
+    from wblab.analysis.runs.window import around, between
     from wblab.core.errors import InputError
     from wblab.core.units import parse_time
-    from wblab.data.window import around, between
 
     if arguments.around is not None:
         if arguments.start is not None or arguments.end is not None:

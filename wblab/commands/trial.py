@@ -14,8 +14,8 @@ from wblab.lab.tables import Table
 if TYPE_CHECKING:
     from wblab.commands.many import Planned
     from wblab.kernels import KernelResolver
-    from wblab.trial.advice import Wisdom
-    from wblab.trial.result import Result
+    from wblab.study.designs.paired.advice import Wisdom
+    from wblab.study.designs.paired.result import Result
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -47,9 +47,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _trial(arguments: argparse.Namespace) -> None:
     from wblab.commands.many import begun
     from wblab.kernels import built_kernels
-    from wblab.trial.measured import is_refusal
-    from wblab.trial.report import write_report
-    from wblab.trial.run import result_of, run_rounds
+    from wblab.study.designs.paired.measured import is_refusal
+    from wblab.study.designs.paired.report import write_report
+    from wblab.study.designs.paired.run import result_of, run_rounds
 
     if arguments.list:
         _print_list(_chosen(arguments), arguments.json)
@@ -70,7 +70,7 @@ def _tell(what: str) -> None:
 
 
 def _chosen(arguments: argparse.Namespace) -> "Wisdom":
-    from wblab.trial.advice import WISDOM, read_wisdom
+    from wblab.study.designs.paired.advice import WISDOM, read_wisdom
 
     return read_wisdom(arguments.file or WISDOM).only(arguments.numbers)
 
@@ -81,9 +81,9 @@ def _planned(arguments: argparse.Namespace, resolve: "KernelResolver") -> "tuple
     from wblab.kernels import full_name
     from wblab.lab.formats import TRIED
     from wblab.study.begin import check_kernels, described
+    from wblab.study.designs.paired.advice import WISDOM, read_wisdom
+    from wblab.study.designs.paired.plan import ADVICE, MOST_SEEDS, trial_matrix
     from wblab.study.store import Store
-    from wblab.trial.advice import WISDOM, read_wisdom
-    from wblab.trial.plan import ADVICE, MOST_SEEDS, trial_matrix
 
     if not arguments.resume:
         wisdom = _chosen(arguments)
@@ -114,7 +114,7 @@ def _print_list(wisdom: "Wisdom", as_json: bool) -> None:
 
 
 def _print(result: "Result", page: Path, as_json: bool) -> None:
-    from wblab.trial.words import asked_lines, terminal_table
+    from wblab.study.designs.paired.words import asked_lines, terminal_table
 
     if as_json:
         print(json.dumps({"report": str(page)} | result.to_json(), indent=2))

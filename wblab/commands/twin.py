@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from wblab.commands.many import Planned
     from wblab.kernels import KernelResolver
-    from wblab.twin.match import Match
+    from wblab.study.designs.twin.match import Match
 
 _SEEDS = 5
 _SHOWN = {"longest_pause_s": "longest pause", "wait_time_s": "wait time", "paused_fraction": "paused"}
@@ -47,13 +47,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _twin(arguments: argparse.Namespace) -> None:
+    from wblab.analysis.runs.run import read_run
     from wblab.commands.many import begun, failed, print_failures
-    from wblab.data.run import read_run
     from wblab.kernels import built_kernels
+    from wblab.study.designs.twin.match import matches
+    from wblab.study.designs.twin.result import Result
+    from wblab.study.designs.twin.runs import asked_of, runs_in
     from wblab.study.run import run_store
-    from wblab.twin.match import matches
-    from wblab.twin.result import Result
-    from wblab.twin.runs import asked_of, runs_in
 
     resolve = built_kernels(arguments.kernel)
     with begun(arguments, resolve, _planned(arguments, resolve), "wblab twin --resume") as (store, _):
@@ -76,14 +76,14 @@ def _twin(arguments: argparse.Namespace) -> None:
 
 def _planned(arguments: argparse.Namespace, resolve: "KernelResolver") -> "Planned":
     """Return the runs of a twin. Raises InputError."""
+    from wblab.analysis.runs.run import find_run, read_run
     from wblab.commands.many import Planned, named
-    from wblab.data.run import find_run, read_run
     from wblab.kernels import full_name
     from wblab.lab.disks import read_disk
     from wblab.study.begin import check_kernels, described
+    from wblab.study.designs.twin.machine import machine_of, this_machine, with_disk
+    from wblab.study.designs.twin.runs import asked, asked_of, plan_of
     from wblab.study.store import Store
-    from wblab.twin.machine import machine_of, this_machine, with_disk
-    from wblab.twin.runs import asked, asked_of, plan_of
 
     given = (arguments.run_name, arguments.from_host, arguments.resume)
     if sum(item is not None for item in given) != 1:

@@ -15,15 +15,15 @@ from wblab.lab.printable import printable
 from wblab.lab.tables import Table
 
 if TYPE_CHECKING:
-    from wblab.claims.base import Claim
-    from wblab.claims.sample import Sample
     from wblab.commands.many import Planned
     from wblab.kernels import KernelResolver
+    from wblab.study.sources.claim import Claim
+    from wblab.study.sources.sample import Sample
     from wblab.study.store import Store
 
 
 _SEEDS = 5
-# Of wblab.claims.registry, which takes long to import.
+# Of wblab.study.sources.registry, which takes long to import.
 _Source = Literal["thesis", "li", "chadd", "stephens", "chopper"]
 _Format = Literal["png", "svg", "pdf"]
 _WORKS: tuple[_Source, ...] = get_args(_Source)
@@ -55,13 +55,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _verify(arguments: argparse.Namespace) -> None:
-    from wblab.claims.chart import timelines
-    from wblab.claims.registry import chosen
-    from wblab.claims.report import Shown, keep, write_report
-    from wblab.claims.result import Result, summary, table
-    from wblab.claims.runs import examine
     from wblab.commands.many import begun, failed, print_failures
     from wblab.kernels import built_kernels
+    from wblab.study.designs.cases.chart import timelines
+    from wblab.study.designs.cases.report import Shown, keep, write_report
+    from wblab.study.designs.cases.result import Result, summary, table
+    from wblab.study.designs.cases.runs import examine
+    from wblab.study.sources.registry import chosen
 
     if arguments.list:
         _print_claims(chosen(arguments.claims, arguments.source or _WORKS[0]), arguments.json)
@@ -102,11 +102,11 @@ class _Asked:
 
 def _asked(arguments: argparse.Namespace, resolve: "KernelResolver") -> "tuple[_Asked, Planned]":
     """Return what is to be verified, and its runs."""
-    from wblab.claims.registry import chosen
-    from wblab.claims.runs import plan_of, specs_of
     from wblab.commands.many import Planned, named
     from wblab.kernels import full_name
     from wblab.study.begin import check_kernels, described
+    from wblab.study.designs.cases.runs import plan_of, specs_of
+    from wblab.study.sources.registry import chosen
     from wblab.study.store import Store
 
     if arguments.resume:
@@ -129,8 +129,8 @@ def _asked(arguments: argparse.Namespace, resolve: "KernelResolver") -> "tuple[_
 
 def _known(store: "Store") -> _Asked:
     """Return what a directory, which may be a stranger's, was asked. Raises InputError."""
-    from wblab.claims.registry import chosen
-    from wblab.claims.runs import check_plan
+    from wblab.study.designs.cases.runs import check_plan
+    from wblab.study.sources.registry import chosen
 
     asked = from_table(_Asked, dict(store.plan.about), "about")
     if asked.kernel not in store.kernels:

@@ -26,10 +26,10 @@ from wblab.report.quantities import duration
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from wblab.data.run import Run
+    from wblab.analysis.runs.run import Run
+    from wblab.analysis.why.recorded import Recorded
+    from wblab.analysis.why.told import Explained
     from wblab.report.whyanswer import Group
-    from wblab.why.recorded import Recorded
-    from wblab.why.told import Explained
 
 _MOST_CAUSES = 5  # causes that are printed after the first
 
@@ -81,10 +81,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _why(arguments: argparse.Namespace) -> None:
+    from wblab.analysis.runs.run import read_run
+    from wblab.analysis.why.told import explanations
     from wblab.core.errors import InputError
     from wblab.core.units import parse_time
-    from wblab.data.run import read_run
-    from wblab.why.told import explanations
 
     if arguments.html and (arguments.json or arguments.prove):
         raise InputError("--html cannot be combined with --json or --prove: call 'wblab why' once for each")
@@ -102,7 +102,7 @@ def _why(arguments: argparse.Namespace) -> None:
         found = [found[arguments.pause - 1]]
     if arguments.prove:
         from wblab.commands.prove import maker, proofs, prove
-        from wblab.proof.trial import Trial
+        from wblab.study.designs.counterfactual.trial import Trial
 
         if not found:
             raise InputError(f"--prove: the run has no pause over {bound}: try a shorter --bound")
@@ -122,10 +122,10 @@ def _why(arguments: argparse.Namespace) -> None:
 
 def _write_pages(run: "Run", found: "list[Explained]", bound: str) -> "Path":
     """Write the page of explanations and the timeline that it links to; return the path of the first."""
+    from wblab.analysis.why.told import explain_all
     from wblab.plot.page import page, save_page, write_page
     from wblab.plot.timeline import timeline
     from wblab.plot.whypage import TIMELINE, why_page
-    from wblab.why.told import explain_all
 
     path = run.path / "why.html"
     write_page(path, why_page(run, found, bound))

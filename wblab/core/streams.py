@@ -1,7 +1,7 @@
 """The streams of random numbers that a run's seed decides, each under a name of its own.
 
 Two places that asked for one name would draw the same numbers, and what they decide would hang together. Intervals of
-comparisons are resampled by a seed of their own: see wblab/data/statistics.py.
+comparisons are resampled by a seed of their own: see wblab/analysis/statistics/intervals.py.
 """
 
 from random import Random

@@ -1,1 +1,1 @@
-"""Experiments on this machine itself: the loads, a command as the offender, and a trace."""
+"""This machine: runs on it, its disks measured, the monitor, the daemon."""

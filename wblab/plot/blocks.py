@@ -8,8 +8,8 @@ from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 from matplotlib.colors import LinearSegmentedColormap
 
+from wblab.analysis.runs.blocks import Asked
 from wblab.core.units import NS_PER_S
-from wblab.data.blocks import Asked
 from wblab.plot.colours import SERIES
 from wblab.plot.style import GRID, MARK, NEUTRAL, literal
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
+from wblab.analysis.runs.pagecache import DirtyState, PageCache, Throttling
+from wblab.analysis.runs.rates import Rates, event_rates, written_rates
+from wblab.analysis.runs.window import Window
 from wblab.core.units import NS_PER_MS, format_time
-from wblab.data.pagecache import DirtyState, PageCache, Throttling
-from wblab.data.rates import Rates, event_rates, written_rates
-from wblab.data.window import Window
 from wblab.plot.colours import SERIES, task_colours
 from wblab.plot.marks import Layer, Levels, Line, Points, Stack
 from wblab.plot.pane import Axis, Pane

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.axes import Axes
 
-from wblab.layers.requests import LayeredCall
+from wblab.analysis.layers.requests import LayeredCall
 from wblab.plot.colours import INNOCENT, OTHERS, SERIES
 from wblab.plot.style import GRID, literal
 
@@ -66,7 +66,7 @@ def plot_states(calls: Sequence[LayeredCall], *, ax: Axes) -> Axes:
 
 def plot_latency(frame: "pd.DataFrame", *, ax: Axes) -> Axes:
     """Draw the medians of a `latency_frame` over the disk's latency, in µs, and the fitted line of each filesystem."""
-    from wblab.layers.sweep import fit_line  # imports pandas, which the other figures do not need
+    from wblab.analysis.layers.sweep import fit_line  # imports pandas, which the other figures do not need
 
     for place, (name, part) in enumerate(frame.groupby("filesystem", sort=False)):
         colour = SERIES[place % len(SERIES)]

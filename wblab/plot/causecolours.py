@@ -5,8 +5,8 @@ Colour-blind readers can tell the families' first colours from one another and f
 
 from collections.abc import Iterable
 
+from wblab.analysis.why.account import ASLEEP, RUNNABLE, RUNNING, UNTOLD
 from wblab.plot.colours import OTHERS, PAUSE
-from wblab.why.account import ASLEEP, RUNNABLE, RUNNING, UNTOLD
 
 UNKNOWN = "#FFFFFF"  # drawn with a border or hatched, so that it looks like a gap
 

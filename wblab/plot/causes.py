@@ -5,14 +5,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from wblab.analysis.why.account import UNTOLD
+from wblab.analysis.why.explain import Explanation
+from wblab.analysis.why.shares import of_all
 from wblab.core.units import NS_PER_S
 from wblab.plot.causecolours import cause_colour
 from wblab.plot.colours import OTHERS
 from wblab.plot.marks import Blocks, Part
 from wblab.report.whytext import heading, main_causes, of_cause, of_rest
-from wblab.why.account import UNTOLD
-from wblab.why.explain import Explanation
-from wblab.why.shares import of_all
 
 OTHER = "other"
 _LITTLE = 0.01  # of all pauses shown: a smaller cause has no colour of its own

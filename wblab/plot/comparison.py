@@ -12,9 +12,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
+from wblab.analysis.runs.comparison import Comparison, Distribution, Sort
+from wblab.analysis.statistics.intervals import Interval
 from wblab.core.loads import KINDS, Write
-from wblab.data.comparison import Comparison, Distribution, Sort
-from wblab.data.statistics import Interval
 from wblab.plot.colours import load_colours
 from wblab.plot.style import DPI, GRID, MARK, NEUTRAL, WIDTH_IN, literal, new_axes
 from wblab.report import quantities

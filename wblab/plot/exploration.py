@@ -9,6 +9,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from wblab.analysis.sensitivity.analysis import Analysis, Finding, View, floor, spans_decades
+from wblab.analysis.sensitivity.observed import Factor, Observed, Response
 from wblab.plot.colours import CONTROL, PAUSE
 from wblab.plot.explorationmaps import (
     plot_distribution,
@@ -20,8 +22,6 @@ from wblab.plot.explorationmaps import (
 )
 from wblab.plot.style import CURVE, DPI, GRID, MARK, NEUTRAL, WIDTH_IN, literal, new_axes
 from wblab.report.explorationtext import SCALES, shown_effects
-from wblab.sensitivity.analysis import Analysis, Finding, View, floor, spans_decades
-from wblab.sensitivity.observed import Factor, Observed, Response
 
 _UNKNOWN = "#BBBBBB"
 _MOST_PANELS = 6

@@ -8,13 +8,13 @@ from matplotlib.colors import LogNorm
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator
 from numpy.typing import NDArray
 
-from wblab.data.statistics import generator
+from wblab.analysis.sensitivity.levels import joined
+from wblab.analysis.sensitivity.observed import Observed, Response
+from wblab.analysis.sensitivity.tail import LevelTail, PairMap
+from wblab.analysis.statistics.intervals import generator
 from wblab.plot.colours import CONTROL, PAUSE
 from wblab.plot.style import CURVE, GRID, MARK, NEUTRAL, literal, new_axes
 from wblab.report.quantities import fitting_unit, quantity
-from wblab.sensitivity.levels import joined
-from wblab.sensitivity.observed import Observed, Response
-from wblab.sensitivity.tail import LevelTail, PairMap
 
 _MOST_LETTERS = 20  # of a level's name below an axis
 _MANY = 14  # levels: with more, their names are small and vertical

@@ -4,6 +4,8 @@ import math
 from typing import Any
 
 from wblab import __version__
+from wblab.analysis.sensitivity.analysis import Analysis, Finding, Front
+from wblab.analysis.sensitivity.observed import Observed
 from wblab.plot.comparison import svg
 from wblab.plot.exploration import exploration_figures
 from wblab.report.explorationtext import (
@@ -19,8 +21,6 @@ from wblab.report.explorationtext import (
 )
 from wblab.report.quantities import percent, quantity
 from wblab.report.render import render
-from wblab.sensitivity.analysis import Analysis, Finding, Front
-from wblab.sensitivity.observed import Observed
 
 _MOST_FRONT = 25
 _CAPTIONS = {

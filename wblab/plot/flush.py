@@ -9,7 +9,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
 
-from wblab.data.flush import CHUNK_BYTES, QUEUE_BYTES, Fit, ahead_bytes, cells_frame, longest_of_any
+from wblab.analysis.runs.flush import CHUNK_BYTES, QUEUE_BYTES, Fit, ahead_bytes, cells_frame, longest_of_any
 from wblab.plot.colours import INNOCENT, PAUSE, SERIES
 from wblab.plot.style import DPI, GRID, LIMIT, MARK, NEUTRAL, WIDTH_IN, literal, new_axes
 from wblab.report.quantities import quantity

@@ -6,10 +6,10 @@ from textwrap import shorten
 
 import numpy as np
 
+from wblab.analysis.runs.pauses import DEFAULT_BOUND_NS
+from wblab.analysis.runs.run import LoadCycles
+from wblab.analysis.runs.window import Window, cycles_in
 from wblab.core.units import NS_PER_MS, NS_PER_S
-from wblab.data.pauses import DEFAULT_BOUND_NS
-from wblab.data.run import LoadCycles
-from wblab.data.window import Window, cycles_in
 from wblab.plot.causes import Causes
 from wblab.plot.colours import CONTROL, PAUSE, load_colours
 from wblab.plot.marks import Blocks, Label, Line, Mark, Side

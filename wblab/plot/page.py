@@ -8,10 +8,10 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.io import to_html
 
+from wblab.analysis.runs.run import Run
 from wblab.core.errors import InputError, WblabError
 from wblab.core.files import replace_file
 from wblab.core.units import NS_PER_S
-from wblab.data.run import Run
 from wblab.lab.formats import PAGE
 from wblab.plot.colours import PAUSE
 from wblab.plot.marks import Blocks

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from wblab.analysis.runs.run import Run
+from wblab.analysis.runs.window import Window
 from wblab.core.units import NS_PER_S
-from wblab.data.run import Run
-from wblab.data.window import Window
 from wblab.plot.marks import Mark, Rules, Spans, names
 
 _LETTER = 0.008  # a letter's share of the time axis

@@ -5,9 +5,8 @@ from typing import Any
 import numpy as np
 from matplotlib.ticker import MaxNLocator
 
-from wblab.core.units import NS_PER_S
-from wblab.data.pagecache import DirtyState, Throttling
-from wblab.data.throttling import (
+from wblab.analysis.runs.pagecache import DirtyState, Throttling
+from wblab.analysis.runs.throttling import (
     Limits,
     dirty_thresholds,
     flush_time_s,
@@ -16,6 +15,7 @@ from wblab.data.throttling import (
     position_ratio,
     setpoint,
 )
+from wblab.core.units import NS_PER_S
 from wblab.plot.reduction import changes, visible
 from wblab.plot.style import BACKGROUND, CURVE, LIMIT, MARK, NEUTRAL, THRESHOLD, legend_above, new_axes
 from wblab.report.quantities import quantity

@@ -2,13 +2,15 @@
 
 from collections.abc import Sequence
 
+from wblab.analysis.runs.pagecache import PageCache
+from wblab.analysis.runs.pauses import DEFAULT_BOUND_NS
+from wblab.analysis.runs.run import Run
+from wblab.analysis.runs.window import Window, cycles_in, whole
+from wblab.analysis.why.account import UNTOLD
+from wblab.analysis.why.explain import Explanation
 from wblab.core.spec import Disk, Spec
 from wblab.core.stacks import part_of
 from wblab.core.units import format_bytes, format_time
-from wblab.data.pagecache import PageCache
-from wblab.data.pauses import DEFAULT_BOUND_NS
-from wblab.data.run import Run
-from wblab.data.window import Window, cycles_in, whole
 from wblab.lab.livespec import LiveSpec
 from wblab.plot.cachepanes import cache_panes
 from wblab.plot.causes import Causes, causes_of, colour_of
@@ -19,8 +21,6 @@ from wblab.plot.pane import Meaning, Timeline
 from wblab.plot.style import LOST, MARK
 from wblab.plot.writerpanes import writer_panes
 from wblab.report.quantities import size
-from wblab.why.account import UNTOLD
-from wblab.why.explain import Explanation
 
 MOST_GUIDES = 400  # lines for cycles; more would merge into a grey area
 _LABEL_WIDTH = 0.07  # of the axis: the width of "l1 starts"

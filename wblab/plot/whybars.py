@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
+from wblab.analysis.why.account import UNTOLD
+from wblab.analysis.why.explain import Explanation
 from wblab.core.units import NS_PER_S
 from wblab.plot.causecolours import cause_colours
 from wblab.plot.style import MARK, literal, new_axes
-from wblab.why.account import UNTOLD
-from wblab.why.explain import Explanation
 
 _LEAST = 0.001  # of all pauses: a smaller cause has no entry in the legend
 

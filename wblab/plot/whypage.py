@@ -6,8 +6,18 @@ from typing import Any
 
 from tracecmd.sequence import Described as DescribedEvent
 
+from wblab.analysis.runs.run import Run
+from wblab.analysis.why.account import ASLEEP, RUNNABLE, RUNNING, UNTOLD, Chain
+from wblab.analysis.why.ends import end_of
+from wblab.analysis.why.explain import Cause, Explanation
+from wblab.analysis.why.kinds import KINDS
+from wblab.analysis.why.recorded import Recorded
+from wblab.analysis.why.request import READ
+from wblab.analysis.why.shares import of_all
+from wblab.analysis.why.stacks import Stack
+from wblab.analysis.why.told import Explained
+from wblab.analysis.why.verdict import in_context
 from wblab.core.units import NS_PER_S
-from wblab.data.run import Run
 from wblab.lab.printable import printable
 from wblab.plot.causecolours import cause_colours
 from wblab.plot.timeline import title
@@ -15,16 +25,6 @@ from wblab.report import quantities
 from wblab.report.quantities import duration
 from wblab.report.render import render
 from wblab.report.whytext import heading, main_causes, of_cause, of_rest
-from wblab.why.account import ASLEEP, RUNNABLE, RUNNING, UNTOLD, Chain
-from wblab.why.ends import end_of
-from wblab.why.explain import Cause, Explanation
-from wblab.why.kinds import KINDS
-from wblab.why.recorded import Recorded
-from wblab.why.request import READ
-from wblab.why.shares import of_all
-from wblab.why.stacks import Stack
-from wblab.why.told import Explained
-from wblab.why.verdict import in_context
 
 TIMELINE = "timeline.html"  # beside this page; its address may end in a span, see `span`
 _LITTLE = 0.01  # of a pause: shorter chains are summed up in one line

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Mapping
 
+from wblab.analysis.runs.pagecache import PageCache
+from wblab.analysis.runs.rates import Rates, dirtied_rates, load_rates
+from wblab.analysis.runs.run import Run
+from wblab.analysis.runs.window import Window
+from wblab.analysis.runs.writers import label
 from wblab.core.units import format_time
-from wblab.data.pagecache import PageCache
-from wblab.data.rates import Rates, dirtied_rates, load_rates
-from wblab.data.run import Run
-from wblab.data.window import Window
-from wblab.data.writers import label
 from wblab.plot.colours import OTHERS, unused
 from wblab.plot.marks import Levels
 from wblab.plot.pane import Pane

@@ -1,8 +1,8 @@
 """What a comparison says first: what is compared with what, and the one difference that matters most."""
 
-from wblab.data.comparison import Comparison, Difference
-from wblab.data.observations import NONE
-from wblab.data.statistics import LEAST_RUNS
+from wblab.analysis.runs.comparison import Comparison, Difference
+from wblab.analysis.runs.observations import NONE
+from wblab.analysis.statistics.intervals import LEAST_RUNS
 from wblab.lab.printable import printable
 from wblab.report.comparisontext import chosen_sorts, line, listed, rank
 from wblab.report.metricnames import metric_name, unit_of

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from wblab import __version__
-from wblab.data.comparison import Comparison, Difference, Sort
-from wblab.data.statistics import LEAST_RESAMPLED, LEAST_RUNS
+from wblab.analysis.runs.comparison import Comparison, Difference, Sort
+from wblab.analysis.statistics.intervals import LEAST_RESAMPLED, LEAST_RUNS
 from wblab.report.comparisontext import chosen_sorts, footnotes, is_headline, line
 from wblab.report.metricnames import metric_name, unit_of
 from wblab.report.quantities import numbers

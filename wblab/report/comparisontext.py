@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from wblab.data.comparison import About, Comparison, Difference, Sort
-from wblab.data.metrics import UNPLUG
-from wblab.data.statistics import LEAST_RUNS, Interval, magnitude
+from wblab.analysis.runs.comparison import About, Comparison, Difference, Sort
+from wblab.analysis.runs.metrics import UNPLUG
+from wblab.analysis.statistics.intervals import LEAST_RUNS, Interval, magnitude
 from wblab.lab.printable import printable
 from wblab.lab.tables import Table
 from wblab.report import quantities

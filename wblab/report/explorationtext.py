@@ -7,14 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from wblab.analysis.sensitivity.analysis import Analysis, Finding, Scale, floor
+from wblab.analysis.sensitivity.anova import Effect
+from wblab.analysis.sensitivity.observed import Factor, Observed
+from wblab.analysis.sensitivity.region import Region
+from wblab.analysis.sensitivity.tail import LevelTail
 from wblab.lab.printable import printable
 from wblab.lab.tables import Table
 from wblab.report.quantities import confidence, numbers, percent, quantity
-from wblab.sensitivity.analysis import Analysis, Finding, Scale, floor
-from wblab.sensitivity.anova import Effect
-from wblab.sensitivity.observed import Factor, Observed
-from wblab.sensitivity.region import Region
-from wblab.sensitivity.tail import LevelTail
 
 MOST_PAIRS = 8  # that are shown, of those that are found
 SCALES: dict[Scale, str] = {"log2": "its logarithm", "raw": "itself", "tail": "the worst tenth"}

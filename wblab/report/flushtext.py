@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 import pandas as pd
 
-from wblab.data.flush import Fit
-from wblab.data.statistics import Interval
+from wblab.analysis.runs.flush import Fit
+from wblab.analysis.statistics.intervals import Interval
 from wblab.report.quantities import interval
 
 

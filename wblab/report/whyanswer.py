@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from wblab.analysis.why.account import ASLEEP, CUT_OFF, REQUEST, RUNNABLE, RUNNING, STOPPED, UNTOLD, Chain
+from wblab.analysis.why.blame import is_polling
+from wblab.analysis.why.explain import NO_ONE, Cause, Explanation
+from wblab.analysis.why.request import JOURNAL, JOURNALS, READ, Request
+from wblab.analysis.why.tasks import is_kernel_thread
 from wblab.core.units import Bytes
 from wblab.report.quantities import duration, percent, size
-from wblab.why.account import ASLEEP, CUT_OFF, REQUEST, RUNNABLE, RUNNING, STOPPED, UNTOLD, Chain
-from wblab.why.blame import is_polling
-from wblab.why.explain import NO_ONE, Cause, Explanation
-from wblab.why.request import JOURNAL, JOURNALS, READ, Request
-from wblab.why.tasks import is_kernel_thread
 
 _THROTTLED = "throttled"
 _ASKED = "flusher"  # the kind of wait of a task that asked the flusher to write, as sync and syncfs do

@@ -3,14 +3,14 @@
 from collections.abc import Callable, Mapping
 from itertools import zip_longest
 
+from wblab.analysis.why.account import RUNNABLE, RUNNING, UNTOLD
+from wblab.analysis.why.blame import is_polling
+from wblab.analysis.why.ends import end_of
+from wblab.analysis.why.explain import Cause, Explanation
+from wblab.analysis.why.request import READ, Request
+from wblab.analysis.why.shares import of_all
 from wblab.report.quantities import duration, moment, percent
 from wblab.report.quantities import size as size_text
-from wblab.why.account import RUNNABLE, RUNNING, UNTOLD
-from wblab.why.blame import is_polling
-from wblab.why.ends import end_of
-from wblab.why.explain import Cause, Explanation
-from wblab.why.request import READ, Request
-from wblab.why.shares import of_all
 
 _MOST_SHARES = 3
 _LITTLE = 0.01  # of a pause: smaller parts get no sentence

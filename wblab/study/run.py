@@ -179,8 +179,8 @@ class Runner:
         """Return for how long the control load stalled if that was too long, which only real time can show."""
         if attempt.cell.spec.clock.mode != "real":
             return None
-        from wblab.data.metrics import control_stall_s
-        from wblab.data.run import read_run
+        from wblab.analysis.runs.metrics import control_stall_s
+        from wblab.analysis.runs.run import read_run
 
         stall_s = control_stall_s(read_run(kept))
         return stall_s if stall_s * NS_PER_S > self._store.plan.control_bound_ns else None

@@ -53,7 +53,7 @@ from wblab.study.plan import Design, Plan
 from wblab.study.table import Part, results_table, run_rows
 
 if TYPE_CHECKING:
-    from wblab.data.metrics import Row
+    from wblab.analysis.runs.metrics import Row
 
 _PARTIAL, _WORK = ".partial-", ".work-"
 

@@ -14,7 +14,7 @@ from wblab.study.plan import Further, Plan
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from wblab.data.metrics import Row
+    from wblab.analysis.runs.metrics import Row
 
 _MOST_INT64 = (1 << 63) - 1
 
@@ -23,13 +23,13 @@ Part = tuple[Cell, int, str, "list[Row]"]  # cell, seed and name of a run, and i
 
 def run_rows(directory: Path, further: Collection[Further]) -> "list[Row]":
     """Return the metrics of the run in a directory. Raises InputError for a damaged one."""
-    from wblab.data.metrics import metric_rows
-    from wblab.data.run import read_run
+    from wblab.analysis.runs.metrics import metric_rows
+    from wblab.analysis.runs.run import read_run
 
     run = read_run(directory)
     if "causes" not in further:
         return metric_rows(run)
-    from wblab.why.metrics import cause_metrics
+    from wblab.analysis.why.metrics import cause_metrics
 
     return metric_rows(run, cause_metrics)
 
@@ -38,7 +38,7 @@ def results_table(plan: Plan, parts: Sequence[Part]) -> "pa.Table":
     """Return the table of these runs of a matrix."""
     import pyarrow as pa
 
-    from wblab.data.metrics import with_zeros
+    from wblab.analysis.runs.metrics import with_zeros
 
     kinds = {axis: _kind([cell.levels[axis] for cell in plan.cells]) for axis in plan.cells[0].levels}
     kinds |= {"cell": str, "seed": int} | dict.fromkeys(COLUMNS[:-1], str) | {COLUMNS[-1]: float}

@@ -27,7 +27,7 @@ from wblab.study.store import pack
 from wblab.study.table import run_rows
 
 if TYPE_CHECKING:
-    from wblab.data.metrics import Row
+    from wblab.analysis.runs.metrics import Row
 
 _LONGEST_REASON = 300
 
@@ -165,8 +165,8 @@ def run_in(room: Path, order: Order, report: Report = silent, resolve: KernelRes
 
 
 def _lost_events(directory: Path) -> bool:
-    from wblab.data.losses import events_lost
-    from wblab.data.run import read_run
+    from wblab.analysis.runs.losses import events_lost
+    from wblab.analysis.runs.run import read_run
 
     try:
         return events_lost(read_run(directory)) > 0

@@ -1,12 +1,12 @@
 """What the directory of a bisection, which may be somebody else's, cannot decide."""
 
-from wblab.bisect.metric import Metric
-from wblab.bisect.repository import Commit
-from wblab.bisect.result import Question
-from wblab.bisect.run import new_store
 from wblab.cli import main
 from wblab.lab.named import SPECS
 from wblab.lab.specfile import read_spec
+from wblab.study.designs.bisection.metric import Metric
+from wblab.study.designs.bisection.repository import Commit
+from wblab.study.designs.bisection.result import Question
+from wblab.study.designs.bisection.run import new_store
 
 
 def test_whose_makefile_is_run_is_for_the_command_line_to_say(tmp_path, monkeypatch, capsys):

@@ -102,7 +102,7 @@ def test_a_format_alone_writes_a_file_here(compare, runs, tmp_path, monkeypatch)
 
 @pytest.mark.parametrize("name", ["table.parquet", "x.csv"])
 def test_the_table_of_a_matrix(compare, runs, tmp_path, name):
-    from wblab.data.observations import runs_table
+    from wblab.analysis.runs.observations import runs_table
 
     table, _ = runs_table(map(Path, runs))
     path = tmp_path / "matrix" / name

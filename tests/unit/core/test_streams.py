@@ -35,4 +35,4 @@ def test_all_randomness_comes_from_here_or_is_an_argument():
     own = Path(wblab.__file__).parent
     makes = re.compile(r"\b(Random|default_rng|SeedSequence|RandomState|seed)\(|\bimport random\b")
     found = {str(path.relative_to(own)) for path in own.rglob("*.py") if makes.search(path.read_text())}
-    assert found == {"core/streams.py", "data/statistics.py"}
+    assert found == {"core/streams.py", "analysis/statistics/intervals.py"}

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from wblab.analysis.runs.run import read_run
 from wblab.cli import main
-from wblab.data.run import read_run
 from wblab.lab.printable import printable
 
 
@@ -215,7 +215,7 @@ def test_a_bisection_of_a_stranger_does_not_choose_what_is_built(originals, tmp_
         ({"format": "/../../../x"}, "'/../../../x' is not one of png, svg, pdf"),
         ({"source": "../x"}, "source: '../x' is not one of"),
         ({"kernel": "another"}, "does not say which build"),
-        ({"claims": ["openat-ext2"]}, "its runs are not those that its claims need"),
+        ({"claims": ["openat-ext2"]}, "its runs are not the ones that its claims need"),
         ({"claims": "openat-ext4"}, "claims must be a list"),
     ],
 )

@@ -11,11 +11,11 @@ import pytest
 from support.spoil import change_bytes, change_value, put_in_place
 
 from wblab.core.errors import WblabError
+from wblab.live.mitigate import journal as journals
+from wblab.live.mitigate.journal import Journal
+from wblab.live.mitigate.learned import LEAST, MOST, Learned, recall, remember
+from wblab.live.mitigate.possible import GROUP, is_possible
 from wblab.machine.changes import Controller, Group, IoPriority, Membership, Setting
-from wblab.mitigate import journal as journals
-from wblab.mitigate.journal import Journal
-from wblab.mitigate.learned import LEAST, MOST, Learned, recall, remember
-from wblab.mitigate.possible import GROUP, is_possible
 
 ROOT = Path("/sys/fs/cgroup/made-up")
 _TASK = {"pid": 7, "session": 7, "start_ticks": 12345}

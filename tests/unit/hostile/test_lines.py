@@ -7,7 +7,7 @@ import pytest
 from support.spoil import TOKENS, places, some_value
 
 from wblab.core.status import Message
-from wblab.monitor import samples
+from wblab.live.monitor import samples
 
 MESSAGE = json.dumps({"phase": "loads", "guest_ns": 10**9, "detail": {"start_ns": 10**8, "reason": "x"}}).encode()
 BATCH = samples.line(

@@ -2,9 +2,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from wblab.analysis.runs.run import LoadCycles
 from wblab.core.loads import MultiWrite, Offender
 from wblab.core.units import Bytes, Nanoseconds
-from wblab.data.run import LoadCycles
 from wblab.plot.loadpanes import cycles as blocks_of
 
 MS = 1_000_000

@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from wblab.layers.requests import LayeredCall
+from wblab.analysis.layers.requests import LayeredCall
 from wblab.plot.calls import plot_call, plot_latency, plot_states
 
 

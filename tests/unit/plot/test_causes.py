@@ -6,7 +6,10 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from wblab.data.window import around, between
+from wblab.analysis.runs.window import around, between
+from wblab.analysis.why.account import RUNNABLE, RUNNING, UNTOLD
+from wblab.analysis.why.explain import Cause, Explanation
+from wblab.analysis.why.kinds import KINDS
 from wblab.plot.causecolours import FAMILIES, cause_colour, cause_colours
 from wblab.plot.causes import OTHER, causes_of, in_words
 from wblab.plot.colours import INNOCENT, OFFENDERS, PAUSE
@@ -14,9 +17,6 @@ from wblab.plot.loadpanes import cycles
 from wblab.plot.page import page
 from wblab.plot.picture import picture
 from wblab.plot.timeline import timeline
-from wblab.why.account import RUNNABLE, RUNNING, UNTOLD
-from wblab.why.explain import Cause, Explanation
-from wblab.why.kinds import KINDS
 
 NS = 10**9
 # What colours are for people without one of three kinds of cones, in linear RGB: G. Machado et al., "A

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from wblab.analysis.runs.run import LoadCycles
 from wblab.core.loads import Command
-from wblab.data.run import LoadCycles
 from wblab.plot.artists import plot_pane
 from wblab.plot.loadpanes import cycles, load_pane
 

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 from support.pages import Page
 
+from wblab.analysis.runs.comparison import About, compare
+from wblab.analysis.runs.observations import observations
 from wblab.core.errors import InputError, WblabError
-from wblab.data.comparison import About, compare
-from wblab.data.observations import observations
 from wblab.plot.comparison import comparison_figure, headline, plot_effects, plot_groups, svg
 from wblab.plot.save import save
 from wblab.report.comparisonanswer import answer

@@ -8,6 +8,9 @@ import pytest
 from support.explored import design, observed
 from support.pages import Page
 
+from wblab.analysis.sensitivity.analysis import analyse, floor
+from wblab.analysis.sensitivity.anova import Sampling
+from wblab.analysis.sensitivity.observed import Response
 from wblab.lab.tables import Table
 from wblab.plot.comparison import svg
 from wblab.plot.exploration import distribution_figure, exploration_figures, plot_effects
@@ -25,9 +28,6 @@ from wblab.report.explorationtext import (
     tail_sentences,
     witness_sentence,
 )
-from wblab.sensitivity.analysis import analyse, floor
-from wblab.sensitivity.anova import Sampling
-from wblab.sensitivity.observed import Response
 
 FACTORS = {"limit<": (12, True), "scheduler": (4, False), "memory": (3, True), "idle": (24, False), "dummy": (8, True)}
 

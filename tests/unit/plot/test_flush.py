@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from wblab.data.flush import fit_flush
+from wblab.analysis.runs.flush import fit_flush
 from wblab.plot.flush import flush_figure, plot_ahead, plot_flush
 
 MIB = 1 << 20

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from wblab.data.blocks import Asked
+from wblab.analysis.runs.blocks import Asked
 from wblab.plot.blocks import plot_barrier, plot_size_classes, plot_spans
 
 KIB, MIB, S = 1 << 10, 1 << 20, 10**9

@@ -10,10 +10,10 @@ from support import pictured
 from support.pictured import MW1
 
 from wblab import cli
+from wblab.analysis.runs.pagecache import DirtyState, Throttling
+from wblab.analysis.runs.pauses import DEFAULT_BOUND_NS
+from wblab.analysis.runs.window import Window
 from wblab.core.errors import InputError, WblabError
-from wblab.data.pagecache import DirtyState, Throttling
-from wblab.data.pauses import DEFAULT_BOUND_NS
-from wblab.data.window import Window
 from wblab.plot.colours import INNOCENT, OFFENDERS, PAUSE
 from wblab.plot.page import page as page_of
 from wblab.plot.page import save_page

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from support.pictured import MIB, S, dirty_state, throttling
 
-from wblab.data.rates import Rates
+from wblab.analysis.runs.rates import Rates
 from wblab.plot.artists import plot_pane
 from wblab.plot.cachepanes import dirty_state_pane, event_rates_pane, pauses_asked_pane, rate_limits_pane
 from wblab.plot.rateaxes import rate_ticks

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from support.pictured import S, dirty_state, throttling
 
-from wblab.data.throttling import Limits
+from wblab.analysis.runs.throttling import Limits
 from wblab.plot.throttling import plot_control_line, plot_limit_over_threshold, plot_observed_ratios, plot_settings
 
 

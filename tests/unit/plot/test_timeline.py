@@ -6,8 +6,8 @@ from matplotlib.collections import LineCollection
 from matplotlib.colors import to_rgb
 from matplotlib.patches import Rectangle
 
+from wblab.analysis.runs.window import Window
 from wblab.core.errors import InputError, WblabError
-from wblab.data.window import Window
 from wblab.lab.named import SPECS
 from wblab.lab.specfile import read_spec
 from wblab.plot.artists import plot_pane

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from support.pictured import S
 
-from wblab.data.pagecache import Dirtied
-from wblab.data.window import Window
+from wblab.analysis.runs.pagecache import Dirtied
+from wblab.analysis.runs.window import Window
 from wblab.plot.colours import OTHERS, SERIES, load_colours
 from wblab.plot.writerpanes import writer_panes
 

@@ -4,11 +4,11 @@ import re
 
 import pytest
 
-from wblab.data.outcome import HARMS, NOT_DECIDED, NOT_REPRODUCED, NOT_TESTABLE, REPRODUCED
+from wblab.analysis.statistics.outcome import HARMS, NOT_DECIDED, NOT_REPRODUCED, NOT_TESTABLE, REPRODUCED
 from wblab.lab.places import ROOT
 from wblab.report.palette import LOOKS, NO, OPEN, WHITE, YES, contrast, look_of
 
-PAGES = sorted((ROOT / "wblab").glob("*/templates/*.html"))
+PAGES = sorted((ROOT / "wblab").rglob("templates/*.html"))
 BASE = ROOT / "wblab/report/templates/base.html"
 
 

@@ -9,8 +9,8 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
+from wblab.analysis.runs.run import read_run
 from wblab.core.errors import InputError, WblabError
-from wblab.data.run import read_run
 from wblab.study.store import Store, pack, unpack
 
 AXES = {"disk.scheduler": ["none", "bfq"]}
@@ -89,7 +89,7 @@ def test_the_tables(make_store, archive):
 
 
 def test_the_table_of_a_matrix_that_asks_for_causes_has_them(make_store, archive, monkeypatch):
-    monkeypatch.setattr("wblab.why.metrics.cause_metrics", lambda run: {"c1": {"paused_unknown_s": 0.25}})
+    monkeypatch.setattr("wblab.analysis.why.metrics.cause_metrics", lambda run: {"c1": {"paused_unknown_s": 0.25}})
     for metrics in (["causes"], []):
         store = make_store(set={"trace.events": ["block:block_rq_complete"]}, metrics=metrics)
         ((cell, seed),) = store.missing()

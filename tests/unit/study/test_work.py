@@ -3,10 +3,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from wblab.analysis.runs.metrics import metric_rows
+from wblab.analysis.runs.run import read_run
 from wblab.core.errors import WblabError
 from wblab.core.tables import to_table
-from wblab.data.metrics import metric_rows
-from wblab.data.run import read_run
 from wblab.host.run import Finished, RunFailedError
 from wblab.kernels import Kernel
 from wblab.study import work

@@ -16,8 +16,8 @@ from wblab.lab.tables import Table
 from wblab.report.quantities import percent
 
 if TYPE_CHECKING:
-    from wblab.disks.fit import Fit
-    from wblab.disks.survey import Site, Survey
+    from wblab.live.disks.fit import Fit
+    from wblab.live.disks.survey import Site, Survey
 
 _WORDS = {  # what each quantity of the model means
     "write_bps": "sustained write rate",
@@ -51,8 +51,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _measure(arguments: argparse.Namespace) -> None:
-    from wblab.disks.survey import site, survey
     from wblab.lab.progress import bar
+    from wblab.live.disks.survey import site, survey
 
     most_bytes, most_ns = parse_bytes(arguments.max_bytes), parse_time(arguments.max_time)
     if most_ns < NS_PER_S:
@@ -83,8 +83,8 @@ def _agree(said: str, agreed: bool) -> None:
 
 def _tell(site: "Site", seen: "Survey", output: Path | None, as_json: bool) -> None:
     from wblab.core.files import replace_file
-    from wblab.disks.fit import fit
-    from wblab.disks.tomlfile import disk_file, disk_table
+    from wblab.live.disks.fit import fit
+    from wblab.live.disks.tomlfile import disk_file, disk_table
 
     found = fit(seen.measured)
     if output:
@@ -117,8 +117,8 @@ def _tell(site: "Site", seen: "Survey", output: Path | None, as_json: bool) -> N
 
 
 def _show(found: "Fit") -> None:
-    from wblab.disks.fit import AS_PREDICTED
-    from wblab.disks.tomlfile import disk_table, duration, size
+    from wblab.live.disks.fit import AS_PREDICTED
+    from wblab.live.disks.tomlfile import disk_table, duration, size
 
     rows = [
         (row.what, str(size(row.size)), str(row.count), *map(duration, (row.median_s, row.slow_s, row.model_s)))

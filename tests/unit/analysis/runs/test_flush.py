@@ -1,0 +1,92 @@
+"""The fit against tables whose law is known."""
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from wblab.analysis.runs.flush import ahead_bytes, cells_frame, fit_flush, flush_table, longest_of_any
+from wblab.analysis.runs.run import read_run
+from wblab.core.errors import InputError
+from wblab.report.flushtext import fits_frame
+
+MIB = 1 << 20
+
+
+def law(pause, seeds=5, spread=0.05, rates=(1, 2, 4), backgrounds=(2, 4, 8, 16)):
+    """Return a table in which mw1 is stopped for pause(background, rate) and w1 for a tenth of it, with some noise."""
+    random = np.random.default_rng(4)
+    rows = []
+    for rate, background, seed in itertools.product(rates, backgrounds, range(seeds)):
+        for load, share in (("w1", 0.1), ("mw1", 1.0)):
+            found = share * pause(background, rate) * np.exp(random.normal(0, spread))
+            cell = ("device ext4", rate * MIB, background * MIB, 2 * background * MIB, background / rate, seed)
+            rows.append((*cell, load, found))
+    columns = ["disk", "write_bps", "background_bytes", "limit_bytes", "flush_s", "seed", "load", "pause_s"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def test_the_law_itself():
+    (fit,) = fit_flush(law(lambda background, rate: 0.8 * background / rate))
+    assert fit.slope.low < 0.8 < fit.slope.high
+    assert fit.slope.high - fit.slope.low < 0.05
+    assert fit.is_linear
+    assert fit.cells == 12
+
+
+def test_a_pause_that_the_threshold_does_not_decide():
+    (fit,) = fit_flush(law(lambda background, rate: 4 / rate))
+    assert fit.background.low < 0 < fit.background.high < 0.1
+    assert fit.throughput.low < -1 < fit.throughput.high
+    assert fit.is_linear is False
+
+
+def test_what_does_not_vary_or_was_run_too_seldom_has_no_exponent_or_no_interval():
+    (fit,) = fit_flush(law(lambda background, rate: background / rate, rates=(1,)))
+    assert (fit.background, fit.throughput, fit.is_linear) == (None, None, None)
+    (few,) = fit_flush(law(lambda background, rate: background / rate, seeds=2))
+    assert few.background.estimate == pytest.approx(1, abs=0.1)
+    assert not few.slope.known
+    assert few.is_linear is None
+    assert fits_frame([fit, few])["as the law says"].tolist() == ["-", "-"]
+
+
+def test_cells_that_break_the_bound():
+    table = law(lambda background, rate: (2 if background == 4 else 0.5) * background / rate)
+    broken = cells_frame(table).query("over > 0")
+    assert set(broken["background_bytes"]) == {4 * MIB}
+    assert set(broken["load"]) == {"mw1"}
+    assert (broken["over"] == 5).all()
+    assert (broken["least_s"] <= broken["mean_s"]).all()
+    assert broken["ratio"].between(2, 2.4).all()
+
+
+def test_the_longest_of_any_load_and_what_was_ahead():
+    longest = longest_of_any(law(lambda background, rate: 4 / rate, spread=0))
+    assert len(longest) == 60
+    assert set(longest["load"]) == {"mw1"}
+    assert ahead_bytes(longest) == pytest.approx(4 * MIB)
+
+
+def with_sysctl(path, **settings):
+    run = read_run(path)
+    return replace(run, spec=replace(run.spec, sysctl=settings, seed=3))
+
+
+def test_a_table_of_runs(make_run):
+    ms = 10**6
+    path = make_run({"c1": [0, 9000 * ms], "w1": [0, 50 * ms, 600 * ms], "mw1": [0, 100 * ms], "l1": [0, ms]})
+    run = with_sysctl(path, **{"vm.dirty_background_bytes": 4 * MIB, "vm.dirty_bytes": 8 * MIB})
+    table = flush_table([run])
+    assert table["load"].tolist() == ["w1", "mw1"]
+    assert table["pause_s"].tolist() == [0.5, 0]
+    assert table.loc[0, ["disk", "write_bps", "limit_bytes", "flush_s", "seed"]].tolist() == [
+        "throttle ext4", MIB, 8 * MIB, 4, 3,
+    ]  # fmt: skip
+
+
+def test_thresholds_in_per_cent_are_refused(make_run):
+    with pytest.raises(InputError, match="its flush time is unknown: set it in bytes"):
+        flush_table([read_run(make_run({"w1": [0, 50]}))])

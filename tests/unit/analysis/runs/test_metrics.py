@@ -1,0 +1,85 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from support.runs import MS, write_run_of
+
+from wblab.analysis.runs.metrics import (
+    METRICS,
+    control_stall_s,
+    is_noisy,
+    load_metrics,
+    medians,
+    metrics_frame,
+    with_cell,
+)
+from wblab.analysis.runs.run import read_run
+from wblab.lab.named import SPECS
+from wblab.lab.specfile import read_spec
+
+
+@pytest.fixture
+def run(make_run):
+    steady = [50 * MS * i for i in range(101)]
+    paused = [100 * MS * i for i in range(50)] + [100 * MS * 50 + 2000 * MS]
+    offender = [0, 5000 * MS, *(5000 * MS + 250 * MS * i for i in range(1, 5))]
+    return read_run(make_run({"c1": steady, "mw1": paused, "l1": offender}))
+
+
+def test_metrics_of_an_innocent_load(run):
+    found = load_metrics(run.load("mw1"))
+    assert found["longest_pause_s"] == pytest.approx(2.0)
+    assert found["paused_s"] == pytest.approx(2.0)
+    assert found["wait_time_s"] == pytest.approx(2.0**2 / 2 / 7.0)
+    assert found["cycle_p50_s"] == pytest.approx(0.1)
+    assert found["cycle_p999_s"] == pytest.approx(2.1)
+    assert "throughput_bps" not in found
+
+
+def test_an_offender_s_throughput_counts_from_its_first_write(run):
+    assert load_metrics(run.load("l1"))["throughput_bps"] == pytest.approx(4 * 1024 / 1.0)
+    assert load_metrics(run.load("l1"))["mean_cycle_s"] == pytest.approx(0.25)
+
+
+def test_an_offender_that_only_waited_has_none(make_run):
+    waited = read_run(make_run({"c1": [0, 50 * MS], "l1": [0, 4000 * MS]}))
+    assert load_metrics(waited.load("l1")) == {}
+
+
+def test_a_tidy_table_with_tails_first(run):
+    table = metrics_frame(run)
+    assert list(table.columns) == ["run", "load", "kind", "metric", "value"]
+    assert set(table["run"]) == {run.path.name}
+    of_load = table[table["load"] == "mw1"]["metric"].tolist()
+    assert of_load == [metric for metric in METRICS if metric in of_load]
+    assert np.isfinite(table["value"]).all()
+
+
+def test_control_stall(run, make_run):
+    assert control_stall_s(run) == 0
+    assert not is_noisy(run)
+
+
+def test_a_stalled_control_load_says_that_the_host_was_measured(make_run):
+    stalled = read_run(make_run({"c1": [0, 50 * MS, 200 * MS]}))
+    assert control_stall_s(stalled) == pytest.approx(0.1)
+    assert is_noisy(stalled)
+
+
+def test_cells_and_medians(run):
+    both = with_cell(metrics_frame(run), {"disk.scheduler": "bfq", "seed": 1})
+    assert list(both.columns)[:2] == ["disk.scheduler", "seed"]
+    wide = medians(both, ["disk.scheduler"])
+    assert wide.loc[("bfq", "mw1"), "longest_pause_s"] == pytest.approx(2.0)
+    assert list(wide.columns) == [metric for metric in METRICS if metric in wide.columns]
+
+
+def test_of_a_load_that_waits_for_the_disk_whole_cycles_are_counted(tmp_path):
+    spec = read_spec(SPECS.find("commit"))
+    spec = replace(spec, load={name: spec.load[name] for name in ("c1", "k1", "r1")})
+    cut = [0, 100 * MS, 200 * MS, 2000 * MS]
+    run = read_run(write_run_of(spec, tmp_path / "run", {"c1": cut, "k1": cut, "r1": [0, 500 * MS]}))
+    assert load_metrics(run.load("k1"))["cycle_rate_hz"] == pytest.approx(2 / 2.0)
+    assert load_metrics(run.load("k1"))["longest_pause_s"] == pytest.approx(1.7)
+    assert load_metrics(run.load("r1"))["cycle_rate_hz"] == 0
+    assert "cycle_rate_hz" not in load_metrics(run.load("c1"))

@@ -1,0 +1,131 @@
+"""Intervals against distributions whose truth is known."""
+
+import numpy as np
+import pytest
+
+from wblab.analysis.statistics.intervals import Resampling, cliffs_delta, interval, magnitude
+
+TRIALS = 400
+
+
+def covered(draw, truth, runs, weights):
+    """Return how often the interval of a contrast of groups of so many runs holds the truth."""
+    random = np.random.default_rng(7)
+    hits = 0
+    for number in range(TRIALS):
+        groups = [draw(random, runs) + (truth if place == 0 else 0) for place in range(len(weights))]
+        found = interval(groups, weights, Resampling(seed=number, count=1000))
+        hits += found.low <= truth <= found.high
+    return hits / TRIALS
+
+
+def normal(random, runs):
+    return random.normal(0, 1, runs)
+
+
+@pytest.mark.parametrize("runs", [3, 5, 10])
+@pytest.mark.parametrize("weights", [[1.0], [1.0, -1.0]], ids=["one group", "two groups"])
+def test_an_interval_covers_as_often_as_it_says(runs, weights):
+    assert 0.90 <= covered(normal, 2.0, runs, weights) <= 0.99
+
+
+def test_skewed_values_are_covered_nearly_as_often():
+    def skewed(random, runs):
+        return random.lognormal(0, 0.7, runs)
+
+    assert covered(skewed, 1.0, 10, [1.0, -1.0]) >= 0.90
+
+
+def test_no_difference_is_seldom_claimed():
+    random = np.random.default_rng(3)
+    claims = [
+        interval([random.normal(5, 1, 8), random.normal(5, 1, 8)], [1, -1], Resampling(seed=number, count=1000)).claim
+        for number in range(TRIALS)
+    ]
+    assert np.mean(np.abs(claims)) <= 0.08
+
+
+def test_a_difference_is_claimed_in_its_direction():
+    less, more = [1.0, 1.1, 1.2, 0.9, 1.0], [2.0, 2.1, 1.9, 2.2, 2.0]
+    assert interval([more, less], [1, -1]).claim == 1
+    assert interval([less, more], [1, -1]).claim == -1
+    assert interval([more], [1]).estimate == pytest.approx(2.04)
+
+
+@pytest.mark.parametrize("values", [[4.0], [4.0, 5.0]])
+def test_one_or_two_runs_have_no_interval_and_no_claim(values):
+    found = interval([values, [1.0, 1.1, 1.2]], [1, -1])
+    assert (found.low, found.high, found.claim, found.runs) == (None, None, 0, len(values))
+    assert not found.known
+    assert not found.without_spread
+    assert found.estimate == pytest.approx(np.mean(values) - 1.1)
+
+
+def test_runs_that_all_give_the_same():
+    found = interval([[1.5] * 4, [1.0] * 4], [1, -1])
+    assert (found.estimate, found.low, found.high) == (0.5, 0.5, 0.5)
+    assert found.without_spread
+    assert found.claim == 1
+
+
+def test_rounding_is_no_difference():
+    found = interval([[0.1 + 0.2] * 3, [0.3] * 3], [1, -1])
+    assert found.estimate == 0
+    assert found.claim == 0
+    assert interval([[1e-17, 0.0, -1e-17]], [1], scale=1.0).without_spread
+
+
+def test_the_seed_decides_and_nothing_else():
+    values = np.random.default_rng(1).normal(0, 1, 12)
+    assert interval([values], [1], Resampling(seed=1)) == interval([values], [1], Resampling(seed=1))
+    assert interval([values], [1], Resampling(seed=1)) != interval([values], [1], Resampling(seed=2))
+
+
+def test_more_confidence_is_wider():
+    values = np.random.default_rng(1).normal(0, 1, 12)
+    narrow, wide = (interval([values], [1], Resampling(confidence=share)) for share in (0.8, 0.99))
+    assert wide.low < narrow.low < narrow.high < wide.high
+
+
+def test_a_p_value_is_where_an_interval_begins_to_exclude_zero():
+    random = np.random.default_rng(5)
+    for number in range(50):
+        runs = int(random.integers(3, 12))
+        found = interval([random.lognormal(0.5, 0.7, runs), random.lognormal(0, 0.7, runs)], [1, -1])
+        p = found.p(0.95)
+        assert (p <= 0.05) == bool(found.claim), number
+        assert found.at(1 - 1.01 * p, 0.95).claim != 0
+        assert found.at(1 - 0.99 * p, 0.95).claim == 0
+    assert interval([[1.0, 1.0, 1.0]], [1]).p(0.95) is None
+    assert interval([[1.0, 2.0]], [1]).p(0.95) is None
+
+
+@pytest.mark.parametrize("runs", [3, 10])
+def test_an_interval_widened_covers_as_often_as_it_then_says(runs):
+    random = np.random.default_rng(7)
+    hits = 0
+    for number in range(TRIALS):
+        alone = interval([random.normal(1, 1, runs), random.normal(0, 1, runs)], [1, -1], Resampling(number, 0.8, 1000))
+        wide = alone.at(0.99, 0.8)
+        hits += wide.low <= 1 <= wide.high
+    assert hits / TRIALS >= 0.97
+
+
+def test_the_present_confidence_changes_nothing():
+    found = interval([[1.0, 2.0, 4.0, 3.0, 2.5]], [1])
+    assert found.at(0.95, 0.95) is found
+
+
+@pytest.mark.parametrize(("cells", "weights"), [([], []), ([[1.0]], [1, -1]), ([[]], [1]), ([[[1.0]]], [1])])
+def test_what_is_no_contrast(cells, weights):
+    with pytest.raises(ValueError, match="as many weights"):
+        interval(cells, weights)
+
+
+def test_effect_sizes():
+    assert cliffs_delta([3, 4], [1, 2]) == 1
+    assert cliffs_delta([1, 2], [3, 4]) == -1
+    assert cliffs_delta([1, 2, 3], [1, 2, 3]) == 0
+    assert cliffs_delta([1, 3], [2]) == 0
+    assert cliffs_delta([2, 2, 3], [2]) == pytest.approx(1 / 3)
+    assert [magnitude(delta) for delta in (0, -0.2, 0.4, -1)] == ["negligible", "small", "medium", "large"]

@@ -1,0 +1,26 @@
+"""Runs of one load, `mw1`, which is task 7, with a trace that tells a story."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from support.blametraces import Story
+from support.runs import write_run
+
+from wblab.analysis.runs.run import Run, read_run
+from wblab.analysis.why.recorded import Recorded, read_recorded
+
+MW1, IDLE_NS = 7, 100_000_000
+
+
+@pytest.fixture
+def told(tmp_path: Path) -> Callable[[Story, list[int]], tuple[Run, Recorded]]:
+    """Return what makes a run of boundaries, in ns since the story's start, and reads what it recorded."""
+
+    def tell(story: Story, boundaries_ns: list[int]) -> tuple[Run, Recorded]:
+        path = write_run(tmp_path / "run", {"mw1": [story.start_ns + time for time in boundaries_ns]})
+        (path / "trace.dat").write_bytes(story.encode())
+        run = read_run(path)
+        return run, read_recorded(run)
+
+    return tell

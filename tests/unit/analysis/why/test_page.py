@@ -1,0 +1,175 @@
+"""wblab why --html: the page, as a browser and a reader get it."""
+
+import asyncio
+import re
+from functools import partial
+from html.parser import HTMLParser
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+
+import pytest
+from support.blametraces import Story
+from support.browser import browser
+from support.runs import MS
+
+from wblab.analysis.why.account import RUNNABLE, RUNNING, UNTOLD
+from wblab.analysis.why.explain import explain
+from wblab.analysis.why.frames import chains_frame, parts_frame, proof_frame, stacks_frame
+from wblab.analysis.why.kinds import KINDS
+from wblab.analysis.why.recorded import read_recorded
+from wblab.cli import main
+from wblab.plot.causecolours import cause_colour
+from wblab.plot.whybars import causes_axes
+
+from .conftest import MW1
+from .test_explain import COMMS, L1, MUTEX, MUTEX_ENDS, NAP, NAP_ENDS, SHADOW, SHADOW_ENDS, blocked
+
+EVIL = "<img src=x>"
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *said):
+        pass
+
+
+class Page(HTMLParser):
+    """The elements of a page with their attributes, and its text."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.found, self.text = [], ""
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.found.append((tag, dict(attrs)))
+
+    def handle_data(self, data):
+        self.text += data
+
+    def of(self, tag):
+        return [attributes for name, attributes in self.found if name == tag]
+
+
+@pytest.fixture
+def page(told, capsys):
+    """A run of two pauses: behind the journal, and behind a lock of a task with a hostile name; and its page."""
+    story = Story(COMMS | {L1: EVIL})
+    story.wait_for_block(0, MW1, 276)
+    blocked(story, 0, 600, SHADOW, SHADOW_ENDS)
+    blocked(story, 600, 700, NAP, NAP_ENDS)
+    story.switch(700 * MS, MW1, L1, stack=MUTEX)
+    story.switch(800 * MS, L1, 0, stack=SHADOW)
+    story.wake(1200 * MS, 0, L1, SHADOW_ENDS)
+    story.switch(1200 * MS, 0, L1)
+    story.wake(1300 * MS, L1, MW1, MUTEX_ENDS)
+    story.switch(1400 * MS, L1, MW1)
+    blocked(story, 1400, 1500, NAP, NAP_ENDS)
+    run, recorded = told(story, [0, 700 * MS, 1500 * MS])
+    assert main(["why", str(run.path), "--html"]) == 0
+    path = run.path / "why.html"
+    assert capsys.readouterr().out == f"{path}\n"
+    return run, explain(run, recorded), path.read_text()
+
+
+def test_the_parts_of_each_bar_add_up_to_the_pause(page):
+    _, found, text = page
+    assert re.findall(r'<details class="pause" id="pause-(\d+)"', text) == ["1", "2"]
+    bars = [re.findall(r"width: ([0-9.]+)%", bar) for bar in re.findall(r'<div class="bar">(.*?)</div>', text, re.S)]
+    assert len(bars) == 1 + len(found)
+    assert all(sum(map(float, bar)) == pytest.approx(100, abs=0.01) for bar in bars)
+    assert text.count('<tr class="sum">') == 1 + len(found)
+
+
+def test_the_evidence_of_a_sentence_is_below_it(page):
+    _, _, text = page
+    shown = Page(text)
+    for words in ("mw1 was stalled for 600 ms", "block 276", "block_buffer_wait", "is woken", "sched_waking"):
+        assert words in shown.text
+    assert re.search(r'<li class="tells yes">do_get_write_access</li>', text)
+    assert re.search(r'<li class="tells yes">journal_end_buffer_io_sync</li>', text)
+    assert re.search(r'<li class=" other">do_idle</li>', text)  # an interrupted task is no evidence
+
+
+def test_chains_are_listed_link_by_link(page):
+    _, _, text = page
+    chain = next(item for item in re.findall(r"<li>(.*?)</li>", text, re.S) if "held up by" in item)
+    assert "<b>mw1</b> waited for a lock that another task held" in chain
+    assert "waited to change a block that the journal was writing" in chain
+
+
+def test_untrusted_text_is_no_markup(page):
+    _, _, text = page
+    shown = Page(text)
+    assert not shown.of("img")
+    assert EVIL in shown.text
+
+
+def test_the_page_is_self_contained_and_links_to_close_ups(page):
+    run, _, text = page
+    shown = Page(text)
+    assert not shown.of("script") + shown.of("link")
+    links = [attributes["href"] for attributes in shown.of("a")]
+    assert links == ["timeline.html", "timeline.html#0.000-0.980", "timeline.html#0.380-1.820"]
+    timeline = (run.path / "timeline.html").read_text()
+    assert "location.hash" in timeline
+
+
+def test_the_end_of_its_address_says_which_span_the_timeline_shows(page):
+    run, _, _ = page
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(run.path)))
+    Thread(target=server.serve_forever, daemon=True).start()
+
+    async def look():
+        async with browser(f"http://127.0.0.1:{server.server_port}/timeline.html#0.380-1.820") as opened:
+            await opened.until("String(document.getElementById('timeline')?.layout?.xaxis.range) === '0.38,1.82'")
+            await opened.value("location.hash = '#0.1-0.5'")
+            await opened.until("String(document.getElementById('timeline').layout.xaxis.range) === '0.1,0.5'")
+            await opened.value("location.hash = '#nonsense'")  # which changes nothing
+            assert await opened.value("String(document.getElementById('timeline').layout.xaxis.range)") == "0.1,0.5"
+
+    try:
+        asyncio.run(look())
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def test_without_pauses_it_says_so(page, capsys):
+    run, _, _ = page
+    assert main(["why", str(run.path), "--html", "--bound", "9s"]) == 0
+    assert "No pause is longer than 9 s." in (run.path / "why.html").read_text()
+
+
+def test_html_cannot_be_combined_with_json_or_prove(page, capsys):
+    run, _, _ = page
+    assert main(["why", str(run.path), "--html", "--json"]) == 2
+    assert "--html cannot be combined" in capsys.readouterr().err
+
+
+def test_every_kind_of_wait_has_a_colour_that_is_not_the_unknowns():
+    waits = {kind.name for kind in KINDS if kind.nature == "waits"}
+    shades = {what: cause_colour(what) for what in (*waits, RUNNING, RUNNABLE)}
+    assert len(set(shades.values())) == len(shades)
+    assert cause_colour(UNTOLD) not in shades.values()
+
+
+def test_a_picture_has_bars_as_long_as_the_pauses(page):
+    _, found, _ = page
+    ax = causes_axes(found)
+    ends = [
+        max(bar.get_x() + bar.get_width() for bar in ax.patches if round(bar.get_y() + 0.4) == row) for row in (0, 1)
+    ]
+    assert ends == pytest.approx([item.pause_ns / 1e9 for item in found])
+
+
+def test_tables_have_all_of_it(page):
+    run, found, _ = page
+    for item in found:
+        frame = parts_frame(item)
+        assert frame["time (s)"].iloc[:-1].sum() == pytest.approx(item.pause_ns / 1e9)
+        assert frame["time (s)"]["total"] == pytest.approx(item.pause_ns / 1e9)
+        assert chains_frame(item)["time (s)"].sum() == pytest.approx(item.pause_ns / 1e9)
+    cause = found[0].causes[0]
+    assert list(stacks_frame(cause)["stack of the sleeper"])[:2] == ["out_of_line_wait_on_bit", "do_get_write_access"]
+    assert "do_idle" not in set(stacks_frame(cause)["stack of the waker"])  # the interrupted task
+    assert proof_frame(run, read_recorded(run), cause)["event"].iloc[0] == "block_buffer_wait"

@@ -1,0 +1,186 @@
+"""Live runs, explained by their captures."""
+
+from collections import Counter
+
+import pytest
+from support.blametraces import DEVICE, Story
+from support.runs import MS, write_run_of
+
+from wblab.analysis.runs.run import Run, read_run
+from wblab.analysis.why.told import explanations
+from wblab.core.errors import InputError
+from wblab.lab.captures import Capture, write_capture
+from wblab.lab.livespec import HostDisk, LiveSpec
+from wblab.lab.named import SPECS
+from wblab.lab.specfile import read_spec
+
+from .conftest import MW1
+from .test_verdict import BUFFER, BUFFER_ENDS, DONE
+
+COMMS = {MW1: "mw1", 8: "dd", 21: "kworker/u8:1-flush-254:0"}
+START_NS = 1_000_000_000
+
+
+def live_run(tmp_path, captured: dict[tuple[int, int], Story], rounds_ms: list[int]) -> Run:
+    """A live run of mw1 with captures of these spans, in ms."""
+    loads = {"mw1": read_spec(SPECS.find("base")).load["mw1"]}
+    spec = LiveSpec(name="live", memory=8 << 30, disk=HostDisk(filesystem="ext4"), load=loads)
+    path = write_run_of(spec, tmp_path / "run", {"mw1": [START_NS + time * MS for time in rounds_ms]}, kind="live")
+    for number, ((start_ms, end_ms), story) in enumerate(captured.items(), 1):
+        start_ns, end_ns = START_NS + start_ms * MS, START_NS + end_ms * MS
+        write_capture(path, Capture(number, "mw1", start_ns, end_ns, start_ns, end_ns))
+        (path / f"trace.pause-{number}.dat").write_bytes(story.encode())
+    return read_run(path)
+
+
+def behind(start_ms, end_ms):
+    """mw1 waits for a block from one time to another, while the disk completes the I/O of others."""
+    story = Story(COMMS)
+    story.queue(start_ms * MS, 21, 1000, 72)
+    story.queue(start_ms * MS, 8, 2000, 16)
+    story.queue(start_ms * MS, MW1, 200, 8)
+    story.switch(start_ms * MS, MW1, 0, stack=BUFFER)
+    story.complete((start_ms + 10) * MS, 1000, 72)
+    story.complete((start_ms + 20) * MS, 2000, 16)
+    story.complete(end_ms * MS, 200, 8)
+    story.wake(end_ms * MS, 0, MW1, (*BUFFER_ENDS, *DONE))
+    story.switch(end_ms * MS, 0, MW1)
+    return story
+
+
+def test_a_pause_is_explained_by_the_capture_that_covers_it(tmp_path):
+    run = live_run(tmp_path, {(0, 1500): behind(100, 1100), (1500, 3000): behind(1600, 2600)}, [0, 1200, 1500, 2700])
+    first, second = explanations(run)
+    assert [item.explanation.number for item in (first, second)] == [1, 2]
+    assert first.recorded is not second.recorded
+    for told in (first, second):
+        assert told.explanation.parts["buffer"] == 1000 * MS
+        assert told.explanation.unknown_ns == 0
+
+
+def test_a_kernel_that_does_not_name_the_file_of_a_bio(tmp_path):
+    (told,) = explanations(live_run(tmp_path, {(0, 1500): behind(100, 1100)}, [0, 1200]))
+    (cause,) = told.explanation.causes
+    assert cause.request.ahead == {"the flusher (program unknown)": 72 * 512, "dd": 16 * 512, "mw1": 8 * 512}
+
+
+def flushing(*dirtied):
+    """mw1 waits behind 72 sectors of file 13, 16 of file 14, 16 of the device, 24 of nothing named: all the flusher's.
+
+    dirtied: for each dirtied page, the task and the file.
+    """
+    story = Story(COMMS | {9: "dd", 10: "rsync"})
+    for at, (pid, inode) in enumerate(dirtied):
+        story.dirty(at * 1000, pid, inode, at)
+    at_ns = 50 * MS
+    for inode, sector, sectors in ((13, 1000, 72), (14, 2000, 16), (DEVICE, 3000, 16)):
+        story.write_inode(at_ns, 21, inode)
+        story.queue(at_ns, 21, sector, sectors)
+        story.wrote_inode(at_ns, 21, inode)
+    story.queue(at_ns, 21, 4000, 24)
+    story.queue(100 * MS, MW1, 200, 8)
+    story.switch(100 * MS, MW1, 0, stack=BUFFER)
+    for at, (sector, sectors) in enumerate(((1000, 72), (2000, 16), (3000, 16), (4000, 24)), 1):
+        story.complete((100 + at) * MS, sector, sectors)
+    story.complete(1100 * MS, 200, 8)
+    story.wake(1100 * MS, 0, MW1, (*BUFFER_ENDS, *DONE))
+    story.switch(1100 * MS, 0, MW1)
+    return story
+
+
+@pytest.mark.parametrize(
+    ("dirtied", "of_13", "of_14"),
+    [
+        ([*[(8, 13)] * 40, (9, 14)], "dd", "dd"),
+        ([*[(8, 13)] * 20, *[(9, 13)] * 20, (10, 14)], "dd", "rsync"),  # two tasks of one program
+        ([*[(8, 13)] * 39, (10, 13), (10, 14)], "dd", "rsync"),  # a page of forty is of another
+        ([*[(8, 13)] * 20, *[(10, 13)] * 20, (10, 14)], "the flusher (program unknown)", "rsync"),
+        ([(10, 14)], "the flusher (program unknown)", "rsync"),  # dirtied before the capture began
+        ([(8, DEVICE), (10, 14)], "the flusher (program unknown)", "rsync"),
+    ],
+)
+def test_the_flusher_s_io_belongs_to_the_program_that_dirtied_the_file(tmp_path, dirtied, of_13, of_14):
+    (told,) = explanations(live_run(tmp_path, {(0, 1500): flushing(*dirtied)}, [0, 1200]))
+    (cause,) = told.explanation.causes
+    expected = Counter({of_13: 72 * 512})
+    expected[of_14] += 16 * 512
+    expected["the filesystem"] += 16 * 512
+    expected["the flusher (program unknown)"] += 24 * 512
+    expected["mw1"] += 8 * 512
+    assert cause.request.ahead == {name: size for name, size in expected.items() if size}
+
+
+def test_a_sleep_that_spans_a_loss_is_no_evidence(tmp_path):
+    """It seems to span two cycles: that the task was woken, worked and slept again was lost."""
+    story = Story(COMMS)
+    story.queue(0, MW1, 200, 8)
+    story.switch(100 * MS, MW1, 0, stack=BUFFER)
+    story.switch(300 * MS, 8, 0, preempted=True)
+    story.lose()
+    story.switch(1500 * MS, 8, 0, preempted=True)
+    story.complete(2500 * MS, 200, 8)
+    story.wake(2500 * MS, 0, MW1, (*BUFFER_ENDS, *DONE))
+    story.switch(2500 * MS, 0, MW1)
+    run = live_run(tmp_path, {(0, 3000): story}, [0, 1200, 2700])
+    for told in explanations(run):
+        assert "buffer" not in told.explanation.parts
+        assert told.explanation.unknown_ns >= 1000 * MS
+        assert sum(chain.time_ns for chain in told.explanation.chains) == told.explanation.pause_ns
+        assert told.explanation.chains[0].end == "unknown"
+        assert "request" not in {chain.end for chain in told.explanation.chains}
+
+
+def test_a_task_that_seemed_to_run_while_events_were_lost_may_have_slept(tmp_path):
+    story = Story(COMMS)
+    story.switch(100 * MS, 0, MW1)
+    story.lose()
+    story.switch(900 * MS, 8, 0, preempted=True)
+    story.switch(1100 * MS, MW1, 8, preempted=True)
+    (told,) = explanations(live_run(tmp_path, {(100, 1200): story}, [100, 1200]))
+    assert told.explanation.parts["unknown"] == 800 * MS
+    assert told.explanation.parts["running"] < 300 * MS
+    assert sum(chain.time_ns for chain in told.explanation.chains) == told.explanation.pause_ns
+
+
+def test_of_two_captures_the_one_that_lost_less_counts(tmp_path):
+    lossy = Story(COMMS)
+    lossy.switch(0, 8, 0, preempted=True)
+    lossy.lose()
+    lossy.switch(1200 * MS, 8, 0, preempted=True)
+    run = live_run(tmp_path, {(0, 1500): lossy, (50, 1500): behind(100, 1100)}, [0, 1200])
+    (told,) = explanations(run)
+    assert told.explanation.parts["buffer"] == 1000 * MS
+
+
+def test_uncovered_time_is_unknown(tmp_path):
+    story = behind(700, 1100)
+    (told,) = explanations(live_run(tmp_path, {(600, 1500): story}, [0, 1200]))
+    assert told.explanation.parts == {"unknown": 600 * MS, "buffer": 400 * MS, "running": 100 * MS}
+    assert sum(chain.time_ns for chain in told.explanation.chains) == told.explanation.pause_ns
+
+
+def test_a_sleep_that_began_before_the_capture_has_no_stack(tmp_path):
+    story = Story(COMMS)
+    story.switch(600 * MS, 8, 0, preempted=True)
+    story.switch(1100 * MS, 0, MW1)
+    (told,) = explanations(live_run(tmp_path, {(600, 1500): story}, [0, 1200]))
+    assert told.explanation.parts == {"unknown": 1100 * MS}
+
+
+def test_a_live_run_without_captures_says_how_to_get_them(tmp_path):
+    with pytest.raises(InputError, match="--capture-pauses"):
+        explanations(live_run(tmp_path, {}, [0, 1200]))
+
+
+@pytest.mark.parametrize(("ended_ms", "kind"), [(1100, "buffer"), (1000, "unknown")])
+def test_who_is_woken_while_a_request_ends_is_woken_by_that_without_a_stack_too(tmp_path, ended_ms, kind):
+    story = Story(COMMS)
+    story.switch(100 * MS, MW1, 0, stack=BUFFER)
+    story.complete(1000 * MS, 200, 8)
+    if ended_ms == 1000:
+        story.ended(1000 * MS, 200)
+    story.wake(1000 * MS, 0, MW1)
+    story.ended(1100 * MS, 200)
+    story.switch(1100 * MS, 0, MW1)
+    (told,) = explanations(live_run(tmp_path, {(0, 1500): story}, [0, 1200]))
+    assert told.explanation.parts[kind] == 900 * MS

@@ -1,0 +1,124 @@
+"""wblab disk measure on this machine's own disk, if it has one: few bytes, little time."""
+
+import io
+import json
+import os
+import pty
+import subprocess
+import sys
+import tomllib
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from support.waiting import wait_until
+
+from wblab.cli import main
+from wblab.core.errors import InputError
+from wblab.lab.disks import disk_settings
+from wblab.lab.places import ROOT
+from wblab.live.disks.survey import Site, site
+from wblab.machine.place import Place, find_place
+
+FEW = ("--max-bytes", "16MiB", "--max-time", "2s")
+
+
+@pytest.fixture
+def here(tmp_path):
+    """A directory on a disk; in a container there may be none."""
+    if find_place(tmp_path).device is None:
+        pytest.skip("no directory here is on a disk")
+    return tmp_path
+
+
+def test_a_disk_is_measured_and_its_file_can_be_run(here, capsys):
+    place = here / "place"
+    place.mkdir()
+    file = here / "mine.toml"
+    assert main(["disk", "measure", str(place), "--yes", *FEW, "-o", str(file)]) == 0
+    said = capsys.readouterr()
+    assert "is on" in said.err
+    assert "The model explains" in said.out
+    assert os.listdir(place) == []
+    assert disk_settings(str(file))
+    about = tomllib.loads(file.read_text())["measured"]
+    assert about["requests"]
+    assert 0 <= about["explained"] <= 1
+
+
+def test_json_has_all_that_was_measured(here, capsys):
+    assert main(["disk", "measure", str(here), "--yes", "--json", *FEW]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["disk"]["model"] == "device"
+    assert {step[0] for step in found["measured"]["steps"]} >= {"write sequential", "read random"}
+
+
+def test_nothing_is_written_unless_it_is_agreed(here, capsys, monkeypatch):
+    monkeypatch.setattr("wblab.live.disks.survey.measure", lambda *arguments: pytest.fail("it measures"))
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    assert main(["disk", "measure", str(here)]) == 2
+    assert capsys.readouterr().err.endswith("no terminal to ask for permission on: give --yes\n")
+
+
+def test_a_terminal_is_asked(here):
+    leader, follower = pty.openpty()
+    command = [sys.executable, "-m", "wblab", "disk", "measure", str(here)]
+    asked = subprocess.Popen(command, cwd=ROOT, stdin=follower, stdout=follower, stderr=follower)
+    os.write(leader, b"n\n")
+    assert asked.wait() == 2
+    said = ""
+    while "nothing was written" not in said:  # output arrives in pieces
+        said += os.read(leader, 4096).decode()
+    assert "512 MiB to it and takes up to 60 s" in said
+    assert "go on? [y/N]" in said
+    for end in (leader, follower):
+        os.close(end)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--max-bytes", "1MiB"), "--max-bytes 1 MiB is too little to measure: give at least 16 MiB"),
+        (("--max-time", "1ms"), "--max-time 1 ms is too short"),
+        (("-o", "x.json"), "give a .toml file"),
+        (("-o", "/none/x.toml"), "in a directory that exists"),
+    ],
+)
+def test_what_cannot_be_done_is_said_before(here, capsys, options, message):
+    assert main(["disk", "measure", str(here), "--yes", *options]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_what_is_on_no_disk_is_refused(capsys):
+    assert main(["disk", "measure", "/proc", "--yes"]) == 2
+    assert "'/proc' is on proc, not on a disk of this machine" in capsys.readouterr().err
+    with pytest.raises(InputError, match="No such file or directory: give another directory"), site(Path("/none")):
+        pass
+
+
+def test_a_full_disk_is_refused(tmp_path, monkeypatch):
+    state = os.statvfs_result((4096, 4096, 100, 3, 3, 0, 0, 0, 0, 255))
+    monkeypatch.setattr("os.fstatvfs", lambda held: state)
+    device = Path("/sys/block/sda")
+    there = Site(tmp_path, 0, Place("ext4", "/dev/sda", (), device, ()), device)
+    with pytest.raises(InputError, match=r"8 MiB must be free, but only 12 KiB are: make room"):
+        there.bounds(512 << 20, 60)
+
+
+def test_killed_it_leaves_no_file(here):
+    command = [sys.executable, "-m", "wblab", "disk", "measure", str(here), "--yes", *FEW]
+    started = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    wait_until(lambda: started.poll() is not None or any(str(here) in held for held in open_files(started.pid)))
+    assert started.poll() is None
+    started.kill()
+    started.wait()
+    assert os.listdir(here) == []
+
+
+def open_files(pid):
+    """Yield the targets of a process's descriptors; for a nameless file, the path that it would have."""
+    with suppress(OSError):
+        for fd in os.listdir(f"/proc/{pid}/fd"):
+            with suppress(OSError):
+                if "#" in (path := os.readlink(f"/proc/{pid}/fd/{fd}")):  # a nameless file is shown as /dir/#123
+                    yield path

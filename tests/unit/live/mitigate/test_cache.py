@@ -1,0 +1,45 @@
+import pytest
+
+from wblab.live.mitigate import cache
+from wblab.live.mitigate.cache import holds_much, queue_s
+
+MIB = 1 << 20
+
+
+@pytest.fixture
+def queue(tmp_path, monkeypatch):
+    """The queue of a disk: it holds 4 requests of 512 KiB, 2 s of work at 1 MiB/s."""
+    monkeypatch.setattr(cache, "_SYS", tmp_path)
+    (place := tmp_path / "sda" / "queue").mkdir(parents=True)
+    for name, value in (("nr_requests", "4"), ("max_sectors_kb", "512"), ("write_cache", "write back")):
+        (place / name).write_text(f"{value}\n")
+    return place
+
+
+@pytest.mark.parametrize(
+    ("flush_s", "bandwidth", "told"),
+    [
+        (8.0, MIB, True),
+        (2.1, MIB, False),  # no longer than the queue can take
+        (0.0, MIB, False),  # nobody flushed
+        (0.4, 100 * MIB, False),  # much longer than the queue, but nobody minds
+        (0.6, 100 * MIB, True),
+    ],
+)
+def test_a_cache_is_told_by_flushes_that_the_queue_does_not_explain(queue, flush_s, bandwidth, told):
+    assert queue_s("sda", MIB) == 2.0
+    assert holds_much("sda", flush_s, bandwidth) == told
+
+
+def test_a_long_queue_explains_long_flushes(queue):
+    (queue / "nr_requests").write_text("32\n")
+    assert not holds_much("sda", 16.0, MIB)
+
+
+def test_a_disk_that_is_not_flushed_has_none(queue):
+    (queue / "write_cache").write_text("write through\n")
+    assert not holds_much("sda", 8.0, MIB)
+
+
+def test_a_disk_that_was_pulled_out_has_none(queue):
+    assert not holds_much("sdb", 8.0, MIB)

@@ -1,0 +1,111 @@
+"""The daemon as root runs nothing that others can change."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from wblab.core.errors import InputError, WblabError
+from wblab.live.mitigate import install, service
+from wblab.live.mitigate.install import check_install
+from wblab.live.mitigate.journal import Journal
+from wblab.machine.changes import Group
+
+NOBODY = 65534
+
+
+@pytest.fixture(autouse=True)
+def as_root(monkeypatch):
+    if os.geteuid():
+        pytest.skip("only root has what is checked here: run the tests as root")
+
+
+@pytest.fixture
+def code(monkeypatch, tmp_path):
+    """Files that stand for the code."""
+    (tmp_path / "lab").mkdir()
+    (tmp_path / "lab" / "module.py").touch()
+    monkeypatch.setattr(install, "_code", lambda: [tmp_path / "lab", tmp_path / "lab" / "module.py"])
+    return tmp_path / "lab"
+
+
+def test_what_is_root_s_alone_runs(code, tmp_path):
+    check_install(tmp_path / "none.toml")
+    (tmp_path / "mitigate.toml").touch()
+    check_install(tmp_path / "mitigate.toml")
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda code: os.chown(code, NOBODY, NOBODY),
+        lambda code: os.chown(code / "module.py", NOBODY, -1),
+        lambda code: os.chown(code.parent, NOBODY, -1),
+        lambda code: (code / "module.py").chmod(0o666),
+        lambda code: code.chmod(0o777),
+        lambda code: code.chmod(0o1777),
+        lambda code: (os.chown(code, -1, NOBODY), code.chmod(0o775)),
+    ],
+)
+def test_what_others_can_change_does_not(code, tmp_path, spoil):
+    spoil(code)
+    with pytest.raises(InputError, match=r"root must not run a daemon that others can change: \S") as told:
+        check_install(tmp_path / "none.toml")
+    assert "\n" not in str(told.value)
+
+
+def test_nor_is_such_a_configuration_read(code, tmp_path):
+    (config := tmp_path / "mitigate.toml").touch()
+    os.chown(config, NOBODY, -1)
+    with pytest.raises(InputError, match="must not use a configuration that others can change"):
+        check_install(config)
+    (link := tmp_path / "link").symlink_to(config)
+    with pytest.raises(InputError, match=f"mitigate.toml belongs to user {NOBODY}"):
+        check_install(link)
+
+
+def test_a_copy_of_the_lab_that_somebody_else_owns_does_not_start(tmp_path):
+    (tmp_path / "wblab").symlink_to(Path(install.wblab.__file__).parent)
+    os.lchown(tmp_path / "wblab", NOBODY, NOBODY)
+    done = subprocess.run(
+        [sys.executable, "-m", "wblab", "mitigate", "--restore"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith("wblab: root must not run a daemon that others can change: ")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o1777, 0o770])
+def test_its_state_is_in_a_directory_that_nobody_else_can_write_to(tmp_path, mode):
+    (state := tmp_path / "state").mkdir()
+    os.chown(state, -1, NOBODY)
+    state.chmod(mode)
+    with pytest.raises(WblabError, match="other users than its owner may write to"), service._alone(state):
+        pass
+    assert os.listdir(state) == []
+
+
+def test_what_it_keeps_there_is_for_root_only(tmp_path, monkeypatch):
+    umask = os.umask(0o022)
+    try:
+        with service._alone(tmp_path / "run" / "wblab"):
+            Journal(tmp_path / "run" / "wblab" / "journal").note(Group(path="/sys/fs/cgroup/wblab-mitigate"))
+            modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.rglob("*")}
+    finally:
+        os.umask(umask)
+    assert modes == {"run": 0o700, "wblab": 0o700, "mitigate.lock": 0o600, "journal": 0o600}
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: os.symlink("/etc/passwd", path)])
+def test_a_lock_that_is_no_file_is_one_line(tmp_path, make):
+    make(tmp_path / "mitigate.lock")
+    before = Path("/etc/passwd").stat().st_mtime_ns
+    with pytest.raises(WblabError, match="cannot use the directory"), service._alone(tmp_path):
+        pass
+    assert Path("/etc/passwd").stat().st_mtime_ns == before

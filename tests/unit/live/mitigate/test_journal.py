@@ -1,0 +1,156 @@
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from wblab.core.errors import WblabError
+from wblab.live.mitigate import journal as journals
+from wblab.live.mitigate import possible
+from wblab.live.mitigate.journal import Journal
+from wblab.live.mitigate.possible import GROUP
+from wblab.machine.changes import (
+    Contents,
+    Controller,
+    Directory,
+    Group,
+    IoPriority,
+    Membership,
+    Mount,
+    ProcessGroup,
+    Scheduler,
+    Setting,
+)
+
+ROOT = Path("/sys/fs/cgroup/made-up")
+numbers = st.integers(0, 2**15)
+tasks = {"pid": st.integers(1, 2**22 - 1), "session": st.integers(0, 2**22 - 1), "start_ticks": st.integers(0, 2**62)}
+words = st.text(st.characters(blacklist_characters="/\0", blacklist_categories=["Cs"]), max_size=30)
+names = words.filter(lambda name: name not in ("", ".", ".."))
+changes = st.one_of(
+    st.builds(IoPriority, tid=tasks["pid"], old=numbers, new=numbers, **tasks),
+    st.builds(Membership, old=names.map(lambda name: str(ROOT / name)), new=st.just(str(ROOT / GROUP)), **tasks),
+    st.builds(lambda new, back: setting("/proc/sys/vm/dirty_bytes", str(new), str(back)), numbers, numbers),
+    st.builds(lambda new, back: setting("/sys/block/sda/queue/nr_requests", str(new), str(back)), numbers, numbers),
+    st.builds(lambda new, back: setting("/sys/class/bdi/8:0/max_ratio_fine", str(new), str(back)), numbers, numbers),
+    st.just(Controller(path=str(ROOT), name="io")),
+    st.just(Group(path=str(ROOT / GROUP))),
+)
+
+
+@pytest.fixture(autouse=True)
+def root(monkeypatch):
+    monkeypatch.setattr(journals, "cgroup_root", lambda: ROOT)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(changes, min_size=1))
+def test_what_is_noted_is_read_back(tmp_path_factory, changes):
+    path = tmp_path_factory.mktemp("state") / "mitigate.json"
+    Journal(path).note(*changes)
+    assert Journal(path).changes == changes
+
+
+def setting(path, new, back):
+    return Setting(path=str(path), new=new, back_path=str(path), back=back)
+
+
+def test_the_next_daemon_undoes_what_a_killed_one_left(tmp_path, monkeypatch):
+    file = tmp_path / "file"
+    file.write_text("3\n")
+    journal = Journal(tmp_path / "mitigate.json")
+    journal.note(setting(file, "2", "1"))
+    journal.note(setting(file, "3", "2"))
+    monkeypatch.setattr(possible, "_SETTING", re.compile(".*"))
+    assert Journal(tmp_path / "mitigate.json").undo(journal.changes) == []
+    assert file.read_text() == "1"
+    assert not (tmp_path / "mitigate.json").exists()
+
+
+def test_void_after_a_boot(tmp_path):
+    path = tmp_path / "mitigate.json"
+    Journal(path).note(Group(path=str(ROOT / GROUP)))
+    path.write_text(path.read_text().replace(Path("/proc/sys/kernel/random/boot_id").read_text().strip(), "other"))
+    assert Journal(path).changes == []
+
+
+DEEP = "[" * 100_000
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "[]",
+        "null",
+        json.dumps({"changes": []}),
+        "\0",
+        DEEP,
+        '{"boot": "x", "changes": 7}',
+        '{"a":' * 9999,
+        "\udcff",
+    ],
+)
+def test_a_broken_journal_is_set_aside_and_said(tmp_path, text):
+    path = tmp_path / "mitigate.json"
+    path.write_bytes(text.encode(errors="surrogateescape"))
+    journal = Journal(path)
+    assert journal.changes == []
+    assert journal.ignored.startswith(f"the journal, now {tmp_path}/mitigate.ignored: ")
+    assert os.listdir(tmp_path) == ["mitigate.ignored"]
+    journal.note(Group(path=str(ROOT / GROUP)))
+    assert Journal(path).ignored == ""
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: os.symlink("/etc/passwd", path)])
+def test_what_is_no_file_is_neither_followed_nor_waited_for(tmp_path, make):
+    make(tmp_path / "mitigate.json")
+    journal = Journal(tmp_path / "mitigate.json")
+    assert (journal.changes, os.listdir(tmp_path)) == ([], ["mitigate.ignored"])
+    assert "\n" not in journal.ignored
+
+
+def hostile():
+    """Changes that no daemon makes, which would change something else."""
+    task = {"pid": 9, "session": 9, "start_ticks": 9}
+    yield from (setting(path, "1", "0") for path in ("/etc/passwd", "/sys/block/../x/queue/nr_requests", "", "\0"))
+    yield from (setting(f"/sys/class/bdi/{name}", "1", "0") for name in ("../x/strict_limit", "8:0/read_ahead_kb"))
+    yield setting("/sys/block/sda/queue/nr_requests", "x", "y")
+    yield Setting(path="/proc/sys/vm/dirty_bytes", new="1", back_path="/proc/sys/kernel/core_pattern", back="1")
+    yield Setting(path="/proc/sys/vm/dirty_bytes", new="1", back_path="/proc/sys/vm/dirty_background_ratio", back="1")
+    yield Setting(path="/sys/block/a/queue/nr_requests", new="1", back_path="/sys/block/b/queue/nr_requests", back="1")
+    yield from (Membership(old=old, new=str(ROOT / GROUP), **task) for old in ("/etc", str(ROOT / "../.."), "\0", ""))
+    yield Membership(old=str(ROOT), new="/etc", **task)
+    yield Membership(old=str(ROOT), new=str(ROOT / GROUP), **task | {"pid": 2**40})
+    yield from (Group(path=path) for path in ("/etc", str(ROOT), "\0"))
+    yield from (Controller(path=path, name=name) for path, name in (("/etc", "io"), (str(ROOT), "io +memory")))
+    yield from (IoPriority(tid=tid, old=0, new=0, **task) for tid in (-1, 2**62))
+    yield IoPriority(tid=1, old=2**40, new=0, **task)
+    yield from (ProcessGroup(leader=1), Scheduler(disk="/sys/block/sda", old="none"), Mount(path="/"))
+    yield from (Directory(path="/etc"), Directory(path="etc", held=0), Contents(held=0))
+
+
+@pytest.mark.parametrize("change", list(hostile()))
+def test_what_no_daemon_does_is_not_undone(tmp_path, change):
+    path = tmp_path / "mitigate.json"
+    ours = Group(path=str(ROOT / GROUP))
+    Journal(path).note(change, ours)
+    journal = Journal(path)
+    assert journal.changes == [ours]
+    assert journal.ignored == f"1 entries of the journal {path} that a daemon cannot have written"
+
+
+def test_what_is_no_change_is_said(tmp_path):
+    path, rows = tmp_path / "mitigate.json", [None, {"kind": "troup"}, {"kind": "group", "path": 3}]
+    path.write_text(json.dumps({"boot": Path("/proc/sys/kernel/random/boot_id").read_text().strip(), "changes": rows}))
+    assert Journal(path).changes == []
+    assert Journal(path).ignored.startswith("3 entries")
+
+
+def test_without_a_place_nothing_is_changed(tmp_path):
+    with pytest.raises(WblabError, match="nothing was changed"):
+        Journal(tmp_path / "no" / "mitigate.json").note(Group(path=str(ROOT / GROUP)))

@@ -1,0 +1,96 @@
+import pytest
+
+from wblab.core.errors import WblabError
+from wblab.live.mitigate import limit
+from wblab.live.mitigate.journal import Journal
+from wblab.live.mitigate.limit import StrictLimit, share_of
+from wblab.machine import writeback
+
+MIB = 1 << 20
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """The directory of a disk's backing device, and what may be dirty in all: 100 MiB."""
+    monkeypatch.setattr(writeback, "_SYS", tmp_path)
+    monkeypatch.setattr(limit, "thresholds", lambda: {"dirty": 100 * MIB})
+    (directory := tmp_path / "class/bdi/8:0").mkdir(parents=True)
+    (tmp_path / "block/sda").mkdir(parents=True)
+    (tmp_path / "block/sda/bdi").symlink_to(directory)
+    for name, value in (("max_ratio_fine", 1000000), ("min_ratio_fine", 0), ("strict_limit", 0)):
+        (directory / name).write_text(f"{value}\n")
+    return directory
+
+
+@pytest.fixture
+def strict(tmp_path):
+    return StrictLimit(Journal(tmp_path / "journal.json"), 1.0)
+
+
+def state(place):
+    return [int((place / name).read_text()) for name in ("max_ratio_fine", "strict_limit")]
+
+
+@pytest.mark.parametrize(
+    ("limit_bytes", "all_bytes", "share"),
+    [
+        (10 * MIB, 100 * MIB, 100_000),
+        (200 * MIB, 100 * MIB, 1_000_000),  # a fast disk has no limit of its own
+        (1000, 100 * MIB, 10_000),  # a very slow one has 1 MiB
+        (MIB, 0, 1_000_000),
+    ],
+)
+def test_a_limit_as_a_share_of_that_for_all(limit_bytes, all_bytes, share):
+    assert share_of(limit_bytes, all_bytes) == share
+
+
+def test_a_disk_gets_its_share_and_what_it_had_comes_back(place, strict, tmp_path):
+    strict.check("sda")
+    strict.start("sda", 10 * MIB)
+    assert state(place) == [100_000, 1]
+    assert Journal(tmp_path / "journal.json").undo(strict.journal.changes) == []
+    assert state(place) == [1_000_000, 0]
+
+
+def test_a_share_follows_the_limit_for_all(place, strict, monkeypatch):
+    strict.start("sda", 10 * MIB)
+    monkeypatch.setattr(limit, "thresholds", lambda: {"dirty": 50 * MIB})
+    strict.start("sda", 10 * MIB)
+    assert state(place) == [200_000, 1]
+    monkeypatch.setattr(limit, "thresholds", lambda: {"dirty": 5 * MIB})
+    strict.start("sda", 10 * MIB)
+    assert state(place) == [1_000_000, 0]
+    assert strict.journal.changes == []
+
+
+def test_what_is_stricter_already_is_left_alone(place, strict):
+    (place / "max_ratio_fine").write_text("50000\n")
+    strict.start("sda", 10 * MIB)
+    assert state(place) == [50_000, 0]
+    assert strict.journal.changes == []
+
+
+def test_a_share_is_not_below_what_the_disk_is_promised(place, strict):
+    (place / "min_ratio_fine").write_text("300000\n")
+    strict.start("sda", 10 * MIB)
+    assert state(place) == [300_000, 1]
+
+
+def test_a_disk_that_is_alone_has_no_limit_until_something_is_written_beside_it(place, strict, monkeypatch):
+    strict.beside = True
+    for elsewhere, share in ((False, 1_000_000), (True, 100_000), (False, 1_000_000)):
+        monkeypatch.setattr(limit, "written_elsewhere", lambda disk, yes=elsewhere: yes)
+        strict.start("sda", 10 * MIB)
+        assert state(place) == [share, share < 1_000_000]
+    assert strict.journal.changes == []
+
+
+def test_an_older_kernel_is_named_where_it_was_asked_for(place, strict, monkeypatch):
+    (place / "max_ratio_fine").unlink()
+    with pytest.raises(WblabError, match="no strict_limit for sda"):
+        strict.check("sda")
+    strict.beside = True
+    monkeypatch.setattr(limit, "written_elsewhere", lambda disk: True)
+    strict.check("sda")
+    strict.start("sda", 10 * MIB)
+    assert strict.journal.changes == []

@@ -1,0 +1,132 @@
+"""Which measures the daemon starts, on which disk, and what it does where one cannot be: on disks of ours."""
+
+from dataclasses import dataclass, field
+
+import pytest
+
+from wblab.core.errors import WblabError
+from wblab.live.mitigate import loop
+from wblab.live.mitigate.accounting import Usage
+from wblab.live.mitigate.config import Config
+from wblab.live.mitigate.journal import Journal
+from wblab.live.mitigate.loop import Daemon
+
+MIB = 1 << 20
+
+
+@dataclass
+class Disks:
+    """Two disks of which the rate is known; sda matters."""
+
+    name: str = "sda"
+    flush_s: float = 0.0
+    cached: set[str] = field(default_factory=set)
+    bandwidths: dict[str, float] = field(default_factory=lambda: {"sda": 1.0 * MIB, "sdb": 2.0 * MIB})
+
+    @property
+    def bandwidth(self):
+        return self.bandwidths[self.name]
+
+
+@dataclass
+class Measure:
+    name: str
+    lasting: bool = False
+    shared: bool = False
+    impossible: str = ""
+    started: list = field(default_factory=list)
+
+    def check(self, disk):
+        pass
+
+    def start(self, disk, bandwidth):
+        if self.impossible:
+            raise PermissionError(self.impossible)
+        self.started.append((disk, bandwidth))
+
+    def hold(self, pid):
+        return 0
+
+
+class Accounting:
+    lost = 0
+
+    def note_exits(self):
+        pass
+
+    def sample(self, processes):
+        return Usage(), []
+
+
+@pytest.fixture
+def disks(monkeypatch):
+    monkeypatch.setattr(loop, "Disks", lambda name, learned: found)
+    monkeypatch.setattr(loop, "holds_much", lambda disk, flush_s, bandwidth: flush_s > 1)
+    monkeypatch.setattr(loop, "queue_s", lambda disk, bandwidth: 0.5)
+    found = Disks()
+    return found
+
+
+@pytest.fixture
+def daemon(disks, tmp_path, monkeypatch):
+    """Return what makes a daemon with measures of ours by policy; what it says goes to `said` of it."""
+
+    def make(**policies):
+        monkeypatch.setattr(loop, "measures", lambda names, config, journal: [policies[name] for name in names])
+        said = []
+        ours = Daemon(
+            Config(policy="policy", cached="cached" if "cached" in policies else "", learned=""),
+            lambda event: said.append((event.action, event.text)),
+            Accounting(),
+            Journal(tmp_path / "journal.json"),
+        )
+        return ours, said
+
+    return make
+
+
+def test_what_lasts_is_started_for_each_disk_and_what_all_share_for_the_one_that_matters(daemon):
+    for shared, started in ((False, [("sda", MIB), ("sdb", 2 * MIB)]), (True, [("sda", MIB)])):
+        measure = Measure("queue", lasting=True, shared=shared)
+        daemon(policy=measure)[0].period(2.0, 2.0)
+        assert measure.started == started
+
+
+def test_what_does_not_last_waits_for_an_offender(daemon):
+    measure = Measure("class")
+    daemon(policy=measure)[0].period(2.0, 2.0)
+    assert measure.started == []
+
+
+def test_more_is_done_on_a_disk_from_when_its_flushes_show_a_cache(daemon, disks):
+    measure = Measure("io.max", lasting=True)
+    ours, said = daemon(policy=Measure("queue"), cached=measure)
+    ours.period(2.0, 2.0)
+    assert (measure.started, disks.cached) == ([], set())
+    disks.flush_s = 8.0
+    for now_s in (4.0, 6.0):
+        ours.period(now_s, 2.0)
+    assert disks.cached == {"sda"}
+    assert ("sda", MIB) in measure.started
+    told = [text for action, text in said if "its own write cache" in text]
+    assert told == ["flushes of sda take 8.00 s, but its queue only 0.50 s: it has its own write cache"]
+
+
+def test_where_more_is_not_possible_the_daemon_says_so_once_and_goes_on(daemon, disks):
+    measure = Measure("io.max", impossible="read-only")
+
+    def refuse(disk):
+        raise WblabError("no cgroup v2 here")
+
+    measure.check = refuse
+    disks.cached.add("sda")
+    ours, said = daemon(policy=Measure("queue"), cached=measure)
+    for now_s in (2.0, 4.0):
+        ours.period(now_s, 2.0)
+    assert [text for action, text in said if action == "warn"] == ["cached cannot be applied to sda: no cgroup v2 here"]
+
+
+def test_a_policy_that_was_asked_for_and_fails_ends_the_daemon(daemon):
+    ours, _ = daemon(policy=Measure("queue", lasting=True, impossible="read-only"))
+    with pytest.raises(WblabError, match="cannot be applied"):
+        ours.period(2.0, 2.0)

@@ -1,0 +1,237 @@
+import math
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wblab.live.mitigate.accounting import Usage
+from wblab.live.mitigate.config import Config
+from wblab.live.mitigate.rule import Limits, State, judge, succeed
+
+MIB = 1 << 20
+PERIOD_S = 2.0
+LIMITS = Limits.of(Config())
+
+
+class Machine:
+    """Periods one after the other, on a disk of 1 MiB/s. Process 2 is the parent of 3, 4 and so on, unless said so."""
+
+    def __init__(self, parents=None):
+        self.state = State()
+        self.now_s = 100.0
+        self.parents = parents or {}
+
+    def period(self, ended=None, waiting=frozenset(), **written_mib_s):
+        """One period, in which p3=0.5 means that process 3 wrote 0.5 MiB/s."""
+        written = {int(name[1:]): int(rate * MIB * PERIOD_S) for name, rate in written_mib_s.items()}
+        self.now_s += PERIOD_S
+        verdict = judge(
+            self.state,
+            Usage(written, ended or {}),
+            self.parents.get,
+            LIMITS,
+            waiting=waiting,
+            bandwidth=MIB,
+            now_s=self.now_s,
+            period_s=PERIOD_S,
+        )
+        self.state = verdict.state
+        return verdict
+
+    def until_held(self, periods=100, **written):
+        """Return after how many periods someone is held, and who; nobody, after all of them."""
+        for count in range(1, periods + 1):
+            if hold := set(self.period(**written).hold):
+                return count, hold
+        return periods, set()
+
+
+def test_one_writer_above_the_share_is_held():
+    count, held = Machine().until_held(p3=0.9)
+    assert held == {3}
+    assert count == math.ceil(-LIMITS.smoothing_s * math.log(1 - 0.7 / 0.9) / PERIOD_S)
+
+
+def test_a_flood_is_held_at_once():
+    assert Machine().until_held(p3=30) == (1, {3})
+
+
+def test_one_writer_below_the_share_is_left_alone():
+    assert Machine().until_held(p3=0.65) == (100, set())
+
+
+def test_all_of_several_who_share_the_disk_are_held():
+    machine = Machine()
+    held = set()
+    for _ in range(20):
+        held |= set(machine.period(p3=0.33, p4=0.33, p5=0.33, p6=0.01).hold)
+    assert held == {3, 4, 5}
+
+
+def test_a_small_writer_beside_a_big_one_is_left_alone():
+    machine = Machine()
+    held = set()
+    for _ in range(20):
+        held |= set(machine.period(p3=0.8, p4=0.25).hold)
+    assert held == {3}
+
+
+def test_who_starts_an_offender_is_not_blamed():
+    machine = Machine({3: 2, 2: 1})
+    for _ in range(50):
+        assert machine.period(p3=30).hold.keys() <= {3}
+
+
+def test_children_that_write_a_little_each_make_an_offender_of_their_parent():
+    machine = Machine(dict.fromkeys(range(3, 13), 2))
+    _, held = machine.until_held(**{f"p{pid}": 0.1 for pid in range(3, 13)})
+    assert held == {2}
+
+
+def test_a_script_of_commands_that_end_in_a_period_is_found():
+    machine = Machine()
+    for pid in range(10, 30):
+        if hold := machine.period(ended={pid: 2}, **{f"p{pid}": 0.95}).hold:
+            break
+    assert hold.keys() == {2}
+
+
+def test_a_script_of_commands_that_last_for_some_periods_is_found():
+    machine = Machine()
+    held = set()
+    for pid in range(10, 30):
+        machine.parents = {pid: 2}
+        for _ in range(3):
+            held |= set(machine.period(**{f"p{pid}": 0.95}).hold)
+        held |= set(machine.period(ended={pid: 2}).hold)
+    assert 2 in held
+
+
+def test_one_child_that_wrote_a_lot_and_ended_makes_no_offender():
+    machine = Machine()
+    assert not machine.period(ended={3: 2}, p3=1000).hold
+    machine = Machine({3: 2})
+    machine.until_held(p3=1000)
+    assert not machine.period(ended={3: 2}, p3=1000).hold
+    assert not machine.period().hold
+
+
+def test_what_an_orphan_wrote_counts_for_its_nearest_ancestor_that_lives():
+    machine = Machine()
+    machine.period(ended={5: 4, 4: 3, 3: 2}, p5=0.5)
+    assert machine.state.rates.keys() == {2}
+    assert math.isclose(
+        machine.state.rates[2], LIMITS.child**3 * 0.5 * MIB * (1 - math.exp(-PERIOD_S / LIMITS.smoothing_s))
+    )
+
+
+def test_nobody_is_blamed_where_blame_ends():
+    machine = Machine()
+    for pid in range(10, 60):
+        assert not machine.period(ended={pid: 0}, **{f"p{pid}": 5.0}).hold
+    assert not machine.state.rates
+
+
+def test_released_when_calm_and_not_before_the_term_is_over():
+    machine = Machine()
+    machine.until_held(p3=4)
+    since_s = machine.now_s
+    while not (release := machine.period().release):
+        assert machine.now_s - since_s < 60
+    assert release.keys() == {3}
+    assert machine.now_s - since_s >= LIMITS.hold_s
+    assert not machine.state.offenders
+
+
+def test_not_released_while_it_writes():
+    machine = Machine()
+    machine.until_held(p3=4)
+    for _ in range(100):
+        assert not machine.period(p3=0.3).release
+
+
+def test_not_released_while_it_is_stopped_in_a_write():
+    machine = Machine()
+    machine.until_held(p3=4)
+    for _ in range(100):
+        assert not machine.period(waiting={3}).release
+    assert machine.period().release
+
+
+def test_a_child_that_writes_for_it_keeps_an_offender_held():
+    machine = Machine({4: 3})
+    machine.until_held(p3=4)
+    for _ in range(50):
+        assert not machine.period(p4=0.5).release
+
+
+def test_each_relapse_doubles_the_term():
+    machine = Machine()
+    terms = []
+    for _ in range(8):
+        machine.until_held(p3=4)
+        since_s = machine.now_s
+        while not machine.period().release:
+            pass
+        terms.append(machine.now_s - since_s)
+    assert terms[3] >= 8 * LIMITS.hold_s
+    assert terms[-1] == terms[-2] <= 2**5 * LIMITS.hold_s + PERIOD_S
+
+
+def test_an_offender_that_ends_is_forgotten():
+    machine = Machine()
+    machine.until_held(p3=4)
+    verdict = machine.period(ended={3: 2})
+    assert not verdict.release
+    assert not verdict.state.offenders
+
+
+def test_who_was_held_for_one_that_ends_is_held_for_itself():
+    state = State(offenders={3: 50.0, 9: 60.0})
+    after = succeed(state, {3: 2, 5: 3}, {3: 3, 4: 3, 5: 3, 9: 9})
+    assert after.offenders.keys() - {3} == {4, 9}
+    assert after.offenders[4] == 50.0
+
+
+pids = st.integers(2, 12)
+usages = st.lists(
+    st.tuples(st.dictionaries(pids, st.integers(0, 10 * MIB)), st.dictionaries(pids, st.integers(0, 12), max_size=3)),
+    max_size=30,
+)
+
+
+@given(usages, st.dictionaries(pids, pids))
+def test_whatever_happens(periods, parents):
+    """Ancestry may even have circles: /proc is not read in one instant."""
+    machine = Machine(parents)
+    for written, ended in periods:
+        before = set(machine.state.offenders)
+        verdict = machine.period(ended=ended, **{f"p{pid}": size / MIB for pid, size in written.items()})
+        offenders = set(verdict.state.offenders)
+        assert offenders == (before - set(ended) | set(verdict.hold)) - set(verdict.release)
+        assert not set(verdict.hold) & before - set(ended)
+        assert set(verdict.release) <= before - set(ended)
+        assert 0 not in verdict.state.rates
+        assert all(rate > 0 and math.isfinite(rate) for rate in verdict.state.rates.values())
+        assert not set(verdict.state.rates) & set(ended) - set(ended.values())
+
+
+@given(st.dictionaries(pids, st.floats(0, 0.69 / 11)), st.integers(1, 40))
+def test_nobody_is_held_when_all_together_write_less_than_the_share(rates, periods):
+    machine = Machine()
+    for _ in range(periods):
+        assert not machine.period(**{f"p{pid}": rate for pid, rate in rates.items()}).hold
+
+
+@given(st.floats(1.2, 100), st.integers(1, 10))
+def test_the_rule_knows_shares_only(factor, periods):
+    """Twice the disk and twice the writing is the same."""
+    small, big = State(), State()
+    for count in range(periods):
+        written = {3: int(MIB * count / 3), 4: int(MIB / 2)}
+        common = {"now_s": 2.0 * count, "period_s": PERIOD_S}
+        scaled = Usage({pid: size * factor for pid, size in written.items()})
+        one = judge(small, Usage(written), {}.get, LIMITS, bandwidth=MIB, **common)
+        other = judge(big, scaled, {}.get, LIMITS, bandwidth=MIB * factor, **common)
+        assert one.hold.keys() == other.hold.keys()
+        small, big = one.state, replace(other.state)

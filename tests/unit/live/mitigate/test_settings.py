@@ -1,0 +1,86 @@
+import pytest
+
+from wblab.core.errors import WblabError
+from wblab.live.mitigate.journal import Journal
+from wblab.live.mitigate.settings import give_back, keep, number_before
+
+
+@pytest.fixture
+def journal(tmp_path):
+    return Journal(tmp_path / "journal.json")
+
+
+@pytest.fixture
+def file(tmp_path):
+    (path := tmp_path / "file").write_text("256\n")
+    return path
+
+
+def test_one_number_after_another_and_back(journal, file):
+    for number in (40, 8, 100):
+        keep(journal, file, number)
+        assert file.read_text() == str(number)
+        assert number_before(journal, file) == 256
+        assert len(journal.changes) == 1
+    give_back(journal, file)
+    assert (file.read_text(), journal.changes) == ("256", [])
+
+
+def test_nearly_the_same_is_left(journal, file):
+    keep(journal, file, 40)
+    keep(journal, file, 41)
+    assert file.read_text() == "40"
+
+
+def test_what_is_there_already_is_nobody_s_change(journal, file):
+    keep(journal, file, 256)
+    assert journal.changes == []
+
+
+def test_what_somebody_else_set_meanwhile_comes_back(journal, file):
+    keep(journal, file, 40)
+    file.write_text("128\n")
+    assert number_before(journal, file) == 128
+    keep(journal, file, 20)
+    give_back(journal, file)
+    assert file.read_text() == "128"
+
+
+@pytest.mark.parametrize("default", ["256", "512"])
+def test_a_device_that_was_plugged_in_again_begins_anew(journal, file, default):
+    keep(journal, file, 40)
+    file.write_text(f"{default}\n")
+    keep(journal, file, 40)
+    assert (file.read_text(), len(journal.changes)) == ("40", 1)
+    give_back(journal, file)
+    assert file.read_text() == default
+
+
+def test_one_that_was_pulled_out_has_nothing_to_get_back(journal, file):
+    keep(journal, file, 40)
+    file.unlink()
+    assert journal.undo(list(journal.changes)) == []
+
+
+def test_the_file_that_says_the_same_in_other_words_gets_its_number_back(journal, file, tmp_path):
+    (ratio := tmp_path / "ratio").write_text("20\n")
+    file.write_text("0\n")
+    keep(journal, file, 4096, instead=ratio)
+    ratio.write_text("0\n")  # as the kernel does
+    keep(journal, file, 8192 * 2, instead=ratio)
+    assert len(journal.changes) == 1
+    give_back(journal, file)
+    assert ratio.read_text() == "20"
+
+
+@pytest.mark.parametrize("killed", ["note", "write_text", "forget"])
+def test_killed_at_any_moment_the_next_one_gives_back_what_was_there_first(journal, file, monkeypatch, killed):
+    """Before the second number is noted, before it is written, or before the first is forgotten."""
+    keep(journal, file, 40)
+    owner = type(file) if killed == "write_text" else Journal
+    with monkeypatch.context() as patch:
+        patch.setattr(owner, killed, lambda *_: (_ for _ in ()).throw(WblabError("killed")))
+        with pytest.raises(WblabError, match="killed"):
+            keep(journal, file, 8)
+    assert journal.undo(list(journal.changes)) == []
+    assert (file.read_text(), journal.changes) == ("256", [])

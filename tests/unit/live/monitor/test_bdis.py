@@ -1,0 +1,73 @@
+"""Names of disks by those of their bdis, on a machine made of files."""
+
+import pytest
+
+from wblab.live.monitor import bdis, disks
+from wblab.live.monitor.bdis import Bdis
+
+ZEROS = " 0" * 14
+DISKSTATS = """\
+   8 0 sda
+   8 1 sda1
+   8 2 sda2
+   8 16 sdb
+   8 17 sdb1
+   8 32 sdc
+ 253 0 dm-0
+ 253 1 dm-1
+   9 0 md0
+"""
+SLAVES = {"dm-0": ["sda2"], "dm-1": ["dm-0"], "md0": ["sda1", "sdb1"]}
+MOUNTS = "30 1 0:53 / /mnt rw - nfs4 server:/files rw\n31 1 8:1 / / rw - ext4 /dev/sda1 rw\n"
+
+
+@pytest.fixture
+def machine(tmp_path, monkeypatch):
+    for name, below in SLAVES.items():
+        for part in below:
+            (tmp_path / "block" / name / "slaves" / part).mkdir(parents=True)
+    for number, parts in ((1, ["sdc"]), (2, ["sda1", "sdb1"])):
+        for part in parts:
+            (tmp_path / f"btrfs/uuid{number}/devices" / part).mkdir(parents=True)
+        (tmp_path / f"btrfs/uuid{number}/bdi").symlink_to(f"/devices/virtual/bdi/btrfs-{number}")
+    (tmp_path / "btrfs/features").mkdir()
+    (tmp_path / "diskstats").write_text("".join(line + ZEROS + "\n" for line in DISKSTATS.splitlines()))
+    (tmp_path / "mountinfo").write_text(MOUNTS)
+    for module in (bdis, disks):
+        monkeypatch.setattr(module, "DISKSTATS", tmp_path / "diskstats")
+    monkeypatch.setattr(bdis, "_BLOCK", tmp_path / "block")
+    monkeypatch.setattr(bdis, "_BTRFS", tmp_path / "btrfs")
+    monkeypatch.setattr(bdis, "_MOUNTS", tmp_path / "mountinfo")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("bdi", "disk"),
+    [
+        ("8:16", "sdb"),
+        ("253:0", "sda"),  # a logical volume in a partition
+        ("253:1", "sda"),  # an encrypted one in that
+        ("9:0", "md0"),  # made of two
+        ("btrfs-1", "sdc"),
+        ("btrfs-2", "btrfs-2"),  # on two
+        ("0:53", "server:/files"),
+        ("0:99", "0:99"),
+        ("8:32", "stick"),
+    ],
+)
+def test_a_disk_is_named_as_far_as_it_is_one(machine, bdi, disk):
+    assert Bdis({"sdc": "stick"} if disk == "stick" else {}).disk(bdi) == disk
+
+
+def test_a_number_may_be_anothers_later(machine):
+    names = Bdis({})
+    assert names.disk("8:32") == "sdc"
+    (machine / "diskstats").write_text(f"8 32 sdx{ZEROS}\n")
+    assert names.disk("8:32") == "sdc"
+    names.forget()
+    assert names.disk("8:32") == "sdx"
+
+
+def test_a_machine_that_tells_nothing_has_the_kernels_names(machine):
+    (machine / "diskstats").unlink()
+    assert Bdis({}).disk("8:0") == "8:0"

@@ -1,0 +1,78 @@
+"""/proc/diskstats as a laptop with a stick and encryption had it, and that of this machine."""
+
+import pytest
+
+from wblab.core.errors import InputError
+from wblab.live.monitor import disks
+from wblab.live.monitor.disks import Work, counters, find_disk
+from wblab.live.monitor.samples import Worked
+
+LINE = "   8       0 {} 10 0 80 5 20 0 {} 9 0 {} 14 0 0 0 0 0 0\n"
+S = 10**9
+
+
+def text(**done):
+    """Return the file's text; of each device the sectors written and the milliseconds it was busy."""
+    return "".join(LINE.format(name.replace("_", "-"), *values) for name, values in done.items()).encode()
+
+
+@pytest.fixture
+def diskstats(tmp_path, monkeypatch):
+    file = tmp_path / "diskstats"
+    monkeypatch.setattr(disks, "DISKSTATS", file)
+    return file
+
+
+def test_whole_disks_count_once():
+    names = dict.fromkeys(
+        ("nvme0n1", "nvme0n1p1", "nvme0n1p2", "dm_0", "loop0", "sda", "sda1", "sdb", "mmcblk0"), (8, 3)
+    )
+    names |= dict.fromkeys(("mmcblk0", "mmcblk0p1", "mmcblk0boot0", "md0", "zram0", "sr0", "ubda", "ubdb"), (8, 3))
+    found = counters(text(**names))
+    assert list(found) == ["nvme0n1", "sda", "sdb", "mmcblk0", "mmcblk0boot0", "ubda", "ubdb"]
+    assert found["sda"] == (4096, 3_000_000)
+
+
+def test_the_busiest_are_told_of_and_a_disk_that_was_plugged_in(diskstats):
+    diskstats.write_bytes(text(sda=(0, 0), sdb=(0, 0), sdc=(0, 0)))
+    work = Work(2, (), 0, {})
+    diskstats.write_bytes(text(sda=(2048, 100), sdb=(8, 900), sdc=(0, 0)))
+    assert work.since_last(S) == (Worked(S, S, "sdb", 4096, 900_000_000), Worked(S, S, "sda", 1 << 20, 100_000_000))
+    diskstats.write_bytes(text(sda=(2048, 100), sdb=(8, 900), sdd=(16, 50)))
+    assert work.since_last(2 * S) == (Worked(2 * S, S, "sdd", 8192, 50_000_000),)
+
+
+def test_those_that_were_named_are_told_of_whatever_they_do(diskstats):
+    diskstats.write_bytes(text(sda=(0, 0), sdb=(0, 0)))
+    work = Work(2, ("sdb",), 0, {"sdb": "stick"})
+    diskstats.write_bytes(text(sda=(2048, 100), sdb=(0, 0)))
+    assert work.since_last(S) == (Worked(S, S, "stick", 0, 0),)
+    diskstats.write_bytes(text(sda=(0, 0)))  # pulled out
+    assert work.since_last(2 * S) == ()
+
+
+def test_a_disk_is_found_by_its_name_or_its_node(diskstats):
+    diskstats.write_bytes(text(sda=(0, 0), sda1=(0, 0)))
+    assert find_disk("/dev/sda") == find_disk("sda") == "sda"
+    with pytest.raises(InputError, match=r"no disk 'sda1'.*give one of sda"):
+        find_disk("sda1")
+
+
+def test_the_file_of_this_machine_is_understood():
+    for written, busy_ns in counters(disks.DISKSTATS.read_bytes()).values():
+        assert min(written, busy_ns) >= 0
+
+
+def test_a_disk_made_of_others_is_one_if_it_is_asked_for(diskstats):
+    """Else its bytes would count twice; loop10 is no partition of loop1."""
+    diskstats.write_bytes(text(sda=(0, 0), sda1=(0, 0), loop1=(0, 0), loop1p1=(0, 0), loop10=(0, 0), dm_0=(0, 0)))
+    assert [find_disk(name) for name in ("/dev/loop1", "loop10", "dm-0")] == ["loop1", "loop10", "dm-0"]
+    for name in ("loop1p1", "loop100"):
+        with pytest.raises(InputError, match=rf"no disk '{name}'.*give one of sda \(or a disk made of others"):
+            find_disk(name)
+    work = Work(6, ("loop10",), 0, {})
+    diskstats.write_bytes(text(sda=(8, 100), loop1=(8, 100), loop10=(16, 200)))
+    assert work.since_last(S) == (Worked(S, S, "loop10", 8192, 200_000_000),)
+    everything = Work(6, (), S, {})
+    diskstats.write_bytes(text(sda=(16, 300), loop1=(16, 300), loop10=(32, 400)))
+    assert [row.disk for row in everything.since_last(2 * S)] == ["sda"]

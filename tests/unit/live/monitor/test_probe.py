@@ -1,0 +1,67 @@
+import os
+import time
+
+import pytest
+
+from wblab.live.monitor import probe
+from wblab.live.monitor.probe import Probe
+
+
+@pytest.fixture
+def gate(monkeypatch):
+    """Return what lets one write of a probe through, which waits for that."""
+    reading, writing = os.pipe()
+    monkeypatch.setattr(probe, "_writer", lambda paths: lambda number: os.read(reading, 1))
+    yield lambda: os.write(writing, b"x")
+    os.close(reading)
+    os.close(writing)
+
+
+def held(path):
+    return os.open(path, os.O_RDONLY)
+
+
+def waits(of, count):
+    """Return the first so many waits that a probe tells of, at made-up times."""
+    found = []
+    while len(found) < count:
+        found += of.since_last(len(found) + 1)
+        time.sleep(0.001)
+    return found
+
+
+def test_a_write_is_seen_while_it_lasts_and_told_once_when_it_is_over(tmp_path, gate):
+    watched = Probe(held(tmp_path), locked=False)
+    first, second = waits(watched, 2)
+    assert (first.over, second.over) == (False, False)
+    assert first.start_ns == second.start_ns
+    assert (first.at_ns, second.at_ns) == (1, 2)
+    gate()
+    over = next(wait for _ in iter(int, 1) for wait in waits(watched, 1) if wait.over)
+    assert over.start_ns == first.start_ns
+    assert over.at_ns > over.start_ns
+    later = waits(watched, 1)[0]
+    assert not later.over
+    assert later.start_ns > over.at_ns
+    watched.stop()
+
+
+def test_its_files_are_few(tmp_path, monkeypatch):
+    monkeypatch.setattr(probe, "IDLE_NS", 0)
+    watched = Probe(held(tmp_path), locked=False)
+    told = []
+    while len(told) < 3 * probe._FILES:
+        told += [wait for wait in watched.since_last(0) if wait.over]
+    watched.stop()
+    assert len(list(tmp_path.iterdir())) in (probe._FILES - 1, probe._FILES)
+    starts = [wait.start_ns for wait in told]
+    assert starts == sorted(set(starts))
+
+
+def test_a_directory_that_is_gone_is_no_end_of_it(tmp_path):
+    (tmp_path / "gone").mkdir()
+    directory = held(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    watched = Probe(directory, locked=False)
+    assert waits(watched, 2)[-1].name == "probe"
+    watched.stop()

@@ -1,0 +1,119 @@
+from dataclasses import replace
+from itertools import pairwise
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from support import pictured
+
+from wblab.analysis.runs.pagecache import Written
+from wblab.analysis.runs.run import read_run
+from wblab.core.rundir import DiskRecord
+from wblab.live.monitor.replay import GRAIN_NS, TICK_NS, replay
+from wblab.live.monitor.samples import Batch, CacheState, End, Source, Throttled, Waited
+
+MS = 10**6
+S = 1000 * MS
+MIB = 1 << 20
+
+
+@pytest.fixture
+def replayed(make_run):
+    run = read_run(make_run(pictured.BOUNDARIES))
+    cache = SimpleNamespace(dirty_state=pictured.dirty_state(1000), throttling=pictured.throttling())
+    return list(replay(run, cache)), cache
+
+
+def batches(items):
+    return [item for item in items if isinstance(item, Batch)]
+
+
+def all_of(items, key):
+    return [row for batch in batches(items) for row in getattr(batch, key)]
+
+
+def test_a_run_begins_with_its_source_and_ends(replayed):
+    items, _ = replayed
+    assert items[0] == Source("run 2026-01-01_00-00-00_base", 0, "")
+    assert items[-1] == End("the run is over")
+    times = [batch.now_ns for batch in batches(items)]
+    assert {later - sooner for sooner, later in pairwise(times)} == {TICK_NS}
+    assert times[0] <= 0
+    assert times[-1] >= 8 * S
+
+
+def test_all_states_are_there_but_for_those_close_together(replayed):
+    items, cache = replayed
+    states, events = all_of(items, "states"), cache.dirty_state
+    assert len({state.at_ns // GRAIN_NS for state in states}) == len(states) == 8 * S // GRAIN_NS
+    last = len(events) - 1
+    assert states[-1] == CacheState(
+        int(events.ts_ns[last]),
+        dirty=int(events.dirty[last]),
+        writeback=int(events.writeback[last]),
+        background=10 * MIB,
+        threshold=20 * MIB,
+        limit=22 * MIB,
+    )
+    for batch in batches(items):
+        assert all(batch.now_ns - TICK_NS < state.at_ns <= batch.now_ns for state in batch.states)
+
+
+def test_those_who_were_stopped_are_told(replayed):
+    items, _ = replayed
+    asked = all_of(items, "throttled")
+    assert len(asked) == 50
+    assert asked[0] == Throttled(80 * MS, "l1", 200 * MS)
+
+
+def test_a_pause_of_an_innocent_load_is_told_while_it_lasts_and_once_when_it_is_over(replayed):
+    items, _ = replayed
+    waits = [wait for wait in all_of(items, "waits") if wait.start_ns == 200 * MS]
+    assert [wait.over for wait in waits] == [False] * 14 + [True]
+    assert [wait.at_ns for wait in waits[:2]] == [200 * MS, 300 * MS]
+    assert waits[-1] == Waited("mw1", 200 * MS, 1600 * MS, over=True)
+    assert {wait.name for wait in all_of(items, "waits")} <= {"w1", "mw1"}
+    over = [(wait.name, wait.start_ns) for wait in all_of(items, "waits") if wait.over]
+    assert len(over) == len(set(over)) == 5
+
+
+def test_what_loads_write_is_known_from_their_cycles(replayed):
+    items, _ = replayed
+    written = {}
+    for row in all_of(items, "writers"):
+        written[row.task] = written.get(row.task, 0) + row.written
+    assert written["mw1"] == 4
+    assert set(written) == {"w1", "mw1", "l1"}
+
+
+def test_who_writes_and_who_is_stopped_is_told_with_the_disk_of_several(make_run):
+    run = read_run(make_run(pictured.BOUNDARIES))
+    run = replace(run, loads=tuple(replace(item, load=replace(item.load, disk="slow")) for item in run.loads))
+    asked = replace(pictured.throttling(), disk=np.full(100, "slow", object))
+    items = list(replay(run, SimpleNamespace(dirty_state=pictured.dirty_state(), throttling=asked)))
+    assert (
+        {row.disk for row in all_of(items, "writers")} == {row.disk for row in all_of(items, "throttled")} == {"slow"}
+    )
+
+
+def test_without_a_trace_there_are_the_loads(make_run):
+    items = list(replay(read_run(make_run({"mw1": [0, 100 * MS, 900 * MS]})), None))
+    assert "no readable trace" in items[0].untraced
+    assert all_of(items, "states") == []
+    assert all_of(items, "waits")[-1] == Waited("mw1", 100 * MS, 800 * MS, over=True)
+
+
+def test_of_several_disks_each_has_what_it_wrote(make_run):
+    disks = {"slow": DiskRecord("98:0", 0), "fast": DiskRecord("98:16", 0)}
+    run = replace(read_run(make_run(pictured.BOUNDARIES)), disks=disks)
+    times_ns = np.arange(100, 8000, 100) * MS
+    names = np.where(np.arange(len(times_ns)) % 4 == 0, "slow", "fast").astype(object)
+    cache = SimpleNamespace(
+        dirty_state=pictured.dirty_state(1000),
+        throttling=pictured.throttling(),
+        written=Written(times_ns, np.full(len(times_ns), MIB), names),
+    )
+    rows = all_of(list(replay(run, cache)), "disks")
+    assert {row.disk: row.busy_ns for row in rows} == {"slow": None, "fast": None}
+    total = {disk: sum(row.written for row in rows if row.disk == disk) for disk in ("slow", "fast")}
+    assert total["fast"] == pytest.approx(3 * total["slow"], rel=0.1)

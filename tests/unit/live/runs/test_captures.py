@@ -1,0 +1,131 @@
+import struct
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wblab.lab.captures import Capture, Lost, read_captures
+from wblab.live.runs import captures
+from wblab.live.runs.captures import (
+    BLOCKING,
+    STACKS,
+    TOO_MANY,
+    CaptureBuffer,
+    between,
+    capture_events,
+    late,
+    lost_between,
+)
+from wblab.live.runs.pages import has_lost, page_time_ns, with_lost
+
+
+def page(time_ns, commit=100):
+    return struct.pack("=QQ", time_ns, commit) + bytes(4080)
+
+
+@given(st.lists(st.integers(0, 1000), max_size=30), st.integers(0, 1000), st.integers(0, 1000))
+def test_every_event_of_a_span_is_in_the_pages_chosen(times_ns, start_ns, length_ns):
+    pages = [page(time_ns) for time_ns in sorted(times_ns)]
+    end_ns = start_ns + length_ns
+    chosen = between(pages, start_ns, end_ns)
+    for at, then in pairwise([*sorted(times_ns), 10**9]):
+        if start_ns <= at <= end_ns or at < start_ns < then:  # its first event, or one after that, may be in the span
+            assert page(at) in chosen
+    assert all(page_time_ns(item) <= end_ns for item in chosen)
+
+
+def test_pages_long_before_the_span_are_left_out():
+    assert between([page(1), page(2), page(50)], 40, 60) == [page(2), page(50)]
+
+
+def test_a_page_says_that_events_before_it_were_lost():
+    assert not has_lost(page(1))
+    assert has_lost(page(1, 100 | 1 << 31))
+
+
+def test_what_is_recorded_has_stacks_where_tasks_sleep_and_are_woken():
+    events = set(capture_events("ext4"))
+    assert set(STACKS) == {"sched:sched_switch", "sched:sched_waking"} <= events
+    assert {event.partition(":")[0] for event in TOO_MANY} <= events
+    assert not events & set(TOO_MANY)
+
+
+def test_the_filesystem_has_its_own_events_and_its_journal_s():
+    assert {"ext4", "jbd2"} <= set(capture_events("ext4"))
+    assert "xfs" in capture_events("xfs")
+    assert "ext4" not in capture_events("xfs")
+    assert "read" not in BLOCKING
+
+
+LOST = 1 << 31
+
+
+class Source:
+    """A processor's ring buffer: each time that it is read, what came since."""
+
+    def __init__(self, *reads):
+        self.reads = list(reads)
+
+    def read(self):
+        return self.reads.pop(0)
+
+
+@pytest.fixture
+def buffer(tmp_path, monkeypatch):
+    """Return what takes captures, and the times of the pages that are in each, processor by processor."""
+    saved = []
+
+    def put_together(tracecmd, files, output, symbols):
+        content = [file.read_bytes() for file in files]
+        saved.append([[page_time_ns(data[at:]) for at in range(0, len(data), 4096)] for data in content])
+        for file in files:
+            file.unlink()
+
+    monkeypatch.setattr(captures, "put_together", put_together)
+    return CaptureBuffer(None, tmp_path, "trace-cmd", 40 * 4096), saved
+
+
+def wanted(number, start_ns, end_ns):
+    return Capture(number, "w1", start_ns + 2, end_ns - 2, start_ns, end_ns)
+
+
+def test_a_capture_has_what_the_one_before_it_took_out_of_the_buffer(buffer, tmp_path):
+    """The second pause began long before the first was saved, and the first was read late."""
+    buffer, saved = buffer
+    source = Source(
+        [page(time_ns) for time_ns in range(0, 100, 10)], [page(time_ns) for time_ns in range(100, 150, 10)]
+    )
+    kept = buffer._save(wanted(1, 0, 30), 15, [source], [[]])
+    buffer._save(wanted(2, 15, 120), 118, [source], kept)
+    assert saved == [[[0, 10, 20, 30]], [[*range(10, 130, 10)]]]
+    assert [(capture.start_ns, capture.lost) for capture in read_captures(tmp_path)] == [(0, ()), (15, ())]
+
+
+def test_what_was_lost_between_two_captures_is_said_by_the_second(buffer, tmp_path):
+    """It took so long to write the first that the buffer was written over: not before the first page, but within."""
+    buffer, _ = buffer
+    source, other = Source([page(0), page(10)], [page(90, 100 | LOST), page(100)]), Source([page(5)], [page(50)])
+    kept = buffer._save(wanted(1, 0, 10), 5, [source, other], [[], []])
+    buffer._save(wanted(2, 5, 100), 100, [source, other], kept)
+    found = {capture.number: capture for capture in read_captures(tmp_path)}
+    assert found[1].whole
+    assert (found[2].start_ns, found[2].lost, found[2].whole) == (5, (Lost(10, 90),), False)
+
+
+def test_no_more_is_kept_than_a_buffer_holds_and_then_it_is_said(buffer, tmp_path):
+    buffer, saved = buffer
+    source = Source([page(time_ns) for time_ns in range(100)], [page(100)])
+    kept = buffer._save(wanted(1, 50, 60), 10, [source], [[]])
+    assert len(kept[0]) == 40
+    buffer._save(wanted(2, 10, 100), 100, [source], kept)
+    assert saved[1] == [[*range(60, 101)]]
+    assert {capture.number: capture.start_ns for capture in read_captures(tmp_path)} == {1: 50, 2: 60}
+
+
+def test_a_page_is_marked_as_the_kernel_marks_it():
+    marked = with_lost(page(7, 100))
+    assert has_lost(marked)
+    assert marked == page(7, 100 | LOST)
+    assert lost_between([page(1), marked, page(9)]) == [Lost(1, 7)]
+    assert late([], 0, 4096) == []

@@ -1,0 +1,225 @@
+"""Root in another user's directory: nothing outside of it is changed, whatever this user puts in the place of names."""
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from support.livelab import PROGRAM, QUICK
+from support.waiting import wait_until
+
+from wblab.cli import main
+from wblab.core.child import fork_child
+from wblab.lab.places import ROOT
+from wblab.live.monitor.sampler import SamplerRequest
+from wblab.live.monitor.streams import command
+from wblab.machine import directory as directories
+from wblab.machine.directory import make_directory, open_directory, open_own, own_directory
+from wblab.machine.lifetime import end_with
+from wblab.machine.undo import Undo
+
+NOBODY = 65534
+BAIT = ["w1", "mw1.0", "mw1.1", "0", "1", "experiment.json", ".experiment.json.partial", "command.log", "load.w1.npy"]
+
+
+@pytest.fixture
+def ground():
+    """A directory of another user's, and beside it what is root's."""
+    if os.geteuid():
+        pytest.skip("only root can be led by another user to what is not theirs: run the tests as root")
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as place:
+        for name in (".", "theirs", "theirs/disk", "theirs/exp", "roots"):
+            (path := Path(place, name)).mkdir(exist_ok=True)
+            path.chmod(0o755)
+            os.chown(path, *([NOBODY] * 2 if "theirs" in name else [0, 0]))
+        for name in BAIT:
+            Path(place, "roots", name).write_text("root's own\n")
+        yield Path(place)
+
+
+@pytest.fixture(params=[("disk", "exp"), ("disk", "exp", ".")], ids=["within", "above too"])
+def attacker(ground, request):
+    """Another user, who puts links to root's directory in the place of whatever there is, and takes them away again."""
+    parent = os.getpid()
+
+    def swap(path):
+        aside = path.with_name(f"aside-{path.name}")
+        with suppress(OSError):
+            if path.is_symlink():
+                path.unlink()
+                aside.rename(path)
+            elif not path.name.startswith("aside-"):
+                path.rename(aside)
+                path.symlink_to(ground / "roots")
+
+    def attack():
+        end_with(parent)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        os.setgroups([])
+        os.setgid(NOBODY)
+        os.setuid(NOBODY)
+        while True:
+            for place in request.param:
+                for path in Path(ground, "theirs", place).iterdir():
+                    if place != "." or path.name in ("disk", "exp"):
+                        swap(path)
+            time.sleep(0.0005)
+
+    pid = fork_child(attack)
+    yield
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+
+
+def state(directory):
+    """Return all that could be changed in a directory."""
+    return {
+        str(path): (status.st_ino, status.st_mode, status.st_uid, status.st_mtime_ns, status.st_size)
+        for path in [directory, *directory.rglob("*")]
+        if (status := path.lstat())
+    }
+
+
+@pytest.mark.parametrize("round_", range(3))
+def test_the_loads_and_the_record_stay_where_they_were_made(ground, attacker, round_):
+    before = state(ground / "roots")
+    options = ["--dir", str(ground / "theirs/disk"), "--exp", str(ground / "theirs/exp"), *QUICK]
+    command = [*PROGRAM, *options, *([] if round_ % 2 else ["--no-trace"]), "--", "true"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=200)
+    assert state(ground / "roots") == before
+    assert "Traceback" not in done.stderr
+    assert done.returncode in (0, 1, 2)  # who is in the way may spoil a run
+
+
+def test_a_probe_stays_where_it_was_made(ground, attacker):
+    before = state(ground / "roots")
+    request = SamplerRequest("here", probe=str(ground / "theirs/disk"))
+    for _ in range(5):
+        process = subprocess.Popen(
+            command(request, sys.executable),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={"PYTHONPATH": str(ROOT)},
+        )
+        process.stdout.readline()
+        time.sleep(0.5)
+        process.terminate()
+        _, said = process.communicate(timeout=100)
+        assert b"Traceback" not in said
+        assert state(ground / "roots") == before
+
+
+def test_a_killed_run_empties_only_its_own_directory(ground, attacker):
+    before = state(ground / "roots")
+    options = ["--dir", str(ground / "theirs/disk"), "--exp", str(ground / "theirs/exp"), *QUICK, "--no-trace"]
+    for number in range(4):
+        process = subprocess.Popen([*PROGRAM, *options, "--", "sleep", "9"], stderr=subprocess.PIPE)
+        time.sleep(0.3 + number / 4)
+        process.kill()
+        process.communicate(timeout=100)
+    theirs = ground / "theirs/disk"
+
+    def emptied():
+        try:
+            return not any(path.is_file() for path in theirs.rglob("*") if "roots" not in str(path.resolve()))
+        except FileNotFoundError:  # the attacker is still at it
+            return False
+
+    wait_until(emptied)
+    assert state(ground / "roots") == before
+
+
+def test_a_quiet_user_s_directory_is_as_good_as_any(ground):
+    options = ["--dir", str(ground / "theirs/disk"), "--exp", str(ground / "theirs/new/exp"), *QUICK, "--no-trace"]
+    done = subprocess.run([*PROGRAM, *options, "--", "true"], capture_output=True, text=True, check=False, timeout=200)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert os.listdir(ground / "theirs/disk") == []
+    (run,) = (ground / "theirs/new/exp").iterdir()
+    assert done.stdout.strip() == str(run)
+    assert stat.S_IMODE(run.stat().st_mode) == 0o700
+    assert stat.S_IMODE((run / "command.log").stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("option", ["--dir", "--exp"])
+def test_root_follows_no_link_of_another_user(ground, option, capsys):
+    (link := ground / "theirs/link").symlink_to(ground / "roots")
+    os.lchown(link, NOBODY, NOBODY)
+    other = {"--dir": "--exp", "--exp": "--dir"}[option]
+    before = state(ground)
+    assert main(["live", option, str(link), other, str(ground / "roots"), "--no-trace", "--", "true"]) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert f"link is a link of user {NOBODY}: give the directory that it leads to" in said
+    assert state(ground / "theirs") == {key: before[key] for key in before if "theirs" in key}
+
+
+def test_links_of_root_are_followed(ground):
+    (ground / "link").symlink_to("theirs/../theirs")
+    (ground / "absolute").symlink_to(ground / "link")
+    held = open_directory(ground / "absolute" / "disk")
+    assert os.path.samestat(os.fstat(held), os.stat(ground / "theirs/disk"))
+    os.close(held)
+
+
+def test_links_in_a_circle_have_an_end(tmp_path):
+    (tmp_path / "a").symlink_to("b")
+    (tmp_path / "b").symlink_to("a")
+    with pytest.raises(OSError, match="symbolic links"):
+        open_directory(tmp_path / "a")
+
+
+def test_what_is_exchanged_as_it_is_made_is_refused(tmp_path):
+    parent = open_directory(tmp_path)
+    (tmp_path / "other").mkdir(mode=0o700)
+    (tmp_path / "other" / "file").touch()
+    (tmp_path / "link").symlink_to("other")
+    with pytest.raises(NotADirectoryError):
+        open_own(parent, "link")
+    with pytest.raises(PermissionError):
+        open_own(parent, "other")
+    (tmp_path / "other" / "file").unlink()
+    os.close(open_own(parent, "other"))
+    (tmp_path / "other").chmod(0o777)
+    with pytest.raises(PermissionError):
+        open_own(parent, "other")
+    with pytest.raises(FileExistsError):
+        make_directory(parent, "other")
+    os.close(parent)
+
+
+def test_where_there_are_no_owners_there_must_be_no_links(tmp_path, monkeypatch):
+    parent = open_directory(tmp_path)
+    (tmp_path / "made").mkdir(mode=0o755)
+    monkeypatch.setattr(directories, "_without_links", lambda directory: True)
+    os.close(open_own(parent, "made"))
+    os.close(parent)
+
+
+def test_descriptors_are_given_back(tmp_path):
+    (tmp_path / "file").touch()
+    (tmp_path / "deep/er").mkdir(parents=True)
+    (tmp_path / "link").symlink_to("deep/../deep")
+    before = os.listdir("/proc/self/fd")
+    for path in ("file", "missing", "link/er/missing", "file/x"):
+        with pytest.raises(OSError, match=r"."):
+            open_directory(tmp_path / path)
+    os.close(open_directory(tmp_path / "link" / "er"))
+    assert os.listdir("/proc/self/fd") == before
+
+
+def test_an_own_directory_goes_with_what_is_in_it(tmp_path):
+    parent = open_directory(tmp_path)
+    with Undo() as undo:
+        held = own_directory(parent, "own", undo)
+        (tmp_path / "own/below").mkdir()
+        (tmp_path / "own/below/file").touch()
+        os.close(held)
+        os.close(parent)
+    assert undo.failures == ()
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,114 @@
+from dataclasses import replace
+
+import pytest
+from support.advised import MACHINE, MIB, SITE
+
+from wblab.core.errors import InputError
+from wblab.study.designs.advice.plan import AXIS, fine_factor, plan
+from wblab.study.designs.advice.remedies import parse_remedies, read_remedies
+from wblab.study.designs.advice.settings import Wanted, differing, impossible
+from wblab.study.designs.twin.machine import Queue
+from wblab.study.plan import Plan
+
+
+def remedies(**tables):
+    return parse_remedies({name: {"about": name, **table} for name, table in tables.items()}, {})
+
+
+def test_a_remedy_is_translated_to_the_twin_and_to_the_machine():
+    given = remedies(both={"dirty": "1s", "background": "500ms", "nr_requests": 16, "own_limit": "500ms"})
+    found = plan(MACHINE, SITE, given, [1, 2])
+    now, then = (cell.spec for cell in found.plan.cells)
+    assert [cell.levels for cell in found.plan.cells] == [{AXIS: "now"}, {AXIS: "both"}]
+    assert [str(item) for item in found.candidates[1].wanted] == [
+        *("vm.dirty_background_bytes=52428800", "vm.dirty_bytes=104857600"),
+        *("nr_requests=16", "max_ratio_fine=500000", "strict_limit=1"),
+    ]
+    page = 4096
+    for key, value in (("vm.dirty_background_bytes", 50 * MIB), ("vm.dirty_bytes", 100 * MIB)):
+        assert 0 <= then.sysctl[key] - value / found.factor < page
+    queue = then.disk["disk"].queue
+    assert queue["max_sectors_kb"] == 1280 // found.factor // 4 * 4
+    assert queue["nr_requests"] * queue["max_sectors_kb"] == pytest.approx(16 * 1280 / found.factor, rel=0.1)
+    assert then.disk["disk"].bdi == {"max_ratio_fine": 500_000, "strict_limit": 1}
+    assert (now.memory, now.disk["disk"].write_bps) == (then.memory, then.disk["disk"].write_bps)
+    assert now.disk["disk"].bdi == {}
+    assert now.sysctl["vm.dirty_expire_centisecs"] == then.sysctl["vm.dirty_expire_centisecs"] == 3000
+
+
+def test_all_of_the_lab_s_can_be_planned_and_kept():
+    late = replace(MACHINE, background_bytes=1200 * MIB)  # than half of its limit
+    found = plan(late, SITE, read_remedies(), range(1, 4))
+    assert Plan.from_json(found.plan.to_json()) == found.plan
+    assert not found.left_out
+    assert [item.cell for item in found.candidates] == [cell.name for cell in found.plan.cells]
+
+
+def test_a_limit_stays_more_than_some_pages_in_the_twin():
+    small = replace(MACHINE, dirty_bytes=8 * MIB)
+    assert fine_factor(MACHINE, [MACHINE]) == 54  # as any twin of such a machine
+    assert fine_factor(MACHINE, [small]) == 25  # 192 MiB are written in it
+    assert fine_factor(replace(MACHINE, offender_bytes=MIB), [small]) == 8  # and what may be dirty in it is 1 MiB
+    assert fine_factor(MACHINE, [replace(MACHINE, dirty_bytes=32 * MIB)]) == 32  # 1 MiB
+
+
+def test_what_would_be_a_few_pages_is_left_out():
+    found = plan(MACHINE, SITE, remedies(low={"dirty": "1MiB"}, short={"nr_requests": 4}), [1])
+    assert found.left_out == {"low": "leaves a few pages only, too little for a twin of this machine"}
+
+
+def test_what_changes_nothing_or_is_as_another_is_left_out():
+    given = remedies(a={"nr_requests": 8}, b={"queue": "100ms"}, c={"nr_requests": 256}, d={"scheduler": "kyber"})
+    found = plan(MACHINE, SITE, given, [1])
+    assert found.left_out == {
+        "b": "sets the same as a here",
+        "c": "changes nothing: this machine is at that value, or below it",
+        "d": "its disk has no scheduler kyber (bfq, mq-deadline, none): modprobe kyber may help",
+    }
+
+
+def test_a_machine_on_which_nothing_can_be_tried_is_refused():
+    with pytest.raises(InputError, match="no remedy can be tried here: c: changes nothing"):
+        plan(MACHINE, SITE, remedies(c={"nr_requests": 256}), [1])
+
+
+@pytest.mark.parametrize(
+    ("changes", "remedy", "reason"),
+    [
+        ({"schedulers": ()}, {"scheduler": "bfq"}, "no scheduler bfq (none)"),
+        ({"disks": ()}, {"nr_requests": 4}, "has no request queue"),
+        ({"disks": ()}, {"queue": "1s"}, "has no request queue"),
+        ({"abilities": ()}, {"wbt": "75ms"}, "no WBT"),
+        ({"abilities": ("wbt",)}, {"own_limit": "1s"}, "no strict_limit"),
+        ({"controllers": ("memory",)}, {"io_max": "80%"}, "has no io controller"),
+        ({"controllers": ()}, {"memory_high": "1s"}, "has no memory controller"),
+        ({}, {"memory_high": "1s", "io_max": "80%"}, ""),
+    ],
+)
+def test_what_a_machine_cannot_do_is_said(changes, remedy, reason):
+    said = impossible(remedies(it=remedy)["it"], replace(SITE, **changes))
+    assert reason in said if reason else not said
+
+
+def test_another_scheduler_gets_the_queue_that_was_tried():
+    wanted = differing(MACHINE, replace(MACHINE, scheduler="bfq"))
+    assert wanted == [Wanted("queue", "scheduler", "bfq"), Wanted("queue", "nr_requests", "256")]
+
+
+def test_the_thresholds_are_set_in_bytes_and_times_in_their_own_unit():
+    then = replace(MACHINE, dirty_bytes=MIB, timers=MACHINE.timers | {"vm.dirty_expire_centisecs": 100})
+    assert list(map(str, differing(MACHINE, then))) == ["vm.dirty_bytes=1048576", "vm.dirty_expire_centisecs=100"]
+
+
+def test_a_machine_without_a_queue_of_its_own_has_a_twin():
+    bare = replace(MACHINE, queue=None, scheduler="", timers={})
+    found = plan(bare, replace(SITE, disks=(), schedulers=(), abilities=()), read_remedies(), [1])
+    assert {"requests-4", "bfq", "wbt", "own-limit-1s"} <= found.left_out.keys()
+    assert "dirty-1s" in {item.name for item in found.candidates}
+
+
+def test_a_fast_disk_s_small_requests_fit():
+    queue = Queue(requests=1023, request_bytes=128 << 10, wbt_lat_usec=2000)
+    fast = replace(MACHINE, queue=queue, scheduler="none", write_bps=3000 * MIB, memory_bytes=64 << 30)
+    found = plan(fast, SITE, read_remedies(), [1])
+    assert found.plan.cells[0].spec.disk["disk"].queue["nr_requests"] <= 64

@@ -1,0 +1,236 @@
+"""Two rounds of an advice: what is run in each is a script's, which says what each remedy does."""
+
+import json
+from math import prod
+from types import SimpleNamespace
+from zlib import crc32
+
+import pytest
+from support.advised import MACHINE, SITE
+
+from wblab.commands.advise import _run_rounds
+from wblab.core.errors import InputError, WblabError
+from wblab.study.cells import run_name
+from wblab.study.designs.advice import result as results
+from wblab.study.designs.advice.figures import Outcome, figures
+from wblab.study.designs.advice.plan import plan
+from wblab.study.designs.advice.record import advice_in, advice_of, packed
+from wblab.study.designs.advice.remedies import parse_remedies
+from wblab.study.designs.advice.rounds import pairs_of_best
+from wblab.study.run import Attempt, Tally
+from wblab.study.store import Store
+
+REMEDIES = {
+    "short": {"nr_requests": 4},
+    "shorter": {"queue": "100ms"},
+    "low": {"dirty": "1s"},
+    "bfq": {"scheduler": "bfq"},
+    "own": {"own_limit": "500ms"},
+    "wbt": {"wbt": "75ms"},
+}
+PAUSES_S = {"now": 5.0, "short": 1.0, "shorter": 1.5, "low": 2.0, "bfq": 3.5, "own": 3.0, "wbt": 5.0}
+SEEDS = range(1, 6)
+
+
+def planned(**changes):
+    tables = {name: {"about": name, **table} for name, table in (REMEDIES | changes).items()}
+    return plan(MACHINE, SITE, parse_remedies(tables, {}), SEEDS)
+
+
+class Script:
+    """What runs would be: `pauses_s` by remedy; each of a pair by its part. most: after so many they are lost."""
+
+    def __init__(self, store):
+        self.store, self.pauses_s, self.failing, self.rounds = store, dict(PAUSES_S), set(), []
+        self.most = 1000
+
+    def run(self, store, client, jobs, wanted=None):
+        self.store, missing = store, store.missing(wanted)
+        self.rounds.append({str(cell.levels["remedy"]) for cell, _ in missing})
+        tally = Tally(len(missing))
+        for cell, seed in missing[: self.most]:
+            if cell.levels["remedy"] in self.failing:
+                tally.failures.append((Attempt(cell, seed), "the guest died"))
+            else:
+                (store.runs / run_name(cell, seed)).mkdir()
+        if self.most < len(missing):
+            raise WblabError("the workers are lost")
+        return tally
+
+    def outcome(self, run, factor):
+        cell = run.path.name.rsplit("-s", 1)[0]
+        name = next(str(item.levels["remedy"]) for item in self.store.plan.cells if item.name == cell)
+        pause_s = prod(self.pauses_s[part] / self.pauses_s["now"] for part in name.split("+")) * self.pauses_s["now"]
+        noise = crc32(run.path.name.encode()) % 100 / 1000
+        return Outcome(pause_s + noise, 0.1 + noise, 100.0 - noise)
+
+
+@pytest.fixture
+def script(tree, tmp_path, monkeypatch):
+    made = planned()
+    beside = packed(advice_of(made, SITE, {"about": ("machine", "twin")}))
+    store = Store.create(tmp_path / "exp", made.plan, {"": {"build_id": "0"}}, beside)
+    it = Script(store)
+    monkeypatch.setattr("wblab.study.run.run_store", it.run)
+    monkeypatch.setattr(results, "outcome_of", it.outcome)
+    monkeypatch.setattr(results, "read_run", lambda path: SimpleNamespace(path=path))
+    return it
+
+
+def names(found):
+    return [row.name for row in (found.now, *found.others)]
+
+
+def test_the_best_that_set_different_things_are_tried_together(script, capsys):
+    found = _run_rounds(script.store, None, None)
+    assert script.rounds == [PAUSES_S.keys(), {"short+low", "short+own", "low+own"}]  # shorter sets what short does
+    said = "wblab: second round: pairs of the remedies that help (short, low, own)\n"
+    assert capsys.readouterr().err == said
+    assert found.choice.name == "short+low"
+    assert sorted(names(found)) == sorted([*PAUSES_S, "short+low", "short+own", "low+own"])
+    pair = found.advice.candidate("short+low")
+    assert [str(item) for item in pair.wanted][-1] == "nr_requests=4"
+    assert {row["name"] for row in found.to_json()["remedies"]} == set(names(found))
+    assert set(found.files) == {"90-wblab.conf", "90-wblab.rules"}
+
+
+def test_what_is_run_is_what_the_matrix_says(script):
+    before = json.loads((script.store.path / "study.json").read_text())
+    _run_rounds(script.store, None, None)
+    again = Store.open(script.store.path)
+    assert again.missing() == []
+    assert len(again.plan.cells) == len(PAUSES_S) + 3
+    after = json.loads((script.store.path / "study.json").read_text())
+    assert after["cells"][: len(before["cells"])] == before["cells"]
+    assert {key: after[key] for key in after if key != "cells"} == {
+        key: before[key] for key in before if key != "cells"
+    }
+
+
+def test_what_is_resumed_gives_the_same(script, capsys):
+    first = _run_rounds(script.store, None, None).to_json()
+    capsys.readouterr()
+    assert _run_rounds(Store.open(script.store.path), None, None).to_json() == first
+    assert script.rounds[2:] == [set()]  # nothing is missing
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("most", [0, 7, 30])
+def test_an_interruption_in_the_first_round_chooses_nothing(script, most):
+    script.most = most
+    with pytest.raises(WblabError, match="lost"):
+        _run_rounds(script.store, None, None)
+    assert len(Store.open(script.store.path).plan.cells) == len(PAUSES_S)
+    script.most = 1000
+    assert _run_rounds(Store.open(script.store.path), None, None).choice.name == "short+low"
+
+
+@pytest.mark.parametrize("most", [0, 1, 14])
+def test_an_interruption_in_the_second_round_goes_on_with_the_same(script, monkeypatch, most):
+    run = script.run
+
+    def interrupted(store, client, jobs, wanted=None):
+        if wanted is not None:
+            script.most = most
+        return run(store, client, jobs, wanted)
+
+    monkeypatch.setattr("wblab.study.run.run_store", interrupted)
+    with pytest.raises(WblabError, match="lost"):
+        _run_rounds(script.store, None, None)
+    monkeypatch.setattr("wblab.study.run.run_store", run)
+    script.most = 1000
+    script.pauses_s |= {"wbt": 0.4}  # were it chosen anew, it would be another
+    found = _run_rounds(Store.open(script.store.path), None, None)
+    assert {name for name in names(found) if "+" in name} == {"short+low", "short+own", "low+own"}
+    assert all(len(row.outcomes) == len(SEEDS) for row in found.others)
+
+
+def test_pairs_count_among_those_that_were_looked_at(script):
+    found = _run_rounds(script.store, None, None)
+    now = found.now.outcomes
+    outcomes = {row.name: row.outcomes for row in found.others}
+    first = {name: each for name, each in outcomes.items() if "+" not in name}
+    assert list(found.others) == figures(now, outcomes)
+    alone = {row.name: row for row in figures(now, first)}
+    assert all(row.wait_time_s != alone[row.name].wait_time_s for row in found.others if row.name in first)
+
+
+def test_what_failed_alone_is_not_joined_nor_run_again_with_the_pairs(script, capsys):
+    script.failing = {"short"}
+    found = _run_rounds(script.store, None, None)
+    assert script.rounds[1] == {"shorter+low", "shorter+own", "low+own"}
+    assert "short" not in names(found)
+    assert "failed: remedy short, seed 1: the guest died" in capsys.readouterr().err
+
+
+def test_where_the_machine_as_it_is_has_no_run_the_reason_is_said(script, capsys):
+    script.failing = {"now"}
+    with pytest.raises(WblabError, match="no run of the machine as it is"):
+        _run_rounds(script.store, None, None)
+    assert "failed: remedy now, seed 1: the guest died" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "pauses_s",
+    [
+        dict.fromkeys(PAUSES_S, 5.0),  # nothing helps
+        dict.fromkeys(PAUSES_S, 5.0) | {"short": 1.0, "shorter": 1.0},  # what helps sets the same
+        PAUSES_S | {"now": 0.1},  # nobody is stopped
+    ],
+)
+def test_where_two_do_not_help_there_is_no_second_round(script, pauses_s):
+    script.pauses_s = pauses_s
+    found = _run_rounds(script.store, None, None)
+    assert len(script.rounds) == 1
+    assert not any("+" in name for name in names(found))
+
+
+def test_a_pair_that_was_not_tried_is_not_set(script):
+    _run_rounds(script.store, None, None)
+    advice = advice_in(Store.open(script.store.path))
+    assert advice.candidate("low+own").wanted
+    with pytest.raises(InputError, match=r"no remedy 'short\+wbt' was tried"):
+        advice.candidate("short+wbt")
+
+
+def test_which_pairs_there_can_be():
+    of = {option.of for option in planned().pairs}
+    assert ("short", "shorter") not in of  # one setting
+    assert ("bfq", "wbt") not in of  # it turns it off
+    assert {("short", "low"), ("low", "own"), ("bfq", "own")} <= of
+    pairs = plan(
+        MACHINE,
+        SITE,
+        parse_remedies({"a": {"about": "", "own_limit": "2s"}, "b": {"about": "", "dirty": "500ms"}}, {}),
+        SEEDS,
+    ).pairs
+    assert pairs == ()
+
+
+def test_a_pair_of_the_user_s_is_not_tried_twice():
+    both = planned(**{"low+short": {"together": ["low", "short"]}})
+    assert "low+short" in {item.name for item in both.candidates}
+    assert ("short", "low") not in {option.of for option in both.pairs}
+    other = planned(**{"short+low": {"nr_requests": 7}})
+    assert ("short", "low") not in {option.of for option in other.pairs}  # its name is another's
+
+
+def test_no_more_than_three_are_joined_and_the_best_first():
+    made = planned()
+    candidates = {item.name: item for item in made.candidates}
+
+    def chosen(*helping):
+        return {option.candidate.name for option in pairs_of_best([candidates[name] for name in helping], made.pairs)}
+
+    assert chosen("short", "low", "own", "wbt") == {"short+low", "short+own", "low+own"}
+    assert chosen("own", "shorter", "short", "wbt") == {"shorter+own", "shorter+wbt", "own+wbt"}
+    assert chosen("short", "shorter") == chosen("short") == chosen() == set()
+    assert chosen("short", "bfq", "low") == {"short+low"}  # another scheduler has a queue of its own
+    assert chosen("bfq", "wbt", "low") == {"low+bfq", "low+wbt"}
+
+
+def test_what_would_be_a_few_pages_is_no_pair():
+    pages = planned(low={"dirty": "200ms"}, own={"own_limit": "1% of the limit"})
+    assert {"low", "own"} <= {item.name for item in pages.candidates}
+    assert ("low", "own") not in {option.of for option in pages.pairs}
+    assert ("short", "own") in {option.of for option in pages.pairs}

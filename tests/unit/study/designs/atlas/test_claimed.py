@@ -1,0 +1,94 @@
+"""A square of claims: which runs it needs on its filesystem, and when it is out of date."""
+
+import pytest
+
+from wblab.core.check import check_spec
+from wblab.core.errors import InputError
+from wblab.study.designs.atlas import claimed as module
+from wblab.study.designs.atlas.claimed import planned
+from wblab.study.designs.atlas.square import FILESYSTEMS, Square, on_filesystem
+from wblab.study.sources.cases import CASES, case_spec
+from wblab.study.sources.registry import WORKS
+
+
+class Kernel:
+    build_id = "b" * 40
+
+
+@pytest.fixture(autouse=True)
+def no_kernel(monkeypatch):
+    def ready(spec, resolve):
+        check_spec(spec)
+        return type("Request", (), {"spec": spec})
+
+    monkeypatch.setattr(module, "ready", ready)
+
+
+def test_each_disk_with_a_filesystem_gets_this_one():
+    spec = on_filesystem(case_spec("ext2", 1), "xfs")
+    (disk,) = spec.disk.values()
+    assert (disk.filesystem, disk.size, disk.mkfs_options) == ("xfs", 300 << 20, ())
+    assert on_filesystem(case_spec("ext4", 1), "ext4") == case_spec("ext4", 1)
+
+
+@pytest.mark.parametrize(("filesystem", "size"), [("ext4", 130 << 20), ("btrfs", 300 << 20), ("f2fs", 300 << 20)])
+def test_what_loads_write_has_room_beside_what_a_filesystem_keeps(filesystem, size):
+    assert on_filesystem(case_spec("ext2", 1), filesystem).disk["disk"].size == size
+
+
+def test_disks_without_one_and_what_every_filesystem_is_mounted_with_stay():
+    bare = on_filesystem(case_spec("bare", 1), "xfs")
+    assert {disk.filesystem for disk in bare.disk.values()} == {"none"}
+    sync = on_filesystem(case_spec("sync", 1), "f2fs")
+    assert sync.disk["disk"].mount_options == ("sync",)
+
+
+def test_a_disk_may_keep_what_it_has_if_that_is_no_default():
+    spec = on_filesystem(case_spec("ext2", 1), "xfs", "ext4")
+    assert spec == case_spec("ext2", 1)
+    assert on_filesystem(case_spec("ext4", 1), "xfs", "ext4").disk["disk"].filesystem == "xfs"
+
+
+def test_what_a_disk_lies_on_is_made_large_enough():
+    spec = on_filesystem(case_spec("linear-ext4", 1), "xfs")
+    assert spec.disk["line"].filesystem == "xfs"
+    assert spec.disk["a"].size >= 300 << 20
+    check_spec(spec)
+
+
+def test_all_cases_are_runs_or_have_a_reason():
+    for filesystem in FILESYSTEMS:
+        for work, found in WORKS.items():
+            plan = planned(Square("7.2", filesystem, work), 2, lambda name: Kernel())
+            cases = {case for claim in found.claims for case in claim.cases}
+            made = [cell.name for cell, _ in plan.plan.runs()] if plan.plan else []
+            assert cases == set(made) | plan.impossible.keys()
+            assert all(made.count(case) == 2 for case in set(made))
+            for case, reason in plan.impossible.items():
+                assert reason.startswith(f"the case {case} cannot be on {filesystem}: ")
+
+
+def test_another_kernel_case_or_judge_makes_another_square(monkeypatch):
+    def made_of(**given):
+        options = {"series": "7.2", "filesystem": "xfs", "source": "li"} | given
+        return planned(Square(**options), 1, lambda name: Kernel()).made_of
+
+    first = made_of()
+    assert made_of() == first
+    assert made_of(filesystem="ext4") != first
+    monkeypatch.setattr(Kernel, "build_id", "c" * 40)
+    second = made_of()
+    assert second != first
+    monkeypatch.setattr(module, "code_of", lambda *rooms: "another")
+    third = made_of()
+    assert third != second
+    monkeypatch.setitem(CASES, "mirror", CASES["linear"])
+    assert made_of() != third
+
+
+def test_a_kernel_that_is_not_built_is_said():
+    def resolve(name):
+        raise InputError(f"the kernel {name} is not built")
+
+    with pytest.raises(InputError, match=r"the kernel 7\.2 is not built"):
+        planned(Square("7.2", "xfs", "li"), 1, resolve)

@@ -1,0 +1,106 @@
+"""Squares that are made and read back; one that was interrupted."""
+
+import json
+from dataclasses import dataclass, field
+
+import pytest
+
+from wblab.core.errors import InputError, WblabError
+from wblab.lab.formats import SQUARE_ROWS
+from wblab.study.designs.atlas.made import is_current, make, read, read_all
+from wblab.study.designs.atlas.square import Row, Square
+
+XFS = Square("7.2", "xfs", "li")
+ROW = Row("linear", "", "a claim", "reproduced", "it held", "report.html#linear")
+
+
+class Kernel:
+    def describe(self):
+        return {"release": "7.2.11"}
+
+
+@dataclass
+class Scripted:
+    """A plan that makes a file a call, and fails where it is to."""
+
+    made_of: str = "this"
+    square: Square = XFS
+    kernel: Kernel = field(default_factory=Kernel)
+    fails: bool = False
+
+    def fill(self, directory, at_once):
+        (directory / f"file-{len(list(directory.glob('file-*')))}").touch()
+        if self.fails:
+            raise WblabError("interrupted")
+        return [ROW]
+
+    def prune(self, directory):
+        (directory / "file-0").unlink(missing_ok=True)
+
+
+def files(directory):
+    return sorted(path.name for path in directory.glob("file-*"))
+
+
+def test_a_square_is_read_as_it_was_made(tmp_path):
+    made = make(Scripted(), tmp_path, 1)
+    assert (made.square, made.release, made.rows) == (XFS, "7.2.11", [ROW])
+    assert read(XFS, tmp_path) == made
+    assert [path.name for path in tmp_path.iterdir()] == ["7.2_xfs_li"]
+
+
+def test_all_that_are_there_are_read_in_the_order_of_kernels_and_filesystems(tmp_path):
+    squares = [Square(*parts) for parts in (("6.1", "xfs", "li"), ("7.2", "ext4", "trial"), ("7.2", "xfs", "thesis"))]
+    for square in squares:
+        make(Scripted(square=square), tmp_path, 1)
+    (tmp_path / "_7.2_ext2_li").mkdir()  # one that was interrupted
+    (tmp_path / "notes").mkdir()
+    assert [made.square for made in read_all(tmp_path, ["7.2", "6.1"])] == [squares[1], squares[2], squares[0]]
+    assert read_all(tmp_path / "nowhere", ["7.2"]) == []
+
+
+def test_it_is_current_as_long_as_it_would_come_out_the_same(tmp_path):
+    assert not is_current(Scripted(), tmp_path)
+    make(Scripted(), tmp_path, 1)
+    assert is_current(Scripted(), tmp_path)
+    assert not is_current(Scripted("that"), tmp_path)
+    assert not is_current(Scripted(square=Square("7.2", "ext4", "li")), tmp_path)
+    (tmp_path / XFS.name / SQUARE_ROWS).unlink()
+    assert not is_current(Scripted(), tmp_path)
+
+
+def test_a_plan_goes_on_with_what_it_left_and_with_nothing_of_another(tmp_path):
+    with pytest.raises(WblabError, match="interrupted"):
+        make(Scripted(fails=True), tmp_path, 1)
+    assert not is_current(Scripted(), tmp_path)
+    make(Scripted(), tmp_path, 1)
+    assert files(tmp_path / XFS.name) == ["file-1"]
+
+    with pytest.raises(WblabError, match="interrupted"):
+        make(Scripted("that", fails=True), tmp_path, 1)
+    assert is_current(Scripted(), tmp_path)  # the one that is there stays, until another is complete
+    make(Scripted("yet another"), tmp_path, 1)
+    assert files(tmp_path / XFS.name) == []
+    assert not is_current(Scripted(), tmp_path)
+
+
+def test_one_that_was_interrupted_at_its_end_is_not_filled_again(tmp_path):
+    class Interrupted(Scripted):
+        def prune(self, directory):
+            raise WblabError("interrupted")
+
+    with pytest.raises(WblabError, match="interrupted"):
+        make(Interrupted(), tmp_path, 1)
+    make(Scripted(), tmp_path, 1)
+    assert files(tmp_path / XFS.name) == []
+    assert is_current(Scripted(), tmp_path)
+
+
+@pytest.mark.parametrize("change", [{"rows": [{"name": "x"}]}, {"rows": 5}, {"rows": ["x"]}, {"release": None}])
+def test_a_damaged_square_is_named_with_what_to_do(tmp_path, change):
+    make(Scripted(), tmp_path, 1)
+    path = tmp_path / XFS.name / SQUARE_ROWS
+    content = json.loads(path.read_text()) | change
+    path.write_text(json.dumps({key: value for key, value in content.items() if value is not None}))
+    with pytest.raises(InputError, match=r"square\.json is damaged .*: remove .*7\.2_xfs_li"):
+        read(XFS, tmp_path)

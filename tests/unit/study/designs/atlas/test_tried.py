@@ -1,0 +1,189 @@
+"""A square of the trial: what is tried on its filesystem, what cannot be, and what its rows say."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from support.trials import pretended, small_trial
+
+from wblab.core.check import check_spec
+from wblab.core.errors import InputError, WblabError
+from wblab.study.designs.atlas import tried as module
+from wblab.study.designs.atlas.square import FILESYSTEMS, Square
+from wblab.study.designs.atlas.tried import planned, rows_of
+from wblab.study.designs.paired.advice import read_wisdom
+from wblab.study.designs.paired.judged import judged
+from wblab.study.designs.paired.result import Result
+from wblab.study.designs.paired.words import rows
+
+DEFAULT = ("default", "as it is")
+NO_COMMIT = "disk.mount_options: unknown option 'commit=30'"
+
+
+class Kernel:
+    build_id = "b" * 40
+
+    def describe(self):
+        return {"release": "7.2.11", "build_id": self.build_id}
+
+
+@pytest.fixture(autouse=True)
+def no_kernel(monkeypatch):
+    monkeypatch.setattr(module, "ready", lambda spec, resolve: check_spec(spec))
+
+
+@pytest.fixture
+def plan_of():
+    def plan(filesystem, seeds=3):
+        return planned(Square("7.2", filesystem, "trial"), seeds, lambda name: Kernel())
+
+    return plan
+
+
+@pytest.fixture
+def small(monkeypatch, tmp_path):
+    """Have a small trial in place of that of the lab."""
+    path = small_trial(tmp_path)
+    monkeypatch.setattr(module, "read_wisdom", lambda: read_wisdom(path))
+    return path
+
+
+@pytest.fixture
+def refuse(monkeypatch):
+    """Have no spec run for which this is so, for a reason."""
+
+    def as_told(is_unfit, reason):
+        def ready(spec, resolve):
+            if is_unfit(spec):
+                raise InputError(reason)
+
+        monkeypatch.setattr(module, "ready", ready)
+
+    return as_told
+
+
+def around(mean, seed):
+    return (mean * np.exp(np.random.default_rng(seed).normal(0, 0.02, 3))).tolist()
+
+
+def test_the_grounds_have_the_filesystem_and_a_stick_keeps_its_own(plan_of):
+    for filesystem in FILESYSTEMS:
+        specs = [cell.spec for cell in plan_of(filesystem).plan.cells if cell.levels["ground"] != "asked"]
+        found = {(name, disk.filesystem) for spec in specs for name, disk in spec.disk.items()}
+        assert found == {("stick", "vfat")} | {(name, filesystem) for name in ("disk", "slow", "fast", "own")}
+        for spec in specs:
+            check_spec(spec)
+
+
+def test_as_many_runs_as_asked_for(plan_of):
+    cells = plan_of("xfs", 3).plan.cells
+    assert plan_of("xfs", 2).plan.seeds == (1, 2)
+    assert len(cells) == 335
+    assert {cell.spec.kernel for cell in cells} == {"7.2"}
+
+
+def test_what_decides_the_verdicts_makes_another_square(plan_of, monkeypatch, small):
+    first = plan_of("xfs").made_of
+    assert plan_of("xfs").made_of == first
+    found = {first, plan_of("ext4").made_of, plan_of("xfs", 4).made_of}
+    monkeypatch.setattr(Kernel, "build_id", "c" * 40)
+    found.add(plan_of("xfs").made_of)
+    monkeypatch.setattr(module, "code_of", lambda *rooms: "another judge")
+    found.add(plan_of("xfs").made_of)
+    monkeypatch.setattr(module, "WISDOM", small)
+    found.add(plan_of("xfs").made_of)
+    assert len(found) == 6
+
+
+def test_what_cannot_be_run_is_left_out_with_its_reason(plan_of, small, refuse):
+    refuse(lambda spec: any(disk.queue.get("wbt_lat_usec") for disk in spec.disk.values()), "no WBT here")
+    plan = plan_of("xfs")
+    assert plan.unfit == {("small", "2b"): "no WBT here"}
+    assert "2b" not in {cell.levels["advice"] for cell in plan.plan.cells}
+    assert list(plan.wisdom.ground) == ["small"]
+
+
+def test_where_the_default_cannot_run_nothing_is_run(plan_of, small, refuse, tmp_path):
+    refuse(lambda spec: spec.disk["disk"].filesystem == "f2fs", "missing: mkfs.f2fs")
+    plan = plan_of("f2fs")
+    assert set(plan.unfit.values()) == {"missing: mkfs.f2fs"}
+    assert plan.wisdom.ground == {}
+    found = plan.fill(tmp_path, 1)
+    assert [(row.name, row.verdict, row.why, row.link) for row in found] == [
+        (name, "not testable", "missing: mkfs.f2fs", "") for name in ("1", "1", "2a")
+    ]
+    assert not (tmp_path / "runs").exists()
+
+
+@pytest.fixture
+def found(plan_of, small, tmp_path):
+    """Return a plan, and what became of all in it: 1 helps by seconds, and 2a harms."""
+    plan = plan_of("xfs")
+    pauses = {DEFAULT: around(2.0, 0), ("1", "by seconds"): around(0.5, 1), ("2a", "by memory"): around(4.0, 3)}
+    measured = pretended(plan.wisdom, plan.plan, tmp_path, pauses)
+    return plan, judged(measured, plan.plan.cells, looks=1)
+
+
+def test_a_row_says_what_the_report_of_the_trial_says(found):
+    plan, tried = found
+    first, second, third = rows_of(rows(tried, plan.wisdom), plan.wisdom, {})
+    assert (first.name, first.about, first.says) == ("1", "A: 600 MiB", "shorter")
+    assert (first.verdict, first.link) == ("not reproduced", "report.html#advice-1")
+    assert first.why.startswith("×1 ")
+    assert first.why.endswith(" on small, by memory; reproduced in 1 of 2 places")
+    assert (second.verdict, third.verdict) == ("not reproduced", "harms")
+    assert third.why.startswith("others' longest stop ×")
+
+
+def test_nothing_to_shorten_is_said(plan_of, small, tmp_path):
+    plan = plan_of("xfs")
+    measured = pretended(plan.wisdom, plan.plan, tmp_path, {DEFAULT: [0.01] * 3})
+    first, second, _ = rows_of(rows(judged(measured, plan.plan.cells), plan.wisdom), plan.wisdom, {})
+    assert (first.verdict, first.link) == ("not testable", "")
+    assert first.why == "nothing to shorten: with the default nobody waits for over 0.1 s"
+    assert second.verdict == "reproduced"
+
+
+def test_where_no_run_succeeds_the_reason_is_said(found):
+    plan, tried = found
+    failed = [replace(item, failed="it panicked") if item.key == "1" else item for item in tried]
+    first, *_ = rows_of(rows(failed, plan.wisdom), plan.wisdom, {})
+    assert first.verdict == "not testable"
+    assert first.why == "no run succeeds on small, by memory: it panicked"
+
+
+def test_grounds_that_are_left_out_are_said(found):
+    plan, tried = found
+    unfit = {("other", "1"): "no disk", ("asked", "1"): "never shown", ("other", "2a"): "not of this value"}
+    first, *_ = rows_of(rows(tried, plan.wisdom), plan.wisdom, unfit)
+    assert first.why.endswith("reproduced in 1 of 2 places; not on other: no disk")
+
+
+def test_it_goes_on_where_it_was_and_keeps_the_records_alone(found, monkeypatch, tmp_path):
+    plan, tried = found
+    made = []
+
+    def interrupted(store, wisdom, client, jobs, tell):
+        for name in ("a-s1", "_b-s1"):
+            (store.runs / name).mkdir()
+            (store.runs / name / "experiment.json").write_text("{}")
+            (store.runs / name / "trace.dat").write_text("")
+        raise WblabError("interrupted")
+
+    def finished(store, wisdom, client, jobs, tell):
+        made.extend(path.name for path in store.runs.iterdir())
+
+    monkeypatch.setattr(module, "run_rounds", interrupted)
+    with pytest.raises(WblabError, match="interrupted"):
+        plan.fill(tmp_path, 1)
+    monkeypatch.setattr(module, "run_rounds", finished)
+    monkeypatch.setattr(
+        module, "result_of", lambda *of: Result(plan.wisdom, tuple(tried), {}, Kernel().describe(), 19, 3)
+    )
+    assert len(plan.fill(tmp_path, 1)) == 3
+    assert made == ["a-s1"]  # what failed is tried again
+    plan.prune(tmp_path)
+    assert [path.name for path in (tmp_path / "runs" / "a-s1").iterdir()] == ["experiment.json"]
+    text = (tmp_path / "report.html").read_text()
+    assert "Linux 7.2.11 on xfs" in text
+    assert 'id="advice-2a"' in text

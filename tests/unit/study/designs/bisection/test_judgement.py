@@ -1,0 +1,54 @@
+"""How many runs are enough, and on which side a commit is."""
+
+import numpy as np
+import pytest
+
+from wblab.study.designs.bisection.judgement import difference, looks, side
+
+
+@pytest.mark.parametrize(
+    ("most", "expected"),
+    [(3, (3,)), (4, (3, 4)), (5, (3, 5)), (20, (3, 5, 8, 13, 20)), (34, (3, 5, 8, 13, 21, 34))],
+)
+def test_looks_grow_up_to_the_most(most, expected):
+    assert looks(most) == expected
+
+
+def test_values_without_spread_are_clear_at_once():
+    plan = looks(34)
+    assert difference([1.0] * 3, [2.0] * 3, plan).claim == 1
+    assert difference([1.0] * 3, [1.0] * 3, plan).claim == 0
+    assert side([1.0] * 3, [1.0] * 3, [2.0] * 3, plan) == "good"
+    assert side([2.0] * 3, [1.0] * 3, [2.0] * 3, plan) == "bad"
+    assert side([1.5] * 3, [1.0] * 3, [2.0] * 3, plan) is None
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_commit_is_on_the_side_on_which_its_mean_is(sign):
+    random = np.random.default_rng(1)
+    good, bad = (sign * random.normal(centre, 0.1, 13) for centre in (1.0, 2.0))
+    for centre, expected in ((0.2, "good"), (1.0, "good"), (1.2, "good"), (1.8, "bad"), (2.0, "bad"), (9.0, "bad")):
+        values = sign * random.normal(centre, 0.1, 13)
+        assert side(values, good, bad, looks(34)) == expected
+
+
+def test_what_does_not_tell_is_left_open():
+    random = np.random.default_rng(2)
+    good, bad = random.normal(1.0, 0.1, 34), random.normal(2.0, 0.1, 34)
+    assert side(random.normal(1.5, 1.0, 5), good, bad, looks(34)) is None
+
+
+def test_what_is_uncertain_about_the_ends_counts():
+    values = [1.99, 2.0, 2.01]
+    assert side(values, [1.0] * 3, [2.0] * 3, looks(34)) == "bad"
+    assert side(values, [0.0, 1.0, 2.0], [1.0, 2.0, 3.0], looks(34)) is None
+
+
+def test_all_looks_together_find_a_difference_where_there_is_none_in_few_cases():
+    random = np.random.default_rng(3)
+    plan = looks(34)
+    wrong = 0
+    for _ in range(150):
+        good, bad = random.normal(1.0, 0.3, (2, 34))
+        wrong += any(difference(good[:seeds], bad[:seeds], plan).claim for seeds in plan)
+    assert wrong <= 0.08 * 150  # 5 %, and what chance adds to it

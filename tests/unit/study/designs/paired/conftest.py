@@ -1,0 +1,31 @@
+"""A few recommendations on small grounds, and figures that nobody measured."""
+
+from functools import partial
+
+import pytest
+from support.trials import pretended, small_trial
+
+from wblab.study.designs.paired.advice import read_wisdom
+from wblab.study.designs.paired.plan import trial_matrix
+
+
+@pytest.fixture
+def write_wisdom(tmp_path):
+    """Write recommendations, with a text replaced by another."""
+    return partial(small_trial, tmp_path)
+
+
+@pytest.fixture
+def wisdom(write_wisdom):
+    return read_wisdom(write_wisdom())
+
+
+@pytest.fixture
+def matrix(wisdom):
+    return trial_matrix(wisdom)
+
+
+@pytest.fixture
+def pretend(wisdom, matrix, tmp_path):
+    """Return what was measured: longest pauses of mw1 and rates of l1, by seed, of each value and scaling."""
+    return partial(pretended, wisdom, matrix, tmp_path)

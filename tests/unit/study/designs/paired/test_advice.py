@@ -1,0 +1,82 @@
+"""Recommendations as data: those that come with the lab are complete, and what is wrong with others is said."""
+
+import pytest
+
+from wblab.core.errors import InputError
+from wblab.study.designs.paired.advice import read_wisdom
+
+
+def test_all_recommendations_are_there_with_their_sources():
+    wisdom = read_wisdom()
+    numbers = [advice.number for advice in wisdom.advice]
+    assert numbers == [*range(1, 25), 25, 26]  # the last two are the kernel's own
+    for advice in wisdom.advice:
+        assert all((advice.who, advice.source, advice.says, advice.value, advice.promise)), advice.number
+
+
+def test_their_values_are_those_of_their_sources():
+    values = {key: value for key, (_, value) in read_wisdom().values().items()}
+    assert values["1"].sysctl == {"vm.dirty_bytes": 629145600, "vm.dirty_background_bytes": 314572800}
+    assert values["4"].sysctl["vm.dirty_ratio"] == 40
+    assert values["8"].sysctl == {"vm.dirty_background_bytes": 4194304, "vm.dirty_bytes": 4194304}
+    assert list(values["17"].sysctl.values()) == [1, 5, 25]
+    assert values["18"].sysctl["vm.dirty_bytes"] == 0
+    assert values["19"].sysctl == {"vm.dirty_background_ratio": 10, "vm.dirty_ratio": 5}
+    assert values["21d"].bdi == {"strict_limit": 1, "max_ratio": 1}
+    assert values["22b"].mount == ("commit=600",)
+    assert values["23"].queue == {"wbt_lat_usec": 75000}
+
+
+def test_every_value_is_looked_at_on_a_ground():
+    wisdom = read_wisdom()
+    for advice in wisdom.advice:
+        for value in advice.value:
+            grounds = {name: wisdom.ground[name].loads for name in wisdom.grounds_of(advice, value)}
+            looked = [
+                promise
+                for promise in advice.promise
+                if (not promise.of or value.name in promise.of)
+                and any(
+                    promise.role in loads for name, loads in grounds.items() if not promise.on or name in promise.on
+                )
+            ]
+            compared = [promise for promise in advice.promise if promise.against == value.name]
+            assert looked or compared, (advice.number, value.name)
+
+
+def test_some_of_them(wisdom):
+    assert [advice.number for advice in wisdom.only(["2"]).advice] == [2]
+    assert wisdom.only([]).advice == wisdom.advice
+    assert list(wisdom.values()) == ["1", "2a", "2b"]
+    assert list(wisdom.only(["2b"]).values()) == ["2b"]
+    assert list(wisdom.only(["2"]).values()) == ["2a", "2b"]
+    with pytest.raises(InputError, match="no recommendation 3: wblab trial --list has 1 to 2"):
+        wisdom.only(["3"])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("number = 2", "number = 1", "advice 1 stands behind advice 1: number them in their order"),
+        ("contradicts = [2]", "contradicts = [7]", "advice 1: contradicts 7, which is not there"),
+        ("vm.dirty_ratio", "vm.dirty_ration", "unknown key 'vm.dirty_ration'"),
+        ('"300MiB"', '"300 apples"', "300 apples"),
+        ('metric = "longest_pause_s"\npercent', 'metric = "longest"\npercent', "'longest' is not one of"),
+        ("percent = 90", 'percent = 90\nat_most = "1s"', "give one of percent, at_most and law"),
+        ('of = ["more"]', 'of = ["most"]', "no value 'most': more, WBT"),
+        ('at_most = "1s"', 'at_most = "1s"\non = ["large"]', "no ground 'large'"),
+        ('offender = ["l1"]', "offender = []", "ground.small.loads: name the loads"),
+        ('"1s"', '"1s"\non = ["small"]\nof = ["less"]', "no value 'less'"),
+        ('role = "offender"', 'role = "reader"\non = ["small"]', "the ground small has no reader"),
+        ('write_bps = "100MB/s"', 'write_bps = "0"', "machine: give its memory and write_bps"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_said(write_wisdom, old, new, message):
+    with pytest.raises(InputError, match=r"wisdom\.toml: ") as error:
+        read_wisdom(write_wisdom(old, new))
+    assert message in str(error.value)
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    with pytest.raises(InputError, match="cannot read the recommendations"):
+        read_wisdom(tmp_path / "none.toml")

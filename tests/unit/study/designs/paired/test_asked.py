@@ -1,0 +1,32 @@
+"""What the kernel makes of values as they are written."""
+
+import pytest
+
+from wblab.core.errors import InputError
+from wblab.study.designs.paired.advice import Value
+from wblab.study.designs.paired.asked import read_answer
+
+VALUE = Value(name="it", sysctl={"vm.dirty_background_ratio": 1, "vm.dirty_background_bytes": 5, "vm.dirty_bytes": 0})
+LOG = """refused vm.dirty_bytes
+now vm.dirty_background_ratio 0
+now vm.dirty_background_bytes 5
+now vm.dirty_bytes 0
+now nr_dirty_threshold 100
+now nr_dirty_background_threshold 1
+"""
+
+
+def test_refused_and_cleared(tmp_path):
+    (tmp_path / "agent.setter.log").write_text(LOG)
+    answer = read_answer(tmp_path)
+    assert (answer.limit_bytes, answer.background_bytes) == (409600, 4096)
+    assert answer.words(VALUE) == (
+        "vm.dirty_bytes = 0 is refused; vm.dirty_background_ratio = 1 is cleared by what is set after it, and reads 0"
+    )
+
+
+@pytest.mark.parametrize("log", ["", "now\n", "refused\n", "now vm.dirty_bytes many\n", LOG.replace("nr_dirty_t", "t")])
+def test_a_log_that_does_not_say_it(tmp_path, log):
+    (tmp_path / "agent.setter.log").write_text(log)
+    with pytest.raises(InputError, match="does not say what the kernel took"):
+        read_answer(tmp_path)

@@ -1,0 +1,134 @@
+"""What becomes of values on a ground, how many seeds that takes, and the report."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from wblab.study.cells import run_name
+from wblab.study.designs.paired.asked import Answer
+from wblab.study.designs.paired.judged import judged
+from wblab.study.designs.paired.measured import is_refusal
+from wblab.study.designs.paired.report import write_report
+from wblab.study.designs.paired.result import Result
+from wblab.study.designs.paired.rounds import first_runs, further_runs, rounds
+from wblab.study.designs.paired.words import others_text, rows, worst_text
+
+DEFAULT = ("default", "as it is")
+
+
+def around(mean: float, spread: float = 0.02, count: int = 5, seed: int = 0) -> list[float]:
+    return (mean * np.exp(np.random.default_rng(seed).normal(0, spread, count))).tolist()
+
+
+PAUSES = {
+    DEFAULT: around(2.0),
+    ("1", "by seconds"): around(0.5, seed=1),
+    ("1", "by memory"): around(1.8, 0.3, seed=2),
+    ("2a", "by memory"): around(4.0, seed=3),
+}
+
+
+@pytest.fixture
+def tried(pretend, matrix):
+    return judged(pretend(PAUSES), matrix.cells)
+
+
+def outcomes(tried, key, way):
+    item = next(item for item in tried if (item.key, item.way) == (key, way))
+    return [kept.outcome for kept in item.kept]
+
+
+def test_outcomes_in_each_place(tried):
+    assert outcomes(tried, "1", "by seconds") == ["reproduced", "reproduced"]
+    assert outcomes(tried, "1", "by memory") == ["not decided", "not reproduced"]
+    assert outcomes(tried, "2a", "by memory") == ["harms"]  # the innocent are stopped for longer
+    assert outcomes(tried, "2a", "by seconds") == ["not reproduced"]
+    assert outcomes(tried, "2b", "as it is") == []
+
+
+def test_a_row_for_each_promise(tried, wisdom):
+    found = [(row.key, row.promise.says, row.outcome, row.counts) for row in rows(tried, wisdom)]
+    assert found == [
+        ("1", "shorter", "not decided", "1 of 2"),
+        ("1", "never over 1 s", "not reproduced", "1 of 2"),
+        ("2a", "faster", "harms", "0 of 2"),
+    ]
+
+
+def test_more_seeds_where_they_can_decide(tried, matrix):
+    assert rounds(20) == [5, 10, 20]
+    assert rounds(7) == [5, 7]
+    assert rounds(2) == [2]
+    first = first_runs(matrix.cells, 5)
+    assert len(first) == 6 * 5 + 2
+    more = further_runs(tried, matrix.cells, 10) - first
+    cells = {run_name(cell, seed): tuple(cell.levels.values()) for cell in matrix.cells for seed in range(6, 11)}
+    assert {cells[name] for name in more} == {("small", *DEFAULT), ("small", "1", "by memory")}
+    assert len(more) == 10
+
+
+def test_the_figure_that_decides(tried, wisdom):
+    texts = [worst_text(row) for row in rows(tried, wisdom)]
+    assert texts[1].endswith(" on small, by memory")
+    assert texts[1].split(" ")[1] == "s"
+    assert texts[2].startswith("others' longest stop ×1.99")
+
+
+def test_the_report_is_one_page(tried, wisdom, tmp_path):
+    answers = {"1": Answer(("vm.dirty_bytes",), {"vm.dirty_bytes": 0, "vm.dirty_background_bytes": 314572800}, 1, 1)}
+    result = Result(wisdom, tuple(tried), answers, {"release": "7.3.0"}, 32, 5)
+    page = write_report(result, tmp_path).read_text()
+    assert "not reproduced" in page
+    assert "vm.dirty_bytes = 629145600 is refused" in page
+    assert 'src="data:image/png;base64,' in page
+    assert 'src="http' not in page
+    assert "<td>1 A</td><td>600 MiB</td>" in page  # side by side with what it contradicts
+    assert "<td>2 B</td><td>more; WBT</td>" in page
+    assert "built-in method" not in page
+    assert (tmp_path / "trial.png").stat().st_size > 10_000
+    said = json.loads((tmp_path / "verdicts.json").read_text())
+    assert [promise["verdict"] for promise in said["promises"]] == ["not decided", "not reproduced", "harms"]
+
+
+def test_nothing_was_measured(pretend, matrix, wisdom):
+    found = pretend(PAUSES)
+    empty = type(found)(wisdom, found.runs, {})
+    assert [kept.outcome for item in judged(empty, matrix.cells) for kept in item.kept] == ["not decided"] * 6
+
+
+def test_what_nobody_notices_cannot_be_shortened(pretend, matrix):
+    short = judged(pretend({DEFAULT: [0.05] * 5}), matrix.cells)
+    assert [kept.promise.says for item in short if item.key == "1" for kept in item.kept] == ["never over 1 s"] * 2
+
+
+def test_who_is_better_off_and_who_is_worse(tried):
+    assert {(item.key, item.way) for item in tried if item.helps_others} == {("1", "by seconds")}
+    assert {(item.key, item.way) for item in tried if item.harms_others} == {("2a", "by memory")}
+    assert others_text([item for item in tried if item.key == "1"]) == "shorter on small (×0.25)"
+
+
+def test_what_the_kernel_refuses_is_a_finding(pretend, matrix, wisdom):
+    assert is_refusal("cannot set disk.bdi.max_bytes to 9 in the guest: Invalid argument")
+    assert not is_refusal("cannot set disk.bdi.max_bytes to 9 in the guest: No such file or directory")
+    found = pretend(PAUSES)
+    cells = [cell.name for cell in matrix.cells if cell.levels["advice"] == "1"]
+    figures = {name: figures for name, figures in found.figures.items() if name not in cells}
+    refused = replace(found, figures=figures, refused=dict.fromkeys(cells, "vm.dirty_bytes to 9"))
+    row = rows(judged(refused, matrix.cells), wisdom)[0]
+    assert (row.outcome, row.counts) == ("not decided", "0 of 2")
+    assert worst_text(row) == "the kernel refuses vm.dirty_bytes to 9 on small, by seconds"
+
+
+def test_where_no_run_succeeds_the_reason_is_said(pretend, matrix, wisdom, tmp_path):
+    found = pretend(PAUSES)
+    cells = [cell.name for cell in matrix.cells if cell.levels["advice"] == "1"]
+    figures = {name: figures for name, figures in found.figures.items() if name not in cells}
+    tried = judged(replace(found, figures=figures, failed=dict.fromkeys(cells, "it <panicked>")), matrix.cells)
+    row = rows(tried, wisdom)[0]
+    assert (row.outcome, row.counts) == ("not decided", "0 of 2")
+    assert worst_text(row) == "no run succeeds on small, by seconds: it <panicked>"
+    page = write_report(Result(wisdom, tuple(tried), {}, {"release": "7.3.0"}, 32, 5, "xfs"), tmp_path).read_text()
+    assert page.count("no run succeeds here: it &lt;panicked&gt;") == 2
+    assert "32 runs of Linux 7.3.0 on xfs in a guest" in page

@@ -1,0 +1,45 @@
+"""A trial as a matrix."""
+
+import pytest
+
+from wblab.core.errors import InputError
+from wblab.study.designs.paired.advice import read_wisdom
+from wblab.study.designs.paired.plan import trial_matrix
+from wblab.study.plan import Plan
+
+
+def test_a_cell_for_each_value_scaling_and_ground(matrix):
+    found = [tuple(cell.levels.values()) for cell in matrix.cells]
+    assert found == [
+        ("small", "default", "as it is"),
+        ("small", "1", "by seconds"),
+        ("small", "1", "by memory"),
+        ("small", "2a", "by seconds"),
+        ("small", "2a", "by memory"),
+        ("small", "2b", "as it is"),
+        ("asked", "1", "as it is"),
+        ("asked", "2a", "as it is"),
+    ]
+    assert matrix.seeds == tuple(range(1, 21))
+
+
+def test_its_directory_holds_all_of_it(matrix):
+    assert Plan.from_json(matrix.to_json()) == matrix
+
+
+def test_those_of_the_lab_are_a_matrix():
+    wisdom = read_wisdom()
+    matrix = trial_matrix(wisdom, 5)
+    defaults = [cell for cell in matrix.cells if cell.levels["advice"] == "default"]
+    assert [cell.levels["ground"] for cell in defaults] == list(wisdom.ground)
+    for cell in defaults:
+        limits = (20, 10) if cell.levels["ground"] != "two-disks-low" else (10, 5)
+        assert (cell.spec.sysctl["vm.dirty_ratio"], cell.spec.sysctl["vm.dirty_background_ratio"]) == limits
+    idle = next(cell for cell in matrix.cells if cell.levels["advice"] == "26b")
+    assert idle.spec.load["l1"].kind == "command"
+
+
+def test_a_value_that_no_spec_takes_is_refused(write_wisdom):
+    wisdom = read_wisdom(write_wisdom('set = ["trace.events=[]"]', 'set = ["memory=1MiB"]'))
+    with pytest.raises(InputError, match=r"memory: .* too small.* \(of the recommendation default, on small\)"):
+        trial_matrix(wisdom)

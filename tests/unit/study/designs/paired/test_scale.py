@@ -1,0 +1,86 @@
+"""From the machine of a recommendation to a guest, and what the kernel makes of settings that contradict each other."""
+
+from dataclasses import replace
+
+from wblab.lab.named import SPECS
+from wblab.lab.specfile import read_spec
+from wblab.study.designs.paired.advice import Machine, Value, read_wisdom
+from wblab.study.designs.paired.scale import background_bytes, guest_of, in_force, scalings, settings
+
+MIB = 1 << 20
+MACHINE = Machine(memory=16 << 30, write_bps=100 * MIB)
+GROUND = read_wisdom().ground["device"]
+SPEC = read_spec(SPECS.find("base-device"))  # 150 MiB, 1 MiB/s
+
+
+def scaled(way, **value):
+    return settings(Value(name="it", **value), MACHINE, SPEC, GROUND, way)
+
+
+def test_bytes_by_seconds_and_by_memory():
+    sizes = {"vm.dirty_bytes": 600 * MIB, "vm.dirty_background_bytes": "300MiB"}
+    assert guest_of(SPEC, GROUND) == Machine(memory=150 * MIB, write_bps=MIB)
+    assert scaled("by seconds", sysctl=sizes) == {
+        "sysctl.vm.dirty_ratio": 0,
+        "sysctl.vm.dirty_bytes": 6 * MIB,
+        "sysctl.vm.dirty_background_ratio": 0,
+        "sysctl.vm.dirty_background_bytes": 3 * MIB,
+    }
+    by_memory = scaled("by memory", sysctl=sizes)
+    assert by_memory["sysctl.vm.dirty_bytes"] == -(-600 * MIB * 150 // 16384 // 4096) * 4096
+
+
+def test_a_share_is_used_as_it_is_or_by_its_seconds():
+    assert scaled("by memory", sysctl={"vm.dirty_ratio": 40}) == {"sysctl.vm.dirty_ratio": 40}
+    found = scaled("by seconds", sysctl={"vm.dirty_ratio": 40})
+    assert found["sysctl.vm.dirty_ratio"] == 0
+    assert abs(found["sysctl.vm.dirty_bytes"] - 0.4 * 163.84 * MIB) < 4096
+
+
+def test_the_limit_has_no_less_than_two_pages():
+    assert scaled("by seconds", sysctl={"vm.dirty_bytes": 8192})["sysctl.vm.dirty_bytes"] == 8192
+    assert scaled("by seconds", sysctl={"vm.dirty_background_bytes": 5})["sysctl.vm.dirty_background_bytes"] == 4096
+
+
+def test_times_and_shares_of_the_limit_stay():
+    kept = {"vm.dirty_expire_centisecs": 60000}
+    assert scaled("as it is", sysctl=kept) == {"sysctl.vm.dirty_expire_centisecs": 60000}
+    assert scaled("as it is", bdi={"strict_limit": 1, "max_ratio": 5}) == {
+        "disk.bdi.strict_limit": 1,
+        "disk.bdi.max_ratio": 5,
+    }
+    assert scaled("by seconds", bdi={"max_bytes": "100MiB"}) == {"disk.bdi.max_bytes": MIB}
+
+
+def test_mount_options_and_queues_are_of_all_disks():
+    ground = read_wisdom().ground["two-disks"]
+    value = Value(name="it", mount=("commit=30",), queue={"wbt_lat_usec": 75000})
+    assert settings(value, MACHINE, read_spec(SPECS.find("two-disks")), ground, "as it is") == {
+        "disk.slow.mount_options": ["commit=30"],
+        "disk.slow.queue.wbt_lat_usec": 75000,
+        "disk.fast.mount_options": ["commit=30"],
+        "disk.fast.queue.wbt_lat_usec": 75000,
+    }
+
+
+def test_what_is_set_later_clears_the_other():
+    assert in_force({"vm.dirty_background_ratio": 1, "vm.dirty_background_bytes": 5}) == {
+        "vm.dirty_background_bytes": 5
+    }
+    assert in_force({"vm.dirty_bytes": "1MiB", "vm.dirty_ratio": 40}) == {"vm.dirty_ratio": 40}
+
+
+def test_no_bytes_are_refused():
+    assert in_force({"vm.dirty_ratio": 40, "vm.dirty_bytes": 0}) == {"vm.dirty_ratio": 40}
+
+
+def test_what_has_no_size_is_tried_once():
+    assert scalings(Value(name="it", mount=("commit=30",))) == ("as it is",)
+    assert scalings(Value(name="it", bdi={"max_ratio": 1})) == ("as it is",)
+    assert scalings(Value(name="it", bdi={"max_bytes": "8MiB"})) == ("by seconds", "by memory")
+    assert scalings(Value(name="it", sysctl={"vm.dirty_ratio": 40})) == ("by seconds", "by memory")
+
+
+def test_the_background_threshold_of_a_guest():
+    assert background_bytes(SPEC) == 15 * MIB
+    assert background_bytes(replace(SPEC, sysctl={"vm.dirty_background_bytes": MIB})) == MIB

@@ -1,0 +1,47 @@
+"""Why two runs need not be the same: what their records say."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from wblab.lab.places import PRESETS
+from wblab.lab.specfile import read_spec
+from wblab.study.designs.repeat.inputs import excuses
+
+RECORD = {
+    "kernel": {"build_id": "a" * 64},
+    "guest": {"program_sha256": "b" * 64, "python_sha256": "c" * 64, "libraries": {"libc.so.6": "d" * 64, "m": "e"}},
+    "host": {"cpu": "one", "tools": {"mke2fs": "mke2fs 1.47.0"}},
+}
+
+
+def run(mode="virtual", **changed):
+    record = {part: values | changed.get(part, {}) for part, values in RECORD.items()}
+    return SimpleNamespace(path=Path("x"), record=record, spec=read_spec(PRESETS / "base.toml", [f"clock.mode={mode}"]))
+
+
+def test_runs_of_the_same_inputs_have_no_excuse():
+    assert excuses(run(), run()) == []
+
+
+def test_real_time_is_one():
+    assert excuses(run(), run("real")) == ["in real time no two runs are the same"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"kernel": {"build_id": "f" * 64}}, f"different kernel builds: {'a' * 40} and {'f' * 40}"),
+        ({"guest": {"python_sha256": "f" * 64}}, "different Pythons"),
+        (
+            {"guest": {"libraries": {"libc.so.6": "f", "m": "e"}}},
+            f"below Python: libc.so.6 {'d' * 40} and libc.so.6 f",
+        ),
+        ({"host": {"tools": {}}}, "trace-cmd or mkfs: mke2fs mke2fs 1.47.0 and mke2fs None"),
+        ({"host": {"cpu": "two"}}, "processors: one and two"),
+    ],
+)
+def test_inputs_that_differ_are_named(changed, said):
+    (excuse,) = excuses(run(), run(**changed))
+    assert said in excuse

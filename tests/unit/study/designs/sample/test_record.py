@@ -1,0 +1,88 @@
+"""An exploration's directory: its design, and the responses in its table."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from wblab.core.errors import InputError
+from wblab.lab.formats import DESIGN, TABLE
+from wblab.study.designs.sample.design import design_of
+from wblab.study.designs.sample.plan import planned
+from wblab.study.designs.sample.record import observed, read_record, record_of, written
+from wblab.study.designs.sample.sample import sample
+from wblab.study.table import results_table
+
+FACTORS = {"memory": {"key": "memory", "levels": ["100MiB", "150MiB"]}, "disk.latency": {"low": "1us", "high": "1ms"}}
+DESIGN_OF = design_of({"name": "d", "base": "base-device", "runs": 12, "seeds": 2, "factors": FACTORS})
+POINTS = sample(DESIGN_OF.head, 2)
+
+
+@pytest.fixture
+def directory(tmp_path):
+    (tmp_path / DESIGN).write_bytes(written(record_of(DESIGN_OF, POINTS)))
+    return tmp_path
+
+
+def rows(longest_s, rate):
+    of_loads = [("w1", "write", longest_s), ("mw1", "multiwrite", longest_s / 2)]
+    found = [(load, kind, "longest_pause_s", value) for load, kind, value in of_loads]
+    return [*found, ("l1", "load", "throughput_bps", rate), ("l2", "load", "throughput_bps", 2 * rate)]
+
+
+def test_a_record_is_read_back(directory):
+    found = read_record(directory)
+    assert [factor.name for factor in found.factors] == ["memory", "disk.latency", "dummy"]
+    assert [factor.is_dummy for factor in found.factors] == [False, False, True]
+    assert found.responses == DESIGN_OF.responses
+    assert (found.points == POINTS).all()
+
+
+def test_responses_are_the_worst_of_their_loads_and_the_median_of_seeds(directory):
+    matrix = planned(DESIGN_OF, POINTS, Path())
+    parts = [
+        (cell, seed, f"{cell.name}-s{seed}", rows(10 * number + seed, number))
+        for seed in (1, 2)
+        for number, cell in enumerate(matrix.cells)
+        if number != 5  # it failed
+    ]
+    pq.write_table(results_table(matrix, parts), directory / TABLE)
+    found = observed(directory, matrix.cells[0].spec)
+    longest, rate = found.responses["longest_pause"], found.responses["throughput"]
+    assert longest.unit == "s"
+    assert not longest.more_is_better
+    assert (longest.values[[0, 3, 11]] == [1.5, 31.5, 111.5]).all()
+    assert np.isnan(longest.values).tolist() == [number == 5 for number in range(12)]
+    assert (rate.values[[0, 3]] == [0, 3]).all()
+    assert rate.more_is_better
+    assert np.isnan(found.responses["p999"].values).all()
+    labels = [found.factors[0].levels[code] for code in found.codes[:, 0]]
+    assert labels == [cell.levels["memory"] for cell in matrix.cells]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"sample": [[0.5, 0.5]]},
+        {"sample": [[0.5, 0.5, 1.0]]},
+        {"sample": [[0.5, 0.5, float("-inf")]]},
+        {"sample": "many"},
+        {"sample": [[1], [2, 3]]},
+        {"factors": [{"name": "a"}]},
+        {"factors": 5},
+        {"responses": []},
+        {"responses": {"a": 5}},
+    ],
+)
+def test_a_damaged_record_is_refused_in_a_line(directory, change):
+    content = json.loads((directory / DESIGN).read_text())
+    (directory / DESIGN).write_text(json.dumps(content | change))
+    with pytest.raises(InputError, match=r"design.json is damaged|responses.a must be a table"):
+        read_record(directory)
+
+
+def test_a_directory_without_one_is_none_of_an_exploration(tmp_path):
+    with pytest.raises(InputError, match="is this the directory of an exploration"):
+        read_record(tmp_path)

@@ -1,0 +1,64 @@
+"""A twin's runs: the same spec with several seeds, on the kernel that the user names; and what is read back of them."""
+
+import pytest
+
+from wblab.core.errors import InputError
+from wblab.lab.disks import read_disk
+from wblab.study.designs.twin import runs
+from wblab.study.designs.twin.machine import Machine, with_disk
+from wblab.study.plan import Plan
+from wblab.study.store import Store
+
+MACHINE = Machine(
+    memory_bytes=8 << 30,
+    background_bytes=800 << 20,
+    dirty_bytes=1600 << 20,
+    write_bps=100 << 20,
+    filesystem="ext4",
+    scheduler="none",
+    offender_bytes=4 << 30,
+    wait_ns=10**9,
+    innocent={},
+)
+
+
+@pytest.fixture
+def store(tmp_path):
+    plan = runs.plan_of(runs.asked(MACHINE, tmp_path / "live"), 3, "6.12")
+    return Store.create(tmp_path / "exp", plan, {"6.12": {"build_id": "b"}})
+
+
+def test_runs_differ_in_their_seeds_alone(store):
+    specs = [cell.with_seed(seed) for cell, seed in store.plan.runs()]
+    assert [(spec.kernel, spec.seed) for spec in specs] == [("6.12", 1), ("6.12", 2), ("6.12", 3)]
+    assert len({repr((spec.disk, spec.load, spec.sysctl)) for spec in specs}) == 1
+
+
+def test_what_was_asked_is_in_the_directory(store, tmp_path):
+    again = Store.open(store.path, "twin")
+    question = runs.asked(MACHINE, tmp_path / "live")
+    found = runs.asked_of(again)
+    assert (found.machine, found.live, found.twin.factor) == (MACHINE, question.live, question.twin.factor)
+    assert Plan.from_json(again.plan.to_json()) == store.plan
+
+
+def test_runs_come_back_in_the_order_of_their_seeds_and_only_those_that_there_are(store, monkeypatch):
+    monkeypatch.setattr(runs, "read_run", lambda path: path.name)
+    for seed in (3, 1):
+        (store.runs / f"twin-s{seed}").mkdir()
+    assert runs.runs_in(store) == ["twin-s1", "twin-s3"]
+
+
+def test_a_measured_disk_is_in_the_directory_too(tmp_path):
+    machine = with_disk(MACHINE, read_disk("usb-stick"))
+    store = Store.create(tmp_path / "exp", runs.plan_of(runs.asked(machine, None), 1, ""), {"": {"build_id": "b"}})
+    found = runs.asked_of(Store.open(store.path))
+    assert (found.machine, found.live) == (machine, None)
+
+
+@pytest.mark.parametrize("about", [{}, {"machine": {}}, {"machine": [], "factor": 1, "notes": [], "live": None}])
+def test_a_directory_that_holds_no_twin_is_refused(store, about):
+    store.plan.about.clear()
+    store.plan.about.update(about)
+    with pytest.raises(InputError):
+        runs.asked_of(store)

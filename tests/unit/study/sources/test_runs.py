@@ -1,0 +1,185 @@
+"""Which runs are made, and on which samples claims are judged: nothing is booted."""
+
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from wblab.analysis.statistics.outcome import NOT_TESTABLE, REPRODUCED
+from wblab.core.check import check_spec
+from wblab.core.errors import InputError
+from wblab.lab.formats import EXPERIMENT, RUN, write_json
+from wblab.study.designs.cases import runs
+from wblab.study.following import UnforeseenError
+from wblab.study.plan import Plan
+from wblab.study.sources.cases import CASES, case_spec
+from wblab.study.sources.chopper.cases import CHOPPER_CASES
+from wblab.study.sources.claim import Claim, Verdict, untested
+from wblab.study.store import Store
+from wblab.study.work import Result
+
+BY_HOSTS_CLOCK = {"sync-real", "all-4k", "all-1m", "all-1m-sized", "block-1m"}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_cases_are_specs_that_can_run(name):
+    spec = case_spec(name, 3, "6.12")
+    check_spec(spec)
+    clock = "real" if name in BY_HOSTS_CLOCK else "virtual"
+    assert (spec.name, spec.seed, spec.kernel, spec.clock.mode) == (name, 3, "6.12", clock)
+    assert bool(spec.trace.events) is (name not in CHOPPER_CASES)  # whose claims look at places alone
+
+
+def test_openat_is_asked_for_where_a_claim_looks_at_it():
+    asked = {name for name in CASES if "syscalls:sys_enter_openat" in case_spec(name, 1).trace.events}
+    assert asked == {"ext2", "ext4", "device"}
+
+
+def test_a_case_that_takes_long_comes_first():
+    claims = [claim("x", "ext2", "sync")]
+    plan = runs.plan_of("v", runs.specs_of(claims), 5, {})
+    made = [(cell.name, seed) for cell, seed in plan.runs()]
+    assert made[:2] == [("sync", 1), ("ext2", 1)]
+    assert [seed for name, seed in made if name == "sync"] == [1, 2, 3, 4, 5]
+    assert Plan.from_json(plan.to_json()) == plan
+
+
+@dataclass(frozen=True)
+class FakeRun:
+    """A run: its directory is called as its case and seed."""
+
+    path: Path
+
+
+@pytest.fixture
+def examine(tmp_path, monkeypatch):
+    """Examine claims on runs that are directories alone; `failures` says why some fail, by name."""
+    monkeypatch.setattr(runs, "read_run", FakeRun)
+    monkeypatch.setattr("wblab.study.work.read_run", FakeRun, raising=False)
+    monkeypatch.setattr("wblab.study.forked.warm", lambda names: None)
+    monkeypatch.setattr("wblab.study.work.own_program", lambda: "program")
+
+    def run(claims, cases, seeds, failures=None, **keys):
+        specs = {case: case_spec(case, 1) for case in cases}
+        store = Store.create(tmp_path, runs.plan_of("v", specs, seeds, {}), {"": {"build_id": "b"}})
+        monkeypatch.setattr(store, "write_tables", lambda: None)
+
+        def run_in(room, order):
+            name = order.spec["name"]
+            if reason := (failures or {}).get(name):
+                return Result(failure=reason)
+            left = Path(tempfile.mkdtemp(dir=room))
+            write_json(left / EXPERIMENT, RUN.head() | {"spec": order.spec, "outcome": "succeeded"})
+            return Result(left, rows=[])
+
+        monkeypatch.setattr("wblab.study.forked.run_in", run_in)
+        with store.held():
+            return runs.examine(claims, store, 2, **keys)
+
+    return run
+
+
+def names_of(samples):
+    return {case: [sample.run.path.name for sample in some] for case, some in samples.items()}
+
+
+def claim(name, *cases):
+    """Return a claim whose verdict says on which runs it was judged, and by which process."""
+    return Claim(name, name, "here", cases, lambda samples: Verdict(REPRODUCED, repr((names_of(samples), os.getpid()))))
+
+
+def test_claims_are_judged_elsewhere_on_all_runs_of_their_cases(examine):
+    claims = [claim("both", "ext4", "ext2"), claim("none"), claim("one", "ext2"), claim("two", "ext2")]
+    claims[1] = Claim("none", "", "", (), untested("nobody can"))
+    found = examine(claims, ["ext4", "ext2"], 3)
+    assert [each.name for each, _ in found.verdicts] == ["both", "none", "one", "two"]
+    verdicts = {each.name: verdict for each, verdict in found.verdicts}
+    assert verdicts.pop("none").why == "nobody can"
+    judged = {name: eval(verdict.why) for name, verdict in verdicts.items()}
+    ext2, ext4 = ([f"{case}-s{seed}" for seed in (1, 2, 3)] for case in ("ext2", "ext4"))
+    assert {name: seen for name, (seen, _) in judged.items()} == {
+        "both": {"ext4": ext4, "ext2": ext2},
+        "one": {"ext2": ext2},
+        "two": {"ext2": ext2},
+    }
+    assert os.getpid() not in {pid for _, pid in judged.values()}
+    assert names_of(found.samples) == {"ext2": ext2, "ext4": ext4}
+    assert list(found.samples) == ["ext2", "ext4"]
+
+
+def test_nothing_to_run():
+    found = runs.examine([Claim("none", "", "", (), untested("nobody can"))], None, 2)
+    assert [verdict.why for _, verdict in found.verdicts] == ["nobody can"]
+    assert (found.samples, found.shown) == ({}, {})
+
+
+def test_the_first_run_of_each_case_is_drawn_elsewhere(examine):
+    def draw(case, sample):
+        return [(case, sample.run.path.name, os.getpid())]
+
+    found = examine([claim("x", "ext2")], ["ext2", "sync"], 3, draw=draw)
+    assert {case: [name for _, name, _ in shown] for case, shown in found.shown.items()} == {
+        "ext2": ["ext2-s1"],
+        "sync": ["sync-s1"],
+    }
+    assert os.getpid() not in {pid for shown in found.shown.values() for *_, pid in shown}
+
+
+def test_a_claim_that_cannot_be_judged_is_the_users_to_hear_of(examine):
+    def check(samples):
+        raise InputError("its trace is damaged")
+
+    with pytest.raises(InputError, match="damaged"):
+        examine([Claim("x", "", "", ("ext2",), check)], ["ext2"], 2)
+
+
+def test_a_check_that_stumbles_says_where(examine):
+    def check(samples):
+        raise KeyError("jbd2")
+
+    with pytest.raises(UnforeseenError, match=r"in check(.|\n)*jbd2"):
+        examine([Claim("x", "", "", ("ext2",), check)], ["ext2"], 2)
+
+
+def test_a_claim_on_a_run_that_failed_cannot_be_tested_and_the_run_is_counted(examine):
+    claims = [claim("good", "ext2"), claim("hung", "ext2", "sync")]
+    found = examine(claims, ["ext2", "sync"], 2, {"sync-s2": "it hung"})
+    verdicts = {each.name: (verdict.outcome, verdict.why) for each, verdict in found.verdicts}
+    assert verdicts["good"][0] == REPRODUCED
+    assert verdicts["hung"] == (NOT_TESTABLE, "a run of the case sync failed: it hung")
+    assert [str(attempt) for attempt, _ in found.tally.failures] == ["case sync, seed 2"]
+    assert names_of(found.samples) == {"ext2": ["ext2-s1", "ext2-s2"], "sync": ["sync-s1"]}
+
+
+def test_where_cases_may_be_impossible_each_claim_says_what_it_lacks(examine):
+    def check(samples):
+        raise KeyError("jbd2")
+
+    claims = [
+        claim("good", "ext2"),
+        claim("never", "mapped", "ext2"),
+        Claim("odd", "", "", ("ext2",), check),
+        Claim("none", "", "", (), untested("nobody can")),
+    ]
+    found = examine(claims, ["ext2"], 2, impossible={"mapped": "no room"})
+    verdicts = {each.name: (verdict.outcome, verdict.why) for each, verdict in found.verdicts}
+    assert verdicts.pop("good")[0] == REPRODUCED
+    assert verdicts == {
+        "never": (NOT_TESTABLE, "no room"),
+        "odd": (NOT_TESTABLE, "its check found no data in these runs (KeyError: 'jbd2')"),
+        "none": (NOT_TESTABLE, "nobody can"),
+    }
+
+
+def test_what_is_there_already_is_judged_and_not_run_again(examine, monkeypatch, tmp_path):
+    specs = runs.specs_of([claim("x", "ext2")])
+    store = Store.create(tmp_path, runs.plan_of("v", specs, 2, {}), {"": {"build_id": "b"}})
+    monkeypatch.setattr(store, "write_tables", lambda: None)
+    for seed in (1, 2):
+        (store.runs / f"ext2-s{seed}").mkdir()
+    monkeypatch.setattr("wblab.study.forked.run_in", lambda room, order: Result(failure="none is to be run"))
+    found = runs.examine([claim("x", "ext2")], store, 2)
+    assert [eval(verdict.why)[0] for _, verdict in found.verdicts] == [{"ext2": ["ext2-s1", "ext2-s2"]}]
+    assert found.tally.total == 0

@@ -1,0 +1,97 @@
+"""Verdicts by what pauses consist of, on runs whose traces are told by hand."""
+
+import pytest
+from support.blametraces import Story
+from support.runs import MS, write_run
+
+from wblab.analysis.runs.run import read_run
+from wblab.analysis.statistics.outcome import NOT_REPRODUCED, NOT_TESTABLE, REPRODUCED
+from wblab.study.sources.registry import CLAIMS
+from wblab.study.sources.sample import Sample
+from wblab.study.sources.waits import waits_of
+
+MW1, FLUSHER = 7, 21
+ROUND_NS = 3100 * MS
+IRQ = ("um_timer", "do_IRQ", "do_idle")
+NAP = ("__schedule", "schedule", "do_nanosleep", "sys_clock_nanosleep")
+NAP_ENDS = ("try_to_wake_up", "hrtimer_wakeup", *IRQ)
+ISYNC = ("__schedule", "schedule", "inode_wait_for_writeback", "evict", "iput", "do_unlinkat", "sys_unlink")
+ISYNC_ENDS = ("try_to_wake_up", "inode_sync_complete", "writeback_sb_inodes", "wb_workfn", "kthread")
+SHADOW = ("__schedule", "schedule", "out_of_line_wait_on_bit", "do_get_write_access", "__ext4_new_inode", "sys_openat")
+SHADOW_ENDS = ("try_to_wake_up", "journal_end_buffer_io_sync", "blk_update_request", *IRQ)
+MUTEX = ("__schedule", "schedule", "__mutex_lock", "path_openat", "sys_openat")
+MUTEX_ENDS = ("try_to_wake_up", "wake_up_q", "__mutex_unlock_slowpath", "worker_thread")
+THROTTLED = ("__schedule", "schedule", "schedule_timeout", "balance_dirty_pages", "ksys_write", "sys_write")
+TIMER = ("try_to_wake_up", "process_timeout", *IRQ)
+
+
+def blocked(story, start_ms, end_ms, sleep, wake, *, pid=MW1, by=0):
+    story.switch(start_ms * MS, pid, 0, stack=sleep)
+    story.wake(end_ms * MS, by, pid, wake)
+    story.switch(end_ms * MS, 0, pid)
+
+
+@pytest.fixture
+def told(tmp_path):
+    """Return what makes a sample of a round of mw1 that is told for 3 s; then it sleeps for as long as it meant to."""
+
+    def tell(story):
+        blocked(story, 3000, 3100, NAP, NAP_ENDS)
+        ends = [story.start_ns, story.start_ns + ROUND_NS]
+        path = write_run(tmp_path / "run", {"mw1": ends, "w1": [story.start_ns, story.start_ns + 50 * MS]})
+        (path / "trace.dat").write_bytes(story.encode())
+        return Sample(read_run(path))
+
+    return tell
+
+
+def verdict(name, sample):
+    (claim,) = (claim for claim in CLAIMS if claim.name == name)
+    return claim.check({case: [sample] * 3 for case in claim.cases})
+
+
+def one_then_other(first_ms, first, other):
+    """Return a story of two waits."""
+    story = Story()
+    blocked(story, 0, first_ms, *first)
+    blocked(story, first_ms, 3000, *other)
+    return story
+
+
+@pytest.mark.parametrize(("first_ms", "expected"), [(2000, REPRODUCED), (1000, NOT_REPRODUCED)])
+def test_the_cause_is_an_inode_being_written_if_most_of_the_pauses_are(told, first_ms, expected):
+    found = verdict("live-cause", told(one_then_other(first_ms, (ISYNC, ISYNC_ENDS), (SHADOW, SHADOW_ENDS))))
+    assert found.outcome == expected
+    assert found.effect.middle == pytest.approx(first_ms / 30)
+    assert "journal writes block" in found.why
+
+
+def test_who_waits_for_a_lock_waits_for_what_its_holder_waits_for(told):
+    story = Story()
+    story.switch(0, MW1, FLUSHER, stack=MUTEX)
+    story.switch(0, FLUSHER, 0, stack=ISYNC)
+    story.wake(2400 * MS, 0, FLUSHER, ISYNC_ENDS)
+    story.switch(2400 * MS, 0, FLUSHER)
+    story.wake(2400 * MS, FLUSHER, MW1, MUTEX_ENDS)
+    story.switch(2400 * MS, FLUSHER, MW1)
+    blocked(story, 2400, 3000, SHADOW, SHADOW_ENDS)
+    found = verdict("live-cause", told(story))
+    assert (found.outcome, round(found.effect.middle)) == (REPRODUCED, 80)
+
+
+def test_no_verdict_without_two_witnesses(told):
+    sample = told(one_then_other(2900, (ISYNC, ()), (NAP, NAP_ENDS)))
+    assert waits_of(sample.run, ("mw1",), 500 * MS) is None
+    assert verdict("live-cause", sample).outcome == NOT_TESTABLE
+
+
+@pytest.mark.parametrize("name", ["openat-ext2", "openat-ext4", "live-openat"])
+@pytest.mark.parametrize(
+    ("first", "expected", "share"),
+    [((SHADOW, SHADOW_ENDS), REPRODUCED, 70), ((THROTTLED, TIMER), NOT_REPRODUCED, 30)],
+)
+def test_where_it_slept_tells_whether_it_is_stuck_in_openat(told, name, first, expected, share):
+    other = (THROTTLED, TIMER) if first[0] is SHADOW else (SHADOW, SHADOW_ENDS)
+    found = verdict(name, told(one_then_other(2100, first, other)))
+    assert (found.outcome, round(found.effect.middle)) == (expected, share)
+    assert "throttled" in found.why

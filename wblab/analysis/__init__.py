@@ -1,0 +1,1 @@
+"""Runs read back and explained: their causes, their statistics, what they depend on."""

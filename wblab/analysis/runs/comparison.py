@@ -1,0 +1,271 @@
+"""Groups of runs compared: by load and metric the distribution, the difference with its interval, the effect size.
+
+With several axes the experiment is factorial: the effect of a level is its difference to the axis's first level,
+averaged over all combinations of the other axes in which both occur, so that their effects are not mistaken for it.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from itertools import combinations, product
+from typing import Any, Literal
+
+import numpy as np
+
+from wblab.analysis.runs.metrics import METRICS, MORE_IS_BETTER
+from wblab.analysis.runs.observations import Observations
+from wblab.analysis.statistics.contrasts import Cells, Contrast, Levels, Side, contrast, sides, values_of
+from wblab.analysis.statistics.discoveries import joint_confidence
+from wblab.analysis.statistics.intervals import DEFAULT, LEAST_RUNS, Interval, Resampling
+from wblab.core.loads import KINDS, Load, Role
+from wblab.lab.formats import COMPARISON
+
+Sort = Literal["group", "effect", "interaction"]
+_RANKS: dict[Role, int] = {"innocent": 0, "offender": 1, "control": 2}  # most interesting first
+
+
+@dataclass(frozen=True)
+class About:
+    """What a value measures: a metric of a load of some kind."""
+
+    load: str
+    kind: str
+    metric: str
+
+    @property
+    def sort(self) -> type[Load]:
+        """The class of the load's kind; for an unknown kind, the base class."""
+        return KINDS.get(self.kind, Load)
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """The values of one group, one for each run, in the unit of the metric, and their mean with its interval."""
+
+    about: About
+    group: str
+    values: tuple[float, ...]
+    mean: Interval
+
+    @property
+    def median(self) -> float:
+        """The median."""
+        return float(np.median(self.values))
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The difference that `name` makes, in the unit of the metric.
+
+    sort: a group against the first; the effect of a level against the axis's first level; or an interaction, the change
+    of one axis's effect with another's level.
+    """
+
+    about: About
+    sort: Sort
+    name: str
+    axes: tuple[str, ...]
+    found: Contrast
+
+    @property
+    def interval(self) -> Interval:
+        """The difference and its confidence interval."""
+        return self.found.interval
+
+    @property
+    def relative(self) -> float | None:
+        """The difference as a share of the baseline's mean; None where that is 0."""
+        return self.interval.estimate / self.found.reference if self.found.reference else None
+
+    @property
+    def gain(self) -> int:
+        """1 for better, -1 for worse, 0 if nothing is claimed and for interactions."""
+        if self.sort == "interaction":
+            return 0
+        return self.interval.claim * (1 if self.about.metric in MORE_IS_BETTER else -1)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """All differences between groups of runs: for each load the tails first, the means last.
+
+    axes: the compared axes, with their levels. groups: their names; the first is the baseline. alone: the differences,
+    each with the interval of a single comparison. notes: what a reader must know.
+    """
+
+    axes: dict[str, Levels]
+    groups: tuple[str, ...]
+    distributions: tuple[Distribution, ...]
+    alone: tuple[Difference, ...]
+    notes: tuple[str, ...]
+    resampling: Resampling
+
+    @cached_property
+    def confidence(self) -> float:
+        """The confidence of each interval of a difference, corrected for the number of comparisons.
+
+        The share of false claims stays that of a single comparison. Differences without spread do not count.
+        """
+        present = self.resampling.confidence
+        found = [item.interval.p(present) for item in self.alone]
+        return joint_confidence([p for p in found if p is not None], 1 - present)
+
+    @cached_property
+    def differences(self) -> tuple[Difference, ...]:
+        """The differences, with intervals corrected for their number."""
+        present = self.resampling.confidence
+        return tuple(replace(item, found=item.found.at(self.confidence, present)) for item in self.alone)
+
+    def of(self, sort: Sort) -> list[Difference]:
+        """Return the differences of one sort."""
+        return [item for item in self.differences if item.sort == sort]
+
+    def only(self, keep: Callable[[About], bool]) -> "Comparison":
+        """Return the comparison of the loads and metrics for which `keep` is true."""
+        return replace(
+            self,
+            distributions=tuple(item for item in self.distributions if keep(item.about)),
+            alone=tuple(item for item in self.alone if keep(item.about)),
+        )
+
+    def without(self, sort: Sort) -> "Comparison":
+        """Return the comparison without the differences of one sort."""
+        return replace(self, alone=tuple(item for item in self.alone if item.sort != sort))
+
+    @property
+    def intervals(self) -> int:
+        """The number of differences that have an interval with spread."""
+        return sum(item.interval.known for item in self.differences)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the comparison as a JSON object."""
+        return {
+            "format": COMPARISON.version,
+            "axes": {name: list(levels) for name, levels in self.axes.items()},
+            "groups": list(self.groups),
+            "resampling": asdict(self.resampling),
+            "intervals": self.intervals,
+            "confidence": self.confidence,
+            "notes": list(self.notes),
+            "distributions": [
+                asdict(item.about)
+                | {"group": item.group, "values": list(item.values), "median": item.median, "mean": asdict(item.mean)}
+                for item in self.distributions
+            ],
+            "differences": [
+                asdict(item.about)
+                | {"sort": item.sort, "name": item.name, "axes": list(item.axes)}
+                | asdict(item.found)
+                | {"relative": item.relative, "claim": item.interval.claim, "gain": item.gain}
+                | {"alone": asdict(alone.interval), "p": alone.interval.p(self.resampling.confidence)}
+                for item, alone in zip(self.differences, self.alone, strict=True)
+            ],
+        }
+
+
+def compare(data: Observations, resampling: Resampling = DEFAULT) -> Comparison:
+    """Compare all groups with the first and, with two or more axes, effects and interactions.
+
+    Only the resampling is random, and its seed decides it.
+    """
+    axes = list(data.levels)
+    shown = [axes.index(name) for name in data.by]
+    groups = _groups(data, axes, shown)
+    short = short_names([axes[place] for place in shown])
+    names = [_named(short, group) for group in groups]
+    questions = [*_against_first(groups, names, shown), *_factorial(data, axes, shown)]
+    distributions: list[Distribution] = []
+    differences: list[Difference] = []
+    for about, cells in _by_metric(data, axes):
+        for name, group in zip(names, groups, strict=True):
+            side = Side(1, dict(zip(shown, group, strict=True)))
+            if mean := contrast(cells, [side], resampling):
+                values = [value for key, runs in cells.items() if side.has(key) for value in values_of(runs)]
+                distributions.append(Distribution(about, name, tuple(values), mean.interval))
+        for sort, name, of, parts in questions:
+            found = contrast(cells, parts, resampling)
+            if found:
+                differences.append(Difference(about, sort, name, tuple(axes[place] for place in of), found))
+    levels = {name: data.levels[name] for name in data.by}
+    notes = (*data.notes, *_notes(distributions, differences))
+    return Comparison(levels, tuple(names), tuple(distributions), tuple(differences), notes, resampling)
+
+
+def short_names(axes: Sequence[str]) -> list[str]:
+    """Return the shortest distinct endings of the axes' names: scheduler, l1.ioclass."""
+    for parts in range(1, max(name.count(".") for name in axes) + 2):
+        names = [".".join(name.split(".")[-parts:]) for name in axes]
+        if len(set(names)) == len(names):
+            break
+    return names
+
+
+_Question = tuple[Sort, str, Sequence[int], Sequence[Side]]
+
+
+def _named(axes: Sequence[str], group: Levels) -> str:
+    """Return the name of a group: its level or, with several axes, each axis and level."""
+    if len(group) == 1:
+        return group[0]
+    return ", ".join(f"{axis} {level}" for axis, level in zip(axes, group, strict=True))
+
+
+def _groups(data: Observations, axes: Sequence[str], shown: Sequence[int]) -> list[Levels]:
+    """Return the combinations of levels that have runs, in the order of levels, the baseline first."""
+    rows = data.table[[axes[place] for place in shown]].itertuples(index=False, name=None)
+    ranks = [{level: rank for rank, level in enumerate(data.levels[axes[place]])} for place in shown]
+    return sorted(set(rows), key=lambda group: [of[level] for of, level in zip(ranks, group, strict=True)])
+
+
+def _against_first(groups: Sequence[Levels], names: Sequence[str], shown: Sequence[int]) -> Iterator[_Question]:
+    first = Side(-1, dict(zip(shown, groups[0], strict=True)))
+    for name, group in zip(names[1:], groups[1:], strict=True):
+        yield "group", name, shown, [Side(1, dict(zip(shown, group, strict=True))), first]
+
+
+def _factorial(data: Observations, axes: Sequence[str], shown: Sequence[int]) -> Iterator[_Question]:
+    if len(shown) < 2:
+        return
+    changes = {place: [(place, level, data.levels[axes[place]][0]) for level in data.levels[axes[place]][1:]]
+               for place in shown}  # fmt: skip
+    names = dict(zip(shown, short_names([axes[place] for place in shown]), strict=True))
+    for place in shown:
+        for change in changes[place]:
+            yield "effect", f"{names[place]} = {change[1]}", [place], sides(change)
+    for one, two in combinations(shown, 2):
+        for first, second in product(changes[one], changes[two]):
+            name = f"{names[one]} = {first[1]} × {names[two]} = {second[1]}"
+            yield "interaction", name, [one, two], sides(first, second)
+
+
+def _by_metric(data: Observations, axes: Sequence[str]) -> list[tuple[About, Cells]]:
+    """Return the cells of each load and metric: innocent loads first, metrics in the order of METRICS."""
+    found: dict[About, dict[Levels, dict[int, list[float]]]] = {}
+    columns = [*axes, "seed", "load", "kind", "metric", "value"]
+    for *key, seed, load, kind, metric, value in data.table[columns].itertuples(index=False, name=None):
+        cells = found.setdefault(About(load, kind, metric), {})
+        cells.setdefault(tuple(key), {}).setdefault(int(seed), []).append(float(value))
+    loads = list(dict.fromkeys(about.load for about in found))
+    ranks = {metric: rank for rank, metric in enumerate(METRICS)}
+
+    def order(item: tuple[About, Cells]) -> tuple[int, int, int]:
+        about = item[0]
+        return _RANKS[about.sort.role], loads.index(about.load), ranks.get(about.metric, len(ranks))
+
+    return sorted(found.items(), key=order)
+
+
+def _notes(distributions: Sequence[Distribution], differences: Sequence[Difference]) -> Iterator[str]:
+    few = dict.fromkeys(item.group for item in distributions if not item.mean.known)
+    if few:
+        yield f"no interval of its own, because it has fewer than {LEAST_RUNS} runs: {'; '.join(few)}"
+    unknown = dict.fromkeys(item.name for item in differences if not item.interval.known)
+    if unknown:
+        yield f"nothing is claimed, because there are too few runs for an interval: {'; '.join(unknown)}"
+    if any(item.interval.without_spread for item in differences):
+        yield (
+            "where an interval is a single number, the runs gave the same with every seed: "
+            "virtual time repeats, and chance did not matter there"
+        )
+    if mixed := dict.fromkeys(item.name for item in differences if not item.found.strata):
+        yield (f"no runs differ in this alone, so the difference may be due to other axes: {'; '.join(mixed)}")

@@ -1,0 +1,170 @@
+"""The runs and studies in a directory of results, with their changes and sizes."""
+
+import fcntl
+import os
+import re
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from wblab.analysis.runs.run import Run, read_run
+from wblab.core.errors import InputError
+from wblab.core.spec import Spec
+from wblab.core.units import Bytes
+from wblab.lab.changes import changes
+from wblab.lab.formats import (
+    ADVICE_FILE,
+    BISECTION_RECORD,
+    DESIGN,
+    EXPERIMENT,
+    LIVE,
+    MATRIX_FILE,
+    RUNS,
+    SQUARE_ROWS,
+    STUDY_FILE,
+    TRIED,
+    VERDICTS,
+)
+from wblab.lab.results import STAGED
+
+# Names of studies, by the design at the beginning of their study.json.
+_DESIGNS = {
+    "matrix": "matrix",
+    "explore": "exploration",
+    "trial": "trial",
+    "advise": "advice",
+    "verify": "verification",
+    "twin": "twin",
+    "bisect": "bisection",
+}
+_DESIGN = re.compile(rb'"design": "(\w+)"')
+_HEAD_BYTES = 1 << 12  # read from a file that may have many cells
+# Names of other entries, by the first of these files in their directories.
+_STUDIES = {
+    ADVICE_FILE: "advice",
+    DESIGN: "exploration",
+    TRIED: "trial",
+    MATRIX_FILE: "matrix",
+    BISECTION_RECORD: "bisection",
+    VERDICTS: "verification",
+    SQUARE_ROWS: "square of an atlas",
+}
+_SETTLED_S = 24 * 3600  # an entry untouched for so long is no longer in use
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A run, or a study of many runs.
+
+    what: a run, a live run, or the kind of study. state: succeeded, failed, unfinished, or damaged. told: a run's
+    changes to its preset, or a study's number of runs. longest_ns: the longest pause of an innocent load; None if
+    unknown. in_use: a process works on it, or may.
+    """
+
+    path: Path
+    what: str
+    state: str
+    told: str
+    longest_ns: int | None
+    size: Bytes
+    changed_s: float
+    in_use: bool
+
+    @property
+    def age_s(self) -> float:
+        """The time since it was last written, in s."""
+        return max(0.0, time.time() - self.changed_s)
+
+
+def entries(results: Path) -> list[Entry]:
+    """Return the runs and studies in a directory, the latest last; other files are left out."""
+    try:
+        paths = [Path(item.path) for item in os.scandir(results) if item.is_dir(follow_symlinks=False)]
+    except OSError as error:
+        raise InputError(f"no results in {results}: {error.strerror}: make a run with 'wblab run'") from None
+    found = [entry for path in paths if (entry := _entry(path))]
+    return sorted(found, key=lambda entry: (entry.changed_s, entry.path.name))
+
+
+def latest_study(results: Path, design: str) -> Path:
+    """Return the directory of the latest study of a design. Raises InputError where there is none."""
+    found = [entry.path for entry in entries(results) if entry.what == _DESIGNS[design]]
+    if not found:
+        raise InputError(f"no {_DESIGNS[design]} in {results}: 'wblab runs' lists what is there")
+    return found[-1]
+
+
+def _entry(path: Path) -> Entry | None:
+    try:
+        study = _study_of(path)
+        if study:
+            return _study(path, study)
+        return _run(path) if (path / EXPERIMENT).is_file() else None
+    except OSError:  # removed meanwhile, or another user's
+        return None
+
+
+def _study_of(path: Path) -> str:
+    """Return the kind of study in a directory; empty for none. Raises OSError."""
+    if (path / STUDY_FILE).is_file():
+        with (path / STUDY_FILE).open("rb") as file:
+            design = _DESIGN.search(file.read(_HEAD_BYTES))
+        return _DESIGNS.get(design[1].decode(), "study") if design else "study"
+    return next((what for name, what in _STUDIES.items() if (path / name).is_file()), "")
+
+
+def _run(path: Path) -> Entry:
+    changed_s, size = (path / EXPERIMENT).stat().st_mtime, _size(path)
+    try:
+        run = read_run(path)
+    except InputError as error:
+        state = "failed" if path.name.startswith(STAGED) else "damaged"
+        return Entry(path, "run", state, str(error).partition(": ")[2], None, size, changed_s, in_use=False)
+    state = str(run.record.get("outcome", "unfinished"))
+    in_use = state == "unfinished" and time.time() - changed_s < _SETTLED_S
+    what = "live run" if run.record["kind"] == LIVE else "run"
+    return Entry(path, what, state, _told(run), _longest_ns(run), size, changed_s, in_use)
+
+
+def _told(run: Run) -> str:
+    if not isinstance(run.spec, Spec):
+        return ""
+    return ", ".join([run.spec.name, *([f"seed {run.spec.seed}"] if run.spec.seed != 1 else []), *changes(run.spec)])
+
+
+def _longest_ns(run: Run) -> int | None:
+    pauses = [int(item.pauses_ns.max(initial=0)) for item in run.loads if item.load.role == "innocent"]
+    return max(pauses, default=None)
+
+
+def _study(path: Path, what: str) -> Entry:
+    runs = [item for item in (path / RUNS).glob("*") if item.is_dir()] if (path / RUNS).is_dir() else []
+    failed = sum(item.name.startswith(STAGED) for item in runs)
+    told = f"{len(runs) - failed} runs" + (f", {failed} failed" if failed else "")
+    return Entry(path, what, "succeeded", told, None, _size(path), path.stat().st_mtime, _is_held(path))
+
+
+def _is_held(path: Path) -> bool:
+    """Whether a process works on a study, that is, holds a lock on its directory."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
+def _size(path: Path) -> Bytes:
+    return Bytes(sum(_sizes(path)))
+
+
+def _sizes(path: Path) -> Iterator[int]:
+    for folder, _, files in os.walk(path):
+        for name in files:
+            try:
+                yield os.lstat(os.path.join(folder, name)).st_blocks * 512
+            except OSError:  # gone meanwhile
+                continue

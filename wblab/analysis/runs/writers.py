@@ -1,0 +1,76 @@
+"""Writers to each disk: what loads write is known from their cycles, what other tasks dirty from events."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+from wblab.analysis.runs.pagecache import DIRTIED, PageCache
+from wblab.analysis.runs.run import LoadCycles, Run
+
+_WORKERS = "kworker"
+
+
+@dataclass(frozen=True)
+class Writer:
+    """What one load, or the tasks of one name, wrote to one disk.
+
+    disk: its name; empty in a run with one disk. written_bytes: what a load's cycles wrote; None for other tasks, and
+    if a cycle's bytes are unknown. dirtied_folios: how often it dirtied a folio, which is one or more pages; None if
+    not traced. Folios count for the task that dirtied them, not for the flusher that wrote them.
+    """
+
+    task: str
+    disk: str
+    written_bytes: int | None
+    dirtied_folios: int | None = None
+
+    @property
+    def label(self) -> str:
+        """Its name and, with several disks, the disk."""
+        return label(self.task, self.disk)
+
+
+def label(task: str, disk: str) -> str:
+    """Return a task's label: its name and, with several disks, the disk."""
+    return f"{task} ({disk})" if disk else task
+
+
+def asks_who_dirties(run: Run) -> bool:
+    """Whether the run's spec traces every folio that is dirtied."""
+    return any(event.partition(":")[2] in DIRTIED for event in run.spec.trace.events)
+
+
+def written_bytes(item: LoadCycles) -> int | None:
+    """Return how much a load's cycles wrote, in bytes; None if unknown or nothing."""
+    block = item.load.cycle_bytes
+    return (len(item.durations_ns) - item.dropped) * block if block else None
+
+
+def writers(run: Run, cache: PageCache | None = None) -> tuple[Writer, ...]:
+    """Return the writers to the disks of a run, disk by disk, those that wrote most first.
+
+    With a trace of every dirtied folio, all tasks that dirtied any are included.
+    """
+    sizes = {(item.name, item.load.disk): size for item in run.loads if (size := written_bytes(item)) is not None}
+    counts = _dirtied(cache) if cache else None
+    found = [
+        Writer(*key, sizes.get(key), None if counts is None else counts[key]) for key in {**sizes, **(counts or {})}
+    ]
+    disks = list(dict.fromkeys([*run.disks, *(item.load.disk for item in run.loads), *(each.disk for each in found)]))
+    places = {disk: place for place, disk in enumerate(disks)}
+
+    def rank(each: Writer) -> tuple[int, int, int, str]:
+        return places[each.disk], -(each.written_bytes or 0), -(each.dirtied_folios or 0), each.task
+
+    return tuple(sorted(found, key=rank))
+
+
+def common_name(task: str) -> str:
+    """Return a task's name, with one name for all of the kernel's workers, such as `kworker/u8:2-flush-254:0`."""
+    return _WORKERS if task.startswith(f"{_WORKERS}/") else task
+
+
+def _dirtied(cache: PageCache) -> "Counter[tuple[str, str]] | None":
+    rows = cache.dirtied
+    if not len(rows):
+        return None
+    return Counter(zip(map(common_name, rows.task.tolist()), rows.disk.tolist(), strict=True))

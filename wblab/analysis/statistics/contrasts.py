@@ -1,0 +1,155 @@
+"""The effect of a change in a factorial experiment: contrasts over the cells of a matrix, all else being equal.
+
+A contrast with one side is the mean of a group.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from wblab.analysis.statistics.intervals import (
+    DEFAULT,
+    LEAST_RESAMPLED,
+    LEAST_RUNS,
+    Interval,
+    Resampling,
+    cliffs_delta,
+    interval,
+)
+
+Levels = tuple[str, ...]
+Runs = Mapping[int, Sequence[float]]  # by seed, one value for each run
+Cells = Mapping[Levels, Runs]  # by the level of each axis
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side of a contrast: a sign, and the levels that its runs have at places of a cell's key."""
+
+    sign: int
+    at: Mapping[int, str]
+
+    def has(self, key: Levels) -> bool:
+        """Whether a cell belongs to this side."""
+        return all(key[place] == level for place, level in self.at.items())
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """A difference with its interval, in the unit of the values.
+
+    reference: the mean of the last side, the baseline. ratio: the first side's mean over that one; None for an
+    interaction, or if a mean is not above 0. delta: Cliff's delta, the mean over strata; None for an interaction.
+    by_seed: each seed's difference is one observation. strata: the number of combinations of the other axes' levels
+    that it averages over; 0 if the sides have none in common, so that the difference includes the other axes' effects.
+    """
+
+    interval: Interval
+    reference: float
+    ratio: Interval | None
+    delta: float | None
+    by_seed: bool
+    strata: int
+
+    def at(self, confidence: float, present: float) -> "Contrast":
+        """Return the contrast with intervals of another confidence."""
+        ratio = self.ratio and _mapped(_mapped(self.ratio, math.log).at(confidence, present), math.exp)
+        return replace(self, interval=self.interval.at(confidence, present), ratio=ratio)
+
+
+def sides(*changes: tuple[int, str, str]) -> list[Side]:
+    """Return the sides of a contrast of changes (place, level, first level): 2 for an effect, 4 for an interaction."""
+    result = [Side(1, {})]
+    for place, level, first in changes:
+        chosen = ((1, level), (-1, first))
+        result = [Side(side.sign * sign, {**side.at, place: name}) for side in result for sign, name in chosen]
+    return result
+
+
+def values_of(runs: Runs) -> list[float]:
+    """Return the values of all runs of a cell."""
+    return [value for same_seed in runs.values() for value in same_seed]
+
+
+def contrast(cells: Cells, parts: Sequence[Side], resampling: Resampling = DEFAULT) -> Contrast | None:
+    """Return the contrast of the sides, with equal weights for the strata of other axes; None if a side is empty.
+
+    Strata are the combinations of other axes that all sides have. If all their cells share at least half of their
+    seeds, the difference is computed within each seed and seeds are resampled: what the runs of a seed share cancels,
+    and where an axis has no effect, its runs of one seed count as one sample. This takes 3 seeds, or 5 if there is only
+    one stratum. Otherwise the runs of each cell are resampled independently.
+    """
+    groups = [{key: runs for key, runs in cells.items() if part.has(key)} for part in parts]
+    if not all(groups):
+        return None
+    strata = _strata(groups, parts)
+    count = len(strata)
+    strata = strata or [[_pooled(group) for group in groups]]
+    signs = [part.sign / len(strata) for part in parts]
+    flat = [(sign, runs) for stratum in strata for sign, runs in zip(signs, stratum, strict=True)]
+    common = sorted(set.intersection(*(set(runs) for _, runs in flat)))
+    least = LEAST_RUNS if len(strata) > 1 else LEAST_RESAMPLED
+    by_seed = len(common) >= least and 2 * len(common) >= max(len(runs) for _, runs in flat)
+    if by_seed:
+        of_seed = [sum(sign * float(np.mean(runs[number])) for sign, runs in flat) for number in common]
+        scale = max(abs(value) for _, runs in flat for value in values_of(runs))
+        found = interval([of_seed], [1.0], resampling, scale)
+    else:
+        found = interval([values_of(runs) for _, runs in flat], [sign for sign, _ in flat], resampling)
+    delta = relation = None
+    if len(parts) == 2:
+        relation = _ratio(flat, common if by_seed else [], resampling)
+        delta = float(np.mean([cliffs_delta(values_of(ours), values_of(theirs)) for ours, theirs in strata]))
+    reference = float(np.mean([np.mean(values_of(stratum[-1])) for stratum in strata]))
+    return Contrast(found, reference, relation, delta, by_seed, count)
+
+
+def _ratio(flat: Sequence[tuple[float, Runs]], common: Sequence[int], resampling: Resampling) -> Interval | None:
+    """Return the ratio of two sides' means, by seed where they share some.
+
+    The interval is that of its logarithm, linearised (W. Cochran, "Sampling Techniques", 1977, chapter 6): the interval
+    of a contrast of the values, each divided by its own side's mean.
+    """
+    groups = [
+        [
+            (abs(sign), [np.mean(runs[number]) for number in common] or values_of(runs))
+            for sign, runs in flat
+            if sign * side > 0
+        ]
+        for side in (1, -1)
+    ]
+    means = [float(sum(weight * np.mean(values) for weight, values in group)) for group in groups]
+    if min(means) <= 0:
+        return None
+    shares = [(sign / means[sign < 0], runs) for sign, runs in flat]
+    if common:
+        of_seed = [sum(share * float(np.mean(runs[number])) for share, runs in shares) for number in common]
+        found = interval([of_seed], [1.0], resampling, 1.0)
+    else:
+        found = interval([values_of(runs) for _, runs in shares], [share for share, _ in shares], resampling)
+    ratio = means[0] / means[1]
+    return _mapped(found, lambda end: ratio * math.exp(end - found.estimate))
+
+
+def _mapped(found: Interval, scale: Callable[[float], float]) -> Interval:
+    """Return an interval, transformed to another scale."""
+    low, high = (None if end is None else scale(end) for end in (found.low, found.high))
+    return replace(found, estimate=scale(found.estimate), low=low, high=high)
+
+
+def _strata(groups: Sequence[Cells], parts: Sequence[Side]) -> list[list[Runs]]:
+    """Return the runs of each side, for each combination of the other axes that all sides have."""
+    found: list[dict[Levels, Runs]] = []
+    for group, part in zip(groups, parts, strict=True):
+        found.append({tuple(v for i, v in enumerate(key) if i not in part.at): runs for key, runs in group.items()})
+    return [[side[rest] for side in found] for rest in found[0] if all(rest in side for side in found)]
+
+
+def _pooled(group: Cells) -> Runs:
+    result: dict[int, list[float]] = {}
+    for runs in group.values():
+        for number, values in runs.items():
+            result.setdefault(number, []).extend(values)
+    return result

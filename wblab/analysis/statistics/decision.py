@@ -1,0 +1,122 @@
+"""Whether a figure lies where somebody says that it does: by an interval over seeds, or by the share of seeds."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from wblab.analysis.statistics.discoveries import RATE
+from wblab.analysis.statistics.intervals import DEFAULT, Interval, interval
+from wblab.analysis.statistics.outcome import NOT_DECIDED, NOT_REPRODUCED, REPRODUCED, Outcome
+from wblab.analysis.statistics.shares import wilson
+
+LEAST = 0.001  # on a scale of logarithms a smaller figure counts as this: 1 ms, a thousandth
+HALF = 0.5  # what holds in most runs holds in more than this share of all
+
+
+@dataclass(frozen=True)
+class Range:
+    """Where a figure must lie: from low to high, both included."""
+
+    low: float = -math.inf
+    high: float = math.inf
+
+    def __contains__(self, value: float) -> bool:
+        """Whether a figure lies here; NaN lies nowhere."""
+        return self.low <= value <= self.high
+
+
+def over(least: float) -> Range:
+    """Return all figures above one."""
+    return Range(low=math.nextafter(least, math.inf))
+
+
+def under(most: float) -> Range:
+    """Return all figures below one."""
+    return Range(high=math.nextafter(most, -math.inf))
+
+
+def at_least(least: float) -> Range:
+    """Return one figure and all above it."""
+    return Range(low=least)
+
+
+def at_most(most: float) -> Range:
+    """Return one figure and all below it."""
+    return Range(high=most)
+
+
+def between(low: float, high: float) -> Range:
+    """Return all figures from one to another."""
+    return Range(low, high)
+
+
+@dataclass(frozen=True)
+class Decision:
+    """Whether a figure lies in a range. interval: of the figure, or of the share of seeds, at 95 %.
+
+    p: the smallest doubt at which the interval lies on one side of each end of the range; None with too few seeds.
+    """
+
+    interval: Interval
+    is_inside: bool
+    p: float | None
+
+    def outcome(self, q: float | None = None) -> Outcome:
+        """Return what that means. q: p corrected for how many decisions are made together; p alone if left out."""
+        doubt = self.p if q is None else q
+        if doubt is None or doubt > RATE:
+            return NOT_DECIDED
+        return REPRODUCED if self.is_inside else NOT_REPRODUCED
+
+
+def located(values: Sequence[float], wanted: Range, *, is_log: bool) -> Decision:
+    """Decide where the mean of at least one finite value lies; see `scaled` for is_log."""
+    figures, low, high = (scaled(each, is_log=is_log) for each in (values, wanted.low, wanted.high))
+    found = interval([figures], [1.0], scale=1.0)
+    if found.without_spread:  # not on the scale, where rounding blurs the ends
+        is_below, is_above = values[0] < wanted.low, values[0] > wanted.high
+    else:
+        is_below, is_above = bool(found.estimate < low), bool(found.estimate > high)
+    ends = [low] if is_below else [high] if is_above else [low, high]
+    p = max((doubt(figures, float(end)) for end in ends if math.isfinite(end)), default=0.0)
+    shown_low, shown_high = (None if end is None else _unscaled(end, is_log) for end in (found.low, found.high))
+    shown = Interval(_unscaled(found.estimate, is_log), shown_low, shown_high, found.runs)
+    return Decision(shown, not (is_below or is_above), p if found.known else None)
+
+
+def shared(held: int, seeds: int) -> Decision:
+    """Decide whether something holds in most runs, from how many of these (one or more) show it.
+
+    The interval is Wilson's; p is that of his test, which is the score test, against HALF.
+    """
+    low, high = wilson(held, seeds, DEFAULT.confidence)
+    z = (held / seeds - HALF) / math.sqrt(HALF * (1 - HALF) / seeds)
+    share = Interval(held / seeds, float(low), float(high), seeds)
+    return Decision(share, held / seeds > HALF, math.erfc(abs(z) / math.sqrt(2)))
+
+
+def doubt(values: ArrayLike, threshold: float) -> float:
+    """Return the smallest doubt at which the interval of the values' mean excludes a threshold: its p value.
+
+    Values that are all the same show no chance: nothing is in doubt. With too few values for an interval, all is.
+    """
+    found = interval([np.asarray(values, np.float64) - threshold], [1.0], scale=1.0)
+    p = found.p(DEFAULT.confidence)
+    return p if p is not None else 0.0 if found.known else 1.0
+
+
+def scaled(values: ArrayLike, *, is_log: bool) -> NDArray[np.float64]:
+    """Return figures on the scale on which they are compared.
+
+    is_log: of what is never negative, such as times and ratios: the mean of logarithms is that of the geometric mean,
+    and no interval reaches below 0. What is less than LEAST counts as LEAST; -inf, an open end, stays.
+    """
+    found = np.asarray(values, np.float64)
+    return np.where(np.isneginf(found), found, np.log(np.maximum(found, LEAST))) if is_log else found
+
+
+def _unscaled(value: float, is_log: bool) -> float:
+    return math.exp(value) if is_log else value

@@ -1,0 +1,215 @@
+"""A span of a task's time, accounted for to the nanosecond: by its states, and by the chain of tasks it waited for."""
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+from wblab.analysis.why.kinds import FOR_CHILDREN, FOR_SIGNALS, SIGNALS, UNKNOWN, Kind
+from wblab.analysis.why.places import NEVER
+from wblab.analysis.why.recorded import Recorded
+from wblab.analysis.why.verdict import in_context
+
+RUNNING, RUNNABLE, ASLEEP, UNTOLD = "running", "runnable", "asleep", "unknown"
+REQUEST, STOPPED, CUT_OFF = "request", "stopped", "signal"
+_AT_ONCE_NS = 1_000_000
+_DEEPEST = 8
+IDLE = "idle"  # the kind of wait of kernel threads without work
+
+Link = tuple[str, str]  # a task's name and its state: a kind of wait, running or runnable
+
+
+@dataclass(frozen=True)
+class Chain:
+    """A cause of some of the time: each link waited for the next. `end` says how the last link's wait ended.
+
+    request: a disk completed a request. timer: a timer expired. running, runnable: the last task was running or waited
+    for the processor. asleep: it slept on its own timer. stopped: it was stopped from outside. signal: a signal
+    interrupted its wait. unknown: the trace does not show it. waits: the number of the last link's waits; longest_ns,
+    row: the longest of them, and the span of `Recorded.offcpu` with which it began.
+    """
+
+    links: tuple[Link, ...]
+    end: str
+    time_ns: int
+    waits: int = field(default=1, compare=False)
+    longest_ns: int = field(default=0, compare=False)
+    row: int = field(default=-1, compare=False)
+
+
+@dataclass(frozen=True)
+class Wait:
+    """One wait of a blocked task. row: the span of `Recorded.offcpu` with which it began; kind: its name."""
+
+    row: int
+    kind: str
+    start_ns: int
+    end_ns: int
+
+    @property
+    def time_ns(self) -> int:
+        """Its duration in ns."""
+        return self.end_ns - self.start_ns
+
+
+@dataclass(frozen=True)
+class Account:
+    """The states of a task in a span of time: `parts` in ns, which add up to the span, and its waits in order.
+
+    lost_ns: the part of the unknown time in which the task may have run, because events were lost.
+    """
+
+    parts: dict[str, int]
+    waits: tuple[Wait, ...]
+    lost_ns: int = 0
+
+
+def account(recorded: Recorded, pid: int, start_ns: int, end_ns: int) -> Account:
+    """Account for a task's time from `start_ns` to `end_ns`; time that the trace does not cover is unknown."""
+    parts: dict[str, int] = defaultdict(int)
+    whole_ns = end_ns - start_ns
+    start_ns, end_ns = recorded.covered(start_ns, end_ns)
+    parts[UNTOLD] = whole_ns - (end_ns - start_ns)
+    spans = recorded.offcpu.rows(pid, start_ns, end_ns)
+    waits, at_ns, lost_ns = [], start_ns, 0
+    for row in spans:
+        out_ns, woken_ns, on_ns = (
+            min(max(int(column[row]), at_ns), end_ns)  # spans may overlap where events were lost
+            for column in (recorded.offcpu.ts_ns, recorded.offcpu.woken_ns, recorded.offcpu.on_ns)
+        )
+        parts[RUNNING] += out_ns - at_ns
+        lost_ns += recorded.lost_ns(at_ns, out_ns)
+        parts[RUNNABLE] += on_ns - woken_ns
+        at_ns = on_ns
+        if woken_ns > out_ns:
+            what = _what(recorded.verdict(row).kind)
+            parts[what] += woken_ns - out_ns
+            waits.append(Wait(row, what, out_ns, woken_ns))
+    lost_ns += recorded.lost_ns(at_ns, end_ns)
+    parts[RUNNING] += end_ns - at_ns - lost_ns
+    parts[UNTOLD] += lost_ns
+    return Account({what: time_ns for what, time_ns in parts.items() if time_ns}, tuple(waits), lost_ns)
+
+
+def _what(kind: Kind) -> str:
+    return ASLEEP if kind.nature == "own will" else kind.name
+
+
+class _Found:
+    """The chains followed so far, by links and end."""
+
+    def __init__(self) -> None:
+        self._by: dict[tuple[tuple[Link, ...], str], Chain] = {}
+
+    def add(self, links: tuple[Link, ...], end: str, time_ns: int, row: int = -1) -> None:
+        """Add time to a chain."""
+        old = self._by.get((links, end), Chain(links, end, 0, 0))
+        longest = (time_ns, row) if time_ns > old.longest_ns else (old.longest_ns, old.row)
+        self._by[links, end] = Chain(links, end, old.time_ns + time_ns, old.waits + 1, *longest)
+
+    def longest_first(self) -> list[Chain]:
+        """Return all chains."""
+        return sorted(self._by.values(), key=lambda item: -item.time_ns)
+
+
+def chains(recorded: Recorded, pid: int, start_ns: int, end_ns: int) -> list[Chain]:
+    """Return the chains of tasks that a task waited for in a span of time; they add up to the span, longest first."""
+    found = _Found()
+    first_ns, last_ns = recorded.covered(start_ns, end_ns)
+    _follow(recorded, pid, (first_ns, last_ns), (), found, frozenset())
+    if uncovered_ns := end_ns - start_ns - (last_ns - first_ns):
+        found.add(((recorded.name(pid), UNTOLD),), UNTOLD, uncovered_ns)
+    return found.longest_first()
+
+
+def _follow(  # noqa: PLR0913, PLR0917
+    recorded: Recorded,
+    pid: int,
+    span_ns: tuple[int, int],
+    before: tuple[Link, ...],
+    found: _Found,
+    seen: frozenset[int],
+) -> None:
+    name, seen, (start_ns, end_ns) = recorded.name(pid), seen | {pid}, span_ns
+    if before and (idle := _last_idle(recorded, pid, start_ns, end_ns)):
+        _trace(recorded, Wait(idle.row, IDLE, start_ns, idle.end_ns), (*before, (name, IDLE)), found, seen)
+        start_ns = idle.end_ns
+    spent = account(recorded, pid, start_ns, end_ns)
+    for what in (RUNNING, RUNNABLE):
+        if what in spent.parts:
+            found.add((*before, (name, what)), what, spent.parts[what])
+    if spent.lost_ns:
+        found.add((*before, (name, UNTOLD)), UNTOLD, spent.lost_ns)
+    for wait in spent.waits:
+        _trace(recorded, wait, (*before, (name, wait.kind)), found, seen)
+
+
+def _last_idle(recorded: Recorded, pid: int, start_ns: int, end_ns: int) -> Wait | None:
+    """Return a worker's last wait for work: only after that did it begin the work that others wait for.
+
+    None if it had none, or if events were lost.
+    """
+    spent = account(recorded, pid, start_ns, end_ns)
+    return next((wait for wait in reversed(spent.waits) if wait.kind == IDLE and not spent.lost_ns), None)
+
+
+def _trace(recorded: Recorded, wait: Wait, links: tuple[Link, ...], found: _Found, seen: frozenset[int]) -> None:
+    """Add a wait to the chains found, by what ended it and which task held it until then. links: up to the waiter."""
+    end, holder = _end(recorded, wait)
+    if end == REQUEST:
+        handed_ns, holder = _handed(recorded, wait)
+        at_ns = min(max(wait.start_ns, handed_ns), wait.end_ns)
+        if at_ns < wait.end_ns:
+            found.add(links, end, wait.end_ns - at_ns, wait.row)
+        # Before submission: the submitting task may itself have waited for the waiter.
+        wait, end = Wait(wait.row, wait.kind, wait.start_ns, at_ns), ""
+        seen = seen - {int(recorded.offcpu.pid[wait.row])} if len(links) > 1 else seen
+    if not wait.time_ns:
+        return
+    if end:
+        found.add(links, end, wait.time_ns, wait.row)
+    elif len(links) >= _DEEPEST or holder <= 0 or holder in seen:
+        found.add(links, UNTOLD, wait.time_ns, wait.row)
+    else:
+        _follow(recorded, holder, (wait.start_ns, wait.end_ns), links, found, seen)
+
+
+def _handed(recorded: Recorded, wait: Wait) -> tuple[int, int]:
+    """Return when the request of a wait was submitted, and by which task, to which the time before is charged.
+
+    0 if it was submitted by the waiter itself, or before the wait or within its first ms.
+    """
+    done, row = recorded.done, recorded.request(wait.row)
+    row = done.data(row) if row >= 0 else -1
+    if row < 0 or done.first_rank[row] == NEVER or done.submitter[row] == recorded.offcpu.pid[wait.row]:
+        return 0, -1
+    handed_ns = int(done.first_ns[row])
+    return (handed_ns if handed_ns - wait.start_ns > _AT_ONCE_NS else 0), int(done.submitter[row])
+
+
+def _end(recorded: Recorded, wait: Wait) -> tuple[str, int]:
+    """Return how a wait ended; or an empty text and the task that held it."""
+    said, last = recorded.verdict(wait.row), recorded.ends(wait.row)
+    if said.kind.nature in ("own will", "stopped"):
+        return STOPPED if said.kind.nature == "stopped" else wait.kind, -1
+    if said.context == "task" and _is_cut_off(recorded, wait.row):
+        child = _child(recorded, wait.row)
+        return "" if child > 0 else CUT_OFF, child
+    if said.kind is UNKNOWN:
+        return UNTOLD, -1
+    if said.kind.nature == "idle" and said.context == "timer":  # its own timer: no task gave it work
+        return UNTOLD, -1
+    if said.context != "task":
+        return said.context if said.context in ("request", "timer") else UNTOLD, -1
+    return "", int(recorded.offcpu.waker[last])
+
+
+def _child(recorded: Recorded, row: int) -> int:
+    """Return the child that a task waits for; -1 if none."""
+    if FOR_CHILDREN.isdisjoint(recorded.sleep_stack(row)):
+        return -1
+    return recorded.tasks.last_child(int(recorded.offcpu.pid[row]), int(recorded.offcpu.wake_rank[recorded.ends(row)]))
+
+
+def _is_cut_off(recorded: Recorded, row: int) -> bool:
+    """Whether a signal interrupted a wait for something else."""
+    woken_in = in_context(recorded.wake_stack(recorded.ends(row)))
+    return not SIGNALS.isdisjoint(woken_in) and FOR_SIGNALS.isdisjoint(recorded.sleep_stack(row))

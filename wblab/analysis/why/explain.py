@@ -1,0 +1,291 @@
+"""A pause explained: its time by cause, the chain of waiting tasks, and the I/O ahead in the queue."""
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from wblab.analysis.runs.pauses import DEFAULT_BOUND_NS
+from wblab.analysis.runs.run import LoadCycles, Run
+from wblab.analysis.why.account import ASLEEP, REQUEST, RUNNABLE, RUNNING, UNTOLD, Account, Chain, Wait, account, chains
+from wblab.analysis.why.blame import Blame, blamed, untold_ns
+from wblab.analysis.why.flushed import NOBODY
+from wblab.analysis.why.inodes import Inodes, read_inodes
+from wblab.analysis.why.kinds import KINDS
+from wblab.analysis.why.objects import identified
+from wblab.analysis.why.recorded import Recorded
+from wblab.analysis.why.request import Request, disk_of, disk_words, named, request_of
+from wblab.analysis.why.requests import Party, device_number
+from wblab.analysis.why.stacks import Stack
+from wblab.core.spec import Spec
+from wblab.core.units import Bytes
+
+_CALL = re.compile(r"(?:(?:__x64_|__se_|__do_|k)?sys_|do_(?=p?(?:read|write)v$))(\w+)")
+_THROTTLED = "throttled"
+NO_ONE = "nobody"  # the processor was idle
+_OWN = (ASLEEP, "task", RUNNING, RUNNABLE)  # a load's intended sleep is subtracted from these, in this order
+
+
+@dataclass(frozen=True)
+class Cause:
+    """All waits of one kind in a pause, and the longest of them in detail.
+
+    call: the system call; functions: from there down to where it slept. block: the disk's block that it waited for, -1
+    if none or unknown; is_of: what the block is a part of, see `objects.identified`. file: the file that it waited for,
+    or for a page of it: inode and name, as far as known. written, dirty: while throttled, the bytes that the disk
+    completed, and those dirty when that began, by who dirtied them; places: the dirty bytes by disk. events: the
+    evidence, as places in the trace.
+    """
+
+    kind: str
+    what: str
+    time_ns: int
+    waits: int
+    longest_ns: int
+    call: str
+    functions: Stack
+    woken_in: Stack
+    waker: str
+    block: int
+    is_of: str
+    file: str
+    request: Request | None
+    written: dict[str, Bytes]
+    dirty: dict[str, Bytes]
+    events: tuple[int, ...]
+    disk: str = "the disk"
+    places: dict[str, Bytes] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """One pause of a load. Times are ns; `start_ns` is the begin of its cycle, since the run's start.
+
+    parts and chains add up to the pause. requests: for each chain, the request that ended its longest wait, if one did.
+    ran: if the load was mostly ready without a processor, how long each task ran meanwhile, the longest first.
+    """
+
+    load: str
+    number: int
+    start_ns: int
+    end_ns: int
+    pause_ns: int
+    parts: dict[str, int]
+    chains: tuple[Chain, ...]
+    causes: tuple[Cause, ...]
+    requests: tuple[Request | None, ...] = ()
+    ran: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def unknown_ns(self) -> int:
+        """The time for which the stacks of sleeper and waker are missing or disagree."""
+        return self.parts.get(UNTOLD, 0)
+
+    @property
+    def blame(self) -> Blame:
+        """Whether writeback caused most of it."""
+        return blamed(self.chains, self.pause_ns)
+
+    @property
+    def untold_ns(self) -> int:
+        """The time whose chain ends without a known cause."""
+        return untold_ns(self.chains, self.pause_ns)
+
+
+def explain(run: Run, recorded: Recorded, load: str = "", bound_ns: int = DEFAULT_BOUND_NS) -> list[Explanation]:
+    """Explain each pause over a bound, of one load or of all that are not offenders, in the order of time."""
+    chosen = [run.load(load)] if load else [item for item in run.loads if item.load.role != "offender"]
+    found = [
+        (int(item.boundaries_ns[row]), item, int(row))
+        for item in chosen
+        for row in np.flatnonzero(item.pauses_ns > bound_ns)
+    ]
+    if not found:
+        return []
+    ordered = sorted(found, key=lambda each: each[0])
+    inodes = read_inodes(run, recorded)
+    return [_explained(run, recorded, inodes, item, row, number) for number, (_, item, row) in enumerate(ordered, 1)]
+
+
+def _explained(  # noqa: PLR0913, PLR0917
+    run: Run, recorded: Recorded, inodes: Inodes, item: LoadCycles, row: int, number: int
+) -> Explanation:
+    start_ns, end_ns = (int(item.boundaries_ns[at]) for at in (row, row + 1))
+    pause_ns = int(item.pauses_ns[row])
+    spent, linked = account(recorded, item.pid, start_ns, end_ns), chains(recorded, item.pid, start_ns, end_ns)
+    meant_ns = end_ns - start_ns - pause_ns
+    left, parts = _chains_without(linked, meant_ns), without(spent.parts, meant_ns)
+    return Explanation(
+        load=item.name,
+        number=number,
+        start_ns=start_ns - run.zero_ns,
+        end_ns=end_ns - run.zero_ns,
+        pause_ns=pause_ns,
+        parts=parts,
+        chains=tuple(left),
+        requests=tuple(
+            request_of(run, recorded, recorded.request(chain.row)) if chain.end == REQUEST else None for chain in left
+        ),
+        causes=tuple(_causes(run, recorded, inodes, item, spent)),
+        ran=_ran(recorded, item.pid, start_ns, end_ns) if 2 * parts.get(RUNNABLE, 0) > pause_ns else {},
+    )
+
+
+def _ran(recorded: Recorded, pid: int, start_ns: int, end_ns: int) -> dict[str, int]:
+    """Return how long each task ran while this one was ready to run, by name, in ns; the longest first.
+
+    NO_ONE: the processor was idle. Empty for several processors, where other tasks run anyway.
+    """
+    found: Counter[str] = Counter()
+    if np.ptp(recorded.sequence.walked.cpu):
+        return {}
+    offcpu = recorded.offcpu
+    for row in offcpu.rows(pid, start_ns, end_ns):
+        ready_ns, on_ns = max(int(offcpu.woken_ns[row]), start_ns), min(int(offcpu.on_ns[row]), end_ns)
+        if on_ns > ready_ns:
+            ran = offcpu.ran(ready_ns, on_ns)
+            found[NO_ONE] += on_ns - ready_ns - sum(ran.values())
+            for task, time_ns in ran.items():
+                found[recorded.name(task)] += time_ns
+    return {name: time_ns for name, time_ns in found.most_common() if time_ns > 0}
+
+
+def without(parts: dict[str, int], meant_ns: int) -> dict[str, int]:
+    """Return parts without the load's intended sleep; the longest first."""
+    left = dict(parts)
+    for what in (*_OWN, *left):
+        taken = min(meant_ns, left.get(what, 0))
+        left[what] = left.get(what, 0) - taken
+        meant_ns -= taken
+    return {what: time_ns for what, time_ns in sorted(left.items(), key=lambda each: -each[1]) if time_ns}
+
+
+def _chains_without(found: list[Chain], meant_ns: int) -> list[Chain]:
+    """Return chains without the load's intended sleep; the longest first."""
+    own = {what: number for number, what in enumerate(_OWN)}
+    left = []
+    for chain in sorted(
+        found, key=lambda each: own.get(each.links[0][1], len(own)) if len(each.links) == 1 else len(own)
+    ):
+        taken = min(meant_ns, chain.time_ns)
+        meant_ns -= taken
+        if chain.time_ns > taken:
+            left.append(replace(chain, time_ns=chain.time_ns - taken))
+    return sorted(left, key=lambda each: -each.time_ns)
+
+
+def _causes(run: Run, recorded: Recorded, inodes: Inodes, item: LoadCycles, spent: Account) -> list[Cause]:
+    by_kind: dict[str, list[Wait]] = {}
+    for wait in spent.waits:
+        if wait.kind != ASLEEP:
+            by_kind.setdefault(wait.kind, []).append(wait)
+    found = [_cause(run, recorded, inodes, item, kind, waits) for kind, waits in by_kind.items()]
+    return sorted(found, key=lambda each: -each.time_ns)
+
+
+def _cause(  # noqa: PLR0913, PLR0917
+    run: Run, recorded: Recorded, inodes: Inodes, item: LoadCycles, kind: str, waits: list[Wait]
+) -> Cause:
+    longest = max(waits, key=lambda wait: wait.time_ns)
+    last = recorded.ends(longest.row)
+    stack, spans = recorded.sleep_stack(longest.row), recorded.offcpu
+    verdict = recorded.verdict(longest.row)
+    wake_rank = int(spans.wake_rank[last])
+    at = recorded.awaited.before(item.pid, int(spans.rank[longest.row]), _last_sleep(recorded, longest.row))
+    block, is_of = _object(run, recorded, inodes, at, stack) if at >= 0 else (NOBODY, "")
+    file, told_at = _file(recorded, inodes, item.pid, longest.row)
+    events = [int(recorded.awaited.rank[at]) if at >= 0 else NOBODY, told_at, int(spans.rank[longest.row])]
+    request: Request | None = None
+    written: dict[str, Bytes] = {}
+    dirty: dict[str, Bytes] = {}
+    places: dict[str, Bytes] = {}
+    if verdict.context == "request":
+        done = recorded.request(longest.row)
+        request = request_of(run, recorded, done)
+        events.append(int(recorded.done.rank[done]) if request else NOBODY)
+    if kind == _THROTTLED:
+        first, end = int(spans.rank[waits[0].row]), int(spans.wake_rank[recorded.ends(waits[-1].row)])
+        written = _of_disk(run, recorded, item, first, end)
+        dirty, places = _dirty(run, recorded, first)
+    return Cause(
+        kind=kind,
+        what=next((each.what for each in KINDS if each.name == kind), "for something unknown"),
+        time_ns=sum(wait.time_ns for wait in waits),
+        waits=len(waits),
+        longest_ns=longest.time_ns,
+        call=call_of(stack),
+        functions=_functions(stack),
+        woken_in=recorded.wake_stack(last),
+        waker=recorded.name(int(spans.waker[last])) if verdict.context == "task" else "",
+        block=block,
+        is_of=is_of,
+        file=file,
+        request=request,
+        disk=disk_words(run, run.spec.disk_of(item.name)) if isinstance(run.spec, Spec) else "the disk",
+        places=places,
+        written=written,
+        dirty=dirty,
+        events=tuple(rank for rank in (*events, wake_rank) if rank >= 0),
+    )
+
+
+def _object(run: Run, recorded: Recorded, inodes: Inodes, row: int, stack: Stack) -> tuple[int, str]:
+    """Return the block of a row of `awaited`, and what it is according to the layout and the sleeper's stack."""
+    block, device = (int(column[row]) for column in (recorded.awaited.block, recorded.awaited.device))
+    names = [name for name, disk in run.disks.items() if device_number(disk.device) == device]
+    layout = run.layouts.get(names[0]) if names else None
+    known = [inodes.said((device, inode)) for inode in (layout.inodes(block) if layout else ())]
+    files = [said for said in known if "," in said]
+    return block, identified(block, layout, stack) + (f", among them {' and '.join(files)}" if files else "")
+
+
+def _file(recorded: Recorded, inodes: Inodes, pid: int, row: int) -> tuple[str, int]:
+    """Return the file that a task waited for, and the place in the trace of the event that names it; empty, -1 if none.
+
+    An event names the file whose page a task will wait for. For an inode under writeback, it is the inode that the
+    flusher last began to write before it woke the task.
+    """
+    spans, last = recorded.offcpu, recorded.ends(row)
+    if recorded.verdict(row).kind.name == "inode under writeback":
+        of, at = inodes.written, inodes.written.before(int(spans.waker[last]), int(spans.wake_rank[last]))
+    else:
+        of, at = inodes.waited, inodes.waited.before(pid, int(spans.rank[row]), _last_sleep(recorded, row))
+    if at < 0:
+        return "", NOBODY
+    return inodes.said((int(of.device[at]), int(of.inode[at]))), int(of.rank[at])
+
+
+def _last_sleep(recorded: Recorded, row: int) -> int:
+    """Return the place in the trace of a task's last sleep before a span of `offcpu`; -1 if it had none."""
+    spans = recorded.offcpu
+    return int(spans.rank[row - 1]) if row and spans.pid[row - 1] == spans.pid[row] else NOBODY
+
+
+def _dirty(run: Run, recorded: Recorded, rank: int) -> tuple[dict[str, Bytes], dict[str, Bytes]]:
+    """Return the bytes dirty or under writeback at a place in the trace: by who dirtied them, and by disk."""
+    owners, devices = recorded.dirtied.at(rank)
+    by_disk = {disk_of(run, device): size for device, size in devices.items()}
+    return named(recorded, {Party(pid, NOBODY): size for pid, size in owners.items()}), by_disk
+
+
+def _of_disk(run: Run, recorded: Recorded, item: LoadCycles, first: int, last: int) -> dict[str, Bytes]:
+    """Return the bytes that the load's disk completed between two places in the trace, by who dirtied them."""
+    disk = run.disks.get(run.spec.disk_of(item.name)) if isinstance(run.spec, Spec) else None
+    if disk is None:
+        return {}
+    return named(recorded, recorded.moved.ahead(device_number(disk.device), first, last))
+
+
+def call_of(stack: Stack) -> str:
+    """Return the system call of a stack; empty for a kernel thread."""
+    return next((match[1] for name in reversed(stack) if (match := _CALL.fullmatch(name))), "")
+
+
+def _functions(stack: Stack) -> Stack:
+    """Return the functions of a stack from the system call to the sleep, without those of scheduler and tracer."""
+    first = max(
+        (at + 1 for at, name in enumerate(stack) if name in ("schedule", "__schedule", "io_schedule")), default=0
+    )
+    last = next((at + 1 for at, name in enumerate(stack) if _CALL.fullmatch(name)), len(stack))
+    return tuple(reversed(stack[first:last]))

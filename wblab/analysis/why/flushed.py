@@ -1,0 +1,85 @@
+"""Attribution of a flusher's I/O on stock kernels, whose trace does not name the file of a bio.
+
+Events mark when a flusher begins and ends writing a file: bios submitted in between belong to that file. Other events
+name the file whose page a task dirties. So the bytes belong to the program that dirtied the file's pages, if only one
+did.
+"""
+
+from collections import Counter
+
+import numpy as np
+import tracecmd
+from numpy.typing import NDArray
+from tracecmd.sequence import Sequence
+
+from wblab.analysis.runs.names import event_name
+
+Numbers = NDArray[np.int64]
+File = tuple[str, int]  # name of a bdi in events, inode
+
+_BEGIN, _END, _DIRTIED = "writeback_single_inode_start", "writeback_single_inode", "writeback_dirty_folio"
+NOBODY, UNTOLD = -1, -2
+_MINOR_BITS = 20  # include/linux/kdev_t.h
+_NEARLY_ALL = 0.95  # of a file's pages whose dirtying was traced
+
+
+def flushed(trace: tracecmd.TraceFile, sequence: Sequence, pid: Numbers, rank: Numbers) -> tuple[Numbers, Numbers]:
+    """Return for each bio, given by submitter and place in the trace, its inode and the task that dirtied it.
+
+    If unknown, the inode is 0 and the task UNTOLD. For pages of a device itself the task is NOBODY.
+    """
+    files, row = _files(trace, sequence, pid, rank)
+    writers = _writers(trace)
+    inodes = np.array([inode for _, inode in files] + [0], np.int64)
+    owned = [NOBODY if _is_device(file) else writers.get(file, UNTOLD) for file in files]
+    owners = np.array([*owned, UNTOLD], np.int64)
+    return inodes[row], owners[row]
+
+
+def _files(trace: tracecmd.TraceFile, sequence: Sequence, pid: Numbers, rank: Numbers) -> tuple[list[File], Numbers]:
+    """Return files, and for each bio the file that its task was writing then; -1 for none."""
+    if _BEGIN not in trace.names:
+        return [], np.full(len(pid), -1)
+    begins = trace.events(_BEGIN)
+    known = list(zip(begins["name"].tolist(), begins["ino"].tolist(), strict=True))
+    files = list(dict.fromkeys(known))
+    number = {file: at for at, file in enumerate(files)}
+    parts = [(begins.pid, sequence.ranks(begins), np.array([number[file] for file in known]))]
+    if _END in trace.names:
+        ends = trace.events(_END)
+        parts.append((ends.pid, sequence.ranks(ends), np.full(len(ends), -1)))
+    who, at, which = (np.concatenate(column).astype(np.int64) for column in zip(*parts, strict=True))
+    order = np.lexsort((at, who))
+    scale = int(max(at.max(initial=0), rank.max(initial=0))) + 1
+    before = np.searchsorted(who[order] * scale + at[order], pid * scale + rank) - 1
+    inside = np.maximum(before, 0)
+    is_known = (before >= 0) & (who[order][inside] == pid)
+    return files, np.where(is_known, which[order][inside], -1)
+
+
+def _writers(trace: tracecmd.TraceFile) -> dict[File, int]:
+    """Return the program that dirtied nearly all pages of each file; if it has several tasks, the busiest."""
+    if (name := event_name(trace, _DIRTIED)) not in trace.names or name is None:
+        return {}
+    events = trace.events(name)
+    by_file: dict[File, Counter[int]] = {}
+    for bdi, inode, pid in zip(events["name"].tolist(), events["ino"].tolist(), events.pid.tolist(), strict=True):
+        by_file.setdefault((bdi, inode), Counter())[pid] += 1
+    return {file: _writer(trace, pages) for file, pages in by_file.items()}
+
+
+def _is_device(file: File) -> bool:
+    """Whether it is not a file but a device's own pages, where its filesystem keeps metadata."""
+    bdi, inode = file
+    major, _, minor = bdi.partition(":")
+    return (major + minor).isdecimal() and inode == int(major) << _MINOR_BITS | int(minor)
+
+
+def _writer(trace: tracecmd.TraceFile, pages: Counter[int]) -> int:
+    programs: Counter[str] = Counter()
+    for pid, count in pages.items():
+        programs[trace.comms.get(pid, str(pid))] += count
+    program, most = programs.most_common(1)[0]
+    if most < _NEARLY_ALL * pages.total():
+        return UNTOLD
+    return next(pid for pid, _ in pages.most_common() if trace.comms.get(pid, str(pid)) == program)

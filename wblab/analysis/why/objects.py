@@ -1,0 +1,61 @@
+"""What the block is that a task waits for: by its place on the disk, and by the function that needed it.
+
+For ext2, ext3 and ext4. The layout is the filesystem's when it was made. A block outside of it may be a directory, a
+part of an extent tree or data: only the function shows that.
+"""
+
+from wblab.analysis.why.stacks import Stack
+from wblab.lab.ondisk import Layout
+
+# The innermost of these in the sleeper's stack counts (fs/ext4, fs/ext2).
+_OBJECTS = {
+    "ext4_reserve_inode_write": "inode table",
+    "__ext4_get_inode_loc": "inode table",
+    "ext4_do_update_inode": "inode table",
+    "ext2_get_inode": "inode table",
+    "__ext4_new_inode": "inode bitmap or group descriptor",
+    "ext4_free_inode": "inode bitmap or group descriptor",
+    "ext4_read_inode_bitmap": "inode bitmap",
+    "ext2_new_inode": "inode bitmap or group descriptor",
+    "ext4_mb_mark_diskspace_used": "block bitmap or group descriptor",
+    "ext4_mb_mark_context": "block bitmap or group descriptor",
+    "ext4_wait_block_bitmap": "block bitmap",
+    "ext4_mb_init_cache": "block bitmap",
+    "ext2_new_blocks": "block bitmap or group descriptor",
+    "add_dirent_to_buf": "directory",
+    "ext4_add_entry": "directory",
+    "ext4_dx_add_entry": "directory",
+    "ext4_delete_entry": "directory",
+    "__ext4_find_entry": "directory",
+    "ext4_bread": "directory",
+    "ext4_ext_get_access": "extent tree",
+    "ext4_ext_insert_extent": "extent tree",
+    "__read_extent_tree_block": "extent tree",
+    "ext4_orphan_add": "superblock or inode table",
+    "ext4_orphan_del": "superblock or inode table",
+    "jbd2_journal_commit_transaction": "journal",
+    "jbd2_write_superblock": "journal",
+    "ext4_commit_super": "superblock",
+}
+
+
+def wanted(stack: Stack) -> str:
+    """Return what block a task with this stack waited for; empty if unknown."""
+    return next((_OBJECTS[name] for name in stack if name in _OBJECTS), "")
+
+
+def identified(block: int, layout: Layout | None, stack: Stack) -> str:
+    """Return what a block is; empty if unknown. If layout and function contradict each other, return both."""
+    by_function, region = wanted(stack), layout.region(block) if layout else None
+    if layout is None or region is None:
+        is_odd = layout is not None and any(word in by_function for word in _FIXED)
+        return f"{by_function}, though it lies where data may be" if is_odd else by_function
+    place = f"{region.what} of group {region.group}" if region.group >= 0 else region.what
+    if numbers := layout.inodes(block):
+        place += f", inodes {numbers[0]} to {numbers[-1]}"
+    agrees = not by_function or any(word.strip() in region.what for word in by_function.split(" or "))
+    return place if agrees else f"{place}, though wanted as {by_function}"
+
+
+# These have a fixed place: a block elsewhere is not one of them.
+_FIXED = ("bitmap", "inode table", "superblock")

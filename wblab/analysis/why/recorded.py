@@ -1,0 +1,176 @@
+"""Everything that a run recorded to explain its pauses."""
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import tracecmd
+from tracecmd import TraceError
+from tracecmd.sequence import Sequence
+
+from wblab.analysis.runs.captures import Capture
+from wblab.analysis.runs.pagecache import PageCache, page_cache
+from wblab.analysis.runs.run import Run
+from wblab.analysis.why.awaited import Awaited, read_awaited
+from wblab.analysis.why.completing import with_completions
+from wblab.analysis.why.kinds import UNKNOWN
+from wblab.analysis.why.losses import Span, lost_spans, shared_ns, with_losses
+from wblab.analysis.why.offcpu import SWITCH, OffCpu, read_offcpu, switched_names
+from wblab.analysis.why.places import NEVER
+from wblab.analysis.why.requests import Dirtied, Done, Moved, read_requests
+from wblab.analysis.why.stacks import Stack, Stacks, read_stacks
+from wblab.analysis.why.tasks import Tasks, read_tasks
+from wblab.analysis.why.verdict import Verdict, judged
+from wblab.core.errors import InputError
+from wblab.lab.livespec import LiveSpec
+
+_AT_ONCE_NS = 1_000_000  # a task that sleeps again in the same place within this time was woken in vain
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """The columns of a trace that explain pauses, and its tasks.
+
+    start_ns, end_ns: the span that the trace covers; lost: spans within it in which events were lost. What disks did is
+    read on first use, because sums of waits do not need it. That raises InputError for a damaged trace.
+    """
+
+    trace: tracecmd.TraceFile
+    sequence: Sequence
+    stacks: Stacks
+    offcpu: OffCpu
+    tasks: Tasks
+    start_ns: int = 0
+    end_ns: int = NEVER
+    lost: tuple[Span, ...] = ()
+    _verdicts: dict[tuple[int, int], Verdict] = field(default_factory=dict, repr=False)
+
+    def covered(self, start_ns: int, end_ns: int) -> tuple[int, int]:
+        """Return the part of a span that the trace covers; empty if it covers nothing of it."""
+        first_ns = min(max(start_ns, self.start_ns), end_ns)
+        return first_ns, max(first_ns, min(end_ns, self.end_ns))
+
+    def lost_ns(self, start_ns: int, end_ns: int) -> int:
+        """Return how much of a span lies in spans with lost events, in ns."""
+        return shared_ns(self.lost, start_ns, end_ns)
+
+    def cpu(self, rank: int) -> int:
+        """Return the processor of an event."""
+        return int(self.sequence.walked.cpu[self.sequence.order[rank]])
+
+    @property
+    def moved(self) -> Moved:
+        """The bytes that disks completed, by who dirtied them."""
+        return self._requests[0]
+
+    @property
+    def done(self) -> Done:
+        """The requests that disks completed."""
+        return self._requests[1]
+
+    @property
+    def dirtied(self) -> Dirtied:
+        """The pages of files that became dirty."""
+        return self._requests[2]
+
+    @cached_property
+    def awaited(self) -> Awaited:
+        """The blocks that tasks announced to wait for."""
+        try:
+            return read_awaited(self.trace, self.sequence)
+        except TraceError as error:
+            raise InputError(str(error)) from None
+
+    @cached_property
+    def _requests(self) -> tuple[Moved, Done, Dirtied]:
+        try:
+            return read_requests(self.trace, self.sequence)
+        except TraceError as error:
+            raise InputError(str(error)) from None
+
+    def name(self, pid: int) -> str:
+        """Return a task's name, with the load's if a load started it."""
+        return self.tasks.name(pid)
+
+    def sleep_stack(self, row: int) -> Stack:
+        """Return the sleeper's stack of a span of `offcpu`."""
+        return self.stacks.known[int(self.offcpu.stack[row])]
+
+    def wake_stack(self, row: int) -> Stack:
+        """Return the waker's stack of a span of `offcpu`."""
+        return self.stacks.known[int(self.offcpu.wake_stack[row])]
+
+    def verdict(self, row: int) -> Verdict:
+        """Return the verdict of both stacks of a span of `offcpu`.
+
+        If a task was woken in vain and slept again in the same place, the end of the last of these sleeps counts.
+        """
+        last = row
+        while self._is_vain(last):
+            last += 1
+        found = self._pair(int(self.offcpu.stack[row]), int(self.offcpu.wake_stack[last]))
+        return found if last == row else replace(found, vain=last - row)
+
+    def ends(self, row: int) -> int:
+        """Return the last span of `offcpu` of a wait that began with this one."""
+        while self._is_vain(row):
+            row += 1
+        return row
+
+    def request(self, row: int) -> int:
+        """Return the row of `done` that ended the wait that began with this span of `offcpu`; -1 for none."""
+        rank = int(self.offcpu.wake_rank[self.ends(row)])
+        return self.done.before(rank, self.cpu(rank)) if rank >= 0 else -1
+
+    def _is_vain(self, row: int) -> bool:
+        spans, again = self.offcpu, row + 1
+        if again >= len(spans) or spans.pid[again] != spans.pid[row] or spans.stack[again] != spans.stack[row]:
+            return False
+        here = self._pair(int(spans.stack[row]), int(spans.wake_stack[row]))
+        soon = spans.ts_ns[again] - spans.woken_ns[row] <= _AT_ONCE_NS
+        return bool(soon) and here.kind is UNKNOWN and here.said is not UNKNOWN
+
+    def _pair(self, sleep: int, wake: int) -> Verdict:
+        if (sleep, wake) not in self._verdicts:
+            self._verdicts[sleep, wake] = judged(self.stacks.known[sleep], self.stacks.known[wake])
+        return self._verdicts[sleep, wake]
+
+
+def explains(cache: PageCache) -> bool:
+    """Whether a run recorded the events that explain its pauses."""
+    return SWITCH in cache.trace.names
+
+
+def read_recorded(run: Run, capture: Capture | None = None, cache: PageCache | None = None) -> Recorded:
+    """Read what a run or one of its captures recorded. cache: the run's trace, if already read.
+
+    Raises InputError if nothing was recorded that explains a pause.
+    """
+    cache = cache or page_cache(run, capture.path if capture else None)
+    try:
+        if not explains(cache):
+            raise InputError(
+                f"{cache.trace.path} does not have what explains a pause: make the run again, "
+                + ("with --capture-pauses" if isinstance(run.spec, LiveSpec) else "with --set trace.blame=always")
+            )
+        recorded = _recorded(cache)
+    except TraceError as error:
+        raise InputError(str(error)) from None
+    if capture is None:
+        return recorded
+    return replace(recorded, start_ns=capture.window.start_ns, end_ns=capture.window.end_ns)
+
+
+def _recorded(cache: PageCache) -> Recorded:
+    trace = cache.trace
+    sequence = trace.sequence()
+    stacks = read_stacks(trace, sequence)
+    stacks, offcpu = with_completions(trace, sequence, stacks, read_offcpu(trace, sequence, stacks))
+    lost = lost_spans(trace)
+    return Recorded(
+        trace=trace,
+        sequence=sequence,
+        stacks=stacks,
+        offcpu=with_losses(offcpu, lost),
+        lost=lost,
+        tasks=read_tasks(trace, sequence, switched_names(trace) | trace.comms | cache.load_names, cache.load_names),
+    )

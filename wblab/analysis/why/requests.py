@@ -1,0 +1,317 @@
+"""Attribution of a disk's I/O: from the task that dirtied a page or read, over the bio, to the request's completion."""
+
+import re
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import tracecmd
+from numpy.typing import NDArray
+from tracecmd.sequence import Sequence
+
+from wblab.analysis.runs.names import event_name
+from wblab.analysis.why.flushed import NOBODY, flushed
+from wblab.analysis.why.loops import through_loops
+from wblab.analysis.why.places import (
+    NEVER,
+    PAGE,
+    SECTOR,
+    SECTORS_OF_PAGE,
+    below,
+    common_unit,
+    next_rank,
+    next_row,
+    pieces,
+    previous,
+    same,
+)
+from wblab.core.units import Bytes
+
+Numbers = NDArray[np.int64]
+
+# The first is the lab's own event, which names the page of a bio; all kernels have the second.
+INSERTED, ISSUED, REMAPPED = "block_rq_insert", "block_rq_issue", "block_bio_remap"
+_SUBMITTED, COMPLETED, DIRTIED = ("block_bio_submit", "block_bio_queue"), "block_rq_complete", "writeback_dirty_folio"
+MINOR_BITS = 20  # include/linux/kdev_t.h
+SUBMITTER = -3  # besides NOBODY and UNTOLD
+_DEVICE = re.compile(r"\d{1,4}:\d{1,8}")
+
+
+class Party(NamedTuple):
+    """The party that bytes are attributed to: see `Moved`."""
+
+    owner: int
+    submitter: int
+    is_read: bool = False
+
+
+@dataclass(frozen=True)
+class Moved:
+    """Data written and read by disks, in pieces of at most a page, in the order of completion.
+
+    size: bytes. owner: the task that dirtied the page; NOBODY if none did (a filesystem's own writes), SUBMITTER for
+    reads and for direct writes from a task's memory, UNTOLD if the kernel does not name the bio's file. submitter: the
+    task that submitted the bio. rank, done_rank: the places of submission and completion in the trace; the largest
+    number if never completed. inode: of the page's file, 0 if unknown. is_read: 1 for reads, else 0.
+    """
+
+    rank: Numbers
+    ts_ns: Numbers
+    device: Numbers
+    size: Numbers
+    owner: Numbers
+    submitter: Numbers
+    inode: Numbers
+    done_rank: Numbers
+    is_read: Numbers
+
+    def ahead(self, device: int, after_rank: int, until_rank: int) -> "dict[Party, Bytes]":
+        """Return the bytes that a device completed between two places in the trace, by party, the most first."""
+        first, last = np.searchsorted(self.done_rank, [after_rank, until_rank], side="right").tolist()
+        rows = slice(first, last)
+        own = self.device[rows] == device
+        columns = (self.owner, self.submitter, self.is_read, self.size)
+        return _summed(*(column[rows][own] for column in columns))
+
+
+@dataclass(frozen=True)
+class Done:
+    """Requests that disks completed: block_rq_complete, in order.
+
+    first_rank, first_ns, submitter: the place, time and task of its first bio; for a flush, the last bio before it.
+    inserted_ns, issued_ns: when it entered the disk's queue and when it was issued to the disk; NEVER if unknown.
+    """
+
+    rank: Numbers
+    ts_ns: Numbers
+    device: Numbers
+    sector: Numbers
+    size: Numbers
+    first_rank: Numbers
+    first_ns: Numbers
+    cpu: Numbers
+    submitter: Numbers
+    inserted_ns: Numbers
+    issued_ns: Numbers
+
+    def before(self, rank: int, cpu: int) -> int:
+        """Return the row of the last request completed on a processor before a place in the trace; -1 for none."""
+        rows = np.flatnonzero(self.cpu[: np.searchsorted(self.rank, rank)] == cpu)
+        return int(rows[-1]) if len(rows) else -1
+
+    def rank_at(self, ns: int) -> int:
+        """Return the place of the last completion before a time; -1 for none."""
+        at = int(np.searchsorted(self.ts_ns, ns))
+        return int(self.rank[at - 1]) if at else -1
+
+    def data(self, row: int) -> int:
+        """Return the row that completed a request's data: its own or, before its final flush, an earlier one; -1: none.
+
+        For a flush without data it is its own row.
+        """
+        if self.size[row]:
+            return row
+        same = (self.device[:row] == self.device[row]) & (self.sector[:row] == self.sector[row]) & (self.size[:row] > 0)
+        rows = np.flatnonzero(same)
+        data = int(rows[-1]) if len(rows) else -1
+        asked = int(self.first_rank[row])
+        return row if asked != NEVER and (data < 0 or asked > self.rank[data]) else data
+
+    def service_ns(self, device: int) -> tuple[Numbers, Numbers]:
+        """Return a device's rows with data and their service times, in ns since the completion before.
+
+        For a device that serves one request at a time. A request that was not issued before has 0.
+        """
+        rows = np.flatnonzero((self.device == device) & (self.size > 0) & (self.issued_ns != NEVER))
+        done_ns = self.ts_ns[rows]
+        begun_ns = np.maximum(self.issued_ns[rows], np.append(0, done_ns)[: len(rows)])
+        return rows, np.maximum(0, done_ns - begun_ns)
+
+
+@dataclass(frozen=True)
+class Dirtied:
+    """Dirtied pages of files, in order: the task, and where in the trace the disk had written each (or NEVER)."""
+
+    rank: Numbers
+    pid: Numbers
+    clean_rank: Numbers
+    device: Numbers
+
+    def at(self, rank: int, device: int = NOBODY) -> tuple[dict[int, Bytes], dict[int, Bytes]]:
+        """Return the bytes dirty or under writeback at a place in the trace, by who dirtied them and by device.
+
+        device: count only this one; all by default.
+        """
+        rows = (self.rank < rank) & (self.clean_rank > rank) & ((self.device == device) | (device == NOBODY))
+        by = (np.unique(column[rows], return_counts=True) for column in (self.pid, self.device))
+        one, other = (
+            {
+                key: Bytes(count * PAGE)
+                for key, count in sorted(zip(*map(list, found), strict=True), key=lambda item: -item[1])
+            }
+            for found in ((keys.tolist(), counts.tolist()) for keys, counts in by)
+        )
+        return one, other
+
+
+def submitted(trace: tracecmd.TraceFile) -> str | None:
+    """Return the name of the event that submits bios to the block layer; None if not traced."""
+    return next((name for name in _SUBMITTED if name in trace.names), None)
+
+
+def read_requests(trace: tracecmd.TraceFile, sequence: Sequence) -> tuple[Moved, Done, Dirtied]:
+    """Read the data moved, the requests completed and the pages dirtied.
+
+    All are empty without the events of requests.
+    """
+    handed = submitted(trace)
+    if handed is None or COMPLETED not in trace.names:
+        nothing = np.zeros(0, np.int64)
+        return Moved(*[nothing] * 9), Done(*[nothing] * 11), Dirtied(*[nothing] * 4)
+    bios, ends = trace.events(handed), trace.events(COMPLETED)
+    bio_rank, end_rank = sequence.ranks(bios), sequence.ranks(ends)
+    moves = trace.events(REMAPPED) if REMAPPED in trace.names else None
+    unit = common_unit(bios, ends, *([moves] if moves is not None else []))
+    bio, sector = pieces(bios, unit)
+    end, end_sector = pieces(ends, unit)
+    device, end_device = bios["dev"].astype(np.int64), ends["dev"].astype(np.int64)
+    place, end_place = same((device[bio], sector), (end_device[end], end_sector))
+    done = next_rank(place, bio_rank[bio], end_place, end_rank[end])
+    device = device[bio]
+    if moves is not None and len(moves):
+        after = (end_device[end], end_sector, end_rank[end])
+        row, device, done = below(sequence, moves, unit, (device, sector, bio_rank[bio]), after, done)
+        bio, sector = bio[row], sector[row]
+    requests = _done(trace, sequence, (bios, bio_rank, bio), done)
+    texts = bios["rwbs"].tolist()
+    is_read = np.array(["R" in text for text in texts], bool)
+    kept = (is_read | np.array(["W" in text for text in texts], bool))[bio]
+    bio, sector, done, device = bio[kept], sector[kept], done[kept], device[kept]
+    submitter = bios.pid.astype(np.int64)[bio]
+    if "ino" in bios:
+        inode = bios["ino"].astype(np.int64)[bio]
+        page = bios["index"].astype(np.int64)[bio] + (sector - bios["sector"].astype(np.int64)[bio]) // SECTORS_OF_PAGE
+        dirtied, owner = _dirtied(
+            trace, sequence, (bios["dev"].astype(np.int64)[bio], inode, page), bio_rank[bio], done
+        )
+        of_filesystem = np.array(["M" in text for text in texts], bool)  # REQ_META
+        owner = np.where((inode == 0) & ~of_filesystem[bio], SUBMITTER, owner)
+        owner, submitter = through_loops(trace, (device, sector, page, bio_rank[bio]), owner, submitter, MINOR_BITS)
+    else:
+        of, dirtier = flushed(trace, sequence, bios.pid.astype(np.int64), bio_rank)
+        inode, owner = of[bio], dirtier[bio]
+        dirtied = Dirtied(*[np.zeros(0, np.int64)] * 4)
+    owner = np.where(is_read[bio], SUBMITTER, owner)
+    order = np.argsort(done, kind="stable")
+    bio = bio[order]
+    moved = Moved(
+        rank=bio_rank[bio],
+        ts_ns=bios.ts_ns[bio],
+        device=device[order],
+        size=np.full(len(bio), unit * SECTOR),
+        owner=owner[order],
+        submitter=submitter[order],
+        inode=inode[order],
+        done_rank=done[order],
+        is_read=is_read[bio].astype(np.int64),
+    )
+    return moved, requests, dirtied
+
+
+def device_number(name: str) -> int:
+    """Return the number by which events name a device major:minor."""
+    major, _, minor = name.partition(":")
+    return int(major) << MINOR_BITS | int(minor)
+
+
+def device_numbers(events: tracecmd.Events) -> Numbers:
+    """Return the devices that events name as text, as numbers; -1 if a text names none."""
+    texts = events["name"].tolist()
+    numbers = {text: device_number(text) if _DEVICE.fullmatch(text) else NOBODY for text in set(texts)}
+    return np.array([numbers[text] for text in texts], np.int64)
+
+
+def _done(
+    trace: tracecmd.TraceFile, sequence: Sequence, handed: tuple[tracecmd.Events, Numbers, Numbers], done: Numbers
+) -> Done:
+    """Return the requests, each with its first bio. handed: bios, their places in the trace, and each piece's bio."""
+    (bios, rank, bio), ends = handed, trace.events(COMPLETED)
+    end_rank = sequence.ranks(ends)
+    known = done != NEVER
+    which = np.searchsorted(end_rank, done[known])
+    first = np.full(len(end_rank), len(rank))
+    np.minimum.at(first, which, bio[known])
+    flush = np.flatnonzero((bios["nr_sector"] == 0) & np.array(["F" in text for text in bios["rwbs"].tolist()], bool))
+    alone = np.flatnonzero((first == len(rank)) & (ends["nr_sector"] == 0))
+    asked = previous(
+        ends["dev"].astype(np.int64)[alone], end_rank[alone], bios["dev"].astype(np.int64)[flush], rank[flush]
+    )
+    first[alone[asked >= 0]] = flush[asked[asked >= 0]]
+    missing = first == len(rank)
+    first[missing] = 0
+    return Done(
+        rank=end_rank,
+        ts_ns=ends.ts_ns,
+        device=ends["dev"].astype(np.int64),
+        sector=ends["sector"].astype(np.int64),
+        size=ends["nr_sector"].astype(np.int64) * SECTOR,
+        first_rank=np.where(missing, NEVER, rank[first]),
+        first_ns=np.where(missing, NEVER, bios.ts_ns[first]),
+        cpu=ends.cpu.astype(np.int64),
+        submitter=np.where(missing, NOBODY, bios.pid.astype(np.int64)[first]),
+        inserted_ns=_passed(trace, sequence, INSERTED, ends),
+        issued_ns=_passed(trace, sequence, ISSUED, ends),
+    )
+
+
+def _passed(trace: tracecmd.TraceFile, sequence: Sequence, event: str, ends: tracecmd.Events) -> Numbers:
+    """Return when each completed request last passed an event before, in ns; NEVER if not traced."""
+    if event not in trace.names:
+        return np.full(len(ends), NEVER)
+    events = trace.events(event)
+    places = [tuple(table[name].astype(np.int64) for name in ("dev", "sector")) for table in (ends, events)]
+    key, known = same(*places)
+    return np.append(events.ts_ns, NEVER)[previous(key, sequence.ranks(ends), known, sequence.ranks(events))]
+
+
+def _dirtied(
+    trace: tracecmd.TraceFile,
+    sequence: Sequence,
+    pages: tuple[Numbers, Numbers, Numbers],
+    rank: Numbers,
+    done: Numbers,
+) -> tuple[Dirtied, Numbers]:
+    """Return the dirtied pages of files, and the task that last dirtied each of some pages (device, inode, index).
+
+    rank, done: the places at which these pages were submitted and completed. NOBODY if unknown, or if the page belongs
+    to a device itself and so to its filesystem.
+    """
+    name = event_name(trace, DIRTIED)
+    if name not in trace.names:
+        return Dirtied(*[np.zeros(0, np.int64)] * 4), np.full(len(rank), NOBODY)
+    events = trace.events(name)
+    device = device_numbers(events)
+    inode, pid, at = events["ino"].astype(np.int64), events.pid.astype(np.int64), sequence.ranks(events)
+    key, known = same(pages, (device, inode, events["index"].astype(np.int64)))
+    last = previous(key, rank, known, at)
+    of_file = (pages[1] != 0) & (pages[1] != pages[0])
+    owner = np.where(of_file, np.append(pid, NOBODY)[last], NOBODY)
+    rows = (inode != device) & (device != NOBODY)
+    came = next_row(known, at, key, rank)
+    clean = np.append(done, NEVER)[came]
+    return Dirtied(at[rows], pid[rows], clean[rows], device[rows]), owner
+
+
+def _summed(owner: Numbers, submitter: Numbers, is_read: Numbers, size: Numbers) -> dict[Party, Bytes]:
+    """Return the sizes by party, the largest first."""
+    owners, row = np.unique(owner, return_inverse=True)
+    submitters, column = np.unique(submitter, return_inverse=True)
+    keys = (row * len(submitters) + column) * 2 + is_read
+    parties, inverse = np.unique(keys, return_inverse=True)  # takes a tenth of the time of axis=1
+    sums = np.bincount(inverse, weights=size)
+    found = {}
+    for party, total in zip(parties.tolist(), sums.tolist(), strict=True):
+        pair, read = divmod(party, 2)
+        whose = Party(int(owners[pair // len(submitters)]), int(submitters[pair % len(submitters)]), bool(read))
+        found[whose] = Bytes(int(total))
+    return dict(sorted(found.items(), key=lambda item: -item[1]))

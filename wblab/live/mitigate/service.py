@@ -1,0 +1,91 @@
+"""Start the daemon, or restore what it changed: one at a time, and never without a way back."""
+
+import os
+import signal
+import time
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+from wblab.core.errors import WblabError
+from wblab.live.mitigate.accounting import Accounting, ProcAccounting, TaskstatsAccounting
+from wblab.live.mitigate.config import Config
+from wblab.live.mitigate.journal import Journal
+from wblab.live.mitigate.loop import SIGNALS, Daemon
+from wblab.live.mitigate.measures import put_back_strays
+from wblab.live.mitigate.report import Event, Say
+from wblab.live.mitigate.taskstats import Taskstats
+from wblab.machine.alone import alone
+
+# A child inherits at birth what its parent has, and is invisible for a moment.
+_PAUSES_S = (0.0, 0.02, 0.1)
+_JOURNAL, _LOCK = "mitigate.json", "mitigate.lock"
+
+
+def serve(config: Config, say: Say, *, dry_run: bool) -> None:
+    """Run the daemon until SIGTERM, SIGINT or SIGHUP. Raises WblabError."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    if dry_run:
+        Daemon(config, say, accounting(say), None).run()
+        return
+    _require_root()
+    with _alone(Path(config.state)):
+        journal = _journal(config, say)
+        put_back(journal, say)
+        daemon = Daemon(config, say, accounting(say), journal)
+        try:
+            daemon.run()
+        finally:
+            put_back(journal, say)
+        daemon.close()
+
+
+def restore(config: Config, say: Say) -> None:
+    """Undo what a killed daemon left. Raises WblabError."""
+    _require_root()
+    with _alone(Path(config.state)):
+        put_back(_journal(config, say), say)
+
+
+def _journal(config: Config, say: Say) -> Journal:
+    journal = Journal(Path(config.state, _JOURNAL))
+    if journal.ignored:
+        say(Event(action="warn", text=f"ignored, and not restored: {journal.ignored}"))
+    return journal
+
+
+def put_back(journal: Journal, say: Say) -> None:
+    """Undo all changes in a journal, and what was inherited from them."""
+    before = list(journal.changes)
+    failures = journal.undo(before)
+    for pause_s in _PAUSES_S if before else (0.0,):
+        time.sleep(pause_s)
+        failures += put_back_strays(journal, before)
+    if before:
+        say(Event(action="put back", text=f"{len(before)} changes"))
+    for failure in failures:
+        say(Event(action="warn", text=failure))
+
+
+def accounting(say: Say) -> Accounting:
+    """Return the best accounting that this machine has."""
+    try:
+        found = TaskstatsAccounting(Taskstats())
+    except WblabError as error:
+        say(
+            Event(
+                action="warn",
+                text=f"no taskstats ({error}): using /proc/PID/io, which misses processes that end between samples",
+            )
+        )
+        return ProcAccounting()
+    return found
+
+
+def _require_root() -> None:
+    if os.geteuid() != 0:
+        raise WblabError("the daemon needs root to change processes: use sudo, or --dry-run to watch only")
+
+
+def _alone(directory: Path) -> AbstractContextManager[None]:
+    """Be the only daemon, in a directory that belongs to root alone. Raises WblabError if one is running."""
+    return alone(directory, _LOCK, "a daemon", "set `state` to another directory")

@@ -1,0 +1,110 @@
+"""A probe: a process that writes a byte to a new file at intervals, as an innocent program would, and is timed.
+
+A wait is visible while it lasts: the times are in memory shared with the sampler.
+"""
+
+import mmap
+import os
+import signal
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from wblab.core.child import fork_child
+from wblab.core.errors import InputError
+from wblab.core.syscalls import set_process_name
+from wblab.core.units import NS_PER_S
+from wblab.live.monitor.memory import lock_all
+from wblab.live.monitor.samples import Waited
+from wblab.machine.directory import open_directory, path_of
+from wblab.machine.lifetime import end_with
+
+IDLE_NS = 100_000_000
+NAME = "probe"
+
+_FILES = 32  # each new one replaces the oldest
+_KEPT = 1024  # writes kept until they are read
+_SINCE, _COUNT, _FIRST = 0, 1, 2
+
+
+def probe_place(directory: Path) -> Path:
+    """Return the path of a directory in which a probe may write. Raises InputError."""
+    if not (directory.is_dir() and os.access(directory, os.W_OK | os.X_OK)):
+        raise InputError(f"--dir: cannot write to {str(directory)!r}: give another directory")
+    try:
+        held = open_directory(directory)
+    except OSError as error:
+        raise InputError(f"--dir: cannot use {str(directory)!r}: {error.strerror}") from None
+    try:
+        return path_of(held)
+    finally:
+        os.close(held)
+
+
+class Probe:
+    """A probe that writes in a directory of its own, from now until it is stopped."""
+
+    def __init__(self, directory: int, *, locked: bool) -> None:
+        """Start it in a directory given by descriptor; `locked` locks its memory too."""
+        self._slots = memoryview(mmap.mmap(-1, 8 * (_FIRST + 2 * _KEPT))).cast("q")
+        self._reported = 0
+        parent = os.getpid()
+        self.pid = fork_child(lambda: _run(directory, self._slots, parent, locked))
+
+    def since_last(self, now_ns: int) -> tuple[Waited, ...]:
+        """Return the writes that ended since the last call, and the one in progress."""
+        slots = self._slots
+        since_ns, count = slots[_SINCE], slots[_COUNT]  # in this order: a write that ends in between counts as ended
+        over = []
+        for number in range(max(self._reported, count - _KEPT), count):
+            at = _FIRST + 2 * (number % _KEPT)
+            over.append(Waited(NAME, slots[at], slots[at + 1], over=True))
+        self._reported = count
+        if since_ns and not any(wait.start_ns == since_ns for wait in over):
+            return (*over, Waited(NAME, since_ns, now_ns, over=False))
+        return tuple(over)
+
+    def stop(self) -> None:
+        """Stop it. Waits for a write that hangs."""
+        os.kill(self.pid, signal.SIGKILL)
+        os.waitpid(self.pid, 0)
+
+
+def _run(directory: int, slots: "memoryview[int]", parent: int, locked: bool) -> None:
+    end_with(parent)
+    set_process_name("wblab-probe")
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
+    if locked:
+        lock_all()
+    os.fchdir(directory)
+    write = _writer([str(number) for number in range(_FILES)])
+    count = 0
+    while True:
+        slots[_SINCE] = start_ns = time.monotonic_ns()
+        with suppress(OSError):  # a full disk is an answer too
+            write(count)
+        end_ns = time.monotonic_ns()
+        at = _FIRST + 2 * (count % _KEPT)
+        slots[at], slots[at + 1] = start_ns, end_ns
+        slots[_SINCE] = 0
+        count += 1
+        slots[_COUNT] = count
+        time.sleep(IDLE_NS / NS_PER_S)
+
+
+def _writer(paths: list[str]) -> Callable[[int], None]:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+
+    def write(number: int) -> None:
+        path = paths[number % len(paths)]
+        with suppress(FileNotFoundError):
+            os.unlink(path)
+        fd = os.open(path, flags, 0o600)
+        try:
+            os.write(fd, b"x")
+        finally:
+            os.close(fd)
+
+    return write

@@ -1,0 +1,143 @@
+"""The traces of a live run: of the whole run, and captures of its pauses.
+
+As far as this machine permits them; what is missing is noted.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from wblab.core import rundir
+from wblab.core.errors import WblabError
+from wblab.core.spec import Trace
+from wblab.core.units import format_bytes
+from wblab.lab.captures import Capture, capture_files, read_captures
+from wblab.lab.tools import tool_path
+from wblab.live.runs.captures import STACKS, TOO_MANY, CaptureBuffer, capture_events
+from wblab.live.runs.request import Captures, LiveRequest
+from wblab.live.runs.symbols import kernel_functions
+from wblab.live.runs.tracefile import TraceFile, make_instance
+from wblab.live.runs.watch import Pause
+from wblab.machine.tracefs import Instance
+from wblab.machine.undo import Undo
+
+
+class Traces:
+    """Both traces. `notes` has a line for each one that is missing."""
+
+    def __init__(self, request: LiveRequest, filesystem: str, undo: Undo) -> None:
+        """Make the instances that the request needs. Raises InputError for an unknown event."""
+        self.notes: list[str] = []
+        self.trace = Trace()
+        self.lost = 0
+        self._captures, self._tracecmd = request.captures, str(tool_path("trace-cmd"))
+        self._instances: list[Instance] = []
+        self._file: TraceFile | None = None
+        self._buffer: CaptureBuffer | None = None
+        self._directory = Path()
+        self._saved = 0
+        self._functions = ""
+        if not request.events and not request.captures:
+            return
+        if tool_path("trace-cmd") is None:
+            self.notes.append("no trace: trace-cmd is missing: run 'sudo apt-get install trace-cmd'")
+            return
+        wanted = Trace(events=request.events, buffer=request.buffer)
+        try:
+            self._instances.append(make_instance("live", wanted, undo))
+            self.trace = wanted
+        except OSError as error:
+            self.notes.append(f"no trace: this machine does not permit it ({error.strerror}): run it as root")
+            return
+        if request.captures:
+            try:
+                self._instances.append(self._capture_instance(request.captures, filesystem, undo))
+            except OSError as error:
+                self.notes.append(f"no captures ({error.strerror}): lower --capture-buffer")
+
+    def _capture_instance(self, captures: Captures, filesystem: str, undo: Undo) -> Instance:
+        instance = Instance("captures", undo, buffer_bytes=captures.buffer)
+        known = [event for event in capture_events(filesystem) if instance.enable(event)]
+        for event in TOO_MANY:
+            instance.enable(event, on=False)
+        if not any(event.startswith("syscalls:") for event in known):
+            self.notes.append("captures have no system calls: this kernel does not trace them")
+        self._functions = self._with_stacks(instance)
+        return instance
+
+    def _with_stacks(self, instance: Instance) -> str:
+        """Turn stacks on, and return the functions to resolve them; empty, with a note, if that is impossible."""
+        unexplained = "captures cannot be explained by 'wblab why'"
+        functions = kernel_functions()
+        if not functions:
+            self.notes.append(f"{unexplained}: kernel.kptr_restrict hides this kernel's function addresses")
+        elif not all(instance.trigger(event, text) for event, text in STACKS.items()):
+            self.notes.append(f"{unexplained}: this kernel records no stacks (CONFIG_STACKTRACE)")
+        else:
+            return functions
+        return ""
+
+    def start(self, directory: Path) -> None:
+        """Start to trace into a run's directory. Raises OSError."""
+        self._directory = directory
+        if self._instances:
+            self._file = TraceFile(self._instances[0], directory / rundir.TRACE, self._tracecmd)
+            self._file.start()
+        if self._captures and len(self._instances) > 1:
+            most_bytes = self._captures.buffer
+            self._buffer = CaptureBuffer(self._instances[1], directory, self._tracecmd, most_bytes, self._functions)
+            self._buffer.start()
+
+    def save(self, pauses: Sequence[Pause], now_ns: int, oldest_ns: int) -> None:
+        """Save the seconds around these pauses as one capture, within the limits of number and size.
+
+        oldest_ns: earliest start of any pause to be captured later (`Watch.oldest_ns`).
+        """
+        if not pauses or not self._buffer or not self._captures:
+            return
+        if reason := self._full(self._captures):
+            self.notes.append(f"pauses after the first {self._saved} captures are not saved: {reason}")
+            self._stop_captures()
+            return
+        self._saved += 1
+        longest = max(pauses, key=lambda pause: pause.duration_ns)
+        start_ns = min(pause.start_ns for pause in pauses) - self._captures.around
+        end_ns = min(now_ns, max(pause.end_ns for pause in pauses) + self._captures.around)
+        wanted = Capture(self._saved, longest.load, longest.start_ns, longest.end_ns, start_ns, end_ns)
+        try:
+            self._buffer.save(wanted, oldest_ns - self._captures.around)
+        except OSError:  # its process died; stopping it reports why
+            self._stop_captures()
+
+    def stop(self) -> None:
+        """Write the traces. Failures become notes."""
+        self._stop_captures()
+        if self._file:
+            try:
+                self.lost = self._file.stop()
+            except (WblabError, OSError) as error:
+                self.notes.append(f"no trace: {error}")
+                self.trace = Trace()
+        if self.lost:
+            self.notes.append(f"the trace lost {self.lost} events: raise --buffer or trace fewer events")
+
+    @property
+    def saved(self) -> int:
+        """Number of captures."""
+        return self._saved
+
+    def _full(self, captures: Captures) -> str:
+        if self._saved >= captures.most:
+            return f"--captures is {captures.most}"
+        size = sum(path.stat().st_size for path in capture_files(self._directory))
+        return f"they take {format_bytes(captures.most_bytes)}" if size >= captures.most_bytes else ""
+
+    def _stop_captures(self) -> None:
+        if self._buffer:
+            try:
+                self._buffer.stop()
+            except (WblabError, OSError) as error:
+                self.notes.append(f"not all pauses are saved: {error}")
+            self._buffer = None
+            if short := [saved.number for saved in read_captures(self._directory) if not saved.whole]:
+                numbers = ", ".join(map(str, sorted(short)))
+                self.notes.append(f"captures that miss part of their pause: {numbers}: raise --capture-buffer")

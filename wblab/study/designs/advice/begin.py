@@ -1,0 +1,95 @@
+"""Begin a study of remedies: find this machine, its loads and the remedies. Runs nothing."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from wblab.analysis.runs.run import Run, find_run, read_run
+from wblab.core.errors import InputError
+from wblab.core.loads import Load
+from wblab.core.loads.files import OnFile
+from wblab.core.spec import Disk
+from wblab.lab.disks import doubts, read_disk
+from wblab.lab.formats import LIVE, RUN
+from wblab.lab.named import SPECS
+from wblab.lab.progress import Report
+from wblab.lab.specfile import is_record, read_spec
+from wblab.study.designs.advice.here import THOSE, as_set, machine_here
+from wblab.study.designs.advice.measure import measure
+from wblab.study.designs.advice.plan import Planned, plan
+from wblab.study.designs.advice.record import Advice, advice_of
+from wblab.study.designs.advice.remedies import read_remedies
+from wblab.study.designs.advice.site import Site
+from wblab.study.designs.twin.machine import Machine, machine_of, with_disk
+from wblab.study.designs.twin.result import Result
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """The question. disk: name or file of a model; empty: measure it. like: see `likeness`; empty: `THOSE`."""
+
+    site: Site
+    disk: str = ""
+    like: str = ""
+    seeds: Sequence[int]
+    kernel: str = ""
+
+
+def begin(question: Question, results: Path, report: Report) -> tuple[Planned, Advice]:
+    """Return the plan and the advice to keep. Measures the disk if no model gives its rate. Raises InputError.
+
+    results: where to look for a live run's name.
+    """
+    site = question.site
+    remedies = read_remedies()
+    live, innocent = likeness(question.like, results) if question.like else (None, THOSE)
+    disk = read_disk(question.disk) if question.disk else None
+    now, rates, notes = _machine(site, live, innocent, disk, report)
+    notes = doubts(question.disk) if question.disk else notes
+    planned = plan(now, site, remedies, question.seeds, question.kernel)
+    told = Result(now, planned.twin, live, (), ()).about()
+    about = {
+        "rates": rates,
+        "live": str(live.path.resolve()) if live else "",
+        "about": (*told, f"directory: {site.directory}, on {', '.join(site.disks) or site.device}"),
+        "notes": (*notes, *planned.twin.notes),
+    }
+    return planned, advice_of(planned, site, about)
+
+
+def likeness(text: str, results: Path) -> tuple[Run | None, dict[str, Load]]:
+    """Return a live run, or the loads of a spec that are no offenders. Raises InputError if it is neither."""
+    try:
+        path = SPECS.find(text)
+    except InputError as error:
+        try:
+            path = find_run(text, results) / "experiment.json"
+        except InputError:
+            raise InputError(f"--like: {error}; or a live run") from None
+    if is_record(path) and RUN.read(path)["kind"] == LIVE:
+        return read_run(path.parent), {}
+    spec = read_spec(path)
+    loads = {name: _on_one_disk(name, load) for name, load in spec.load.items() if load.role != "offender"}
+    for name, load in loads.items():
+        if load.raw or load.needs_lab:
+            raise InputError(f"--like {text}: the twin cannot run its load {name!r}: give a spec without it")
+    if not any(load.role == "innocent" for load in loads.values()):
+        raise InputError(f"--like {text}: it has no innocent load to measure: give another spec")
+    return None, loads
+
+
+def _on_one_disk(name: str, load: Load) -> Load:
+    """Return a load for the twin's one disk. Its file gets the load's name: files of several disks must not clash."""
+    return replace(load, disk="", file=name) if isinstance(load, OnFile) else replace(load, disk="")
+
+
+def _machine(
+    site: Site, live: Run | None, innocent: dict[str, Load], disk: Disk | None, report: Report
+) -> tuple[Machine, tuple[int, ...], list[str]]:
+    """Return the machine, the measured rates of its disk, and reasons for doubt."""
+    found = machine_of(live) if live else None  # raises before the measurement if the run lacks something
+    measured = None if disk else measure(Path(site.directory), report)
+    model = measured.disk if measured else disk
+    assert model is not None
+    machine = as_set(with_disk(found, model), site) if found else machine_here(site, model, innocent)
+    return machine, measured.rates if measured else (), measured.doubts() if measured else []

@@ -1,0 +1,105 @@
+"""Figures of the twin's runs: pauses and costs with and without each remedy, and the differences with intervals."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from wblab.analysis.runs.metrics import load_metrics
+from wblab.analysis.runs.run import Run
+from wblab.analysis.statistics.discoveries import joint_confidence
+from wblab.analysis.statistics.intervals import DEFAULT, Interval, Resampling, interval
+from wblab.core.tables import to_table
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One run: the innocent loads' longest pause and largest wait time in s, and the offender's rate in bytes/s."""
+
+    longest_pause_s: float
+    wait_time_s: float
+    offender_bps: float
+
+
+@dataclass(frozen=True)
+class Figures:
+    """A remedy's outcomes by seed, and how they differ from the same seeds without it.
+
+    longest_pause_s, wait_time_s: differences in s. offender: difference as a share of its rate without the remedy. All
+    are corrected for the number of comparisons. The machine as it is has none.
+    """
+
+    name: str
+    outcomes: Mapping[int, Outcome]
+    longest_pause_s: Interval | None = None
+    wait_time_s: Interval | None = None
+    offender: Interval | None = None
+
+    def mean(self, field: str) -> float:
+        """Return the mean of one field over the outcomes: its expected value."""
+        return float(np.mean([getattr(outcome, field) for outcome in self.outcomes.values()]))
+
+    @property
+    def cost(self) -> float:
+        """Share of its rate that the offender loses; 0 if it loses nothing."""
+        return max(0.0, -self.offender.estimate) if self.offender else 0.0
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as a JSON object."""
+        fields = ("longest_pause_s", "wait_time_s", "offender_bps")
+        return {
+            "name": self.name,
+            "expected": {field: self.mean(field) for field in fields},
+            "differences": {
+                field: to_table(found) | {"claim": found.claim}
+                for field in ("longest_pause_s", "wait_time_s", "offender")
+                if (found := getattr(self, field))
+            },
+            "seeds": {str(seed): to_table(outcome) for seed, outcome in self.outcomes.items()},
+        }
+
+
+def outcome_of(run: Run, factor: float) -> Outcome:
+    """Convert a run of the twin to figures of its machine, which is larger by `factor`."""
+    found = {item.name: load_metrics(item) for item in run.loads}
+    innocent = [found[item.name] for item in run.loads if item.load.role == "innocent" and found[item.name]]
+    offender = [found[item.name].get("throughput_bps", 0.0) for item in run.loads if item.load.role == "offender"]
+    return Outcome(
+        longest_pause_s=max((load["longest_pause_s"] for load in innocent), default=0.0),
+        wait_time_s=max((load["wait_time_s"] for load in innocent), default=0.0),
+        offender_bps=factor * sum(offender),
+    )
+
+
+def figures(
+    now: Mapping[int, Outcome], others: Mapping[str, Mapping[int, Outcome]], resampling: Resampling = DEFAULT
+) -> list[Figures]:
+    """Return the figures of all remedies, shortest pause first, paired by seed with the machine as it is.
+
+    The intervals are corrected for multiple comparisons: at most 5 % of those that exclude zero should be false.
+    """
+    alone: dict[str, list[Interval]] = {}
+    for name, outcomes in others.items():
+        if pairs := [(outcomes[seed], now[seed]) for seed in now if seed in outcomes]:
+            alone[name] = [_difference(pairs, field, resampling) for field in ("longest_pause_s", "wait_time_s")]
+            alone[name].append(_relative(pairs, resampling))
+    present = resampling.confidence
+    found = [p for each in alone.values() for item in each if (p := item.p(present)) is not None]
+    joint = joint_confidence(found, 1 - present)
+    rows = [
+        Figures(name, others[name], *(item.at(joint, present) for item in intervals))
+        for name, intervals in alone.items()
+    ]
+    return sorted(rows, key=lambda row: (row.mean("longest_pause_s"), row.cost))
+
+
+def _difference(pairs: Sequence[tuple[Outcome, Outcome]], field: str, resampling: Resampling) -> Interval:
+    values = [(getattr(ours, field), getattr(theirs, field)) for ours, theirs in pairs]
+    scale = max(max(pair) for pair in values)
+    return interval([[ours - theirs for ours, theirs in values]], [1.0], resampling, scale)
+
+
+def _relative(pairs: Sequence[tuple[Outcome, Outcome]], resampling: Resampling) -> Interval:
+    shares = [ours.offender_bps / theirs.offender_bps - 1 for ours, theirs in pairs if theirs.offender_bps]
+    return interval([shares or [0.0]], [1.0], resampling, 1.0)

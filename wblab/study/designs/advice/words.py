@@ -1,0 +1,133 @@
+"""The result of `wblab advise` in words and tables."""
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+from wblab.analysis.statistics.intervals import Interval
+from wblab.analysis.statistics.outcome import REPRODUCED
+from wblab.lab.tables import Table
+from wblab.report.metricnames import metric_name, unit_of
+from wblab.report.quantities import column, interval, quantity
+from wblab.study.designs.advice.figures import Figures
+from wblab.study.designs.advice.files import group_commands, install_commands, undo_commands
+from wblab.study.designs.advice.plan import Option
+from wblab.study.designs.advice.result import Result
+from wblab.study.designs.twin.match import Match
+
+_SPARE = (4, 3, 6)  # columns dropped on a narrow terminal; pauses and costs stay longest
+_ORDER = "trust the order of the remedies, not the seconds"
+_HEADS = ("remedy", "longest pause", "change", "wait time", "change", "offender", "change")
+
+
+def opening(found: Result) -> list[str]:
+    """Return which study and which machine the result is about."""
+    site, tried = found.advice.site, len(found.others)
+    seeds = len(found.now.outcomes)
+    disks = ", ".join(site.disks) or site.device
+    return [
+        f"Study {found.path.name}: {site.directory} on {disks}; {tried} remed{'y' if tried == 1 else 'ies'} tried on "
+        f"a twin of this machine, {seeds} seed{'s' * (seeds != 1)} each.",
+        *found.advice.about[:1],
+    ]
+
+
+def table(found: Result) -> Table:
+    """Return the figures of all remedies: expected values, and differences with intervals."""
+    rows = (found.now, *found.others)
+    names = [row.name for row in rows]
+    pauses = column([row.mean("longest_pause_s") for row in rows], "s")
+    waits = column([row.mean("wait_time_s") for row in rows], "s")
+    rates = column([row.mean("offender_bps") for row in rows], "bytes/s")
+    shorter, sooner, slower = zip(*map(_differences, rows), strict=True)
+    cells = zip(names, pauses, shorter, waits, sooner, rates, slower, strict=True)
+    return Table(list(cells), _HEADS, frozenset({1, 3, 5}), _SPARE)
+
+
+def second(options: Sequence[Option]) -> str:
+    """Announce the second round."""
+    names = list(dict.fromkeys(name for option in options for name in option.of))
+    return f"wblab: second round: pairs of the remedies that help ({', '.join(names)})"
+
+
+def left_out(found: Result, *, every: bool) -> list[str]:
+    """Return which remedies were not tried: each with its reason (`every`), or only their number."""
+    reasons = found.advice.left_out
+    if every or not reasons:
+        return [f"not tried: {name}: {reason}" for name, reason in reasons.items()]
+    said = "1 remedy was" if len(reasons) == 1 else f"{len(reasons)} remedies were"
+    return [f"{said} not tried; --all says why."]
+
+
+def recommended(found: Result) -> list[str]:
+    """Return what is recommended and why, and the commands that set and undo it."""
+    choice = found.choice
+    if choice.name is None:
+        return [f"No change is recommended: {choice.reason}."]
+    candidate = found.advice.candidate(choice.name)
+    reason = f"{choice.reason[0].upper()}{choice.reason[1:]}."
+    lines = [f"Set {choice.name}: {candidate.about}. {reason}"]
+    if candidate.has_group:
+        return lines
+    return [
+        *lines,
+        "To set it until the next boot, and to undo it:",
+        f"    sudo wblab advise --resume {shlex.quote(str(found.path))} --apply {shlex.quote(choice.name)}",
+        "    sudo wblab advise --undo",
+    ]
+
+
+def to_keep(found: Result, written: Sequence[Path]) -> list[str]:
+    """Return the commands that install the recommended files, and those that remove them."""
+    if found.choice.name is None:
+        return []
+    candidate = found.advice.candidate(found.choice.name)
+    lines = []
+    for path in written:
+        lines += [f"To keep it after a reboot ({path.name}):"]
+        lines += [f"    {command}" for command in install_commands(path.name, found.advice.site, str(path.parent))]
+        lines += ["and to undo it:"]
+        lines += [f"    {command}" for command in undo_commands(path.name, candidate, found.advice)]
+        lines += [""]
+    if candidate.has_group:
+        lines += [
+            "Put the heavy writer into its group, a program by the first line, a service by the second in [Service]:"
+        ]
+        lines += [*(f"    {command}" for command in group_commands()), ""]
+    return lines
+
+
+def likeness(found: Result, *, every: bool) -> list[str]:
+    """Return how far the twin can be trusted, compared with a live run if there is one. every: list each mismatch."""
+    if not found.advice.live:
+        return [f"The twin was not compared with a live run: {_ORDER}. To compare it: wblab live, then --like RUN."]
+    if not found.matches:
+        return [f"The live run {found.advice.live} can no longer be read: {_ORDER}."]
+    wrong = [item for item in found.matches if item.outcome != REPRODUCED]
+    said = f"The twin reproduces {len(found.matches) - len(wrong)} of {len(found.matches)} figures of the live run"
+    if not wrong:
+        return [f"{said}."]
+    return [f"{said}: {_ORDER}{'.' if not every else '. The others:'}", *(map(_mismatch, wrong) if every else ())]
+
+
+def explanation(found: Result) -> list[str]:
+    """Return the runs behind each figure."""
+    return [line for name, paths in found.runs.items() for line in (f"{name}:", *(f"    {path}" for path in paths))]
+
+
+def _differences(row: Figures) -> tuple[str, str, str]:
+    """Return how a remedy changes the longest pause, the wait time and the offender's rate."""
+    return (
+        _difference(row.longest_pause_s, "s"),
+        _difference(row.wait_time_s, "s"),
+        _difference(row.offender, "share"),
+    )
+
+
+def _difference(found: Interval | None, unit: str) -> str:
+    return interval(found.estimate, found.low, found.high, unit, signed=True) if found else ""
+
+
+def _mismatch(item: Match) -> str:
+    live, twin = (quantity(value, unit_of(item.metric)) for value in (item.live or 0.0, item.middle))
+    return f"    {item.load}, {metric_name(item.metric)}: {live} live, {twin} in the twin: {item.outcome}"

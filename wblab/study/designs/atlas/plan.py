@@ -1,0 +1,41 @@
+"""What a square of any source needs."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+from wblab.kernels import Kernel, KernelResolver
+from wblab.study.designs.atlas import claimed, tried
+from wblab.study.designs.atlas.square import TRIAL, Row, Square
+
+
+class Plan(Protocol):
+    """A square that can be made."""
+
+    @property
+    def square(self) -> Square:
+        """Which it is."""
+
+    @property
+    def kernel(self) -> Kernel:
+        """The one of its series."""
+
+    @property
+    def made_of(self) -> str:
+        """What decides all that comes out, in short."""
+
+    def fill(self, directory: Path, at_once: int) -> Sequence[Row]:
+        """Make all runs, `at_once` at a time, and the report; return what it says. Raises WblabError, OSError.
+
+        The directory is there; what an earlier call has left in it, which was interrupted, is of this plan too.
+        """
+
+    def prune(self, directory: Path) -> None:
+        """Remove what can be made again from a directory that was filled. Raises OSError."""
+
+
+def planned(square: Square, seeds: int, resolve: KernelResolver) -> Plan:
+    """Return what a square needs. Raises InputError for a kernel that is not there."""
+    if square.source == TRIAL:
+        return tried.planned(square, seeds, resolve)
+    return claimed.planned(square, seeds, resolve)

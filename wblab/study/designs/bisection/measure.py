@@ -1,0 +1,88 @@
+"""The figures of commits: their kernels, built in a work tree, and runs with them, several at a time."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+
+from wblab.analysis.runs.run import read_run
+from wblab.core.errors import WblabError
+from wblab.core.spec import Spec
+from wblab.host.request import suited
+from wblab.kernels import Kernel
+from wblab.lab.progress import Report
+from wblab.study.cells import Cell, run_name
+from wblab.study.designs.bisection.metric import Metric
+from wblab.study.designs.bisection.search import short
+from wblab.study.following import Done, Failed
+from wblab.study.run import Runner
+from wblab.study.store import Store
+from wblab.study.work import Order, Result
+from wblab.study.workers import Workers
+
+COMMIT = "commit"  # the axis
+
+
+@dataclass
+class Measurements:
+    """Builds with `build`, and has `workers` make runs of `spec`, a cell for each commit."""
+
+    build: Callable[[str, Report], Kernel]
+    spec: Spec
+    metric: Metric
+    store: Store
+    workers: Workers
+    kernels: dict[str, Kernel] = field(default_factory=dict)
+    found: dict[tuple[str, int], float] = field(default_factory=dict)
+
+    def executable(self, commit: str, report: Report) -> str:
+        """Return the SHA-256 of a commit's kernel, built now unless it was before. Raises WblabError."""
+        if commit not in self.kernels:
+            self.kernels[commit] = self.build(commit, report)
+        return sha256(self.kernels[commit].path.read_bytes()).hexdigest()
+
+    def values(self, commit: str, seeds: int, report: Report) -> list[float]:
+        """Return the metric of the runs with the seeds 1 to `seeds`, in their order. Raises WblabError."""
+        cell, wanted = self._cell(commit), range(1, seeds + 1)
+        names = {seed: run_name(cell, seed) for seed in wanted if (commit, seed) not in self.found}
+        if names:
+            by_name = {str(kernel.path): kernel for kernel in self.kernels.values()}
+            tally = Runner(self.store, _WithKernels(self.workers, by_name), report, set(names.values())).run()
+            if tally.failures:
+                attempt, reason = tally.failures[0]
+                raise WblabError(f"seed {attempt.seed}: {reason}")
+        for seed, name in names.items():
+            self.found[commit, seed] = self.metric.of(read_run(self.store.runs / name))
+        return [self.found[commit, seed] for seed in wanted]
+
+    def _cell(self, commit: str) -> Cell:
+        """Return the cell of a commit, which is new unless there was a run of it. Raises WblabError.
+
+        Its kernel is named by its path, so that a run can be repeated from its record.
+        """
+        kernel, name = self.kernels[commit], short(commit)
+        spec = suited(replace(self.spec, name=name, kernel=str(kernel.path)), kernel).spec
+        cell = next((cell for cell in self.store.plan.cells if cell.name == name), None)
+        if cell is None:
+            cell = Cell(name, {COMMIT: name}, spec)
+            self.store.add([cell], {str(kernel.path): kernel.describe()})
+        return cell
+
+
+@dataclass(frozen=True)
+class _WithKernels:
+    """Workers that get each order with its kernel: they were forked before it was built, and know no name of it."""
+
+    workers: Workers
+    kernels: dict[str, Kernel]
+
+    def give(self, key: str, order: Order, *, soon: bool = False) -> None:
+        self.workers.give(key, replace(order, kernel=self.kernels[order.spec["kernel"]]), soon=soon)
+
+    def slots(self) -> int:
+        return self.workers.slots()
+
+    def ended(self, timeout_s: float) -> Sequence[tuple[str, Result | Done | Failed]]:
+        return self.workers.ended(timeout_s)
+
+    def cancel(self) -> None:
+        self.workers.cancel()

@@ -1,0 +1,187 @@
+"""What a bisection was asked and what it found, as JSON and as text."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from wblab.analysis.statistics.intervals import Interval, interval
+from wblab.core.check import check_spec
+from wblab.core.errors import InputError
+from wblab.core.spec import Spec
+from wblab.core.tables import from_table, to_table
+from wblab.lab.tables import Table
+from wblab.report import quantities
+from wblab.report.metricnames import unit_of
+from wblab.report.quantities import numbers, quantity
+from wblab.study.designs.bisection.judgement import difference, looks
+from wblab.study.designs.bisection.metric import Metric, named_metric
+from wblab.study.designs.bisection.repository import Commit
+from wblab.study.designs.bisection.search import Ends, Trial, short
+
+_HASH = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
+_MOST_SEEDS = 1 << 20
+_SUBJECT = 60
+
+
+@dataclass(frozen=True)
+class Question:
+    """All that decides a bisection. most: seeds for one commit."""
+
+    tree: Path
+    good: Commit
+    bad: Commit
+    metric: Metric
+    spec: Spec
+    most: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as a JSON object."""
+        commits = {"good": asdict(self.good), "bad": asdict(self.bad)}
+        return {"tree": str(self.tree), **commits, "metric": asdict(self.metric)} | {
+            "seeds_max": self.most,
+            "spec": to_table(self.spec),
+        }
+
+    @classmethod
+    def from_json(cls, value: Any) -> "Question":
+        """Return what `to_json` has written. Raises InputError."""
+        try:
+            spec = from_table(Spec, value["spec"], exact=True)
+            good, bad = (from_table(Commit, value[name], name) for name in ("good", "bad"))
+            metric = named_metric("{load}.{name}".format(**value["metric"]), spec)
+            tree, most = value["tree"], value["seeds_max"]
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(f"it has no usable {error}") from None
+        for commit in (good, bad):
+            if not _HASH.fullmatch(commit.hash):
+                raise InputError(f"{commit.hash[:80]!r} is no hash of a commit")
+        if not isinstance(tree, str) or "\0" in tree or type(most) is not int or not 0 < most <= _MOST_SEEDS:
+            raise InputError("it has no usable tree and number of seeds")
+        check_spec(spec)
+        return cls(Path(tree), good, bad, metric, spec, most)
+
+
+@dataclass(frozen=True)
+class Found:
+    """The answer. first_bad: None where only skipped commits are left, `possible`, of which one is it."""
+
+    question: Question
+    ends: Ends
+    trials: tuple[Trial, ...]  # in the order in which they were made
+    commits: dict[str, Commit]  # those of all trials and possible ones, by their hashes, the oldest first
+    first_bad: str | None
+    possible: tuple[str, ...]
+    parents: tuple[str, ...]  # of the first bad one
+
+    def trial(self, commit: str) -> Trial | None:
+        """Return the trial of a commit."""
+        return next((trial for trial in (*self.ends.both, *self.trials) if trial.commit == commit), None)
+
+    @property
+    def before(self) -> Trial:
+        """The last good commit: a parent of the first bad one, where one was tried."""
+        tried = (self.trial(parent) for parent in self.parents)
+        return next((trial for trial in tried if trial and trial.verdict == "good"), self.ends.good)
+
+    @property
+    def after(self) -> Trial:
+        """The first bad commit, or the bad end where it is not known."""
+        return (self.trial(self.first_bad) if self.first_bad else None) or self.ends.bad
+
+    @property
+    def change(self) -> Interval:
+        """The difference of the means of `after` and `before`."""
+        return difference(self.before.values, self.after.values, looks(self.question.most))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as a JSON object."""
+        first = self.first_bad
+        return {
+            "first_bad": asdict(self.commits[first]) if first else None,
+            "possible": [asdict(self.commits[commit]) for commit in self.possible],
+            "before": trial_json(self.before, self.commits[self.before.commit]),
+            "after": trial_json(self.after, self.commits[self.after.commit]),
+            "change": asdict(self.change),
+            "tried": [trial_json(item, self.commits[item.commit]) for item in (*self.ends.both, *self.trials)],
+        }
+
+
+def trial_json(trial: Trial, commit: Commit) -> dict[str, Any]:
+    """Return a trial as a JSON object, with what is known of its commit."""
+    values = list(trial.values)
+    return asdict(commit) | {
+        "verdict": trial.verdict,
+        "why": trial.why,
+        "median": median(values) if values else None,
+        "values": values,
+        "linux_sha256": trial.executable,
+    }
+
+
+def trial_line(trial: Trial, commit: Commit, metric: Metric) -> str:
+    """Return one trial in words."""
+    parts = [f"{short(trial.commit)} {trial.verdict}"]
+    if trial.values:
+        seeds = f"{len(trial.values)} seeds"
+        parts.append(f"median {quantity(median(trial.values), unit_of(metric.name))}, {seeds}")
+    return f"{': '.join(parts)} ({trial.why or commit.subject})"
+
+
+def no_difference(question: Question, ends: Ends) -> str:
+    """Return why there is nothing to search for."""
+    if ends.found is None:
+        return "GOOD and BAD build the same kernel, to the last byte: nothing to bisect"
+    values = (median(ends.good.values), median(ends.bad.values))
+    (good, bad), unit = numbers(values, unit_of(question.metric.name))
+    return (
+        f"{question.metric} does not differ between GOOD and BAD: medians {good} and {bad} {unit} of "
+        f"{len(ends.good.values)} seeds, difference of the means {interval_text(question.metric, ends.found)}: "
+        "nothing to bisect"
+    )
+
+
+def interval_text(metric: Metric, found: Interval) -> str:
+    """Return a difference and its interval: -1.52 s (-1.71 to -1.33)."""
+    return quantities.interval(found.estimate, found.low, found.high, unit_of(metric.name), signed=True)
+
+
+def text(found: Found) -> list[str]:
+    """Return the answer in words; the commits that were tried are `table`'s."""
+    metric = found.question.metric
+    values = (median(found.before.values), median(found.after.values))
+    (before, after), unit = numbers(values, unit_of(metric.name))
+    change = interval_text(metric, found.change)
+    figures = f"{metric}: median {before} {unit} before, {after} {unit} after; the means differ by {change}"
+    if found.first_bad:
+        commit = found.commits[found.first_bad]
+        head = [f"first bad commit: {commit.hash}", f"author:  {commit.author}", f"date:    {commit.date}"]
+        head += [f"subject: {commit.subject}", figures]
+    else:
+        head = ["the first bad commit is one of:"]
+        head += [f"  {short(commit)} {found.commits[commit].subject}" for commit in found.possible]
+        head.append(figures.replace("before", "at GOOD").replace("after", "at BAD"))
+    return head
+
+
+def table(found: Found) -> Table:
+    """Return all commits that were tried, the oldest first."""
+    rows = []
+    for commit in found.commits.values():
+        trial = found.trial(commit.hash)
+        if trial is None:
+            continue
+        figures = _figures(found.question.metric, trial.values)
+        note = trial.why.split("; see ")[0] or commit.subject[:_SUBJECT]
+        rows.append((short(commit.hash), trial.verdict, *figures, note))
+    return Table(rows, ("commit", "verdict", "seeds", "median", "mean", ""))
+
+
+def _figures(metric: Metric, values: Sequence[float]) -> tuple[str, str, str]:
+    if not values:
+        return "-", "-", "-"
+    mean, unit = interval([values], [1.0]), unit_of(metric.name)
+    middle = quantity(median(values), unit)
+    return str(len(values)), middle, quantities.interval(mean.estimate, mean.low, mean.high, unit)

@@ -1,0 +1,118 @@
+"""One bisection, and its directory.
+
+    exp/<date>_bisect/
+      study.json, runs/   as of any study, a cell for each commit that was tried: see wblab.study.store
+      bisect.json         format; the question, with the whole spec; what was tried so far, and the answer
+      git-bisect.log      what `git bisect replay` takes
+
+To resume is to bisect once more: kernels and runs that are there are not made again, and decide as they did.
+"""
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from wblab.core.errors import InputError, WblabError
+from wblab.core.files import replace_file
+from wblab.host.machine import processors
+from wblab.kernels import Kernel, build_tree
+from wblab.lab.formats import BISECTION, BISECTION_LOG, BISECTION_RECORD, STUDY_FILE, write_json
+from wblab.lab.progress import Report, bar
+from wblab.study.designs.bisection.measure import Measurements
+from wblab.study.designs.bisection.repository import Commit, Worktree, find_commit, history, parents, worktree
+from wblab.study.designs.bisection.result import Found, Question, no_difference, trial_json, trial_line
+from wblab.study.designs.bisection.search import Ends, Search, Trial, short
+from wblab.study.designs.bisection.session import GitSession
+from wblab.study.forked import forked
+from wblab.study.plan import Design, Plan
+from wblab.study.store import Store
+
+Say = Callable[[str], None]
+NAME: Design = "bisect"
+
+
+def new_store(question: Question, results: Path) -> Store:
+    """Make the directory of a bisection. Raises InputError."""
+    seeds = tuple(range(1, question.most + 1))
+    return Store.create(results, Plan(NAME, seeds, (), design=NAME, about=question.to_json()), {})
+
+
+def open_store(directory: Path) -> Store:
+    """Return the directory of a bisection. Raises InputError."""
+    if (directory / BISECTION_RECORD).is_file() and not (directory / STUDY_FILE).is_file():
+        raise InputError(f"{directory} was made by an earlier lab, which kept bisections otherwise: begin it anew")
+    return Store.open(directory, NAME)
+
+
+def question_of(store: Store) -> Question:
+    """Return the question that a directory is about. Raises InputError."""
+    try:
+        return Question.from_json(store.plan.about)
+    except InputError as error:
+        raise InputError(f"{store.path / STUDY_FILE}: {error}") from None
+
+
+def bisect(question: Question, store: Store, say: Say, jobs: int | None = None) -> Found:
+    """Answer a question; its record is brought up to date with every commit that was tried, and `say` hears of it.
+
+    Raises WblabError where GOOD or BAD cannot be measured, or where the two do not differ.
+    """
+    directory = store.path
+    commits = {commit.hash: commit for commit in (question.good, question.bad)}
+    tried: list[dict[str, Any]] = []
+
+    def write(answer: dict[str, Any]) -> None:
+        write_json(directory / BISECTION_RECORD, BISECTION.head() | question.to_json() | {"tried": tried} | answer)
+
+    def tell(trial: Trial) -> None:
+        commit = commits.setdefault(trial.commit, find_commit(question.tree, trial.commit))
+        tried.append(trial_json(trial, commit))
+        write({})
+        say(trial_line(trial, commit, question.metric))
+
+    write({})
+
+    # In real time, two runs at once would measure each other.
+    at_once = (jobs or processors()) if question.spec.clock.mode == "virtual" else 1
+    with ExitStack() as stack:
+        stack.enter_context(store.held())
+        workers = stack.enter_context(forked(at_once, store.room(), ()))
+        stack.callback(store.write_tables)
+        with bar("bisect") as report:
+            made = stack.enter_context(worktree(question.tree, question.good.hash, report))
+        lab = Measurements(_builder(question.tree, made), question.spec, question.metric, store, workers)
+        search = Search(lab, question.most, bar, tell)
+        ends = search.ends(question.good.hash, question.bad.hash)
+        if not ends.differ:
+            reason = no_difference(question, ends)
+            write({"reason": reason})
+            raise WblabError(f"{reason} (see {directory})")
+        session = GitSession(made.tree, question.good.hash, question.bad.hash)
+        try:
+            search.run(session, ends)
+        finally:
+            with replace_file(directory / BISECTION_LOG) as log:
+                log.write(session.log.encode())
+        found = _found(question, ends, search, session, commits)
+    write(found.to_json())
+    return found
+
+
+def _builder(tree: Path, made: Worktree) -> Callable[[str, Report], Kernel]:
+    def build(commit: str, report: Report) -> Kernel:
+        made.checkout(commit, report)
+        return build_tree(made.tree, f"{tree} ({short(commit)})", made.objects, report=report)
+
+    return build
+
+
+def _found(question: Question, ends: Ends, search: Search, session: GitSession, commits: dict[str, Commit]) -> Found:
+    tree, first = question.tree, session.first_bad
+    known = commits | {commit: find_commit(tree, commit) for commit in session.possible}
+    if first and first not in known:
+        known[first] = find_commit(tree, first)
+    order = [question.good.hash, *history(tree, question.good.hash, question.bad.hash)]
+    ordered = {commit: known[commit] for commit in order if commit in known}
+    before = tuple(parents(tree, first)) if first else ()
+    return Found(question, ends, tuple(search.trials), ordered, first, tuple(session.possible), before)

@@ -1,0 +1,156 @@
+"""The search: which commits are tried, and with how many runs. It knows neither git nor kernels."""
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from wblab.analysis.statistics.intervals import Interval
+from wblab.core.errors import WblabError
+from wblab.lab.progress import Report
+from wblab.study.designs.bisection.judgement import Side, difference, looks, side
+
+Verdict = Literal["good", "bad", "skip"]
+Step = Callable[[str], AbstractContextManager[Report]]  # shows one step's progress, under a title
+
+
+class Lab(Protocol):
+    """What makes kernels of commits, and figures with them."""
+
+    def executable(self, commit: str, report: Report) -> str:
+        """Return a digest of a commit's kernel, which is built now unless it was before. Raises WblabError."""
+
+    def values(self, commit: str, seeds: int, report: Report) -> Sequence[float]:
+        """Return the figures of runs with the seeds 1 to `seeds`. Raises WblabError for a run that fails."""
+
+
+class Session(Protocol):
+    """A bisection between a good and a bad commit."""
+
+    def next(self) -> str | None:
+        """Return the commit to try, or None at the end."""
+
+    def mark(self, commit: str, verdict: Verdict) -> None:
+        """Take in what was found."""
+
+    @property
+    def steps_left(self) -> int:
+        """About how many commits are still to be tried."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One commit tried. why: why it was skipped, or how it was judged without runs of its own."""
+
+    commit: str
+    verdict: Verdict
+    values: tuple[float, ...] = ()
+    why: str = ""
+    executable: str = ""
+
+
+@dataclass(frozen=True)
+class Ends:
+    """The two ends of the search: whether they differ, and the difference of their means (bad - good)."""
+
+    good: Trial
+    bad: Trial
+    found: Interval | None  # None: the two kernels are the same to the last byte
+
+    @property
+    def both(self) -> tuple[Trial, Trial]:
+        """The two, the good one first."""
+        return self.good, self.bad
+
+    @property
+    def differ(self) -> bool:
+        """Whether there is something to search for."""
+        return self.found is not None and self.found.claim != 0
+
+
+@dataclass
+class Search:
+    """Tries commits with `lab`, at most `most` seeds each; `tell` hears of each trial."""
+
+    lab: Lab
+    most: int
+    step: Step
+    tell: Callable[[Trial], None] = lambda trial: None
+    trials: list[Trial] = field(default_factory=list)
+
+    def ends(self, good: str, bad: str) -> Ends:
+        """Return the two ends, tried with growing numbers of seeds until they differ clearly. Raises WblabError."""
+        built = {}
+        for word, commit in (("GOOD", good), ("BAD", bad)):
+            with self.step(f"{word}, {short(commit)}") as report:
+                try:
+                    built[commit] = self.lab.executable(commit, report)
+                except WblabError as error:
+                    raise WblabError(f"{word}, {short(commit)}, cannot be built: {error}") from None
+        values: dict[str, tuple[float, ...]] = {good: (), bad: ()}
+        found = None
+        if built[good] != built[bad]:
+            values, found = self._told_apart(good, bad)
+        trials = (Trial(good, "good", values[good], "", built[good]), Trial(bad, "bad", values[bad], "", built[bad]))
+        for trial in trials:
+            self.tell(trial)
+        return Ends(*trials, found)
+
+    def _told_apart(self, good: str, bad: str) -> tuple[dict[str, tuple[float, ...]], Interval]:
+        plan = looks(self.most)
+        for seeds in plan:
+            values = {}
+            for word, commit in (("GOOD", good), ("BAD", bad)):
+                with self.step(f"{word}, {short(commit)}, {seeds} seeds") as report:
+                    try:
+                        values[commit] = tuple(self.lab.values(commit, seeds, report))
+                    except WblabError as error:
+                        raise WblabError(f"{word}, {short(commit)}, cannot be measured: {error}") from None
+            found = difference(values[good], values[bad], plan)
+            if found.claim:
+                break
+        return values, found
+
+    def run(self, session: Session, ends: Ends) -> None:
+        """Try the commits of a session until it ends."""
+        while commit := session.next():
+            left = session.steps_left
+            with self.step(f"{short(commit)}, about {left} step{'s' if left != 1 else ''} left") as report:
+                trial = self._try(commit, ends, report)
+            session.mark(commit, trial.verdict)
+            self.trials.append(trial)
+            self.tell(trial)
+
+    def _try(self, commit: str, ends: Ends, report: Report) -> Trial:
+        try:
+            executable = self.lab.executable(commit, report)
+            for known in (ends.good, ends.bad, *self.trials):
+                if known.executable == executable and known.verdict != "skip":
+                    return Trial(
+                        commit, known.verdict, known.values, f"the same kernel as {short(known.commit)}", executable
+                    )
+            verdict, values = self._judge(commit, ends, report)
+        except WblabError as error:
+            return Trial(commit, "skip", (), str(error))
+        if verdict is None:
+            return Trial(commit, "skip", values, f"neither good nor bad after {len(values)} seeds", executable)
+        return Trial(commit, verdict, values, "", executable)
+
+    def _judge(self, commit: str, ends: Ends, report: Report) -> tuple[Side | None, tuple[float, ...]]:
+        """Compare a commit with both ends, which get as many runs as it has."""
+        verdict: Side | None = None
+        values: tuple[float, ...] = ()
+        plan = looks(self.most)
+        for seeds in plan:
+            values = tuple(self.lab.values(commit, seeds, report))
+            good, bad = (
+                self.lab.values(end.commit, max(seeds, len(end.values)), report) for end in (ends.good, ends.bad)
+            )
+            if verdict := side(values, good, bad, plan):
+                break
+        return verdict, values
+
+
+def short(commit: str) -> str:
+    """Return the first letters of a commit's hash."""
+    return commit[:12]

@@ -1,0 +1,108 @@
+"""The result of a verification: verdicts with their runs, as JSON and as a table."""
+
+import math
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from textwrap import shorten
+from typing import Any
+
+from wblab.analysis.statistics.outcome import NOT_DECIDED, NOT_REPRODUCED, NOT_TESTABLE, REPRODUCED, Outcome
+from wblab.lab.formats import VERIFICATION
+from wblab.lab.tables import Table
+from wblab.report.quantities import interval, quantity
+from wblab.study.sources.cases import CASES
+from wblab.study.sources.claim import Claim, Effect, Verdict
+from wblab.study.sources.sample import Sample
+
+OUTCOMES: tuple[Outcome, ...] = (REPRODUCED, NOT_REPRODUCED, NOT_DECIDED, NOT_TESTABLE)
+_SAYS = 80  # characters of a claim shown in a terminal
+
+
+@dataclass(frozen=True)
+class Result:
+    """The result of a verification. kernel: as recorded by a run. samples: the runs by case, in the order of seeds.
+
+    wall_s: its duration. seeds: how many were asked for. work: the name of the claims' work.
+    """
+
+    kernel: dict[str, Any]
+    seeds: int
+    wall_s: float
+    verdicts: tuple[tuple[Claim, Verdict], ...]
+    samples: dict[str, list[Sample]]
+    work: str = "thesis"
+
+    def count(self, outcome: str) -> int:
+        """Return how many claims have this outcome."""
+        return sum(verdict.outcome == outcome for _, verdict in self.verdicts)
+
+    def to_json(self, directory: Path) -> dict[str, Any]:
+        """Return a JSON object; paths of runs are relative to `directory`. Values that are not finite become null."""
+        return {
+            **VERIFICATION.head(),
+            "work": self.work,
+            "kernel": self.kernel,
+            "seeds": self.seeds,
+            "wall_s": round(self.wall_s, 1),
+            "claims": [_claim_json(claim, verdict) for claim, verdict in self.verdicts],
+            "runs": {
+                case: {
+                    "what": CASES[case].what,
+                    "directories": [_relative(item.run.path, directory) for item in samples],
+                }
+                for case, samples in self.samples.items()
+            },
+        }
+
+
+def figure_text(effect: Effect | None) -> str:
+    """Return a figure with its spread as text: 3.4 s (2.9 to 3.6)."""
+    if effect is None:
+        return ""
+    if len(effect.values) < 2:
+        return quantity(effect.middle, effect.unit)
+    return interval(effect.middle, effect.low, effect.high, effect.unit)
+
+
+def table(result: Result) -> Table:
+    """Return the verdicts as a table."""
+    rows = [
+        (claim.name, verdict.outcome, figure_text(verdict.effect), shorten(claim.says, _SAYS, placeholder=" …"))
+        for claim, verdict in result.verdicts
+    ]
+    return Table(rows, ("claim", "verdict", "figure", "what is claimed"))
+
+
+def summary(result: Result) -> str:
+    """Return the number of claims by verdict, in one line."""
+    seeds = f"{result.seeds} seed{'s' if result.seeds != 1 else ''}"
+    outcomes = (f"{result.count(outcome)} {outcome}" for outcome in OUTCOMES)
+    return f"Linux {result.kernel['release']}, {seeds}, {quantity(result.wall_s, 's')}: {', '.join(outcomes)}"
+
+
+def _claim_json(claim: Claim, verdict: Verdict) -> dict[str, Any]:
+    effect = asdict(verdict.effect) if verdict.effect else None
+    if effect:
+        effect = {key: _finite(value) for key, value in effect.items()}
+    return {
+        "name": claim.name,
+        "says": claim.says,
+        "source": claim.source,
+        "cases": list(claim.cases),
+        "verdict": verdict.outcome,
+        "why": verdict.why,
+        "held": verdict.held,
+        "p": verdict.decision and verdict.decision.p,
+        "effect": effect,
+    }
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _relative(path: Path, directory: Path) -> str:
+    path, directory = path.resolve(), directory.resolve()
+    return str(path.relative_to(directory)) if path.is_relative_to(directory) else str(path)

@@ -1,0 +1,137 @@
+"""What the runs of a trial measured, by cell and seed."""
+
+import errno
+import os
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+from tracecmd import TraceError
+
+from wblab.analysis.runs.metrics import MORE_IS_BETTER, UNPLUG
+from wblab.analysis.runs.observations import read_table
+from wblab.analysis.runs.pagecache import page_cache
+from wblab.analysis.runs.run import read_run
+from wblab.analysis.why.recorded import read_recorded
+from wblab.core.errors import InputError
+from wblab.core.spec import Spec
+from wblab.core.units import NS_PER_S
+from wblab.lab.formats import EXPERIMENT, RUN
+from wblab.lab.results import STAGED
+from wblab.study.cells import Cell, run_name
+from wblab.study.designs.paired.advice import Metric, Role, Wisdom
+from wblab.study.designs.paired.plan import GROUND
+from wblab.study.store import Store
+
+RISING = MORE_IS_BETTER | {"copied_bps"}  # metrics of which more is better
+TRACED: frozenset[Metric] = frozenset({"asked_sleep_s", "longest_sleep_s", "periodic_writebacks"})
+_CANNOT_SET = "cannot set "  # wblab/guest/settings.py
+_THROTTLED = "balance_dirty_pages"
+_STARTED = "writeback_start"  # a round of the flusher's work begins (fs/fs-writeback.c: wb_writeback)
+
+Figures = Mapping[tuple[str, str], float]  # of one run, by load and metric
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The figures of all runs that there are, by cell and seed; and where their directories are.
+
+    refused: by cell, what the kernel did not take there. failed: by cell, why else there is no run that counts.
+    """
+
+    wisdom: Wisdom
+    runs: Path
+    figures: Mapping[str, Mapping[int, Figures]]
+    refused: Mapping[str, str] = field(default_factory=dict)
+    failed: Mapping[str, str] = field(default_factory=dict)
+
+    def values(self, cell: Cell, role: Role, metric: Metric) -> dict[int, float]:
+        """Return a metric of those who have a role on the cell's ground, by seed: of several, of who is worst off."""
+        ground = self.wisdom.ground[str(cell.levels[GROUND])]
+        found = {}
+        for seed, figures in self.figures.get(cell.name, {}).items():
+            if metric in TRACED:
+                found[seed] = traced(self.runs / run_name(cell, seed), metric)
+            elif (value := _figure(figures, cell.spec, ground.loads.get(role, ()), metric)) is not None:
+                found[seed] = value
+        return found
+
+
+def measured(store: Store, wisdom: Wisdom) -> Measured:
+    """Return what the table of a trial has. Raises InputError for a damaged one."""
+    figures: dict[str, dict[int, dict[tuple[str, str], float]]] = {}
+    table = read_table(store.path)
+    columns = (table[name].tolist() for name in ("cell", "seed", "load", "metric", "value"))
+    for cell, seed, load, metric, value in zip(*columns, strict=True):
+        figures.setdefault(str(cell), {}).setdefault(int(seed), {})[load, metric] = float(value)
+    reasons = _reasons(store, figures)
+    refused = {cell: _refused(reason) for cell, reason in reasons.items() if is_refusal(reason)}
+    failed = {cell: reason for cell, reason in reasons.items() if not is_refusal(reason)}
+    return Measured(wisdom, store.runs, figures, refused, failed)
+
+
+def is_refusal(reason: str) -> bool:
+    """Whether a run failed since the kernel does not take what was to be set, which is a finding and no failure."""
+    return reason.startswith(_CANNOT_SET) and reason.endswith(os.strerror(errno.EINVAL))
+
+
+def _refused(reason: str) -> str:
+    return reason.removeprefix(_CANNOT_SET).split(" in the guest")[0]
+
+
+def _reasons(store: Store, measured: Collection[str]) -> dict[str, str]:
+    """Return why cells have no run that counts, as far as that is known."""
+    found = {}
+    for cell in store.plan.cells:
+        path = store.runs / f"{STAGED}{run_name(cell, 1)}" / EXPERIMENT
+        if cell.name not in measured and path.is_file():
+            found[cell.name] = str(RUN.read(path).get("reason", ""))
+    return found
+
+
+def _figure(figures: Figures, spec: Spec, loads: Sequence[str], metric: Metric) -> float | None:
+    """Return a metric of the worst off of some loads; None where none has it.
+
+    What the disk still had to write is one figure of a run, which the table has with the offender that ended last.
+    """
+    if metric == UNPLUG:
+        values = [value for (_, name), value in figures.items() if name == UNPLUG]
+    elif metric == "copied_bps":
+        values = [rate for load in loads if (rate := _copied_bps(figures, spec, load)) is not None]
+    else:
+        values = [figures[load, metric] for load in loads if (load, metric) in figures]
+    if not values:
+        return None
+    return min(values) if metric in RISING else max(values)
+
+
+def _copied_bps(figures: Figures, spec: Spec, load: str) -> float | None:
+    """Return the rate of an offender's writes, in bytes/s, if its end is when the disk has everything."""
+    rate, rest_s = figures.get((load, "throughput_bps")), figures.get((load, UNPLUG))
+    if not rate or rest_s is None:
+        return None
+    size = sum(spec.load[load].files.values())
+    return size / (size / rate + rest_s)
+
+
+@lru_cache(maxsize=4096)
+def traced(path: Path, metric: Metric) -> float:
+    """Return what the trace of a run tells. Raises InputError where it does not."""
+    run = read_run(path)
+    try:
+        cache = page_cache(run)
+        if metric == "asked_sleep_s":
+            return int(cache.throttling.pause_ns.max(initial=0)) / NS_PER_S
+        if metric == "periodic_writebacks":
+            if _STARTED not in cache.trace.names:
+                return 0.0
+            return float(np.count_nonzero(cache.trace.events(_STARTED, ["for_kupdate"])["for_kupdate"]))
+        recorded = read_recorded(run, cache=cache)
+        stacks = [_THROTTLED in stack for stack in recorded.stacks.known]
+        throttled = np.array(stacks)[recorded.offcpu.stack]
+        slept_ns = (recorded.offcpu.woken_ns - recorded.offcpu.ts_ns)[throttled]
+        return int(slept_ns.max(initial=0)) / NS_PER_S
+    except TraceError as error:
+        raise InputError(f"{path}: {error}") from None

@@ -1,0 +1,93 @@
+"""A trial as a matrix: a cell for each value, way of scaling and ground; beside them the defaults, and what is asked.
+
+Levels are those of the axes GROUND, ADVICE and SCALING. Every cell has every seed, which `rounds` need not run all.
+"""
+
+import copy
+from collections.abc import Sequence
+from typing import Any
+
+from wblab.core.check import check_spec
+from wblab.core.errors import InputError
+from wblab.core.spec import Spec
+from wblab.core.tables import from_table
+from wblab.lab.named import SPECS
+from wblab.lab.specfile import read_setting, read_table, set_key
+from wblab.study.cells import Cell
+from wblab.study.designs.paired.advice import DEFAULT, Ground, Wisdom
+from wblab.study.designs.paired.asked import ASKED, ASKED_BASE, asked_settings
+from wblab.study.designs.paired.scale import AS_IT_IS, Scaling, scalings, settings
+from wblab.study.plan import Plan
+
+NAME = "trial"
+GROUND, ADVICE, SCALING = "ground", "advice", "scaling"
+MOST_SEEDS = 20  # what does not show with so many differs by less than seeds do
+
+
+def trial_matrix(wisdom: Wisdom, seeds: int = MOST_SEEDS, kernel: str = "") -> Plan:
+    """Return the matrix of a trial. Raises InputError."""
+    plans = [*_tried(wisdom, kernel), *_asked(wisdom, kernel)]
+    cells = []
+    for number, (ground, advice, way, table) in enumerate(plans):
+        levels = {GROUND: ground, ADVICE: advice, SCALING: way}
+        words = [f"{number:0{len(str(len(plans) - 1))}}", ground, advice, way.replace(" ", "-")]
+        name = "-".join(words)[:60]
+        try:
+            spec = from_table(Spec, table | {"name": name})
+            check_spec(spec)
+        except InputError as error:
+            raise InputError(f"{error} (of the recommendation {advice}, on {ground})") from None
+        cells.append(Cell(name, dict(levels), spec))
+    return Plan(NAME, tuple(range(1, seeds + 1)), tuple(cells), design="trial")
+
+
+def ground_spec(ground: Ground) -> Spec:
+    """Return the spec of a ground with the kernel's defaults. Raises InputError."""
+    return from_table(Spec, _table(ground.base, "ground", "", ground.set))
+
+
+_Tried = tuple[str, str, Scaling, dict[str, Any]]  # ground, key of the value, scaling, the spec's table
+
+
+def _tried(wisdom: Wisdom, kernel: str) -> list[_Tried]:
+    """Return what is tried: on each ground the default, then all values."""
+    plans: list[_Tried] = []
+    for name, ground in wisdom.ground.items():
+        start = _table(ground.base, name, kernel, ground.set)
+        values = [key for key, (advice, value) in wisdom.values().items() if name in wisdom.grounds_of(advice, value)]
+        if values:
+            plans.append((name, DEFAULT, AS_IT_IS, start))
+        for key in values:
+            tables = _scaled(wisdom, key, start, ground)
+            plans += [(name, key, way, table) for way, table in tables.items()]
+    return plans
+
+
+def _scaled(wisdom: Wisdom, key: str, start: dict[str, Any], ground: Ground) -> dict[Scaling, dict[str, Any]]:
+    """Return a value's tables by the way it is scaled; but one, where that makes no difference."""
+    (advice, value), spec = wisdom.values()[key], from_table(Spec, start)
+    tables = {}
+    for way in scalings(value):
+        tables[way] = _changed(start, value.set)
+        for path, given in settings(value, wisdom.machine_of(advice), spec, ground, way).items():
+            set_key(tables[way], path, given)
+    first = next(iter(tables.values()))
+    return tables if any(table != first for table in tables.values()) else {AS_IT_IS: first}
+
+
+def _asked(wisdom: Wisdom, kernel: str) -> list[_Tried]:
+    """Return a short run for each value that sets sysctls: it sets them as they are written, and reads them back."""
+    values = [(key, value) for key, (_, value) in wisdom.values().items() if value.sysctl]
+    start = _table(ASKED_BASE, ASKED, kernel, ())
+    return [(ASKED, key, AS_IT_IS, _changed(start, asked_settings(value))) for key, value in values]
+
+
+def _table(base: str, name: str, kernel: str, changes: Sequence[str]) -> dict[str, Any]:
+    return _changed(read_table(SPECS.find(base)) | {"name": name, "seed": 1, "kernel": kernel}, changes)
+
+
+def _changed(table: dict[str, Any], changes: Sequence[str]) -> dict[str, Any]:
+    changed = copy.deepcopy(table)
+    for setting in changes:
+        set_key(changed, *read_setting(setting, "disk.write_bps=2M"))
+    return changed

@@ -1,0 +1,151 @@
+"""The report of a trial: a page for those who have never heard of writeback, its figure, and the verdicts as files."""
+
+import base64
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from wblab.analysis.statistics.discoveries import RATE
+from wblab.analysis.statistics.outcome import HARMS, NOT_DECIDED, NOT_REPRODUCED, REPRODUCED
+from wblab.core.errors import WblabError
+from wblab.core.files import replace_file
+from wblab.core.units import format_bytes
+from wblab.lab.formats import EXPERIMENT, REPORT, RUNS, VERDICTS, write_json
+from wblab.plot.save import save
+from wblab.report.palette import look_of
+from wblab.report.quantities import confidence
+from wblab.report.render import render
+from wblab.study.cells import run_name
+from wblab.study.designs.paired.advice import Advice, Value
+from wblab.study.designs.paired.figure import drawn
+from wblab.study.designs.paired.judged import Tried
+from wblab.study.designs.paired.result import Result
+from wblab.study.designs.paired.words import (
+    Row,
+    cost_text,
+    figure_text,
+    kernel_text,
+    others_text,
+    place_text,
+    range_text,
+    threshold_text,
+    worst_text,
+)
+
+PICTURE = "trial.png"
+_TITLE = "Folk wisdom on trial"
+_CLASSES = {outcome: look_of(outcome).style for outcome in (REPRODUCED, NOT_REPRODUCED, HARMS, NOT_DECIDED)}
+
+
+def write_report(result: Result, directory: Path) -> Path:
+    """Write the page, its figure as a file, and verdicts.json; return the page. Raises WblabError."""
+    shown = drawn(result.tried, result.wisdom)
+    save(shown.picture, _TITLE, directory / PICTURE)
+    try:
+        write_json(directory / VERDICTS, result.to_json())
+        png = base64.b64encode((directory / PICTURE).read_bytes()).decode()
+        page = directory / REPORT
+        with replace_file(page) as file:
+            file.write(_page(result, png, shown.what).encode())
+    except OSError as error:
+        raise WblabError(f"cannot write the report into {directory}: {error.strerror}") from None
+    return page
+
+
+def _page(result: Result, png: str, what: str) -> str:
+    found, wisdom = result.rows, result.wisdom
+    return render(
+        "wblab.study.designs.paired",
+        "trial.html",
+        title=_TITLE,
+        release=str(result.kernel.get("release", "")),
+        filesystem=result.filesystem,
+        runs=result.runs,
+        seeds=result.seeds,
+        false_share=confidence(RATE),
+        counts={name: sum(row.outcome == name for row in found) for name in _CLASSES},
+        classes=_CLASSES,
+        items=[_item(advice, value, key, found, result) for key, (advice, value) in wisdom.values().items()],
+        pairs=_pairs(result),
+        grounds=wisdom.ground,
+        png=png,
+        what=what,
+        machine=wisdom.machine,
+        memory=format_bytes(wisdom.machine.memory),
+        rate=f"{format_bytes(wisdom.machine.write_bps)}/s",
+        verdicts=VERDICTS,
+    )
+
+
+def _item(advice: Advice, value: Value, key: str, found: Sequence[Row], result: Result) -> dict[str, Any]:
+    """Return what the page has of a value."""
+    own = [row for row in found if row.key == key]
+    everywhere = [item for item in result.tried if item.key == key]
+    return {
+        "key": key,
+        "advice": advice,
+        "value": value,
+        "rows": [
+            {
+                "says": row.promise.says,
+                "outcome": row.outcome,
+                "counts": row.counts,
+                "figure": worst_text(row),
+                "wanted": threshold_text(row.worst.kept.figure, row.promise.metric),
+            }
+            for row in own
+        ],
+        "others": others_text(everywhere) if value.is_setting else "",
+        "cost": cost_text(everywhere) if value.is_setting else "",
+        "kernel": kernel_text(result.answers.get(key), key, result.wisdom),
+        "places": [_place(item) for item in everywhere],
+    }
+
+
+def _place(item: Tried) -> dict[str, Any]:
+    return {
+        "place": place_text(item),
+        "refused": item.refused,
+        "failed": item.failed,
+        "others": figure_text(item.others),
+        "cost": figure_text(item.cost),
+        "kept": [
+            {
+                "outcome": kept.outcome,
+                "figure": figure_text(kept.figure, kept.promise.metric),
+                "wanted": threshold_text(kept.figure, kept.promise.metric),
+                "before": kept.before,
+            }
+            for kept in item.kept
+        ],
+        "run": f"{RUNS}/{run_name(item.cell, 1)}/{EXPERIMENT}",
+    }
+
+
+def _pairs(result: Result) -> list[dict[str, Any]]:
+    """Return recommendations that contradict each other side by side: on each ground, the innocents' longest stop."""
+    numbers = {advice.number: advice for advice in result.wisdom.advice}
+    seen: set[frozenset[int]] = set()
+    found = []
+    for advice in result.wisdom.advice:
+        for other in (numbers[number] for number in advice.contradicts if number in numbers):
+            if (pair := frozenset((advice.number, other.number))) in seen:
+                continue
+            seen.add(pair)
+            sides = [_side(one, result) for one in (advice, other)]
+            found.append({"sides": sides})
+    return found
+
+
+def _side(advice: Advice, result: Result) -> dict[str, Any]:
+    """Return a recommendation's ratios by ground: of its values and scalings, from the best to the worst."""
+    cells = {}
+    for ground in result.wisdom.ground:
+        ratios = [
+            item.others.interval.estimate
+            for item in result.tried
+            if item.advice is advice and item.ground == ground and item.others is not None
+        ]
+        cells[ground] = range_text(ratios)
+    names = "; ".join(value.name for value in advice.value)
+    return {"number": advice.number, "who": advice.who, "set": names, "cells": cells}

@@ -1,0 +1,95 @@
+"""What a trial found: the verdicts with what they come from, as JSON."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from wblab.lab.formats import TRIAL
+from wblab.study.cells import Cell, run_name
+from wblab.study.designs.paired.advice import Wisdom
+from wblab.study.designs.paired.asked import Answer
+from wblab.study.designs.paired.judged import Kept, Tried
+from wblab.study.designs.paired.verdict import Figure
+from wblab.study.designs.paired.words import Row, rows
+
+
+@dataclass(frozen=True)
+class Result:
+    """A trial that was judged. kernel: what its record says of it. answers: what the kernel took, by value.
+
+    runs: how many there are; seeds: the most of a cell. filesystem: of a square of an atlas, which keeps the runs'
+    records alone; else empty.
+    """
+
+    wisdom: Wisdom
+    tried: tuple[Tried, ...]
+    answers: Mapping[str, Answer]
+    kernel: Mapping[str, Any]
+    runs: int
+    seeds: int
+    filesystem: str = ""
+
+    @property
+    def rows(self) -> list[Row]:
+        """A row for each promise."""
+        return rows(self.tried, self.wisdom)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as a JSON object; runs are named as seen from the directory of the trial."""
+        return {
+            **TRIAL.head(),
+            "kernel": dict(self.kernel),
+            "runs": self.runs,
+            "promises": [_row_json(row, self.wisdom) for row in self.rows],
+            "tried": [_tried_json(item) for item in self.tried],
+            "asked": {key: asdict(answer) for key, answer in self.answers.items()},
+        }
+
+
+def _row_json(row: Row, wisdom: Wisdom) -> dict[str, Any]:
+    advice, value = wisdom.values()[row.key]
+    return {
+        "advice": row.key,
+        "who": advice.who,
+        "source": advice.source,
+        "set": value.name,
+        "says": row.promise.says,
+        "verdict": row.outcome,
+        "holds_in": row.counts,
+    }
+
+
+def _tried_json(item: Tried) -> dict[str, Any]:
+    return {
+        "advice": item.key,
+        "ground": item.ground,
+        "scaling": item.way,
+        "cell": item.cell.name,
+        "others": _figure_json(item.others),
+        "cost": _figure_json(item.cost),
+        "harms_others": item.harms_others,
+        "helps_others": item.helps_others,
+        "refused": item.refused,
+        "failed": item.failed,
+        "promises": [_kept_json(kept) for kept in item.kept],
+    }
+
+
+def _kept_json(kept: Kept) -> dict[str, Any]:
+    about = {"says": kept.promise.says, "role": kept.promise.role, "metric": kept.promise.metric}
+    return about | {
+        "verdict": kept.outcome,
+        "figure": _figure_json(kept.figure),
+        "harm": _figure_json(kept.harm),
+        "default_keeps_it": kept.before,
+    }
+
+
+def _figure_json(figure: Figure | None) -> dict[str, Any] | None:
+    return None if figure is None else asdict(figure)
+
+
+def count_runs(cells: Sequence[Cell], there: set[str], seeds: Sequence[int]) -> tuple[int, int]:
+    """Return how many of these cells' runs there are, and the most seeds of one."""
+    counts = [sum(run_name(cell, seed) in there for seed in seeds) for cell in cells]
+    return sum(counts), max(counts, default=0)

@@ -1,0 +1,38 @@
+"""How many seeds: a few for all, and more for what they do not decide."""
+
+from collections.abc import Sequence
+
+from wblab.study.cells import Cell, run_name
+from wblab.study.designs.paired.advice import Promise
+from wblab.study.designs.paired.asked import ASKED
+from wblab.study.designs.paired.judged import Tried, baseline
+from wblab.study.designs.paired.plan import GROUND
+
+ROUNDS = (5, 10, 20)  # seeds; as many as verdict.LOOKS
+
+
+def rounds(most: int) -> list[int]:
+    """Return how many seeds there are in each round."""
+    return sorted({min(count, most) for count in ROUNDS})
+
+
+def first_runs(cells: Sequence[Cell], seeds: int) -> set[str]:
+    """Return the names of the runs that are made of all; what the kernel takes is asked once."""
+    return {
+        run_name(cell, seed) for cell in cells for seed in range(1, (1 if cell.levels[GROUND] == ASKED else seeds) + 1)
+    }
+
+
+def further_runs(tried: Sequence[Tried], cells: Sequence[Cell], seeds: int) -> set[str]:
+    """Return the names of the runs that are made of what is open, and of what that is compared with."""
+    chosen: dict[str, Cell] = {}
+    for item in tried:
+        if item.is_open:
+            others = [baseline(cells, item.cell), *(_against(item, kept.promise, cells) for kept in item.kept)]
+            chosen |= {cell.name: cell for cell in (item.cell, *others) if cell is not None}
+    return {run_name(cell, seed) for cell in chosen.values() for seed in range(1, seeds + 1)}
+
+
+def _against(item: Tried, promise: Promise, cells: Sequence[Cell]) -> Cell | None:
+    value = next((value for value in item.advice.value if value.name == promise.against), None)
+    return None if value is None else baseline(cells, item.cell, item.advice.key(value))

@@ -1,0 +1,61 @@
+"""A trial in its directory: its runs, a few seeds of all and more of what these leave open, and what they show."""
+
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from wblab.study.cells import run_name
+from wblab.study.designs.paired.advice import Wisdom
+from wblab.study.designs.paired.asked import ASKED, read_answer
+from wblab.study.designs.paired.judged import Tried, judged
+from wblab.study.designs.paired.measured import measured
+from wblab.study.designs.paired.plan import ADVICE, GROUND
+from wblab.study.designs.paired.result import Result, count_runs
+from wblab.study.designs.paired.rounds import first_runs, further_runs, rounds
+from wblab.study.run import run_store
+from wblab.study.store import Store
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+
+def run_rounds(
+    store: Store, wisdom: Wisdom, client: "Client | None", jobs: int | None, tell: Callable[[str], None]
+) -> dict[str, str]:
+    """Run what is missing of a trial, round by round; return which runs failed, by their names, and why.
+
+    client, jobs: see wblab.study.run.run_store. tell: is told what a round has left open. Raises WblabError.
+    """
+    cells = store.plan.cells
+    failed: dict[str, str] = {}
+    for place, seeds in enumerate(rounds(len(store.plan.seeds))):
+        if place == 0:
+            wanted = first_runs(cells, seeds)
+        else:
+            tried = judged_now(store, wisdom)
+            wanted = further_runs(tried, cells, seeds)
+            tell(f"{sum(item.is_open for item in tried)} of {len(tried)} are open: up to {seeds} seeds of those")
+        wanted -= failed.keys()
+        if not store.missing(wanted):
+            continue
+        tally = run_store(store, client, jobs, wanted)
+        failed |= {run_name(item.cell, item.seed): reason for item, reason in tally.failures}
+    return failed
+
+
+def judged_now(store: Store, wisdom: Wisdom) -> list[Tried]:
+    """Return what became of all values by the runs that there are."""
+    return judged(measured(store, wisdom), store.plan.cells, looks=len(rounds(len(store.plan.seeds))))
+
+
+def result_of(store: Store, wisdom: Wisdom) -> Result:
+    """Return what the runs of a trial show. Raises InputError for damaged ones."""
+    cells, there = store.plan.cells, set(os.listdir(store.runs))
+    answers = {
+        str(cell.levels[ADVICE]): read_answer(store.runs / run_name(cell, 1))
+        for cell in cells
+        if cell.levels[GROUND] == ASKED and run_name(cell, 1) in there
+    }
+    count, seeds = count_runs(cells, there, store.plan.seeds)
+    kernel = next(iter(store.kernels.values()))
+    return Result(wisdom, tuple(judged_now(store, wisdom)), answers, kernel, count, seeds)

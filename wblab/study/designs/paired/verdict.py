@@ -1,0 +1,147 @@
+"""Whether a promise is kept, from pairs of runs of the same seed. Pure: figures in, verdicts out."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wblab.analysis.statistics import discoveries
+from wblab.analysis.statistics.intervals import DEFAULT, Interval, interval
+from wblab.analysis.statistics.outcome import HARMS, NOT_DECIDED, NOT_REPRODUCED, REPRODUCED, Outcome
+
+# Nobody notices a wait of less (J. Nielsen, "Response Times: The 3 Important Limits", 1993): it counts as this long.
+NOTICED_S = 0.1
+LEAST_S = 0.001  # a time that is less counts as this long beside a bound
+HARM_PERCENT = 110  # what takes longer by less than a tenth is no harm
+RELIEF_PERCENT = 90  # and what is shorter by less, no relief
+LOOKS = 3  # how often a difference is looked at where all rounds are run: each time it could err
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure with its 95 % interval over seeds, beside a threshold.
+
+    absolute: in its own unit; else a ratio to what was before. rising: more is better. p: the least doubt at which the
+    interval excludes the threshold; q: corrected for all that were looked at. broken: how many runs missed it.
+    """
+
+    interval: Interval
+    threshold: float
+    absolute: bool
+    rising: bool
+    p: float
+    broken: int
+    q: float = 1.0
+
+    @property
+    def keeps(self) -> bool:
+        """Whether the estimate keeps the threshold."""
+        return not _breaks(self.interval.estimate, self.threshold, self.rising)
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether the runs show on which side of the threshold the truth is."""
+        return self.interval.known and self.q <= discoveries.RATE
+
+    @property
+    def is_open(self) -> bool:
+        """Whether more seeds could decide: the interval contains the threshold, and no run has refuted it."""
+        low, high = self.interval.low, self.interval.high
+        if self.absolute and self.broken:
+            return False
+        return low is None or high is None or (low < high and low <= self.threshold <= high)
+
+
+def ratio_figure(
+    changed: Mapping[int, float], before: Mapping[int, float], percent: float, *, rising: bool, floor: float
+) -> Figure | None:
+    """Return how a metric changes, as the geometric mean of the ratios of runs of the same seed; None without any.
+
+    percent: the threshold, of what was before. floor: what is less counts as this much.
+    """
+    seeds = sorted(changed.keys() & before.keys())
+    logs = np.array([math.log(max(changed[seed], floor) / max(before[seed], floor)) for seed in seeds])
+    if not seeds:
+        return None
+    threshold = math.log(percent / 100)
+    found = interval([logs], [1.0], scale=1.0)
+    ends = [None if end is None else math.exp(end) for end in (found.low, found.high)]
+    shown = Interval(math.exp(found.estimate), ends[0], ends[1], found.runs)
+    return Figure(shown, percent / 100, False, rising, _p(logs, threshold), _broken(logs, threshold, rising))
+
+
+def bound_figure(values: Mapping[int, float], bound: float, *, floor: float = 0.0) -> Figure | None:
+    """Return a metric beside what it may be at most, in its own unit, as the mean of the runs; None without any.
+
+    floor: of a time, which is never negative: logarithms are compared, the mean is the geometric one, and what is less
+    counts as this much. 0: of a count.
+    """
+    numbers = np.array([values[seed] for seed in sorted(values)])
+    if not len(numbers):
+        return None
+    broken = _broken(numbers, bound, False)
+    if not floor:
+        return Figure(interval([numbers], [1.0]), bound, True, False, _p(numbers, bound), broken)
+    logs = np.log(np.maximum(numbers, floor))
+    found = interval([logs], [1.0], scale=1.0)
+    ends = [None if end is None else math.exp(end) for end in (found.low, found.high)]
+    shown = Interval(math.exp(found.estimate), ends[0], ends[1], found.runs)
+    return Figure(shown, bound, True, False, _p(logs, math.log(max(bound, floor))), broken)
+
+
+def corrected(figures: Sequence[Figure], looks: int = LOOKS) -> list[Figure]:
+    """Return figures whose q is corrected together for how many were looked at, and how often.
+
+    Each p counts as often as it may be looked at (Bonferroni): more seeds are run where the first ones do not decide.
+    """
+    qs = discoveries.corrected([min(1.0, looks * figure.p) for figure in figures])
+    return [replace(figure, q=q) for figure, q in zip(figures, qs.tolist(), strict=True)]
+
+
+def judge(kept: Figure | None, *others: Figure | None) -> Outcome:
+    """Return what became of a promise, from the promised figure, and from those that are not to get worse.
+
+    Who makes these worse harms, whatever else he keeps. That something never takes longer than a bound is refuted by
+    one run, which can be repeated; that it holds needs runs enough, as all else.
+    """
+    if any(map(is_worse, others)):
+        return HARMS
+    if kept is None:
+        return NOT_DECIDED
+    if kept.absolute and kept.broken:
+        return NOT_REPRODUCED
+    if not kept.is_shown:
+        return NOT_DECIDED
+    return REPRODUCED if kept.keeps else NOT_REPRODUCED
+
+
+def is_worse(figure: Figure | None) -> bool:
+    """Whether the runs show that a threshold is not kept."""
+    return figure is not None and figure.is_shown and not figure.keeps
+
+
+def overall(outcomes: Sequence[Outcome]) -> Outcome:
+    """Return what becomes of a promise on several grounds: it is kept where it is kept on all."""
+    worst = (HARMS, NOT_REPRODUCED, NOT_DECIDED, REPRODUCED)
+    return next((outcome for outcome in worst if outcome in outcomes), NOT_DECIDED)
+
+
+def _breaks(value: float, threshold: float, rising: bool) -> bool:
+    return value < threshold - _ROUNDING if rising else value > threshold + _ROUNDING
+
+
+def _broken(values: NDArray[np.float64], threshold: float, rising: bool) -> int:
+    return sum(_breaks(value, threshold, rising) for value in values.tolist())
+
+
+def _p(values: NDArray[np.float64], threshold: float) -> float:
+    """Return the least doubt at which the interval excludes the threshold.
+
+    Where all runs gave the same they show no chance at all: it is decided.
+    """
+    found = interval([values - threshold], [1.0], scale=1.0)
+    p = found.p(DEFAULT.confidence)
+    return p if p is not None else 0.0 if found.known else 1.0

@@ -1,0 +1,152 @@
+"""A trial in words: a row for each promise, and the figure that decides it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from wblab.analysis.statistics.outcome import HARMS, NOT_DECIDED, NOT_REPRODUCED, REPRODUCED, Outcome
+from wblab.lab.tables import Table
+from wblab.report.metricnames import unit_of
+from wblab.report.quantities import interval, quantity, span
+from wblab.study.designs.paired.advice import Promise, Wisdom
+from wblab.study.designs.paired.asked import Answer
+from wblab.study.designs.paired.judged import Kept, Tried
+from wblab.study.designs.paired.verdict import Figure, is_worse, overall
+
+_WORST = (HARMS, NOT_REPRODUCED, NOT_DECIDED, REPRODUCED)
+_NONE = "-"
+
+
+@dataclass(frozen=True)
+class Looked:
+    """A promise on one ground, scaled in one way."""
+
+    tried: Tried
+    kept: Kept
+
+    @property
+    def place(self) -> str:
+        """Where it was looked at: ground and scaling."""
+        return place_text(self.tried)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A promise of a value, with all places where it was looked at. worst: the one that decides."""
+
+    key: str
+    promise: Promise
+    outcome: Outcome
+    worst: Looked
+    looked: tuple[Looked, ...]
+
+    @property
+    def counts(self) -> str:
+        """In how many places which outcome was found: reproduced in 3 of 4."""
+        found = [one.kept.outcome for one in self.looked]
+        return f"{found.count(REPRODUCED)} of {len(found)}"
+
+
+def rows(tried: Sequence[Tried], wisdom: Wisdom) -> list[Row]:
+    """Return a row for each value and promise."""
+    found = []
+    for key, (advice, _) in wisdom.values().items():
+        everywhere = [item for item in tried if item.key == key]
+        for promise in advice.promise:
+            looked = tuple(Looked(item, kept) for item in everywhere for kept in item.kept if kept.promise is promise)
+            if looked:
+                outcome = overall([one.kept.outcome for one in looked])
+                found.append(Row(key, promise, outcome, max(looked, key=_badness), looked))
+    return found
+
+
+def worst_text(row: Row) -> str:
+    """Return the figure that decides a promise, and where it was found."""
+    if row.worst.tried.refused:
+        return f"the kernel refuses {row.worst.tried.refused} on {row.worst.place}"
+    if row.worst.tried.failed:
+        return f"no run succeeds on {row.worst.place}: {row.worst.tried.failed}"
+    if row.outcome == HARMS and not is_worse(row.worst.kept.harm):
+        return f"others' longest stop {figure_text(row.worst.tried.others)} on {row.worst.place}"
+    figure = row.worst.kept.harm if row.outcome == HARMS else row.worst.kept.figure
+    return f"{figure_text(figure, row.promise.metric)} on {row.worst.place}"
+
+
+def place_text(item: Tried) -> str:
+    """Return where a value was tried: throttle, by seconds."""
+    return item.ground if item.way == "as it is" else f"{item.ground}, {item.way}"
+
+
+def figure_text(figure: Figure | None, metric: str = "") -> str:
+    """Return a figure with its interval: ×0.43 (0.40 to 0.46), or 1.32 s (1.21 to 1.40)."""
+    if figure is None:
+        return _NONE
+    found = figure.interval
+    return interval(found.estimate, found.low, found.high, _unit(figure, metric))
+
+
+def threshold_text(figure: Figure | None, metric: str = "") -> str:
+    """Return what was to be kept: at most 1 s, at least ×1.05."""
+    if figure is None:
+        return _NONE
+    return f"at {'least' if figure.rising else 'most'} {quantity(figure.threshold, _unit(figure, metric))}"
+
+
+def _unit(figure: Figure, metric: str) -> str:
+    """Return the unit of a figure: of its metric, or that of a ratio."""
+    return unit_of(metric) if figure.absolute else "×"
+
+
+def cost_text(items: Sequence[Tried]) -> str:
+    """Return what becomes of the offender's rate on all grounds: the least and the greatest ratio."""
+    return range_text([item.cost.interval.estimate for item in items if item.cost is not None])
+
+
+def others_text(items: Sequence[Tried]) -> str:
+    """Return where the innocent are stopped for less, and where for longer, with the ratios of their longest stops."""
+    better = _grounds_text([item for item in items if item.helps_others])
+    worse = _grounds_text([item for item in items if item.harms_others])
+    said = [f"{word} on {where}" for word, where in (("shorter", better), ("longer", worse)) if where]
+    return "; ".join(said) or "no difference shown"
+
+
+def _grounds_text(items: Sequence[Tried]) -> str:
+    ratios: dict[str, list[float]] = {}
+    for item in items:
+        if item.others is not None:
+            ratios.setdefault(item.ground, []).append(item.others.interval.estimate)
+    return ", ".join(f"{ground} ({range_text(found)})" for ground, found in ratios.items())
+
+
+def range_text(ratios: Sequence[float]) -> str:
+    """Return ratios from the least to the greatest: ×0.41 to ×0.64."""
+    return span(min(ratios), max(ratios), "×") if ratios else _NONE
+
+
+def kernel_text(answer: Answer | None, key: str, wisdom: Wisdom) -> str:
+    """Return what the kernel made of a value as it is written; empty where it took it."""
+    return answer.words(wisdom.values()[key][1]) if answer else ""
+
+
+def terminal_table(found: Sequence[Row], wisdom: Wisdom) -> Table:
+    """Return the verdicts for a terminal: a line for each promise."""
+    lines = []
+    for row in found:
+        advice, value = wisdom.values()[row.key]
+        lines.append((row.key, advice.who, value.name, row.outcome, row.counts, worst_text(row), row.promise.says))
+    return Table(lines, ("", "who", "what is set", "verdict", "in", "the worst place", "what is promised"))
+
+
+def asked_lines(answers: Mapping[str, Answer], wisdom: Wisdom) -> list[str]:
+    """Return what the kernel did not take as it is written, a line for each value."""
+    said = {key: kernel_text(answer, key, wisdom) for key, answer in answers.items()}
+    return [f"{key}, as it is written: {words}" for key, words in said.items() if words]
+
+
+def _badness(one: Looked) -> tuple[int, float]:
+    figure = one.kept.figure
+    if one.kept.outcome == HARMS:
+        figure = one.kept.harm if is_worse(one.kept.harm) else one.tried.others
+    rank = len(_WORST) - _WORST.index(one.kept.outcome)
+    if figure is None:
+        return rank, 0.0
+    return rank, -figure.interval.estimate if figure.rising else figure.interval.estimate

@@ -1,0 +1,86 @@
+"""Make the cells of a matrix from a design and its sample: each row one cell, complete and checked."""
+
+import copy
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from wblab.analysis.runs.metrics import METRICS
+from wblab.core.errors import InputError
+from wblab.core.spec import Spec
+from wblab.core.tables import from_table
+from wblab.lab.specfile import is_record, set_key
+from wblab.study.cells import Cell, check_keys, find_base, make_cell, start_table
+from wblab.study.designs.sample import arithmetic
+from wblab.study.designs.sample.design import Design
+from wblab.study.designs.sample.factors import Factor, Level, Range, written
+from wblab.study.designs.sample.responses import check_responses
+from wblab.study.designs.sample.sample import Points
+from wblab.study.plan import Plan
+
+
+def planned(design: Design, points: Points, folder: Path) -> Plan:
+    """Return the matrix whose cells are the rows of a sample, in its order; the base may be a path from `folder`.
+
+    points: float64 of shape (rows, factors + 1). Raises InputError for the first row that cannot run.
+    """
+    _check_keys(design)
+    base = find_base(design.head.base, folder)
+    start, exact = start_table(base, design.common), is_record(base)
+    times = {key for key in design.derived if _is_time(start, key, exact=exact)}
+    digits = len(str(len(points) - 1))
+    cells = []
+    for number, point in enumerate(points[:, :-1].tolist()):
+        levels = {factor.name: factor.level(u) for factor, u in zip(design.factors, point, strict=True)}
+        try:
+            cells.append(_cell(start, f"{number:0{digits}}", levels, _derived(design, levels, times), exact=exact))
+        except InputError as error:
+            raise InputError(f"row {number}: {error}") from None
+    check_responses(design.responses, cells[0].spec, METRICS)
+    return Plan(design.head.name, design.head.seeds, tuple(cells), design="explore")
+
+
+def _cell(
+    start: Mapping[str, Any], name: str, levels: Mapping[str, Level], derived: Mapping[str, Any], *, exact: bool
+) -> Cell:
+    chosen = {factor: (level.label, level.settings) for factor, level in levels.items()}
+    return make_cell(start, name, chosen, derived, exact=exact)
+
+
+def _derived(design: Design, levels: Mapping[str, Level], times: set[str]) -> dict[str, Any]:
+    """Return the values of derived keys. Raises InputError."""
+    numbers = {name: level.number for name, level in levels.items() if level.number is not None}
+    found = {}
+    for key, expression in design.derived.items():
+        try:
+            found[key] = written(arithmetic.evaluate(expression, numbers), "ns" if key in times else "")
+        except InputError as error:
+            raise InputError(f"derived.{key}: {error}") from None
+    return found
+
+
+def _check_keys(design: Design) -> None:
+    """Raise InputError if a key is set in two places."""
+    axes: dict[str, dict[Any, dict[str, Any]]] = {factor.name: _settings(factor) for factor in design.factors}
+    check_keys(axes | {"[derived]": {"": design.derived}}, design.common)
+
+
+def _settings(factor: Factor) -> dict[Any, dict[str, Any]]:
+    if isinstance(factor, Range):
+        return {"": {factor.key: None} if factor.key else {}}
+    return {level.label: level.settings for level in factor.levels}
+
+
+def _is_time(start: Mapping[str, Any], key: str, *, exact: bool) -> bool:
+    """Whether a key of a spec takes a time: it accepts a time with a unit, and rejects a bare number."""
+    return _reads(start, key, "1ns", exact=exact) and not _reads(start, key, 1, exact=exact)
+
+
+def _reads(start: Mapping[str, Any], key: str, value: object, *, exact: bool) -> bool:
+    table = copy.deepcopy(dict(start))
+    try:
+        set_key(table, key, value)
+        from_table(Spec, table, exact=exact)
+    except InputError:
+        return False
+    return True

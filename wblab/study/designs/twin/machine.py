@@ -1,0 +1,171 @@
+"""The properties of a machine that its twin needs, from a live run or from this machine now."""
+
+import os
+import time
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import Any
+
+from wblab.analysis.runs.run import Run
+from wblab.core.errors import InputError
+from wblab.core.loads import IoClass, Load
+from wblab.core.spec import Disk
+from wblab.core.units import NS_PER_S
+from wblab.lab.formats import LIVE
+from wblab.lab.livespec import LiveSpec
+from wblab.live.runs.request import INNOCENT
+from wblab.machine.place import find_place
+from wblab.machine.writeback import memory_bytes, thresholds
+
+_BLOCK_BYTES, _SYNC_BYTES, _MOST_BYTES = 1 << 20, 8 << 20, 512 << 20
+_MEASURE_S = 5.0
+# Without a live run, the offender writes this multiple of the dirty threshold, as in the base experiment.
+TIMES_THRESHOLD = 3
+WHOLE = 1_000_000  # 100 * BDI_RATIO_SCALE: the share of the threshold that means no limit
+WAIT_NS = 5 * NS_PER_S
+
+
+@dataclass(frozen=True, kw_only=True)
+class Queue:
+    """A disk's queue in /sys: number of requests, largest request, and target latency of WBT (0: off)."""
+
+    requests: int
+    request_bytes: int
+    wbt_lat_usec: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Group:
+    """Limits on the offender by cgroup v2, 0: none: in bytes, in bytes/s, and a weight (others have 100)."""
+
+    memory_high: int = 0
+    io_max_bps: int = 0
+    io_weight: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Machine:
+    """background_bytes, dirty_bytes: the thresholds. write_bps: throughput of the disk while it is busy.
+
+    offender_bytes: what the offender wrote, or would write. innocent: the loads beside it. disk: the model of its disk,
+    if measured (wblab disk measure). The rest, if known, are present settings rather than defaults. timers: the
+    vm.dirty* settings that are times. own_limit: strict limit on the disk's dirty memory, in millionths of the
+    threshold. group: the offender's.
+    """
+
+    memory_bytes: int
+    background_bytes: int
+    dirty_bytes: int
+    write_bps: int
+    filesystem: str
+    scheduler: str
+    offender_bytes: int
+    wait_ns: int
+    ioclass: IoClass = "none"
+    iolevel: int = 4
+    innocent: dict[str, Load]
+    disk: Disk | None = None
+    timers: dict[str, int] = field(default_factory=dict)
+    queue: Queue | None = None
+    own_limit: int = WHOLE
+    group: Group | None = None
+
+    @property
+    def flush_s(self) -> float:
+        """Flush time, background threshold / throughput, in s. Scaling does not change it."""
+        return self.background_bytes / self.write_bps
+
+
+def with_disk(machine: Machine, disk: Disk) -> Machine:
+    """Return a machine with a measured disk: its rate is the sustained rate of the disk."""
+    return replace(machine, disk=disk, write_bps=sustained_bps(disk))
+
+
+def sustained_bps(disk: Disk) -> int:
+    """Return the sustained write rate of a disk in bytes/s, beyond its cache and with its stalls."""
+    rate = min(disk.write_bps, disk.drain_bps) if disk.cache_bytes else disk.write_bps
+    stalled_ns = disk.stall_time / disk.stall_every if disk.stall_every else 0.0
+    return max(int(1 / (1 / rate + stalled_ns / NS_PER_S)), 1)
+
+
+def machine_of(run: Run) -> Machine:
+    """Return the machine of a live run. Raises InputError if the run's record lacks something."""
+    if run.record["kind"] != LIVE or not isinstance(run.spec, LiveSpec):
+        raise InputError(f"{run.path} is a run of a guest: a twin is made from a run of wblab live")
+    live: dict[str, Any] = run.record.get("live") or {}
+    traffic, limits = _numbers(run, live, "traffic"), _numbers(run, live, "thresholds")
+    offender = next((item for item in run.loads if item.load.role == "offender"), None)
+    if not traffic.get("written_bytes"):
+        raise InputError(f"{run.path} has no throughput: its directory was on no disk, or nothing was written to it")
+    rate = traffic.get("most_written_per_s") or traffic.get("written_per_busy_s")
+    if not rate:
+        raise InputError(f"{run.path} does not say how fast its disk was: repeat it with a longer command")
+    if offender is None:
+        raise InputError(f"{run.path} has no offender: run wblab live with a command")
+    if not {"background", "dirty"} <= set(limits):
+        raise InputError(f"{run.path} has no thresholds: this machine's /proc/vmstat does not tell them")
+    return Machine(
+        memory_bytes=run.spec.memory,
+        background_bytes=int(limits["background"]),
+        dirty_bytes=int(limits["dirty"]),
+        write_bps=int(rate),
+        filesystem=run.spec.disk.filesystem,
+        scheduler=run.spec.disk.scheduler,
+        offender_bytes=int(traffic["written_bytes"]),
+        wait_ns=offender.load.idle_ns(0),
+        ioclass=offender.load.ioclass,
+        iolevel=offender.load.iolevel,
+        innocent={item.name: item.load for item in run.loads if item.load.role != "offender"},
+    )
+
+
+def _numbers(run: Run, live: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return a table of numbers from a live run's record; empty if there is none. Raises InputError."""
+    table = live.get(name) or {}
+    if not isinstance(table, dict) or not all(type(value) in (int, float) and value >= 0 for value in table.values()):
+        raise InputError(f"{run.path} is damaged: the {name} of its record are no numbers")
+    return table
+
+
+def this_machine(directory: Path, disk: Disk | None = None) -> Machine:
+    """Return this machine with the disk under a directory. Raises InputError.
+
+    disk: its model; without one, the throughput is measured.
+    """
+    place, limits = find_place(directory), thresholds()
+    if place.device is None:
+        raise InputError(f"{str(directory)!r} is on {place.filesystem}, on no disk: give a directory on one")
+    return Machine(
+        memory_bytes=memory_bytes(),
+        background_bytes=limits["background"],
+        dirty_bytes=limits["dirty"],
+        write_bps=sustained_bps(disk) if disk else measured_bps(directory),
+        filesystem=place.filesystem,
+        scheduler=place.schedulers(),
+        offender_bytes=TIMES_THRESHOLD * limits["dirty"],
+        wait_ns=WAIT_NS,
+        innocent=INNOCENT,
+        disk=disk,
+    )
+
+
+def measured_bps(directory: Path, seconds: float = _MEASURE_S, most_bytes: int = _MOST_BYTES) -> int:
+    """Return the rate in bytes/s of writing and flushing a file, which is deleted afterwards.
+
+    It is flushed every 8 MiB (fdatasync(2)), so its dirty pages delay nobody. Raises InputError.
+    """
+    block = os.urandom(_BLOCK_BYTES)  # some disks are faster with zeros
+    try:
+        with NamedTemporaryFile(dir=directory, prefix=".wblab-") as file:
+            started_s, written = time.monotonic(), 0
+            while written < most_bytes and time.monotonic() - started_s < seconds:
+                written += os.write(file.fileno(), block)
+                if written % _SYNC_BYTES == 0:
+                    os.fdatasync(file.fileno())
+            os.fdatasync(file.fileno())
+            return int(written / (time.monotonic() - started_s))
+    except OSError as error:
+        raise InputError(
+            f"cannot measure the disk in {str(directory)!r}: {error.strerror}: give another directory, or --disk"
+        ) from None

@@ -1,0 +1,139 @@
+"""Scale a machine down to a guest: divide sizes and rates by one factor, and keep times.
+
+A flush takes background threshold / throughput, and a throttled writer gets its share of the throughput. Both are
+ratios of quantities scaled alike. Times are not scaled: the loads' sleeps, the kernel's timers (a dirty page's age, the
+flusher's period), a request's latency, the length of a disk's stall.
+"""
+
+from dataclasses import dataclass
+from typing import Any, get_args
+
+from wblab.core.spec import Filesystem, Scheduler, Spec
+from wblab.core.tables import from_table, to_table
+from wblab.core.units import NS_PER_S
+from wblab.study.designs.twin.machine import WHOLE, Group, Machine, Queue
+
+GUEST_BYTES = 150 << 20  # the base experiment's
+_LEAST_BACKGROUND_BYTES = 4 << 20  # with less, single pages and filesystem metadata would matter
+_MOST_GUEST_BYTES = 2 << 30
+_LEAST_BPS = 64 << 10
+_LATENCY_NS = 50_000
+_BLOCK_BYTES = 1 << 10
+_MOST_WRITES = 1 << 20
+_MOST_TIMES_DIRTY = 20  # more of the same shows nothing new, and the guest's disk is in memory
+_SPARE = {"xfs": 320 << 20, "btrfs": 256 << 20}  # for the filesystem itself
+_SPARE_BYTES = 64 << 20
+_PAGE_BYTES, _MOST_REQUEST_BYTES = 4 << 10, 64 << 10  # of the guest's disk
+_LEAST_REQUESTS, _MOST_REQUESTS = 4, 2048  # BLKDEV_MIN_RQ, MAX_SCHED_RQ
+_MOST_WITHOUT_SCHEDULER = 64  # UBD_QUEUE_DEPTH
+_LIMIT_NS, _TIMES_LONGER = 900 * NS_PER_S, 10
+_BULK = "bulk"
+
+
+@dataclass(frozen=True)
+class Twin:
+    """A guest's spec, its scale factor, and notes on what the guest could not reproduce."""
+
+    spec: Spec
+    factor: float
+    notes: tuple[str, ...]
+
+
+def factor_of(machine: Machine) -> float:
+    """Return the factor by which a machine's twin is smaller."""
+    factor = min(machine.memory_bytes / GUEST_BYTES, machine.background_bytes / _LEAST_BACKGROUND_BYTES)
+    return max(1.0, min(factor, machine.write_bps / _LEAST_BPS), machine.memory_bytes / _MOST_GUEST_BYTES)
+
+
+def twin_of(machine: Machine, name: str, factor: float | None = None) -> Twin:
+    """Return a machine's twin, smaller by `factor`; by default by `factor_of`."""
+    factor = factor or factor_of(machine)
+    notes = []
+    filesystem, scheduler = machine.filesystem, machine.scheduler
+    if filesystem not in get_args(Filesystem) or filesystem == "none":
+        notes.append(f"the guest has no {filesystem}: ext4 in its place")
+        filesystem = "ext4"
+    if scheduler not in get_args(Scheduler):
+        notes.append(f"the scheduler {scheduler or 'of no disk'} is not one of the guest's: none in its place")
+        scheduler = "none"
+    written = min(machine.offender_bytes, _MOST_TIMES_DIRTY * machine.dirty_bytes)
+    if written < machine.offender_bytes:
+        notes.append(f"the offender writes {_MOST_TIMES_DIRTY} times the dirty threshold, and not all that it wrote")
+    offender = max(int(written / factor), _BLOCK_BYTES)
+    besides = sum(size for load in machine.innocent.values() for size in load.files.values())
+    table: dict[str, Any] = {
+        "name": name,
+        "memory": _pages(machine.memory_bytes / factor),
+        "disk": {
+            "size": _pages(offender + _BLOCK_BYTES + besides + _SPARE.get(filesystem, _SPARE_BYTES)),
+            "filesystem": filesystem,
+            "model": "device",
+            **_device(machine, factor),
+            "scheduler": scheduler,
+            "queue": guest_queue(machine.queue, scheduler, factor) if machine.queue else {"wbt_lat_usec": 0},
+            "bdi": {"max_ratio_fine": machine.own_limit, "strict_limit": 1} if machine.own_limit < WHOLE else {},
+        },
+        "time_limit": max(_LIMIT_NS, machine.wait_ns + _TIMES_LONGER * NS_PER_S * written // machine.write_bps),
+        "cgroup": _group(machine.group, scheduler, factor) if machine.group else {},
+        "sysctl": machine.timers
+        | {
+            "vm.dirty_background_bytes": _pages(machine.background_bytes / factor),
+            "vm.dirty_bytes": _pages(machine.dirty_bytes / factor),
+        },
+        "load": {load: to_table(parameters) for load, parameters in machine.innocent.items()}
+        | {
+            "offender": {
+                "kind": "load",
+                "file": "offender",
+                "wait": machine.wait_ns,
+                "size": offender,
+                "block": max(_BLOCK_BYTES, -(-offender // _MOST_WRITES)),
+                "ioclass": machine.ioclass,
+                "iolevel": machine.iolevel,
+            }
+        },
+    }
+    return Twin(from_table(Spec, table, exact=True), factor, tuple(notes))
+
+
+def _device(machine: Machine, factor: float) -> dict[str, Any]:
+    """Return the model of the guest's disk: rates and sizes are scaled, times and depth are kept."""
+    disk = machine.disk
+    if disk is None:
+        return {"write_bps": int(machine.write_bps / factor), "latency": _LATENCY_NS}
+    scaled = ("write_bps", "read_bps", "drain_bps", "stall_every", "cache_bytes")
+    table: dict[str, Any] = {key: -(-int(getattr(disk, key)) // factor) for key in scaled}
+    kept = ("latency", "seek_time", "depth", "stall_time", "stalls")
+    return {key: int(value) for key, value in table.items()} | {key: getattr(disk, key) for key in kept}
+
+
+def guest_queue(queue: Queue, scheduler: str, factor: float) -> dict[str, int]:
+    """Return the attributes of the guest's queue: as many requests, each smaller, so a full queue takes the same time.
+
+    If a request would be smaller than a page, or larger than the guest's disk permits, their number changes instead.
+    """
+    holds = queue.requests * queue.request_bytes / factor
+    request = int(queue.request_bytes / factor) // _PAGE_BYTES * _PAGE_BYTES
+    request = min(max(request, _PAGE_BYTES), _MOST_REQUEST_BYTES)
+    most = _MOST_WITHOUT_SCHEDULER if scheduler == "none" else _MOST_REQUESTS
+    return {
+        "nr_requests": min(max(round(holds / request), _LEAST_REQUESTS), most),
+        "max_sectors_kb": request >> 10,
+        "wbt_lat_usec": queue.wbt_lat_usec,
+    }
+
+
+def _group(group: Group, scheduler: str, factor: float) -> dict[str, Any]:
+    """Return the offender's control group. Its memory.max makes the kernel give it writeback of its own."""
+    files: dict[str, Any] = {"memory.max": "max"}
+    if group.memory_high:
+        files["memory.high"] = _pages(group.memory_high / factor)
+    if group.io_max_bps:
+        files["io.max"] = f"{{disk}} wbps={int(group.io_max_bps / factor)}"
+    if group.io_weight:
+        files["io.bfq.weight" if scheduler == "bfq" else "io.weight"] = str(group.io_weight)
+    return {_BULK: {"loads": ["offender"], "files": files}}
+
+
+def _pages(size: float) -> int:
+    return -(-int(size) // 4096) * 4096

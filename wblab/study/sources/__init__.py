@@ -1,0 +1,1 @@
+"""What others claim and recommend: each source's claims, with the runs that each needs and its check."""

@@ -1,0 +1,100 @@
+"""Figures that several groups of claims use, and claims about one figure of one case, or of two cases."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from wblab.analysis.runs.disks import unplug_s
+from wblab.analysis.runs.pagecache import page_cache
+from wblab.analysis.statistics.decision import Range
+from wblab.core.units import NS_PER_MS, NS_PER_S
+from wblab.study.sources.claim import Claim, Measure, Samples, Verdict, judge, over_seeds, ratio
+from wblab.study.sources.sample import Sample
+
+_SECTOR = 512
+
+Figure = Callable[[Sample], float]
+
+
+@dataclass(frozen=True)
+class Moved:
+    """The requests of a run: how many, and their bytes in all."""
+
+    count: int
+    bytes: int
+
+    @property
+    def mean(self) -> float:
+        """Their mean size in bytes."""
+        return self.bytes / max(self.count, 1)
+
+
+def moved(sample: Sample, way: str, since_ns: int = 0) -> Moved:
+    """Return the requests issued to the disk from a time on that read (R) or write (W) data."""
+    events = page_cache(sample.run).trace.events("block_rq_issue", ["rwbs", "nr_sector"])
+    sectors = events["nr_sector"].astype(np.int64)
+    ways = np.array([way in flags for flags in events["rwbs"].tolist()], bool)
+    wanted = ways & (sectors > 0) & (events.ts_ns >= since_ns)
+    return Moved(int(wanted.sum()), int(sectors[wanted].sum()) * _SECTOR)
+
+
+def requests_a_cycle(name: str, way: str) -> Figure:
+    """Return the figure: requests to the disk for each whole cycle of a load."""
+
+    def mean(sample: Sample) -> float:
+        item = sample.run.load(name)
+        return moved(sample, way, int(item.boundaries_ns[0])).count / (len(item.durations_ns) - 1)
+
+    return mean
+
+
+def longest_s(name: str) -> Figure:
+    """Return the figure: a load's longest pause in s."""
+    return lambda sample: sample.longest_s(name)
+
+
+def median_ms(name: str) -> Figure:
+    """Return the figure: a load's median pause in ms; for a load that waits by design, the time of its work."""
+    return lambda sample: float(np.median(sample.run.load(name).pauses_ns)) / NS_PER_MS
+
+
+def on_case(name: str, says: str, source: str, case: str, measure: Measure) -> Claim:
+    """Return a claim about a figure of one case."""
+    return Claim(name, says, source, (case,), measure.on(case))
+
+
+def against(  # noqa: PLR0913, PLR0917 - a row of a table
+    name: str, says: str, source: str, case: str, other: str, of: Figure, what: str, unit: str,
+    compare: Callable[[float, float], float], holds: Range, wanted: str, note: str = "", *, is_log: bool | None = None,
+) -> Claim:  # fmt: skip
+    """Return a claim that compares a figure of two cases, seed by seed; see over_seeds for is_log."""
+
+    def check(samples: Samples) -> Verdict:
+        pairs = zip(samples[case], samples[other], strict=True)
+        effect = over_seeds(what, unit, [compare(of(one), of(two)) for one, two in pairs], is_log=is_log)
+        return judge(effect, holds, wanted, note)
+
+    return Claim(name, says, source, (case, other), check)
+
+
+def copy_s(sample: Sample) -> float:
+    """Return how long a copy took until its writeback finished, in s."""
+    run = sample.run
+    return float(run.load("l1").boundaries_ns[-1] - run.offender_starts_ns()["l1"]) / NS_PER_S + unplug_s(run)["l1"]
+
+
+def compared(measure: Measure, changed: str, before: str) -> Callable[[Samples], Verdict]:
+    """Return the check that compares a figure of two cases, seed by seed."""
+
+    def check(samples: Samples) -> Verdict:
+        ones, others = ([measure.of(sample) for sample in samples[case]] for case in (changed, before))
+        effect = ratio(measure.what, ones, others)
+        return judge(effect, measure.holds, measure.wanted, measure.note)
+
+    return check
+
+
+def quotient(one: float, other: float) -> float:
+    """Return one / other; infinity if the other is 0."""
+    return one / other if other else float("inf")

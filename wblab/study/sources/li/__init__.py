@@ -1,0 +1,1 @@
+"""Claims of Coly Li's blog."""

@@ -1,0 +1,93 @@
+"""All works, with their claims in order."""
+
+from wblab.core.errors import InputError, nearest
+from wblab.study.sources.chadd.claims import chadd_claims
+from wblab.study.sources.chopper.claims import chopper_claims
+from wblab.study.sources.claim import Claim, Work, untested
+from wblab.study.sources.li.claims import li_claims
+from wblab.study.sources.stephens.claims import stephens_claims
+from wblab.study.sources.thesis.daemon import daemon_claims
+from wblab.study.sources.thesis.disks import MITIGATION, limit_claims, live_claims, mitigation_claims, sync_claims
+from wblab.study.sources.thesis.lockup import base_claims, flush_claim
+
+
+def _untestable(*names: str) -> list[Claim]:
+    reasons = [
+        (
+            "sync-stalls",
+            "mounted sync, the whole machine stalls often",
+            "figure 10",
+            "in virtual time the processor is never busy with other work; only a machine on a real clock could stall",
+        ),
+        (
+            "live-figures",
+            "on a real SSD of 70 MiB/s a system upgrade stalls w1 and mw1 for seconds, with dirty pages mostly below "
+            "the background threshold and about 100 MB moved to writeback at once",
+            "figures 11 to 13, on a live host",
+            "needs a real host with that disk and a system upgrade; the mechanism is tested on the device disk",
+        ),
+        (
+            "cpu-limit",
+            "a limit on the offender's CPU has no effect",
+            MITIGATION,
+            "in virtual time the processor's work takes no time, so there is nothing to limit",
+        ),
+        (
+            "daemon-cpu",
+            "the daemon takes 7 % of a processor",
+            "daemon",
+            "in virtual time the processor's work takes no time; 'make bench' measures the CPU time of wblab's daemon",
+        ),
+    ]
+    return [Claim(name, says, source, (), untested(why)) for name, says, source, why in reasons if name in names]
+
+
+CLAIMS: tuple[Claim, ...] = (
+    *base_claims("ext2", "ext2"),
+    *base_claims("ext4", "ext4"),
+    *sync_claims(),
+    *_untestable("sync-stalls"),
+    *live_claims(),
+    *_untestable("live-figures"),
+    *mitigation_claims(),
+    *limit_claims(),
+    *_untestable("cpu-limit"),
+    flush_claim("ext2", "ext2"),
+    flush_claim("ext4", "ext4"),
+    flush_claim("device", "device"),
+    *daemon_claims(),
+    *_untestable("daemon-cpu"),
+)
+
+
+WORKS: dict[str, Work] = {
+    "thesis": Work(
+        "The thesis's claims",
+        "A. Mendez, Analysis and mitigation of writeback cache lock-ups in Linux (UPC, 2020)",
+        CLAIMS,
+    ),
+    "li": Work(
+        "Coly Li's claims", "Coly Li's blog on the kernel (2009 to 2017), and what he reports there", li_claims()
+    ),
+    "chadd": Work("A. Chadd's claims", "A. Chadd, Writing Disk-IO efficient applications (slides)", chadd_claims()),
+    "stephens": Work(
+        "Stephens's claims",
+        "B. Stephens, I/O Latency in the Linux Storage Stack (Florida State University, 2017)",
+        stephens_claims(),
+    ),
+    "chopper": Work(
+        "Chopper's claims",
+        "J. He and others, Reducing File System Tail Latencies with Chopper (FAST 2015)",
+        chopper_claims(),
+    ),
+}
+
+
+def chosen(names: list[str], work: str = "thesis") -> list[Claim]:
+    """Return the claims of these names, or all without names. Raises InputError for an unknown name."""
+    claims = WORKS[work].claims
+    known = [claim.name for claim in claims]
+    for name in names:
+        if name not in known:
+            raise InputError(f"no claim {name!r}{nearest(name, known)}: list them with 'wblab verify --list'")
+    return [claim for claim in claims if not names or claim.name in names]

@@ -1,0 +1,1 @@
+"""Claims of Mendez's thesis on lock-ups."""
