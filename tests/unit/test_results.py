@@ -1,0 +1,30 @@
+"""The page of the claims' results is made from verdicts."""
+
+from results import page
+
+from wblab.lab.formats import VERIFICATION
+
+KERNEL = {"release": "7.2.11", "build_id": "d8fbc28a1c03dc5fab"}
+EFFECT = {"what": "a | b", "unit": "s", "values": [1.0, 2.0, 4.0], "middle": 2.0, "low": 1.0, "high": 4.0}
+
+
+def claim(name, verdict, effect=None, why="it needs two processors"):
+    return {"name": name, "says": "it *is* so", "verdict": verdict, "why": why, "effect": effect}
+
+
+def found(work, *claims):
+    return VERIFICATION.head() | {"work": work, "kernel": KERNEL, "seeds": 3, "claims": list(claims)}
+
+
+def test_works_stand_in_their_order_with_a_row_for_each_claim():
+    never = EFFECT | {"values": [None], "middle": None, "low": None, "high": None}
+    text = page([
+        found("li", claim("L1", "not testable")),
+        found("thesis", claim("a", "reproduced", EFFECT), claim("b", "not decided", never)),
+    ])  # fmt: skip
+    assert text.index("## The thesis's claims") < text.index("## Coly Li's claims")
+    assert "`wblab verify --source thesis`, 3 seeds: 1 reproduced, 1 not decided." in text
+    assert "| `a`: it \\*is\\* so | reproduced | 2 s (1 to 4) | a \\| b |" in text
+    assert "| `b`: it \\*is\\* so | not decided | never | a \\| b |" in text
+    assert "| `L1`: it \\*is\\* so | not testable |  | it needs two processors |" in text
+    assert "build `d8fbc28a1c03dc5f`" in text
