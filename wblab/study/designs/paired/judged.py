@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from wblab.analysis.statistics.decision import LEAST
 from wblab.analysis.statistics.outcome import Outcome
 from wblab.core.units import NS_PER_S
 from wblab.study.cells import Cell
@@ -14,7 +15,6 @@ from wblab.study.designs.paired.plan import ADVICE, GROUND, SCALING
 from wblab.study.designs.paired.scale import background_bytes
 from wblab.study.designs.paired.verdict import (
     HARM_PERCENT,
-    LEAST_S,
     LOOKS,
     NOTICED_S,
     RELIEF_PERCENT,
@@ -166,7 +166,7 @@ def _kept(  # noqa: PLR0913, PLR0917 - what a promise is about
         figure = _ratio(found, cell, other, of, promise.percent)
         return Kept(promise, figure, None if promise.against else _harm(found, cell, default, of), False)
     values = found.values(cell, *of)
-    bound, floor = _bound(promise, cell, found), LEAST_S if promise.metric.endswith("_s") else 0.0
+    bound, floor = _bound(promise, cell, found), LEAST if promise.metric.endswith("_s") else 0.0
     if promise.metric in TRACED:
         return Kept(promise, bound_figure(values, bound, floor=floor), None, False)
     before = found.values(default, *of)

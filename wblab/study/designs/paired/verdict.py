@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wblab.analysis.statistics import discoveries
-from wblab.analysis.statistics.intervals import DEFAULT, Interval, interval
+from wblab.analysis.statistics.decision import doubt
+from wblab.analysis.statistics.intervals import Interval, interval
 from wblab.analysis.statistics.outcome import HARMS, NOT_DECIDED, NOT_REPRODUCED, REPRODUCED, Outcome
 
 # Nobody notices a wait of less (J. Nielsen, "Response Times: The 3 Important Limits", 1993): it counts as this long.
 NOTICED_S = 0.1
-LEAST_S = 0.001  # a time that is less counts as this long beside a bound
 HARM_PERCENT = 110  # what takes longer by less than a tenth is no harm
 RELIEF_PERCENT = 90  # and what is shorter by less, no relief
 LOOKS = 3  # how often a difference is looked at where all rounds are run: each time it could err
@@ -70,7 +70,7 @@ def ratio_figure(
     found = interval([logs], [1.0], scale=1.0)
     ends = [None if end is None else math.exp(end) for end in (found.low, found.high)]
     shown = Interval(math.exp(found.estimate), ends[0], ends[1], found.runs)
-    return Figure(shown, percent / 100, False, rising, _p(logs, threshold), _broken(logs, threshold, rising))
+    return Figure(shown, percent / 100, False, rising, doubt(logs, threshold), _broken(logs, threshold, rising))
 
 
 def bound_figure(values: Mapping[int, float], bound: float, *, floor: float = 0.0) -> Figure | None:
@@ -84,12 +84,12 @@ def bound_figure(values: Mapping[int, float], bound: float, *, floor: float = 0.
         return None
     broken = _broken(numbers, bound, False)
     if not floor:
-        return Figure(interval([numbers], [1.0]), bound, True, False, _p(numbers, bound), broken)
+        return Figure(interval([numbers], [1.0]), bound, True, False, doubt(numbers, bound), broken)
     logs = np.log(np.maximum(numbers, floor))
     found = interval([logs], [1.0], scale=1.0)
     ends = [None if end is None else math.exp(end) for end in (found.low, found.high)]
     shown = Interval(math.exp(found.estimate), ends[0], ends[1], found.runs)
-    return Figure(shown, bound, True, False, _p(logs, math.log(max(bound, floor))), broken)
+    return Figure(shown, bound, True, False, doubt(logs, math.log(max(bound, floor))), broken)
 
 
 def corrected(figures: Sequence[Figure], looks: int = LOOKS) -> list[Figure]:
@@ -135,13 +135,3 @@ def _breaks(value: float, threshold: float, rising: bool) -> bool:
 
 def _broken(values: NDArray[np.float64], threshold: float, rising: bool) -> int:
     return sum(_breaks(value, threshold, rising) for value in values.tolist())
-
-
-def _p(values: NDArray[np.float64], threshold: float) -> float:
-    """Return the least doubt at which the interval excludes the threshold.
-
-    Where all runs gave the same they show no chance at all: it is decided.
-    """
-    found = interval([values - threshold], [1.0], scale=1.0)
-    p = found.p(DEFAULT.confidence)
-    return p if p is not None else 0.0 if found.known else 1.0
