@@ -31,7 +31,7 @@ VERBS = (
     Verb("compare", "compare groups of runs", "compare", ("explore",)),
     Verb("verify", "check the thesis's claims", "compare", ("explore",)),
     Verb("atlas", "which claims hold on which kernel and filesystem", "compare", ("explore",)),
-    Verb("trial", "try recommendations: do they keep what they promise?", "compare", ("explore",)),
+    Verb("trial", "try recommendations: do they bring what they should?", "compare", ("explore",)),
     Verb("twin", "repeat a live run in a guest", "compare"),
     Verb("advise", "recommend what to set on this machine", "live"),
     Verb("live", "run the loads on this machine beside a command", "live"),

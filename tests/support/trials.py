@@ -1,54 +1,54 @@
-"""A trial of a few recommendations on a small ground, and figures that nobody measured."""
+"""A trial of a few recommendations on a small scenario, and figures that nobody measured."""
 
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from support.specs import SPEC
-from wblab.study.designs.paired.advice import Wisdom
 from wblab.study.designs.paired.measured import Measured
+from wblab.study.designs.paired.recommendations import Wisdom
 from wblab.study.plan import Plan
 
 SMALL = """
 [machine]
 memory = "16GiB"
 write_bps = "100MB/s"
-[ground.small]
+[scenario.small]
 base = "{folder}/small.toml"
 title = "small"
 about = "a small one"
 disk = "disk"
 set = ["trace.events=[]"]
 loads = {{ innocent = ["w1", "mw1"], offender = ["l1"] }}
-[[advice]]
+[[recommendation]]
 number = 1
 who = "A"
 source = "there"
 says = "less"
 contradicts = [2]
 value = [{{ name = "600 MiB", sysctl = {{ "vm.dirty_bytes" = 629145600, "vm.dirty_background_bytes" = "300MiB" }} }}]
-[[advice.promise]]
+[[recommendation.expectation]]
 says = "shorter"
 role = "innocent"
 metric = "longest_pause_s"
 percent = 90
-[[advice.promise]]
+[[recommendation.expectation]]
 says = "never over 1 s"
 role = "innocent"
 metric = "longest_pause_s"
 at_most = "1s"
-[[advice]]
+[[recommendation]]
 number = 2
 who = "B"
 source = "elsewhere"
 says = "more"
-[[advice.value]]
+[[recommendation.value]]
 name = "more"
 sysctl = {{ "vm.dirty_ratio" = 40 }}
-[[advice.value]]
+[[recommendation.value]]
 name = "WBT"
 queue = {{ wbt_lat_usec = 75000 }}
-[[advice.promise]]
+[[recommendation.expectation]]
 says = "faster"
 role = "offender"
 metric = "throughput_bps"
@@ -57,14 +57,14 @@ of = ["more"]
 """
 
 
-def short_ground(*settings: str) -> str:
-    """Return how a file of recommendations begins whose one ground takes seconds to run, with further settings."""
+def short_scenario(*settings: str) -> str:
+    """Return how a file of recommendations begins whose one scenario takes seconds to run, with further settings."""
     sizes = ("load.l1.size=8MiB", "load.l1.wait=1s", "load.l2.size=1MiB", "load.l2.wait=2s")
     return f"""
 [machine]
 memory = "16GiB"
 write_bps = "100MB/s"
-[ground.short]
+[scenario.short]
 base = "base-device"
 title = "short"
 about = "short runs"
@@ -97,8 +97,8 @@ def pretended(
     """Return what was measured: longest pauses of mw1 and rates of l1, by seed, of each value and scaling."""
     figures = {}
     for cell in matrix.cells:
-        key = (str(cell.levels["advice"]), str(cell.levels["scaling"]))
-        if cell.levels["ground"] != "small":
+        key = (str(cell.levels["recommendation"]), str(cell.levels["scaling"]))
+        if cell.levels["scenario"] != "small":
             continue
         longest = pauses.get(key, pauses["default", "as it is"])
         fast = (rates or {}).get(key, [1e6] * len(longest))

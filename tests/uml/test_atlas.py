@@ -1,26 +1,26 @@
-"""wblab atlas, on real runs: a square of a small trial, interrupted before it was judged."""
+"""wblab atlas, on real runs: a target of a small trial, interrupted before it was judged."""
 
 import json
 
 import pytest
-from support.trials import short_ground
+from support.trials import short_scenario
 
 from wblab.cli import main
 from wblab.core.errors import WblabError
 from wblab.kernels import list_kernels
 from wblab.study.designs.atlas import tried
-from wblab.study.designs.paired.advice import read_wisdom
+from wblab.study.designs.paired.recommendations import read_wisdom
 
 SHORT = (
-    short_ground("trace.events=[]")
+    short_scenario("trace.events=[]")
     + """
-[[advice]]
+[[recommendation]]
 number = 1
 who = "Somebody"
 source = "somewhere"
 says = "short stops"
 value = [{ name = "WBT", queue = { wbt_lat_usec = 75000 } }, { name = "commit=30", mount = ["commit=30"] }]
-[[advice.promise]]
+[[recommendation.expectation]]
 says = "nobody is stopped for over an hour"
 role = "innocent"
 metric = "longest_pause_s"
@@ -31,7 +31,7 @@ at_most = "1h"
 
 @pytest.fixture
 def atlas(lab, tmp_path, capsys):
-    """Make the square of the trial on xfs, and return the exit code and what was printed as JSON."""
+    """Make the target of the trial on xfs, and return the exit code and what was printed as JSON."""
     series = lab.kernel.series
     if series not in {listed.series for listed in list_kernels() if listed.kernel}:
         pytest.skip(f"the kernel {series} is not built: wblab kernel build {series}")
@@ -45,7 +45,7 @@ def atlas(lab, tmp_path, capsys):
     return run
 
 
-def test_a_square_of_the_trial_goes_on_where_it_was(lab, atlas, tmp_path, monkeypatch):
+def test_a_target_of_the_trial_goes_on_where_it_was(lab, atlas, tmp_path, monkeypatch):
     (tmp_path / "short.toml").write_text(SHORT)
     monkeypatch.setattr(tried, "read_wisdom", lambda: read_wisdom(tmp_path / "short.toml"))
 
@@ -62,18 +62,18 @@ def test_a_square_of_the_trial_goes_on_where_it_was(lab, atlas, tmp_path, monkey
 
     code, said = atlas()
     assert (code, said["made_now"]) == (0, 1)
-    (square,) = said["squares"]
-    directory = tmp_path / "atlas" / square["square"]
+    (target,) = said["targets"]
+    directory = tmp_path / "atlas" / target["target"]
     runs = list(directory.glob("runs/*/*"))
     assert {path.parent.name: path.stat().st_mtime_ns for path in runs} == kept
     assert {path.name for path in runs} == {"experiment.json"}
     assert {json.loads(path.read_text())["spec"]["disk"]["filesystem"] for path in runs} == {"xfs"}
-    first, second = json.loads((directory / "square.json").read_text())["rows"]
+    first, second = json.loads((directory / "target.json").read_text())["rows"]
     assert (first["verdict"], second["verdict"]) == ("reproduced", "not testable")
     assert "unknown option 'commit=30'" in second["why"]
-    assert f'href="{directory.name}/report.html#advice-1a"' in (tmp_path / "atlas" / "index.html").read_text()
+    assert f'href="{directory.name}/report.html#recommendation-1a"' in (tmp_path / "atlas" / "index.html").read_text()
     assert 'href="runs/' in (directory / "report.html").read_text()
 
     code, said = atlas()
-    assert (code, said["made_now"], said["squares"]) == (0, 0, [square])
+    assert (code, said["made_now"], said["targets"]) == (0, 0, [target])
     assert lab.left_behind() == []

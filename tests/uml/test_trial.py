@@ -4,37 +4,37 @@ import json
 import shutil
 
 import pytest
-from support.trials import short_ground
+from support.trials import short_scenario
 
 from wblab.cli import main
 
 EVENTS = '["writeback:balance_dirty_pages", "writeback:writeback_start"]'
 SHORT = (
-    short_ground('trace.blame="never"', f"trace.events={EVENTS}")
+    short_scenario('trace.blame="never"', f"trace.events={EVENTS}")
     + """
-[[advice]]
+[[recommendation]]
 number = 1
 who = "Somebody"
 source = "somewhere"
 says = "little may be dirty, and the timers are off"
-[[advice.value]]
+[[recommendation.value]]
 name = "limit 0 and 40 MiB, background 10 % and 20 MiB"
-[advice.value.sysctl]
+[recommendation.value.sysctl]
 "vm.dirty_bytes" = 0
 "vm.dirty_background_ratio" = 10
 "vm.dirty_background_bytes" = "20MiB"
 "vm.dirty_writeback_centisecs" = 0
-[[advice.promise]]
+[[recommendation.expectation]]
 says = "nobody is stopped for over an hour"
 role = "innocent"
 metric = "longest_pause_s"
 at_most = "1h"
-[[advice.promise]]
+[[recommendation.expectation]]
 says = "the flusher's timer is off"
 role = "offender"
 metric = "periodic_writebacks"
 at_most = 0
-[[advice.promise]]
+[[recommendation.expectation]]
 says = "nobody is told to sleep for over 200 ms"
 role = "innocent"
 metric = "asked_sleep_s"
@@ -61,7 +61,7 @@ def test_a_trial_from_end_to_end_and_what_is_missing_made_again(lab, trial, tmp_
     code, said = trial(*given)
     assert code == 0
     directory = next(lab.results.iterdir())
-    verdicts = {promise["says"]: promise["verdict"] for promise in said["promises"]}
+    verdicts = {expectation["says"]: expectation["verdict"] for expectation in said["expectations"]}
     assert set(verdicts.values()) == {"reproduced"}, verdicts
     assert said["asked"]["1"]["refused"] == ["vm.dirty_bytes"]
     assert said["asked"]["1"]["now"] == {

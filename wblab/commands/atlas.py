@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from wblab.study.designs.atlas.made import Made
-    from wblab.study.designs.atlas.square import Square
+    from wblab.study.designs.atlas.target import Target
 
 Name = TypeVar("Name", bound=str)
 
@@ -53,25 +53,25 @@ def _atlas(arguments: argparse.Namespace) -> None:
     from wblab.study.designs.atlas.plan import planned
 
     series = [listed.series for listed in list_kernels()]
-    squares, resolve = _squares(arguments), built_kernels()
+    targets, resolve = _targets(arguments), built_kernels()
     atlas = arguments.output or results(arguments) / _DIRECTORY
     made: list[Made] = []
     fresh = 0
-    for number, square in enumerate(squares, 1):
-        plan = planned(square, arguments.seeds, resolve)
+    for number, target in enumerate(targets, 1):
+        plan = planned(target, arguments.seeds, resolve)
         if is_current(plan, atlas):
-            made.append(read(square, atlas))
+            made.append(read(target, atlas))
             continue
-        with step(f"{number} of {len(squares)}: {square.source} on {square.series}, {square.filesystem}"):
+        with step(f"{number} of {len(targets)}: {target.source} on {target.series}, {target.filesystem}"):
             made.append(make(plan, atlas, arguments.jobs or processors()))
         fresh += 1
         write_page(read_all(atlas, series), atlas)
     page = write_page(read_all(atlas, series), atlas)  # of parts that were asked for before, too
     if arguments.json:
-        found = [{"square": item.square.name, "release": item.release} | counts(item) for item in made]
-        print(json.dumps({"page": str(page), "made_now": fresh, "squares": found}, indent=2))
+        found = [{"target": item.target.name, "release": item.release} | counts(item) for item in made]
+        print(json.dumps({"page": str(page), "made_now": fresh, "targets": found}, indent=2))
     else:
-        rows = [(item.release, item.square.filesystem, item.square.source, _words(counts(item))) for item in made]
+        rows = [(item.release, item.target.filesystem, item.target.source, _words(counts(item))) for item in made]
         Table(rows, ("kernel", "filesystem", "source", "verdicts")).show()
         print(printable(str(page)))
 
@@ -80,9 +80,9 @@ def _words(counts: "Mapping[str, int]") -> str:
     return ", ".join(f"{count} {outcome}" for outcome, count in counts.items() if count)
 
 
-def _squares(arguments: argparse.Namespace) -> "list[Square]":
+def _targets(arguments: argparse.Namespace) -> "list[Target]":
     from wblab.kernels import list_kernels
-    from wblab.study.designs.atlas.square import FILESYSTEMS, SOURCES, Square
+    from wblab.study.designs.atlas.target import FILESYSTEMS, SOURCES, Target
 
     built = tuple(listed.series for listed in list_kernels() if listed.kernel)
     if not built:
@@ -90,7 +90,7 @@ def _squares(arguments: argparse.Namespace) -> "list[Square]":
     series = _chosen("--kernel", arguments.kernel, built)
     filesystems = _chosen("--filesystem", arguments.filesystem, FILESYSTEMS)
     sources = _chosen("--source", arguments.source, SOURCES)
-    return [Square(one, other, source) for one in series for other in filesystems for source in sources]
+    return [Target(one, other, source) for one in series for other in filesystems for source in sources]
 
 
 def _chosen(option: str, given: "Sequence[str]", known: "tuple[Name, ...]") -> "tuple[Name, ...]":

@@ -14,14 +14,14 @@ from wblab.lab.tables import Table
 if TYPE_CHECKING:
     from wblab.commands.many import Planned
     from wblab.kernels import KernelResolver
-    from wblab.study.designs.paired.advice import Wisdom
+    from wblab.study.designs.paired.recommendations import Wisdom
     from wblab.study.designs.paired.result import Result
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb and its options."""
     parser.description = (
-        "Try recommendations for writeback beside the kernel's defaults, and judge each by what it promises: "
+        "Try recommendations for writeback beside the kernel's defaults, and judge each by what it should bring: "
         "reproduced, not reproduced, harms, or not decided. Each is scaled to the guest in two ways. A few seeds "
         "first, and more where they do not decide."
     )
@@ -70,7 +70,7 @@ def _tell(what: str) -> None:
 
 
 def _chosen(arguments: argparse.Namespace) -> "Wisdom":
-    from wblab.study.designs.paired.advice import WISDOM, read_wisdom
+    from wblab.study.designs.paired.recommendations import WISDOM, read_wisdom
 
     return read_wisdom(arguments.file or WISDOM).only(arguments.numbers)
 
@@ -81,8 +81,8 @@ def _planned(arguments: argparse.Namespace, resolve: "KernelResolver") -> "tuple
     from wblab.kernels import full_name
     from wblab.lab.formats import TRIED
     from wblab.study.begin import check_kernels, described
-    from wblab.study.designs.paired.advice import WISDOM, read_wisdom
-    from wblab.study.designs.paired.plan import ADVICE, MOST_SEEDS, trial_matrix
+    from wblab.study.designs.paired.plan import MOST_SEEDS, RECOMMENDATION, trial_matrix
+    from wblab.study.designs.paired.recommendations import WISDOM, read_wisdom
     from wblab.study.store import Store
 
     if not arguments.resume:
@@ -96,7 +96,7 @@ def _planned(arguments: argparse.Namespace, resolve: "KernelResolver") -> "tuple
     store = Store.open(named(arguments, "trial"), "trial")
     check_kernels(store, resolve)
     wisdom = read_wisdom(store.path / TRIED)
-    there = {cell.levels.get(ADVICE) for cell in store.plan.cells}
+    there = {cell.levels.get(RECOMMENDATION) for cell in store.plan.cells}
     return Planned(store.plan, store.kernels, store), wisdom.only([key for key in wisdom.values() if key in there])
 
 
@@ -104,13 +104,19 @@ def _print_list(wisdom: "Wisdom", as_json: bool) -> None:
     values = wisdom.values().items()
     if as_json:
         listed = [
-            {"advice": key, "who": advice.who, "source": advice.source, "set": value.name, "says": advice.says}
-            for key, (advice, value) in values
+            {
+                "recommendation": key,
+                "who": entry.who,
+                "source": entry.source,
+                "set": value.name,
+                "says": entry.says,
+            }
+            for key, (entry, value) in values
         ]
         print(json.dumps(listed, indent=2))
     else:
-        rows = [(key, advice.who, value.name, advice.says) for key, (advice, value) in values]
-        Table(rows, ("", "who", "what is set", "what it promises")).show()
+        rows = [(key, entry.who, value.name, entry.says) for key, (entry, value) in values]
+        Table(rows, ("", "who", "what is set", "what it should bring")).show()
 
 
 def _print(result: "Result", page: Path, as_json: bool) -> None:

@@ -26,8 +26,8 @@ DESIGN, ANALYSED, EXPLORED = "design.json", "analysis.json", "exploration.html"
 ADVICE_FILE = "advice.json"  # beside the others in the directory of an advice
 # The directory of a verification.
 REPORT, VERDICTS = "report.html", "verdicts.json"
-# Of a square of the atlas, in short: what it was made of; and what became of all that is asked there.
-MADE_OF, SQUARE_ROWS = "made-of", "square.json"
+# Of a target of the atlas, in short: what it was made of; and what became of all that is asked there.
+MADE_OF, TARGET_ROWS = "made-of", "target.json"
 # The directory of a trial is that of a matrix, with a report; and what was tried, as it was then.
 TRIED = "trial.toml"
 PAGE = ".html"  # how the name of a page ends; of a picture, see wblab/plot/picture.py
@@ -75,8 +75,8 @@ EXPLORATION = Format("the directory of an exploration", 1, ("explore",), most_by
 ADVICE = Format("the directory of an advice", 1, ("advise",), most_bytes=64 << 20)  # what could be tried, with its spec
 BISECTION = Format("the directory of a bisection", 1, ("bisect",))
 VERIFICATION = Format("the directory of a verification", 1, ("verify",))
-TRIAL = Format("the directory of a trial", 1, ("trial",))
-SQUARE = Format("a square of an atlas", 1, ("square",))
+TRIAL = Format("the directory of a trial", 2, ("trial",))
+TARGET = Format("a target of an atlas", 1, ("target",))
 ANALYSIS = Format("the analysis of an exploration", 1, ("analysis",))
 COMPARISON = Format("what 'wblab compare --json' printed", 1, ("compare",))
 

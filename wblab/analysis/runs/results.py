@@ -21,8 +21,8 @@ from wblab.lab.formats import (
     LIVE,
     MATRIX_FILE,
     RUNS,
-    SQUARE_ROWS,
     STUDY_FILE,
+    TARGET_ROWS,
     TRIED,
     VERDICTS,
 )
@@ -48,7 +48,7 @@ _STUDIES = {
     MATRIX_FILE: "matrix",
     BISECTION_RECORD: "bisection",
     VERDICTS: "verification",
-    SQUARE_ROWS: "square of an atlas",
+    TARGET_ROWS: "target of an atlas",
 }
 _SETTLED_S = 24 * 3600  # an entry untouched for so long is no longer in use
 

@@ -1,4 +1,4 @@
-"""A square of claims: those of a work."""
+"""A target of claims: those of a work."""
 
 import json
 import time
@@ -14,7 +14,7 @@ from wblab.host.command import interpreter
 from wblab.host.request import ready
 from wblab.kernels import Kernel, KernelResolver
 from wblab.lab.formats import CONFIG, REPORT, RUNS, STUDY_FILE
-from wblab.study.designs.atlas.square import Row, Square, code_of, on_filesystem, sha256
+from wblab.study.designs.atlas.target import Row, Target, code_of, on_filesystem, sha256
 from wblab.study.designs.cases.report import write_report
 from wblab.study.designs.cases.result import Result
 from wblab.study.designs.cases.runs import examine, plan_of, specs_of
@@ -31,9 +31,9 @@ _DROPPED = (TRACE, TRACE_LOG, CONFIG)
 
 @dataclass(frozen=True)
 class Claimed:
-    """What such a square needs: its claims, `seeds` runs of each case; the cases that cannot be, and why."""
+    """What such a target needs: its claims, `seeds` runs of each case; the cases that cannot be, and why."""
 
-    square: Square
+    target: Target
     kernel: Kernel
     claims: Sequence[Claim]
     plan: Plan | None
@@ -48,13 +48,13 @@ class Claimed:
             store = None
             if self.plan:
                 begun = (directory / STUDY_FILE).is_file()
-                kernels = {self.square.series: kernel}
+                kernels = {self.target.series: kernel}
                 store = Store.open(directory) if begun else Store.begin(directory, self.plan, kernels)
                 stack.enter_context(store.held())
                 clear_failed(store)
             found = examine(self.claims, store, at_once, impossible=self.impossible)
         wall_s = time.monotonic() - started_s
-        write_report(Result(kernel, self.seeds, wall_s, found.verdicts, found.samples, self.square.source), directory)
+        write_report(Result(kernel, self.seeds, wall_s, found.verdicts, found.samples, self.target.source), directory)
         return [
             Row(claim.name, "", claim.says, verdict.outcome, verdict.why, f"{REPORT}#{claim.name}")
             for claim, verdict in found.verdicts
@@ -67,16 +67,16 @@ class Claimed:
                 (run / name).unlink(missing_ok=True)
 
 
-def planned(square: Square, seeds: int, resolve: KernelResolver) -> Claimed:
-    """Return what a square needs. Raises InputError for a kernel that is not there."""
-    kernel, claims = resolve(square.series), WORKS[square.source].claims
+def planned(target: Target, seeds: int, resolve: KernelResolver) -> Claimed:
+    """Return what a target needs. Raises InputError for a kernel that is not there."""
+    kernel, claims = resolve(target.series), WORKS[target.source].claims
     specs, impossible = {}, {}
-    for case, spec in specs_of(claims, square.series).items():
+    for case, spec in specs_of(claims, target.series).items():
         try:
-            specs[case] = ready(on_filesystem(spec, square.filesystem), resolve).spec
+            specs[case] = ready(on_filesystem(spec, target.filesystem), resolve).spec
         except InputError as error:
-            impossible[case] = f"the case {case} cannot be on {square.filesystem}: {error}"
-    plan = plan_of(square.name, specs, seeds, {"source": square.source}) if specs else None
+            impossible[case] = f"the case {case} cannot be on {target.filesystem}: {error}"
+    plan = plan_of(target.name, specs, seeds, {"source": target.source}) if specs else None
     cells = [cell.to_json() for cell in plan.cells] if plan else []
     told = [kernel.build_id, program_sha256(interpreter()), code_of(*_JUDGES), impossible, seeds, cells]
-    return Claimed(square, kernel, claims, plan, seeds, impossible, sha256(json.dumps(told).encode()))
+    return Claimed(target, kernel, claims, plan, seeds, impossible, sha256(json.dumps(told).encode()))

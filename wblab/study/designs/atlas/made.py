@@ -1,4 +1,4 @@
-"""A square that is made: runs, verdicts and a report in a directory, which is small enough to be published."""
+"""A target that is made: runs, verdicts and a report in a directory, which is small enough to be published."""
 
 import shutil
 from collections.abc import Sequence
@@ -7,68 +7,68 @@ from itertools import product
 from pathlib import Path
 
 from wblab.core.errors import InputError, WblabError
-from wblab.lab.formats import MADE_OF, SQUARE, SQUARE_ROWS, write_json
+from wblab.lab.formats import MADE_OF, TARGET, TARGET_ROWS, write_json
 from wblab.lab.results import STAGED
 from wblab.study.designs.atlas.plan import Plan
-from wblab.study.designs.atlas.square import FILESYSTEMS, SOURCES, Row, Square
+from wblab.study.designs.atlas.target import FILESYSTEMS, SOURCES, Row, Target
 
 
 @dataclass(frozen=True)
 class Made:
-    """What a square's directory says."""
+    """What a target's directory says."""
 
-    square: Square
+    target: Target
     release: str
     rows: Sequence[Row]
 
 
 def make(plan: Plan, atlas: Path, at_once: int) -> Made:
-    """Make a square's directory in that of the atlas, in place of an older one. Raises WblabError.
+    """Make a target's directory in that of the atlas, in place of an older one. Raises WblabError.
 
     It gets its name when it is complete: an atlas can be interrupted at any moment. A plan goes on with what it left.
     """
-    square = plan.square
-    staged = atlas / f"{STAGED}{square.name}"
+    target = plan.target
+    staged = atlas / f"{STAGED}{target.name}"
     try:
         if not _is_made_of(staged, plan.made_of):
             shutil.rmtree(staged, ignore_errors=True)
             staged.mkdir(parents=True)
             (staged / MADE_OF).write_text(plan.made_of + "\n")
-        if not (staged / SQUARE_ROWS).is_file():
+        if not (staged / TARGET_ROWS).is_file():
             rows = [asdict(row) for row in plan.fill(staged, at_once)]
             write_json(
-                staged / SQUARE_ROWS, SQUARE.head() | {"release": plan.kernel.describe()["release"], "rows": rows}
+                staged / TARGET_ROWS, TARGET.head() | {"release": plan.kernel.describe()["release"], "rows": rows}
             )
         plan.prune(staged)
-        shutil.rmtree(atlas / square.name, ignore_errors=True)
-        staged.rename(atlas / square.name)
+        shutil.rmtree(atlas / target.name, ignore_errors=True)
+        staged.rename(atlas / target.name)
     except OSError as error:
         raise WblabError(f"cannot write {staged}: {error.strerror or error}") from None
-    return read(square, atlas)
+    return read(target, atlas)
 
 
 def is_current(plan: Plan, atlas: Path) -> bool:
-    """Whether a square is there, made of what it would be made of now."""
-    directory = atlas / plan.square.name
-    return _is_made_of(directory, plan.made_of) and (directory / SQUARE_ROWS).is_file()
+    """Whether a target is there, made of what it would be made of now."""
+    directory = atlas / plan.target.name
+    return _is_made_of(directory, plan.made_of) and (directory / TARGET_ROWS).is_file()
 
 
-def read(square: Square, atlas: Path) -> Made:
-    """Return a square that is there. Raises InputError for a damaged one."""
-    path = atlas / square.name / SQUARE_ROWS
-    found = SQUARE.read(path)
+def read(target: Target, atlas: Path) -> Made:
+    """Return a target that is there. Raises InputError for a damaged one."""
+    path = atlas / target.name / TARGET_ROWS
+    found = TARGET.read(path)
     try:
         rows = [Row(**{field.name: str(item[field.name]) for field in fields(Row)}) for item in found["rows"]]
-        return Made(square, str(found["release"]), rows)
+        return Made(target, str(found["release"]), rows)
     except (KeyError, TypeError) as error:
         what = f"{type(error).__name__}: {error}"
         raise InputError(f"{path} is damaged ({what}): remove {path.parent}") from None
 
 
 def read_all(atlas: Path, series: Sequence[str]) -> list[Made]:
-    """Return all squares of these series that are there, in their order. Raises InputError for a damaged one."""
-    possible = (Square(*parts) for parts in product(series, FILESYSTEMS, SOURCES))
-    return [read(square, atlas) for square in possible if (atlas / square.name / SQUARE_ROWS).is_file()]
+    """Return all targets of these series that are there, in their order. Raises InputError for a damaged one."""
+    possible = (Target(*parts) for parts in product(series, FILESYSTEMS, SOURCES))
+    return [read(target, atlas) for target in possible if (atlas / target.name / TARGET_ROWS).is_file()]
 
 
 def _is_made_of(directory: Path, made_of: str) -> bool:

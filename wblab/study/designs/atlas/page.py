@@ -11,7 +11,7 @@ from wblab.core.files import replace_file
 from wblab.report.palette import Look, look_of
 from wblab.report.render import render
 from wblab.study.designs.atlas.made import Made
-from wblab.study.designs.atlas.square import TRIAL
+from wblab.study.designs.atlas.target import TRIAL
 from wblab.study.sources.registry import WORKS
 
 ATLAS = "index.html"
@@ -20,7 +20,7 @@ _OF_CLAIMS: Mapping[str, str] = dict.fromkeys((REPRODUCED, NOT_REPRODUCED, NOT_T
 _OF_TRIAL: Mapping[str, str] = {
     REPRODUCED: "in all places where it was looked at",
     NOT_REPRODUCED: "not in one place at least",
-    HARMS: "what was promised, or the longest stop of the innocent, is more than a tenth worse",
+    HARMS: "what was expected, or the longest stop of the innocent, is more than a tenth worse",
     NOT_DECIDED: "the runs do not show it",
     NOT_TESTABLE: "or there is nothing to shorten",
 }
@@ -28,7 +28,7 @@ _OF_TRIAL: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Mark:
-    """One row in one square: how it is drawn, what it says when it is pointed at, and where it leads, if anywhere."""
+    """One row in one target: how it is drawn, what it says when it is pointed at, and where it leads, if anywhere."""
 
     look: str
     sign: str
@@ -38,7 +38,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Line:
-    """A row in all squares; None where there is no such square, or it has no such row."""
+    """A row in all targets; None where there is no such target, or it has no such row."""
 
     name: str
     about: str
@@ -47,10 +47,10 @@ class Line:
 
 
 def write_page(made: Sequence[Made], atlas: Path) -> Path:
-    """Write the page of these squares into the atlas's directory, and return it. Raises WblabError."""
-    columns = list(dict.fromkeys((item.square.series, item.square.filesystem) for item in made))
+    """Write the page of these targets into the atlas's directory, and return it. Raises WblabError."""
+    columns = list(dict.fromkeys((item.target.series, item.target.filesystem) for item in made))
     series = list(dict.fromkeys(column[0] for column in columns))
-    sources = list(dict.fromkeys(item.square.source for item in made))
+    sources = list(dict.fromkeys(item.target.source for item in made))
     text = render(
         "wblab.study.designs.atlas",
         "atlas.html",
@@ -75,8 +75,8 @@ def write_page(made: Sequence[Made], atlas: Path) -> Path:
 
 
 def counts(made: Made) -> dict[str, int]:
-    """Return how many of a square's rows came out how; outcomes that there are none of, too."""
-    known = _OF_TRIAL if made.square.source == TRIAL else _OF_CLAIMS
+    """Return how many of a target's rows came out how; outcomes that there are none of, too."""
+    known = _OF_TRIAL if made.target.source == TRIAL else _OF_CLAIMS
     return dict.fromkeys(known, 0) | Counter(row.verdict for row in made.rows)
 
 
@@ -86,12 +86,12 @@ def _legend(outcomes: Mapping[str, str]) -> list[tuple[str, Look, str]]:
 
 
 def _lines(made: Sequence[Made], source: str, columns: Sequence[tuple[str, str]]) -> list[Line]:
-    squares: dict[tuple[str, str], Made] = {
-        (item.square.series, item.square.filesystem): item for item in made if item.square.source == source
+    targets: dict[tuple[str, str], Made] = {
+        (item.target.series, item.target.filesystem): item for item in made if item.target.source == source
     }
-    known = {(row.name, row.says): row for item in squares.values() for row in item.rows}
+    known = {(row.name, row.says): row for item in targets.values() for row in item.rows}
     return [
-        Line(row.name, row.about, row.says, [_mark(squares.get(column), key) for column in columns])
+        Line(row.name, row.about, row.says, [_mark(targets.get(column), key) for column in columns])
         for key, row in known.items()
     ]
 
@@ -101,8 +101,8 @@ def _mark(made: Made | None, key: tuple[str, str]) -> Mark | None:
     if made is None or row is None:
         return None
     look = look_of(row.verdict)
-    return Mark(look.style, look.sign, f"{row.verdict}: {row.why}", row.link and f"{made.square.name}/{row.link}")
+    return Mark(look.style, look.sign, f"{row.verdict}: {row.why}", row.link and f"{made.target.name}/{row.link}")
 
 
 def _release(made: Sequence[Made], series: str) -> str:
-    return next(item.release for item in made if item.square.series == series)
+    return next(item.release for item in made if item.target.series == series)

@@ -1,4 +1,4 @@
-"""What a square of any source needs."""
+"""What a target of any source needs."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,14 +6,14 @@ from typing import Protocol
 
 from wblab.kernels import Kernel, KernelResolver
 from wblab.study.designs.atlas import claimed, tried
-from wblab.study.designs.atlas.square import TRIAL, Row, Square
+from wblab.study.designs.atlas.target import TRIAL, Row, Target
 
 
 class Plan(Protocol):
-    """A square that can be made."""
+    """A target that can be made."""
 
     @property
-    def square(self) -> Square:
+    def target(self) -> Target:
         """Which it is."""
 
     @property
@@ -34,8 +34,8 @@ class Plan(Protocol):
         """Remove what can be made again from a directory that was filled. Raises OSError."""
 
 
-def planned(square: Square, seeds: int, resolve: KernelResolver) -> Plan:
-    """Return what a square needs. Raises InputError for a kernel that is not there."""
-    if square.source == TRIAL:
-        return tried.planned(square, seeds, resolve)
-    return claimed.planned(square, seeds, resolve)
+def planned(target: Target, seeds: int, resolve: KernelResolver) -> Plan:
+    """Return what a target needs. Raises InputError for a kernel that is not there."""
+    if target.source == TRIAL:
+        return tried.planned(target, seeds, resolve)
+    return claimed.planned(target, seeds, resolve)

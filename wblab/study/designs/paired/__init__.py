@@ -1,1 +1,1 @@
-"""Recommendations for writeback before the court: tried beside the default, and judged by what they promise."""
+"""Recommendations for writeback, tried beside the default and judged by what they should bring."""

@@ -11,9 +11,9 @@ from wblab.core.files import read_bytes
 from wblab.core.rundir import agent_log
 from wblab.core.units import parse_bytes
 from wblab.lab.printable import printable
-from wblab.study.designs.paired.advice import Value
+from wblab.study.designs.paired.recommendations import Value
 
-ASKED = "asked"  # the level of these runs on the axis of grounds
+ASKED = "asked"  # the level of these runs on the axis of scenarios
 ASKED_BASE = "base"
 _AGENT = "setter"
 _MOST_BYTES = 1 << 16

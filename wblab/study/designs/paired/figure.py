@@ -1,4 +1,4 @@
-"""The figure of a trial: each value on each ground, the innocents' longest stop beside the default's."""
+"""The figure of a trial: each value on each scenario, the innocents' longest stop beside the default's."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,8 +9,8 @@ from matplotlib.lines import Line2D
 
 from wblab.plot.style import DPI, GRID, NEUTRAL
 from wblab.report.palette import NO, YES
-from wblab.study.designs.paired.advice import Wisdom
 from wblab.study.designs.paired.judged import Tried
+from wblab.study.designs.paired.recommendations import Wisdom
 
 _WIDTH_IN, _ROW_IN, _HEAD_IN = 16.5, 0.27, 1.9
 _MARKS = {"by seconds": "o", "by memory": "s", "as it is": "D"}
@@ -28,15 +28,15 @@ class Drawn:
 
 
 def drawn(tried: Sequence[Tried], wisdom: Wisdom) -> Drawn:
-    """Draw a column for each ground, a row for each value; on the left of the line the innocent are better off."""
+    """Draw a column for each scenario, a row for each value; on the left of the line the innocent are better off."""
     tried = [item for item in tried if item.others is not None and item.value.is_setting]
     keys = [key for key in wisdom.values() if any(item.key == key for item in tried)]
-    grounds = [name for name in wisdom.ground if any(item.ground == name for item in tried)]
+    scenarios = [name for name in wisdom.scenario if any(item.scenario == name for item in tried)]
     picture = Picture(figsize=(_WIDTH_IN, _HEAD_IN + _ROW_IN * len(keys)), dpi=DPI, layout="constrained")
-    axes = picture.subplots(1, len(grounds), sharey=True, sharex=True, squeeze=False)[0]
-    for ground, ax in zip(grounds, axes, strict=True):
-        _draw([item for item in tried if item.ground == ground], keys, ax)
-        ax.set_title(f"{ground}\n{wisdom.ground[ground].title}", fontsize=9)
+    axes = picture.subplots(1, len(scenarios), sharey=True, sharex=True, squeeze=False)[0]
+    for scenario, ax in zip(scenarios, axes, strict=True):
+        _draw([item for item in tried if item.scenario == scenario], keys, ax)
+        ax.set_title(f"{scenario}\n{wisdom.scenario[scenario].title}", fontsize=9)
     axes[0].set_yticks(range(len(keys)), [_name(key, wisdom) for key in keys], fontsize=8.5)
     axes[0].set_ylim(len(keys) - 0.5, -0.5)
     picture.supxlabel("the longest stop of those who write little, as a multiple of that with the kernel's defaults")
@@ -74,8 +74,8 @@ def _colour(item: Tried) -> str:
 
 
 def _name(key: str, wisdom: Wisdom) -> str:
-    advice, value = wisdom.values()[key]
-    text = f"{advice.who}: {value.name}"
+    entry, value = wisdom.values()[key]
+    text = f"{entry.who}: {value.name}"
     text = text if len(text) <= _LONGEST_NAME else f"{text[: _LONGEST_NAME - 1]}…"
     return f"{text}  {key}".replace("$", r"\$")
 

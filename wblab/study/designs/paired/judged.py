@@ -1,4 +1,4 @@
-"""All that was tried, and what became of it: each value on each ground, beside the default."""
+"""All that was tried, and what became of it: each value on each scenario, beside the default."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -8,10 +8,10 @@ from wblab.analysis.statistics.decision import LEAST
 from wblab.analysis.statistics.outcome import Outcome
 from wblab.core.units import NS_PER_S
 from wblab.study.cells import Cell
-from wblab.study.designs.paired.advice import DEFAULT, UNSET, Advice, Metric, Promise, Role, Value
 from wblab.study.designs.paired.asked import ASKED
 from wblab.study.designs.paired.measured import RISING, TRACED, Measured
-from wblab.study.designs.paired.plan import ADVICE, GROUND, SCALING
+from wblab.study.designs.paired.plan import RECOMMENDATION, SCALING, SCENARIO
+from wblab.study.designs.paired.recommendations import DEFAULT, UNSET, Expectation, Metric, Recommendation, Role, Value
 from wblab.study.designs.paired.scale import background_bytes
 from wblab.study.designs.paired.verdict import (
     HARM_PERCENT,
@@ -33,12 +33,12 @@ _UNCHANGED = 100.0
 
 @dataclass(frozen=True)
 class Kept:
-    """What became of a promise on one ground. figure: what was promised; None where nothing was measured.
+    """What became of an expectation on one scenario. figure: what was expected; None where nothing was measured.
 
     harm: the same metric beside the default, where that is another question. before: the default keeps it as well.
     """
 
-    promise: Promise
+    expectation: Expectation
     figure: Figure | None
     harm: Figure | None
     before: bool
@@ -47,14 +47,14 @@ class Kept:
 
 @dataclass(frozen=True)
 class Tried:
-    """A value on one ground, scaled in one way, and how it compares with the default.
+    """A value on one scenario, scaled in one way, and how it compares with the default.
 
     others: the innocents' longest stop, as a ratio, beside HARM_PERCENT; relief: the same beside RELIEF_PERCENT. cost:
     the offender's rate, as a ratio. refused: what of it the kernel does not take there. failed: why else no run counts.
     """
 
     key: str
-    advice: Advice
+    recommendation: Recommendation
     value: Value
     cell: Cell
     others: Figure | None
@@ -65,9 +65,9 @@ class Tried:
     failed: str = ""
 
     @property
-    def ground(self) -> str:
+    def scenario(self) -> str:
         """Where it was tried."""
-        return str(self.cell.levels[GROUND])
+        return str(self.cell.levels[SCENARIO])
 
     @property
     def way(self) -> str:
@@ -76,7 +76,7 @@ class Tried:
 
     @property
     def is_open(self) -> bool:
-        """Whether more seeds could decide a promise."""
+        """Whether more seeds could decide an expectation."""
         return any(kept.figure is not None and kept.figure.is_open for kept in self.kept)
 
     @property
@@ -106,86 +106,96 @@ def judged(found: Measured, cells: Sequence[Cell], *, looks: int = LOOKS) -> lis
 
 
 def baseline(cells: Sequence[Cell], cell: Cell, against: str = DEFAULT) -> Cell | None:
-    """Return the cell that another is compared with: on the same ground, the default or another value."""
+    """Return the cell that another is compared with: on the same scenario, the default or another value."""
     return next(
-        (one for one in cells if one.levels[GROUND] == cell.levels[GROUND] and one.levels[ADVICE] == against), None
+        (
+            one
+            for one in cells
+            if one.levels[SCENARIO] == cell.levels[SCENARIO] and one.levels[RECOMMENDATION] == against
+        ),
+        None,
     )
 
 
 def _tried(found: Measured, cells: Sequence[Cell]) -> Iterator[Tried]:
     values = found.wisdom.values()
     for cell in cells:
-        key = str(cell.levels[ADVICE])
-        if key not in values or cell.levels[GROUND] == ASKED:
+        key = str(cell.levels[RECOMMENDATION])
+        if key not in values or cell.levels[SCENARIO] == ASKED:
             continue
-        (advice, value), default = values[key], baseline(cells, cell)
+        (entry, value), default = values[key], baseline(cells, cell)
         if default is None:
             continue
         others = _ratio(found, cell, default, _OTHERS, HARM_PERCENT)
         relief = _ratio(found, cell, default, _OTHERS, RELIEF_PERCENT)
         cost = _ratio(found, cell, default, _COST, _UNCHANGED)
         kept = tuple(
-            _kept(found, cells, cell, default, advice, promise)
-            for promise in _promises(found, cell)
-            if not _is_short(promise, found, default)
+            _kept(found, cells, cell, default, entry, expectation)
+            for expectation in _expectations(found, cell)
+            if not _is_short(expectation, found, default)
         )
         refused, failed = (reasons.get(cell.name, "") for reasons in (found.refused, found.failed))
-        yield Tried(key, advice, value, cell, others, relief, cost, kept, refused, failed)
+        yield Tried(key, entry, value, cell, others, relief, cost, kept, refused, failed)
 
 
-def _promises(found: Measured, cell: Cell) -> list[Promise]:
+def _expectations(found: Measured, cell: Cell) -> list[Expectation]:
     """Return what is to be looked at in a cell."""
-    advice, value = found.wisdom.values()[str(cell.levels[ADVICE])]
-    name = str(cell.levels[GROUND])
-    ground = found.wisdom.ground[name]
+    entry, value = found.wisdom.values()[str(cell.levels[RECOMMENDATION])]
+    name = str(cell.levels[SCENARIO])
+    scenario = found.wisdom.scenario[name]
     return [
-        promise
-        for promise in advice.promise
-        if promise.role in ground.loads
-        and (not promise.on or name in promise.on)
-        and (not promise.of or value.name in promise.of)
+        expectation
+        for expectation in entry.expectation
+        if expectation.role in scenario.loads
+        and (not expectation.on or name in expectation.on)
+        and (not expectation.of or value.name in expectation.of)
     ]
 
 
-def _is_short(promise: Promise, found: Measured, default: Cell) -> bool:
-    """Return whether a promise is to shorten what nobody notices with the default already."""
-    if not 0 < promise.percent < _UNCHANGED or not promise.metric.endswith("_s"):
+def _is_short(expectation: Expectation, found: Measured, default: Cell) -> bool:
+    """Return whether an expectation is to shorten a time that nobody notices with the default."""
+    if not 0 < expectation.percent < _UNCHANGED or not expectation.metric.endswith("_s"):
         return False
-    return max(found.values(default, promise.role, promise.metric).values(), default=math.inf) <= NOTICED_S
+    return max(found.values(default, expectation.role, expectation.metric).values(), default=math.inf) <= NOTICED_S
 
 
-def _kept(  # noqa: PLR0913, PLR0917 - what a promise is about
-    found: Measured, cells: Sequence[Cell], cell: Cell, default: Cell, advice: Advice, promise: Promise
+def _kept(  # noqa: PLR0913, PLR0917 - what an expectation is about
+    found: Measured,
+    cells: Sequence[Cell],
+    cell: Cell,
+    default: Cell,
+    entry: Recommendation,
+    expectation: Expectation,
 ) -> Kept:
-    of = (promise.role, promise.metric)
-    if promise.percent:
+    of = (expectation.role, expectation.metric)
+    if expectation.percent:
         other = default
-        if promise.against:
-            value = next(value for value in advice.value if value.name == promise.against)
-            other = baseline(cells, cell, advice.key(value)) or default
-        figure = _ratio(found, cell, other, of, promise.percent)
-        return Kept(promise, figure, None if promise.against else _harm(found, cell, default, of), False)
+        if expectation.against:
+            value = next(value for value in entry.value if value.name == expectation.against)
+            other = baseline(cells, cell, entry.key(value)) or default
+        figure = _ratio(found, cell, other, of, expectation.percent)
+        return Kept(expectation, figure, None if expectation.against else _harm(found, cell, default, of), False)
     values = found.values(cell, *of)
-    bound, floor = _bound(promise, cell, found), LEAST if promise.metric.endswith("_s") else 0.0
-    if promise.metric in TRACED:
-        return Kept(promise, bound_figure(values, bound, floor=floor), None, False)
+    bound, floor = _bound(expectation, cell, found), LEAST if expectation.metric.endswith("_s") else 0.0
+    if expectation.metric in TRACED:
+        return Kept(expectation, bound_figure(values, bound, floor=floor), None, False)
     before = found.values(default, *of)
     keeps = bool(before) and max(before.values()) <= bound
     return Kept(
-        promise,
+        expectation,
         bound_figure(values, bound, floor=floor),
         _harm(found, cell, default, of),
-        keeps and not promise.law,
+        keeps and not expectation.law,
     )
 
 
-def _bound(promise: Promise, cell: Cell, found: Measured) -> float:
+def _bound(expectation: Expectation, cell: Cell, found: Measured) -> float:
     """Return what a metric may be at most: what is counted is a number, all else is in s."""
-    if promise.law:
-        disk = cell.spec.disk[found.wisdom.ground[str(cell.levels[GROUND])].disk]
+    if expectation.law:
+        disk = cell.spec.disk[found.wisdom.scenario[str(cell.levels[SCENARIO])].disk]
         return background_bytes(cell.spec) / disk.write_bps
-    assert promise.at_most != UNSET
-    return promise.at_most / (NS_PER_S if promise.metric.endswith("_s") else 1)
+    assert expectation.at_most != UNSET
+    return expectation.at_most / (NS_PER_S if expectation.metric.endswith("_s") else 1)
 
 
 def _ratio(found: Measured, cell: Cell, other: Cell, of: tuple[Role, Metric], percent: float) -> Figure | None:

@@ -21,8 +21,8 @@ from wblab.core.units import NS_PER_S
 from wblab.lab.formats import EXPERIMENT, RUN
 from wblab.lab.results import STAGED
 from wblab.study.cells import Cell, run_name
-from wblab.study.designs.paired.advice import Metric, Role, Wisdom
-from wblab.study.designs.paired.plan import GROUND
+from wblab.study.designs.paired.plan import SCENARIO
+from wblab.study.designs.paired.recommendations import Metric, Role, Wisdom
 from wblab.study.store import Store
 
 RISING = MORE_IS_BETTER | {"copied_bps"}  # metrics of which more is better
@@ -48,13 +48,13 @@ class Measured:
     failed: Mapping[str, str] = field(default_factory=dict)
 
     def values(self, cell: Cell, role: Role, metric: Metric) -> dict[int, float]:
-        """Return a metric of those who have a role on the cell's ground, by seed: of several, of who is worst off."""
-        ground = self.wisdom.ground[str(cell.levels[GROUND])]
+        """Return a metric of those who have a role on the cell's scenario, by seed: of several, of who is worst off."""
+        scenario = self.wisdom.scenario[str(cell.levels[SCENARIO])]
         found = {}
         for seed, figures in self.figures.get(cell.name, {}).items():
             if metric in TRACED:
                 found[seed] = traced(self.runs / run_name(cell, seed), metric)
-            elif (value := _figure(figures, cell.spec, ground.loads.get(role, ()), metric)) is not None:
+            elif (value := _figure(figures, cell.spec, scenario.loads.get(role, ()), metric)) is not None:
                 found[seed] = value
         return found
 

@@ -1,6 +1,6 @@
-"""A trial as a matrix: a cell for each value, way of scaling and ground; beside them the defaults, and what is asked.
+"""A trial as a matrix: a cell for each value, way of scaling and scenario; beside them the defaults, and what is asked.
 
-Levels are those of the axes GROUND, ADVICE and SCALING. Every cell has every seed, which `rounds` need not run all.
+The axes are SCENARIO, RECOMMENDATION and SCALING. Every cell has every seed; `rounds` need not run all of them.
 """
 
 import copy
@@ -14,13 +14,13 @@ from wblab.core.tables import from_table
 from wblab.lab.named import SPECS
 from wblab.lab.specfile import read_setting, read_table, set_key
 from wblab.study.cells import Cell
-from wblab.study.designs.paired.advice import DEFAULT, Ground, Wisdom
 from wblab.study.designs.paired.asked import ASKED, ASKED_BASE, asked_settings
+from wblab.study.designs.paired.recommendations import DEFAULT, Scenario, Wisdom
 from wblab.study.designs.paired.scale import AS_IT_IS, Scaling, scalings, settings
 from wblab.study.plan import Plan
 
 NAME = "trial"
-GROUND, ADVICE, SCALING = "ground", "advice", "scaling"
+SCENARIO, RECOMMENDATION, SCALING = "scenario", "recommendation", "scaling"
 MOST_SEEDS = 20  # what does not show with so many differs by less than seeds do
 
 
@@ -28,48 +28,48 @@ def trial_matrix(wisdom: Wisdom, seeds: int = MOST_SEEDS, kernel: str = "") -> P
     """Return the matrix of a trial. Raises InputError."""
     plans = [*_tried(wisdom, kernel), *_asked(wisdom, kernel)]
     cells = []
-    for number, (ground, advice, way, table) in enumerate(plans):
-        levels = {GROUND: ground, ADVICE: advice, SCALING: way}
-        words = [f"{number:0{len(str(len(plans) - 1))}}", ground, advice, way.replace(" ", "-")]
+    for number, (scenario, entry, way, table) in enumerate(plans):
+        levels = {SCENARIO: scenario, RECOMMENDATION: entry, SCALING: way}
+        words = [f"{number:0{len(str(len(plans) - 1))}}", scenario, entry, way.replace(" ", "-")]
         name = "-".join(words)[:60]
         try:
             spec = from_table(Spec, table | {"name": name})
             check_spec(spec)
         except InputError as error:
-            raise InputError(f"{error} (of the recommendation {advice}, on {ground})") from None
+            raise InputError(f"{error} (of the recommendation {entry}, on {scenario})") from None
         cells.append(Cell(name, dict(levels), spec))
     return Plan(NAME, tuple(range(1, seeds + 1)), tuple(cells), design="trial")
 
 
-def ground_spec(ground: Ground) -> Spec:
-    """Return the spec of a ground with the kernel's defaults. Raises InputError."""
-    return from_table(Spec, _table(ground.base, "ground", "", ground.set))
+def scenario_spec(scenario: Scenario) -> Spec:
+    """Return the spec of a scenario with the kernel's defaults. Raises InputError."""
+    return from_table(Spec, _table(scenario.base, "scenario", "", scenario.set))
 
 
-_Tried = tuple[str, str, Scaling, dict[str, Any]]  # ground, key of the value, scaling, the spec's table
+_Tried = tuple[str, str, Scaling, dict[str, Any]]  # scenario, key of the value, scaling, the spec's table
 
 
 def _tried(wisdom: Wisdom, kernel: str) -> list[_Tried]:
-    """Return what is tried: on each ground the default, then all values."""
+    """Return what is tried: on each scenario the default, then all values."""
     plans: list[_Tried] = []
-    for name, ground in wisdom.ground.items():
-        start = _table(ground.base, name, kernel, ground.set)
-        values = [key for key, (advice, value) in wisdom.values().items() if name in wisdom.grounds_of(advice, value)]
+    for name, scenario in wisdom.scenario.items():
+        start = _table(scenario.base, name, kernel, scenario.set)
+        values = [key for key, (entry, value) in wisdom.values().items() if name in wisdom.scenarios_of(entry, value)]
         if values:
             plans.append((name, DEFAULT, AS_IT_IS, start))
         for key in values:
-            tables = _scaled(wisdom, key, start, ground)
+            tables = _scaled(wisdom, key, start, scenario)
             plans += [(name, key, way, table) for way, table in tables.items()]
     return plans
 
 
-def _scaled(wisdom: Wisdom, key: str, start: dict[str, Any], ground: Ground) -> dict[Scaling, dict[str, Any]]:
+def _scaled(wisdom: Wisdom, key: str, start: dict[str, Any], scenario: Scenario) -> dict[Scaling, dict[str, Any]]:
     """Return a value's tables by the way it is scaled; but one, where that makes no difference."""
-    (advice, value), spec = wisdom.values()[key], from_table(Spec, start)
+    (entry, value), spec = wisdom.values()[key], from_table(Spec, start)
     tables = {}
     for way in scalings(value):
         tables[way] = _changed(start, value.set)
-        for path, given in settings(value, wisdom.machine_of(advice), spec, ground, way).items():
+        for path, given in settings(value, wisdom.machine_of(entry), spec, scenario, way).items():
             set_key(tables[way], path, given)
     first = next(iter(tables.values()))
     return tables if any(table != first for table in tables.values()) else {AS_IT_IS: first}

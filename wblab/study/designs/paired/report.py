@@ -16,9 +16,9 @@ from wblab.report.palette import look_of
 from wblab.report.quantities import confidence
 from wblab.report.render import render
 from wblab.study.cells import run_name
-from wblab.study.designs.paired.advice import Advice, Value
 from wblab.study.designs.paired.figure import drawn
 from wblab.study.designs.paired.judged import Tried
+from wblab.study.designs.paired.recommendations import Recommendation, Value
 from wblab.study.designs.paired.result import Result
 from wblab.study.designs.paired.words import (
     Row,
@@ -65,9 +65,9 @@ def _page(result: Result, png: str, what: str) -> str:
         false_share=confidence(RATE),
         counts={name: sum(row.outcome == name for row in found) for name in _CLASSES},
         classes=_CLASSES,
-        items=[_item(advice, value, key, found, result) for key, (advice, value) in wisdom.values().items()],
+        items=[_item(entry, value, key, found, result) for key, (entry, value) in wisdom.values().items()],
         pairs=_pairs(result),
-        grounds=wisdom.ground,
+        scenarios=wisdom.scenario,
         png=png,
         what=what,
         machine=wisdom.machine,
@@ -77,21 +77,21 @@ def _page(result: Result, png: str, what: str) -> str:
     )
 
 
-def _item(advice: Advice, value: Value, key: str, found: Sequence[Row], result: Result) -> dict[str, Any]:
+def _item(entry: Recommendation, value: Value, key: str, found: Sequence[Row], result: Result) -> dict[str, Any]:
     """Return what the page has of a value."""
     own = [row for row in found if row.key == key]
     everywhere = [item for item in result.tried if item.key == key]
     return {
         "key": key,
-        "advice": advice,
+        "recommendation": entry,
         "value": value,
         "rows": [
             {
-                "says": row.promise.says,
+                "says": row.expectation.says,
                 "outcome": row.outcome,
                 "counts": row.counts,
                 "figure": worst_text(row),
-                "wanted": threshold_text(row.worst.kept.figure, row.promise.metric),
+                "wanted": threshold_text(row.worst.kept.figure, row.expectation.metric),
             }
             for row in own
         ],
@@ -112,8 +112,8 @@ def _place(item: Tried) -> dict[str, Any]:
         "kept": [
             {
                 "outcome": kept.outcome,
-                "figure": figure_text(kept.figure, kept.promise.metric),
-                "wanted": threshold_text(kept.figure, kept.promise.metric),
+                "figure": figure_text(kept.figure, kept.expectation.metric),
+                "wanted": threshold_text(kept.figure, kept.expectation.metric),
                 "before": kept.before,
             }
             for kept in item.kept
@@ -123,29 +123,29 @@ def _place(item: Tried) -> dict[str, Any]:
 
 
 def _pairs(result: Result) -> list[dict[str, Any]]:
-    """Return recommendations that contradict each other side by side: on each ground, the innocents' longest stop."""
-    numbers = {advice.number: advice for advice in result.wisdom.advice}
+    """Return recommendations that contradict each other side by side: on each scenario, the innocents' longest stop."""
+    numbers = {entry.number: entry for entry in result.wisdom.recommendation}
     seen: set[frozenset[int]] = set()
     found = []
-    for advice in result.wisdom.advice:
-        for other in (numbers[number] for number in advice.contradicts if number in numbers):
-            if (pair := frozenset((advice.number, other.number))) in seen:
+    for entry in result.wisdom.recommendation:
+        for other in (numbers[number] for number in entry.contradicts if number in numbers):
+            if (pair := frozenset((entry.number, other.number))) in seen:
                 continue
             seen.add(pair)
-            sides = [_side(one, result) for one in (advice, other)]
+            sides = [_side(one, result) for one in (entry, other)]
             found.append({"sides": sides})
     return found
 
 
-def _side(advice: Advice, result: Result) -> dict[str, Any]:
-    """Return a recommendation's ratios by ground: of its values and scalings, from the best to the worst."""
+def _side(entry: Recommendation, result: Result) -> dict[str, Any]:
+    """Return a recommendation's ratios by scenario: of its values and scalings, from the best to the worst."""
     cells = {}
-    for ground in result.wisdom.ground:
+    for scenario in result.wisdom.scenario:
         ratios = [
             item.others.interval.estimate
             for item in result.tried
-            if item.advice is advice and item.ground == ground and item.others is not None
+            if item.recommendation is entry and item.scenario == scenario and item.others is not None
         ]
-        cells[ground] = range_text(ratios)
-    names = "; ".join(value.name for value in advice.value)
-    return {"number": advice.number, "who": advice.who, "set": names, "cells": cells}
+        cells[scenario] = range_text(ratios)
+    names = "; ".join(value.name for value in entry.value)
+    return {"number": entry.number, "who": entry.who, "set": names, "cells": cells}

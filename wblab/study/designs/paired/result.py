@@ -6,9 +6,9 @@ from typing import Any
 
 from wblab.lab.formats import TRIAL
 from wblab.study.cells import Cell, run_name
-from wblab.study.designs.paired.advice import Wisdom
 from wblab.study.designs.paired.asked import Answer
 from wblab.study.designs.paired.judged import Kept, Tried
+from wblab.study.designs.paired.recommendations import Wisdom
 from wblab.study.designs.paired.verdict import Figure
 from wblab.study.designs.paired.words import Row, rows
 
@@ -17,7 +17,7 @@ from wblab.study.designs.paired.words import Row, rows
 class Result:
     """A trial that was judged. kernel: what its record says of it. answers: what the kernel took, by value.
 
-    runs: how many there are; seeds: the most of a cell. filesystem: of a square of an atlas, which keeps the runs'
+    runs: how many there are; seeds: the most of a cell. filesystem: of a target of an atlas, which keeps the runs'
     records alone; else empty.
     """
 
@@ -31,7 +31,7 @@ class Result:
 
     @property
     def rows(self) -> list[Row]:
-        """A row for each promise."""
+        """A row for each expectation."""
         return rows(self.tried, self.wisdom)
 
     def to_json(self) -> dict[str, Any]:
@@ -40,20 +40,20 @@ class Result:
             **TRIAL.head(),
             "kernel": dict(self.kernel),
             "runs": self.runs,
-            "promises": [_row_json(row, self.wisdom) for row in self.rows],
+            "expectations": [_row_json(row, self.wisdom) for row in self.rows],
             "tried": [_tried_json(item) for item in self.tried],
             "asked": {key: asdict(answer) for key, answer in self.answers.items()},
         }
 
 
 def _row_json(row: Row, wisdom: Wisdom) -> dict[str, Any]:
-    advice, value = wisdom.values()[row.key]
+    entry, value = wisdom.values()[row.key]
     return {
-        "advice": row.key,
-        "who": advice.who,
-        "source": advice.source,
+        "recommendation": row.key,
+        "who": entry.who,
+        "source": entry.source,
         "set": value.name,
-        "says": row.promise.says,
+        "says": row.expectation.says,
         "verdict": row.outcome,
         "holds_in": row.counts,
     }
@@ -61,8 +61,8 @@ def _row_json(row: Row, wisdom: Wisdom) -> dict[str, Any]:
 
 def _tried_json(item: Tried) -> dict[str, Any]:
     return {
-        "advice": item.key,
-        "ground": item.ground,
+        "recommendation": item.key,
+        "scenario": item.scenario,
         "scaling": item.way,
         "cell": item.cell.name,
         "others": _figure_json(item.others),
@@ -71,12 +71,12 @@ def _tried_json(item: Tried) -> dict[str, Any]:
         "helps_others": item.helps_others,
         "refused": item.refused,
         "failed": item.failed,
-        "promises": [_kept_json(kept) for kept in item.kept],
+        "expectations": [_kept_json(kept) for kept in item.kept],
     }
 
 
 def _kept_json(kept: Kept) -> dict[str, Any]:
-    about = {"says": kept.promise.says, "role": kept.promise.role, "metric": kept.promise.metric}
+    about = {"says": kept.expectation.says, "role": kept.expectation.role, "metric": kept.expectation.metric}
     return about | {
         "verdict": kept.outcome,
         "figure": _figure_json(kept.figure),

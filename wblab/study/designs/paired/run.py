@@ -5,11 +5,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from wblab.study.cells import run_name
-from wblab.study.designs.paired.advice import Wisdom
 from wblab.study.designs.paired.asked import ASKED, read_answer
 from wblab.study.designs.paired.judged import Tried, judged
 from wblab.study.designs.paired.measured import measured
-from wblab.study.designs.paired.plan import ADVICE, GROUND
+from wblab.study.designs.paired.plan import RECOMMENDATION, SCENARIO
+from wblab.study.designs.paired.recommendations import Wisdom
 from wblab.study.designs.paired.result import Result, count_runs
 from wblab.study.designs.paired.rounds import first_runs, further_runs, rounds
 from wblab.study.run import run_store
@@ -52,9 +52,9 @@ def result_of(store: Store, wisdom: Wisdom) -> Result:
     """Return what the runs of a trial show. Raises InputError for damaged ones."""
     cells, there = store.plan.cells, set(os.listdir(store.runs))
     answers = {
-        str(cell.levels[ADVICE]): read_answer(store.runs / run_name(cell, 1))
+        str(cell.levels[RECOMMENDATION]): read_answer(store.runs / run_name(cell, 1))
         for cell in cells
-        if cell.levels[GROUND] == ASKED and run_name(cell, 1) in there
+        if cell.levels[SCENARIO] == ASKED and run_name(cell, 1) in there
     }
     count, seeds = count_runs(cells, there, store.plan.seeds)
     kernel = next(iter(store.kernels.values()))

@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 
 from wblab.core.spec import Spec
 from wblab.core.units import BytesPerSecond, parse_bytes
-from wblab.study.designs.paired.advice import Ground, Machine, Value
+from wblab.study.designs.paired.recommendations import Machine, Scenario, Value
 
 Scaling = Literal["as it is", "by seconds", "by memory"]
 AS_IT_IS: Scaling = "as it is"
@@ -19,9 +19,9 @@ _LEAST_LIMIT_BYTES = 2 * _PAGE_BYTES  # mm/page-writeback.c: dirty_bytes_min
 _STEMS = ("vm.dirty", "vm.dirty_background")
 
 
-def guest_of(spec: Spec, ground: Ground) -> Machine:
-    """Return the size of a ground: its memory, and the rate of the disk that the offender writes to."""
-    return Machine(memory=spec.memory, write_bps=BytesPerSecond(spec.disk[ground.disk].write_bps))
+def guest_of(spec: Spec, scenario: Scenario) -> Machine:
+    """Return the size of a scenario: its memory, and the rate of the disk that the offender writes to."""
+    return Machine(memory=spec.memory, write_bps=BytesPerSecond(spec.disk[scenario.disk].write_bps))
 
 
 def in_force(sysctl: Mapping[str, int | str]) -> dict[str, int]:
@@ -50,16 +50,16 @@ def scalings(value: Value) -> tuple[Scaling, ...]:
     return ways[1:] if sized or "max_bytes" in value.bdi else ways[:1]
 
 
-def settings(value: Value, machine: Machine, spec: Spec, ground: Ground, way: Scaling) -> dict[str, Any]:
-    """Return the keys of a ground's spec that a value sets, scaled from its machine."""
-    guest = guest_of(spec, ground)
+def settings(value: Value, machine: Machine, spec: Spec, scenario: Scenario, way: Scaling) -> dict[str, Any]:
+    """Return the keys of a scenario's spec that a value sets, scaled from its machine."""
+    guest = guest_of(spec, scenario)
     keys: dict[str, Any] = {}
     for key, number in _sysctls(in_force(value.sysctl), machine, guest, way).items():
         keys[f"sysctl.{key}"] = number
     for name, given in value.bdi.items():
         size = name.endswith("_bytes")
         number = _pages(_scaled(parse_bytes(given), machine, guest, way)) if size else int(given)
-        keys[f"{spec.disk_key(ground.disk)}.bdi.{name}"] = number
+        keys[f"{spec.disk_key(scenario.disk)}.bdi.{name}"] = number
     for name, disk in spec.disk.items():
         place = spec.disk_key(name)
         if value.mount:

@@ -1,4 +1,4 @@
-"""Whether a promise is kept, from pairs of runs of the same seed. Pure: figures in, verdicts out."""
+"""Whether an expectation is kept, from pairs of runs of the same seed. Pure: figures in, verdicts out."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -102,7 +102,7 @@ def corrected(figures: Sequence[Figure], looks: int = LOOKS) -> list[Figure]:
 
 
 def judge(kept: Figure | None, *others: Figure | None) -> Outcome:
-    """Return what became of a promise, from the promised figure, and from those that are not to get worse.
+    """Return what became of an expectation, from the expected figure, and from those that are not to get worse.
 
     Who makes these worse harms, whatever else he keeps. That something never takes longer than a bound is refuted by
     one run, which can be repeated; that it holds needs runs enough, as all else.
@@ -124,7 +124,7 @@ def is_worse(figure: Figure | None) -> bool:
 
 
 def overall(outcomes: Sequence[Outcome]) -> Outcome:
-    """Return what becomes of a promise on several grounds: it is kept where it is kept on all."""
+    """Return what becomes of an expectation on several scenarios: it is kept where it is kept on all."""
     worst = (HARMS, NOT_REPRODUCED, NOT_DECIDED, REPRODUCED)
     return next((outcome for outcome in worst if outcome in outcomes), NOT_DECIDED)
 

@@ -1,4 +1,4 @@
-"""A trial in words: a row for each promise, and the figure that decides it."""
+"""A trial in words: a row for each expectation, and the figure that decides it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,9 +7,9 @@ from wblab.analysis.statistics.outcome import HARMS, NOT_DECIDED, NOT_REPRODUCED
 from wblab.lab.tables import Table
 from wblab.report.metricnames import unit_of
 from wblab.report.quantities import interval, quantity, span
-from wblab.study.designs.paired.advice import Promise, Wisdom
 from wblab.study.designs.paired.asked import Answer
 from wblab.study.designs.paired.judged import Kept, Tried
+from wblab.study.designs.paired.recommendations import Expectation, Wisdom
 from wblab.study.designs.paired.verdict import Figure, is_worse, overall
 
 _WORST = (HARMS, NOT_REPRODUCED, NOT_DECIDED, REPRODUCED)
@@ -18,23 +18,23 @@ _NONE = "-"
 
 @dataclass(frozen=True)
 class Looked:
-    """A promise on one ground, scaled in one way."""
+    """An expectation on one scenario, scaled in one way."""
 
     tried: Tried
     kept: Kept
 
     @property
     def place(self) -> str:
-        """Where it was looked at: ground and scaling."""
+        """Where it was looked at: scenario and scaling."""
         return place_text(self.tried)
 
 
 @dataclass(frozen=True)
 class Row:
-    """A promise of a value, with all places where it was looked at. worst: the one that decides."""
+    """An expectation of a value, with all places where it was looked at. worst: the one that decides."""
 
     key: str
-    promise: Promise
+    expectation: Expectation
     outcome: Outcome
     worst: Looked
     looked: tuple[Looked, ...]
@@ -47,20 +47,22 @@ class Row:
 
 
 def rows(tried: Sequence[Tried], wisdom: Wisdom) -> list[Row]:
-    """Return a row for each value and promise."""
+    """Return a row for each value and expectation."""
     found = []
-    for key, (advice, _) in wisdom.values().items():
+    for key, (entry, _) in wisdom.values().items():
         everywhere = [item for item in tried if item.key == key]
-        for promise in advice.promise:
-            looked = tuple(Looked(item, kept) for item in everywhere for kept in item.kept if kept.promise is promise)
+        for expectation in entry.expectation:
+            looked = tuple(
+                Looked(item, kept) for item in everywhere for kept in item.kept if kept.expectation is expectation
+            )
             if looked:
                 outcome = overall([one.kept.outcome for one in looked])
-                found.append(Row(key, promise, outcome, max(looked, key=_badness), looked))
+                found.append(Row(key, expectation, outcome, max(looked, key=_badness), looked))
     return found
 
 
 def worst_text(row: Row) -> str:
-    """Return the figure that decides a promise, and where it was found."""
+    """Return the figure that decides an expectation, and where it was found."""
     if row.worst.tried.refused:
         return f"the kernel refuses {row.worst.tried.refused} on {row.worst.place}"
     if row.worst.tried.failed:
@@ -68,12 +70,12 @@ def worst_text(row: Row) -> str:
     if row.outcome == HARMS and not is_worse(row.worst.kept.harm):
         return f"others' longest stop {figure_text(row.worst.tried.others)} on {row.worst.place}"
     figure = row.worst.kept.harm if row.outcome == HARMS else row.worst.kept.figure
-    return f"{figure_text(figure, row.promise.metric)} on {row.worst.place}"
+    return f"{figure_text(figure, row.expectation.metric)} on {row.worst.place}"
 
 
 def place_text(item: Tried) -> str:
     """Return where a value was tried: throttle, by seconds."""
-    return item.ground if item.way == "as it is" else f"{item.ground}, {item.way}"
+    return item.scenario if item.way == "as it is" else f"{item.scenario}, {item.way}"
 
 
 def figure_text(figure: Figure | None, metric: str = "") -> str:
@@ -97,24 +99,24 @@ def _unit(figure: Figure, metric: str) -> str:
 
 
 def cost_text(items: Sequence[Tried]) -> str:
-    """Return what becomes of the offender's rate on all grounds: the least and the greatest ratio."""
+    """Return what becomes of the offender's rate on all scenarios: the least and the greatest ratio."""
     return range_text([item.cost.interval.estimate for item in items if item.cost is not None])
 
 
 def others_text(items: Sequence[Tried]) -> str:
     """Return where the innocent are stopped for less, and where for longer, with the ratios of their longest stops."""
-    better = _grounds_text([item for item in items if item.helps_others])
-    worse = _grounds_text([item for item in items if item.harms_others])
+    better = _scenarios_text([item for item in items if item.helps_others])
+    worse = _scenarios_text([item for item in items if item.harms_others])
     said = [f"{word} on {where}" for word, where in (("shorter", better), ("longer", worse)) if where]
     return "; ".join(said) or "no difference shown"
 
 
-def _grounds_text(items: Sequence[Tried]) -> str:
+def _scenarios_text(items: Sequence[Tried]) -> str:
     ratios: dict[str, list[float]] = {}
     for item in items:
         if item.others is not None:
-            ratios.setdefault(item.ground, []).append(item.others.interval.estimate)
-    return ", ".join(f"{ground} ({range_text(found)})" for ground, found in ratios.items())
+            ratios.setdefault(item.scenario, []).append(item.others.interval.estimate)
+    return ", ".join(f"{scenario} ({range_text(found)})" for scenario, found in ratios.items())
 
 
 def range_text(ratios: Sequence[float]) -> str:
@@ -128,12 +130,12 @@ def kernel_text(answer: Answer | None, key: str, wisdom: Wisdom) -> str:
 
 
 def terminal_table(found: Sequence[Row], wisdom: Wisdom) -> Table:
-    """Return the verdicts for a terminal: a line for each promise."""
+    """Return the verdicts for a terminal: a line for each expectation."""
     lines = []
     for row in found:
-        advice, value = wisdom.values()[row.key]
-        lines.append((row.key, advice.who, value.name, row.outcome, row.counts, worst_text(row), row.promise.says))
-    return Table(lines, ("", "who", "what is set", "verdict", "in", "the worst place", "what is promised"))
+        entry, value = wisdom.values()[row.key]
+        lines.append((row.key, entry.who, value.name, row.outcome, row.counts, worst_text(row), row.expectation.says))
+    return Table(lines, ("", "who", "what is set", "verdict", "in", "the worst place", "what is expected"))
 
 
 def asked_lines(answers: Mapping[str, Answer], wisdom: Wisdom) -> list[str]:

@@ -1,4 +1,4 @@
-"""A square of claims: which runs it needs on its filesystem, and when it is out of date."""
+"""A target of claims: which runs it needs on its filesystem, and when it is out of date."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from wblab.core.check import check_spec
 from wblab.core.errors import InputError
 from wblab.study.designs.atlas import claimed as module
 from wblab.study.designs.atlas.claimed import planned
-from wblab.study.designs.atlas.square import FILESYSTEMS, Square, on_filesystem
+from wblab.study.designs.atlas.target import FILESYSTEMS, Target, on_filesystem
 from wblab.study.sources.cases import CASES, case_spec
 from wblab.study.sources.registry import WORKS
 
@@ -59,7 +59,7 @@ def test_what_a_disk_lies_on_is_made_large_enough():
 def test_all_cases_are_runs_or_have_a_reason():
     for filesystem in FILESYSTEMS:
         for work, found in WORKS.items():
-            plan = planned(Square("7.2", filesystem, work), 2, lambda name: Kernel())
+            plan = planned(Target("7.2", filesystem, work), 2, lambda name: Kernel())
             cases = {case for claim in found.claims for case in claim.cases}
             made = [cell.name for cell, _ in plan.plan.runs()] if plan.plan else []
             assert cases == set(made) | plan.impossible.keys()
@@ -68,10 +68,10 @@ def test_all_cases_are_runs_or_have_a_reason():
                 assert reason.startswith(f"the case {case} cannot be on {filesystem}: ")
 
 
-def test_another_kernel_case_or_judge_makes_another_square(monkeypatch):
+def test_another_kernel_case_or_judge_makes_another_target(monkeypatch):
     def made_of(**given):
         options = {"series": "7.2", "filesystem": "xfs", "source": "li"} | given
-        return planned(Square(**options), 1, lambda name: Kernel()).made_of
+        return planned(Target(**options), 1, lambda name: Kernel()).made_of
 
     first = made_of()
     assert made_of() == first
@@ -91,4 +91,4 @@ def test_a_kernel_that_is_not_built_is_said():
         raise InputError(f"the kernel {name} is not built")
 
     with pytest.raises(InputError, match=r"the kernel 7\.2 is not built"):
-        planned(Square("7.2", "xfs", "li"), 1, resolve)
+        planned(Target("7.2", "xfs", "li"), 1, resolve)

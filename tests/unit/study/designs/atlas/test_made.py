@@ -1,4 +1,4 @@
-"""Squares that are made and read back; one that was interrupted."""
+"""Targets that are made and read back; one that was interrupted."""
 
 import json
 from dataclasses import dataclass, field
@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 import pytest
 
 from wblab.core.errors import InputError, WblabError
-from wblab.lab.formats import SQUARE_ROWS
+from wblab.lab.formats import TARGET_ROWS
 from wblab.study.designs.atlas.made import is_current, make, read, read_all
-from wblab.study.designs.atlas.square import Row, Square
+from wblab.study.designs.atlas.target import Row, Target
 
-XFS = Square("7.2", "xfs", "li")
+XFS = Target("7.2", "xfs", "li")
 ROW = Row("linear", "", "a claim", "reproduced", "it held", "report.html#linear")
 
 
@@ -24,7 +24,7 @@ class Scripted:
     """A plan that makes a file a call, and fails where it is to."""
 
     made_of: str = "this"
-    square: Square = XFS
+    target: Target = XFS
     kernel: Kernel = field(default_factory=Kernel)
     fails: bool = False
 
@@ -42,20 +42,20 @@ def files(directory):
     return sorted(path.name for path in directory.glob("file-*"))
 
 
-def test_a_square_is_read_as_it_was_made(tmp_path):
+def test_a_target_is_read_as_it_was_made(tmp_path):
     made = make(Scripted(), tmp_path, 1)
-    assert (made.square, made.release, made.rows) == (XFS, "7.2.11", [ROW])
+    assert (made.target, made.release, made.rows) == (XFS, "7.2.11", [ROW])
     assert read(XFS, tmp_path) == made
     assert [path.name for path in tmp_path.iterdir()] == ["7.2_xfs_li"]
 
 
 def test_all_that_are_there_are_read_in_the_order_of_kernels_and_filesystems(tmp_path):
-    squares = [Square(*parts) for parts in (("6.1", "xfs", "li"), ("7.2", "ext4", "trial"), ("7.2", "xfs", "thesis"))]
-    for square in squares:
-        make(Scripted(square=square), tmp_path, 1)
+    targets = [Target(*parts) for parts in (("6.1", "xfs", "li"), ("7.2", "ext4", "trial"), ("7.2", "xfs", "thesis"))]
+    for target in targets:
+        make(Scripted(target=target), tmp_path, 1)
     (tmp_path / "_7.2_ext2_li").mkdir()  # one that was interrupted
     (tmp_path / "notes").mkdir()
-    assert [made.square for made in read_all(tmp_path, ["7.2", "6.1"])] == [squares[1], squares[2], squares[0]]
+    assert [made.target for made in read_all(tmp_path, ["7.2", "6.1"])] == [targets[1], targets[2], targets[0]]
     assert read_all(tmp_path / "nowhere", ["7.2"]) == []
 
 
@@ -64,8 +64,8 @@ def test_it_is_current_as_long_as_it_would_come_out_the_same(tmp_path):
     make(Scripted(), tmp_path, 1)
     assert is_current(Scripted(), tmp_path)
     assert not is_current(Scripted("that"), tmp_path)
-    assert not is_current(Scripted(square=Square("7.2", "ext4", "li")), tmp_path)
-    (tmp_path / XFS.name / SQUARE_ROWS).unlink()
+    assert not is_current(Scripted(target=Target("7.2", "ext4", "li")), tmp_path)
+    (tmp_path / XFS.name / TARGET_ROWS).unlink()
     assert not is_current(Scripted(), tmp_path)
 
 
@@ -97,10 +97,10 @@ def test_one_that_was_interrupted_at_its_end_is_not_filled_again(tmp_path):
 
 
 @pytest.mark.parametrize("change", [{"rows": [{"name": "x"}]}, {"rows": 5}, {"rows": ["x"]}, {"release": None}])
-def test_a_damaged_square_is_named_with_what_to_do(tmp_path, change):
+def test_a_damaged_target_is_named_with_what_to_do(tmp_path, change):
     make(Scripted(), tmp_path, 1)
-    path = tmp_path / XFS.name / SQUARE_ROWS
+    path = tmp_path / XFS.name / TARGET_ROWS
     content = json.loads(path.read_text()) | change
     path.write_text(json.dumps({key: value for key, value in content.items() if value is not None}))
-    with pytest.raises(InputError, match=r"square\.json is damaged .*: remove .*7\.2_xfs_li"):
+    with pytest.raises(InputError, match=r"target\.json is damaged .*: remove .*7\.2_xfs_li"):
         read(XFS, tmp_path)

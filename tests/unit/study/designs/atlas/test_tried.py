@@ -1,4 +1,4 @@
-"""A square of the trial: what is tried on its filesystem, what cannot be, and what its rows say."""
+"""A target of the trial: what is tried on its filesystem, what cannot be, and what its rows say."""
 
 from dataclasses import replace
 
@@ -9,10 +9,10 @@ from support.trials import pretended, small_trial
 from wblab.core.check import check_spec
 from wblab.core.errors import InputError, WblabError
 from wblab.study.designs.atlas import tried as module
-from wblab.study.designs.atlas.square import FILESYSTEMS, Square
+from wblab.study.designs.atlas.target import FILESYSTEMS, Target
 from wblab.study.designs.atlas.tried import planned, rows_of
-from wblab.study.designs.paired.advice import read_wisdom
 from wblab.study.designs.paired.judged import judged
+from wblab.study.designs.paired.recommendations import read_wisdom
 from wblab.study.designs.paired.result import Result
 from wblab.study.designs.paired.words import rows
 
@@ -35,7 +35,7 @@ def no_kernel(monkeypatch):
 @pytest.fixture
 def plan_of():
     def plan(filesystem, seeds=3):
-        return planned(Square("7.2", filesystem, "trial"), seeds, lambda name: Kernel())
+        return planned(Target("7.2", filesystem, "trial"), seeds, lambda name: Kernel())
 
     return plan
 
@@ -66,9 +66,9 @@ def around(mean, seed):
     return (mean * np.exp(np.random.default_rng(seed).normal(0, 0.02, 3))).tolist()
 
 
-def test_the_grounds_have_the_filesystem_and_a_stick_keeps_its_own(plan_of):
+def test_the_scenarios_have_the_filesystem_and_a_stick_keeps_its_own(plan_of):
     for filesystem in FILESYSTEMS:
-        specs = [cell.spec for cell in plan_of(filesystem).plan.cells if cell.levels["ground"] != "asked"]
+        specs = [cell.spec for cell in plan_of(filesystem).plan.cells if cell.levels["scenario"] != "asked"]
         found = {(name, disk.filesystem) for spec in specs for name, disk in spec.disk.items()}
         assert found == {("stick", "vfat")} | {(name, filesystem) for name in ("disk", "slow", "fast", "own")}
         for spec in specs:
@@ -82,7 +82,7 @@ def test_as_many_runs_as_asked_for(plan_of):
     assert {cell.spec.kernel for cell in cells} == {"7.2"}
 
 
-def test_what_decides_the_verdicts_makes_another_square(plan_of, monkeypatch, small):
+def test_what_decides_the_verdicts_makes_another_target(plan_of, monkeypatch, small):
     first = plan_of("xfs").made_of
     assert plan_of("xfs").made_of == first
     found = {first, plan_of("ext4").made_of, plan_of("xfs", 4).made_of}
@@ -99,15 +99,15 @@ def test_what_cannot_be_run_is_left_out_with_its_reason(plan_of, small, refuse):
     refuse(lambda spec: any(disk.queue.get("wbt_lat_usec") for disk in spec.disk.values()), "no WBT here")
     plan = plan_of("xfs")
     assert plan.unfit == {("small", "2b"): "no WBT here"}
-    assert "2b" not in {cell.levels["advice"] for cell in plan.plan.cells}
-    assert list(plan.wisdom.ground) == ["small"]
+    assert "2b" not in {cell.levels["recommendation"] for cell in plan.plan.cells}
+    assert list(plan.wisdom.scenario) == ["small"]
 
 
 def test_where_the_default_cannot_run_nothing_is_run(plan_of, small, refuse, tmp_path):
     refuse(lambda spec: spec.disk["disk"].filesystem == "f2fs", "missing: mkfs.f2fs")
     plan = plan_of("f2fs")
     assert set(plan.unfit.values()) == {"missing: mkfs.f2fs"}
-    assert plan.wisdom.ground == {}
+    assert plan.wisdom.scenario == {}
     found = plan.fill(tmp_path, 1)
     assert [(row.name, row.verdict, row.why, row.link) for row in found] == [
         (name, "not testable", "missing: mkfs.f2fs", "") for name in ("1", "1", "2a")
@@ -128,7 +128,7 @@ def test_a_row_says_what_the_report_of_the_trial_says(found):
     plan, tried = found
     first, second, third = rows_of(rows(tried, plan.wisdom), plan.wisdom, {})
     assert (first.name, first.about, first.says) == ("1", "A: 600 MiB", "shorter")
-    assert (first.verdict, first.link) == ("not reproduced", "report.html#advice-1")
+    assert (first.verdict, first.link) == ("not reproduced", "report.html#recommendation-1")
     assert first.why.startswith("×1 ")
     assert first.why.endswith(" on small, by memory; reproduced in 1 of 2 places")
     assert (second.verdict, third.verdict) == ("not reproduced", "harms")
@@ -152,7 +152,7 @@ def test_where_no_run_succeeds_the_reason_is_said(found):
     assert first.why == "no run succeeds on small, by memory: it panicked"
 
 
-def test_grounds_that_are_left_out_are_said(found):
+def test_scenarios_that_are_left_out_are_said(found):
     plan, tried = found
     unfit = {("other", "1"): "no disk", ("asked", "1"): "never shown", ("other", "2a"): "not of this value"}
     first, *_ = rows_of(rows(tried, plan.wisdom), plan.wisdom, unfit)
@@ -186,4 +186,4 @@ def test_it_goes_on_where_it_was_and_keeps_the_records_alone(found, monkeypatch,
     assert [path.name for path in (tmp_path / "runs" / "a-s1").iterdir()] == ["experiment.json"]
     text = (tmp_path / "report.html").read_text()
     assert "Linux 7.2.11 on xfs" in text
-    assert 'id="advice-2a"' in text
+    assert 'id="recommendation-2a"' in text

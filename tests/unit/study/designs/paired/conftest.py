@@ -1,12 +1,12 @@
-"""A few recommendations on small grounds, and figures that nobody measured."""
+"""A few recommendations on small scenarios, and figures that nobody measured."""
 
 from functools import partial
 
 import pytest
 from support.trials import pretended, small_trial
 
-from wblab.study.designs.paired.advice import read_wisdom
 from wblab.study.designs.paired.plan import trial_matrix
+from wblab.study.designs.paired.recommendations import read_wisdom
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""What becomes of values on a ground, how many seeds that takes, and the report."""
+"""What becomes of values on a scenario, how many seeds that takes, and the report."""
 
 import json
 from dataclasses import replace
@@ -48,8 +48,8 @@ def test_outcomes_in_each_place(tried):
     assert outcomes(tried, "2b", "as it is") == []
 
 
-def test_a_row_for_each_promise(tried, wisdom):
-    found = [(row.key, row.promise.says, row.outcome, row.counts) for row in rows(tried, wisdom)]
+def test_a_row_for_each_expectation(tried, wisdom):
+    found = [(row.key, row.expectation.says, row.outcome, row.counts) for row in rows(tried, wisdom)]
     assert found == [
         ("1", "shorter", "not decided", "1 of 2"),
         ("1", "never over 1 s", "not reproduced", "1 of 2"),
@@ -89,7 +89,11 @@ def test_the_report_is_one_page(tried, wisdom, tmp_path):
     assert "built-in method" not in page
     assert (tmp_path / "trial.png").stat().st_size > 10_000
     said = json.loads((tmp_path / "verdicts.json").read_text())
-    assert [promise["verdict"] for promise in said["promises"]] == ["not decided", "not reproduced", "harms"]
+    assert [expectation["verdict"] for expectation in said["expectations"]] == [
+        "not decided",
+        "not reproduced",
+        "harms",
+    ]
 
 
 def test_nothing_was_measured(pretend, matrix, wisdom):
@@ -100,7 +104,7 @@ def test_nothing_was_measured(pretend, matrix, wisdom):
 
 def test_what_nobody_notices_cannot_be_shortened(pretend, matrix):
     short = judged(pretend({DEFAULT: [0.05] * 5}), matrix.cells)
-    assert [kept.promise.says for item in short if item.key == "1" for kept in item.kept] == ["never over 1 s"] * 2
+    assert [kept.expectation.says for item in short if item.key == "1" for kept in item.kept] == ["never over 1 s"] * 2
 
 
 def test_who_is_better_off_and_who_is_worse(tried):
@@ -113,7 +117,7 @@ def test_what_the_kernel_refuses_is_a_finding(pretend, matrix, wisdom):
     assert is_refusal("cannot set disk.bdi.max_bytes to 9 in the guest: Invalid argument")
     assert not is_refusal("cannot set disk.bdi.max_bytes to 9 in the guest: No such file or directory")
     found = pretend(PAUSES)
-    cells = [cell.name for cell in matrix.cells if cell.levels["advice"] == "1"]
+    cells = [cell.name for cell in matrix.cells if cell.levels["recommendation"] == "1"]
     figures = {name: figures for name, figures in found.figures.items() if name not in cells}
     refused = replace(found, figures=figures, refused=dict.fromkeys(cells, "vm.dirty_bytes to 9"))
     row = rows(judged(refused, matrix.cells), wisdom)[0]
@@ -123,7 +127,7 @@ def test_what_the_kernel_refuses_is_a_finding(pretend, matrix, wisdom):
 
 def test_where_no_run_succeeds_the_reason_is_said(pretend, matrix, wisdom, tmp_path):
     found = pretend(PAUSES)
-    cells = [cell.name for cell in matrix.cells if cell.levels["advice"] == "1"]
+    cells = [cell.name for cell in matrix.cells if cell.levels["recommendation"] == "1"]
     figures = {name: figures for name, figures in found.figures.items() if name not in cells}
     tried = judged(replace(found, figures=figures, failed=dict.fromkeys(cells, "it <panicked>")), matrix.cells)
     row = rows(tried, wisdom)[0]

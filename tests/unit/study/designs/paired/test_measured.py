@@ -12,7 +12,7 @@ from wblab.study.store import Store
 @pytest.fixture
 def values(wisdom, matrix, tmp_path):
     """Return a metric of a role of one run with these figures."""
-    cell = next(cell for cell in matrix.cells if cell.levels["ground"] == "small")
+    cell = next(cell for cell in matrix.cells if cell.levels["scenario"] == "small")
 
     def of(figures, role, metric):
         return Measured(wisdom, tmp_path, {cell.name: {7: figures}}).values(cell, role, metric)

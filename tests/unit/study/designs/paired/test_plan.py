@@ -3,12 +3,12 @@
 import pytest
 
 from wblab.core.errors import InputError
-from wblab.study.designs.paired.advice import read_wisdom
 from wblab.study.designs.paired.plan import trial_matrix
+from wblab.study.designs.paired.recommendations import read_wisdom
 from wblab.study.plan import Plan
 
 
-def test_a_cell_for_each_value_scaling_and_ground(matrix):
+def test_a_cell_for_each_value_scaling_and_scenario(matrix):
     found = [tuple(cell.levels.values()) for cell in matrix.cells]
     assert found == [
         ("small", "default", "as it is"),
@@ -30,12 +30,12 @@ def test_its_directory_holds_all_of_it(matrix):
 def test_those_of_the_lab_are_a_matrix():
     wisdom = read_wisdom()
     matrix = trial_matrix(wisdom, 5)
-    defaults = [cell for cell in matrix.cells if cell.levels["advice"] == "default"]
-    assert [cell.levels["ground"] for cell in defaults] == list(wisdom.ground)
+    defaults = [cell for cell in matrix.cells if cell.levels["recommendation"] == "default"]
+    assert [cell.levels["scenario"] for cell in defaults] == list(wisdom.scenario)
     for cell in defaults:
-        limits = (20, 10) if cell.levels["ground"] != "two-disks-low" else (10, 5)
+        limits = (20, 10) if cell.levels["scenario"] != "two-disks-low" else (10, 5)
         assert (cell.spec.sysctl["vm.dirty_ratio"], cell.spec.sysctl["vm.dirty_background_ratio"]) == limits
-    idle = next(cell for cell in matrix.cells if cell.levels["advice"] == "26b")
+    idle = next(cell for cell in matrix.cells if cell.levels["recommendation"] == "26b")
     assert idle.spec.load["l1"].kind == "command"
 
 

@@ -4,22 +4,22 @@ from dataclasses import replace
 
 from wblab.lab.named import SPECS
 from wblab.lab.specfile import read_spec
-from wblab.study.designs.paired.advice import Machine, Value, read_wisdom
+from wblab.study.designs.paired.recommendations import Machine, Value, read_wisdom
 from wblab.study.designs.paired.scale import background_bytes, guest_of, in_force, scalings, settings
 
 MIB = 1 << 20
 MACHINE = Machine(memory=16 << 30, write_bps=100 * MIB)
-GROUND = read_wisdom().ground["device"]
+SCENARIO = read_wisdom().scenario["device"]
 SPEC = read_spec(SPECS.find("base-device"))  # 150 MiB, 1 MiB/s
 
 
 def scaled(way, **value):
-    return settings(Value(name="it", **value), MACHINE, SPEC, GROUND, way)
+    return settings(Value(name="it", **value), MACHINE, SPEC, SCENARIO, way)
 
 
 def test_bytes_by_seconds_and_by_memory():
     sizes = {"vm.dirty_bytes": 600 * MIB, "vm.dirty_background_bytes": "300MiB"}
-    assert guest_of(SPEC, GROUND) == Machine(memory=150 * MIB, write_bps=MIB)
+    assert guest_of(SPEC, SCENARIO) == Machine(memory=150 * MIB, write_bps=MIB)
     assert scaled("by seconds", sysctl=sizes) == {
         "sysctl.vm.dirty_ratio": 0,
         "sysctl.vm.dirty_bytes": 6 * MIB,
@@ -53,9 +53,9 @@ def test_times_and_shares_of_the_limit_stay():
 
 
 def test_mount_options_and_queues_are_of_all_disks():
-    ground = read_wisdom().ground["two-disks"]
+    scenario = read_wisdom().scenario["two-disks"]
     value = Value(name="it", mount=("commit=30",), queue={"wbt_lat_usec": 75000})
-    assert settings(value, MACHINE, read_spec(SPECS.find("two-disks")), ground, "as it is") == {
+    assert settings(value, MACHINE, read_spec(SPECS.find("two-disks")), scenario, "as it is") == {
         "disk.slow.mount_options": ["commit=30"],
         "disk.slow.queue.wbt_lat_usec": 75000,
         "disk.fast.mount_options": ["commit=30"],

@@ -112,7 +112,7 @@ def test_pairs_are_runs_of_one_seed():
     assert ratio_figure({1: 1.0}, {2: 1.0}, 90, rising=False, floor=0.1) is None
 
 
-def test_a_promise_is_kept_where_it_is_kept_everywhere():
+def test_a_expectation_is_kept_where_it_is_kept_everywhere():
     assert overall(["reproduced", "reproduced"]) == "reproduced"
     assert overall(["reproduced", "not decided"]) == "not decided"
     assert overall(["reproduced", "not decided", "not reproduced"]) == "not reproduced"

@@ -1,4 +1,4 @@
-"""One square of the atlas: a source on one kernel and one filesystem, and what became of all that it says."""
+"""One target of the atlas: a source on one kernel and one filesystem, and what became of all that it says."""
 
 import hashlib
 from dataclasses import dataclass, replace
@@ -18,7 +18,7 @@ _FRUGAL: tuple[Filesystem, ...] = ("ext2", "ext4")
 
 
 @dataclass(frozen=True)
-class Square:
+class Target:
     """Whose claims, or the recommendations of the trial, on which kernel's series and which filesystem."""
 
     series: str
@@ -33,10 +33,10 @@ class Square:
 
 @dataclass(frozen=True)
 class Row:
-    """What became of a claim, or of a promise of a recommendation.
+    """What became of a claim, or of an expectation of a recommendation.
 
     name: of the claim, or the recommendation's number. about: who recommends it, and what is set. why: the verdict's
-    figures or reason, in words. link: where that stands, from the square's directory; empty where nothing was run.
+    figures or reason, in words. link: where that stands, from the target's directory; empty where nothing was run.
     """
 
     name: str

@@ -14,7 +14,7 @@ from wblab.lab.places import TRIALS
 from wblab.lab.tomlfile import read_toml
 
 WISDOM = TRIALS / "folk-wisdom.toml"
-DEFAULT = "default"  # in place of an advice: nothing is set
+DEFAULT = "default"  # in place of an recommendation: nothing is set
 UNSET = Nanoseconds(-1)
 
 Role = Literal["innocent", "committer", "reader", "offender"]
@@ -38,7 +38,7 @@ class Machine:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ground:
+class Scenario:
     """Where all is tried: a preset, with changes, and whose loads are what.
 
     title: in a few words. disk: the one that the offender writes to; limits of a single disk are for it. loads: by
@@ -60,7 +60,7 @@ class Value:
     """What is set. sysctl: as its source has it, in the order in which it has it.
 
     bdi: of the offender's disk; what ends in _bytes may have a unit. mount, queue: of all disks. set: as `wblab run
-    --set` takes it. grounds: where it is tried; all, where none is named.
+    --set` takes it. scenarios: where it is tried; all, where none is named.
     """
 
     name: str
@@ -69,7 +69,7 @@ class Value:
     mount: tuple[str, ...] = ()
     queue: dict[str, int | str] = field(default_factory=dict)
     set: tuple[str, ...] = ()
-    grounds: tuple[str, ...] = ()
+    scenarios: tuple[str, ...] = ()
 
     @property
     def is_setting(self) -> bool:
@@ -78,13 +78,13 @@ class Value:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Promise:
+class Expectation:
     """What somebody is to have of it, so that a machine can check it: a metric of those who have a role.
 
     One of these says when it is kept. percent: of what the default gives, at most, or at least where more is better.
     at_most: an absolute bound; of what is counted, a number. law: the background threshold's time on the disk.
-    on: the grounds where it is looked at; all that have the role, where none is named. of: the values that promise it,
-    by name; all, where none is named. against: another value takes the place of the default.
+    on: the scenarios where it is looked at; all that have the role, where none is named. of: its values, by name; all,
+    where none is named. against: another value takes the place of the default.
     """
 
     says: str
@@ -99,8 +99,8 @@ class Promise:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Advice:
-    """One recommendation. says: what it promises, in its own terms. value: one, or several ways of it.
+class Recommendation:
+    """One recommendation. says: what it should bring, in its own terms. value: one, or several ways of it.
 
     memory, write_bps: of the machine that it was made for, where the source says it. contradicts: numbers of others.
     note: what a reader should know. untested: what of it the lab cannot see.
@@ -111,7 +111,7 @@ class Advice:
     source: str
     says: str
     value: tuple[Value, ...]
-    promise: tuple[Promise, ...]
+    expectation: tuple[Expectation, ...]
     memory: Bytes = Bytes(0)
     write_bps: BytesPerSecond = BytesPerSecond(0)
     contradicts: tuple[int, ...] = ()
@@ -126,33 +126,34 @@ class Advice:
 
 @dataclass(frozen=True, kw_only=True)
 class Wisdom:
-    """All recommendations, the grounds that they are tried on, and the machine of those whose source names none.
+    """All recommendations, the scenarios that they are tried on, and the machine of those whose source names none.
 
     keys: of the values that are tried; all, where none is named.
     """
 
     machine: Machine
-    ground: dict[str, Ground]
-    advice: tuple[Advice, ...]
+    scenario: dict[str, Scenario]
+    recommendation: tuple[Recommendation, ...]
     keys: tuple[str, ...] = ()
 
-    def values(self) -> dict[str, tuple[Advice, Value]]:
+    def values(self) -> dict[str, tuple[Recommendation, Value]]:
         """Return all values by their keys, in their order."""
-        every = {advice.key(value): (advice, value) for advice in self.advice for value in advice.value}
+        every = {entry.key(value): (entry, value) for entry in self.recommendation for value in entry.value}
         return {key: found for key, found in every.items() if not self.keys or key in self.keys}
 
-    def machine_of(self, advice: Advice) -> Machine:
+    def machine_of(self, entry: Recommendation) -> Machine:
         """Return the machine that a recommendation was made for."""
         return Machine(
-            memory=advice.memory or self.machine.memory, write_bps=advice.write_bps or self.machine.write_bps
+            memory=entry.memory or self.machine.memory,
+            write_bps=entry.write_bps or self.machine.write_bps,
         )
 
-    def grounds_of(self, advice: Advice, value: Value) -> list[str]:
+    def scenarios_of(self, entry: Recommendation, value: Value) -> list[str]:
         """Return where a value is tried."""
         return [
             name
-            for name, ground in self.ground.items()
-            if (not value.grounds or name in value.grounds) and (not ground.only or advice.number in ground.only)
+            for name, scenario in self.scenario.items()
+            if (not value.scenarios or name in value.scenarios) and (not scenario.only or entry.number in scenario.only)
         ]
 
     def only(self, wanted: Sequence[str]) -> "Wisdom":
@@ -164,25 +165,31 @@ class Wisdom:
             return self
         keys: dict[str, None] = {}
         for name in wanted:
-            found = [key for key, (advice, _) in self.values().items() if name in (key, str(advice.number))]
+            found = [key for key, (entry, _) in self.values().items() if name in (key, str(entry.number))]
             if not found:
-                known = [advice.number for advice in self.advice]
+                known = [entry.number for entry in self.recommendation]
                 raise InputError(f"no recommendation {name}: wblab trial --list has {min(known)} to {max(known)}")
             keys |= dict.fromkeys([*found, *(other for key in found for other in self._compared(key))])
-        numbers = {advice.number for key, (advice, _) in self.values().items() if key in keys}
-        chosen = tuple(advice for advice in self.advice if advice.number in numbers)
-        return Wisdom(machine=self.machine, ground=self.ground, advice=chosen, keys=tuple(keys))
+        numbers = {entry.number for key, (entry, _) in self.values().items() if key in keys}
+        chosen = tuple(entry for entry in self.recommendation if entry.number in numbers)
+        return Wisdom(machine=self.machine, scenario=self.scenario, recommendation=chosen, keys=tuple(keys))
 
     def _compared(self, key: str) -> list[str]:
-        """Return the keys of the values that a value's promises compare it with."""
-        advice, value = self.values()[key]
-        names = {promise.against for promise in advice.promise if not promise.of or value.name in promise.of}
-        return [advice.key(other) for other in advice.value if other.name in names]
+        """Return the keys of the values that a value's expectations compare it with."""
+        entry, value = self.values()[key]
+        names = {
+            expectation.against
+            for expectation in entry.expectation
+            if not expectation.of or value.name in expectation.of
+        }
+        return [entry.key(other) for other in entry.value if other.name in names]
 
 
 def read_wisdom(path: Path = WISDOM) -> Wisdom:
     """Return the recommendations in a file. Raises InputError for what is wrong with any."""
     table = read_toml(path, "recommendations")
+    if "ground" in table or "advice" in table:  # of a trial that an earlier lab began, or for one
+        raise InputError(f"{path} has tables of version 1, [ground] and [[advice]]: use the lab that wrote it")
     try:
         wisdom = from_table(Wisdom, table)
         _check(wisdom)
@@ -194,37 +201,39 @@ def read_wisdom(path: Path = WISDOM) -> Wisdom:
 def _check(wisdom: Wisdom) -> None:
     if not (wisdom.machine.memory and wisdom.machine.write_bps):
         raise InputError("machine: give its memory and write_bps")
-    if not wisdom.ground or not wisdom.advice:
-        raise InputError("give at least one table [ground.NAME] and one [[advice]]")
-    for name, ground in wisdom.ground.items():
-        check_name(name, "ground")
-        if not ground.loads.get("innocent") or not ground.loads.get("offender"):
-            raise InputError(f"ground.{name}.loads: name the loads of the roles innocent and offender")
-        if unknown := set(ground.only) - {advice.number for advice in wisdom.advice}:
-            raise InputError(f"ground.{name}.only: no recommendation {min(unknown)}")
-    for before, advice in pairwise(wisdom.advice):
-        if advice.number <= before.number:
-            raise InputError(f"advice {advice.number} stands behind advice {before.number}: number them in their order")
-    for advice in wisdom.advice:
-        _check_advice(advice, wisdom)
+    if not wisdom.scenario or not wisdom.recommendation:
+        raise InputError("give at least one table [scenario.NAME] and one [[recommendation]]")
+    for name, scenario in wisdom.scenario.items():
+        check_name(name, "scenario")
+        if not scenario.loads.get("innocent") or not scenario.loads.get("offender"):
+            raise InputError(f"scenario.{name}.loads: name the loads of the roles innocent and offender")
+        if unknown := set(scenario.only) - {entry.number for entry in wisdom.recommendation}:
+            raise InputError(f"scenario.{name}.only: no recommendation {min(unknown)}")
+    for before, entry in pairwise(wisdom.recommendation):
+        if entry.number <= before.number:
+            raise InputError(
+                f"recommendation {entry.number} stands behind {before.number}: number recommendations in their order"
+            )
+    for entry in wisdom.recommendation:
+        _check_recommendation(entry, wisdom)
 
 
-def _check_advice(advice: Advice, wisdom: Wisdom) -> None:
-    where, names = f"advice {advice.number}", [value.name for value in advice.value]
-    if not advice.value or not advice.promise:
-        raise InputError(f"{where}: give at least one value and one promise")
-    if unknown := set(advice.contradicts) - {other.number for other in wisdom.advice}:
+def _check_recommendation(entry: Recommendation, wisdom: Wisdom) -> None:
+    where, names = f"recommendation {entry.number}", [value.name for value in entry.value]
+    if not entry.value or not entry.expectation:
+        raise InputError(f"{where}: give at least one value and one expectation")
+    if unknown := set(entry.contradicts) - {other.number for other in wisdom.recommendation}:
         raise InputError(f"{where}: contradicts {min(unknown)}, which is not there")
     if len(set(names)) < len(names):
         raise InputError(f"{where}: two values of one name")
-    for value in advice.value:
+    for value in entry.value:
         _check_value(value, wisdom, f"{where}, value {value.name!r}")
-    for promise in advice.promise:
-        _check_promise(promise, names, wisdom, f"{where}, promise {promise.says!r}")
+    for expectation in entry.expectation:
+        _check_expectation(expectation, names, wisdom, f"{where}, expectation {expectation.says!r}")
 
 
 def _check_value(value: Value, wisdom: Wisdom, where: str) -> None:
-    _check_named(value.grounds, list(wisdom.ground), "ground", where)
+    _check_named(value.scenarios, list(wisdom.scenario), "scenario", where)
     for key, number in {**value.sysctl, **value.bdi}.items():
         if key in value.sysctl and key not in DIRTY_SYSCTLS:
             raise InputError(f"{where}: unknown key {key!r}{nearest(key, DIRTY_SYSCTLS)}")
@@ -234,16 +243,16 @@ def _check_value(value: Value, wisdom: Wisdom, where: str) -> None:
             raise InputError(f"{where}: {key} must be a whole number, not {number!r}")
 
 
-def _check_promise(promise: Promise, names: list[str], wisdom: Wisdom, where: str) -> None:
-    _check_named(promise.on, list(wisdom.ground), "ground", where)
-    _check_named((*promise.of, *filter(None, [promise.against])), names, "value", where)
-    if bool(promise.percent) + (promise.at_most != UNSET) + bool(promise.law) != 1:
+def _check_expectation(expectation: Expectation, names: list[str], wisdom: Wisdom, where: str) -> None:
+    _check_named(expectation.on, list(wisdom.scenario), "scenario", where)
+    _check_named((*expectation.of, *filter(None, [expectation.against])), names, "value", where)
+    if bool(expectation.percent) + (expectation.at_most != UNSET) + bool(expectation.law) != 1:
         raise InputError(f"{where}: give one of percent, at_most and law")
-    if promise.percent < 0:
+    if expectation.percent < 0:
         raise InputError(f"{where}: percent must be above 0")
-    for ground in promise.on:
-        if promise.role not in wisdom.ground[ground].loads:
-            raise InputError(f"{where}: the ground {ground} has no {promise.role}")
+    for scenario in expectation.on:
+        if expectation.role not in wisdom.scenario[scenario].loads:
+            raise InputError(f"{where}: the scenario {scenario} has no {expectation.role}")
 
 
 def _check_named(given: Sequence[str], known: list[str], what: str, where: str) -> None:

@@ -3,15 +3,23 @@
 import pytest
 
 from wblab.core.errors import InputError
-from wblab.study.designs.paired.advice import read_wisdom
+from wblab.study.designs.paired.recommendations import read_wisdom
 
 
 def test_all_recommendations_are_there_with_their_sources():
     wisdom = read_wisdom()
-    numbers = [advice.number for advice in wisdom.advice]
+    numbers = [entry.number for entry in wisdom.recommendation]
     assert numbers == [*range(1, 25), 25, 26]  # the last two are the kernel's own
-    for advice in wisdom.advice:
-        assert all((advice.who, advice.source, advice.says, advice.value, advice.promise)), advice.number
+    for entry in wisdom.recommendation:
+        assert all(
+            (
+                entry.who,
+                entry.source,
+                entry.says,
+                entry.value,
+                entry.expectation,
+            )
+        ), entry.number
 
 
 def test_their_values_are_those_of_their_sources():
@@ -27,26 +35,28 @@ def test_their_values_are_those_of_their_sources():
     assert values["23"].queue == {"wbt_lat_usec": 75000}
 
 
-def test_every_value_is_looked_at_on_a_ground():
+def test_every_value_is_looked_at_on_a_scenario():
     wisdom = read_wisdom()
-    for advice in wisdom.advice:
-        for value in advice.value:
-            grounds = {name: wisdom.ground[name].loads for name in wisdom.grounds_of(advice, value)}
+    for entry in wisdom.recommendation:
+        for value in entry.value:
+            scenarios = {name: wisdom.scenario[name].loads for name in wisdom.scenarios_of(entry, value)}
             looked = [
-                promise
-                for promise in advice.promise
-                if (not promise.of or value.name in promise.of)
+                expectation
+                for expectation in entry.expectation
+                if (not expectation.of or value.name in expectation.of)
                 and any(
-                    promise.role in loads for name, loads in grounds.items() if not promise.on or name in promise.on
+                    expectation.role in loads
+                    for name, loads in scenarios.items()
+                    if not expectation.on or name in expectation.on
                 )
             ]
-            compared = [promise for promise in advice.promise if promise.against == value.name]
-            assert looked or compared, (advice.number, value.name)
+            compared = [expectation for expectation in entry.expectation if expectation.against == value.name]
+            assert looked or compared, (entry.number, value.name)
 
 
 def test_some_of_them(wisdom):
-    assert [advice.number for advice in wisdom.only(["2"]).advice] == [2]
-    assert wisdom.only([]).advice == wisdom.advice
+    assert [entry.number for entry in wisdom.only(["2"]).recommendation] == [2]
+    assert wisdom.only([]).recommendation == wisdom.recommendation
     assert list(wisdom.values()) == ["1", "2a", "2b"]
     assert list(wisdom.only(["2b"]).values()) == ["2b"]
     assert list(wisdom.only(["2"]).values()) == ["2a", "2b"]
@@ -57,17 +67,17 @@ def test_some_of_them(wisdom):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("number = 2", "number = 1", "advice 1 stands behind advice 1: number them in their order"),
-        ("contradicts = [2]", "contradicts = [7]", "advice 1: contradicts 7, which is not there"),
+        ("number = 2", "number = 1", "recommendation 1 stands behind 1: number recommendations in their order"),
+        ("contradicts = [2]", "contradicts = [7]", "recommendation 1: contradicts 7, which is not there"),
         ("vm.dirty_ratio", "vm.dirty_ration", "unknown key 'vm.dirty_ration'"),
         ('"300MiB"', '"300 apples"', "300 apples"),
         ('metric = "longest_pause_s"\npercent', 'metric = "longest"\npercent', "'longest' is not one of"),
         ("percent = 90", 'percent = 90\nat_most = "1s"', "give one of percent, at_most and law"),
         ('of = ["more"]', 'of = ["most"]', "no value 'most': more, WBT"),
-        ('at_most = "1s"', 'at_most = "1s"\non = ["large"]', "no ground 'large'"),
-        ('offender = ["l1"]', "offender = []", "ground.small.loads: name the loads"),
+        ('at_most = "1s"', 'at_most = "1s"\non = ["large"]', "no scenario 'large'"),
+        ('offender = ["l1"]', "offender = []", "scenario.small.loads: name the loads"),
         ('"1s"', '"1s"\non = ["small"]\nof = ["less"]', "no value 'less'"),
-        ('role = "offender"', 'role = "reader"\non = ["small"]', "the ground small has no reader"),
+        ('role = "offender"', 'role = "reader"\non = ["small"]', "the scenario small has no reader"),
         ('write_bps = "100MB/s"', 'write_bps = "0"', "machine: give its memory and write_bps"),
     ],
 )  # fmt: skip
@@ -80,3 +90,10 @@ def test_what_is_wrong_is_said(write_wisdom, old, new, message):
 def test_a_file_that_is_not_there(tmp_path):
     with pytest.raises(InputError, match="cannot read the recommendations"):
         read_wisdom(tmp_path / "none.toml")
+
+
+def test_a_file_of_an_earlier_lab_is_refused_by_its_version(tmp_path):
+    path = tmp_path / "trial.toml"
+    path.write_text("[ground.small]\n")
+    with pytest.raises(InputError, match=r"trial\.toml has tables of version 1, .*: use the lab that wrote it"):
+        read_wisdom(path)
