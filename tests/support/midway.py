@@ -7,12 +7,12 @@ from pathlib import Path
 
 from support.waiting import wait_until
 from wblab.cli import main
-from wblab.lab.formats import RUNS
+from wblab.lab.formats import EXPERIMENT, RUNS
 
 
 def made(study: Path) -> dict[str, int]:
-    """Return the runs of a study that are complete, with the times at which they were."""
-    return {path.name: path.stat().st_mtime_ns for path in (study / RUNS).glob("[!_.]*")}
+    """Return the runs of a study that are complete, with the times at which their records were written."""
+    return {path.parent.name: path.stat().st_mtime_ns for path in (study / RUNS).glob(f"[!_.]*/{EXPERIMENT}")}
 
 
 def killed(arguments: list[str], results: Path, runs: int, left_behind: Callable[[], list[str]]) -> Path:

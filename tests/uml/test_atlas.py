@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from support.midway import killed, made
 from support.trials import short_scenario
 
 from wblab.cli import main
@@ -76,4 +77,20 @@ def test_a_target_of_the_trial_goes_on_where_it_was(lab, atlas, tmp_path, monkey
 
     code, said = atlas()
     assert (code, said["made_now"], said["targets"]) == (0, 0, [target])
+    assert lab.left_behind() == []
+
+
+def test_killed_and_called_again_no_run_is_made_twice(lab, atlas, tmp_path, monkeypatch):
+    (tmp_path / "short.toml").write_text(SHORT)
+    monkeypatch.setattr(tried, "read_wisdom", lambda: read_wisdom(tmp_path / "short.toml"))
+    place = tmp_path / "atlas"
+    place.mkdir()
+    which = ["--source", "trial", "--kernel", lab.kernel.series, "--filesystem", "xfs", "-o", str(place), "--jobs", "1"]
+    before = made(killed(["atlas", *which], place, 2, lab.left_behind))
+    assert len(before) < 2 * 3
+    code, said = atlas()
+    assert (code, said["made_now"]) == (0, 1)
+    after = made(place / said["targets"][0]["target"])
+    assert len(after) == 2 * 3
+    assert {name: after[name] for name in before} == before
     assert lab.left_behind() == []

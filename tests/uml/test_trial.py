@@ -4,6 +4,7 @@ import json
 import shutil
 
 import pytest
+from support.midway import killed, made
 from support.trials import short_scenario
 
 from wblab.cli import main
@@ -83,6 +84,19 @@ def test_a_trial_from_end_to_end_and_what_is_missing_made_again(lab, trial, tmp_
     changed = [path.name for path in (directory / "runs").iterdir() if path.stat().st_mtime_ns != kept[path.name]]
     assert changed == [lost]
     assert again == said
+    assert lab.left_behind() == []
+
+
+def test_killed_and_resumed_no_run_is_made_twice(lab, trial, tmp_path):
+    (tmp_path / "short.toml").write_text(SHORT)
+    given = ["--file", str(tmp_path / "short.toml"), "--seeds", "3", "--kernel", str(lab.kernel.path), "--jobs", "1"]
+    study = killed(["trial", *given, "--exp", str(lab.results)], lab.results, 2, lab.left_behind)
+    before = made(study)
+    assert len(before) < 3 * 3 + 1
+    code, said = trial("--resume", str(study), "--kernel", str(lab.kernel.path))
+    assert (code, said["runs"]) == (0, 3 * 3 + 1)
+    after = made(study)
+    assert {name: after[name] for name in before} == before
     assert lab.left_behind() == []
 
 
