@@ -1,6 +1,7 @@
 """The main job: the lock-up is there, on the right loads, and everywhere it should be."""
 
 from functools import cache
+from statistics import median
 
 import pytest
 
@@ -20,11 +21,12 @@ def longest_s(run: Run, name: str) -> float:
 
 @pytest.mark.parametrize("preset", ["base", "base-ext2"])
 def test_one_innocent_load_is_stopped_for_seconds_and_the_other_spared(run, preset):
-    result = run(preset)
-    assert longest_s(result, "mw1") > 1
-    assert longest_s(result, "w1") < longest_s(result, "mw1") / 3
-    assert longest_s(result, "c1") < 0.05
-    assert result.load("l1").end == "finished"
+    results = [run(preset, f"seed={seed}") for seed in (1, 2, 3)]
+    assert all(longest_s(result, "mw1") > 1 for result in results)
+    # On ext2 not in every run: see the claim spared-w1-ext2.
+    assert median(longest_s(result, "w1") / longest_s(result, "mw1") for result in results) < 1 / 3
+    assert all(longest_s(result, "c1") < 0.05 for result in results)
+    assert all(result.load("l1").end == "finished" for result in results)
 
 
 def test_without_the_cache_no_innocent_load_is_stopped_for_long(run):

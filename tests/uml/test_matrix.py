@@ -242,7 +242,7 @@ def test_a_worker_without_the_kernel_is_refused_before_anything_runs(lab, write_
     code, _, errors = finished(start(matrix, "--cluster", address, kernel=lab.kernel.series))
     assert code == 2
     assert errors.startswith("wblab: the worker tcp://127.0.0.1:")
-    assert f"the kernel {lab.kernel.series} is not built" in errors
+    assert f"kernel {lab.kernel.series} is not built yet" in errors
     assert not lab.results.exists()
 
 

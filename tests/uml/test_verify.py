@@ -70,7 +70,7 @@ def test_the_slope_over_latencies_is_what_the_trace_counts(lab, tmp_path, capsys
     assert verdicts == dict.fromkeys(claims, "reproduced") | {"S12-twice": "not testable"}
     apart = [found[name]["effect"]["middle"] for name in claims[:2]]
     assert apart == pytest.approx([0, 0], abs=0.02)
-    assert "the trace has 5 of them" in found[claims[0]]["why"]
+    assert "the trace has 5 requests" in found[claims[0]]["why"]
     assert lab.left_behind() == []
 
 
