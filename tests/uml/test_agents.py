@@ -58,7 +58,7 @@ def test_an_agent_has_the_lab_and_runs_beside_the_loads(lab):
         ("agent.a.argv=['false']", "the agent a ended by itself, with exit code 1: it printed nothing"),
         ("agent.a.argv=['wblab', 'kernel', 'biuld']", "the agent a ended by itself, with exit code 2: wblab: .*biuld"),
         ("agent.a.argv=['no-such-program']", "cannot start the agent a: no-such-program: No such file"),
-        ("load.go.argv=['false']", "the load go: its command ended with exit code 1"),
+        ("load.go.argv=['false']", "the command of load go ended with exit code 1"),
         ("cgroup.g.files.memory.nonsense=1", "cannot set cgroup.g.files.memory.nonsense to '1'"),
     ],
 )

@@ -1,1 +1,1 @@
-"""What every stage shares. Standard library only: it is imported by PID 1 of the guest."""
+"""What all stages share. Standard library only, as PID 1 of the guest imports it."""

@@ -1,6 +1,6 @@
-"""POSIX AIO, as the C library does it: aio_read(3) and aio_write(3), in threads of its own.
+"""POSIX AIO of the C library: aio_read(3) and aio_write(3), in the library's own threads.
 
-glibc's does one operation of a descriptor at a time: those of one file wait for each other.
+glibc runs one operation per descriptor at a time, so operations on one file wait for each other.
 """
 
 import ctypes
@@ -22,7 +22,7 @@ class _Sigevent(ctypes.Structure):
 
 
 class _Aiocb(ctypes.Structure):
-    """struct aiocb of glibc on x86-64; musl's has the same at the same places, but for what is the library's own."""
+    """struct aiocb of glibc on x86-64; musl's has the same layout, except for the library's private fields."""
 
     _fields_ = (
         ("fd", ctypes.c_int),
@@ -38,10 +38,10 @@ class _Aiocb(ctypes.Structure):
 
 
 class Operation:
-    """One read into, or write of, a buffer."""
+    """One read into a buffer, or one write from it."""
 
     def __init__(self, name: str, fd: int, buffer: bytes | bytearray, offset: int) -> None:
-        """Begin it; `name` is read or write. Raises OSError."""
+        """Start the operation; `name` is read or write. Raises OSError."""
         if not hasattr(libc, "aio_read"):
             raise OSError(errno.ENOSYS, "this C library has no POSIX AIO: choose another paradigm")
         self._memory = memory_of(buffer)
@@ -53,7 +53,7 @@ class Operation:
             raise OSError(number, os.strerror(number))
 
     def result(self) -> int | None:
-        """Return how many bytes it did, or less than 0 the error's number; None while it is under way. Ask once."""
+        """Return the number of bytes, or negative errno; None while it runs. Call it no more after a result."""
         error: int = libc.aio_error(self._at)
         if error == errno.EINPROGRESS:
             return None
@@ -61,7 +61,7 @@ class Operation:
         return -error if error else done
 
     def wait(self) -> None:
-        """Wait until it is done."""
+        """Wait until the operation ends."""
         ones = (ctypes.c_void_p * 1)(ctypes.addressof(self._block))
         libc.aio_suspend(ones, 1, None)
 

@@ -1,4 +1,4 @@
-"""A function as a child process."""
+"""Run a function in a child process, and describe how a process ended."""
 
 import os
 import signal
@@ -19,7 +19,7 @@ def fork_child(task: Callable[[], None]) -> int:
         task()
         status = 0
     except BaseException:
-        import traceback  # here: it brings much that a load without an error does not need
+        import traceback  # imported here, as only an error needs it
 
         traceback.print_exc()
     finally:
@@ -28,10 +28,10 @@ def fork_child(task: Callable[[], None]) -> int:
 
 
 def describe_exit(wait_status: int) -> str:
-    """Return how a process ended, from the status of waitpid(2), in words."""
+    """Describe how a process ended, from the status of waitpid(2)."""
     return describe_code(os.waitstatus_to_exitcode(wait_status))
 
 
 def describe_code(code: int) -> str:
-    """Return how a process ended, in words: from its exit code, or less than 0 the signal that ended it."""
+    """Describe how a process ended, from its exit code or the negative number of the signal that ended it."""
     return f"exit code {code}" if code >= 0 else f"signal {signal.Signals(-code).name}"

@@ -1,4 +1,4 @@
-"""The measuring loop: run a load's cycles and note the time at every boundary between two of them."""
+"""The measuring loop: run a load's cycles and record the time of every boundary between two cycles."""
 
 import ctypes
 import mmap
@@ -27,17 +27,17 @@ _ENDS: tuple[End, ...] = (
     "stopped",
     "full",
     "halted",
-)  # the first: what a load is until it says more
+)  # the first is the state of a load that has not reported its end
 _COUNT, _END, _STATUS, _DROPPED, _ERROR = range(5)
 _ERROR_BYTES = 128
-_MADV_POPULATE_WRITE = 23  # as if all pages were written to, without a page fault for each; since Linux 5.14
+_MADV_POPULATE_WRITE = 23  # allocates all pages, without a page fault for each; since Linux 5.14
 _FIRST = _ERROR + _ERROR_BYTES // 8
 
 
 class Stamps:
-    """Boundary times in ns, in memory that is allocated, touched and locked before the first of them.
+    """Boundary times in ns, in memory that is allocated, touched and locked in advance.
 
-    The memory is shared with children: what a load noted is there for its parent however the load ends.
+    Parent and children share the memory, so a load's times are not lost, however it ends.
     """
 
     def __init__(self, capacity: int) -> None:
@@ -48,41 +48,41 @@ class Stamps:
         _lock(self._memory)
 
     def append(self, time_ns: int) -> None:
-        """Note one boundary."""
+        """Record one boundary."""
         slots = self.slots
         count = slots[_COUNT]
         slots[_FIRST + count] = time_ns
         slots[_COUNT] = count + 1
 
     def halt(self, time_ns: int) -> None:
-        """Note that a load which is still at it was stopped where it stood: for its parent, as it cannot do so."""
+        """Record that the parent stopped the load for good at this time; the load itself no longer runs."""
         if self.slots[_COUNT]:
             self.append(time_ns)
         self.slots[_END] = _ENDS.index("halted")
 
     def note_error(self, error: OSError) -> None:
-        """Note why a system call failed, unless an earlier one did."""
+        """Record why a system call failed; the first failure is kept."""
         if not self.error:
-            said = (error.strerror or str(error)).encode()[:_ERROR_BYTES]
-            self._memory[8 * _ERROR : 8 * _ERROR + len(said)] = said
+            reason = (error.strerror or str(error)).encode()[:_ERROR_BYTES]
+            self._memory[8 * _ERROR : 8 * _ERROR + len(reason)] = reason
 
     @property
     def error(self) -> str:
-        """Why a system call failed, in words; nothing if none did."""
-        noted = self._memory[8 * _ERROR : 8 * _FIRST]
-        return noted.rstrip(b"\0").decode(errors="replace")
+        """Why a system call failed; empty if none did."""
+        reason = self._memory[8 * _ERROR : 8 * _FIRST]
+        return reason.rstrip(b"\0").decode(errors="replace")
 
     def times_ns(self, first: int = 0) -> "array[int]":
-        """Return the boundaries noted so far, from the one with this number on."""
+        """Return the boundaries recorded so far, from number `first` on."""
         return array("q", self.slots[_FIRST + first : _FIRST + self.slots[_COUNT]])
 
 
 @dataclass(frozen=True)
 class Ending:
-    """Why a load ended, with the system's reason where a system call failed.
+    """How a load ended. error: the reason, if a system call failed.
 
-    status: of a command that ended otherwise than well, its exit code, or less than 0 the signal. dropped: how many of
-    its cycles dropped their work.
+    status: a failed command's exit code, or the negative number of the signal that ended it. dropped: the number of
+    cycles that dropped their work.
     """
 
     end: End
@@ -92,17 +92,18 @@ class Ending:
 
 
 class Stopped(Exception):  # noqa: N818 - not an error
-    """Raised by SIGINT or SIGTERM: the cycle in progress ends here."""
+    """Raised on SIGINT or SIGTERM, which ends the cycle in progress."""
 
 
 def run_cycles(  # noqa: PLR0913
     load: Load, mount: Path, stamps: Stamps, start_ns: int, draws: Random, *, batch: int = 0
 ) -> None:
-    """Run the load in this process until it ends, is stopped or fails; leave all in `stamps`.
+    """Run the load in this process until it ends, is stopped or fails; record its boundaries and its end in `stamps`.
 
-    `start_ns` is the CLOCK_MONOTONIC time of its first boundary; `draws` is what the load draws from. A load that is
-    stopped notes that moment as its last boundary, so that a pause which was still going on is kept. SIGINT and SIGTERM
-    are ignored from its end on. batch: how many cycles the kernel makes at once, where it can; see Repeated.
+    start_ns: the CLOCK_MONOTONIC time of the first boundary. draws: the load's source of random numbers. batch: how
+    many cycles the kernel runs at once, if it can; see Repeated.
+    A load that is stopped records that moment as its last boundary, so a pause in progress is kept. From then on,
+    SIGINT and SIGTERM are ignored.
     """
     slots, append, now = stamps.slots, stamps.append, time.monotonic_ns
     cycle: Cycle | None = None
@@ -139,22 +140,22 @@ def run_cycles(  # noqa: PLR0913
 
 
 def ending(stamps: Stamps) -> Ending:
-    """Return why the load that filled `stamps` ended."""
+    """Return how the load that filled `stamps` ended."""
     return Ending(_ENDS[stamps.slots[_END]], stamps.error, stamps.slots[_STATUS], stamps.slots[_DROPPED])
 
 
 def check_ending(name: str, ended: Ending) -> None:
-    """Raise WblabError for a load that came to a bad end."""
+    """Raise WblabError for a load that failed."""
     if ended.end == "failed":
         raise WblabError(f"the load {name} failed: {ended.error}")
     if ended.status:
-        raise WblabError(f"the load {name}: its command ended with {describe_code(ended.status)}")
+        raise WblabError(f"the command of load {name} ended with {describe_code(ended.status)}")
     if ended.end == "full":
-        raise WblabError(f"the load {name} ran more cycles than it has room for: raise its idle time")
+        raise WblabError(f"the load {name} ran more cycles than its buffer holds: raise its idle time")
 
 
 def stamps_for(load: Load) -> Stamps:
-    """Return a buffer that is large enough for the load, its first boundary and the one of a stop."""
+    """Return a buffer for all boundaries of the load, with the first one and that of a stop."""
     return Stamps(load.capacity + 2)
 
 
@@ -177,7 +178,7 @@ def _on_stop(handler: Callable[[int, FrameType | None], None] | signal.Handlers)
 
 
 def _lock(memory: mmap.mmap) -> None:
-    """Touch and lock the pages, as far as the limits of an ordinary user allow (RLIMIT_MEMLOCK)."""
+    """Touch the pages, and lock them if the user's limit permits it (RLIMIT_MEMLOCK)."""
     try:
         memory.madvise(_MADV_POPULATE_WRITE)
     except OSError:

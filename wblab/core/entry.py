@@ -1,6 +1,6 @@
-"""What the guest's first stage must know of where things are, as plain text: it imports next to nothing."""
+"""Paths and descriptors for the guest's first stage, as plain strings: that stage imports almost nothing."""
 
-SCRATCH_FD = 11  # of the User Mode Linux process: the directory on the host that the guest leaves its results in
+SCRATCH_FD = 11  # of the User Mode Linux process: the host's directory for the guest's results
 ROOM = "/run/wblab"
 SCRATCH = f"{ROOM}/scratch"
 PROGRAM = "experiment.pyz"  # in the scratch directory

@@ -1,4 +1,4 @@
-"""The errors that a user is meant to read. `wblab.cli` prints them, once, as one line, and exits."""
+"""Errors for the user. `wblab.cli` prints each once, as one line, and exits."""
 
 from collections.abc import Sequence
 
@@ -10,14 +10,14 @@ class WblabError(Exception):
 
 
 class InputError(WblabError):
-    """What the user gave cannot be used: nothing was started, nothing was lost. Exit code 2."""
+    """The user's input is invalid; nothing was started. Exit code 2."""
 
     exit_code = 2
 
 
 def nearest(word: str, known: Sequence[str]) -> str:
-    """Return ' (did you mean X?)' for the known word nearest to `word`, or '' where none is near."""
-    from difflib import get_close_matches  # here: a run without a mistake does not need it
+    """Return ' (did you mean X?)' with the known word closest to `word`, or '' if none is close."""
+    from difflib import get_close_matches  # imported here, as only a mistake needs it
 
     matches = get_close_matches(word, known, n=1, cutoff=0.6)
     return f" (did you mean {matches[0]!r}?)" if matches else ""

@@ -1,4 +1,4 @@
-"""Where the bytes of a file lie on its disk, as its filesystem tells: Documentation/filesystems/fiemap.rst."""
+"""Where a file's bytes are on the disk, by FIEMAP: Documentation/filesystems/fiemap.rst."""
 
 import os
 import struct
@@ -7,9 +7,9 @@ from fcntl import ioctl
 from typing import NamedTuple
 
 _FS_IOC_FIEMAP = 0xC020660B  # include/uapi/linux/fiemap.h and fs.h, with all below
-_SYNC = 0x1  # write what is dirty of the file first
+_SYNC = 0x1  # write the file's dirty data first
 _LAST = 0x1
-# Of an extent that has no place of its own: not known, not allocated yet, or inside a block of metadata.
+# Flags of an extent without a place of its own: unknown, not allocated yet, or inside a metadata block.
 _NOWHERE = 0x2 | 0x4 | 0x200
 _HEAD = struct.Struct("<QQIIII")  # start, length, flags, mapped extents, room for extents, reserved
 _EXTENT = struct.Struct("<QQQ16xI12x")  # logical, physical, length, flags
@@ -18,7 +18,7 @@ _ALL = (1 << 64) - 1
 
 
 class Extent(NamedTuple):
-    """Bytes of a file that lie in one piece: from where in the file, from where on the disk, and how many."""
+    """A contiguous range of a file: its offset in the file, its offset on the disk, and its length, in bytes."""
 
     logical: int
     physical: int
@@ -26,10 +26,10 @@ class Extent(NamedTuple):
 
 
 def extents(fd: int) -> tuple[Extent, ...]:
-    """Return where a file lies, up to its end; what is dirty of it is written first. In the order of the file.
+    """Return the extents of a file in its order, up to its end; its dirty data is written first.
 
-    What was allocated and not written counts; what a filesystem keeps beyond the file's end, as XFS does, does not.
-    Raises OSError, EOPNOTSUPP of a filesystem that does not tell: FAT and exFAT do not.
+    Allocated but unwritten blocks count; blocks beyond the file's end, as XFS keeps them, do not.
+    Raises OSError; EOPNOTSUPP if the filesystem has no FIEMAP, such as FAT and exFAT.
     """
     status = os.fstat(fd)
     block = os.fstatvfs(fd).f_frsize

@@ -1,7 +1,7 @@
-"""Files at places where a stranger may have put something: a copied run, a guest's directory.
+"""Read and replace files in untrusted directories, such as a copied run or a guest's directory.
 
-Reading takes regular files of a bounded size and follows no link. Writing makes a new file and gives it the name at the
-end: what had that name, a link too, is replaced and never written through. Directories above are taken as they are.
+Reading accepts only regular files of a bounded size and follows no link. Writing makes a new file and renames it at
+the end, which replaces an old file or link and never writes through it. Parent directories are trusted.
 """
 
 import json
@@ -17,12 +17,12 @@ from wblab.core.units import format_bytes
 
 MOST_JSON_BYTES = 8 << 20
 _DEEPEST = 64
-_NAME_BYTES = 64  # of the name that is kept in a temporary one: names have an end, at 255 bytes
-_INTEGERS = range(-(1 << 63), 1 << 64)  # what arrays and the kernel know; Python's own have no end
+_NAME_BYTES = 64  # how much of a name its temporary file's name keeps: a name has at most 255 bytes
+_INTEGERS = range(-(1 << 63), 1 << 64)  # the range of arrays and of the kernel; Python's integers are unbounded
 
 
 def open_file(path: Path, *, follow: bool = False) -> BinaryIO:
-    """Open a regular file for reading; a link only with `follow`. Raises OSError, whose strerror says what it is."""
+    """Open a regular file for reading; a link only with `follow`. Raises OSError, whose strerror gives the reason."""
     links = 0 if follow else os.O_NOFOLLOW
     try:
         # Without O_NONBLOCK, opening a FIFO waits for a writer.
@@ -31,16 +31,16 @@ def open_file(path: Path, *, follow: bool = False) -> BinaryIO:
         raise OSError(EINVAL, str(error)) from None
     except OSError as error:
         if error.errno == ELOOP:
-            raise OSError(ELOOP, "it is a link, and a link is not followed here: put the file itself there") from None
+            raise OSError(ELOOP, "it is a link, which is not followed here: replace it with the file itself") from None
         raise
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise OSError(EINVAL, "it is no regular file")
+        raise OSError(EINVAL, "it is not a regular file")
     return open(descriptor, "rb")
 
 
 def is_file(path: Path) -> bool:
-    """Whether `open_file` would find a regular file: False for a link, and where it cannot be known."""
+    """Whether `path` is a regular file: False for a link, or if it cannot be examined."""
     try:
         return stat.S_ISREG(os.lstat(path).st_mode)
     except (OSError, ValueError):
@@ -48,7 +48,7 @@ def is_file(path: Path) -> bool:
 
 
 def read_bytes(path: Path, most_bytes: int, *, follow: bool = False) -> bytes:
-    """Return what is in a regular file. Raises OSError, for one that is too long too."""
+    """Return the content of a regular file. Raises OSError, also if it is longer than `most_bytes`."""
     with open_file(path, follow=follow) as file:
         content = file.read(most_bytes + 1)
     if len(content) > most_bytes:
@@ -57,12 +57,12 @@ def read_bytes(path: Path, most_bytes: int, *, follow: bool = False) -> bytes:
 
 
 def read_json(path: Path, most_bytes: int = MOST_JSON_BYTES) -> Any:
-    """Return what is in a JSON file. Raises OSError, and ValueError for what is no JSON; see `parse_json`."""
+    """Return the value in a JSON file. Raises OSError, and ValueError as `parse_json` does."""
     return parse_json(read_bytes(path, most_bytes))
 
 
 def parse_json(content: bytes) -> Any:
-    """Return a JSON value as RFC 8259 has it, of numbers that fit in 64 bits and of texts that can be written again.
+    """Parse JSON (RFC 8259) whose numbers fit in 64 bits and whose strings are valid Unicode.
 
     Raises ValueError.
     """
@@ -75,8 +75,8 @@ def parse_json(content: bytes) -> Any:
 
 
 def parse_toml(content: bytes) -> dict[str, Any]:
-    """Return a TOML table, of the same numbers and as deep as JSON may be. Raises ValueError."""
-    import tomllib  # a guest, which reads none, would take time and memory for it
+    """Parse TOML, with the limits of `parse_json`. Raises ValueError."""
+    import tomllib  # imported here, as a guest reads no TOML
 
     try:
         value = tomllib.loads(content.decode())
@@ -88,9 +88,9 @@ def parse_toml(content: bytes) -> dict[str, Any]:
 
 @contextmanager
 def replace_file(path: Path) -> Iterator[BinaryIO]:
-    """Yield a new file, which takes the name `path` when the block ends, and is gone if it fails. Raises OSError.
+    """Yield a new file, which is renamed to `path` when the block ends and removed if it fails. Raises OSError.
 
-    What is there under that name is replaced if it is a file or a link to one; devices and the like are left alone.
+    An existing file, or a link to one, is replaced; devices and other special files are not.
     """
     _check_replaceable(path)
     kept = path.name.encode(errors="surrogateescape")[:_NAME_BYTES].decode(errors="ignore")
@@ -107,7 +107,7 @@ def replace_file(path: Path) -> Iterator[BinaryIO]:
 
 
 def _check_replaceable(path: Path) -> None:
-    """Raise OSError for a name that stands for something else than a file: root could replace /dev/null."""
+    """Raise OSError for a special file: root could replace /dev/null."""
     try:
         there = os.stat(path)
     except FileNotFoundError:
@@ -117,11 +117,11 @@ def _check_replaceable(path: Path) -> None:
             return
         raise
     if not stat.S_ISREG(there.st_mode) or path.parent.resolve() == Path("/dev"):
-        raise OSError(EINVAL, "it is no regular file: give another name")
+        raise OSError(EINVAL, "it is not a regular file: give another name")
 
 
 def _check(value: object, room: int) -> None:
-    """Raise ValueError for what is nested too deeply, numbers without end, and halves of characters."""
+    """Raise ValueError for values that are nested too deeply, integers over 64 bits and lone surrogates."""
     if isinstance(value, str):
         value.encode()
     elif isinstance(value, int) and value not in _INTEGERS:
@@ -138,7 +138,7 @@ def _check(value: object, room: int) -> None:
 
 def _integer(text: str) -> int:
     if len(text) > 20:  # int() takes quadratic time
-        raise ValueError(f"a number of {len(text)} digits")
+        raise ValueError(f"a number has {len(text)} digits and needs more than 64 bits")
     return int(text)
 
 
@@ -150,4 +150,4 @@ def _float(text: str) -> float:
 
 
 def _constant(text: str) -> NoReturn:
-    raise ValueError(f"{text} is no JSON")
+    raise ValueError(f"{text} is not valid JSON")

@@ -1,4 +1,4 @@
-"""One-dimensional int64 arrays as .npy files (format 1.0 of numpy.lib.format), without NumPy."""
+"""Write one-dimensional int64 arrays as .npy files (format 1.0 of numpy.lib.format), without NumPy."""
 
 from array import array
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The run directory as the guest leaves it: what its files are called, and what a load measured."""
+"""The guest's files of a run directory: their names, and the records in them."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -15,26 +15,26 @@ TRACE, TRACE_LOG, DISKS, EXTENTS = "trace.dat", "trace-cmd.log", "disks.json", "
 
 
 def load_record(load: str) -> str:
-    """Return the name of the file that says how a load ended: a LoadRecord."""
+    """Return the name of the file with a load's LoadRecord."""
     return f"load.{load}.json"
 
 
 def load_times(load: str) -> str:
-    """Return the name of the file with the boundaries of a load's cycles: a row of int64, in NumPy's format."""
+    """Return the name of the file with the boundaries of a load's cycles: int64, in NumPy's format."""
     return f"load.{load}.npy"
 
 
 def agent_log(agent: str) -> str:
-    """Return the name of the file with what an agent printed."""
+    """Return the name of the file with an agent's output."""
     return f"agent.{agent}.log"
 
 
 @dataclass(frozen=True)
 class DiskRecord:
-    """What disks.json says of each disk, by its name.
+    """A disk in disks.json, where it stands under its name.
 
-    device: its number, as the kernel has it in events and files: major:minor. written_ns: the time of CLOCK_MONOTONIC
-    at which the disk had everything, once the loads had ended; 0 where nobody waited for that.
+    device: its number, major:minor, as in the kernel's events and files. written_ns: the CLOCK_MONOTONIC time at which
+    writeback of all data finished after the loads' end; 0 if the guest did not wait for it.
     """
 
     device: str
@@ -43,9 +43,9 @@ class DiskRecord:
 
 @dataclass(frozen=True)
 class FileRecord:
-    """What extents.json says of each file, by its load and its name: where it lies on its disk, once all was written.
+    """A file in extents.json, where it stands under its load and its name: its place on the disk at the end.
 
-    size: in bytes, up to its end, with its holes. block: of its filesystem. extents: in the order of the file.
+    size: in bytes, with its holes. block: the filesystem's block size in bytes. extents: in the order of the file.
     """
 
     size: int
@@ -55,10 +55,10 @@ class FileRecord:
 
 @dataclass(frozen=True)
 class LoadRecord:
-    """What load.<name>.json says. `unit` is that of the boundaries in load.<name>.npy.
+    """The content of load.<name>.json. unit: of the boundaries in load.<name>.npy.
 
-    status: of a command, its exit code, or less than 0 the signal that ended it; 0 of all others. dropped: in how many
-    cycles it dropped its work, as it had no room for it.
+    status: a command's exit code, or the negative number of the signal that ended it; 0 for other loads.
+    dropped: the number of cycles that dropped their work for lack of room.
     """
 
     name: str

@@ -1,11 +1,11 @@
-"""The experiment as data: every parameter of the environment and of the loads, with its unit."""
+"""The spec: every parameter of a guest and its loads, with its unit."""
 
 from dataclasses import dataclass, field
 from typing import Literal
 
 from wblab.core.freespace import UNTOUCHED
 from wblab.core.loads import IoClass, Load
-from wblab.core.tables import ALONE
+from wblab.core.tables import DEFAULT_NAME
 from wblab.core.units import Bytes, BytesPerSecond, Nanoseconds
 
 ClockMode = Literal["virtual", "real"]
@@ -16,17 +16,17 @@ Stalls = Literal["even", "random"]
 Scheduler = Literal["none", "mq-deadline", "kyber", "bfq"]
 Blame = Literal["virtual", "always", "never"]
 
-# In virtual time the disk is mounted and the loads start at multiples of this, so that what came before, which
-# differs a little with the host's files, does not move them.
+# In virtual time, the disk is mounted and the loads start at multiples of this. So they do not move with the duration
+# of earlier steps, which depends slightly on the host's files.
 GRID_NS = 5 * 10**9
-DISK = "disk"  # the name of a disk that is alone, in a spec that gives it none
+DISK = "disk"  # the default name of a single disk
 
 
 @dataclass(frozen=True, kw_only=True)
 class Clock:
-    """mode: `virtual` is UML time travel, `real` the host's time.
+    """mode: `virtual` is User Mode Linux's time travel, `real` the host's time.
 
-    syscall_cost: what a system call takes when time is virtual; it stands for the processor.
+    syscall_cost: the time that each system call takes in virtual time; it stands for the processor's work.
     """
 
     mode: ClockMode = "virtual"
@@ -37,25 +37,32 @@ class Clock:
 class Disk:
     """A disk under test and its filesystem.
 
-    resident: how much memory it may take, which it takes as it is written; 0: all its size, before the guest boots.
-    filesystem: `none`, loads of the raw kinds have the device itself, or another disk is made of it.
-    used, layout: what the disk is like before the run: how much of it a file has, in per cent, and how the free space
-    is cut up, from 1, the most, to 5; 6, not at all (see wblab.core.freespace).
-    model: `throttle` caps writes through blkio, above the scheduler; `device` is a server below it that takes
-    `latency` + bytes / `write_bps` for a request. All others are no hardware: the kernel makes them of other disks, or
-    of memory (see wblab.core.stacks). The keys from `read_bps` to `drain_bps` are of `device` alone:
-    read_bps: the rate of reads; 0, that of writes. depth: requests served at once, over one bus.
-    seek_time: what a request costs besides that does not begin where the last one ended.
-    stall_every, stall_time, stalls: for how long the device stops with so many bytes written, or at random as often.
-    cache_bytes, drain_bps: a volatile write cache, and the rate from it to the medium; a flush waits for that.
-    on: the disks that this one is made of, in a spec that has them before it. Of single models are:
-    delay: how long each request waits before it goes on to the disk below. up, down, errors: from the loads' start on,
-    in turn, for so long all is well, and requests fail, or writes are lost without a word (`drop`).
-    bad: where blocks of 4 KiB begin that cannot be read until they are written, from the loads' start on.
+    resident: the limit of the host's memory that it uses, which is allocated as it is written; 0: all its size,
+    allocated before the guest boots.
+    filesystem: with `none`, loads of the raw kinds use the device itself, or another disk is made of it.
+    used, layout: the disk's state before the run. used: the share that a file takes, in per cent. layout: how
+    fragmented the free space is, from 1 (most) to 5; 6: not at all (see wblab.core.freespace).
+    model: `throttle` caps writes through blkio, above the scheduler. `device` is a server below the scheduler, which
+    takes `latency` + bytes / `write_bps` for a request. The kernel makes all other models of other disks, or of memory
+    (see wblab.core.stacks).
+
+    Only `device` has these:
+    read_bps: the rate of reads; 0: that of writes. depth: requests served at once, over one bus.
+    seek_time: the extra time of a request that does not start where the last one ended.
+    stall_every, stall_time, stalls: after each `stall_every` bytes, or at random with this mean, the device stops for
+    `stall_time`.
+    cache_bytes, drain_bps: a volatile write cache, and its rate to the medium. A flush waits until it is empty.
+
+    on: the disks that this one is made of; the spec lists them before it.
+    delay: how long `delay` holds each request before it passes it on.
+    up, down, errors: from the loads' start on, `flakey` works for `up` and fails for `down`, in turn: requests fail, or
+    writes are lost silently (`drop`).
+    bad: the offsets of 4 KiB blocks that `dust` cannot read until they are written, from the loads' start on.
     md: attributes of /sys/block/md0/md, set once the array runs (e.g. sync_speed_max).
-    scheduler: by default what the kernel gives a disk with one queue; what is no hardware has none.
+
+    scheduler: the default is the kernel's for a disk with one queue; only `throttle` and `device` have one.
     queue: attributes of /sys/block/ubda/queue, set before the mount (e.g. wbt_lat_usec, nr_requests).
-    bdi: the same below /sys/block/ubda/bdi, the disk's share of the dirty limit (e.g. strict_limit, max_ratio).
+    bdi: attributes of /sys/block/ubda/bdi: the disk's share of the dirty limit (e.g. strict_limit, max_ratio).
     """
 
     size: Bytes = Bytes(0)
@@ -89,29 +96,29 @@ class Disk:
 
     @property
     def is_hardware(self) -> bool:
-        """Whether it is a device that the host makes."""
+        """Whether the host makes the device."""
         return self.model in ("throttle", "device")
 
     @property
     def is_aged(self) -> bool:
-        """Whether something is done to it before the run, besides making its filesystem."""
+        """Whether it is filled or fragmented before the run."""
         return bool(self.used) or self.layout != UNTOUCHED
 
     @property
     def resident_bytes(self) -> Bytes:
-        """How much memory of the host it may take."""
+        """How much of the host's memory it may use."""
         return self.resident or self.size
 
 
 @dataclass(frozen=True, kw_only=True)
 class Trace:
-    """events: `system:event` as trace-cmd takes them; none, no trace.
+    """events: `system:event`, as trace-cmd takes them; empty: no trace.
 
-    filters, triggers: of an event of these, which of it are recorded, and what is done besides, in the kernel's words:
-    `prev_state != 0`, `stacktrace`.
-    lead: how long the trace runs before the loads start. buffer: the ring buffer of each processor.
-    blame: whether all is recorded too that `wblab why` needs, and a larger buffer taken; by default when time is
-    virtual. Without events nothing is recorded.
+    filters, triggers: by event, in the kernel's syntax: which occurrences are recorded (`prev_state != 0`), and what
+    else they do (`stacktrace`).
+    lead: how long the trace runs before the loads start. buffer: the size of each processor's ring buffer.
+    blame: whether to record also what `wblab why` needs, with a larger buffer; by default in virtual time. It has no
+    effect without events.
     """
 
     events: tuple[str, ...] = ()
@@ -126,9 +133,9 @@ class Trace:
 class Cgroup:
     """A control group (version 2) for some loads.
 
-    files: what is written to its files, such as memory.max or io.weight, in the kernel's own words. `{disk}` stands
-    for the number of the first disk, `{disk.NAME}` for that of the one of this name. Controllers that no group names
-    stay off. The group called `root` is the hierarchy's root.
+    files: the values of its files, such as memory.max or io.weight, in the kernel's syntax. `{disk}` stands for the
+    number of the first disk, `{disk.NAME}` for the number of that disk. Only controllers that a group names are on.
+    The group `root` is the root of the hierarchy.
     """
 
     loads: tuple[str, ...] = ()
@@ -137,9 +144,9 @@ class Cgroup:
 
 @dataclass(frozen=True, kw_only=True)
 class Agent:
-    """A program of the host that runs in the guest beside the loads, from before their start until after their end.
+    """A program of the host that runs in the guest from before the loads' start until after their end.
 
-    argv: `wblab …` is the lab's own command; anything else as in the guest's PATH. What it prints is kept in the run.
+    argv: `wblab …` is the lab's own command; other programs are found by PATH. The run directory keeps its output.
     """
 
     argv: tuple[str, ...]
@@ -147,7 +154,7 @@ class Agent:
 
 @dataclass(frozen=True, kw_only=True)
 class Attributes:
-    """Attributes of a disk as in Disk; its filesystem is mounted anew with `mount_options`, if there are any."""
+    """A disk's attributes, as in Disk; its filesystem is remounted if there are `mount_options`."""
 
     mount_options: tuple[str, ...] = ()
     queue: dict[str, int | str] = field(default_factory=dict)
@@ -165,10 +172,10 @@ class Priority:
 
 @dataclass(frozen=True, kw_only=True)
 class Phase:
-    """What is set anew so long after the start of the loads, in the kernel's own words: sysctls, disks' attributes.
+    """Settings that change at time `at` after the loads' start: sysctls and attributes of disks.
 
-    load: the I/O priority of running loads. cgroup: groups that are made if they are not there, whose files are set and
-    which loads join; what these took before is not counted in them.
+    load: the I/O priorities of running loads. cgroup: groups that are made if missing, with files to set and loads that
+    join them. A group does not account for what its loads used before they joined.
     """
 
     at: Nanoseconds
@@ -182,13 +189,12 @@ class Phase:
 class Spec:
     """One experiment.
 
-    seed: decides the filesystem's and the guest kernel's randomness and small offsets of the loads' phases.
-    kernel: a series that the lab knows; empty, the default; of a run by --kernel PATH, that path. memory: the guest's.
-    time_limit: guest time after which loads that still run are a failure; but a run in which one has an `until` ends
-    then, and well.
-    disk: the disks by their names, in the order of their devices. A table [disk] without names is one disk.
-    stop_order: the loads that are stopped once all offenders have ended; empty, all others as listed.
-    may_fail: the loads that end at a failure without ending the run.
+    seed: decides the randomness of the filesystem and of the guest's kernel, and small offsets of the loads' phases.
+    kernel: a series that the lab knows; empty: the default; after --kernel PATH: that path. memory: the guest's.
+    time_limit: guest time after which unfinished loads fail the run. If a load has an `until`, the run ends well then.
+    disk: the disks by name, in the order of their devices. A table [disk] without names is one disk.
+    stop_order: the order in which loads are stopped after the last offender; loads that it does not name come last.
+    may_fail: the loads whose failure does not end the run.
     """
 
     name: str
@@ -197,7 +203,7 @@ class Spec:
     memory: Bytes
     time_limit: Nanoseconds = Nanoseconds(900 * 10**9)
     clock: Clock = Clock()
-    disk: dict[str, Disk] = field(metadata={ALONE: DISK})
+    disk: dict[str, Disk] = field(metadata={DEFAULT_NAME: DISK})
     sysctl: dict[str, int | str] = field(default_factory=dict)
     trace: Trace = Trace()
     load: dict[str, Load]
@@ -209,35 +215,35 @@ class Spec:
 
     @property
     def first_disk(self) -> str:
-        """The name of the first disk that is a part of no other, which loads write to that name none."""
+        """The default disk of loads: the first one that is not a part of another."""
         parts = {part for disk in self.disk.values() if disk.model != "loop" for part in disk.on}
         return next((name for name in self.disk if name not in parts), next(iter(self.disk)))
 
     def disk_key(self, name: str) -> str:
-        """Return where a disk's own keys stand in a spec's file: disk, or disk.fast."""
+        """Return the key of a disk in the spec: disk, or for example disk.fast."""
         return DISK if list(self.disk) == [DISK] else f"disk.{name}"
 
     def disk_of(self, load: str) -> str:
-        """Return the name of the disk that a load writes to."""
+        """Return the name of a load's disk."""
         return self.load[load].disk or self.first_disk
 
     @property
-    def is_cut(self) -> bool:
-        """Whether a load is to be stopped where it stands: then the run lasts until `time_limit`, and ends well."""
-        return any(load.is_cut for load in self.load.values())
+    def ends_at_time_limit(self) -> bool:
+        """Whether the run may last until `time_limit` and still succeed, as a load has an `until`."""
+        return any(load.has_until for load in self.load.values())
 
     @property
     def offenders(self) -> list[str]:
-        """The names of the loads that end by themselves."""
+        """The names of the offenders, which end by themselves."""
         return [name for name, load in self.load.items() if load.role == "offender"]
 
     @property
     def needs_lab(self) -> bool:
-        """Whether programs run in the guest that are not part of the guest's own."""
+        """Whether programs of the host run in the guest."""
         return bool(self.agent) or any(load.needs_lab for load in self.load.values())
 
     @property
     def stops(self) -> list[str]:
-        """The names of the other loads, in the order in which they are stopped."""
+        """The names of the other loads, in the order of stopping."""
         others = [name for name in self.load if name not in self.offenders]
         return sorted(others, key=lambda name: self.stop_order.index(name) if name in self.stop_order else len(others))

@@ -4,11 +4,11 @@ import ctypes
 import os
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:  # the guest's first stage imports next to nothing
+if TYPE_CHECKING:  # the guest's first stage imports almost nothing
     from pathlib import Path
 
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_SYNCHRONOUS, MS_REMOUNT = 1, 2, 4, 16, 32
-# Options that every filesystem has: flags of the system call, not words for the filesystem (mount(2)).
+# Mount options of every filesystem: flags of mount(2), not options that it passes to the filesystem.
 MOUNT_FLAGS = {
     "sync": MS_SYNCHRONOUS,
     "async": 0,
@@ -23,7 +23,7 @@ _HOSTFS_MAGIC = 0x00C0FFEE  # fs/hostfs/hostfs_kern.c
 _UMOUNT_NOFOLLOW = 8
 _RB_POWER_OFF = 0x4321FEDC
 _PR_SET_NAME = 15
-_SYNC_FILE_RANGE_ALL = 7  # wait for what is under way, write, wait
+_SYNC_FILE_RANGE_ALL = 7  # wait for writes in flight, write, wait
 _IOPRIO_WHO_PROCESS, _IOPRIO_CLASS_SHIFT = 1, 13
 _SYS_IOPRIO_SET = 251  # x86-64, arch/x86/entry/syscalls/syscall_64.tbl
 
@@ -31,7 +31,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 
 def checked(result: int, subject: str | None = None) -> int:
-    """Return the result of a system call made through `libc`, or raise its OSError about `subject`."""
+    """Return the result of a system call made through `libc`, or raise its OSError for `subject`."""
     if result < 0:
         errno = ctypes.get_errno()
         raise OSError(errno, os.strerror(errno), subject)
@@ -39,32 +39,32 @@ def checked(result: int, subject: str | None = None) -> int:
 
 
 def memory_of(buffer: bytes | bytearray) -> "ctypes.Array[ctypes.c_char]":
-    """Return memory for a system call that outlives its caller: the buffer's own, or a copy of what cannot change."""
+    """Return memory for an asynchronous system call: the buffer's own, or a copy of an immutable buffer."""
     if isinstance(buffer, bytearray):
         return (ctypes.c_char * len(buffer)).from_buffer(buffer)
     return ctypes.create_string_buffer(buffer, len(buffer))
 
 
 def mount(source: str, target: "Path | str", filesystem: str, flags: int = 0, options: str = "") -> None:
-    """Attach a filesystem. The arguments are those of the system call of this name."""
+    """Mount a filesystem, with the arguments of the system call."""
     arguments = (os.fsencode(item) for item in (source, target, filesystem))
     checked(libc.mount(*arguments, ctypes.c_ulong(flags), os.fsencode(options)), f"{filesystem} on {target}")
 
 
 def umount(target: "Path | str") -> None:
-    """Unmount a filesystem at a place that is no link; see umount2(2)."""
+    """Unmount a filesystem; a link is not followed, see umount2(2)."""
     checked(libc.umount2(os.fsencode(target), _UMOUNT_NOFOLLOW), str(target))
 
 
 def on_hostfs(path: str) -> bool:
-    """Whether a path lies on the filesystem by which User Mode Linux shows its host; see statfs(2)."""
-    status = (ctypes.c_long * 32)()  # struct statfs is shorter, and begins with f_type
+    """Whether a path is on hostfs, User Mode Linux's view of its host; see statfs(2)."""
+    status = (ctypes.c_long * 32)()  # longer than struct statfs, whose first field is f_type
     checked(libc.statfs(os.fsencode(path), status), path)
     return status[0] == _HOSTFS_MAGIC
 
 
 def set_ioprio(ioclass: str, level: int, thread: int = 0) -> None:
-    """Set the I/O priority of a thread, or our own, see ioprio_set(2); `ioclass` is a key of IOPRIO_CLASSES."""
+    """Set the I/O priority of a thread, 0 for the caller (ioprio_set(2)); `ioclass` is a key of IOPRIO_CLASSES."""
     value = IOPRIO_CLASSES[ioclass] << _IOPRIO_CLASS_SHIFT | (0 if ioclass in ("none", "idle") else level)
     checked(libc.syscall(_SYS_IOPRIO_SET, _IOPRIO_WHO_PROCESS, thread, value), "I/O priority")
 
@@ -75,20 +75,17 @@ def lock_memory(address: int, length: int) -> None:
 
 
 def sync_file_range(fd: int) -> None:
-    """Have the disk write what is dirty of a file, neither its size nor the disk's cache.
-
-    See sync_file_range(2).
-    """
+    """Write a file's dirty pages and wait for them, but do not flush its metadata or the disk's cache."""
     checked(libc.sync_file_range(fd, ctypes.c_int64(0), ctypes.c_int64(0), _SYNC_FILE_RANGE_ALL))
 
 
 def syncfs(fd: int) -> None:
-    """Have all written that is dirty on the filesystem of a descriptor, and wait until the disk has it."""
+    """Write all dirty data of a descriptor's filesystem, and wait until the disk has it."""
     checked(libc.syncfs(fd))
 
 
 def set_process_name(name: str) -> None:
-    """Give this process the name that a trace shows; only its first 15 bytes count. See prctl(2), PR_SET_NAME."""
+    """Set this process's name, as traces show it: its first 15 bytes. See prctl(2), PR_SET_NAME."""
     checked(libc.prctl(_PR_SET_NAME, os.fsencode(name), 0, 0, 0), name)
 
 

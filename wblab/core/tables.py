@@ -1,4 +1,4 @@
-"""Nested tables (TOML, JSON) to frozen dataclasses and back, driven by the fields' types."""
+"""Convert nested tables (TOML, JSON) to frozen dataclasses and back, by the fields' types."""
 
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
@@ -13,9 +13,9 @@ from wblab.core.loads import KINDS, Load
 Table = Mapping[str, Any]
 T = TypeVar("T")
 
-# Metadata of a field that holds dataclasses by their names: the name of one that is alone. Its own keys may then stand
-# where the names would: `[disk]` is `[disk.disk]`.
-ALONE = "alone"
+# Metadata of a field that maps names to dataclasses: the default name. A single item needs no name: `[disk]` means
+# `[disk.disk]`.
+DEFAULT_NAME = "default_name"
 
 _UNITS = {
     units.Bytes: units.parse_bytes,
@@ -25,14 +25,13 @@ _UNITS = {
 
 
 def from_table(cls: type[T], table: object, path: str = "", *, exact: bool = False) -> T:
-    """Return `cls` made from a table.
+    """Make a `cls` from a table.
 
-    `path` is where the table stands, for messages. With `exact`, numbers are already in the fields' own units
-    (as `to_table` writes them). Raises InputError for an unknown key (with the nearest known one), a missing
-    key, or a value that does not fit.
+    path: the table's key, for messages. exact: numbers are already in the fields' units, as `to_table` writes them.
+    Raises InputError for an unknown key (and suggests the nearest), a missing key or a value of the wrong type.
     """
     if not isinstance(table, Mapping):
-        raise InputError(f"{path or 'the experiment'} must be a table, not {table!r}")
+        raise InputError(f"{path or 'the spec'} must be a table, not {table!r}")
     if cls is Load:
         cls, table = _load_class(table, path)
     hints = _hints(cls)  # type: ignore[arg-type]
@@ -43,8 +42,8 @@ def from_table(cls: type[T], table: object, path: str = "", *, exact: bool = Fal
     values = {}
     for name, field in known.items():
         if name in table:
-            where, alone = _join(path, name), field.metadata.get(ALONE)
-            read = partial(_named, alone=alone) if alone else _value
+            where, default = _join(path, name), field.metadata.get(DEFAULT_NAME)
+            read = partial(_named, default=default) if default else _value
             values[name] = read(hints[name], table[name], where, exact)
         elif field.default is MISSING and field.default_factory is MISSING:
             raise InputError(f"{_join(path, name)!r} is missing: give it a value")
@@ -52,7 +51,7 @@ def from_table(cls: type[T], table: object, path: str = "", *, exact: bool = Fal
 
 
 def to_table(value: object) -> Any:
-    """Return a dataclass as plain tables, lists, strings and whole numbers in the fields' own units."""
+    """Return a dataclass as tables, lists, strings and whole numbers in the fields' units."""
     if is_dataclass(value) and not isinstance(value, type):
         kind = {"kind": value.kind} if isinstance(value, Load) else {}
         return kind | {field.name: to_table(_shortest(field, getattr(value, field.name))) for field in fields(value)}
@@ -71,7 +70,7 @@ def _hints(cls: type) -> dict[str, Any]:
 def _load_class(table: Table, path: str) -> tuple[Any, Table]:
     kind = table.get("kind")
     if kind is None:
-        raise InputError(f"{_join(path, 'kind')!r} is missing: one of {', '.join(KINDS)}")
+        raise InputError(f"{_join(path, 'kind')!r} is missing: choose from {', '.join(KINDS)}")
     if not isinstance(kind, str) or kind not in KINDS:
         raise InputError(f"{_join(path, 'kind')}: unknown kind {kind!r}{nearest(str(kind), list(KINDS))}")
     return KINDS[kind], {key: item for key, item in table.items() if key != "kind"}
@@ -99,8 +98,8 @@ def _value(hint: Any, value: Any, path: str, exact: bool) -> Any:
     return _plain(hint, value, path)
 
 
-def _named(hint: Any, value: Any, path: str, exact: bool, *, alone: str) -> Any:
-    """Return dataclasses by their names; of one that is alone, its own keys may stand where the names would."""
+def _named(hint: Any, value: Any, path: str, exact: bool, *, default: str) -> Any:
+    """Return dataclasses by name; a table without names is one item, with the default name."""
     cls = get_args(hint)[1]
     known = {field.name for field in fields(cls)}
     keys = value if isinstance(value, Mapping) else ()
@@ -108,15 +107,15 @@ def _named(hint: Any, value: Any, path: str, exact: bool, *, alone: str) -> Any:
     names = [key for key in keys if key not in known and isinstance(value[key], Mapping)]
     if own and names:
         raise InputError(
-            f"{_join(path, own[0])!r} stands beside {_join(path, names[0])!r}{nearest(names[0], sorted(known))}: "
-            f"with names, write for example {_join(path, names[0])}.{own[0]}"
+            f"{_join(path, own[0])!r} and the table {_join(path, names[0])!r} cannot stand together"
+            f"{nearest(names[0], sorted(known))}: with names, write for example {_join(path, names[0])}.{own[0]}"
         )
-    return _value(hint, value, path, exact) if names else {alone: from_table(cls, value, path, exact=exact)}
+    return _value(hint, value, path, exact) if names else {default: from_table(cls, value, path, exact=exact)}
 
 
 def _shortest(field: Field[Any], value: Any) -> Any:
-    alone = field.metadata.get(ALONE)
-    return value[alone] if alone and set(value) == {alone} else value
+    default = field.metadata.get(DEFAULT_NAME)
+    return value[default] if default and set(value) == {default} else value
 
 
 def _plain(hint: Any, value: Any, path: str) -> Any:
@@ -129,7 +128,7 @@ def _plain(hint: Any, value: Any, path: str) -> Any:
 
 def _measure(hint: Any, value: Any, path: str) -> Any:
     if isinstance(value, bool) or not isinstance(value, str | int):
-        raise InputError(f"{path}: {value!r} is not a number with a unit")
+        raise InputError(f"{path} must be a number with a unit, such as '4KiB' or '5ms', not {value!r}")
     try:
         return _UNITS[hint](value)
     except InputError as error:

@@ -1,7 +1,7 @@
-"""Sizes, rates and times: how a person writes them, and the integers that the lab computes with.
+"""Sizes, rates and times: parse what people write into integers, and format it again.
 
-K, M, G and T are powers of 1024, as in dd and mkfs, and so are KiB, MiB, GiB and TiB; kB, MB, GB and
-TB are powers of 1000. A size without a unit is in bytes. A time needs its unit, unless it is zero.
+K, M, G and T are powers of 1024, as in dd and mkfs; so are KiB, MiB, GiB and TiB. kB, MB, GB and TB are powers of
+1000. A size without a unit is in bytes. A time needs a unit, unless it is zero.
 """
 
 import re
@@ -37,7 +37,7 @@ def _scaled(text: str, factors: dict[str, int], examples: str) -> int:
     decimals = match[2] or ""
     value, rest = divmod(int(match[1] + decimals) * factors[match[3]], int(f"1{'0' * len(decimals)}"))
     if rest:
-        raise InputError(f"{text!r} is not a whole number of the smallest unit: write for example {examples}")
+        raise InputError(f"{text!r} is not a whole number of bytes or ns: write for example {examples}")
     return value
 
 
@@ -58,7 +58,7 @@ def parse_time(value: str | int) -> Nanoseconds:
 
 
 def format_bytes(size: int) -> str:
-    """Return a size as a person would write it, exactly: 157286400 -> '150 MiB', 5000 -> '5 kB', 5001 -> '5001 B'."""
+    """Format a size exactly, in its largest whole unit: 157286400 -> '150 MiB', 5000 -> '5 kB', 5001 -> '5001 B'."""
     for factors, end in ((_BINARY, "iB"), (_DECIMAL, "B")):
         for letter, factor in reversed(factors.items()):
             if size and size % factor == 0:
@@ -67,7 +67,7 @@ def format_bytes(size: int) -> str:
 
 
 def format_time(time_ns: int) -> str:
-    """Return a time as a person would write it, exactly: 50000000 -> '50 ms'."""
+    """Format a time exactly, in its largest whole unit: 50000000 -> '50 ms'."""
     for unit in ("s", "ms", "us"):
         if time_ns % _NANOSECONDS[unit] == 0:
             return f"{time_ns // _NANOSECONDS[unit]} {unit}"

@@ -1,4 +1,4 @@
-"""io_uring by its system calls: io_uring_setup(2) and io_uring_enter(2), and two rings in shared memory."""
+"""io_uring without a library: io_uring_setup(2), io_uring_enter(2) and two rings in shared memory."""
 
 import ctypes
 import errno
@@ -21,7 +21,7 @@ OPENAT, CLOSE, READ, WRITE, UNLINKAT = 18, 19, 22, 23, 36
 
 
 class _Offsets(ctypes.Structure):
-    """Where things are in a ring: `completions` in that of completions, `array` in that of submissions."""
+    """Offsets in a ring: `completions` in the completion ring, `array` in the submission ring."""
 
     _names = ("head", "tail", "mask", "entries", "_lost", "completions", "array", "_reserved")
     _fields_ = (*((name, ctypes.c_uint32) for name in _names), ("_address", ctypes.c_uint64))
@@ -38,7 +38,7 @@ class _Params(ctypes.Structure):
 
 
 class Entry(NamedTuple):
-    """An operation as the kernel takes it; what its fields mean, each operation says: see io_uring_enter(2)."""
+    """An operation for the kernel; its opcode defines the meaning of the fields, see io_uring_enter(2)."""
 
     opcode: int
     fd: int
@@ -49,17 +49,17 @@ class Entry(NamedTuple):
 
 
 class Ring:
-    """A ring of `entries` or more, in which each operation has a number of the caller's."""
+    """A ring of at least `entries`; the caller numbers the operations."""
 
     def __init__(self, entries: int) -> None:
-        """Set it up. Raises OSError, where the kernel has none or forbids it one that says so."""
+        """Set up the ring. Raises OSError; its text says so if the kernel has no io_uring or forbids it."""
         params = _Params()
         try:
             self._fd = checked(libc.syscall(_SETUP, entries, ctypes.byref(params)))
         except OSError as error:
             if error.errno in (errno.ENOSYS, errno.EPERM):
-                said = "this kernel has no io_uring, or forbids it: choose another paradigm"
-                raise OSError(error.errno, said) from None
+                reason = "this kernel has no io_uring, or forbids it: choose another paradigm"
+                raise OSError(error.errno, reason) from None
             raise
         sq, cq = params.sq, params.cq
         length = max(sq.array + params.sq_entries * 4, cq.completions + params.cq_entries * _CQE.size)
@@ -68,7 +68,7 @@ class Ring:
         self._sq, self._cq, self._room = sq, cq, params.sq_entries
 
     def submit(self, number: int, entry: Entry) -> None:
-        """Begin an operation. Its memory must stay where it is until it is done. Raises OSError."""
+        """Start an operation. Its memory must stay in place until it completes. Raises OSError."""
         tail = self._at(self._sq.tail)
         place = tail & (self._room - 1)
         opcode, fd, address, length, offset, flags = entry
@@ -78,7 +78,7 @@ class Ring:
         self._enter(1, 0, 0)
 
     def completed(self) -> list[tuple[int, int]]:
-        """Return what was done since: an operation's number with its result, less than 0 an error's number."""
+        """Return the operations completed since the last call: number and result, or negative errno."""
         head, tail = self._at(self._cq.head), self._at(self._cq.tail)
         mask, done = self._at(self._cq.mask), []
         while head != tail:
@@ -89,11 +89,11 @@ class Ring:
         return done
 
     def wait(self) -> None:
-        """Wait until one is done. Raises OSError."""
+        """Wait until one operation completes. Raises OSError."""
         self._enter(0, 1, _GETEVENTS)
 
     def close(self) -> None:
-        """Give it back."""
+        """Release the ring."""
         self._rings.close()
         self._entries.close()
         os.close(self._fd)

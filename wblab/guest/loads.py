@@ -1,4 +1,4 @@
-"""The loads of an experiment: started together, waited for, stopped in order."""
+"""Start the loads of an experiment together, wait for them, and stop them in order."""
 
 import os
 import signal
@@ -20,13 +20,13 @@ from wblab.core.units import NS_PER_S
 from wblab.guest.devices import place
 from wblab.guest.tree import end, stop
 
-# A seed moves each load's phase by up to this much: no more than a real machine does by chance.
+# A seed delays each load by up to this much, which is no more than chance does on a real machine.
 PHASE_SPREAD_NS = 50_000_000
 
 
 @dataclass(frozen=True)
 class Due:
-    """Something to be done at a time of CLOCK_MONOTONIC, in ns."""
+    """An action and its time, in ns of CLOCK_MONOTONIC."""
 
     time_ns: int
     act: Callable[[], None]
@@ -34,7 +34,7 @@ class Due:
 
 @dataclass(frozen=True)
 class Running:
-    """A load that was started. may_fail: its failure ends only the load."""
+    """A load that was started. may_fail: its failure does not end the run."""
 
     name: str
     load: Load
@@ -44,17 +44,17 @@ class Running:
 
     @property
     def is_halted(self) -> bool:
-        """Whether it was stopped where it stood, and its process is still there."""
+        """Whether the guest stopped it for good; its process still exists."""
         return ending(self.stamps).end == "halted"
 
 
 def phase_ns(seed: int, name: str) -> int:
-    """Return the offset of a load's start that the experiment's seed gives it, in ns."""
+    """Return the offset of a load's start, in ns, which the seed decides."""
     return phase_stream(seed, name).randrange(PHASE_SPREAD_NS)
 
 
 def lay_out_files(spec: Spec, progress: Callable[[], None]) -> None:
-    """Make the files that loads expect; `progress` is called again and again. Raises WblabError."""
+    """Make the files that loads need; call `progress` from time to time. Raises WblabError."""
     for name, load in spec.load.items():
         try:
             load.lay_out(place(spec, spec.disk_of(name)), progress)
@@ -65,9 +65,9 @@ def lay_out_files(spec: Spec, progress: Callable[[], None]) -> None:
 def start_loads(
     spec: Spec, start_ns: int, groups: Mapping[str, Path] = MappingProxyType({}), batch: int = 0
 ) -> list[Running]:
-    """Start all loads; their first cycles begin at `start_ns` (CLOCK_MONOTONIC), their own start and phase.
+    """Start all loads; each begins its first cycle at `start_ns` (CLOCK_MONOTONIC) plus its own start and phase.
 
-    groups: the `cgroup.procs` of the control group that a load joins, by its name. batch: as of run_cycles.
+    groups: the `cgroup.procs` of the group that a load joins, by the load's name. batch: as in run_cycles.
     """
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})  # waited for in wait_for
     running = []
@@ -87,11 +87,11 @@ def wait_for(
     others: Sequence[Running] = (),
     agenda: deque[Due] | None = None,
 ) -> None:
-    """Wait until all these loads have ended; `progress` is called about once a second. Raises WblabError.
+    """Wait until all these loads have ended; call `progress` about once a second. Raises WblabError.
 
-    The deadline is a time of CLOCK_MONOTONIC in ns. A load that failed ends the wait at once, and so does one of
-    `others`, which are not waited for. agenda: what is to be done meanwhile, in the order of its times; what was done
-    is no longer in it. If one has an `until`, the deadline is no failure: those that are still at it are halted then.
+    deadline_ns: of CLOCK_MONOTONIC. others: loads that are not waited for; a failure of any load ends the wait.
+    agenda: actions to run meanwhile, in the order of their times; they are removed once they have run.
+    If a load has an `until`, the deadline is no failure: loads that still run are then stopped for good.
     """
     left, due = {item.pid: item for item in running}, deque() if agenda is None else agenda
     while left:
@@ -104,7 +104,7 @@ def wait_for(
         if not left:
             return
         if time.monotonic_ns() >= deadline_ns:
-            if any(item.load.is_cut for item in (*running, *others)):
+            if any(item.load.has_until for item in (*running, *others)):
                 for item in left.values():
                     halt(item)
                 return
@@ -118,9 +118,9 @@ def wait_for(
 
 
 def stop_loads(running: list[Running], order: list[str], deadline_ns: int, agenda: deque[Due] | None = None) -> None:
-    """Stop the loads in this order, each waited for before the next; then end those that are halted.
+    """Stop the loads in this order and wait for each before the next; then kill the halted ones.
 
-    A stalled load ends when its stall does. deadline_ns, agenda: as in wait_for. Raises WblabError.
+    A stalled load ends only after its stall. deadline_ns, agenda: as in wait_for. Raises WblabError.
     """
     by_name = {item.name: item for item in running}
     for name in order:
@@ -133,22 +133,21 @@ def stop_loads(running: list[Running], order: list[str], deadline_ns: int, agend
 
 
 def halt(item: Running) -> None:
-    """Stop a load for good where it stands, unless it has ended; that moment is its last boundary.
+    """Stop a load for good, unless it has ended; this moment is its last boundary.
 
-    By a signal that a program does not notice, instead of an end that it brings about itself: until then there is no
-    difference, not in a byte of its memory, from a run in which it is not stopped.
+    SIGSTOP needs nothing of the load. So, until then, its memory is byte for byte that of a run without the stop.
     """
-    if _is_at_work(item):
+    if _is_running(item):
         stop(item.pid)
         item.stamps.halt(time.monotonic_ns())
 
 
-def _is_at_work(item: Running) -> bool:
+def _is_running(item: Running) -> bool:
     try:
         left = os.waitid(os.P_PID, item.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-    except ChildProcessError:  # it was waited for
+    except ChildProcessError:  # its status was already collected
         return False
-    return left is None and ending(item.stamps).end == "failed"  # which it says from its begin on, until its end
+    return left is None and ending(item.stamps).end == "failed"  # "failed" until it reports another end
 
 
 def _task(  # noqa: PLR0913, PLR0917
@@ -159,7 +158,7 @@ def _task(  # noqa: PLR0913, PLR0917
     def task() -> None:
         set_process_name(name)
         if group:
-            group.write_text("0")  # the writer itself
+            group.write_text("0")  # 0: the process that writes it
         if load.ioclass != "none":
             set_ioprio(load.ioclass, load.iolevel)
         run_cycles(load, place(spec, spec.disk_of(name)), stamps, first_ns, draws, batch=batch)
@@ -168,7 +167,7 @@ def _task(  # noqa: PLR0913, PLR0917
 
 
 def _check_alive(item: Running) -> None:
-    """Raise WblabError for a load that came to a bad end by itself. It stays to be waited for."""
+    """Raise WblabError if a load failed; leave its status for waitpid."""
     found = os.waitid(os.P_PID, item.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
     if found and found.si_pid:
         _check_end(item, found.si_status << 8 if found.si_code == os.CLD_EXITED else found.si_status)

@@ -1,4 +1,4 @@
-"""The trace: trace-cmd in the guest, started, checked and stopped."""
+"""Start trace-cmd in the guest, check that it records, and stop it."""
 
 import re
 import signal
@@ -18,7 +18,7 @@ _LOST = re.compile(r"^(?:overrun|commit overrun|dropped events): (\d+)$", re.MUL
 
 
 class Recording:
-    """A trace-cmd that records into `output` from `start` to `stop`."""
+    """A trace-cmd process that records to `output`, from `start` to `stop`."""
 
     def __init__(self, trace: Trace, tracecmd: str, output: Path) -> None:
         self.trace = trace
@@ -33,7 +33,7 @@ class Recording:
         self.process: subprocess.Popen[bytes] | None = None
 
     def start(self, limit_s: float) -> None:
-        """Start trace-cmd and wait until an event has really been recorded. Raises WblabError."""
+        """Start trace-cmd and wait until it has recorded an event. Raises WblabError."""
         put(TRACEFS / "tracing_on", 0, "tracing_on")  # trace-cmd sets it to 1 as its last step
         with self.log.open("wb") as log:
             self.process = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
@@ -41,21 +41,23 @@ class Recording:
         while (TRACEFS / "tracing_on").read_text().strip() != "1":
             self._check_alive()
             if time.monotonic() > deadline:
-                raise WblabError(f"trace-cmd did not start recording within {limit_s:g} guest seconds: {self._said()}")
+                raise WblabError(
+                    f"trace-cmd did not start recording within {limit_s:g} s of guest time: {self._output()}"
+                )
             time.sleep(_POLL_S)
         (TRACEFS / "trace_marker").write_text(_MARKER)
         if not self._entries():
-            raise WblabError(f"tracing is on, but the kernel records no event: {self._said()}")
+            raise WblabError(f"tracing is on, but the kernel records no event: {self._output()}")
 
     def stop(self) -> int:
-        """Stop recording and return the number of events lost. Raises WblabError when trace-cmd failed."""
+        """Stop recording and return the number of lost events. Raises WblabError if trace-cmd failed."""
         assert self.process is not None
         self._check_alive()
         put(TRACEFS / "tracing_on", 0, "tracing_on")
         lost = sum(int(count) for stats in self._stats() for count in _LOST.findall(stats))
         self.process.send_signal(signal.SIGINT)
         if self.process.wait():
-            raise WblabError(f"trace-cmd failed while it wrote the trace: {self._said()}")
+            raise WblabError(f"trace-cmd failed while it wrote the trace: {self._output()}")
         return lost
 
     def _stats(self) -> list[str]:
@@ -68,8 +70,8 @@ class Recording:
     def _check_alive(self) -> None:
         assert self.process is not None
         if self.process.poll() is not None:
-            raise WblabError(f"trace-cmd ended with exit code {self.process.returncode}: {self._said()}")
+            raise WblabError(f"trace-cmd ended with exit code {self.process.returncode}: {self._output()}")
 
-    def _said(self) -> str:
+    def _output(self) -> str:
         text = self.log.read_text(errors="replace").strip()
         return " / ".join(text.splitlines()[-3:]) or "it printed nothing"

@@ -23,12 +23,12 @@ def check(tmp_path, spec_text):
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        ("name=''", "name: '' is no usable name"),
-        ("name=a/b", "name: 'a/b' is no usable name"),
-        ("name=_a", "name: '_a' is no usable name"),
-        ("name=..", "name: '..' is no usable name"),
-        ('name="a\\n"', "name: 'a.n' is no usable name"),
-        (f"name={'a' * 65}", "name: 'a+' is no usable name"),
+        ("name=''", "name: '' is not a valid name"),
+        ("name=a/b", "name: 'a/b' is not a valid name"),
+        ("name=_a", "name: '_a' is not a valid name"),
+        ("name=..", "name: '..' is not a valid name"),
+        ('name="a\\n"', "name: 'a.n' is not a valid name"),
+        (f"name={'a' * 65}", "name: 'a+' is not a valid name"),
         ("seed=-1", "seed: -1 is not between"),
         ("seed=9223372036854775808", "seed: 9223372036854775808 is not between"),
         ("memory=63M", "memory: 63 MiB is too small: give at least 64 MiB"),
@@ -37,13 +37,16 @@ def check(tmp_path, spec_text):
             for name in MIN_DISK
         ),
         ("disk.size=67108865", "disk.size: 67108865 bytes is not a multiple of 4096"),
-        ("disk.resident=1G", "disk.resident: 1 GiB are more than the disk has: leave it out"),
+        ("disk.resident=1G", "disk.resident: 1 GiB is more than disk.size: leave it out"),
         ("disk={size='128G', resident='1G', write_bps=1}", "disk.size: 128 GiB is too large: give at most 64 GiB"),
-        ("disk={size='1G', resident='1M', write_bps=1, filesystem='btrfs'}", "disk.resident: btrfs takes memory for"),
+        ("disk={size='1G', resident='1M', write_bps=1, filesystem='btrfs'}", "disk.resident: btrfs needs memory for"),
         ("disk.used=91", "disk.used: 91 is not between 0 and 90 per cent"),
         ("disk.layout=0", "disk.layout: 0 is not between 1 and 6"),
         ("disk={size='1G', used=20, write_bps=1, filesystem='ext2'}", "disk.used and disk.layout need disk.filesystem"),
-        ("disk={size='65G', layout=2, write_bps=1}", "disk.size: give at most 64 GiB with disk.used or disk.layout"),
+        (
+            "disk={size='65G', layout=2, write_bps=1}",
+            "disk.size: too large with disk.used or disk.layout: give at most 64 GiB",
+        ),
         ("disk.write_bps=0", "disk.write_bps: .* give for example 1MiB/s"),
         ("disk.latency=5ms", "disk.latency needs disk.model = 'device'"),
         ("disk.depth=2", "disk.depth needs disk.model = 'device'"),
@@ -56,11 +59,11 @@ def check(tmp_path, spec_text):
         (f"{DEVICE}, stall_time='1s'}}", "disk.stall_every and disk.stall_time belong together"),
         (f"{DEVICE}, stalls='random'}}", "disk.stalls needs disk.stall_every"),
         (f"{DEVICE}, cache_bytes='1M'}}", "disk.cache_bytes and disk.drain_bps belong together"),
-        (f"{DEVICE}, cache_bytes='4G', drain_bps='1M'}}", "disk.cache_bytes: 4 GiB is too much: give less than 4 GiB"),
-        ("load.l1.size=65M", "the loads write 65 MiB, .* raise disk.size"),
+        (f"{DEVICE}, cache_bytes='4G', drain_bps='1M'}}", "disk.cache_bytes: 4 GiB is too large: give less than 4 GiB"),
+        ("load.l1.size=65M", "disk.size: the loads write 65 MiB, .* raise it"),
         ("sysctl.vm.dirty_byte=5", "sysctl: unknown key 'vm.dirty_byte' .did you mean 'vm.dirty_bytes'"),
-        ("sysctl.vm=5", "sysctl: 'vm' is not a key such as vm.dirty_bytes"),
-        ("sysctl.vm./etc=5", "sysctl: 'vm./etc' is not a key"),
+        ("sysctl.vm=5", "sysctl: 'vm' is not a sysctl key"),
+        ("sysctl.vm./etc=5", "sysctl: 'vm./etc' is not a sysctl key"),
         ("sysctl={'vm.dirty_bytes'=16384, 'vm.dirty_ratio'=5}", "vm.dirty_bytes and vm.dirty_ratio exclude each other"),
         (
             "sysctl={'vm.dirty_background_bytes'=5, 'vm.dirty_background_ratio'=5}",
@@ -68,10 +71,10 @@ def check(tmp_path, spec_text):
         ),
         ("trace.events=['a:b:c']", "trace.events: 'a:b:c' is not of the form system:event"),
         ("trace.filters={'sched:sched_switch'='1'}", "trace.filters: 'sched:sched_switch' is not in trace.events"),
-        ("trace={events=['block'], triggers={block=' '}}", "trace.triggers: ' ' of block is nothing that"),
+        ("trace={events=['block'], triggers={block=' '}}", "trace.triggers: ' ' of block is empty or unprintable"),
         ("trace.events=['-e']", "trace.events: '-e' is not"),
-        ("load={}", r"no load: give at least one table \[load.<name>\]"),
-        ("load={'a/b'={kind='control', idle='5s'}}", "load: 'a/b' is no usable name"),
+        ("load={}", r"load: the spec has no load: add at least one table \[load.NAME\]"),
+        ("load={'a/b'={kind='control', idle='5s'}}", "load: 'a/b' is not a valid name"),
         ("load={c1={kind='control', idle='5s'}}", "no offender"),
         ("load.c1.until=0", "load.c1.until: 0 is not after the loads' start"),
         ("load.c1.iolevel=8", "load.c1.iolevel: 8 is not between 0 and 7"),
@@ -83,31 +86,34 @@ def check(tmp_path, spec_text):
             for file in ("", ".", "/a", "../a", "a/../b")
         ),
         ('load.w1.file="a\\u0000"', "load.w1.file: .* inside the mount"),
-        ("load.w1.block=0", "load.w1.block: give between 1 and 16 MiB"),
-        ("load.l1.block=0", "load.l1.block: give between 1 and 16 MiB"),
-        ("load.l1.block=17M", "load.l1.block: give between 1 and 16 MiB"),
+        ("load.w1.block=0", "load.w1.block: give between 1 B and 16 MiB"),
+        ("load.l1.block=0", "load.l1.block: give between 1 B and 16 MiB"),
+        ("load.l1.block=17M", "load.l1.block: give between 1 B and 16 MiB"),
         ("load.l1.block=1", "load.l1.block: 8388608 writes are more than 4194304: raise block"),
         ("load.l1.size=0", "load.l1.size: an offender must write something"),
-        ("load.l1.wait=901s", "load.l1 waits past time_limit, 900 s"),
+        ("load.l1.wait=901s", "load.l1.wait ends after time_limit, 900 s"),
         ("load.l1={kind='command', argv=[], wait='0'}", "load.l1.argv: give a program"),
-        ("load.l1={kind='command', argv=['a'], wait='901s'}", "load.l1 waits past time_limit"),
+        ("load.l1={kind='command', argv=['a'], wait='901s'}", "load.l1.wait ends after time_limit"),
         ("agent.a.argv=['']", "agent.a.argv: give a program"),
-        ("agent={'a/b'={argv=['true']}}", "agent: 'a/b' is no usable name"),
+        ("agent={'a/b'={argv=['true']}}", "agent: 'a/b' is not a valid name"),
         ("cgroup.g.loads=['mw2']", "cgroup.g.loads: no load 'mw2' .did you mean 'mw1'"),
-        ("cgroup={g={loads=['l1']}, h={loads=['l1']}}", "cgroup.h.loads: 'l1' is in cgroup.g already"),
-        ("cgroup.root.loads=['l1']", "cgroup.root.loads: all loads are there"),
-        ("cgroup.g.files.memory=5", "cgroup.g.files: 'memory' is no file of a controller"),
-        ("cgroup.g.files.memory.max/../x=5", "cgroup.g.files: .* is no file of a controller"),
+        ("cgroup={g={loads=['l1']}, h={loads=['l1']}}", "cgroup.h.loads: 'l1' is already in cgroup.g"),
+        ("cgroup.root.loads=['l1']", "cgroup.root.loads: the root group holds every load"),
+        ("cgroup.g.files.memory=5", "cgroup.g.files: 'memory' is not a controller's file"),
+        ("cgroup.g.files.memory.max/../x=5", "cgroup.g.files: .* is not a controller's file"),
         ("cgroup.g.files.io.weight=5", "cgroup.g.files: 'io.weight' needs disk.model = 'device'"),
         ("may_fail=['mw2']", "may_fail: no load 'mw2' .did you mean 'mw1'"),
-        ("phase.a={at='901s'}", "phase.a.at: 901 s is past time_limit"),
-        ("phase={'a/b'={at='1s'}}", "phase: 'a/b' is no usable name"),
+        ("phase.a={at='901s'}", "phase.a.at: 901 s is not between 0 and time_limit"),
+        ("phase={'a/b'={at='1s'}}", "phase: 'a/b' is not a valid name"),
         ("phase.a={at='1s', sysctl={'vm.dirty_byte'=5}}", "phase.a.sysctl: unknown key 'vm.dirty_byte'"),
         ("phase.a={at='1s', disk={disc={queue={nr_requests=8}}}}", "phase.a.disk: no disk 'disc' .did you mean 'disk'"),
         ("phase.a={at='1s', load={mw2={ioclass='idle'}}}", "phase.a.load: no load 'mw2' .did you mean 'mw1'"),
         ("phase.a={at='1s', load={w1={iolevel=8}}}", "phase.a.load.w1.iolevel: 8 is not between 0 and 7"),
         ("phase.a={at='1s', cgroup={g={loads=['mw2']}}}", "phase.a.cgroup.g.loads: no load 'mw2' .did you mean 'mw1'"),
-        ("phase.a={at='1s', cgroup={g={files={memory=5}}}}", "phase.a.cgroup.g.files: 'memory' is no file"),
+        (
+            "phase.a={at='1s', cgroup={g={files={memory=5}}}}",
+            "phase.a.cgroup.g.files: 'memory' is not a controller's file",
+        ),
         ("phase.a={at='1s', cgroup={g={files={'io.max'=''}}}}", "phase.a.cgroup.g.files: 'io.max' needs disk.model = "),
         ("stop_order=['mw2']", "stop_order: no load 'mw2' .did you mean 'mw1'"),
         ("stop_order=['l1']", "stop_order: 'l1' is an offender"),
@@ -152,7 +158,9 @@ def test_negative_numbers_of_a_record_are_refused(table, key, value):
 
 def test_io_for_a_group_of_a_phase_needs_groups_from_the_start(check):
     settings = ("disk.model=device", "phase.a.at=1s", "phase.a.cgroup.g.files.io.max='{disk} wbps=1000'")
-    with pytest.raises(InputError, match=r"phase\.a\.cgroup\.g\.files: 'io\.max' needs a table \[cgroup\.NAME\] from"):
+    with pytest.raises(
+        InputError, match=r"phase\.a\.cgroup\.g\.files: 'io\.max' needs a table \[cgroup\.NAME\] outside phases"
+    ):
         check(*settings)
     check(*settings, "cgroup.g.loads=['l1']")
 
@@ -176,7 +184,9 @@ def test_each_disk_has_room_for_its_own_loads(table):
     loads["l1"]["disk"] = "fast"
     check_spec(of_two(table, load=loads))
     loads["l1"]["size"] = 9 << 20
-    with pytest.raises(InputError, match=r"9 MiB, which does not fit on a disk of 8 MiB: raise disk\.fast\.size"):
+    with pytest.raises(
+        InputError, match=r"disk\.fast\.size: the loads write 9 MiB, which does not fit on a disk of 8 MiB"
+    ):
         check_spec(of_two(table, load=loads))
 
 
@@ -184,11 +194,11 @@ def test_each_disk_has_room_for_its_own_loads(table):
     ("changes", "message"),
     [
         ({"load": {"w1": {"kind": "write", "file": "f", "idle": "1s", "disk": "fats"}}},
-         r"load.w1.disk: no disk 'fats' \(did you mean 'fast'\?\): slow, fast"),
-        ({"disk": {"slow": SLOW, "fa.st": FAST}}, "disk: 'fa.st' is no usable name"),
+         r"load.w1.disk: no disk 'fats' \(did you mean 'fast'\?\): choose from slow, fast"),
+        ({"disk": {"slow": SLOW, "fa.st": FAST}}, "disk: 'fa.st' is not a valid name"),
         ({"disk": {"slow": SLOW, "fast": FAST | {"size": 4096}}}, "disk.fast.size: 4 KiB is too small for ext4"),
         ({"disk": {"slow": SLOW | {"latency": "5us"}}}, "disk.slow.latency needs disk.slow.model = 'device'"),
-        ({"disk": {f"d{n}": SLOW for n in range(9)}}, "disk: 9 disks: give between 1 and 8"),
+        ({"disk": {f"d{n}": SLOW for n in range(9)}}, "disk: the spec has 9 disks: give 1 to 8"),
         ({"cgroup": {"g": {"files": {"memory.max": "{disk.fats}"}}}}, "memory.max: no disk .fats. .did you mean"),
         ({"cgroup": {"g": {"files": {"io.max": "{disk}"}}}}, "'io.max' needs disk.slow.model = 'device'"),
     ],

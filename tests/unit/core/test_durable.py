@@ -124,7 +124,7 @@ def test_syncfs_waits_for_what_others_wrote(disk, calls):
     ("load", "message"),
     [
         (replace(WRITE, file="../s"), "load.s.file: .* inside the mount"),
-        (replace(WRITE, block=0), "load.s.block: give between 1 and 16"),
+        (replace(WRITE, block=0), "load.s.block: give between 1 B and 16"),
         (replace(WRITE, idle=0), "load.s.idle: must be longer than 0"),
         (replace(WRITE, size=BLOCK + 1), "load.s.size: 4097 B is not a multiple of block, 4 KiB"),
         (replace(WRITE, count=-1), "load.s.count: -1 is not between 0 and"),

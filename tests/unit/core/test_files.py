@@ -57,7 +57,7 @@ def test_a_file_that_the_user_named_may_be_a_link_but_no_fifo(tmp_path, file):
     assert read_bytes(tmp_path / "link", 100, follow=True) == b"content"
     fifo(tmp_path / "fifo", file)
     link(tmp_path / "to-fifo", tmp_path / "fifo")
-    with pytest.raises(OSError, match="no regular file"):
+    with pytest.raises(OSError, match="not a regular file"):
         open_file(tmp_path / "to-fifo", follow=True)
 
 
@@ -124,14 +124,14 @@ def test_another_name_of_the_same_file_keeps_its_content(tmp_path, file):
 def test_what_is_no_file_is_left_alone(tmp_path, file, make):
     make(tmp_path / "other", file)
     before = (tmp_path / "other").lstat()
-    with pytest.raises(OSError, match="no regular file"):
+    with pytest.raises(OSError, match="not a regular file"):
         write(tmp_path / "other")
     assert (tmp_path / "other").lstat().st_ino == before.st_ino
 
 
 def test_devices_stay_devices_also_for_root():
     for path in ("/dev/null", "/dev/stdout"):
-        with pytest.raises(OSError, match="no regular file"):
+        with pytest.raises(OSError, match="not a regular file"):
             write(Path(path))
 
 

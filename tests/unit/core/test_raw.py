@@ -54,7 +54,7 @@ def test_nobody_writes_to_a_device_of_a_machine_itself(device, monkeypatch):
     monkeypatch.setattr(raw_loads, "S_ISBLK", lambda mode: True)
     before = os.listdir("/proc/self/fd")
     for load in (Raw(idle=1, size=KIB, op="write"), RawOffender(wait=0, size=4 * KIB)):
-        with pytest.raises(PermissionError, match="not outside a guest"):
+        with pytest.raises(PermissionError, match="only inside a guest"):
             load.prepare(device, Random())
     assert os.listdir("/proc/self/fd") == before
     Raw(idle=1, size=4 * KIB).prepare(device, Random())(0)
@@ -63,7 +63,7 @@ def test_nobody_writes_to_a_device_of_a_machine_itself(device, monkeypatch):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"offset": 100}, "offset: 100 is no multiple of 512"),
+        ({"offset": 100}, "offset: 100 is not a multiple of 512"),
         ({"offset": -512}, "offset: -512 is no"),
         ({"size": 5000}, "size: 5 kB is not a multiple of block"),
         ({"size": 0}, "size: 0 B is not"),
@@ -164,8 +164,8 @@ def test_chunks_may_wait_for_each_other(monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"order": "0124"}, "order: '0124' is no order of chunks"),
-        ({"order": ""}, "order: '' is no order"),
+        ({"order": "0124"}, "order: '0124' must have each digit"),
+        ({"order": ""}, "order: '' must have each digit"),
         ({"fsync": "01"}, "fsync: '01' is not 4 digits"),
         ({"sync": "0002"}, "sync: '0002' is not 4 digits"),
         ({"density": 0}, "density: 0 is not between"),

@@ -132,7 +132,7 @@ def test_a_mapped_file_is_written_page_by_page(disk, msync):
     ("load", "message"),
     [
         (replace(READ, file="/r"), "load.x.file: .* inside the mount"),
-        (replace(READ, block=0), "load.x.block: give between 1 and 16"),
+        (replace(READ, block=0), "load.x.block: give between 1 B and 16"),
         (replace(READ, size=SIZE + 1), "load.x.size: 65537 B is not a multiple of block, 4 KiB"),
         (replace(READ, size=0), "load.x.size: 0 B is not a multiple of block"),
         (replace(READ, size=1 << 30), "does not fit on a disk"),

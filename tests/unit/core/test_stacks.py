@@ -44,37 +44,40 @@ def test_what_is_copied_has_a_device_of_its_own_after_what_is_before_it(spec):
 @pytest.mark.parametrize(
     ("disks", "message"),
     [
-        ({"a": RAW, "m": MIRROR | {"on": ["a", "c"]}}, r"disk.m.on: no disk 'c' before it.*: a"),
+        ({"a": RAW, "m": MIRROR | {"on": ["a", "c"]}}, r"disk.m.on: no disk 'c' before it.*: choose from a"),
         ({"m": MIRROR, **TWO}, "disk.m.on: no disk 'a' before it"),
-        ({"a": RAW, "m": MIRROR | {"on": ["a"]}}, "disk.m.on: raid1 is made of two or more disks"),
-        ({"a": RAW, "m": MIRROR | {"on": ["a", "a"]}}, "disk.m.on: raid1 is made of two or more disks"),
-        (TWO | {"s": SLOW | {"on": ["a", "b"]}}, "disk.s.on: delay is made of one disk"),
-        ({"r": {"model": "ram", "size": "4M", "on": ["a"]}}, "disk.r.on is nothing for disk.r.model = 'ram'"),
+        ({"a": RAW, "m": MIRROR | {"on": ["a"]}}, "disk.m.on: raid1 needs two or more disks"),
+        ({"a": RAW, "m": MIRROR | {"on": ["a", "a"]}}, "disk.m.on: raid1 needs two or more disks"),
+        (TWO | {"s": SLOW | {"on": ["a", "b"]}}, "disk.s.on: delay needs one disk"),
+        ({"r": {"model": "ram", "size": "4M", "on": ["a"]}}, "disk.r.on has no meaning with disk.r.model = 'ram'"),
         ({"a": MOUNTED, "s": SLOW}, "disk.a.filesystem: 'a' is a part of 's': give disk.a.filesystem = 'none'"),
-        ({"a": RAW, "s": SLOW, "t": SLOW}, "disk.s.on: 'a' is a part of another disk already"),
-        ({"a": RAW, "l": {"model": "loop", "size": "8M", "on": ["a"]}}, "disk.l.on: a loop is a file on 'a'"),
+        ({"a": RAW, "s": SLOW, "t": SLOW}, "disk.s.on: 'a' is already a part of another disk"),
+        ({"a": RAW, "l": {"model": "loop", "size": "8M", "on": ["a"]}}, "disk.l.on: 'a' needs a filesystem of its own"),
         (
             TWO | {"b": RAW | {"size": "32M"}, "m": MIRROR},
-            "disk.m.on: .* of different sizes, 32 MiB, 64 MiB",
+            "disk.m.on: the disks have different sizes, 32 MiB, 64 MiB",
         ),
-        (TWO | {"m": MIRROR | {"size": "64M"}}, "disk.m.size is nothing for disk.m.model = 'raid1'"),
-        (TWO | {"m": MIRROR | {"write_bps": "1M"}}, "disk.m.write_bps is nothing"),
-        (TWO | {"m": MIRROR | {"scheduler": "bfq"}}, "disk.m.scheduler is nothing"),
+        (TWO | {"m": MIRROR | {"size": "64M"}}, "disk.m.size has no meaning with disk.m.model = 'raid1'"),
+        (TWO | {"m": MIRROR | {"write_bps": "1M"}}, "disk.m.write_bps has no meaning"),
+        (TWO | {"m": MIRROR | {"scheduler": "bfq"}}, "disk.m.scheduler has no meaning"),
         (TWO | {"m": MIRROR | {"latency": "1ms"}}, "disk.m.latency needs disk.m.model = 'device'"),
-        ({"a": MOUNTED | {"delay": "1ms"}}, "disk.a.delay is nothing for disk.a.model = 'throttle'"),
-        ({"a": RAW, "s": SLOW | {"delay": "1us"}}, "disk.s.delay: 1 us is no multiple of 1 ms"),
-        ({"a": RAW, "s": {"model": "flakey", "on": ["a"]}}, "disk.s.down: 0 s is no multiple of 1 s"),
-        ({"a": RAW, "s": {"model": "dust", "on": ["a"], "bad": [1]}}, "disk.s.bad: 1 is no multiple of 4096"),
+        ({"a": MOUNTED | {"delay": "1ms"}}, "disk.a.delay has no meaning with disk.a.model = 'throttle'"),
+        ({"a": RAW, "s": SLOW | {"delay": "1us"}}, "disk.s.delay: 1 us is invalid: give a multiple of 1 ms"),
+        ({"a": RAW, "s": {"model": "flakey", "on": ["a"]}}, "disk.s.down: 0 s is invalid: give a multiple of 1 s"),
+        (
+            {"a": RAW, "s": {"model": "dust", "on": ["a"], "bad": [1]}},
+            "disk.s.bad: 1 is not on the disk, or no multiple of 4096",
+        ),
         ({"a": RAW, "s": {"model": "dust", "on": ["a"], "bad": ["64M"]}}, "disk.s.bad: 67108864 is no"),
-        ({"r": {"model": "ram", "size": "64M"}}, "the RAM disks take more than half of memory"),
+        ({"r": {"model": "ram", "size": "64M"}}, "memory: the RAM disks need more than half of it"),
         (
             {"r": {"model": "ram", "size": "16M"}, "s": {"model": "ram", "size": "8M"}},
-            "disk.r.size: the kernel makes all RAM disks of one size",
+            "disk.r.size: all RAM disks have one size",
         ),
         ({"r": {"model": "ram"}}, "disk.r.size: 0 B is too small for ext4"),
         ({"a": {"write_bps": 1}}, "disk.a.size: 0 B is too small"),
-        ({"a": {"size": "64M"}}, "disk.a.write_bps: a disk that writes nothing"),
-        ({"a": RAW}, "load.w1.disk: 'a' has no filesystem: take a raw kind"),
+        ({"a": {"size": "64M"}}, "disk.a.write_bps: the disk needs a rate above 0"),
+        ({"a": RAW}, "load.w1.disk: 'a' has no filesystem: choose a raw kind"),
     ],
 )
 def test_disks_that_cannot_be_made_are_refused_by_key(spec, disks, message):
@@ -84,5 +87,5 @@ def test_disks_that_cannot_be_made_are_refused_by_key(spec, disks, message):
 
 def test_a_load_names_the_disk_above_and_not_a_part_of_it(spec, table):
     table["load"]["w1"]["disk"] = "a"
-    with pytest.raises(InputError, match=r"load.w1.disk: 'a' is a part of 'm': name that one"):
+    with pytest.raises(InputError, match=r"load.w1.disk: 'a' is a part of disk 'm': give 'm' instead"):
         spec(**TWO, m=MIRROR)

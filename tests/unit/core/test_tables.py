@@ -72,8 +72,8 @@ def test_a_missing_key_is_named(table, path):
         ("seed", "5", "seed must be a whole number, not '5'"),
         ("seed", True, "seed must be a whole number, not True"),
         ("seed", 1.5, "seed must be a whole number, not 1.5"),
-        ("memory", 1.5, "memory: 1.5 is not a number with a unit"),
-        ("memory", True, "memory: True is not a number with a unit"),
+        ("memory", 1.5, "memory must be a number with a unit, such as '4KiB' or '5ms', not 1.5"),
+        ("memory", True, "memory must be a number with a unit, such as '4KiB' or '5ms', not True"),
         ("memory", "1X", "memory: '1X' is not understood: write for example 150M"),
         ("memory", -1, "memory: '-1' is not understood"),
         ("time_limit", 5, "time_limit: '5' is not understood: write for example 50ms"),
@@ -96,7 +96,7 @@ def test_a_missing_key_is_named(table, path):
         ("load/c1", 3, "load.c1 must be a table, not 3"),
         ("load/c1/kind", "contrl", "load.c1.kind: unknown kind 'contrl' .did you mean 'control'"),
         ("load/c1/kind", [1], r"load.c1.kind: unknown kind \[1\]"),
-        ("load/c2/idle", "5ms", "'load.c2.kind' is missing: one of control, write, multiwrite, "),
+        ("load/c2/idle", "5ms", "'load.c2.kind' is missing: choose from control, write, multiwrite, "),
         ("load/c1/idle", "50", "load.c1.idle: '50' is not understood"),
         ("load/c1/ioclass", "best", "load.c1.ioclass: 'best' is not one of none, realtime, best-effort, idle"),
     ],
@@ -109,7 +109,7 @@ def test_a_value_that_does_not_fit_is_named(table, path, value, message):
 
 @pytest.mark.parametrize("value", [None, [], "spec", 3])
 def test_a_spec_that_is_no_table(value):
-    with pytest.raises(InputError, match="the experiment must be a table"):
+    with pytest.raises(InputError, match="the spec must be a table"):
         from_table(Spec, value)
 
 
@@ -199,8 +199,11 @@ def test_one_disk_with_a_name_keeps_it(table):
 @pytest.mark.parametrize(
     ("disk", "message"),
     [
-        (SLOW | {"fast": FAST}, "'disk.size' stands beside 'disk.fast': with names, write for example disk.fast.size"),
-        (SLOW | {"queu": {}}, "'disk.size' stands beside 'disk.queu' .did you mean 'queue'"),
+        (
+            SLOW | {"fast": FAST},
+            "'disk.size' and the table 'disk.fast' cannot stand together: with names, write for example disk.fast.size",
+        ),
+        (SLOW | {"queu": {}}, "'disk.size' and the table 'disk.queu' cannot stand together .did you mean 'queue'"),
         ({"slow": SLOW, "fast": 3}, "disk.fast must be a table, not 3"),
         ({"slow": SLOW | {"sise": 3}}, "unknown key 'disk.slow.sise' .did you mean 'size'"),
     ],

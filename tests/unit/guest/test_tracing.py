@@ -102,7 +102,7 @@ def test_a_tracecmd_that_ends_is_reported_with_what_it_said(tracecmd):
 
 def test_a_tracecmd_that_does_not_start_recording_is_reported(tracecmd):
     recording = tracecmd("time.sleep(60)")
-    with pytest.raises(WblabError, match=re.escape("trace-cmd did not start recording within 0.1 guest seconds")):
+    with pytest.raises(WblabError, match=re.escape("trace-cmd did not start recording within 0.1 s of guest time")):
         recording.start(0.1)
     recording.process.kill()
     recording.process.wait()

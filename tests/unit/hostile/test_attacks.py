@@ -105,7 +105,7 @@ def test_a_load_has_a_name_that_is_part_of_a_files(run, wblab, name):
     change(run, spec=spec)
     code, said = wblab("pauses", run)
     assert code == 2
-    assert "is no usable name" in said
+    assert "is not a valid name" in said
     assert "\x1b" not in said
 
 

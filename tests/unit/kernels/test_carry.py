@@ -429,8 +429,8 @@ def test_what_is_no_archive_at_all_is_refused(tmp_path: Path, elsewhere, content
 def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
     for path, words in (
-        (tmp_path / "fifo", "no regular file"),
-        (tmp_path, "irectory|no regular"),
+        (tmp_path / "fifo", "not a regular file"),
+        (tmp_path, "irectory|not a regular file"),
         (tmp_path / "n", "No such"),
     ):
         with pytest.raises(InputError, match=words):

@@ -71,8 +71,11 @@ def test_settings_apply_in_their_order(toml):
         ("", "'' is not of the form key=value"),
         ("memory.a=5", "cannot set 'memory.a': 'memory' is not a table"),
         ("disk.size.b.c=5", "cannot set 'disk.size.b.c': 'size' is not a table"),
-        ("disk..size=5", "'disk.size' stands beside 'disk.'"),
-        ("disk.fast.size=5", "'disk.size' stands beside 'disk.fast': with names, write for example disk.fast.size"),
+        ("disk..size=5", "'disk.size' and the table 'disk.' cannot stand together"),
+        (
+            "disk.fast.size=5",
+            "'disk.size' and the table 'disk.fast' cannot stand together: with names, write for example disk.fast.size",
+        ),
         ("sysctl=5", "sysctl must be a table"),
         ("disk=5", "disk must be a table"),
         ("memroy=1M", "unknown key 'memroy' .did you mean 'memory'"),
@@ -119,7 +122,7 @@ def test_a_file_that_is_no_spec_is_named(tmp_path, name, content):
 def test_a_file_that_cannot_be_read_is_named(tmp_path):
     with pytest.raises(InputError, match=r"cannot read the spec '.*missing.toml': No such file"):
         read_spec(tmp_path / "missing.toml")
-    with pytest.raises(InputError, match=r"cannot read the spec .* no regular file"):
+    with pytest.raises(InputError, match=r"cannot read the spec .* not a regular file"):
         read_spec(tmp_path)
 
 

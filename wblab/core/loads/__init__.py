@@ -1,4 +1,4 @@
-"""The kinds of load, a class each: what one cycle does, and all that others ask about it. A new one goes into KINDS."""
+"""The kinds of load, one class each. A new kind is listed in KINDS."""
 
 from wblab.core.loads.base import MAX_CYCLES, Cycle, IoClass, Load, Role
 from wblab.core.loads.chunks import Chunks

@@ -1,7 +1,7 @@
-"""What every load has and is asked for.
+"""The base class of loads.
 
-`prepare` opens and allocates all that the cycles need and returns the function that runs one cycle.
-Between two timestamps (see wblab.core.cycles) there are then only that cycle's own system calls.
+`prepare` opens and allocates everything that the cycles need, and returns the function that runs one cycle. Between two
+timestamps (see wblab.core.cycles) there are then only the system calls of one cycle.
 """
 
 from collections.abc import Callable
@@ -15,34 +15,37 @@ from wblab.core.parameters import check_idle, check_iolevel
 from wblab.core.units import Bytes, Nanoseconds
 
 IoClass = Literal["none", "realtime", "best-effort", "idle"]
-# control: its pauses are stalls of the environment. innocent: its pauses are the question. Both run until they are
-# stopped. offender: ends by itself, and all offenders' end is that of the experiment.
+# control: its pauses are stalls of the machine. innocent: its pauses are what a run measures. Both run until they are
+# stopped. offender: ends by itself; the run ends with the last offender.
 Role = Literal["control", "innocent", "offender"]
-# Runs the cycle of a number; True says that it dropped its work instead.
+# Runs the cycle with this number; returns True if it dropped its work.
 Cycle = Callable[[int], bool | None]
 Progress = Callable[[], object]
 
-# A load without an end of its own stops after this many cycles: its buffer takes 8 bytes for each.
+# The limit of cycles for a load that does not end by itself: its buffer needs 8 bytes for each.
 MAX_ENDLESS_CYCLES = 100_000
-MAX_CYCLES = 1 << 22  # each takes 8 bytes of locked memory
-# So far away that it does not come, and a number of the same size as one that does: then a run in which a load is
-# stopped is, up to that moment, the same to the bit as the one in which it is not.
+MAX_CYCLES = 1 << 22  # each needs 8 bytes of locked memory
+# Later than any run, but as large an object as a real time. So a run in which a load is stopped is, up to that moment,
+# identical to the bit to the run in which it is not.
 NEVER = Nanoseconds(10**15)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Load:
-    """What all loads have in common.
+    """A load: one program of an experiment.
 
-    start: delay of the first cycle after the common start of the loads. until: when, after the common start, a guest
-    stops the load where it stands, for good; its process stays, so that no memory becomes free.
-    disk: the name of the disk that it writes to, in a spec that has several; empty, the first.
-    ioclass, iolevel: I/O priority, as in ioprio_set(2); level 0 (highest) to 7 counts in two of the classes.
+    start: delay of the first cycle after the common start of the loads.
+    until: when the guest stops the load for good, after the common start. Its process stays, so no memory is freed.
+    disk: the name of the disk that it uses; empty: the first.
+    ioclass, iolevel: I/O priority, as in ioprio_set(2). The level, 0 (highest) to 7, counts in two of the classes.
 
-    Of a kind: sleeps_first says that a cycle sleeps before it works and not after; has_pauses, that a cycle which takes
-    longer than the load sleeps was stopped, where otherwise it is a span of work; waits_for_disk, that it waits in each
-    cycle by design, so that how many it gets done counts too; maps_files, that in the end it is noted where its files
-    lie on the disk; needs_lab, that it needs programs of the host besides the guest's own.
+    Each kind sets:
+    sleeps_first: a cycle sleeps before it works, not after.
+    has_pauses: a cycle longer than its sleep counts as a pause.
+    waits_for_disk: it waits for the disk in each cycle by design, so its cycle rate counts too.
+    maps_files: the places of its files on the disk are recorded at the end.
+    needs_lab: it runs programs of the host besides the guest's own.
+    raw: it works on a device without a filesystem.
     """
 
     kind: ClassVar[str]
@@ -66,8 +69,8 @@ class Load:
         return self.role == "offender"
 
     @property
-    def is_cut(self) -> bool:
-        """Whether it is to be stopped where it stands."""
+    def has_until(self) -> bool:
+        """Whether the guest stops it at the time `until`."""
         return self.until < NEVER
 
     @property
@@ -77,56 +80,53 @@ class Load:
 
     @property
     def description(self) -> str:
-        """What the load does, in words."""
+        """What the load does, in a few words."""
         return self.kind
 
     @property
     def cycle_bytes(self) -> Bytes:
-        """How much one cycle writes; 0 where it is not known, or nothing."""
+        """How much one cycle writes; 0 if nothing, or unknown."""
         return Bytes(0)
 
     @property
     def files(self) -> dict[str, Bytes]:
-        """How much the load's files take, by file; none where it writes more and more until it is stopped."""
+        """The sizes of the load's files, by name; empty if they grow until the load is stopped."""
         return {}
 
     @property
     def written_bytes(self) -> Bytes:
-        """How much it writes before it ends by itself; 0 of one that is stopped."""
+        """How much it writes until it ends by itself; 0 for a load that is stopped."""
         return Bytes(self.capacity * self.cycle_bytes if self.ends else 0)
 
     def check(self, path: str = "") -> None:
-        """Raise InputError for a load that cannot run; `path` stands before its keys in the message."""
+        """Raise InputError for a load that cannot run; `path` is the prefix of its keys in messages."""
         if self.start < 0:
-            raise InputError(f"{path}start: {self.start} is negative")
+            raise InputError(f"{path}start: {self.start} is negative: give 0 or more")
         if self.until <= 0:
-            raise InputError(f"{path}until: {self.until} is not after the loads' start")
+            raise InputError(f"{path}until: {self.until} is not after the loads' start: give more than 0")
         check_iolevel(path, self.iolevel)
 
     def idle_ns(self, number: int) -> int:
-        """The part of cycle `number`, in ns, that the load spends asleep by its own will."""
+        """Return the intended sleep in cycle `number`, in ns."""
         raise NotImplementedError
 
     def lay_out(self, mount: Path, progress: Progress = lambda: None) -> None:
-        """Make the files that the load expects, where they are missing; `progress` is called again and again.
-
-        A guest does so before the loads start. Raises OSError.
-        """
+        """Make the load's missing files, before the loads start; call `progress` from time to time. Raises OSError."""
 
     def prepare(self, mount: Path, draws: Random) -> Cycle:
-        """Return what runs cycle `number`, on the filesystem at `mount`; what it leaves to chance, it draws.
+        """Return the function that runs cycle `number` on the filesystem at `mount`. Both raise OSError.
 
-        Both raise OSError.
+        draws: where the load takes its random numbers from.
         """
         raise NotImplementedError
 
     def finish(self, cycle: Cycle) -> None:
-        """End what `prepare` began besides its cycles, such as a process. Raises OSError."""
+        """End what `prepare` started besides the cycles, such as a process. Raises OSError."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Periodic(Load):
-    """Does its work and sleeps for `idle`, again and again until it is stopped."""
+    """Works, then sleeps for `idle`, until it is stopped."""
 
     idle: Nanoseconds
 

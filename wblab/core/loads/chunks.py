@@ -1,4 +1,4 @@
-"""A file written in chunks, after He et al., "Reducing File System Tail Latencies with Chopper" (FAST 2015)."""
+"""Write a file in chunks, after He et al., "Reducing File System Tail Latencies with Chopper" (FAST 2015)."""
 
 import os
 import time
@@ -17,20 +17,22 @@ _MOST_CHUNKS = 10
 _MOST_DENSITY = 200
 _MOST_FILES = 2
 _MOST_SPAN = 12
-_NEAR = DIRECTORIES[0]  # where the first of several files lies
+_NEAR = DIRECTORIES[0]  # the directory of the first of two files
 
 
 @dataclass(frozen=True, kw_only=True)
 class Chunks(OnFile):
-    """Waits once, in its first cycle, then writes a file of `size` in equal chunks, one a cycle, and ends.
+    """Offender: waits once, in its first cycle, then writes a file of `size` in equal chunks, one per cycle, and ends.
 
-    order: of the chunks, a digit each. fsync, sync: after which writes, in their order and a bit each, the file is
-    synced; or closed, everything synced, and the file opened again. density: how much of each chunk is written, its
-    last bytes, in per cent; above 100, what is over is written in a second pass.
-    file_count: of two files, `file`.0 and `file`.1, each chunk is written to one and then to the other, a cycle each.
-    span: how far apart directories are: a tree of them is made, and the file, or the second of two, lies in the
-    directory of the number 2 + span, the first of two in that of the number 3; 0, there is no tree.
-    idle: how long it sleeps before each write but the first.
+    order: the order of the chunks, one digit each.
+    fsync, sync: one bit per write, in the order of writing. fsync: sync the file after it. sync: close the file, sync
+    everything and open the file again.
+    density: how much of each chunk is written, in per cent, counted from its end; what exceeds 100 is written in a
+    second pass.
+    file_count: with 2, each chunk is written to `file`.0 and then to `file`.1, in a cycle each.
+    span: the distance of two directories in a tree. The file, or the second of two, is in directory 2 + span; the first
+    of two is in directory 3. 0: no tree.
+    idle: the sleep before each write but the first.
     """
 
     kind = "chunks"
@@ -63,7 +65,7 @@ class Chunks(OnFile):
 
     @property
     def _names(self) -> tuple[str, ...]:
-        """The files, in the order in which they are written."""
+        """The files, in the order of writing."""
         file, numbers = PurePosixPath(self.file), range(self.file_count)
         names = [file.name if self.file_count == 1 else f"{file.name}.{number}" for number in numbers]
         far = _NEAR - 1 + self.span if self.span else 0
@@ -72,7 +74,7 @@ class Chunks(OnFile):
 
     @property
     def _passes(self) -> tuple[int, ...]:
-        """How many per cent of each chunk are written, in each pass."""
+        """The share of each chunk that each pass writes, in per cent."""
         return (self.density,) if self.density <= 100 else (100, self.density - 100)
 
     def check(self, path: str = "") -> None:
@@ -81,7 +83,7 @@ class Chunks(OnFile):
         check_wait(f"{path}idle", self.idle)
         count = len(self.order)
         if not 0 < count <= _MOST_CHUNKS or sorted(self.order) != list("0123456789"[:count]):
-            raise InputError(f"{path}order: {self.order!r} is no order of chunks: write for example 3012")
+            raise InputError(f"{path}order: {self.order!r} must have each digit from 0 on once: write for example 3012")
         for key in ("fsync", "sync"):
             bits = getattr(self, key)
             if len(bits) != count or set(bits) - set("01"):
@@ -93,7 +95,7 @@ class Chunks(OnFile):
         if not 0 <= self.span <= _MOST_SPAN:
             raise InputError(f"{path}span: {self.span} is not between 0 and {_MOST_SPAN}")
         if self.size <= 0 or self.size % count:
-            raise InputError(f"{path}size: {format_bytes(self.size)} is not a multiple of its {count} chunks")
+            raise InputError(f"{path}size: {format_bytes(self.size)} is not a multiple of its {count} chunks: round it")
         check_block(f"{path}size", Bytes(self.size // count))
 
     def idle_ns(self, number: int) -> int:

@@ -12,10 +12,10 @@ from wblab.core.parameters import check_argv, check_wait
 from wblab.core.units import NS_PER_S, Nanoseconds, format_time
 
 
-class CommandFailed(Exception):  # noqa: N818 - it is the command's, not ours
-    """A command that ran and ended otherwise than with exit code 0.
+class CommandFailed(Exception):  # noqa: N818 - the command failed, not the lab
+    """A command ended, but not with exit code 0.
 
-    status: its exit code, or less than 0 the signal that ended it.
+    status: its exit code, or the negative number of the signal that ended it.
     """
 
     def __init__(self, status: int) -> None:
@@ -36,7 +36,7 @@ class _Runs(Load):
 
 @dataclass(frozen=True, kw_only=True)
 class Command(_Runs):
-    """Waits once, in its first cycle, then runs a command on the filesystem to its end, which is the second."""
+    """Offender: waits in its first cycle and runs a command on the filesystem in its second."""
 
     kind = "command"
     role = "offender"
@@ -46,7 +46,7 @@ class Command(_Runs):
 
     @property
     def description(self) -> str:
-        import shlex  # a guest, which describes nothing, would take time and memory for it
+        import shlex  # imported here, as a guest describes no load
 
         return f"from {format_time(self.wait)} on, runs {shlex.join(self.argv)}"
 
@@ -75,14 +75,14 @@ class Command(_Runs):
 
 @dataclass(frozen=True, kw_only=True)
 class Repeat(Periodic, _Runs):
-    """Innocent: runs a command on the filesystem to its end, again in each cycle, then sleeps."""
+    """Innocent: runs a command on the filesystem to its end, then sleeps."""
 
     kind = "repeat"
     waits_for_disk = True
 
     @property
     def description(self) -> str:
-        import shlex  # a guest, which describes nothing, would take time and memory for it
+        import shlex  # imported here, as a guest describes no load
 
         return f"runs {shlex.join(self.argv)}, every {format_time(self.idle)}"
 
@@ -97,10 +97,10 @@ class Repeat(Periodic, _Runs):
 
 
 def _run(argv: tuple[str, ...]) -> None:
-    """Run a command to its end; it ends with us if we are stopped. Raises OSError, CommandFailed."""
+    """Run a command to its end; terminate it if this process is stopped. Raises OSError, CommandFailed."""
     pid, stops = 0, (signal.SIGINT, signal.SIGTERM)
     try:
-        signal.pthread_sigmask(signal.SIG_BLOCK, stops)  # until we know whom to end
+        signal.pthread_sigmask(signal.SIG_BLOCK, stops)  # until its pid is known
         pid = os.posix_spawnp(argv[0], argv, os.environ, setsigmask=())
         signal.pthread_sigmask(signal.SIG_UNBLOCK, stops)
         _, status = os.waitpid(pid, 0)

@@ -11,7 +11,7 @@ from wblab.core.units import format_time
 
 @dataclass(frozen=True, kw_only=True)
 class Control(Periodic):
-    """Sleeps: a pause of this load is a stall of the environment, not of writeback."""
+    """Only sleeps: a pause of this load is a stall of the machine, not caused by writeback."""
 
     kind = "control"
     role = "control"

@@ -1,4 +1,4 @@
-"""Innocent loads whose cycles wait until the disk has something."""
+"""Innocent loads that wait for the disk in each cycle."""
 
 import os
 import time
@@ -16,7 +16,7 @@ from wblab.core.parameters import check_block, check_direct, check_whole_blocks
 from wblab.core.syscalls import sync_file_range, syncfs
 from wblab.core.units import NS_PER_S, Bytes, format_bytes, format_time
 
-# O_DIRECT goes around the page cache, but a disk may keep what it got in a cache of its own.
+# O_DIRECT bypasses the page cache, but not the disk's own write cache.
 Method = Literal["fsync", "fdatasync", "sync_file_range", "O_SYNC", "O_DSYNC", "O_DIRECT", "none"]
 _FLAGS = {"O_SYNC": os.O_SYNC, "O_DSYNC": os.O_DSYNC, "O_DIRECT": os.O_DIRECT}
 _SEQUENCE_BYTES = 8
@@ -24,11 +24,11 @@ _SEQUENCE_BYTES = 8
 
 @dataclass(frozen=True, kw_only=True)
 class _Records(Periodic, OnFile):
-    """Writes records of `block` bytes, each to the disk before it sleeps for `idle`.
+    """Writes a record of `block` bytes, waits until it is on the disk, then sleeps for `idle`.
 
-    A record begins with the number of its cycle (8 bytes, the lowest first), so that what the disk has can be told.
-    size: the file is made before and its records are written over, from the first again and again; 0: it grows.
-    count: after so many it ends by itself; 0: when it is stopped.
+    A record begins with the number of its cycle (8 bytes, little-endian), which shows later which records the disk has.
+    size: the file has this size from the start and its records are overwritten in turn; 0: the file grows.
+    count: the load ends after so many records; 0: when it is stopped.
     """
 
     waits_for_disk = True
@@ -75,7 +75,7 @@ class _Records(Periodic, OnFile):
         path, write = mount / self.file, os.pwrite
         path.parent.mkdir(parents=True, exist_ok=True)
         fd = os.open(path, os.O_WRONLY | os.O_CREAT | (0 if size else os.O_TRUNC) | _FLAGS.get(method, 0), 0o644)
-        record = memoryview(mmap(-1, block))  # on a page's begin, as O_DIRECT wants it
+        record = memoryview(mmap(-1, block))  # page-aligned, for O_DIRECT
         digits = min(block, _SEQUENCE_BYTES)
         sync = _sync(method, fd)
 
@@ -92,7 +92,7 @@ class _Records(Periodic, OnFile):
 
 @dataclass(frozen=True, kw_only=True)
 class SyncWrite(_Records):
-    """Innocent: writes a record and waits by `method` until the disk has it, then sleeps."""
+    """Innocent: writes a record, makes it durable by `method`, then sleeps."""
 
     kind = "syncwrite"
     method: Method = "fsync"
@@ -113,7 +113,7 @@ class SyncWrite(_Records):
 
 @dataclass(frozen=True, kw_only=True)
 class Commit(_Records):
-    """Innocent: appends a record to a log and waits for it by fdatasync, as databases commit, then sleeps."""
+    """Innocent: appends a record to a log and calls fdatasync, as a database commits, then sleeps."""
 
     kind = "commit"
 
@@ -128,7 +128,7 @@ class Commit(_Records):
 
 @dataclass(frozen=True, kw_only=True)
 class SyncFilesystem(Periodic):
-    """Innocent: has all that is dirty on its filesystem written, whoever wrote it, then sleeps."""
+    """Innocent: writes all dirty data of its filesystem, of all programs, to the disk (syncfs), then sleeps."""
 
     kind = "syncfs"
     waits_for_disk = True
@@ -149,7 +149,7 @@ class SyncFilesystem(Periodic):
 
 
 def _sync(method: Method, fd: int) -> Callable[[], object] | None:
-    """Return what waits for the disk after a write; None where the write itself does, or nothing."""
+    """Return the call that waits for the disk after a write; None if the write itself waits, or nothing does."""
     if method == "fsync":
         return lambda: os.fsync(fd)
     if method == "fdatasync":

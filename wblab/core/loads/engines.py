@@ -1,4 +1,4 @@
-"""Ways to have system calls made on files: by the loop itself, or by somebody to whom it hands them over."""
+"""I/O engines: a main loop makes its system calls on files itself, or submits them to an engine."""
 
 import ctypes
 import os
@@ -19,7 +19,7 @@ _MODE = 0o644
 
 
 class Call(NamedTuple):
-    """A system call on a file: open and unlink have a `path`, the others a descriptor, read and write a buffer."""
+    """A system call on a file: open and unlink take `path`, the others `fd`; read and write also take `buffer`."""
 
     name: Name
     fd: int = -1
@@ -45,40 +45,43 @@ def perform(call: Call) -> int:
 
 
 class Engine:
-    """One that takes no call: all are the loop's own. `waiting` is how many calls were handed over and not reaped."""
+    """A synchronous engine: the loop makes all calls itself.
 
-    takes: frozenset[Name] = frozenset()
+    accepts: the calls that can be submitted. waiting: the number of calls that were submitted and not reaped.
+    """
+
+    accepts: frozenset[Name] = frozenset()
 
     def __init__(self, most: int) -> None:
-        """Make one that `most` calls at once are handed to. Raises OSError."""
+        """Set up an engine for at most `most` calls in flight. Raises OSError."""
         self.waiting = 0
 
     def perform(self, call: Call) -> int:
-        """Make a call that the loop makes itself. Raises OSError."""
+        """Make a call at once, in the loop. Raises OSError."""
         return perform(call)
 
     def submit(self, number: int, call: Call) -> None:
-        """Hand a call over, under a number that none has which is under way. Raises OSError."""
+        """Start a call, under a number that no other call in flight has. Raises OSError."""
         raise NotImplementedError
 
     def reap(self) -> list[tuple[int, int]]:
-        """Return which calls were done since, each with its result, less than 0 the number of an error."""
+        """Return the calls that completed since: number and result, or negative errno."""
         return []
 
     def close(self) -> None:
-        """Wait for what is under way. Raises OSError."""
+        """Wait for all calls in flight. Raises OSError."""
 
 
 class Threads(Engine):
-    """Threads make the calls, as many as may be under way, up to 16."""
+    """Threads make the calls: one for each call in flight, up to 16."""
 
-    takes = frozenset(NAMES)
+    accepts = frozenset(NAMES)
 
     def __init__(self, most: int) -> None:
         super().__init__(most)
         self._calls: deque[tuple[int, Call] | None] = deque()
         self._done: deque[tuple[int, int]] = deque()
-        self._count = os.eventfd(0, os.EFD_SEMAPHORE)  # no lock of Python's, which a signal could leave held
+        self._count = os.eventfd(0, os.EFD_SEMAPHORE)  # not a Python lock, which a signal could leave locked
         self._threads = [threading.Thread(target=self._work, daemon=True) for _ in range(min(most, 16))]
         for thread in self._threads:
             thread.start()
@@ -97,7 +100,7 @@ class Threads(Engine):
 
     def close(self) -> None:
         self._calls.extend([None] * len(self._threads))
-        os.eventfd_write(self._count, len(self._threads) + 1)  # a stop may have come between a call and its count
+        os.eventfd_write(self._count, len(self._threads) + 1)  # a stop may come between a call and its count
         for thread in self._threads:
             thread.join()
         os.close(self._count)
@@ -113,9 +116,9 @@ class Threads(Engine):
 
 
 class Aio(Engine):
-    """POSIX AIO: reads and writes, one of a descriptor at a time."""
+    """POSIX AIO: reads and writes, one at a time for each descriptor."""
 
-    takes = frozenset({"read", "write"})
+    accepts = frozenset({"read", "write"})
 
     def __init__(self, most: int) -> None:
         super().__init__(most)
@@ -142,7 +145,7 @@ class Aio(Engine):
 class Uring(Engine):
     """io_uring: all five calls."""
 
-    takes = frozenset(NAMES)
+    accepts = frozenset(NAMES)
 
     def __init__(self, most: int) -> None:
         super().__init__(most)
@@ -170,7 +173,7 @@ class Uring(Engine):
 
 
 class Mapped(Engine):
-    """The loop itself, in memory that is the file: it waits in page faults."""
+    """Mapped files: the loop copies to and from memory, and waits in page faults."""
 
     def perform(self, call: Call) -> int:
         if call.name not in ("read", "write"):
@@ -182,17 +185,17 @@ class Mapped(Engine):
                 memory[at:end]  # a copy
         else:
             if os.fstat(call.fd).st_size < begin + end:
-                os.posix_fallocate(call.fd, begin, end)  # or a full disk would kill us
+                os.posix_fallocate(call.fd, begin, end)  # on a full disk, a fault beyond it would be SIGBUS
             with mmap(call.fd, end, offset=begin) as memory:
                 memory[at:end] = call.buffer
         return len(call.buffer)
 
 
 class Sendfile(Engine):
-    """The loop itself, with sendfile instead of read: from the file to a socket without a copy."""
+    """sendfile instead of read: from the file to a socket, without a copy."""
 
     def __init__(self, most: int) -> None:
-        import socket  # other loads would take time and memory for it
+        import socket  # imported here, as other loads do not need it
 
         super().__init__(most)
         self._sink, self._client = socket.socketpair()
@@ -202,7 +205,7 @@ class Sendfile(Engine):
         if call.name != "read":
             return perform(call)
         left, at = len(call.buffer), call.offset
-        while left > 0:  # in pieces that the socket holds, as its client is the loop as well
+        while left > 0:  # in pieces that fit into the socket, as the loop is also its client
             sent = os.sendfile(self._sink.fileno(), call.fd, at, min(left, len(self._received)))
             if not sent:
                 break
@@ -228,7 +231,7 @@ _CODES = {"open": uring.OPENAT, "read": uring.READ, "write": uring.WRITE, "unlin
 
 
 def _entry(call: Call) -> tuple[object, uring.Entry]:
-    """Return a call as io_uring takes it, and the memory that it reads from or into, which must stay where it is."""
+    """Return the buffer of a call, which must stay in place until it completes, and its io_uring entry."""
     if call.name == "close":
         return None, uring.Entry(uring.CLOSE, call.fd)
     if call.name in ("open", "unlink"):

@@ -1,4 +1,4 @@
-"""Loads that have a file, and how it is made."""
+"""Loads that work on a file, and how the file is made."""
 
 import os
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ _PIECE_BYTES = 1 << 20
 
 @dataclass(frozen=True, kw_only=True)
 class OnFile(Load):
-    """Has a file, `file`, below the directory that it works in."""
+    """Works on `file`, a path relative to the load's directory."""
 
     file: str
 
@@ -24,7 +24,7 @@ class OnFile(Load):
 
 @dataclass(frozen=True, kw_only=True)
 class OnWholeFile(OnFile):
-    """Has a file of `size`, which is made before, and works on blocks of it."""
+    """Works on blocks of a file that has its full `size` from the start."""
 
     size: Bytes
     block: Bytes = Bytes(4096)
@@ -43,15 +43,15 @@ class OnWholeFile(OnFile):
 
 
 def create(path: Path) -> int:
-    """Return a descriptor to write a file by, made with its directories, or emptied. Raises OSError."""
+    """Create or truncate a file, with its directories; return a descriptor for writing. Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
     return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
 
 
 def lay_out(path: Path, size: int, progress: Progress) -> None:
-    """Make a file of this size that is on the disk and not in memory, unless it has this size. Raises OSError.
+    """Make a file of this size, on the disk but not in the page cache, unless there is one. Raises OSError.
 
-    It is written and not only allocated: what was never written is read without the disk.
+    It is written, not only allocated: reading unwritten blocks needs no disk.
     """
     if path.is_file() and path.stat().st_size == size:
         return

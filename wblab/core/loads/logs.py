@@ -1,4 +1,4 @@
-"""Who writes a program's log: its main loop itself, or somebody to whom it gives the lines."""
+"""Ways to write a program's log: in its main loop, or by a thread, a process or the kernel."""
 
 import fcntl
 import os
@@ -21,17 +21,17 @@ _MOST_WAITING = 4096
 
 
 class Log(Protocol):
-    """A log of lines that are all of one length."""
+    """A log whose lines all have the same length."""
 
     def put(self, line: bytes) -> bool:
-        """Take a line, or drop it; return whether it was dropped. Raises OSError."""
+        """Accept a line or drop it; return whether it was dropped. Raises OSError."""
 
     def close(self) -> None:
-        """Have what was taken written. Raises OSError."""
+        """Write all accepted lines and close the log. Raises OSError."""
 
 
-class Itself:
-    """A log that the loop writes."""
+class Direct:
+    """A log that the loop itself writes."""
 
     def __init__(self, fd: int, block: int, room: int) -> None:
         self._fd = fd
@@ -49,8 +49,8 @@ class Thread:
 
     def __init__(self, fd: int, block: int, room: int) -> None:
         self._fd, self._most = fd, room // block
-        self._lines: deque[bytes] = deque()  # an empty one is the last
-        self._count = os.eventfd(0, os.EFD_SEMAPHORE)  # no lock of Python's, which a signal could leave held
+        self._lines: deque[bytes] = deque()  # an empty line marks the end
+        self._count = os.eventfd(0, os.EFD_SEMAPHORE)  # not a Python lock, which a signal could leave locked
         self._error: OSError | None = None
         self._thread = threading.Thread(target=self._write, daemon=True)
         self._thread.start()
@@ -66,7 +66,7 @@ class Thread:
 
     def close(self) -> None:
         self._lines.append(b"")
-        os.eventfd_write(self._count, 2)  # a stop may have come between a line and its count
+        os.eventfd_write(self._count, 2)  # a stop may come between a line and its count
         self._thread.join()
         os.close(self._count)
         os.close(self._fd)
@@ -83,7 +83,7 @@ class Thread:
 
 
 class Pipe:
-    """A log that a process writes, in pieces of up to 64 KiB, as they come out of a pipe."""
+    """A log that a process reads from a pipe and writes, in pieces of up to 64 KiB."""
 
     def __init__(self, fd: int, block: int, room: int) -> None:
         source, self._sink = os.pipe()
@@ -124,7 +124,7 @@ class Pipe:
 
 
 class Queue:
-    """A log whose lines are handed over to an engine, each with its place in the file."""
+    """A log whose lines are submitted to an engine, each with its offset in the file."""
 
     def __init__(self, engine: Callable[[int], Engine], fd: int, block: int, room: int) -> None:
         self._fd, self._most, self._number = fd, min(room // block, _MOST_WAITING), 0
@@ -149,7 +149,7 @@ class Queue:
 
 
 class Mapped:
-    """A log that the loop writes into memory that is the file, which grows by a window at a time."""
+    """A log that the loop writes to a mapped file, which grows by one window at a time."""
 
     def __init__(self, fd: int, block: int, room: int) -> None:
         path = f"/proc/self/fd/{fd}"
@@ -176,7 +176,7 @@ class Mapped:
         os.close(self._fd)
 
     def _move(self) -> None:
-        """Map the window that begins where the log ends. Its blocks are allocated, or a full disk would kill us."""
+        """Map the next window. Its blocks are allocated first: on a full disk, a fault would be SIGBUS."""
         if self._memory:
             self._memory.close()
         self._window = self._length
@@ -185,7 +185,7 @@ class Mapped:
 
 
 LOGS: dict[Paradigm, Callable[[int, int, int], Log]] = {
-    "sync": Itself,
+    "sync": Direct,
     "threads": Thread,
     "pipe": Pipe,
     "aio": partial(Queue, Aio),

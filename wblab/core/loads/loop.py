@@ -19,17 +19,17 @@ _WORDS: dict[Paradigm, str] = {
     "io_uring": "by io_uring",
     "mmap": "into mapped memory",
 }
-_PIPE_BUF = 4096  # what goes into a pipe whole, or not at all; see pipe(7)
+_PIPE_BUF = 4096  # the largest atomic write to a pipe, see pipe(7)
 _MOST_ROOM = 1 << 20  # /proc/sys/fs/pipe-max-size, unless it was changed
 
 
 @dataclass(frozen=True, kw_only=True)
 class Loop(Periodic, OnFile):
-    """Innocent: the main loop of a program, which puts a line of `block` bytes into a log, then sleeps.
+    """Innocent: a program's main loop, which logs a line of `block` bytes, then sleeps.
 
-    paradigm: who writes. `sync`, the loop itself; `mmap`, the loop itself into memory that is the file; `threads`, a
-    thread; `pipe`, a process at the end of a pipe; `aio`, POSIX AIO; `io_uring`, the kernel.
-    room: how much may wait for those; a line for which there is no room is dropped.
+    paradigm: who writes the log. sync: the loop. mmap: the loop, to a mapped file. threads: a thread. pipe: a process
+    at the other end of a pipe. aio: POSIX AIO. io_uring: the kernel.
+    room: the size of the queue of lines; a line that does not fit is dropped.
     """
 
     kind = "loop"
@@ -50,7 +50,7 @@ class Loop(Periodic, OnFile):
     def check(self, path: str = "") -> None:
         super().check(path)
         if not 0 < self.block <= _PIPE_BUF:
-            raise InputError(f"{path}block: {self.block} is not between 1 and {_PIPE_BUF}: a line of a log is short")
+            raise InputError(f"{path}block: {self.block} is not between 1 and {_PIPE_BUF} bytes: give a shorter line")
         if not _PIPE_BUF <= self.room <= _MOST_ROOM:
             raise InputError(f"{path}room: give between {format_bytes(_PIPE_BUF)} and {format_bytes(_MOST_ROOM)}")
 

@@ -1,4 +1,4 @@
-"""Innocent loads that write to memory which is a file."""
+"""An innocent load that writes to a mapped file."""
 
 import os
 import time
@@ -17,10 +17,10 @@ from wblab.core.units import NS_PER_S, Bytes, format_bytes, format_time
 
 @dataclass(frozen=True, kw_only=True)
 class Mapped(Periodic, OnWholeFile):
-    """Innocent: writes to each page of a block of a mapped file of `size`, which is made before, then sleeps.
+    """Innocent: writes to each page of a block of a mapped file of `size`, then sleeps.
 
-    Where it is stopped is no system call but the page fault of a page that is clean, or that is being written.
-    order: as of `read`. msync: `sync` waits until the disk has the block.
+    It stalls in page faults, not in system calls: on a page that is clean or under writeback.
+    order: as of `read`. msync: `sync` waits until the block is on the disk.
     """
 
     kind = "mapped"

@@ -1,4 +1,4 @@
-"""The offender: much, as fast as it is let."""
+"""The offender: writes much, as fast as it can."""
 
 import time
 from collections.abc import Callable
@@ -16,9 +16,9 @@ from wblab.core.units import NS_PER_S, Bytes, Nanoseconds, format_bytes, format_
 
 @dataclass(frozen=True, kw_only=True)
 class Offender(OnFile):
-    """Waits once, in its first cycle, then writes `size` in blocks: as fast as it is let, or with a sleep behind each.
+    """Offender: waits once, in its first cycle, then writes `size` in blocks and ends.
 
-    idle: that sleep. Without one it writes as fast as it is let; with one, `block` / `idle` at most.
+    idle: the sleep after each block, which limits the rate to `block` / `idle`; 0: it writes as fast as it can.
     """
 
     kind = "load"
@@ -53,7 +53,7 @@ class Offender(OnFile):
         check_wait(f"{path}wait", self.wait)
         check_wait(f"{path}idle", self.idle)
         if self.size <= 0:
-            raise InputError(f"{path}size: an offender must write something")
+            raise InputError(f"{path}size: an offender must write something: give for example 100MiB")
         if self.capacity > MAX_CYCLES:
             raise InputError(f"{path}block: {self.capacity} writes are more than {MAX_CYCLES}: raise block")
 
@@ -68,5 +68,5 @@ class Offender(OnFile):
 
 
 def waiting(wait_ns: int) -> Callable[[], None]:
-    """Return what an offender does before its first write."""
+    """Return a function that sleeps for `wait_ns`, or does nothing if it is 0."""
     return (lambda: time.sleep(wait_ns / NS_PER_S)) if wait_ns else lambda: None

@@ -1,4 +1,4 @@
-"""Loads on a device itself, without a filesystem. Their place is the device where that of others is a directory."""
+"""Loads on a device without a filesystem. `mount` is then the device, not a directory."""
 
 import os
 import time
@@ -25,9 +25,9 @@ Through = Literal["cache", "direct"]
 
 @dataclass(frozen=True, kw_only=True)
 class _Raw(Load):
-    """offset, size: the part of the device that is used.
+    """offset, size: the range of the device that the load uses.
 
-    through: the page cache, which a device has as files do, or `direct`, around it (O_DIRECT).
+    through: `cache` uses the device's page cache; `direct` bypasses it (O_DIRECT).
     """
 
     raw = True
@@ -45,20 +45,20 @@ class _Raw(Load):
         check_block(f"{path}block", self.block)
         check_whole_blocks(f"{path}size", self.size, self.block)
         if self.offset < 0 or self.offset % 512:
-            raise InputError(f"{path}offset: {self.offset} is no multiple of 512 bytes")
+            raise InputError(f"{path}offset: {self.offset} is not a multiple of 512 bytes: round it")
         if self.through == "direct":
             check_direct(f"{path}block", self.block)
 
     def _open(self, device: Path, flags: int) -> int:
-        """Return a descriptor of the device. Whoever writes to one of a machine itself destroys what is on it."""
+        """Open the device. Refuse to write to a real machine's device, as that would destroy its data."""
         fd = os.open(device, flags | (os.O_DIRECT if self.through == "direct" else 0))
         if flags != os.O_RDONLY and S_ISBLK(os.fstat(fd).st_mode) and not on_hostfs("/"):
             os.close(fd)
-            raise PermissionError(EPERM, "not outside a guest", str(device))
+            raise PermissionError(EPERM, "raw loads write to a device only inside a guest", str(device))
         return fd
 
     def _buffers(self) -> Sequence[memoryview]:
-        return [memoryview(mmap(-1, self.block))]  # on a page's begin, as O_DIRECT wants it
+        return [memoryview(mmap(-1, self.block))]  # page-aligned, for O_DIRECT
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,7 +94,7 @@ class Raw(Periodic, _Raw):
 
 @dataclass(frozen=True, kw_only=True)
 class RawOffender(_Raw):
-    """Waits once, in its first cycle, then writes `size` of a device in order, as fast as it is let: dd."""
+    """Offender: waits once, in its first cycle, then writes `size` to a device in order, as fast as it can, like dd."""
 
     kind = "rawload"
     role = "offender"

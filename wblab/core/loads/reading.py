@@ -1,4 +1,4 @@
-"""Innocent loads that read."""
+"""An innocent load that reads."""
 
 import os
 import time
@@ -20,11 +20,11 @@ Cache = Literal["cold", "warm", "direct"]
 
 @dataclass(frozen=True, kw_only=True)
 class Read(Periodic, OnWholeFile):
-    """Innocent: reads a block of a file of `size`, which is made before, then sleeps.
+    """Innocent: reads a block of a file of `size`, then sleeps.
 
-    order: `sequential` begins anew at the end; `random` draws each block by the run's seed.
-    cache: `cold` drops the file from the page cache, after each block that was drawn, or at its end; `warm` has all of
-    it read before; `direct` goes around the page cache (O_DIRECT). Dropping is a system call of the cycle.
+    order: `sequential` starts again at the file's end; `random` chooses each block by the run's seed.
+    cache: `cold` drops the file from the page cache: after each random block, or at the end of a sequential pass. This
+    is a system call of the cycle. `warm` reads the whole file in advance. `direct` bypasses the page cache (O_DIRECT).
     """
 
     kind = "read"
@@ -46,7 +46,7 @@ class Read(Periodic, OnWholeFile):
         self.lay_out(mount)
         read, sleep, idle_s = os.preadv, time.sleep, self.idle / NS_PER_S
         fd = os.open(mount / self.file, os.O_RDONLY | (os.O_DIRECT if self.cache == "direct" else 0))
-        buffers = [memoryview(mmap(-1, self.block))]  # on a page's begin, as O_DIRECT wants it
+        buffers = [memoryview(mmap(-1, self.block))]  # page-aligned, for O_DIRECT
         if self.cache == "warm":
             for at in range(0, self.size, self.block):
                 read(fd, buffers, at)
@@ -67,7 +67,7 @@ class Read(Periodic, OnWholeFile):
 
 
 def places(order: Order, size: Bytes, block: Bytes, draws: Random) -> Callable[[int], int]:
-    """Return what says at which byte of a file of `size` the block of a cycle is."""
+    """Return a function from a cycle's number to the offset of its block, in a file of `size`."""
     if order == "sequential":
         return lambda number: number * block % size
     draw, blocks = draws.randrange, size // block

@@ -1,8 +1,8 @@
-"""Cycles that make the same system calls each time, described so that a guest's kernel can make them too.
+"""Cycles of the same system calls each time, which a guest's kernel can run as a batch.
 
-With each of its own system calls, a process of User Mode Linux and its kernel wait for each other twice. A kernel that
-has `um_cycles` (linux-uml/patches) makes the calls of many cycles one after the other, each as if the process had made
-it, at the same virtual time, and notes the same boundaries.
+In User Mode Linux, each system call costs two switches between the process and its kernel. A kernel with `um_cycles`
+(linux-uml/patches) makes the calls of many cycles in one go. It makes each call as the process would, at the same
+virtual time, and records the same boundaries.
 """
 
 import ctypes
@@ -16,27 +16,27 @@ from wblab.core.syscalls import checked, libc
 from wblab.core.units import NS_PER_S
 
 _SYS_WRITE, _SYS_CLOCK_NANOSLEEP, _SYS_UM_CYCLES = 1, 230, 0x554D  # x86-64; the last is User Mode Linux's own
-_DEADLINE = (1 << 64) - 1  # no system call: now and args[1] ns more, as a timespec at args[0]
+_DEADLINE = (1 << 64) - 1  # not a system call: store now + args[1] ns as a timespec at args[0]
 _TIMER_ABSTIME = 1
 _NEXT, _LENGTH, _LIMIT, _COUNT, _TIMES, _CALLS = range(6)  # struct um_cycles, asm/cycles.h
-_WORDS = 7  # of a call: its number and arguments
+_WORDS = 7  # per call: its number and arguments
 
 
 class Words(NamedTuple):
-    """A system call as the kernel takes it."""
+    """A system call's number and arguments."""
 
     number: int
     arguments: tuple[int, ...]
 
 
 class Call(Protocol):
-    """A system call that takes the same each time. Making it raises OSError."""
+    """A system call with the same arguments each time. Making it raises OSError."""
 
     def __call__(self) -> object: ...
 
     @property
     def words(self) -> tuple[Words, ...]:
-        """What a kernel needs to make it."""
+        """The call as the kernel needs it."""
 
 
 class Writing:
@@ -55,7 +55,7 @@ class Writing:
 
 
 class Sleeping:
-    """time.sleep: until a deadline that is so many ns after now, by clock_nanosleep(2)."""
+    """time.sleep: clock_nanosleep(2) to a deadline `idle_ns` from now."""
 
     def __init__(self, idle_ns: int) -> None:
         self._idle_ns, self._idle_s, self._deadline = idle_ns, idle_ns / NS_PER_S, (ctypes.c_int64 * 2)()
@@ -72,7 +72,7 @@ class Sleeping:
 
 
 class Repeated:
-    """A cycle of some calls. before: what only the first one does first."""
+    """A cycle that makes `calls` in order. before: called once, at the start of the first cycle."""
 
     def __init__(self, *calls: Call, before: Callable[[], object] = lambda: None) -> None:
         self._calls, self._before = calls, before
@@ -84,15 +84,15 @@ class Repeated:
             call()
 
     def in_kernel(self, count: int, times: int) -> "KernelCycles":
-        """Return the same for the kernel.
+        """Return the same cycles, run by the kernel.
 
-        count, times: addresses of the number of boundaries noted so far, and of the first, in ns (64 bits each).
+        count, times: addresses of the number of recorded boundaries, and of the first boundary in ns (64 bits each).
         """
         return KernelCycles([words for call in self._calls for words in call.words], count, times)
 
 
 class KernelCycles:
-    """Cycles that a guest's kernel makes. It holds the addresses of what others keep alive."""
+    """Cycles that a guest's kernel runs. It holds addresses of memory that its caller keeps alive."""
 
     def __init__(self, calls: list[Words], count: int, times: int) -> None:
         self._memory = (ctypes.c_uint64 * (_CALLS + _WORDS * len(calls)))()
@@ -102,10 +102,9 @@ class KernelCycles:
             self._memory[at : at + 1 + len(arguments)] = [number, *arguments]
 
     def __call__(self, limit: int) -> bool:
-        """Run cycles until there are `limit` boundaries but for the last one, which is the caller's; True: it is due.
+        """Run cycles up to boundary `limit`, which the caller records; return True if it is due.
 
-        False after a signal: what is to be done now is in the middle of a cycle, where the next call goes on. Raises
-        OSError of a system call.
+        Return False after a signal: the next call continues in the middle of a cycle. Raises OSError of a system call.
         """
         memory = self._memory
         memory[_LIMIT] = limit

@@ -1,4 +1,4 @@
-"""A program with one main loop that serves objects, after A. Chadd, "Writing Disk-IO efficient applications"."""
+"""A server with one main loop, after A. Chadd, "Writing Disk-IO efficient applications"."""
 
 import time
 from dataclasses import dataclass
@@ -30,13 +30,13 @@ _WORDS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Serve(Periodic, OnFile):
-    """Innocent: the main loop of a server, to which a request comes in each cycle: for one of its `objects`, at random.
+    """Innocent: a server's main loop, which gets a request for a random one of its `objects` in each cycle.
 
-    store: `files`, a file an object; `packed`, all in one file; `cyclic`, a log that is written over again and again.
-    put_every: the object of every so many-th request is put anew and not got; 0: of none.
-    paradigm: how. async_calls: the calls that are handed over, of those that the paradigm can; others are the loop's.
-    depth: how many requests may be under way; one that finds no room is dropped.
-    cache: `cold` drops an object from the page cache once it was got.
+    store: where objects are. files: one file each. packed: all in one file. cyclic: in a log that is overwritten.
+    put_every: every n-th request stores a new object instead of reading one; 0: none does.
+    paradigm: how calls are made. async_calls: the calls that are submitted to it, if it can; the loop makes the others.
+    depth: the limit of requests in flight; a request above it is dropped.
+    cache: `cold` drops an object from the page cache after reading it.
     """
 
     kind = "serve"
@@ -70,7 +70,7 @@ class Serve(Periodic, OnFile):
         if not self.depth < self.objects <= _MOST_OBJECTS:
             raise InputError(f"{path}objects: {self.objects} is not between depth + 1 and {_MOST_OBJECTS}")
         if self.put_every < 0:
-            raise InputError(f"{path}put_every: {self.put_every} is negative")
+            raise InputError(f"{path}put_every: {self.put_every} is negative: give 0 or more")
 
     def lay_out(self, mount: Path, progress: Progress = lambda: None) -> None:
         lay_out_objects(self.store, mount / self.file, self.objects, self.block, progress)
@@ -86,18 +86,18 @@ class Serve(Periodic, OnFile):
 
 
 class _Serving:
-    """The main loop. A request's number is its object's: of one object there is no more than one under way."""
+    """The main loop. A request has the number of its object: at most one request per object is in flight."""
 
     def __init__(self, load: Serve, store: Store, engine: Engine, draws: Random) -> None:
         self._load, self._store, self._engine, self._draws = load, store, engine, draws
-        self._hands_over = engine.takes & set(load.async_calls)
-        self._under_way: dict[int, Work] = {}
+        self._submits = engine.accepts & set(load.async_calls)
+        self._in_flight: dict[int, Work] = {}
         self._idle_s = load.idle / NS_PER_S
 
     def __call__(self, number: int) -> bool:
         for request, result in self._engine.reap():
-            self._go_on(request, self._under_way[request], result)
-        dropped = len(self._under_way) >= self._load.depth
+            self._advance(request, self._in_flight[request], result)
+        dropped = len(self._in_flight) >= self._load.depth
         if not dropped:
             self._begin(number)
         time.sleep(self._idle_s)
@@ -109,15 +109,15 @@ class _Serving:
 
     def _begin(self, number: int) -> None:
         wanted = self._draws.randrange(self._load.objects)
-        while wanted in self._under_way:
+        while wanted in self._in_flight:
             wanted = (wanted + 1) % self._load.objects
         every = self._load.put_every
         work = self._store.put(wanted) if every and number % every == every - 1 else self._store.get(wanted)
-        self._go_on(wanted, work, None)
+        self._advance(wanted, work, None)
 
-    def _go_on(self, request: int, work: Work, result: int | None) -> None:
-        """Do what a request takes until it waits for a call, or is done. Raises OSError."""
-        self._under_way.pop(request, None)
+    def _advance(self, request: int, work: Work, result: int | None) -> None:
+        """Make the calls of a request until it waits for a submitted one, or is done. Raises OSError."""
+        self._in_flight.pop(request, None)
         while True:
             if result is not None and result < 0:
                 raise OSError(-result, strerror(-result))
@@ -125,8 +125,8 @@ class _Serving:
                 call = next(work) if result is None else work.send(result)
             except StopIteration:
                 return
-            if call.name in self._hands_over:
-                self._under_way[request] = work
+            if call.name in self._submits:
+                self._in_flight[request] = work
                 self._engine.submit(request, call)
                 return
             result = self._engine.perform(call)

@@ -1,6 +1,6 @@
-"""Where a server keeps its objects, all of one size, by number: what it takes to get one, or to put a new one there.
+"""Stores of a server's objects: numbered, and all of one size.
 
-What it takes is said as a generator: it yields a call and is sent its result.
+To get or put an object is a generator, which yields each system call and is sent its result.
 """
 
 import os
@@ -19,20 +19,20 @@ SEGMENT_BYTES = 1 << 20
 
 
 class Store(Protocol):
-    """A store at `path` of so many objects of `block` bytes. cold: what was got is dropped from the page cache."""
+    """A store at `path` of `count` objects of `block` bytes. cold: an object leaves the page cache once it is read."""
 
     def get(self, number: int) -> Work:
-        """Return what it takes to get an object."""
+        """Return the calls that read an object."""
 
     def put(self, number: int) -> Work:
-        """Return what it takes to put a new object in an old one's place."""
+        """Return the calls that replace an object by a new one."""
 
     def close(self) -> None:
         """Close what is open. Raises OSError."""
 
 
 class Files:
-    """A file an object, in directories of two levels."""
+    """One file per object, in two levels of directories."""
 
     def __init__(self, path: Path, count: int, block: int, cold: bool) -> None:
         self._path, self._block, self._cold = path, block, cold
@@ -58,7 +58,7 @@ class Files:
 
 
 class Packed:
-    """All objects in one file, each at a place of its own."""
+    """All objects in one file, each at a fixed offset."""
 
     def __init__(self, path: Path, count: int, block: int, cold: bool) -> None:
         self._block, self._cold, self._fd = block, cold, os.open(path, os.O_RDWR)
@@ -79,10 +79,10 @@ class Packed:
 
 
 class Cyclic:
-    """One file that is written from its begin to its end, a segment at a time, and then over again.
+    """One file that is overwritten from start to end, a segment at a time, again and again.
 
-    What lay where a segment goes is lost, and put anew when it is asked for. What is in the segment that is being
-    filled is in memory.
+    A new segment overwrites old objects; each is stored again when it is next requested. The objects of the segment
+    that is being filled are in memory.
     """
 
     def __init__(self, path: Path, count: int, block: int, cold: bool) -> None:
@@ -92,7 +92,7 @@ class Cyclic:
         self._place_of = {number: number for number in range(count)}
         self._object_at = dict(self._place_of)
         self._in_memory: set[int] = set()
-        self._put: set[int] = set()  # places written since the begin
+        self._put: set[int] = set()  # places written since the start
         self._head = 0
 
     def get(self, number: int) -> Work:
@@ -136,17 +136,17 @@ STORES: dict[Kind, type[Files] | type[Packed] | type[Cyclic]] = {"files": Files,
 
 
 def segment_objects(block: int) -> int:
-    """Return how many objects a segment has."""
+    """Return the number of objects in a segment."""
     return max(1, SEGMENT_BYTES // block)
 
 
 def places(count: int, block: int) -> int:
-    """Return how many places a cyclic store of so many objects has: whole segments."""
+    """Return the number of places in a cyclic store of `count` objects: whole segments."""
     return -(-count // segment_objects(block)) * segment_objects(block)
 
 
 def lay_out_objects(kind: Kind, path: Path, count: int, block: int, progress: Progress) -> None:
-    """Make a store whose objects are on the disk and not in memory, where it is missing. Raises OSError."""
+    """Make the missing parts of a store, on the disk but not in the page cache. Raises OSError."""
     if kind != "files":
         lay_out(path, (places(count, block) if kind == "cyclic" else count) * block, progress)
         return

@@ -1,4 +1,4 @@
-"""Innocent loads that write a little and do not wait for the disk."""
+"""Innocent loads that write little and do not wait for the disk."""
 
 import os
 import time

@@ -94,5 +94,5 @@ def test_a_hostile_configuration_is_one_line(tmp_path, text):
 
 def test_a_pipe_as_configuration_is_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "mitigate.toml")
-    with pytest.raises(InputError, match="no regular file"):
+    with pytest.raises(InputError, match="not a regular file"):
         read_config(tmp_path / "mitigate.toml")

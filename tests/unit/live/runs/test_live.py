@@ -162,7 +162,7 @@ def test_a_load_that_fails_fails_the_run_and_keeps_it(live):
         (["--", "no-such-program"], "cannot run 'no-such-program'"),
         (["--dir", "missing", "--", "true"], "--dir: cannot write to 'missing'"),
         (["--wait", "5", "--", "true"], "'5' is not understood"),
-        (["--name", "a/b", "--", "true"], "--name: 'a/b' is no usable name"),
+        (["--name", "a/b", "--", "true"], "--name: 'a/b' is not a valid name"),
         (["--innocent", "w2", "--", "true"], "--innocent: no load 'w2': choose from c1, w1, mw1"),
         (["--ioclass", "idle"], "--ioclass and --cgroup apply to a command"),
         (["--cgroup", "memory", "--", "true"], "--cgroup: 'memory' is not of the form NAME=VALUE"),

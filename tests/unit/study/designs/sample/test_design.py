@@ -96,7 +96,7 @@ def test_a_bound_of_a_response_has_its_metrics_unit():
         ({"responses": {"a": 5}}, "responses.a must be a table"),
         ({"responses": {"a": {}}}, "'responses.a.metric' is missing"),
         ({"responses": {"a": {"metric": "x", "take": "most"}}}, "'most' is not one of max, min, mean, sum"),
-        ({"name": "../x"}, "name: '../x' is no usable name"),
+        ({"name": "../x"}, "name: '../x' is not a valid name"),
     ],
 )
 def test_what_is_wrong_is_said(given, said):
