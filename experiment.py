@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Run an experiment: on the host, the command; as PID 1 of the guest, the experiment itself."""
+"""Run an experiment: `wblab run` on the host, the experiment itself as PID 1 of the guest."""
 
 import os
 import sys
 
 
 def main() -> int:
-    """Be whichever of the two this process is."""
-    if os.getpid() == 1 and sys.argv[0].endswith(".pyz"):  # a guest's program is an archive; 1 is also a container's
+    """Run as PID 1 of a guest, or as the command."""
+    if os.getpid() == 1 and sys.argv[0].endswith(".pyz"):  # only a guest runs an archive; a container has a PID 1 too
         from wblab.core.entry import OWN_PROGRAM
 
         if sys.argv[0] != OWN_PROGRAM:
@@ -16,10 +16,10 @@ def main() -> int:
             first()
         import gc
 
-        gc.disable()  # nothing of what is imported is garbage
+        gc.disable()  # imports make no garbage
         from wblab.guest.init import main as guest
 
-        gc.freeze()  # nor will it be: looking at it again would copy its pages for each load
+        gc.freeze()  # modules stay: collecting them later would copy their pages in each load
         gc.enable()
         guest()
     if sys.version_info < (3, 11):  # noqa: UP036 - the user may have an older one

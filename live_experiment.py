@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Run the loads on this machine, and a command as the offender: ./live_experiment.py is `wblab live`."""
+"""Run the loads on this machine, with a command as the offender: the same as `wblab live`."""
 
 import sys
 from pathlib import Path

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Run one load on this machine: ./load.py is `wblab load`."""
+"""Run one load on this machine: the same as `wblab load`."""
 
 import sys
 from pathlib import Path

@@ -39,7 +39,7 @@ def test_the_guests_program_does_nothing_there(container):
     before = os.listdir("/")
     done = container(interpreter(), "-S", "-B", str(bundle(interpreter())))
     assert done.returncode == 1
-    assert done.stderr == "wblab: this is no guest: its root is not a hostfs; use wblab run\n"
+    assert done.stderr == "wblab: this is no guest, as its root is not hostfs: use wblab run\n"
     assert os.listdir("/") == before
 
 

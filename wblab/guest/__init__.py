@@ -1,1 +1,1 @@
-"""What runs inside the guest, as PID 1. Standard library and wblab.core only."""
+"""PID 1 of the guest. Imports only the standard library and wblab.core."""

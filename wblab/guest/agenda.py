@@ -1,7 +1,7 @@
-"""What is to be done while the loads run.
+"""Actions at given times while the loads run: phases, stops of loads and faults of disks.
 
-What a phase sets is read when it is due, and not before: up to that moment nothing differs, not in a byte of our
-memory, from a run without it.
+A phase's file is read only when the phase is due. Until then the guest's memory is byte for byte that of a run without
+the phase.
 """
 
 import json
@@ -30,9 +30,9 @@ from wblab.guest.tree import descendants
 
 @dataclass(frozen=True)
 class Phases:
-    """The phases of a run, each in a file that also says when the next one begins; due: where that is then put.
+    """The phases of a run, each in a file of its own, which also has the start of the next one.
 
-    cgroups: where version 2 of the control groups is, or can be.
+    cgroups: the mount point of control groups version 2, mounted or not. due: the agenda that gets the next phase.
     """
 
     spec: Spec
@@ -42,30 +42,30 @@ class Phases:
     due: deque[Due]
 
     def enter(self, number: int) -> None:
-        """Set what a phase sets, and await the next one. Raises WblabError."""
-        told = json.loads((layout.SCRATCH / layout.phase_file(number)).read_text())
-        phase, key = from_table(Phase, told["phase"], exact=True), f"phase.{told['name']}."
+        """Apply a phase's settings, and schedule the next phase. Raises WblabError."""
+        entry = json.loads((layout.SCRATCH / layout.phase_file(number)).read_text())
+        phase, key = from_table(Phase, entry["phase"], exact=True), f"phase.{entry['name']}."
         set_sysctls(phase.sysctl)
         for disk, attributes in phase.disk.items():
             set_attributes(device(self.spec, disk), attributes, f"{key}disk.{disk}")
             if attributes.mount_options:
                 remount(disk, attributes.mount_options, f"{key}disk.{disk}")
         for load, priority in phase.load.items():
-            self._give(load, priority)
-        self._group(phase.cgroup, key)
-        insort(self.due, self.awaited(number + 1, told["next_ns"]), key=attrgetter("time_ns"))
+            self._set_priority(load, priority)
+        self._set_cgroups(phase.cgroup, key)
+        insort(self.due, self.scheduled(number + 1, entry["next_ns"]), key=attrgetter("time_ns"))
 
-    def awaited(self, number: int, at_ns: int) -> Due:
-        """Return that a phase is due, `at_ns` after the loads' start."""
+    def scheduled(self, number: int, at_ns: int) -> Due:
+        """Return a phase as an action, due `at_ns` after the loads' start."""
         return Due(self.start_ns + at_ns, partial(self.enter, number))
 
-    def _give(self, load: str, priority: Priority) -> None:
+    def _set_priority(self, load: str, priority: Priority) -> None:
         for process in self._processes(load):
             with suppress(FileNotFoundError, ProcessLookupError):  # it has ended
                 for thread in Path(f"/proc/{process}/task").iterdir():
                     set_ioprio(priority.ioclass, priority.iolevel, int(thread.name))
 
-    def _group(self, groups: Mapping[str, Cgroup], key: str) -> None:
+    def _set_cgroups(self, groups: Mapping[str, Cgroup], key: str) -> None:
         for load, joins in make_cgroups(self.spec, groups, self.cgroups, key).items():
             for process in self._processes(load):
                 with suppress(ProcessLookupError):  # it has ended
@@ -78,13 +78,13 @@ class Phases:
 def agenda(
     spec: Spec, start_ns: int, running: Sequence[Running], cgroups: Path, first_phase_ns: int = NEVER
 ) -> deque[Due]:
-    """Return what is due after a start of the loads, in ns of CLOCK_MONOTONIC, in the order of its times.
+    """Return the actions of a run in the order of their times. start_ns: CLOCK_MONOTONIC at the loads' start.
 
-    That each load is stopped at its `until`, and that the first phase begins, is always due, if in a time that does not
-    come: what is due takes time.
+    A stop of each load and a first phase are always among them, if need be at a time that no run reaches: entries cost
+    time, so all runs have the same.
     """
     due: deque[Due] = deque()
-    first = Phases(spec, start_ns, running, cgroups, due).awaited(0, first_phase_ns)
+    first = Phases(spec, start_ns, running, cgroups, due).scheduled(0, first_phase_ns)
     stopped = [Due(start_ns + item.load.until, partial(halt, item)) for item in running]
     faults = Due(start_ns, partial(begin_faults, spec))
     due.extend([faults, *sorted([first, *stopped], key=attrgetter("time_ns"))])

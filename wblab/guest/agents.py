@@ -1,4 +1,4 @@
-"""Programs that run in the guest beside the loads, and where they find the lab."""
+"""Agents: programs that run in the guest beside the loads, with access to the lab."""
 
 import os
 import signal
@@ -19,7 +19,7 @@ _STOP_LIMIT_S = 60.0
 
 @dataclass(frozen=True)
 class RunningAgent:
-    """An agent that was started."""
+    """An agent that is running."""
 
     name: str
     log: Path
@@ -27,9 +27,9 @@ class RunningAgent:
 
 
 def provide_lab(python: str) -> None:
-    """Mount the lab and its packages, and let commands find them. `python` is the interpreter that has these.
+    """Mount the lab and its packages, and put them on the paths of commands. python: the lab's interpreter.
 
-    The host's paths may be hidden in the guest (/tmp is the guest's own), so the lab has places of its own here.
+    They have paths of their own in the guest, which may hide the host's paths: /tmp is the guest's own.
     """
     mount_host(layout.LAB, layout.LAB_FD, MS_RDONLY)
     mount_host(layout.PACKAGES, layout.PACKAGES_FD, MS_RDONLY)
@@ -48,7 +48,7 @@ def provide_lab(python: str) -> None:
 
 
 def start_agents(spec: Spec) -> list[RunningAgent]:
-    """Start all agents; what they print goes to agent.<name>.log of the run. Raises WblabError."""
+    """Start all agents, with their output to agent.<name>.log of the run directory. Raises WblabError."""
     return [_start(name, agent) for name, agent in spec.agent.items()]
 
 
@@ -65,19 +65,19 @@ def _start(name: str, agent: Agent) -> RunningAgent:
 
 
 def stop_agents(running: list[RunningAgent]) -> None:
-    """End all agents, the last that was started first. Raises WblabError for one that came to a bad end."""
+    """End all agents, the last one started first. Raises WblabError for an agent that failed."""
     for agent in reversed(running):
         if (code := agent.process.poll()) is not None:
-            raise WblabError(f"the agent {agent.name} ended by itself, with {describe_code(code)}: {_said(agent)}")
+            raise WblabError(f"the agent {agent.name} ended by itself, with {describe_code(code)}: {_last_line(agent)}")
         agent.process.send_signal(signal.SIGTERM)
         try:
             code = agent.process.wait(_STOP_LIMIT_S)
         except subprocess.TimeoutExpired:
-            raise WblabError(f"the agent {agent.name} does not end after SIGTERM: {_said(agent)}") from None
-        if code not in (0, 128 + signal.SIGINT):  # as the lab's own commands end when they are interrupted
-            raise WblabError(f"the agent {agent.name} ended with {describe_code(code)}: {_said(agent)}")
+            raise WblabError(f"the agent {agent.name} did not end after SIGTERM: {_last_line(agent)}") from None
+        if code not in (0, 128 + signal.SIGINT):  # the exit code of the lab's own commands on a signal
+            raise WblabError(f"the agent {agent.name} ended with {describe_code(code)}: {_last_line(agent)}")
 
 
-def _said(agent: RunningAgent) -> str:
+def _last_line(agent: RunningAgent) -> str:
     lines = agent.log.read_text(errors="replace").strip().splitlines()
     return lines[-1] if lines else "it printed nothing"

@@ -1,4 +1,4 @@
-"""Uses a disk up and cuts its free space into holes, before any experiment: what is on it then is kept by the host."""
+"""Age a disk: fill it and fragment its free space. The host keeps the result for later runs."""
 
 import os
 from collections.abc import Callable
@@ -14,13 +14,13 @@ from wblab.guest.cgroups import mount_cgroups
 from wblab.guest.disk import set_up_disk, unmount_disks
 
 _USED, _FILLER = "used", "filler"  # files in the root directory
-_FILLED = 99  # per cent of what is available that the filler takes, as Chopper has it
+_FILLED = 99  # the filler's share of the available space in per cent, as in Chopper
 _PUNCH = 0x3  # FALLOC_FL_PUNCH_HOLE with FALLOC_FL_KEEP_SIZE, see fallocate(2)
-_OFTEN = 10_000  # holes between two words of progress
+_OFTEN = 10_000  # holes between two calls of `progress`
 
 
 def age_disks(spec: Spec, progress: Callable[[], None]) -> None:
-    """Age each disk of the spec; `progress` is called again and again. Raises WblabError or OSError."""
+    """Age each disk of the spec; call `progress` from time to time. Raises WblabError or OSError."""
     mount_cgroups(spec)
     for name, disk in spec.disk.items():
         set_up_disk(spec, name, progress)
@@ -28,30 +28,30 @@ def age_disks(spec: Spec, progress: Callable[[], None]) -> None:
             _age(layout.mount_point(name), disk.size * disk.used // 100, disk.layout, progress)
         except OSError as error:
             key = spec.disk_key(name)
-            raise WblabError(f"cannot age {key} as {key}.used and {key}.layout say: {error.strerror}") from None
+            raise WblabError(f"cannot age {key} by {key}.used and {key}.layout: {error.strerror}") from None
     unmount_disks(spec)
 
 
-def _age(mount: Path, used_bytes: int, how: int, progress: Callable[[], None]) -> None:
+def _age(mount: Path, used_bytes: int, free_layout: int, progress: Callable[[], None]) -> None:
     block = os.statvfs(mount).f_frsize
     if used_bytes:
         os.close(_allocated(mount / _USED, used_bytes // block * block))
         progress()
-    if how != UNTOUCHED:
+    if free_layout != UNTOUCHED:
         blocks = os.statvfs(mount).f_bavail * _FILLED // 100
         fd = _allocated(mount / _FILLER, blocks * block)
         at = 0
-        for number, hole in enumerate(holes(how, blocks)):
+        for number, hole in enumerate(holes(free_layout, blocks)):
             checked(libc.fallocate(fd, _PUNCH, c_int64(at * block), c_int64(hole * block)))
             at += hole + 1
             if number % _OFTEN == 0:
-                os.fsync(fd)  # XFS goes through all that was freed and is not in its log yet for each block it takes
+                os.fsync(fd)  # else XFS searches all freed blocks that are not in its log yet, for each block
                 progress()
         os.close(fd)
 
 
 def _allocated(path: Path, length: int) -> int:
-    """Return a file of this length whose blocks are its own, and were never written."""
+    """Make a file of this length with allocated but unwritten blocks; return its descriptor."""
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o644)
     checked(libc.fallocate(fd, 0, c_int64(0), c_int64(length)))
     return fd

@@ -1,4 +1,4 @@
-"""Control groups of the guest: version 2 for the loads, and version 1 for the throttle disks' cap."""
+"""Control groups of the guest: version 2 for the loads, version 1 for the rate limit of `throttle` disks."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,11 +14,11 @@ BLKIO = _BASE / "blkio"
 
 
 def mount_cgroups(spec: Spec) -> Path:
-    """Mount what the spec needs; return where version 2 is.
+    """Mount the hierarchies that the spec needs; return the mount point of version 2.
 
-    The throttle takes the io controller, for its cap on the root group that version 2 does not have (a "hybrid"
-    hierarchy). Version 2 with both memory and io is also what writeback by group needs (CONFIG_CGROUP_WRITEBACK): a
-    run that has neither groups nor agents keeps away from it.
+    The throttle needs the io controller in version 1, as version 2 has no limit for the root group (a "hybrid"
+    hierarchy). Version 2 with memory and io turns on writeback by group (CONFIG_CGROUP_WRITEBACK), so a run without
+    groups and agents does not mount it.
     """
     wanted = bool(spec.cgroup) or spec.needs_lab
     if wanted and all(disk.model != "throttle" for disk in spec.disk.values()):
@@ -34,13 +34,13 @@ def mount_cgroups(spec: Spec) -> Path:
 
 
 def make_cgroups(spec: Spec, groups: Mapping[str, Cgroup], root: Path, place: str = "") -> dict[str, Path]:
-    """Make groups that are not there and set their files; return the `cgroup.procs` that each load joins.
+    """Make missing groups and set their files; return the `cgroup.procs` that each load joins.
 
-    root: what mount_cgroups returned. place: what stands before the groups' keys in a message. Raises WblabError.
+    root: the mount point from mount_cgroups. place: the prefix of the groups' keys in messages. Raises WblabError.
     """
     if not groups:
         return {}
-    if not (root / "cgroup.procs").exists():  # a run that had none until now
+    if not (root / "cgroup.procs").exists():  # this phase has the run's first groups
         _mount_unified(root)
     numbers = {disk: device_number(device(spec, disk)) for disk in spec.disk}
     controllers = {file.partition(".")[0] for group in groups.values() for file in group.files}

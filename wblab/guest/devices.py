@@ -1,4 +1,4 @@
-"""The disks' devices in the guest, and where loads find them."""
+"""The disks' devices in the guest, and the paths that loads use."""
 
 import os
 from pathlib import Path
@@ -8,12 +8,12 @@ from wblab.core.spec import Spec
 from wblab.core.stacks import LOOP, MAPPED, MIRROR, RAM, images
 
 _DEV = Path("/dev")
-# What the kernel calls the devices of a model, with a number from 0.
+# The kernel's names of a model's devices; a number from 0 follows.
 _NAMES = {**dict.fromkeys(MAPPED, "dm-"), MIRROR: "md", LOOP: "loop", RAM: "ram"}
 
 
 def device(spec: Spec, disk: str) -> Path:
-    """Return the device of the disk of this name."""
+    """Return the device of a disk."""
     if spec.disk[disk].is_hardware:
         return image_device(spec, disk)
     stem = _NAMES[spec.disk[disk].model]
@@ -22,16 +22,16 @@ def device(spec: Spec, disk: str) -> Path:
 
 
 def image_device(spec: Spec, disk: str) -> Path:
-    """Return the device that the host made for a disk."""
+    """Return the device of the image that the host made for a disk."""
     return layout.disk_device(list(images(spec)).index(disk))
 
 
 def place(spec: Spec, disk: str) -> Path:
-    """Return where loads find a disk: where its filesystem is mounted; of one without, its device."""
+    """Return the path where loads use a disk: its mount point, or its device if it has no filesystem."""
     return device(spec, disk) if spec.disk[disk].filesystem == "none" else layout.mount_point(disk)
 
 
 def device_number(node: Path) -> str:
-    """Return the number of a device as the kernel's files have it: major:minor."""
+    """Return the number of a device as in the kernel's files: major:minor."""
     number = os.stat(node).st_rdev
     return f"{os.major(number)}:{os.minor(number)}"

@@ -1,4 +1,4 @@
-"""The disks under test: their queues, throttles and filesystems."""
+"""The disks under test: their queues, rate limits and filesystems."""
 
 import os
 import time
@@ -20,13 +20,13 @@ from wblab.guest.devices import device, device_number, place
 from wblab.guest.settings import put, set_attributes
 from wblab.guest.stacks import detach, make_disk
 
-# The ext4 driver would fill inode tables and read block bitmaps in the background, which is no part of the experiment,
-# at times that in Linux 6.1 differ from run to run. An option of the spec comes later, and so wins.
+# Otherwise the ext4 driver initialises inode tables and reads block bitmaps in the background. This is not part of the
+# experiment, and in Linux 6.1 its times differ between runs. The spec's options come later and take precedence.
 _EXT = ("noinit_itable", "no_prefetch_block_bitmaps")
 
 
 def set_up_disk(spec: Spec, name: str, progress: Callable[[], None]) -> None:
-    """Make the disk, set scheduler, the attributes of queue and bdi, and the throttle, then mount the filesystem."""
+    """Make the disk, set its scheduler, attributes and rate limit, then mount its filesystem. Raises WblabError."""
     make_disk(spec, name, progress)
     disk, key, node = spec.disk[name], spec.disk_key(name), device(spec, name)
     if disk.is_hardware:
@@ -47,20 +47,20 @@ def set_up_disk(spec: Spec, name: str, progress: Callable[[], None]) -> None:
 
 
 def remount(name: str, mount_options: Sequence[str], key: str) -> None:
-    """Mount the filesystem of a disk anew with these options; `key` is where the spec has them. Raises WblabError."""
+    """Remount a disk's filesystem with these options; `key` is their place in the spec. Raises WblabError."""
     flags, options = _mount_options(mount_options)
     try:
         mount("none", layout.mount_point(name), "none", MS_REMOUNT | flags, options)
     except OSError as error:
-        said = ",".join(mount_options)
-        raise WblabError(f"cannot set {key}.mount_options to {said!r} in the guest: {error.strerror}") from None
+        given = ",".join(mount_options)
+        raise WblabError(f"cannot set {key}.mount_options to {given!r} in the guest: {error.strerror}") from None
 
 
 def write_out(spec: Spec) -> dict[str, DiskRecord]:
-    """Write all that is dirty, on all disks at once, and return when each had it.
+    """Write all dirty data to all disks at once; return each disk's number and the time when its data was written.
 
-    Nobody waits for a throttle in real time, which would be the user's: it is lifted after this. Of a
-    disk that fails, and of one that is a part of another, it is not known.
+    In real time it does not wait for throttled disks, as the user would wait too: their limit is lifted afterwards. The
+    time of a disk that fails, or is a part of another, is not known (0).
     """
     stamps = {name: Stamps(1) for name in spec.disk}
     tasks = [
@@ -69,7 +69,7 @@ def write_out(spec: Spec) -> dict[str, DiskRecord]:
         if not part_of(spec, name) and (spec.clock.mode == "virtual" or not _is_throttled(spec, name))
     ]
     writers = [fork_child(task) for task in tasks[:-1]]
-    for task in tasks[-1:]:  # a process less
+    for task in tasks[-1:]:  # in this process, which saves a fork
         task()
     for writer in writers:
         os.waitpid(writer, 0)
@@ -86,7 +86,7 @@ def _write_out(where: Path, stamps: Stamps) -> None:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[int]:
-    """Yield a descriptor to read a file or a directory by. Raises OSError."""
+    """Open a file or a directory for reading; yield its descriptor. Raises OSError."""
     fd = os.open(path, os.O_RDONLY)
     try:
         yield fd
@@ -95,14 +95,14 @@ def _opened(path: Path) -> Iterator[int]:
 
 
 def lift_throttles(spec: Spec) -> None:
-    """Have disks write as fast as they can, so that what is still dirty is written at once."""
+    """Lift the rate limits of all disks, so that the remaining dirty data is written at once."""
     for name, disk in spec.disk.items():
         if disk.model == "throttle":
             _throttle(device(spec, name), 0, spec.disk_key(name))
 
 
 def unmount_disks(spec: Spec) -> None:
-    """Unmount the disks from above to below."""
+    """Unmount the disks, the topmost first."""
     for name in reversed(spec.disk):
         if spec.disk[name].filesystem != "none":
             umount(layout.mount_point(name))
@@ -111,7 +111,7 @@ def unmount_disks(spec: Spec) -> None:
 
 
 def _mount_options(options: Sequence[str]) -> tuple[int, str]:
-    """Return mount options as mount(2) takes them: its flags, and all others."""
+    """Return mount options as mount(2) takes them: its flags, and the filesystem's options."""
     flags = sum(MOUNT_FLAGS.get(option, 0) for option in options)
     return flags, ",".join(option for option in options if option not in MOUNT_FLAGS)
 
@@ -122,10 +122,10 @@ def _is_throttled(spec: Spec, name: str) -> bool:
 
 
 def _driver(filesystem: str) -> str:
-    """ext2 and ext3 are mounted by the ext4 driver, without a journal or with one."""
+    """Return the type for mount(2). The ext4 driver also mounts ext2, under that name, and ext3."""
     return "ext4" if filesystem == "ext3" else filesystem
 
 
 def _throttle(node: Path, write_bps: int, key: str) -> None:
-    """Cap the writes of the root group, which writeback is part of; 0 lifts the cap (block/blk-throttle.c)."""
+    """Limit the writes of the root group, which include writeback; 0 lifts the limit (block/blk-throttle.c)."""
     put(BLKIO / "blkio.throttle.write_bps_device", f"{device_number(node)} {write_bps}", f"{key}.write_bps")

@@ -1,4 +1,4 @@
-"""Where the files of loads lie on their disks, once all was written."""
+"""Where the files of loads are on their disks, after all data was written."""
 
 import os
 from contextlib import suppress
@@ -11,9 +11,9 @@ from wblab.guest.devices import place
 
 
 def map_files(spec: Spec) -> dict[str, dict[str, FileRecord]]:
-    """Return where files lie, by load and name: of the loads for which that is noted.
+    """Return the places of files, by load and file name, for the kinds of load with `maps_files`.
 
-    A file that is not there, or of which the filesystem does not tell, is left out.
+    Missing files, and files on a filesystem without FIEMAP, are left out.
     """
     found: dict[str, dict[str, FileRecord]] = {}
     for name, load in spec.load.items():

@@ -1,8 +1,8 @@
-"""PID 1 at first: mount the scratch directory, and run the program anew from the guest's own memory.
+"""The first stage of PID 1: mount the scratch directory, and run the program again from the guest's own memory.
 
-Where the program lies on the host, who owns it there and which inode it is are names and numbers that Python makes
-objects of: an owner above 256 takes memory that root does not take, and so a page more or less, and with that other
-thresholds. This stage imports next to nothing, for the next one imports it again.
+Python makes objects of the program's path, owner and inode. On the host these differ: an owner above 256 needs memory
+that root does not need. One page more or less changes the dirty thresholds. So the program runs from a copy in the
+guest. This stage imports almost nothing, as the next one imports it again.
 """
 
 import os
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 def main() -> "NoReturn":
-    """Become the next stage, or power off."""
-    if not on_hostfs("/"):  # before anything is mounted, or the machine powered off, that is no guest of ours
-        sys.exit("wblab: this is no guest: its root is not a hostfs; use wblab run")
+    """Execute the next stage, or power off."""
+    if not on_hostfs("/"):  # checked first, as a machine that is not a guest must not be mounted on or powered off
+        sys.exit("wblab: this is no guest, as its root is not hostfs: use wblab run")
     try:
         mount_scratch()
         with open(f"{SCRATCH}/{PROGRAM}", "rb", buffering=0) as source, open(OWN_PROGRAM, "wb", buffering=0) as own:
@@ -27,14 +27,14 @@ def main() -> "NoReturn":
         options = sys.orig_argv[: sys.orig_argv.index(sys.argv[0])]
         os.execve(options[0], [*options, OWN_PROGRAM], {**os.environ, "PYTHONPATH": OWN_PROGRAM})
     except BaseException as error:
-        print(f"cannot start: {error}", file=sys.stderr, flush=True)
+        print(f"cannot start the guest: {error}", file=sys.stderr, flush=True)
     power_off()
     raise AssertionError("the guest is still on")
 
 
 def mount_scratch() -> None:
-    """Mount the directory that the guest shares with the host, in the guest's own memory. Raises OSError."""
+    """Mount the directory that the guest shares with the host, on a tmpfs at /run. Raises OSError."""
     mount("tmpfs", "/run", "tmpfs", MS_NOSUID | MS_NODEV)
     os.makedirs(SCRATCH)
-    # Synchronous: the trace that is being recorded must not count as dirty pages of the guest.
+    # Synchronous, so that the trace does not add dirty pages to the guest while it is recorded.
     mount("hostfs", SCRATCH, "hostfs", MS_NOSUID | MS_NODEV | MS_SYNCHRONOUS, host_path(SCRATCH_FD))

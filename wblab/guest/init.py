@@ -1,4 +1,4 @@
-"""PID 1, once it is in the guest's own memory: the experiment, up to power off."""
+"""The second stage of PID 1, in the guest's own memory: the experiment, up to power off."""
 
 import json
 import os
@@ -25,7 +25,7 @@ from wblab.guest.mounts import mount_all
 from wblab.guest.settings import set_sysctls
 from wblab.guest.tracing import Recording
 
-_SETTLE_S = 60.0  # guest time for what should take an instant: a trace that starts, a load that stops
+_SETTLE_S = 60.0  # limit of guest time for quick steps: the start of the trace, the stop of a load
 
 
 def main() -> NoReturn:
@@ -33,7 +33,7 @@ def main() -> NoReturn:
     status = None
     try:
         mount_all()
-        os.environ.pop("PYTHONPATH", None)  # not for the children: a program may have a Python of its own
+        os.environ.pop("PYTHONPATH", None)  # not for children, which may use another Python
         status = os.open(layout.STATUS_DEVICE, os.O_WRONLY | os.O_NOCTTY)
         say(status, "mounts")
         parameters = json.loads((layout.SCRATCH / layout.PARAMETERS).read_text())
@@ -41,7 +41,7 @@ def main() -> NoReturn:
         if spec.needs_lab:
             provide_lab(parameters["python"])
         if "age" in parameters:
-            from wblab.guest.aging import age_disks  # here: a run would take time and memory for it
+            from wblab.guest.aging import age_disks  # imported here, as a run does not need it
 
             age_disks(spec, partial(say, status, "disk"))
         else:
@@ -50,7 +50,7 @@ def main() -> NoReturn:
         reason = str(error) if isinstance(error, WblabError) else f"{type(error).__name__} in the guest: {error}"
         if status is not None:
             say(status, "failed", reason=reason)
-        import traceback  # here: it brings much that a run without an error does not need
+        import traceback  # imported here, as only an error needs it
 
         traceback.print_exc()
     finally:
@@ -61,12 +61,12 @@ def main() -> NoReturn:
 
 
 def say(status: int, phase: Phase, **detail: Any) -> None:
-    """Send one message to the host."""
+    """Send a message to the host."""
     os.write(status, Message(phase, time.monotonic_ns(), detail).line())
 
 
 def run(spec: Spec, parameters: dict[str, Any], status: int) -> None:
-    """Run one experiment, whose phases are in files of their own. Raises WblabError or OSError."""
+    """Run one experiment; its phases are in separate files. Raises WblabError or OSError."""
     say(status, "settings")
     set_sysctls(spec.sysctl)
     sleep_until(on_grid(spec, time.monotonic_ns()))
@@ -81,7 +81,7 @@ def run(spec: Spec, parameters: dict[str, Any], status: int) -> None:
         say(status, "trace")
         recording = Recording(spec.trace, parameters["tracecmd"], layout.SCRATCH / rundir.TRACE)
         recording.start(_SETTLE_S)
-    os.environ.pop("LD_LIBRARY_PATH", None)  # programs of users may have libraries of their own, by the same names
+    os.environ.pop("LD_LIBRARY_PATH", None)  # users' programs may have other libraries of the same names
     agents = start_agents(spec)
     start_ns = on_grid(spec, time.monotonic_ns() + spec.trace.lead)
     say(status, "loads", start_ns=start_ns)
@@ -99,7 +99,7 @@ def run(spec: Spec, parameters: dict[str, Any], status: int) -> None:
             check_lost(recording.stop())
     except BaseException:
         if recording:
-            with suppress(WblabError, OSError):  # what it has so far may show why; a second stop fails and is no news
+            with suppress(WblabError, OSError):  # keep the trace so far; a second stop fails, which does not matter
                 recording.stop()
         raise
     finally:
@@ -113,7 +113,7 @@ def run(spec: Spec, parameters: dict[str, Any], status: int) -> None:
 
 
 def on_grid(spec: Spec, time_ns: int) -> int:
-    """Return the next time on the grid if time is virtual, else the time itself; in ns of CLOCK_MONOTONIC."""
+    """Return the next multiple of GRID_NS in virtual time, else the time itself; in ns of CLOCK_MONOTONIC."""
     return -(-time_ns // GRID_NS) * GRID_NS if spec.clock.mode == "virtual" else time_ns
 
 
@@ -123,12 +123,12 @@ def sleep_until(time_ns: int) -> None:
 
 
 def check_lost(lost: int) -> None:
-    """Raise WblabError if the trace has holes: its curves could not be believed."""
+    """Raise WblabError if the trace lost events, which makes its curves wrong."""
     if lost:
         raise WblabError(f"the trace lost {lost} events: raise trace.buffer or trace fewer events")
 
 
 def write_loads(directory: Path, running: list[Running]) -> None:
-    """Write what every load measured, also when it failed."""
+    """Write the measurements of all loads, also of failed ones."""
     for item in running:
         rundir.write_load(directory, item.name, item.load, item.pid, item.stamps)

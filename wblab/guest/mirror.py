@@ -1,4 +1,4 @@
-"""An array of mirrors without superblocks, by the ioctls of md (include/uapi/linux/raid/md_u.h). All raise OSError."""
+"""A RAID1 array without superblocks, by ioctls of md (include/uapi/linux/raid/md_u.h). All raise OSError."""
 
 import os
 import struct
@@ -13,12 +13,12 @@ _IOW, _TYPE = 1 << 30, 9 << 8
 _ADD_NEW_DISK = _IOW | _DISK.size << 16 | _TYPE | 0x21
 _SET_ARRAY_INFO = _IOW | _ARRAY.size << 16 | _TYPE | 0x23
 _RUN_ARRAY = _IOW | 12 << 16 | _TYPE | 0x30
-_LEVEL, _CLEAN = 1, 1  # RAID1; 1 << MD_SB_CLEAN: its disks are alike, nothing is to be copied
+_LEVEL, _CLEAN = 1, 1  # RAID1; 1 << MD_SB_CLEAN: its disks are equal and need no resync
 _IN_SYNC = 1 << 1 | 1 << 2  # MD_DISK_ACTIVE, MD_DISK_SYNC
 
 
 def run_mirror(array: Path, parts: Sequence[Path], size_bytes: int) -> None:
-    """Make an array at this device and run it."""
+    """Make an array of `parts` as this device, and start it."""
     _NEW.write_text(array.name)
     count = len(parts)
     numbers = [os.stat(part).st_rdev for part in parts]

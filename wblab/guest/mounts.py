@@ -1,4 +1,4 @@
-"""The guest's filesystems: its root is the host's, read-only; only its scratch directory is writable."""
+"""The guest's filesystems. Its root is the host's, read-only; of the host, only the scratch directory is writable."""
 
 from pathlib import Path
 
@@ -9,9 +9,9 @@ TRACEFS = Path("/sys/kernel/tracing")
 
 
 def mount_all() -> None:
-    """Mount all that wblab.guest.first has not, but control groups.
+    """Mount all filesystems, except control groups and those of wblab.guest.first.
 
-    What was under /tmp, /mnt, /dev, /proc and /sys of the host is hidden, as what was under /run is.
+    They hide the host's /tmp, /mnt, /dev, /proc and /sys, as the first stage hides /run.
     """
     for target, filesystem in (("/tmp", "tmpfs"), ("/mnt", "tmpfs"), ("/dev", "devtmpfs"), ("/proc", "proc")):
         mount(filesystem, target, filesystem, MS_NOSUID)
@@ -20,6 +20,6 @@ def mount_all() -> None:
 
 
 def mount_host(target: Path, fd: int, flags: int = 0) -> None:
-    """Mount the directory of the host that is handed in as a file descriptor. Raises OSError."""
+    """Mount a directory of the host that the guest gets as a file descriptor. Raises OSError."""
     target.mkdir(parents=True)
     mount("hostfs", target, "hostfs", MS_NOSUID | MS_NODEV | flags, entry.host_path(fd))

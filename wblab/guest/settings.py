@@ -1,4 +1,4 @@
-"""Files under /proc/sys and /sys that are set from the spec."""
+"""Settings of the spec, written to files below /proc/sys and /sys."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,14 +14,14 @@ def set_sysctls(sysctls: Mapping[str, int | str]) -> None:
 
 
 def set_attributes(device: Path, attributes: Attributes | Disk, key: str) -> None:
-    """Write a disk's attributes to files below /sys/block; `key` is where the spec has them. Raises WblabError."""
+    """Write a disk's attributes to files below /sys/block; `key` is their place in the spec. Raises WblabError."""
     for group in ("queue", "bdi", "md"):
         for name, value in getattr(attributes, group).items():
             put(Path("/sys/block", device.name, group, name), value, f"{key}.{group}.{name}")
 
 
 def put(path: Path, value: int | str, what: str) -> None:
-    """Write one setting. Raises WblabError that names `what` was to be set."""
+    """Write one setting. Raises WblabError, which names the setting by `what`."""
     try:
         path.write_text(str(value))
     except OSError as error:

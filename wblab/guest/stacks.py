@@ -1,4 +1,4 @@
-"""Makes the disks that are no hardware, from below to above, without any tool of the host."""
+"""Make the disks that are made of other disks or of memory, without tools of the host."""
 
 import os
 from collections.abc import Callable
@@ -19,11 +19,11 @@ from wblab.guest.mirror import run_mirror
 _LOOP_SET_FD, _LOOP_CLR_FD = 0x4C00, 0x4C01  # include/uapi/linux/loop.h
 _SECTOR = 512
 _PIECE = 1 << 20
-_UNWRITTEN = (bytes(_PIECE), b"\xff" * _PIECE)  # of a disk as the host makes it; mkfs punches holes
+_UNWRITTEN = (bytes(_PIECE), b"\xff" * _PIECE)  # unwritten pieces of an image; mkfs punches holes
 
 
 def make_disk(spec: Spec, name: str, progress: Callable[[], None]) -> None:
-    """Make a disk of what is below it, unless it is hardware. Raises WblabError."""
+    """Make a disk from its parts, unless the host made it. Raises WblabError."""
     disk = spec.disk[name]
     if disk.is_hardware:
         return
@@ -31,8 +31,8 @@ def make_disk(spec: Spec, name: str, progress: Callable[[], None]) -> None:
     parts = [device(spec, part) for part in disk.on]
     try:
         if disk.model in MAPPED:
-            sound = "linear" if disk.model == "flakey" else disk.model  # its time begins with the loads
-            devicemapper.create(name, sound, size // _SECTOR, _parameters(disk, sound, parts[0]))
+            target = "linear" if disk.model == "flakey" else disk.model  # it turns flakey when the loads start
+            devicemapper.create(name, target, size // _SECTOR, _parameters(disk, target, parts[0]))
         elif disk.model == MIRROR:
             run_mirror(node, parts, size)
         elif disk.model == LOOP:
@@ -44,7 +44,7 @@ def make_disk(spec: Spec, name: str, progress: Callable[[], None]) -> None:
 
 
 def begin_faults(spec: Spec) -> None:
-    """Let disks that are to fail do so from now on. Raises WblabError."""
+    """Turn on the faults of disks that have some. Raises WblabError."""
     for name, disk in spec.disk.items():
         try:
             if disk.model == "flakey":
@@ -55,11 +55,11 @@ def begin_faults(spec: Spec) -> None:
                     devicemapper.message(name, f"addbadblock {place // BLOCK_BYTES}")
                 devicemapper.message(name, "enable")
         except OSError as error:
-            raise WblabError(f"cannot let {spec.disk_key(name)} fail in the guest: {error.strerror}") from None
+            raise WblabError(f"cannot turn on faults of {spec.disk_key(name)} in the guest: {error.strerror}") from None
 
 
 def detach(node: Path) -> None:
-    """Let a loop device go of its file, so that the filesystem below can be unmounted. Raises OSError."""
+    """Detach a loop device from its file, so that the filesystem below can be unmounted. Raises OSError."""
     loop = os.open(node, os.O_RDONLY)
     try:
         ioctl(loop, _LOOP_CLR_FD)
@@ -68,7 +68,7 @@ def detach(node: Path) -> None:
 
 
 def _parameters(disk: Disk, target: str, below: Path) -> str:
-    """Return what a target of the device mapper is told: Documentation/admin-guide/device-mapper."""
+    """Return the parameters of a device mapper target: Documentation/admin-guide/device-mapper."""
     features = {"all": "0", "reads": "1 error_reads", "writes": "1 error_writes", "drop": "1 drop_writes"}
     own = {
         "linear": "",
@@ -80,7 +80,7 @@ def _parameters(disk: Disk, target: str, below: Path) -> str:
 
 
 def _attach(node: Path, path: Path, size: int, progress: Callable[[], None]) -> None:
-    """Make a file a device."""
+    """Make a file, and attach it to a loop device."""
     lay_out(path, size, progress)
     loop, file = os.open(node, os.O_RDWR), os.open(path, os.O_RDWR)
     try:
@@ -91,7 +91,7 @@ def _attach(node: Path, path: Path, size: int, progress: Callable[[], None]) -> 
 
 
 def _copy(image: Path, node: Path) -> None:
-    """Copy what mkfs has written."""
+    """Copy what mkfs wrote from an image to a device."""
     with image.open("rb", buffering=0) as source, node.open("r+b", buffering=0) as copy:
         at = 0
         while piece := source.read(_PIECE):

@@ -1,15 +1,15 @@
-"""A process with all its descendants: stopped where they stand, or ended."""
+"""Stop or kill a process with all its descendants."""
 
 import os
 import signal
 from contextlib import suppress
 from pathlib import Path
 
-_PARENT = 1  # of the fields behind the name in /proc/PID/stat, see proc_pid_stat(5)
+_PARENT = 1  # index of ppid among the fields after the name in /proc/PID/stat, see proc_pid_stat(5)
 
 
 def descendants(pid: int) -> list[int]:
-    """Return the processes that a process has begun, and those that these have."""
+    """Return the children of a process, their children, and so on."""
     children: dict[int, list[int]] = {}
     for path in sorted(Path("/proc").glob("[0-9]*/stat")):
         with suppress(OSError):  # it has ended meanwhile
@@ -23,13 +23,13 @@ def descendants(pid: int) -> list[int]:
 
 
 def stop(pid: int) -> None:
-    """Stop a process and its descendants where they stand: none of them returns from the kernel any more."""
-    _send(signal.SIGSTOP, [pid])  # which begins no other then
+    """Stop a process and its descendants: none of them returns from the kernel any more."""
+    _send(signal.SIGSTOP, [pid])  # first, so that it starts no more children
     _send(signal.SIGSTOP, descendants(pid))
 
 
 def end(pid: int) -> None:
-    """End a child and its descendants, and wait for it."""
+    """Kill a child and its descendants, and wait for the child."""
     _send(signal.SIGKILL, [pid, *descendants(pid)])
     os.waitpid(pid, 0)
 
