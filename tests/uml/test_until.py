@@ -32,7 +32,10 @@ PHASES = {
     "queue": ("phase.a.disk.disk.queue={nr_requests=4, scheduler='bfq'}",),
     "mount": ("phase.a.disk.disk.mount_options=['nobarrier', 'commit=1']",),
     "class": ("phase.a.load.l1.ioclass=idle", "phase.a.load.w1={ioclass='realtime', iolevel=0}"),
-    "group": ("phase.a.cgroup.slow={loads=['l1'], files={'memory.high'='4M', 'cpu.max'='1000 500000'}}",),
+    "group": (
+        "phase.a.cgroup.slow={loads=['l1'], files={'memory.high'='4M', 'cpu.max'='1000 500000'}}",
+        "time_limit=3600s",  # l1 takes a quarter of an hour
+    ),
 }
 
 
