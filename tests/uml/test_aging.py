@@ -109,7 +109,7 @@ def test_a_file_lies_in_the_holes(shared_lab, room):
 def test_what_does_not_fit_is_said_and_not_kept(shared_lab, room):
     spec = read_spec(SPECS.find("base-device"))
     assert spec.disk[DISK].filesystem == "ext4"
-    with pytest.raises(RunFailedError, match=r"cannot age disk as disk\.used and disk\.layout say: No space left"):
+    with pytest.raises(RunFailedError, match=r"cannot age disk by disk\.used and disk\.layout: No space left"):
         shared_lab.run("base-device", "trace.events=[]", "disk.size=9MiB", "disk.used=90", "load.l1.size=1MiB",
                        "load.l2.size=1MiB")  # fmt: skip
     assert os.listdir(room) == [path.name for path in room.glob("*.lock")]
