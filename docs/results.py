@@ -5,6 +5,7 @@
 Each DIR is the report of `wblab verify --source WORK`.
 """
 
+import math
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +14,8 @@ from typing import Any
 
 from wblab.analysis.statistics.outcome import OUTCOMES
 from wblab.lab.formats import VERDICTS, VERIFICATION
-from wblab.report.quantities import interval, quantity
+from wblab.study.designs.cases.result import figure_text
+from wblab.study.sources.claim import Effect
 from wblab.study.sources.registry import WORKS
 
 PAGE = Path(__file__).resolve().parent / "findings" / "results-of-claims.md"
@@ -24,7 +26,7 @@ What each claim of [what others claim](../explanation/claims.md) gave on Linux {
 build `{build}`). `make results` makes this page anew. The explanation says how claims are judged.
 
 A figure is the mean over seeds with its 95 % interval; of times and ratios it is the geometric mean. If a figure is not
-finite in every run, it is the median with the least and the greatest.
+finite in every run, or about 0 in all, it is the median with the least and the greatest.
 """
 
 
@@ -55,13 +57,12 @@ def _row(claim: Mapping[str, Any]) -> list[str]:
     return [cell.replace("|", "\\|").replace("*", "\\*") for cell in cells]
 
 
-def _figure(effect: Mapping[str, Any] | None) -> str:
-    if effect is None:
+def _figure(found: Mapping[str, Any] | None) -> str:
+    """Return the text of an effect as verdicts.json has it, where null stands for what is not finite."""
+    if found is None:
         return ""
-    middle, low, high = (float("inf") if effect[key] is None else effect[key] for key in ("middle", "low", "high"))
-    if len(effect["values"]) < 2:
-        return quantity(middle, effect["unit"])
-    return interval(middle, low, high, effect["unit"])
+    finite: dict[str, Any] = {key: math.inf if value is None else value for key, value in found.items()}
+    return figure_text(Effect(**finite))
 
 
 if __name__ == "__main__":

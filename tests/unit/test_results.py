@@ -5,7 +5,15 @@ from results import page
 from wblab.lab.formats import VERIFICATION
 
 KERNEL = {"release": "7.2.11", "build_id": "d8fbc28a1c03dc5fab"}
-EFFECT = {"what": "a | b", "unit": "s", "values": [1.0, 2.0, 4.0], "middle": 2.0, "low": 1.0, "high": 4.0}
+EFFECT = {
+    "what": "a | b",
+    "spread": "mean",
+    "unit": "s",
+    "values": [1.0, 2.0, 4.0],
+    "middle": 2.0,
+    "low": 1.0,
+    "high": 4.0,
+}
 
 
 def claim(name, verdict, effect=None, why="it needs two processors"):

@@ -82,9 +82,7 @@ def located(values: Sequence[float], wanted: Range, *, is_log: bool) -> Decision
         is_below, is_above = bool(found.estimate < low), bool(found.estimate > high)
     ends = [low] if is_below else [high] if is_above else [low, high]
     p = max((doubt(figures, float(end)) for end in ends if math.isfinite(end)), default=0.0)
-    shown_low, shown_high = (None if end is None else _unscaled(end, is_log) for end in (found.low, found.high))
-    shown = Interval(_unscaled(found.estimate, is_log), shown_low, shown_high, found.runs)
-    return Decision(shown, not (is_below or is_above), p if found.known else None)
+    return Decision(unscaled(found, is_log=is_log), not (is_below or is_above), p if found.known else None)
 
 
 def shared(held: int, seeds: int) -> Decision:
@@ -118,5 +116,9 @@ def scaled(values: ArrayLike, *, is_log: bool) -> NDArray[np.float64]:
     return np.where(np.isneginf(found), found, np.log(np.maximum(found, LEAST))) if is_log else found
 
 
-def _unscaled(value: float, is_log: bool) -> float:
-    return math.exp(value) if is_log else value
+def unscaled(found: Interval, *, is_log: bool) -> Interval:
+    """Return an interval on the scale of the figures themselves."""
+    if not is_log:
+        return found
+    low, high = (None if end is None else math.exp(end) for end in (found.low, found.high))
+    return Interval(math.exp(found.estimate), low, high, found.runs)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from wblab.analysis.statistics import discoveries
-from wblab.analysis.statistics.decision import Decision, Range, located, shared
+from wblab.analysis.statistics.decision import LEAST, Decision, Range, located, shared
 from wblab.analysis.statistics.intervals import LEAST_RUNS
 from wblab.analysis.statistics.outcome import NOT_DECIDED, NOT_TESTABLE, Outcome
 from wblab.report.quantities import percent
@@ -81,12 +81,12 @@ def untested(why: str) -> Callable[[Samples], Verdict]:
 def over_seeds(what: str, unit: str, values: Sequence[float], *, is_log: bool | None = None) -> Effect:
     """Return a figure over seeds: mean with 95 % interval; for too few seeds the median with least and greatest.
 
-    is_log: use the geometric mean; by default for times and ratios.
+    is_log: use the geometric mean; by default for times and ratios. It needs a value above LEAST.
     """
     array = np.asarray(values, np.float64)
     figures = tuple(array.tolist())
     is_log = unit in _LOGARITHMIC if is_log is None else is_log
-    if len(array) >= LEAST_RUNS and np.isfinite(array).all():
+    if len(array) >= LEAST_RUNS and np.isfinite(array).all() and not (is_log and array.max() <= LEAST):
         found = located(figures, Range(), is_log=is_log).interval
         if found.low is not None and found.high is not None:
             kind = "geometric mean" if is_log else "mean"

@@ -63,6 +63,7 @@ def test_over_seeds():
     assert effect.middle == pytest.approx(2)
     assert 0 < effect.low < 2 < effect.high
     assert judge(effect, over(1), "over 1 s").held == 3
+    assert over_seeds("it", "s", [0.0, 0.0, 0.0, 0.0]).middle == 0  # no logarithm of nothing
     less = over_seeds("it", "s", [-1.0, 1.0, 0.0], is_log=False)
     assert less.low < 0 < less.high
 

@@ -1,4 +1,4 @@
-"""The page of an atlas: claims and recommendations down, kernels and filesystems across, what reproduces where."""
+"""The page of an atlas: a row for each claim and expectation, a column for each kernel and filesystem."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -15,14 +15,19 @@ from wblab.study.designs.atlas.target import TRIAL
 from wblab.study.sources.registry import WORKS
 
 ATLAS = "index.html"
-# The outcomes of each, and what one means where that needs saying.
-_OF_CLAIMS: Mapping[str, str] = dict.fromkeys((REPRODUCED, NOT_REPRODUCED, NOT_TESTABLE), "")
+# The outcomes of each, with a note on their meaning here.
+_OF_CLAIMS: Mapping[str, str] = {
+    REPRODUCED: "",
+    NOT_REPRODUCED: "",
+    NOT_DECIDED: "needs more seeds",
+    NOT_TESTABLE: "",
+}
 _OF_TRIAL: Mapping[str, str] = {
-    REPRODUCED: "in all places where it was looked at",
-    NOT_REPRODUCED: "not in one place at least",
-    HARMS: "what was expected, or the longest stop of the innocent, is more than a tenth worse",
-    NOT_DECIDED: "the runs do not show it",
-    NOT_TESTABLE: "or there is nothing to shorten",
+    REPRODUCED: "in every scenario where it was tested",
+    NOT_REPRODUCED: "not in one scenario at least",
+    HARMS: "the expected figure, or the light writers' longest pause, is more than a tenth worse",
+    NOT_DECIDED: "needs more seeds",
+    NOT_TESTABLE: "or there is no pause to shorten",
 }
 
 

@@ -1,4 +1,4 @@
-"""The figure of a trial: each value on each scenario, the innocents' longest stop beside the default's."""
+"""The figure of a trial: each value on each scenario, the innocents' longest pause beside the default's."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -39,11 +39,11 @@ def drawn(tried: Sequence[Tried], wisdom: Wisdom) -> Drawn:
         ax.set_title(f"{scenario}\n{wisdom.scenario[scenario].title}", fontsize=9)
     axes[0].set_yticks(range(len(keys)), [_name(key, wisdom) for key in keys], fontsize=8.5)
     axes[0].set_ylim(len(keys) - 0.5, -0.5)
-    picture.supxlabel("the longest stop of those who write little, as a multiple of that with the kernel's defaults")
+    picture.supxlabel("light writers' longest pause, divided by that with the kernel's defaults")
     picture.legend(handles=_legend(), loc="outside upper center", ncols=6, frameon=False, fontsize=9)
     what = (
-        "How much longer or shorter the longest stop of those who write little is with each recommendation than with "
-        "the kernel's defaults: left of the line it is shorter. A line through a mark is its 95 % interval."
+        "The light writers' longest pause with each recommendation, divided by that with the kernel's defaults: left "
+        "of the line it is shorter. The bar through a mark is its 95 % interval."
     )
     return Drawn(picture, what)
 

@@ -4,7 +4,6 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from wblab.analysis.statistics.decision import LEAST
 from wblab.analysis.statistics.outcome import Outcome
 from wblab.core.units import NS_PER_S
 from wblab.study.cells import Cell
@@ -176,14 +175,14 @@ def _kept(  # noqa: PLR0913, PLR0917 - what an expectation is about
         figure = _ratio(found, cell, other, of, expectation.percent)
         return Kept(expectation, figure, None if expectation.against else _harm(found, cell, default, of), False)
     values = found.values(cell, *of)
-    bound, floor = _bound(expectation, cell, found), LEAST if expectation.metric.endswith("_s") else 0.0
+    bound, is_log = _bound(expectation, cell, found), expectation.metric.endswith("_s")
     if expectation.metric in TRACED:
-        return Kept(expectation, bound_figure(values, bound, floor=floor), None, False)
+        return Kept(expectation, bound_figure(values, bound, is_log=is_log), None, False)
     before = found.values(default, *of)
     keeps = bool(before) and max(before.values()) <= bound
     return Kept(
         expectation,
-        bound_figure(values, bound, floor=floor),
+        bound_figure(values, bound, is_log=is_log),
         _harm(found, cell, default, of),
         keeps and not expectation.law,
     )

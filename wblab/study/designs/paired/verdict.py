@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wblab.analysis.statistics import discoveries
-from wblab.analysis.statistics.decision import doubt
+from wblab.analysis.statistics.decision import doubt, scaled, unscaled
 from wblab.analysis.statistics.intervals import Interval, interval
 from wblab.analysis.statistics.outcome import HARMS, NOT_DECIDED, NOT_REPRODUCED, REPRODUCED, Outcome
 
@@ -67,29 +67,21 @@ def ratio_figure(
     if not seeds:
         return None
     threshold = math.log(percent / 100)
-    found = interval([logs], [1.0], scale=1.0)
-    ends = [None if end is None else math.exp(end) for end in (found.low, found.high)]
-    shown = Interval(math.exp(found.estimate), ends[0], ends[1], found.runs)
+    shown = unscaled(interval([logs], [1.0], scale=1.0), is_log=True)
     return Figure(shown, percent / 100, False, rising, doubt(logs, threshold), _broken(logs, threshold, rising))
 
 
-def bound_figure(values: Mapping[int, float], bound: float, *, floor: float = 0.0) -> Figure | None:
+def bound_figure(values: Mapping[int, float], bound: float, *, is_log: bool = False) -> Figure | None:
     """Return a metric beside what it may be at most, in its own unit, as the mean of the runs; None without any.
 
-    floor: of a time, which is never negative: logarithms are compared, the mean is the geometric one, and what is less
-    counts as this much. 0: of a count.
+    is_log: of a time, see wblab.analysis.statistics.decision.
     """
     numbers = np.array([values[seed] for seed in sorted(values)])
     if not len(numbers):
         return None
-    broken = _broken(numbers, bound, False)
-    if not floor:
-        return Figure(interval([numbers], [1.0]), bound, True, False, doubt(numbers, bound), broken)
-    logs = np.log(np.maximum(numbers, floor))
-    found = interval([logs], [1.0], scale=1.0)
-    ends = [None if end is None else math.exp(end) for end in (found.low, found.high)]
-    shown = Interval(math.exp(found.estimate), ends[0], ends[1], found.runs)
-    return Figure(shown, bound, True, False, doubt(logs, math.log(max(bound, floor))), broken)
+    figures, threshold = scaled(numbers, is_log=is_log), float(scaled(bound, is_log=is_log))
+    shown = unscaled(interval([figures], [1.0], scale=float(is_log)), is_log=is_log)
+    return Figure(shown, bound, True, False, doubt(figures, threshold), _broken(numbers, bound, False))
 
 
 def corrected(figures: Sequence[Figure], looks: int = LOOKS) -> list[Figure]:

@@ -25,13 +25,13 @@ class Looked:
 
     @property
     def place(self) -> str:
-        """Where it was looked at: scenario and scaling."""
+        """The scenario and its scaling."""
         return place_text(self.tried)
 
 
 @dataclass(frozen=True)
 class Row:
-    """An expectation of a value, with all places where it was looked at. worst: the one that decides."""
+    """An expectation of a value, with all scenarios where it was tested. worst: the one that decides."""
 
     key: str
     expectation: Expectation
@@ -41,7 +41,7 @@ class Row:
 
     @property
     def counts(self) -> str:
-        """In how many places which outcome was found: reproduced in 3 of 4."""
+        """In how many scenarios it was reproduced, of all: 3 of 4."""
         found = [one.kept.outcome for one in self.looked]
         return f"{found.count(REPRODUCED)} of {len(found)}"
 
@@ -62,19 +62,19 @@ def rows(tried: Sequence[Tried], wisdom: Wisdom) -> list[Row]:
 
 
 def worst_text(row: Row) -> str:
-    """Return the figure that decides an expectation, and where it was found."""
+    """Return the figure that decides an expectation, with its scenario."""
     if row.worst.tried.refused:
-        return f"the kernel refuses {row.worst.tried.refused} on {row.worst.place}"
+        return f"this kernel rejects {row.worst.tried.refused} on {row.worst.place}"
     if row.worst.tried.failed:
-        return f"no run succeeds on {row.worst.place}: {row.worst.tried.failed}"
+        return f"no run succeeded on {row.worst.place}: {row.worst.tried.failed}"
     if row.outcome == HARMS and not is_worse(row.worst.kept.harm):
-        return f"others' longest stop {figure_text(row.worst.tried.others)} on {row.worst.place}"
+        return f"light writers' longest pause {figure_text(row.worst.tried.others)} on {row.worst.place}"
     figure = row.worst.kept.harm if row.outcome == HARMS else row.worst.kept.figure
     return f"{figure_text(figure, row.expectation.metric)} on {row.worst.place}"
 
 
 def place_text(item: Tried) -> str:
-    """Return where a value was tried: throttle, by seconds."""
+    """Return a scenario with its scaling: throttle, by seconds."""
     return item.scenario if item.way == "as it is" else f"{item.scenario}, {item.way}"
 
 
@@ -87,7 +87,7 @@ def figure_text(figure: Figure | None, metric: str = "") -> str:
 
 
 def threshold_text(figure: Figure | None, metric: str = "") -> str:
-    """Return what was to be kept: at most 1 s, at least ×1.05."""
+    """Return the threshold of an expectation: at most 1 s, at least ×1.05."""
     if figure is None:
         return _NONE
     return f"at {'least' if figure.rising else 'most'} {quantity(figure.threshold, _unit(figure, metric))}"
@@ -99,12 +99,12 @@ def _unit(figure: Figure, metric: str) -> str:
 
 
 def cost_text(items: Sequence[Tried]) -> str:
-    """Return what becomes of the offender's rate on all scenarios: the least and the greatest ratio."""
+    """Return the ratio of the offender's rate over all scenarios: the least and the greatest."""
     return range_text([item.cost.interval.estimate for item in items if item.cost is not None])
 
 
 def others_text(items: Sequence[Tried]) -> str:
-    """Return where the innocent are stopped for less, and where for longer, with the ratios of their longest stops."""
+    """Return where the innocent loads' longest pause is shorter and where longer, with the ratios."""
     better = _scenarios_text([item for item in items if item.helps_others])
     worse = _scenarios_text([item for item in items if item.harms_others])
     said = [f"{word} on {where}" for word, where in (("shorter", better), ("longer", worse)) if where]
@@ -125,7 +125,7 @@ def range_text(ratios: Sequence[float]) -> str:
 
 
 def kernel_text(answer: Answer | None, key: str, wisdom: Wisdom) -> str:
-    """Return what the kernel made of a value as it is written; empty where it took it."""
+    """Return how the kernel changed or rejected a value as published; empty if it accepted it."""
     return answer.words(wisdom.values()[key][1]) if answer else ""
 
 
@@ -135,13 +135,13 @@ def terminal_table(found: Sequence[Row], wisdom: Wisdom) -> Table:
     for row in found:
         entry, value = wisdom.values()[row.key]
         lines.append((row.key, entry.who, value.name, row.outcome, row.counts, worst_text(row), row.expectation.says))
-    return Table(lines, ("", "who", "what is set", "verdict", "in", "the worst place", "what is expected"))
+    return Table(lines, ("", "source", "settings", "verdict", "in", "worst scenario", "expectation"))
 
 
 def asked_lines(answers: Mapping[str, Answer], wisdom: Wisdom) -> list[str]:
-    """Return what the kernel did not take as it is written, a line for each value."""
-    said = {key: kernel_text(answer, key, wisdom) for key, answer in answers.items()}
-    return [f"{key}, as it is written: {words}" for key, words in said.items() if words]
+    """Return a line for each value that the kernel does not accept as published."""
+    found = {key: kernel_text(answer, key, wisdom) for key, answer in answers.items()}
+    return [f"{key} as published: {words}" for key, words in found.items() if words]
 
 
 def _badness(one: Looked) -> tuple[int, float]:

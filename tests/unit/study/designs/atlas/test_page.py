@@ -24,7 +24,7 @@ def text_of(tmp_path, *made):
 
 
 def test_a_target_says_how_its_rows_came_out():
-    claims = {"reproduced": 1, "not reproduced": 0, "not testable": 1}
+    claims = {"reproduced": 1, "not reproduced": 0, "not decided": 0, "not testable": 1}
     assert counts(target("xfs", "li", LINEAR, OTHER)) == claims
     tried = {"reproduced": 0, "not reproduced": 1, "harms": 1, "not decided": 0, "not testable": 1}
     assert counts(target("xfs", "trial", SHORT, FAST, BOB)) == tried

@@ -132,7 +132,7 @@ def test_a_row_says_what_the_report_of_the_trial_says(found):
     assert first.why.startswith("×1 ")
     assert first.why.endswith(" on small, by memory; reproduced in 1 of 2 places")
     assert (second.verdict, third.verdict) == ("not reproduced", "harms")
-    assert third.why.startswith("others' longest stop ×")
+    assert third.why.startswith("light writers' longest pause ×")
 
 
 def test_nothing_to_shorten_is_said(plan_of, small, tmp_path):
@@ -149,7 +149,7 @@ def test_where_no_run_succeeds_the_reason_is_said(found):
     failed = [replace(item, failed="it panicked") if item.key == "1" else item for item in tried]
     first, *_ = rows_of(rows(failed, plan.wisdom), plan.wisdom, {})
     assert first.verdict == "not testable"
-    assert first.why == "no run succeeds on small, by memory: it panicked"
+    assert first.why == "no run succeeded on small, by memory: it panicked"
 
 
 def test_scenarios_that_are_left_out_are_said(found):

@@ -73,7 +73,7 @@ def test_the_figure_that_decides(tried, wisdom):
     texts = [worst_text(row) for row in rows(tried, wisdom)]
     assert texts[1].endswith(" on small, by memory")
     assert texts[1].split(" ")[1] == "s"
-    assert texts[2].startswith("others' longest stop ×1.99")
+    assert texts[2].startswith("light writers' longest pause ×1.99")
 
 
 def test_the_report_is_one_page(tried, wisdom, tmp_path):
@@ -122,7 +122,7 @@ def test_what_the_kernel_refuses_is_a_finding(pretend, matrix, wisdom):
     refused = replace(found, figures=figures, refused=dict.fromkeys(cells, "vm.dirty_bytes to 9"))
     row = rows(judged(refused, matrix.cells), wisdom)[0]
     assert (row.outcome, row.counts) == ("not decided", "0 of 2")
-    assert worst_text(row) == "the kernel refuses vm.dirty_bytes to 9 on small, by seconds"
+    assert worst_text(row) == "this kernel rejects vm.dirty_bytes to 9 on small, by seconds"
 
 
 def test_where_no_run_succeeds_the_reason_is_said(pretend, matrix, wisdom, tmp_path):
@@ -132,7 +132,7 @@ def test_where_no_run_succeeds_the_reason_is_said(pretend, matrix, wisdom, tmp_p
     tried = judged(replace(found, figures=figures, failed=dict.fromkeys(cells, "it <panicked>")), matrix.cells)
     row = rows(tried, wisdom)[0]
     assert (row.outcome, row.counts) == ("not decided", "0 of 2")
-    assert worst_text(row) == "no run succeeds on small, by seconds: it <panicked>"
+    assert worst_text(row) == "no run succeeded on small, by seconds: it <panicked>"
     page = write_report(Result(wisdom, tuple(tried), {}, {"release": "7.3.0"}, 32, 5, "xfs"), tmp_path).read_text()
-    assert page.count("no run succeeds here: it &lt;panicked&gt;") == 2
-    assert "32 runs of Linux 7.3.0 on xfs in a guest" in page
+    assert page.count("no run succeeded: it &lt;panicked&gt;") == 2
+    assert "32 runs of Linux 7.3.0 on xfs, up to 5 seeds each" in page

@@ -75,10 +75,10 @@ def test_a_bound_that_all_runs_keep():
 def test_a_time_is_never_shown_below_zero():
     values = seeds([0.001, 0.002, 60.0])
     assert bound_figure(values, 1.0).interval.low < 0
-    figure = bound_figure(values, 1.0, floor=0.001)
+    figure = bound_figure(values, 1.0, is_log=True)
     assert 0 < figure.interval.low < figure.interval.estimate < 1
     assert judge(*corrected([figure])) == "not reproduced"  # one run refutes it
-    kept = bound_figure(seeds([0.02, 0.03, 0.025, 0.0]), 1.0, floor=0.001)
+    kept = bound_figure(seeds([0.02, 0.03, 0.025, 0.0]), 1.0, is_log=True)
     assert judge(*corrected([kept])) == "reproduced"
 
 
