@@ -100,7 +100,7 @@ def twin(directory: Path) -> None:
         wait_ns=S,
         innocent={},
     )
-    _study(directory, twin_runs.plan_of(twin_runs.asked(machine, None), 2, ""))
+    _study(directory, twin_runs.plan_of(twin_runs.twin_study(machine, None), 2, ""))
 
 
 def _study(directory: Path, plan: Plan) -> None:

@@ -129,5 +129,5 @@ def _difference(found: Interval | None, unit: str) -> str:
 
 
 def _mismatch(item: Match) -> str:
-    live, twin = (quantity(value, unit_of(item.metric)) for value in (item.live or 0.0, item.middle))
+    live, twin = (quantity(value, unit_of(item.metric)) for value in (item.live or 0.0, item.median))
     return f"    {item.load}, {metric_name(item.metric)}: {live} live, {twin} in the twin: {item.outcome}"

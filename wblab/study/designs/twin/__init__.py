@@ -1,1 +1,1 @@
-"""A machine's twin: a guest scaled down from it, which should show the same pauses."""
+"""A machine's twin: a guest that is a scaled-down copy and should show the same pauses."""

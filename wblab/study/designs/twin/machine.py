@@ -1,4 +1,4 @@
-"""The properties of a machine that its twin needs, from a live run or from this machine now."""
+"""The properties of a machine that its twin copies, read from a live run or from this machine."""
 
 import os
 import time
@@ -22,7 +22,7 @@ _BLOCK_BYTES, _SYNC_BYTES, _MOST_BYTES = 1 << 20, 8 << 20, 512 << 20
 _MEASURE_S = 5.0
 # Without a live run, the offender writes this multiple of the dirty threshold, as in the base experiment.
 TIMES_THRESHOLD = 3
-WHOLE = 1_000_000  # 100 * BDI_RATIO_SCALE: the share of the threshold that means no limit
+WHOLE = 1_000_000  # 100 * BDI_RATIO_SCALE: the whole threshold, which is no limit
 WAIT_NS = 5 * NS_PER_S
 
 
@@ -37,7 +37,7 @@ class Queue:
 
 @dataclass(frozen=True, kw_only=True)
 class Group:
-    """Limits on the offender by cgroup v2, 0: none: in bytes, in bytes/s, and a weight (others have 100)."""
+    """The offender's limits in cgroup v2: bytes, bytes/s, and a weight (others have 100). 0 means no limit."""
 
     memory_high: int = 0
     io_max_bps: int = 0
@@ -48,10 +48,10 @@ class Group:
 class Machine:
     """background_bytes, dirty_bytes: the thresholds. write_bps: throughput of the disk while it is busy.
 
-    offender_bytes: what the offender wrote, or would write. innocent: the loads beside it. disk: the model of its disk,
-    if measured (wblab disk measure). The rest, if known, are present settings rather than defaults. timers: the
-    vm.dirty* settings that are times. own_limit: strict limit on the disk's dirty memory, in millionths of the
-    threshold. group: the offender's.
+    offender_bytes: what the offender wrote, or would write. innocent: the loads beside it. disk: the model of the
+    machine's disk, if it was measured (wblab disk measure). The other fields are the machine's current settings; the
+    defaults stand for unknown ones. timers: the vm.dirty* settings that are times. own_limit: strict limit on the
+    disk's dirty memory, in millionths of the threshold. group: the offender's control group.
     """
 
     memory_bytes: int
@@ -78,33 +78,33 @@ class Machine:
 
 
 def with_disk(machine: Machine, disk: Disk) -> Machine:
-    """Return a machine with a measured disk: its rate is the sustained rate of the disk."""
+    """Return a machine with a measured disk. Its write rate becomes the disk's sustained rate."""
     return replace(machine, disk=disk, write_bps=sustained_bps(disk))
 
 
 def sustained_bps(disk: Disk) -> int:
-    """Return the sustained write rate of a disk in bytes/s, beyond its cache and with its stalls."""
+    """Return the sustained write rate of a disk in bytes/s, once its cache is full, its stalls included."""
     rate = min(disk.write_bps, disk.drain_bps) if disk.cache_bytes else disk.write_bps
     stalled_ns = disk.stall_time / disk.stall_every if disk.stall_every else 0.0
     return max(int(1 / (1 / rate + stalled_ns / NS_PER_S)), 1)
 
 
 def machine_of(run: Run) -> Machine:
-    """Return the machine of a live run. Raises InputError if the run's record lacks something."""
+    """Return the machine of a live run. Raises InputError if the run's record is incomplete."""
     if run.record["kind"] != LIVE or not isinstance(run.spec, LiveSpec):
-        raise InputError(f"{run.path} is a run of a guest: a twin is made from a run of wblab live")
+        raise InputError(f"{run.path} is a run of a guest: give a run of wblab live")
     live: dict[str, Any] = run.record.get("live") or {}
     traffic, limits = _numbers(run, live, "traffic"), _numbers(run, live, "thresholds")
     offender = next((item for item in run.loads if item.load.role == "offender"), None)
     if not traffic.get("written_bytes"):
-        raise InputError(f"{run.path} has no throughput: its directory was on no disk, or nothing was written to it")
+        raise InputError(f"{run.path} records no writes to a disk: repeat it with a command that writes to one")
     rate = traffic.get("most_written_per_s") or traffic.get("written_per_busy_s")
     if not rate:
-        raise InputError(f"{run.path} does not say how fast its disk was: repeat it with a longer command")
+        raise InputError(f"{run.path} records no rate of its disk: repeat it with a command that runs longer")
     if offender is None:
         raise InputError(f"{run.path} has no offender: run wblab live with a command")
     if not {"background", "dirty"} <= set(limits):
-        raise InputError(f"{run.path} has no thresholds: this machine's /proc/vmstat does not tell them")
+        raise InputError(f"{run.path} records no dirty thresholds: /proc/vmstat of its machine does not show them")
     return Machine(
         memory_bytes=run.spec.memory,
         background_bytes=int(limits["background"]),
@@ -124,18 +124,18 @@ def _numbers(run: Run, live: dict[str, Any], name: str) -> dict[str, Any]:
     """Return a table of numbers from a live run's record; empty if there is none. Raises InputError."""
     table = live.get(name) or {}
     if not isinstance(table, dict) or not all(type(value) in (int, float) and value >= 0 for value in table.values()):
-        raise InputError(f"{run.path} is damaged: the {name} of its record are no numbers")
+        raise InputError(f"{run.path} is damaged: {name!r} in its record is not a table of numbers")
     return table
 
 
 def this_machine(directory: Path, disk: Disk | None = None) -> Machine:
-    """Return this machine with the disk under a directory. Raises InputError.
+    """Return this machine with the disk that holds a directory. Raises InputError.
 
-    disk: its model; without one, the throughput is measured.
+    disk: the model of that disk; without one, its throughput is measured.
     """
     place, limits = find_place(directory), thresholds()
     if place.device is None:
-        raise InputError(f"{str(directory)!r} is on {place.filesystem}, on no disk: give a directory on one")
+        raise InputError(f"{str(directory)!r} is on {place.filesystem}, not on a disk: give a directory on a disk")
     return Machine(
         memory_bytes=memory_bytes(),
         background_bytes=limits["background"],
@@ -151,9 +151,9 @@ def this_machine(directory: Path, disk: Disk | None = None) -> Machine:
 
 
 def measured_bps(directory: Path, seconds: float = _MEASURE_S, most_bytes: int = _MOST_BYTES) -> int:
-    """Return the rate in bytes/s of writing and flushing a file, which is deleted afterwards.
+    """Return the rate in bytes/s at which a temporary file is written and flushed.
 
-    It is flushed every 8 MiB (fdatasync(2)), so its dirty pages delay nobody. Raises InputError.
+    The file is flushed every 8 MiB (fdatasync(2)), so its dirty pages delay nobody. Raises InputError.
     """
     block = os.urandom(_BLOCK_BYTES)  # some disks are faster with zeros
     try:

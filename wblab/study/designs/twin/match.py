@@ -13,17 +13,17 @@ from wblab.analysis.statistics.intervals import LEAST_RUNS
 from wblab.analysis.statistics.outcome import NOT_DECIDED, NOT_REPRODUCED, REPRODUCED, Outcome
 
 METRICS = ("longest_pause_s", "wait_time_s", "paused_fraction")
-FACTOR = 2.0  # a twin that is off by less will do
-_ERROR = 0.05  # of all figures together
-# Values that nobody notices, in the unit of the metric: two below it are the same.
+FACTOR = 2.0  # a twin within this factor matches
+_ERROR = 0.05  # probability of one or more wrong verdicts among all metrics
+# Values too small to notice, in the metric's unit. Two values below it count as equal.
 UNNOTICED = {"longest_pause_s": 0.3, "wait_time_s": 0.05, "paused_fraction": 0.02}
 
 
 @dataclass(frozen=True)
 class Match:
-    """One figure of one load: live, and the twin's runs. Without a live run there is nothing to match.
+    """One metric of one load: its live value and those of the twin's runs. live is None without a live run.
 
-    looks: how many figures are compared beside each other.
+    looks: the number of metrics compared at once.
     """
 
     load: str
@@ -33,17 +33,17 @@ class Match:
     looks: int = 1
 
     @property
-    def middle(self) -> float:
+    def median(self) -> float:
         """The median of the twin's runs."""
         return float(np.median(self.twin))
 
     @property
     def outcome(self) -> Outcome | None:
-        """Whether the live value is that of the twin, within a factor of FACTOR; None without a live value.
+        """Whether the twin reproduces the live value within a factor of FACTOR; None without a live value.
 
-        The live run is one more draw of the twin's distribution, whose logarithm is taken for normal: their ratio has a
-        prediction interval (G. J. Hahn and W. Q. Meeker, Statistical Intervals, 1991, 4.8). It is reproduced if that
-        lies within the factor (equivalence), not reproduced if it lies outside, and else not decided.
+        The twin's distribution is assumed log-normal and the live run one more draw from it. Their ratio then has a
+        prediction interval (G. J. Hahn and W. Q. Meeker, Statistical Intervals, 1991, 4.8). The value is reproduced if
+        the interval lies within the factor (equivalence), not reproduced if it lies outside, and otherwise undecided.
         """
         if self.live is None:
             return None
@@ -54,19 +54,19 @@ class Match:
 
     @property
     def ratio(self) -> tuple[float, float]:
-        """The interval of live over twin, corrected for how many figures are looked at; (0, inf) with too few runs."""
+        """The interval of live over twin, corrected for `looks` metrics; (0, inf) with too few runs."""
         least = UNNOTICED[self.metric]
         logs = np.log(np.maximum(self.twin, least))
-        between = math.log(max(self.live or 0.0, least)) - float(logs.mean())
+        difference = math.log(max(self.live or 0.0, least)) - float(logs.mean())
         if len(logs) < LEAST_RUNS:
             return 0.0, math.inf
         spread = float(logs.std(ddof=1)) * math.sqrt(1 + 1 / len(logs))
-        reach = float(stdtrit(len(logs) - 1, 1 - _ERROR / (2 * self.looks))) * spread
-        return math.exp(between - reach), math.exp(between + reach)
+        margin = float(stdtrit(len(logs) - 1, 1 - _ERROR / (2 * self.looks))) * spread
+        return math.exp(difference - margin), math.exp(difference + margin)
 
 
 def matches(live: Run | None, twins: Sequence[Run]) -> list[Match]:
-    """Return the figures of all innocent loads but control loads, of which a live machine has its own stalls."""
+    """Return the metrics of all innocent loads; control loads are left out, as other work of a machine stalls them."""
     loads = [item for item in twins[0].loads if item.load.role == "innocent"]
     looks = len(loads) * len(METRICS)
     found = []

@@ -1,4 +1,4 @@
-"""Results of a twin: the machine, its twin, and whether the pauses match."""
+"""The result of a twin: the machine, its twin, and whether the pauses match."""
 
 import math
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from wblab.study.designs.twin.scale import Twin
 
 @dataclass(frozen=True)
 class Result:
-    """runs: the twin's. live: the live run behind the machine, or None."""
+    """runs: the twin's runs. live: the live run that described the machine, if there was one."""
 
     machine: Machine
     twin: Twin
@@ -24,15 +24,15 @@ class Result:
     matches: Sequence[Match]
 
     def about(self) -> list[str]:
-        """Return the machine and its twin, one line each."""
+        """Describe the machine and its twin, one line each."""
         machine, twin = self.machine, self.twin
         disk = twin.spec.disk[twin.spec.first_disk]
         return [
             f"machine: {size(machine.memory_bytes)} of memory, "
-            f"thresholds {size(machine.background_bytes)} and {size(machine.dirty_bytes)}, "
+            f"dirty thresholds {size(machine.background_bytes)} and {size(machine.dirty_bytes)}, "
             f"disk {quantity(machine.write_bps, 'bytes/s')}, {machine.filesystem}, "
             f"{machine.scheduler or 'no scheduler'}; flush time {quantity(machine.flush_s, 's')}",
-            f"twin: 1/{twin.factor:.1f} of it: {size(twin.spec.memory)} of memory, "
+            f"twin: 1/{twin.factor:.1f} of the machine: {size(twin.spec.memory)} of memory, "
             f"disk {quantity(sustained_bps(disk), 'bytes/s')}, {disk.filesystem}, {disk.scheduler}",
         ]
 
@@ -51,9 +51,7 @@ class Result:
                     "live": item.live,
                     "twin": list(item.twin),
                     "outcome": item.outcome,
-                    "ratio": [end if math.isfinite(end) else None for end in item.ratio]
-                    if item.live is not None
-                    else None,
+                    "ratio": _ratio(item),
                 }
                 for item in self.matches
             ],
@@ -61,5 +59,5 @@ class Result:
 
 
 def _ratio(item: Match) -> list[float | None] | None:
-    """Return the interval of live over twin; null for what is not finite, or without a live value."""
+    """Return the interval of live over twin, None for an infinite end; None without a live value."""
     return None if item.live is None else [end if math.isfinite(end) else None for end in item.ratio]

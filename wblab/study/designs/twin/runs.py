@@ -1,4 +1,4 @@
-"""A twin's runs: a study of one cell, whose seeds differ."""
+"""A twin's runs: a study with one cell and several seeds."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -19,50 +19,50 @@ NAME = "twin"
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A machine and its twin. live: directory of the live run behind the machine, if there is one."""
+class TwinStudy:
+    """A machine and its twin. live: directory of the live run that described the machine, if there was one."""
 
     machine: Machine
     twin: Twin
     live: Path | None
 
 
-def asked(machine: Machine, live: Path | None) -> Asked:
-    """Return a machine with its twin."""
-    return Asked(machine, twin_of(machine, NAME), live)
+def twin_study(machine: Machine, live: Path | None) -> TwinStudy:
+    """Scale a machine down to its twin."""
+    return TwinStudy(machine, twin_of(machine, NAME), live)
 
 
-def plan_of(question: Asked, seeds: int, kernel_name: str) -> Plan:
+def plan_of(study: TwinStudy, seeds: int, kernel_name: str) -> Plan:
     """Return the plan of a twin's runs with the seeds 1 to `seeds`."""
-    spec = replace(question.twin.spec, kernel=kernel_name)
+    spec = replace(study.twin.spec, kernel=kernel_name)
     about = {
-        "machine": to_table(question.machine),
-        "factor": question.twin.factor,
-        "notes": list(question.twin.notes),
-        "live": str(question.live.resolve()) if question.live else None,
+        "machine": to_table(study.machine),
+        "factor": study.twin.factor,
+        "notes": list(study.twin.notes),
+        "live": str(study.live.resolve()) if study.live else None,
     }
     return Plan(NAME, tuple(range(1, seeds + 1)), (Cell(NAME, {}, spec),), design="twin", about=about)
 
 
-def asked_of(store: Store) -> Asked:
-    """Return the machine and twin of a study. Raises InputError if the lab did not write the directory."""
+def read_study(store: Store) -> TwinStudy:
+    """Read the machine and the twin of a study. Raises InputError if its directory holds none."""
     about: Mapping[str, Any] = store.plan.about
     try:
         machine = _machine(about["machine"])
         twin = Twin(store.plan.cells[0].spec, float(about["factor"]), tuple(map(str, about["notes"])))
-        return Asked(machine, twin, Path(about["live"]) if about["live"] else None)
+        return TwinStudy(machine, twin, Path(about["live"]) if about["live"] else None)
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"{store.path} holds no twin ({type(error).__name__}: {error})") from None
 
 
 def runs_in(store: Store) -> list[Run]:
-    """Return the finished runs, by seed."""
+    """Return the finished runs in the order of their seeds."""
     missing = {seed for _, seed in store.missing()}
     return [read_run(store.runs / run_name(cell, seed)) for cell, seed in store.plan.runs() if seed not in missing]
 
 
 def _machine(table: Mapping[str, Any]) -> Machine:
-    """Return the machine in a table of JSON. Raises InputError."""
+    """Read a machine from a JSON table. Raises InputError."""
     known: dict[str, type[Disk | Queue | Group]] = {"disk": Disk, "queue": Queue, "group": Group}
     parts: dict[str, Any] = {
         name: from_table(part, table[name], exact=True) for name, part in known.items() if table[name] is not None

@@ -1,8 +1,8 @@
 """Scale a machine down to a guest: divide sizes and rates by one factor, and keep times.
 
-A flush takes background threshold / throughput, and a throttled writer gets its share of the throughput. Both are
-ratios of quantities scaled alike. Times are not scaled: the loads' sleeps, the kernel's timers (a dirty page's age, the
-flusher's period), a request's latency, the length of a disk's stall.
+Durations stay the same because they are ratios of quantities that are scaled alike: a flush takes background threshold
+/ throughput, and a throttled writer gets its share of the throughput. Times are therefore kept: the loads' sleeps, the
+kernel's timers (a dirty page's age, the flusher's period), a request's latency and the length of a disk's stall.
 """
 
 from dataclasses import dataclass
@@ -14,13 +14,13 @@ from wblab.core.units import NS_PER_S
 from wblab.study.designs.twin.machine import WHOLE, Group, Machine, Queue
 
 GUEST_BYTES = 150 << 20  # the base experiment's
-_LEAST_BACKGROUND_BYTES = 4 << 20  # with less, single pages and filesystem metadata would matter
+_LEAST_BACKGROUND_BYTES = 4 << 20  # below this, single pages and filesystem metadata would matter
 _MOST_GUEST_BYTES = 2 << 30
 _LEAST_BPS = 64 << 10
 _LATENCY_NS = 50_000
 _BLOCK_BYTES = 1 << 10
 _MOST_WRITES = 1 << 20
-_MOST_TIMES_DIRTY = 20  # more of the same shows nothing new, and the guest's disk is in memory
+_MOST_TIMES_DIRTY = 20  # more shows nothing new and takes memory, where the guest's disk is
 _SPARE = {"xfs": 320 << 20, "btrfs": 256 << 20}  # for the filesystem itself
 _SPARE_BYTES = 64 << 20
 _PAGE_BYTES, _MOST_REQUEST_BYTES = 4 << 10, 64 << 10  # of the guest's disk
@@ -32,7 +32,7 @@ _BULK = "bulk"
 
 @dataclass(frozen=True)
 class Twin:
-    """A guest's spec, its scale factor, and notes on what the guest could not reproduce."""
+    """A guest's spec, its scale factor, and notes on what the guest cannot reproduce."""
 
     spec: Spec
     factor: float
@@ -40,25 +40,29 @@ class Twin:
 
 
 def factor_of(machine: Machine) -> float:
-    """Return the factor by which a machine's twin is smaller."""
+    """Return the factor that scales a machine down to its twin."""
     factor = min(machine.memory_bytes / GUEST_BYTES, machine.background_bytes / _LEAST_BACKGROUND_BYTES)
     return max(1.0, min(factor, machine.write_bps / _LEAST_BPS), machine.memory_bytes / _MOST_GUEST_BYTES)
 
 
 def twin_of(machine: Machine, name: str, factor: float | None = None) -> Twin:
-    """Return a machine's twin, smaller by `factor`; by default by `factor_of`."""
+    """Return a machine's twin, scaled down by `factor` (default: `factor_of`)."""
     factor = factor or factor_of(machine)
     notes = []
     filesystem, scheduler = machine.filesystem, machine.scheduler
     if filesystem not in get_args(Filesystem) or filesystem == "none":
-        notes.append(f"the guest has no {filesystem}: ext4 in its place")
+        notes.append(f"the guest has no {filesystem}: the twin uses ext4")
         filesystem = "ext4"
     if scheduler not in get_args(Scheduler):
-        notes.append(f"the scheduler {scheduler or 'of no disk'} is not one of the guest's: none in its place")
+        notes.append(
+            f"the guest has no I/O scheduler {scheduler}: the twin uses none"
+            if scheduler
+            else "the disk's I/O scheduler is unknown: the twin uses none"
+        )
         scheduler = "none"
     written = min(machine.offender_bytes, _MOST_TIMES_DIRTY * machine.dirty_bytes)
     if written < machine.offender_bytes:
-        notes.append(f"the offender writes {_MOST_TIMES_DIRTY} times the dirty threshold, and not all that it wrote")
+        notes.append(f"the twin's offender writes only {_MOST_TIMES_DIRTY} times the dirty threshold, to save time")
     offender = max(int(written / factor), _BLOCK_BYTES)
     besides = sum(size for load in machine.innocent.values() for size in load.files.values())
     table: dict[str, Any] = {
@@ -97,7 +101,7 @@ def twin_of(machine: Machine, name: str, factor: float | None = None) -> Twin:
 
 
 def _device(machine: Machine, factor: float) -> dict[str, Any]:
-    """Return the model of the guest's disk: rates and sizes are scaled, times and depth are kept."""
+    """Return the model of the guest's disk, with scaled rates and sizes; times and depth are kept."""
     disk = machine.disk
     if disk is None:
         return {"write_bps": int(machine.write_bps / factor), "latency": _LATENCY_NS}
@@ -108,23 +112,24 @@ def _device(machine: Machine, factor: float) -> dict[str, Any]:
 
 
 def guest_queue(queue: Queue, scheduler: str, factor: float) -> dict[str, int]:
-    """Return the attributes of the guest's queue: as many requests, each smaller, so a full queue takes the same time.
+    """Return the attributes of the guest's queue: the same number of smaller requests.
 
-    If a request would be smaller than a page, or larger than the guest's disk permits, their number changes instead.
+    A full queue then takes the same time. If a request would be smaller than a page, or larger than the guest's disk
+    permits, the number of requests changes instead.
     """
-    holds = queue.requests * queue.request_bytes / factor
+    capacity_bytes = queue.requests * queue.request_bytes / factor
     request = int(queue.request_bytes / factor) // _PAGE_BYTES * _PAGE_BYTES
     request = min(max(request, _PAGE_BYTES), _MOST_REQUEST_BYTES)
     most = _MOST_WITHOUT_SCHEDULER if scheduler == "none" else _MOST_REQUESTS
     return {
-        "nr_requests": min(max(round(holds / request), _LEAST_REQUESTS), most),
+        "nr_requests": min(max(round(capacity_bytes / request), _LEAST_REQUESTS), most),
         "max_sectors_kb": request >> 10,
         "wbt_lat_usec": queue.wbt_lat_usec,
     }
 
 
 def _group(group: Group, scheduler: str, factor: float) -> dict[str, Any]:
-    """Return the offender's control group. Its memory.max makes the kernel give it writeback of its own."""
+    """Return the offender's control group. Its memory.max gives it a writeback context of its own."""
     files: dict[str, Any] = {"memory.max": "max"}
     if group.memory_high:
         files["memory.high"] = _pages(group.memory_high / factor)

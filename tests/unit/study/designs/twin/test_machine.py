@@ -36,11 +36,11 @@ def test_a_live_run_tells_its_machine():
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"kind": "uml"}, "a twin is made from a run of wblab live"),
-        ({"live": LIVE | {"traffic": None}}, "has no throughput"),
-        ({"live": LIVE | {"traffic": TRAFFIC | {"written_bytes": 0}}}, "has no throughput"),
-        ({"live": LIVE | {"thresholds": {}}}, "has no thresholds"),
-        ({"live": None}, "has no throughput"),
+        ({"kind": "uml"}, "give a run of wblab live"),
+        ({"live": LIVE | {"traffic": None}}, "records no writes to a disk"),
+        ({"live": LIVE | {"traffic": TRAFFIC | {"written_bytes": 0}}}, "records no writes to a disk"),
+        ({"live": LIVE | {"thresholds": {}}}, "records no dirty thresholds"),
+        ({"live": None}, "records no writes to a disk"),
         ({"offender": False}, "has no offender"),
     ],
 )
@@ -60,5 +60,5 @@ def test_a_directory_that_cannot_be_written_is_refused(tmp_path):
 
 
 def test_a_directory_on_no_disk_is_refused():
-    with pytest.raises(InputError, match="on no disk"):
+    with pytest.raises(InputError, match="not on a disk"):
         this_machine(Path("/proc"))

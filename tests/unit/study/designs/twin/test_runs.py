@@ -24,7 +24,7 @@ MACHINE = Machine(
 
 @pytest.fixture
 def store(tmp_path):
-    plan = runs.plan_of(runs.asked(MACHINE, tmp_path / "live"), 3, "6.12")
+    plan = runs.plan_of(runs.twin_study(MACHINE, tmp_path / "live"), 3, "6.12")
     return Store.create(tmp_path / "exp", plan, {"6.12": {"build_id": "b"}})
 
 
@@ -36,8 +36,8 @@ def test_runs_differ_in_their_seeds_alone(store):
 
 def test_what_was_asked_is_in_the_directory(store, tmp_path):
     again = Store.open(store.path, "twin")
-    question = runs.asked(MACHINE, tmp_path / "live")
-    found = runs.asked_of(again)
+    question = runs.twin_study(MACHINE, tmp_path / "live")
+    found = runs.read_study(again)
     assert (found.machine, found.live, found.twin.factor) == (MACHINE, question.live, question.twin.factor)
     assert Plan.from_json(again.plan.to_json()) == store.plan
 
@@ -51,8 +51,8 @@ def test_runs_come_back_in_the_order_of_their_seeds_and_only_those_that_there_ar
 
 def test_a_measured_disk_is_in_the_directory_too(tmp_path):
     machine = with_disk(MACHINE, read_disk("usb-stick"))
-    store = Store.create(tmp_path / "exp", runs.plan_of(runs.asked(machine, None), 1, ""), {"": {"build_id": "b"}})
-    found = runs.asked_of(Store.open(store.path))
+    store = Store.create(tmp_path / "exp", runs.plan_of(runs.twin_study(machine, None), 1, ""), {"": {"build_id": "b"}})
+    found = runs.read_study(Store.open(store.path))
     assert (found.machine, found.live) == (machine, None)
 
 
@@ -61,4 +61,4 @@ def test_a_directory_that_holds_no_twin_is_refused(store, about):
     store.plan.about.clear()
     store.plan.about.update(about)
     with pytest.raises(InputError):
-        runs.asked_of(store)
+        runs.read_study(store)

@@ -72,7 +72,7 @@ def test_what_a_guest_does_not_have_is_said():
     assert (twin.spec.disk["disk"].filesystem, twin.spec.disk["disk"].scheduler) == ("ext4", "none")
     assert [note.partition(":")[0] for note in twin.notes] == [
         "the guest has no zfs",
-        "the scheduler of no disk is not one of the guest's",
+        "the disk's I/O scheduler is unknown",
     ]
 
 
