@@ -1,4 +1,4 @@
-"""wblab bisect."""
+"""wblab bisect: find the commit that changed a metric."""
 
 import argparse
 import json
@@ -15,29 +15,31 @@ if TYPE_CHECKING:
     from wblab.study.designs.bisection.result import Question
 
 _MOST = 34
-_LEAST = 3  # seeds: with fewer, nothing can be told apart
+_LEAST = 3  # seeds: fewer give no interval
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb and its options."""
     parser.description = (
-        "Find the commit between GOOD and BAD, two revisions of a kernel's git repository, that changed a metric: "
-        "git's bisection, with a kernel built for each step, and as many runs as the difference needs. Your work tree "
-        "is not touched. Commits that do not build or run are skipped."
+        "Find the commit between GOOD and BAD that changed a metric. GOOD and BAD are revisions of a kernel's git "
+        "repository. Each step of git bisect builds a kernel and makes as many runs as the difference needs. Your "
+        "work tree is not touched. Commits that do not build or run are skipped."
     )
-    parser.add_argument("good", nargs="?", metavar="GOOD", help="a revision from before the change")
-    parser.add_argument("bad", nargs="?", metavar="BAD", help="one from after it")
-    parser.add_argument("--metric", metavar="LOAD.METRIC", help="what changed: mw1.longest_pause_s")
-    parser.add_argument("--tree", type=Path, default=Path(), metavar="PATH", help="the repository (default: here)")
+    parser.add_argument("good", nargs="?", metavar="GOOD", help="a revision before the change")
+    parser.add_argument("bad", nargs="?", metavar="BAD", help="a revision after it")
+    parser.add_argument("--metric", metavar="LOAD.METRIC", help="the metric that changed, such as mw1.longest_pause_s")
+    parser.add_argument(
+        "--tree", type=Path, default=Path(), metavar="PATH", help="the git repository (default: this directory)"
+    )
     parser.add_argument("--spec", default="base", metavar="SPEC", help="what to run, as for wblab run (default: base)")
     add_settings(parser)
-    most = f"runs of one commit at most (default: {_MOST})"
+    most = f"maximum number of runs of one commit (default: {_MOST})"
     parser.add_argument("--seeds", type=whole(_LEAST), default=_MOST, metavar="N", help=most)
     add_removed(parser, "--seeds-max", "--seeds")
     add_jobs(parser)
     add_resume(parser)
     add_exp(parser, "its directory goes")
-    add_json(parser, "print commit, figures and all trials as JSON")
+    add_json(parser, "print the commit, the metric and all trials as JSON")
     parser.set_defaults(run=_bisect)
 
 
@@ -47,22 +49,22 @@ def _bisect(arguments: argparse.Namespace) -> None:
     from wblab.kernels.make import check_tools
     from wblab.study.designs.bisection.repository import check_range
     from wblab.study.designs.bisection.result import table, text
-    from wblab.study.designs.bisection.resume import going_on, resumed
+    from wblab.study.designs.bisection.resume import resume_command, resumed
     from wblab.study.designs.bisection.run import bisect, new_store, open_store
 
     if arguments.resume and (arguments.good or arguments.metric):
-        raise InputError("--resume: GOOD, BAD and --metric are those that it was begun with: leave them out")
+        raise InputError("--resume keeps GOOD, BAD and --metric of the first call: leave them out")
     store = open_store(named(arguments, "bisect")) if arguments.resume else None
-    question = resumed(store, arguments.tree) if store else _asked(arguments)
+    question = resumed(store, arguments.tree) if store else _question(arguments)
     check_run(question.spec)
     check_range(question.tree, question.good, question.bad)
     check_tools()
     store = store or new_store(question, results(arguments))
     directory = store.path
     try:
-        found = bisect(question, store, _say, arguments.jobs)
+        found = bisect(question, store, _print, arguments.jobs)
     except KeyboardInterrupt:
-        _say(f"to go on: {shlex.join(going_on(directory, question.tree))}")
+        _print(f"to resume: {shlex.join(resume_command(directory, question.tree))}")
         raise
     if arguments.json:
         print(json.dumps({"directory": str(directory)} | question.to_json() | found.to_json(), indent=2))
@@ -71,11 +73,11 @@ def _bisect(arguments: argparse.Namespace) -> None:
         table(found).show()
         print(printable(str(directory)))
     if not found.first_bad:
-        raise WblabError(f"the first bad commit is one of {len(found.possible)}: those between were skipped")
+        raise WblabError(f"the first bad commit is one of {len(found.possible)}: only skipped commits are left to try")
 
 
-def _asked(arguments: argparse.Namespace) -> "Question":
-    """Return the question in the arguments. Raises InputError."""
+def _question(arguments: argparse.Namespace) -> "Question":
+    """Read the question from the arguments. Raises InputError."""
     from wblab.lab.named import SPECS
     from wblab.lab.specfile import read_spec
     from wblab.study.designs.bisection.metric import named_metric
@@ -91,5 +93,5 @@ def _asked(arguments: argparse.Namespace) -> "Question":
     return Question(tree, good, bad, metric, spec, arguments.seeds)
 
 
-def _say(line: str) -> None:
+def _print(line: str) -> None:
     print(printable(f"wblab: {line}"), file=sys.stderr)

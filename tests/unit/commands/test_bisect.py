@@ -21,5 +21,5 @@ def test_whose_makefile_is_run_is_for_the_command_line_to_say(tmp_path, monkeypa
     directory = new_store(question, directory).path
     assert main(["bisect", "--resume", str(directory)]) == 2
     said = capsys.readouterr().err
-    assert f"is about {tmp_path / 'theirs'}, whose commits will be built: if you trust it, " in said
+    assert f"builds commits of {tmp_path / 'theirs'}, and a build runs its programs: if you trust it, " in said
     assert said.endswith(f"--tree {tmp_path / 'theirs'}\n")

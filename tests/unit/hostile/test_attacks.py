@@ -200,13 +200,13 @@ def test_a_bisection_of_a_stranger_does_not_choose_what_is_built(originals, tmp_
     path = shutil.copytree(originals / "bisection", tmp_path / "b")
     code, said = wblab("bisect", "--resume", path)
     assert code == 2
-    assert f"is about {originals / 'bisection'}, whose commits will be built" in said
+    assert f"builds commits of {originals / 'bisection'}" in said
     about = json.loads((path / "study.json").read_text())["about"]
     bad = {"hash": "--upload-pack=touch x", "author": "", "date": "", "subject": ""}
     change(path, file="study.json", about=about | {"good": bad})
     code, said = wblab("bisect", "--resume", path, "--tree", originals / "bisection")
     assert code == 2
-    assert "is no hash of a commit" in said
+    assert "is not the hash of a commit" in said
 
 
 @pytest.mark.parametrize(

@@ -1,1 +1,1 @@
-"""The commit that changed a figure: git's bisection, with kernels built and runs measured for each step."""
+"""Find the commit that changed a metric: git bisect, with a kernel build and runs for each step."""

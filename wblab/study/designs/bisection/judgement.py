@@ -1,12 +1,12 @@
-"""How many runs are enough, and on which side of a bisection a commit is.
+"""Decide how many runs are enough, and whether a commit is good or bad.
 
-Values are looked at after 3, 5, 8, 13 … seeds, until an interval excludes zero. Each look is one more chance to be
-wrong, so that the looks share the error between them (Bonferroni): all together they have a confidence of 95 %.
+Values are looked at after 3, 5, 8, 13 … seeds, until an interval excludes zero. Each look is one more chance to decide
+wrongly. The looks therefore share the error (Bonferroni), and their joint confidence is 95 %.
 
 - Two commits differ when the interval of the difference of their means excludes zero.
-- A commit is on the side of the end, good or bad, on which its mean lies of the point half way between the ends'
-  means. It is known when the interval of the distance to that point, mean - (good + bad) / 2, excludes zero; what is
-  uncertain about the ends is part of that interval.
+- A commit is good or bad by which end's mean is nearer: its mean is compared with the midpoint of the ends' means. The
+  decision is made when the interval of mean - (good + bad) / 2 excludes zero. That interval includes the uncertainty of
+  the ends.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ _ERROR = 0.05  # of all looks together
 
 
 def looks(most: int) -> tuple[int, ...]:
-    """Return after how many seeds to look: 3, 5, 8, 13 …, and at last after `most`, which is at least 3."""
+    """Return the numbers of seeds after which to look: 3, 5, 8, 13 …, and finally `most`, which is at least 3."""
     found, following = [LEAST_RUNS], 5
     while found[-1] < most:
         found.append(min(following, most))
@@ -30,7 +30,7 @@ def looks(most: int) -> tuple[int, ...]:
 
 
 def resampling(plan: Sequence[int]) -> Resampling:
-    """Return how the intervals of such looks are made."""
+    """Return the resampling whose confidence is corrected for the number of looks."""
     return Resampling(confidence=1 - _ERROR / len(plan))
 
 
@@ -40,9 +40,9 @@ def difference(good: Values, bad: Values, plan: Sequence[int]) -> Interval:
 
 
 def side(values: Values, good: Values, bad: Values, plan: Sequence[int]) -> Side | None:
-    """Return the side on which a commit's values are; None where they do not tell yet."""
-    up = difference(good, bad, plan).estimate > 0
+    """Return whether a commit's values are good or bad; None if more values are needed."""
+    bad_is_higher = difference(good, bad, plan).estimate > 0
     claim = interval([values, good, bad], [1.0, -0.5, -0.5], resampling(plan)).claim
     if not claim:
         return None
-    return "bad" if (claim > 0) == up else "good"
+    return "bad" if (claim > 0) == bad_is_higher else "good"

@@ -1,4 +1,4 @@
-"""The figures of commits: their kernels, built in a work tree, and runs with them, several at a time."""
+"""Measure commits: build each one's kernel in a work tree, and make runs with it, several at a time."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -24,7 +24,7 @@ COMMIT = "commit"  # the axis
 
 @dataclass
 class Measurements:
-    """Builds with `build`, and has `workers` make runs of `spec`, a cell for each commit."""
+    """Kernels built with `build`, and runs of `spec` made by `workers`; each commit is a cell of the study."""
 
     build: Callable[[str, Report], Kernel]
     spec: Spec
@@ -35,13 +35,13 @@ class Measurements:
     found: dict[tuple[str, int], float] = field(default_factory=dict)
 
     def executable(self, commit: str, report: Report) -> str:
-        """Return the SHA-256 of a commit's kernel, built now unless it was before. Raises WblabError."""
+        """Return the SHA-256 of a commit's kernel; build it if necessary. Raises WblabError."""
         if commit not in self.kernels:
             self.kernels[commit] = self.build(commit, report)
         return sha256(self.kernels[commit].path.read_bytes()).hexdigest()
 
     def values(self, commit: str, seeds: int, report: Report) -> list[float]:
-        """Return the metric of the runs with the seeds 1 to `seeds`, in their order. Raises WblabError."""
+        """Return the metric of the runs with the seeds 1 to `seeds`, in that order. Raises WblabError."""
         cell, wanted = self._cell(commit), range(1, seeds + 1)
         names = {seed: run_name(cell, seed) for seed in wanted if (commit, seed) not in self.found}
         if names:
@@ -55,9 +55,9 @@ class Measurements:
         return [self.found[commit, seed] for seed in wanted]
 
     def _cell(self, commit: str) -> Cell:
-        """Return the cell of a commit, which is new unless there was a run of it. Raises WblabError.
+        """Return the cell of a commit; add it to the study if it is new. Raises WblabError.
 
-        Its kernel is named by its path, so that a run can be repeated from its record.
+        The cell names the kernel by its path, so a run can be repeated from its record.
         """
         kernel, name = self.kernels[commit], short(commit)
         spec = suited(replace(self.spec, name=name, kernel=str(kernel.path)), kernel).spec
@@ -70,7 +70,7 @@ class Measurements:
 
 @dataclass(frozen=True)
 class _WithKernels:
-    """Workers that get each order with its kernel: they were forked before it was built, and know no name of it."""
+    """Workers that get the kernel with each order: they were forked before the kernel was built."""
 
     workers: Workers
     kernels: dict[str, Kernel]

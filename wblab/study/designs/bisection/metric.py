@@ -1,4 +1,4 @@
-"""The figure that a bisection follows: one metric of one load, as LOAD.METRIC."""
+"""The metric that a bisection follows, of one load: LOAD.METRIC."""
 
 from dataclasses import dataclass
 
@@ -21,32 +21,32 @@ class Metric:
         return f"{self.load}.{self.name}"
 
     def of(self, run: Run) -> float:
-        """Return the figure of a run, in the metric's unit. Raises WblabError where the run has none."""
+        """Return a run's value in the metric's unit. Raises WblabError if the run has none."""
         try:
             return (load_metrics(run.load(self.load)) | layout_metrics(run.files.get(self.load, {})))[self.name]
         except (InputError, KeyError):
-            raise WblabError(f"the run {run.path} has no {self}: its load did not get that far") from None
+            raise WblabError(f"the run {run.path} has no {self}: the load ended before it could be measured") from None
 
 
 def named_metric(text: str, spec: Spec) -> Metric:
-    """Return the metric that is called LOAD.METRIC. Raises InputError where the spec's runs will not have it."""
+    """Return the metric LOAD.METRIC. Raises InputError if runs of the spec do not have it."""
     load, _, name = text.rpartition(".")
     if not load:
-        raise InputError(f"--metric: {text!r} is not of the form LOAD.METRIC: write for example mw1.longest_pause_s")
+        raise InputError(f"--metric: {text!r} is not LOAD.METRIC: write for example mw1.longest_pause_s")
     if load not in spec.load:
         known = list(spec.load)
         raise InputError(f"--metric: {spec.name} has no load {load!r}{nearest(load, known)}: it has {', '.join(known)}")
     known = [metric for metric in METRICS if _has(spec.load[load], metric)]
     if name not in known:
         raise InputError(
-            f"--metric: no metric {name!r} of {load}{nearest(name, known)}: it is one of {', '.join(known)}"
+            f"--metric: {load} has no metric {name!r}{nearest(name, known)}: choose one of {', '.join(known)}"
         )
     return Metric(load, name)
 
 
 def _has(load: Load, metric: str) -> bool:
     if metric == UNPLUG:
-        return False  # of which offender only a run can tell
+        return False  # known only after a run
     if metric in LAYOUT_METRICS:
         return load.maps_files
     if metric == "throughput_bps":

@@ -1,4 +1,4 @@
-"""What a bisection was asked and what it found, as JSON and as text."""
+"""A bisection's question and its answer, as JSON and as text."""
 
 import re
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ _SUBJECT = 60
 
 @dataclass(frozen=True)
 class Question:
-    """All that decides a bisection. most: seeds for one commit."""
+    """Everything that determines a bisection. most: the maximum number of seeds for one commit."""
 
     tree: Path
     good: Commit
@@ -47,34 +47,34 @@ class Question:
 
     @classmethod
     def from_json(cls, value: Any) -> "Question":
-        """Return what `to_json` has written. Raises InputError."""
+        """Read what `to_json` wrote. Raises InputError."""
         try:
             spec = from_table(Spec, value["spec"], exact=True)
             good, bad = (from_table(Commit, value[name], name) for name in ("good", "bad"))
             metric = named_metric("{load}.{name}".format(**value["metric"]), spec)
             tree, most = value["tree"], value["seeds_max"]
         except (KeyError, TypeError, ValueError) as error:
-            raise InputError(f"it has no usable {error}") from None
+            raise InputError(f"missing or damaged: {error}") from None
         for commit in (good, bad):
             if not _HASH.fullmatch(commit.hash):
-                raise InputError(f"{commit.hash[:80]!r} is no hash of a commit")
+                raise InputError(f"{commit.hash[:80]!r} is not the hash of a commit")
         if not isinstance(tree, str) or "\0" in tree or type(most) is not int or not 0 < most <= _MOST_SEEDS:
-            raise InputError("it has no usable tree and number of seeds")
+            raise InputError("the tree or the number of seeds is missing or damaged")
         check_spec(spec)
         return cls(Path(tree), good, bad, metric, spec, most)
 
 
 @dataclass(frozen=True)
-class Found:
-    """The answer. first_bad: None where only skipped commits are left, `possible`, of which one is it."""
+class Answer:
+    """The answer of a bisection. first_bad: None if skipped commits hide it; it is then one of `possible`."""
 
     question: Question
     ends: Ends
     trials: tuple[Trial, ...]  # in the order in which they were made
-    commits: dict[str, Commit]  # those of all trials and possible ones, by their hashes, the oldest first
+    commits: dict[str, Commit]  # by hash, oldest first: those of all trials and of `possible`
     first_bad: str | None
     possible: tuple[str, ...]
-    parents: tuple[str, ...]  # of the first bad one
+    parents: tuple[str, ...]  # of the first bad commit
 
     def trial(self, commit: str) -> Trial | None:
         """Return the trial of a commit."""
@@ -82,18 +82,18 @@ class Found:
 
     @property
     def before(self) -> Trial:
-        """The last good commit: a parent of the first bad one, where one was tried."""
+        """The last good commit: a parent of the first bad commit if one was tried and good, else the good end."""
         tried = (self.trial(parent) for parent in self.parents)
         return next((trial for trial in tried if trial and trial.verdict == "good"), self.ends.good)
 
     @property
     def after(self) -> Trial:
-        """The first bad commit, or the bad end where it is not known."""
+        """The first bad commit, or the bad end if that is not known."""
         return (self.trial(self.first_bad) if self.first_bad else None) or self.ends.bad
 
     @property
     def change(self) -> Interval:
-        """The difference of the means of `after` and `before`."""
+        """The difference of the means, `after` - `before`."""
         return difference(self.before.values, self.after.values, looks(self.question.most))
 
     def to_json(self) -> dict[str, Any]:
@@ -110,7 +110,7 @@ class Found:
 
 
 def trial_json(trial: Trial, commit: Commit) -> dict[str, Any]:
-    """Return a trial as a JSON object, with what is known of its commit."""
+    """Return a trial and its commit as one JSON object."""
     values = list(trial.values)
     return asdict(commit) | {
         "verdict": trial.verdict,
@@ -122,7 +122,7 @@ def trial_json(trial: Trial, commit: Commit) -> dict[str, Any]:
 
 
 def trial_line(trial: Trial, commit: Commit, metric: Metric) -> str:
-    """Return one trial in words."""
+    """Describe one trial in one line."""
     parts = [f"{short(trial.commit)} {trial.verdict}"]
     if trial.values:
         seeds = f"{len(trial.values)} seeds"
@@ -131,25 +131,25 @@ def trial_line(trial: Trial, commit: Commit, metric: Metric) -> str:
 
 
 def no_difference(question: Question, ends: Ends) -> str:
-    """Return why there is nothing to search for."""
+    """Say why there is nothing to search for."""
     if ends.found is None:
-        return "GOOD and BAD build the same kernel, to the last byte: nothing to bisect"
+        return "GOOD and BAD build the same kernel, byte for byte: nothing to bisect"
     values = (median(ends.good.values), median(ends.bad.values))
     (good, bad), unit = numbers(values, unit_of(question.metric.name))
     return (
-        f"{question.metric} does not differ between GOOD and BAD: medians {good} and {bad} {unit} of "
+        f"{question.metric} does not differ between GOOD and BAD: medians {good} and {bad} {unit} over "
         f"{len(ends.good.values)} seeds, difference of the means {interval_text(question.metric, ends.found)}: "
         "nothing to bisect"
     )
 
 
 def interval_text(metric: Metric, found: Interval) -> str:
-    """Return a difference and its interval: -1.52 s (-1.71 to -1.33)."""
+    """Format a difference and its interval: -1.52 s (-1.71 to -1.33)."""
     return quantities.interval(found.estimate, found.low, found.high, unit_of(metric.name), signed=True)
 
 
-def text(found: Found) -> list[str]:
-    """Return the answer in words; the commits that were tried are `table`'s."""
+def text(found: Answer) -> list[str]:
+    """Describe the answer, one line each; `table` lists the commits that were tried."""
     metric = found.question.metric
     values = (median(found.before.values), median(found.after.values))
     (before, after), unit = numbers(values, unit_of(metric.name))
@@ -166,8 +166,8 @@ def text(found: Found) -> list[str]:
     return head
 
 
-def table(found: Found) -> Table:
-    """Return all commits that were tried, the oldest first."""
+def table(found: Answer) -> Table:
+    """Return a table of all commits that were tried, oldest first."""
     rows = []
     for commit in found.commits.values():
         trial = found.trial(commit.hash)

@@ -1,4 +1,4 @@
-"""Going on with a bisection whose directory may be a stranger's: building a tree runs programs of it."""
+"""Resume a bisection. Its directory may come from somebody else, and building a tree runs that tree's programs."""
 
 import shlex
 from pathlib import Path
@@ -11,18 +11,18 @@ from wblab.study.store import Store
 
 
 def resumed(store: Store, tree: Path) -> Question:
-    """Return the question that a directory is about. Raises InputError where it is not about the tree that is named."""
+    """Return the question of a study to resume. Raises InputError if it is about another tree than the one named."""
     question, directory = question_of(store), store.path
     if tree.resolve() != question.tree:
-        command = shlex.join(going_on(directory, question.tree))
+        command = shlex.join(resume_command(directory, question.tree))
         raise InputError(
-            f"{directory} is about {question.tree}, whose commits will be built: if you trust it, {command}"
+            f"{directory} builds commits of {question.tree}, and a build runs its programs: if you trust it, {command}"
         )
     for commit in (question.good, question.bad):
         find_commit(question.tree, commit.hash)
     return question
 
 
-def going_on(directory: Path, tree: Path) -> list[str]:
-    """Return the command that goes on with a bisection."""
+def resume_command(directory: Path, tree: Path) -> list[str]:
+    """Return the command that resumes a bisection."""
     return ["wblab", "bisect", "--resume", str(directory), "--tree", str(tree)]

@@ -1,11 +1,11 @@
-"""One bisection, and its directory.
+"""Run one bisection, in its directory.
 
     exp/<date>_bisect/
-      study.json, runs/   as of any study, a cell for each commit that was tried: see wblab.study.store
-      bisect.json         format; the question, with the whole spec; what was tried so far, and the answer
-      git-bisect.log      what `git bisect replay` takes
+      study.json, runs/   as in any study, with one cell for each commit tried: see wblab.study.store
+      bisect.json         format; the question, with the whole spec; the commits tried so far, and the answer
+      git-bisect.log      input of `git bisect replay`
 
-To resume is to bisect once more: kernels and runs that are there are not made again, and decide as they did.
+Resuming repeats the bisection. Kernels and runs that exist are used again, so they lead to the same decisions.
 """
 
 from collections.abc import Callable
@@ -21,14 +21,14 @@ from wblab.lab.formats import BISECTION, BISECTION_LOG, BISECTION_RECORD, STUDY_
 from wblab.lab.progress import Report, bar
 from wblab.study.designs.bisection.measure import Measurements
 from wblab.study.designs.bisection.repository import Commit, Worktree, find_commit, history, parents, worktree
-from wblab.study.designs.bisection.result import Found, Question, no_difference, trial_json, trial_line
+from wblab.study.designs.bisection.result import Answer, Question, no_difference, trial_json, trial_line
 from wblab.study.designs.bisection.search import Ends, Search, Trial, short
 from wblab.study.designs.bisection.session import GitSession
 from wblab.study.forked import forked
 from wblab.study.plan import Design, Plan
 from wblab.study.store import Store
 
-Say = Callable[[str], None]
+PrintLine = Callable[[str], None]
 NAME: Design = "bisect"
 
 
@@ -39,41 +39,41 @@ def new_store(question: Question, results: Path) -> Store:
 
 
 def open_store(directory: Path) -> Store:
-    """Return the directory of a bisection. Raises InputError."""
+    """Open the directory of a bisection. Raises InputError."""
     if (directory / BISECTION_RECORD).is_file() and not (directory / STUDY_FILE).is_file():
-        raise InputError(f"{directory} was made by an earlier lab, which kept bisections otherwise: begin it anew")
+        raise InputError(f"{directory} has the format of an earlier version of the lab: start a new bisection")
     return Store.open(directory, NAME)
 
 
 def question_of(store: Store) -> Question:
-    """Return the question that a directory is about. Raises InputError."""
+    """Read the question of a bisection from its directory. Raises InputError."""
     try:
         return Question.from_json(store.plan.about)
     except InputError as error:
         raise InputError(f"{store.path / STUDY_FILE}: {error}") from None
 
 
-def bisect(question: Question, store: Store, say: Say, jobs: int | None = None) -> Found:
-    """Answer a question; its record is brought up to date with every commit that was tried, and `say` hears of it.
+def bisect(question: Question, store: Store, print_line: PrintLine, jobs: int | None = None) -> Answer:
+    """Answer a question. After every commit tried, update the record and describe the trial with `print_line`.
 
-    Raises WblabError where GOOD or BAD cannot be measured, or where the two do not differ.
+    Raises WblabError if GOOD or BAD cannot be measured, or if the two do not differ.
     """
     directory = store.path
     commits = {commit.hash: commit for commit in (question.good, question.bad)}
     tried: list[dict[str, Any]] = []
 
-    def write(answer: dict[str, Any]) -> None:
-        write_json(directory / BISECTION_RECORD, BISECTION.head() | question.to_json() | {"tried": tried} | answer)
+    def write(outcome: dict[str, Any]) -> None:
+        write_json(directory / BISECTION_RECORD, BISECTION.head() | question.to_json() | {"tried": tried} | outcome)
 
-    def tell(trial: Trial) -> None:
+    def record(trial: Trial) -> None:
         commit = commits.setdefault(trial.commit, find_commit(question.tree, trial.commit))
         tried.append(trial_json(trial, commit))
         write({})
-        say(trial_line(trial, commit, question.metric))
+        print_line(trial_line(trial, commit, question.metric))
 
     write({})
 
-    # In real time, two runs at once would measure each other.
+    # In real time, runs beside each other would disturb each other.
     at_once = (jobs or processors()) if question.spec.clock.mode == "virtual" else 1
     with ExitStack() as stack:
         stack.enter_context(store.held())
@@ -82,7 +82,7 @@ def bisect(question: Question, store: Store, say: Say, jobs: int | None = None) 
         with bar("bisect") as report:
             made = stack.enter_context(worktree(question.tree, question.good.hash, report))
         lab = Measurements(_builder(question.tree, made), question.spec, question.metric, store, workers)
-        search = Search(lab, question.most, bar, tell)
+        search = Search(lab, question.most, bar, record)
         ends = search.ends(question.good.hash, question.bad.hash)
         if not ends.differ:
             reason = no_difference(question, ends)
@@ -94,9 +94,9 @@ def bisect(question: Question, store: Store, say: Say, jobs: int | None = None) 
         finally:
             with replace_file(directory / BISECTION_LOG) as log:
                 log.write(session.log.encode())
-        found = _found(question, ends, search, session, commits)
-    write(found.to_json())
-    return found
+        answer = _answer(question, ends, search, session, commits)
+    write(answer.to_json())
+    return answer
 
 
 def _builder(tree: Path, made: Worktree) -> Callable[[str, Report], Kernel]:
@@ -107,7 +107,7 @@ def _builder(tree: Path, made: Worktree) -> Callable[[str, Report], Kernel]:
     return build
 
 
-def _found(question: Question, ends: Ends, search: Search, session: GitSession, commits: dict[str, Commit]) -> Found:
+def _answer(question: Question, ends: Ends, search: Search, session: GitSession, commits: dict[str, Commit]) -> Answer:
     tree, first = question.tree, session.first_bad
     known = commits | {commit: find_commit(tree, commit) for commit in session.possible}
     if first and first not in known:
@@ -115,4 +115,4 @@ def _found(question: Question, ends: Ends, search: Search, session: GitSession, 
     order = [question.good.hash, *history(tree, question.good.hash, question.bad.hash)]
     ordered = {commit: known[commit] for commit in order if commit in known}
     before = tuple(parents(tree, first)) if first else ()
-    return Found(question, ends, tuple(search.trials), ordered, first, tuple(session.possible), before)
+    return Answer(question, ends, tuple(search.trials), ordered, first, tuple(session.possible), before)

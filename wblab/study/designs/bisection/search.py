@@ -1,4 +1,4 @@
-"""The search: which commits are tried, and with how many runs. It knows neither git nor kernels."""
+"""The search: which commits are tried, and with how many runs. It is independent of git and of kernels."""
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
@@ -15,13 +15,13 @@ Step = Callable[[str], AbstractContextManager[Report]]  # shows one step's progr
 
 
 class Lab(Protocol):
-    """What makes kernels of commits, and figures with them."""
+    """Builds the kernels of commits and measures them."""
 
     def executable(self, commit: str, report: Report) -> str:
-        """Return a digest of a commit's kernel, which is built now unless it was before. Raises WblabError."""
+        """Return a digest of a commit's kernel; build it if necessary. Raises WblabError."""
 
     def values(self, commit: str, seeds: int, report: Report) -> Sequence[float]:
-        """Return the figures of runs with the seeds 1 to `seeds`. Raises WblabError for a run that fails."""
+        """Return the metric of the runs with the seeds 1 to `seeds`. Raises WblabError if a run fails."""
 
 
 class Session(Protocol):
@@ -31,16 +31,16 @@ class Session(Protocol):
         """Return the commit to try, or None at the end."""
 
     def mark(self, commit: str, verdict: Verdict) -> None:
-        """Take in what was found."""
+        """Record a commit's verdict."""
 
     @property
     def steps_left(self) -> int:
-        """About how many commits are still to be tried."""
+        """Estimate how many commits remain to be tried."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One commit tried. why: why it was skipped, or how it was judged without runs of its own."""
+    """One commit that was tried. why: why it was skipped, or how it was judged without own runs."""
 
     commit: str
     verdict: Verdict
@@ -55,11 +55,11 @@ class Ends:
 
     good: Trial
     bad: Trial
-    found: Interval | None  # None: the two kernels are the same to the last byte
+    found: Interval | None  # None: the two kernels are identical, byte for byte
 
     @property
     def both(self) -> tuple[Trial, Trial]:
-        """The two, the good one first."""
+        """Both ends, the good one first."""
         return self.good, self.bad
 
     @property
@@ -70,16 +70,16 @@ class Ends:
 
 @dataclass
 class Search:
-    """Tries commits with `lab`, at most `most` seeds each; `tell` hears of each trial."""
+    """Tries commits with `lab`, with at most `most` seeds each, and passes each trial to `record`."""
 
     lab: Lab
     most: int
     step: Step
-    tell: Callable[[Trial], None] = lambda trial: None
+    record: Callable[[Trial], None] = lambda trial: None
     trials: list[Trial] = field(default_factory=list)
 
     def ends(self, good: str, bad: str) -> Ends:
-        """Return the two ends, tried with growing numbers of seeds until they differ clearly. Raises WblabError."""
+        """Measure both ends with more and more seeds until they clearly differ. Raises WblabError."""
         built = {}
         for word, commit in (("GOOD", good), ("BAD", bad)):
             with self.step(f"{word}, {short(commit)}") as report:
@@ -90,13 +90,13 @@ class Search:
         values: dict[str, tuple[float, ...]] = {good: (), bad: ()}
         found = None
         if built[good] != built[bad]:
-            values, found = self._told_apart(good, bad)
+            values, found = self._measure_ends(good, bad)
         trials = (Trial(good, "good", values[good], "", built[good]), Trial(bad, "bad", values[bad], "", built[bad]))
         for trial in trials:
-            self.tell(trial)
+            self.record(trial)
         return Ends(*trials, found)
 
-    def _told_apart(self, good: str, bad: str) -> tuple[dict[str, tuple[float, ...]], Interval]:
+    def _measure_ends(self, good: str, bad: str) -> tuple[dict[str, tuple[float, ...]], Interval]:
         plan = looks(self.most)
         for seeds in plan:
             values = {}
@@ -119,7 +119,7 @@ class Search:
                 trial = self._try(commit, ends, report)
             session.mark(commit, trial.verdict)
             self.trials.append(trial)
-            self.tell(trial)
+            self.record(trial)
 
     def _try(self, commit: str, ends: Ends, report: Report) -> Trial:
         try:
@@ -137,7 +137,7 @@ class Search:
         return Trial(commit, verdict, values, "", executable)
 
     def _judge(self, commit: str, ends: Ends, report: Report) -> tuple[Side | None, tuple[float, ...]]:
-        """Compare a commit with both ends, which get as many runs as it has."""
+        """Compare a commit with both ends, which get at least as many runs as the commit."""
         verdict: Side | None = None
         values: tuple[float, ...] = ()
         plan = looks(self.most)
@@ -152,5 +152,5 @@ class Search:
 
 
 def short(commit: str) -> str:
-    """Return the first letters of a commit's hash."""
+    """Return the first 12 digits of a commit's hash."""
     return commit[:12]

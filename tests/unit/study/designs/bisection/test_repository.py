@@ -21,7 +21,7 @@ def test_a_commit_is_found_by_any_of_its_names(repository):
 
 @pytest.mark.parametrize("revision", ["nothing", "HEAD:Makefile", "--all", "", "HEAD~9"])
 def test_what_is_no_commit_is_refused(repository, revision):
-    with pytest.raises(InputError, match="is no commit of"):
+    with pytest.raises(InputError, match="has no commit"):
         find_commit(repository.path, revision)
 
 
@@ -34,7 +34,7 @@ def test_a_place_without_git_is_refused(tmp_path):
 def test_good_must_be_an_ancestor_of_bad(repository):
     first, second = (find_commit(repository.path, commit) for commit in repository.line(2))
     check_range(repository.path, first, second)
-    with pytest.raises(InputError, match="turn the two around"):
+    with pytest.raises(InputError, match="swap the two"):
         check_range(repository.path, second, first)
     with pytest.raises(InputError, match="the same commit"):
         check_range(repository.path, first, first)
@@ -48,7 +48,7 @@ def test_commits_of_something_else_are_refused(repository):
     first = find_commit(repository.path, "HEAD")
     repository.git("rm", "--quiet", "-r", "arch")
     repository.git("commit", "--quiet", "-m", "no kernel")
-    with pytest.raises(InputError, match=r"BAD, .*, holds no kernel"):
+    with pytest.raises(InputError, match=r"BAD, .*, is not a kernel's commit"):
         check_range(repository.path, first, find_commit(repository.path, "HEAD"))
 
 
@@ -124,5 +124,5 @@ def test_what_git_has_set_for_another_repository_is_not_ours(repository, monkeyp
 
 def test_without_git_the_message_says_so(repository, monkeypatch):
     monkeypatch.setattr(subprocess, "run", lambda *_, **__: (_ for _ in ()).throw(FileNotFoundError()))
-    with pytest.raises(InputError, match="there is no git"):
+    with pytest.raises(InputError, match="git is not installed"):
         git(repository.path, "status")

@@ -11,7 +11,7 @@ from wblab.lab.named import SPECS
 from wblab.lab.specfile import read_spec
 from wblab.study.designs.bisection.metric import Metric
 from wblab.study.designs.bisection.repository import Commit
-from wblab.study.designs.bisection.result import Found, Question, no_difference, table, text, trial_line
+from wblab.study.designs.bisection.result import Answer, Question, no_difference, table, text, trial_line
 from wblab.study.designs.bisection.search import Ends, Trial
 
 
@@ -33,7 +33,7 @@ TRIALS = (
 
 
 def test_the_answer_is_printed():
-    found = Found(QUESTION, ENDS, TRIALS, COMMITS, H[3], (), (H[1],))
+    found = Answer(QUESTION, ENDS, TRIALS, COMMITS, H[3], (), (H[1],))
     lines = text(found)
     assert lines[:4] == [
         f"first bad commit: {H[3]}",
@@ -56,18 +56,18 @@ def test_the_answer_is_printed():
 
 
 def test_without_a_tried_parent_the_good_end_is_what_was_before():
-    found = Found(QUESTION, ENDS, TRIALS, COMMITS, H[3], (), (H[2],))
+    found = Answer(QUESTION, ENDS, TRIALS, COMMITS, H[3], (), (H[2],))
     assert found.before == ENDS.good
 
 
 def test_all_that_are_possible_are_named():
-    lines = text(Found(QUESTION, ENDS, TRIALS[:1], COMMITS, None, (H[2], H[3]), ()))
+    lines = text(Answer(QUESTION, ENDS, TRIALS[:1], COMMITS, None, (H[2], H[3]), ()))
     assert lines[:3] == ["the first bad commit is one of:", "  333333333333 change 3", "  444444444444 change 4"]
     assert "at GOOD" in lines[3]
 
 
 def test_json_holds_the_answer_and_what_was_tried():
-    value = json.loads(json.dumps(Found(QUESTION, ENDS, TRIALS, COMMITS, H[3], (), (H[1],)).to_json()))
+    value = json.loads(json.dumps(Answer(QUESTION, ENDS, TRIALS, COMMITS, H[3], (), (H[1],)).to_json()))
     assert value["first_bad"]["subject"] == "change 4"
     assert (value["before"]["median"], value["after"]["median"]) == (1.4, 2.4)
     assert [item["verdict"] for item in value["tried"]] == ["good", "bad", "skip", "good", "bad"]
