@@ -43,7 +43,7 @@ def _section(found: Mapping[str, Any]) -> Iterator[str]:
     told = ", ".join(f"{counts[outcome]} {outcome}" for outcome in OUTCOMES if counts[outcome])
     yield f"## {WORKS[found['work']].title}\n"
     yield f"`wblab verify --source {found['work']}`, {found['seeds']} seeds: {told}.\n"
-    yield "| claim | verdict | figure | what was measured, or why it was not |"
+    yield "| claim | verdict | figure | what was measured and expected, or why it was not |"
     yield "|---|---|---|---|"
     for claim in found["claims"]:
         yield "| " + " | ".join(_row(claim)) + " |"
@@ -52,7 +52,8 @@ def _section(found: Mapping[str, Any]) -> Iterator[str]:
 
 def _row(claim: Mapping[str, Any]) -> list[str]:
     effect = claim["effect"]
-    what = effect["what"] if effect else claim["why"]
+    expected = claim["why"].partition(";")[0]  # see wblab.study.sources.claim.judge
+    what = f"{effect['what']}. {expected}" if effect else claim["why"]
     cells = (f"`{claim['name']}`: {claim['says']}", claim["verdict"], _figure(effect), what)
     return [cell.replace("|", "\\|").replace("*", "\\*") for cell in cells]
 

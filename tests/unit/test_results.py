@@ -28,11 +28,11 @@ def test_works_stand_in_their_order_with_a_row_for_each_claim():
     never = EFFECT | {"values": [None], "middle": None, "low": None, "high": None}
     text = page([
         found("li", claim("L1", "not testable")),
-        found("thesis", claim("a", "reproduced", EFFECT), claim("b", "not decided", never)),
+        found("thesis", claim("a", "reproduced", EFFECT, "Expected: at most 4 s; met by 3 of 3 seeds"), claim("b", "not decided", never)),
     ])  # fmt: skip
     assert text.index("## The thesis's claims") < text.index("## Coly Li's claims")
     assert "`wblab verify --source thesis`, 3 seeds: 1 reproduced, 1 not decided." in text
-    assert "| `a`: it \\*is\\* so | reproduced | 2 s (1 to 4) | a \\| b |" in text
-    assert "| `b`: it \\*is\\* so | not decided | never | a \\| b |" in text
+    assert "| `a`: it \\*is\\* so | reproduced | 2 s (1 to 4) | a \\| b. Expected: at most 4 s |" in text
+    assert "| `b`: it \\*is\\* so | not decided | never | a \\| b. it needs two processors |" in text
     assert "| `L1`: it \\*is\\* so | not testable |  | it needs two processors |" in text
     assert "build `d8fbc28a1c03dc5f`" in text

@@ -126,6 +126,8 @@ def about(time_s: float) -> str:
 def _with_unit(number: str, name: str) -> str:
     if not number[-1].isdigit():  # never, none: of no unit
         return number
+    if number == "1" and name.isalpha() and len(name) > 2:
+        name = name.removesuffix("s")  # of what is counted: 1 request
     return f"×{number}" if name == "×" else f"{number} {name}".rstrip()
 
 

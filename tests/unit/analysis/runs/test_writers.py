@@ -86,7 +86,7 @@ def test_the_verb_says_which_disk_and_who_wrote_most_to_it(two_disks, capsys):
     assert main(["pauses", str(two_disks.path)]) == 0
     out = capsys.readouterr().out
     assert "load  kind        disk" in out
-    assert "wrote most to slow: l1 (3 KiB), w1 (1 bytes)\nwrote most to fast: mw1 (4 bytes)\n" in out
+    assert "wrote most to slow: l1 (3 KiB), w1 (1 byte)\nwrote most to fast: mw1 (4 bytes)\n" in out
     report = pause_report(two_disks, cache=dirtied((MS, "cp", "fast"))).to_json()
     assert {load["name"]: load["disk"] for load in report["loads"]} == {
         "c1": "", "w1": "slow", "mw1": "fast", "l1": "slow",
