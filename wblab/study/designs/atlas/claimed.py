@@ -1,6 +1,5 @@
 """A target of claims: those of a work."""
 
-import json
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -9,29 +8,26 @@ from pathlib import Path
 
 from wblab.core.errors import InputError
 from wblab.core.rundir import TRACE, TRACE_LOG
-from wblab.host.bundle import program_sha256
-from wblab.host.command import interpreter
 from wblab.host.request import ready
 from wblab.kernels import Kernel, KernelResolver
-from wblab.lab.formats import CONFIG, REPORT, RUNS, STUDY_FILE
-from wblab.study.designs.atlas.target import Row, Target, code_of, on_filesystem, sha256
+from wblab.lab.formats import CONFIG, REPORT
+from wblab.study.designs.atlas.content import made_of, opened, prune_runs
+from wblab.study.designs.atlas.target import Row, Target, on_filesystem
 from wblab.study.designs.cases.report import write_report
 from wblab.study.designs.cases.result import Result
 from wblab.study.designs.cases.runs import examine, plan_of, specs_of
 from wblab.study.plan import Plan
 from wblab.study.sources.claim import Claim
 from wblab.study.sources.registry import WORKS
-from wblab.study.store import Store, clear_failed
 
 _JUDGES = ("analysis", "report", "study/sources", "study/designs/cases")
-# Of a run only what says what it was, and what its loads measured: all else is made again, byte for byte, by wblab
-# rerun.
+# wblab rerun makes these again, byte for byte, from the run's record.
 _DROPPED = (TRACE, TRACE_LOG, CONFIG)
 
 
 @dataclass(frozen=True)
 class Claimed:
-    """What such a target needs: its claims, `seeds` runs of each case; the cases that cannot be, and why."""
+    """The claims of a work with `seeds` runs of each case; and the cases that are impossible here, with the reason."""
 
     target: Target
     kernel: Kernel
@@ -42,16 +38,11 @@ class Claimed:
     made_of: str
 
     def fill(self, directory: Path, at_once: int) -> Sequence[Row]:
-        """Make the runs that are missing, and the report: see Plan."""
+        """Make the missing runs, and the report: see Planned."""
         started_s, kernel = time.monotonic(), self.kernel.describe()
         with ExitStack() as stack:
-            store = None
-            if self.plan:
-                begun = (directory / STUDY_FILE).is_file()
-                kernels = {self.target.series: kernel}
-                store = Store.open(directory) if begun else Store.begin(directory, self.plan, kernels)
-                stack.enter_context(store.held())
-                clear_failed(store)
+            plan = self.plan
+            store = stack.enter_context(opened(directory, self.target, self.kernel, plan)) if plan else None
             found = examine(self.claims, store, at_once, impossible=self.impossible)
         wall_s = time.monotonic() - started_s
         write_report(Result(kernel, self.seeds, wall_s, found.verdicts, found.samples, self.target.source), directory)
@@ -61,14 +52,12 @@ class Claimed:
         ]
 
     def prune(self, directory: Path) -> None:
-        """Remove the traces: see Plan."""
-        for run in (directory / RUNS).glob("*"):
-            for name in _DROPPED:
-                (run / name).unlink(missing_ok=True)
+        """Remove the traces: see Planned."""
+        prune_runs(directory, lambda name: name not in _DROPPED)
 
 
 def planned(target: Target, seeds: int, resolve: KernelResolver) -> Claimed:
-    """Return what a target needs. Raises InputError for a kernel that is not there."""
+    """Return the plan of a target. Raises InputError if its kernel is not built."""
     kernel, claims = resolve(target.series), WORKS[target.source].claims
     specs, impossible = {}, {}
     for case, spec in specs_of(claims, target.series).items():
@@ -78,5 +67,5 @@ def planned(target: Target, seeds: int, resolve: KernelResolver) -> Claimed:
             impossible[case] = f"the case {case} cannot be on {target.filesystem}: {error}"
     plan = plan_of(target.name, specs, seeds, {"source": target.source}) if specs else None
     cells = [cell.to_json() for cell in plan.cells] if plan else []
-    told = [kernel.build_id, program_sha256(interpreter()), code_of(*_JUDGES), impossible, seeds, cells]
-    return Claimed(target, kernel, claims, plan, seeds, impossible, sha256(json.dumps(told).encode()))
+    digest = made_of(kernel, _JUDGES, impossible, seeds, cells)
+    return Claimed(target, kernel, claims, plan, seeds, impossible, digest)

@@ -1,4 +1,4 @@
-"""A target that is made: runs, verdicts and a report in a directory, which is small enough to be published."""
+"""A target that was made: runs, verdicts and a report in a directory, small enough to publish."""
 
 import shutil
 from collections.abc import Sequence
@@ -9,23 +9,23 @@ from pathlib import Path
 from wblab.core.errors import InputError, WblabError
 from wblab.lab.formats import MADE_OF, TARGET, TARGET_ROWS, write_json
 from wblab.lab.results import STAGED
-from wblab.study.designs.atlas.plan import Plan
+from wblab.study.designs.atlas.plan import Planned
 from wblab.study.designs.atlas.target import FILESYSTEMS, SOURCES, Row, Target
 
 
 @dataclass(frozen=True)
 class Made:
-    """What a target's directory says."""
+    """The content of a target's directory."""
 
     target: Target
     release: str
     rows: Sequence[Row]
 
 
-def make(plan: Plan, atlas: Path, at_once: int) -> Made:
-    """Make a target's directory in that of the atlas, in place of an older one. Raises WblabError.
+def make(plan: Planned, atlas: Path, at_once: int) -> Made:
+    """Make a target's directory in the atlas; it replaces an older one. Raises WblabError.
 
-    It gets its name when it is complete: an atlas can be interrupted at any moment. A plan goes on with what it left.
+    It gets its name when it is complete. An interrupted atlas goes on with the runs that it has.
     """
     target = plan.target
     staged = atlas / f"{STAGED}{target.name}"
@@ -47,14 +47,14 @@ def make(plan: Plan, atlas: Path, at_once: int) -> Made:
     return read(target, atlas)
 
 
-def is_current(plan: Plan, atlas: Path) -> bool:
-    """Whether a target is there, made of what it would be made of now."""
+def is_current(plan: Planned, atlas: Path) -> bool:
+    """Whether a target exists and nothing that decides its content has changed."""
     directory = atlas / plan.target.name
     return _is_made_of(directory, plan.made_of) and (directory / TARGET_ROWS).is_file()
 
 
 def read(target: Target, atlas: Path) -> Made:
-    """Return a target that is there. Raises InputError for a damaged one."""
+    """Return an existing target. Raises InputError if it is damaged."""
     path = atlas / target.name / TARGET_ROWS
     found = TARGET.read(path)
     try:
@@ -66,7 +66,7 @@ def read(target: Target, atlas: Path) -> Made:
 
 
 def read_all(atlas: Path, series: Sequence[str]) -> list[Made]:
-    """Return all targets of these series that are there, in their order. Raises InputError for a damaged one."""
+    """Return all existing targets of these series, in order. Raises InputError if one is damaged."""
     possible = (Target(*parts) for parts in product(series, FILESYSTEMS, SOURCES))
     return [read(target, atlas) for target in possible if (atlas / target.name / TARGET_ROWS).is_file()]
 

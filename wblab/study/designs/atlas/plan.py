@@ -1,4 +1,4 @@
-"""What a target of any source needs."""
+"""The plan of a target, whatever its source."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,33 +9,33 @@ from wblab.study.designs.atlas import claimed, tried
 from wblab.study.designs.atlas.target import TRIAL, Row, Target
 
 
-class Plan(Protocol):
+class Planned(Protocol):
     """A target that can be made."""
 
     @property
     def target(self) -> Target:
-        """Which it is."""
+        """Kernel, filesystem and source."""
 
     @property
     def kernel(self) -> Kernel:
-        """The one of its series."""
+        """The kernel of its series."""
 
     @property
     def made_of(self) -> str:
-        """What decides all that comes out, in short."""
+        """A digest of everything that decides its content."""
 
     def fill(self, directory: Path, at_once: int) -> Sequence[Row]:
-        """Make all runs, `at_once` at a time, and the report; return what it says. Raises WblabError, OSError.
+        """Make all runs, `at_once` at a time, and the report; return its rows. Raises WblabError, OSError.
 
-        The directory is there; what an earlier call has left in it, which was interrupted, is of this plan too.
+        The directory exists; runs that an interrupted call of this plan left in it are used.
         """
 
     def prune(self, directory: Path) -> None:
-        """Remove what can be made again from a directory that was filled. Raises OSError."""
+        """Remove files that can be made again from a filled directory. Raises OSError."""
 
 
-def planned(target: Target, seeds: int, resolve: KernelResolver) -> Plan:
-    """Return what a target needs. Raises InputError for a kernel that is not there."""
+def planned(target: Target, seeds: int, resolve: KernelResolver) -> Planned:
+    """Return the plan of a target. Raises InputError if its kernel is not built."""
     if target.source == TRIAL:
         return tried.planned(target, seeds, resolve)
     return claimed.planned(target, seeds, resolve)

@@ -1,6 +1,5 @@
-"""One target of the atlas: a source on one kernel and one filesystem, and what became of all that it says."""
+"""One target of the atlas: a source on one kernel and one filesystem, with a row for each of its statements."""
 
-import hashlib
 from dataclasses import dataclass, replace
 
 from wblab.core.check import MIN_DISK
@@ -8,7 +7,6 @@ from wblab.core.spec import Disk, Filesystem, Spec
 from wblab.core.stacks import images, top
 from wblab.core.syscalls import MOUNT_FLAGS
 from wblab.core.units import Bytes
-from wblab.lab.places import ROOT
 from wblab.study.sources.registry import WORKS
 
 FILESYSTEMS: tuple[Filesystem, ...] = ("ext4", "ext2", "xfs", "btrfs", "f2fs")
@@ -19,7 +17,7 @@ _FRUGAL: tuple[Filesystem, ...] = ("ext2", "ext4")
 
 @dataclass(frozen=True)
 class Target:
-    """Whose claims, or the recommendations of the trial, on which kernel's series and which filesystem."""
+    """A source (a work, or the trial) on the kernel of one series and on one filesystem."""
 
     series: str
     filesystem: Filesystem
@@ -27,16 +25,16 @@ class Target:
 
     @property
     def name(self) -> str:
-        """What its directory is called."""
+        """The name of its directory."""
         return f"{self.series}_{self.filesystem}_{self.source}"
 
 
 @dataclass(frozen=True)
 class Row:
-    """What became of a claim, or of an expectation of a recommendation.
+    """The verdict on a claim, or on an expectation of a recommendation.
 
-    name: of the claim, or the recommendation's number. about: who recommends it, and what is set. why: the verdict's
-    figures or reason, in words. link: where that stands, from the target's directory; empty where nothing was run.
+    name: of the claim, or the recommendation's number. about: source and settings of a recommendation. why: figures of
+    the verdict, or its reason, in words. link: their place, relative to the target's directory; empty without runs.
     """
 
     name: str
@@ -48,10 +46,9 @@ class Row:
 
 
 def on_filesystem(spec: Spec, filesystem: Filesystem, instead_of: Filesystem | None = None) -> Spec:
-    """Return a spec with this filesystem on each disk that has one; what it lies on is made larger where it must be.
+    """Return a spec with this filesystem on each disk that has one. Disks below it grow if they are too small.
 
-    instead_of: only on disks that have this one. Options of another filesystem go; those that every one has, such as
-    sync, stay.
+    instead_of: change only disks with this filesystem. Options that every filesystem has, such as sync, are kept.
     """
     disks = {name: _on(disk, filesystem, instead_of) for name, disk in spec.disk.items()}
     for name in images(spec):
@@ -60,21 +57,10 @@ def on_filesystem(spec: Spec, filesystem: Filesystem, instead_of: Filesystem | N
     return replace(spec, disk=disks)
 
 
-def code_of(*rooms: str) -> str:
-    """Return what the program in these rooms is, in short: what decides a verdict beside the runs."""
-    paths = (path for room in rooms for path in sorted((ROOT / "wblab" / room).rglob("*.py")))
-    return sha256(b"".join(path.read_bytes() for path in paths))
-
-
-def sha256(content: bytes) -> str:
-    """Return a digest in hexadecimal."""
-    return hashlib.sha256(content).hexdigest()
-
-
 def _least(filesystem: Filesystem) -> Bytes:
-    """Return the size of a disk that has room for what loads write beside what a filesystem keeps for itself.
+    """Return the size of a disk that has room for the loads' files besides the filesystem's own data.
 
-    The presets' disks are made for ext2 and ext4: on 130 MiB of btrfs or f2fs, 91 MiB of files do not fit.
+    The presets' disks are sized for ext2 and ext4: on 130 MiB of btrfs or f2fs, 91 MiB of files do not fit.
     """
     return Bytes(MIN_DISK[filesystem if filesystem in _FRUGAL else "xfs"])
 

@@ -1,4 +1,4 @@
-"""A target of the trial: its recommendations, on scenarios that have another filesystem."""
+"""A target of the trial: its recommendations, with its scenarios on another filesystem."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -9,12 +9,11 @@ from wblab.analysis.statistics.outcome import NOT_TESTABLE
 from wblab.core.errors import InputError
 from wblab.core.spec import Filesystem
 from wblab.core.tables import to_table
-from wblab.host.bundle import program_sha256
-from wblab.host.command import interpreter
 from wblab.host.request import ready
 from wblab.kernels import Kernel, KernelResolver
-from wblab.lab.formats import EXPERIMENT, REPORT, RUNS, STUDY_FILE, TRIED
-from wblab.study.designs.atlas.target import Row, Target, code_of, on_filesystem, sha256
+from wblab.lab.formats import EXPERIMENT, REPORT, TRIED
+from wblab.study.designs.atlas.content import made_of, opened, prune_runs, sha256
+from wblab.study.designs.atlas.target import Row, Target, on_filesystem
 from wblab.study.designs.paired.asked import ASKED
 from wblab.study.designs.paired.plan import RECOMMENDATION, SCENARIO, scenario_spec, trial_matrix
 from wblab.study.designs.paired.recommendations import (
@@ -34,18 +33,17 @@ from wblab.study.designs.paired.verdict import NOTICED_S
 from wblab.study.designs.paired.words import Row as Found
 from wblab.study.designs.paired.words import worst_text
 from wblab.study.plan import Plan
-from wblab.study.store import Store, clear_failed
 
 _JUDGES = ("analysis", "report", "study/designs/paired")
-_PRESETS: Filesystem = "ext4"  # which the scenarios have; a stick keeps its own
-_NOTHING = f"nothing to shorten: with the default nobody waits for over {NOTICED_S} s"
+_PRESETS: Filesystem = "ext4"  # of the scenarios; a memory stick keeps its own
+_NOTHING = f"nothing to shorten: with the default no pause exceeds {NOTICED_S} s"
 
-Unfit = Mapping[tuple[str, str], str]  # why a value, by scenario and key, cannot be tried
+Unfit = Mapping[tuple[str, str], str]  # reason why a value cannot be tried, by scenario and key
 
 
 @dataclass(frozen=True)
 class Tryable:
-    """What such a target needs: a trial of what can be tried; what cannot, and why. wisdom: with its scenarios."""
+    """A trial of the values that are possible here; the others with the reason. wisdom: only the possible scenarios."""
 
     target: Target
     kernel: Kernel
@@ -55,42 +53,33 @@ class Tryable:
     made_of: str
 
     def fill(self, directory: Path, at_once: int) -> Sequence[Row]:
-        """Make the runs that are missing, and the report: see Plan. One that fails is an answer too."""
+        """Make the missing runs, and the report: see Planned. A run that fails is a result, too."""
         if not self.wisdom.scenario:
             return rows_of([], self.wisdom, self.unfit)
-        if (directory / STUDY_FILE).is_file():
-            store = Store.open(directory)
-        else:
-            kernels = {self.target.series: self.kernel.describe()}
-            store = Store.begin(directory, self.plan, kernels, {TRIED: WISDOM.read_bytes()})
-        with store.held():
-            clear_failed(store)
+        with opened(directory, self.target, self.kernel, self.plan, {TRIED: WISDOM.read_bytes()}) as store:
             run_rounds(store, self.wisdom, None, at_once, lambda left_open: None)
             result: Result = replace(result_of(store, self.wisdom), filesystem=self.target.filesystem)
             write_report(result, directory)
         return rows_of(result.rows, self.wisdom, self.unfit)
 
     def prune(self, directory: Path) -> None:
-        """Leave of each run its record: see Plan. With it `wblab run` makes it again; its figures are in the table."""
-        for path in (directory / RUNS).glob("*/*"):
-            if path.name != EXPERIMENT:
-                path.unlink()
+        """Keep only each run's record, from which `wblab run` repeats it: see Planned. The table has its figures."""
+        prune_runs(directory, lambda name: name == EXPERIMENT)
 
 
 def planned(target: Target, seeds: int, resolve: KernelResolver) -> Tryable:
-    """Return what a target needs. Raises InputError for a kernel that is not there."""
+    """Return the plan of a target. Raises InputError if its kernel is not built."""
     kernel, wisdom = resolve(target.series), _on_scenarios(read_wisdom(), target.filesystem)
     matrix, unfit = _fit(trial_matrix(wisdom, seeds, target.series), resolve)
     there = {cell.levels[SCENARIO] for cell in matrix.cells}
     wisdom = replace(wisdom, scenario={name: scenario for name, scenario in wisdom.scenario.items() if name in there})
-    told = [kernel.build_id, program_sha256(interpreter()), code_of(*_JUDGES), sha256(WISDOM.read_bytes()), seeds]
     specs = [to_table(cell.spec) for cell in matrix.cells]
-    made_of = sha256(json.dumps([*told, [*unfit.items()], specs]).encode())
-    return Tryable(target, kernel, wisdom, matrix, unfit, made_of)
+    digest = made_of(kernel, _JUDGES, sha256(WISDOM.read_bytes()), seeds, [*unfit.items()], specs)
+    return Tryable(target, kernel, wisdom, matrix, unfit, digest)
 
 
 def rows_of(found: Sequence[Found], wisdom: Wisdom, unfit: Unfit) -> list[Row]:
-    """Return a row for each expectation of each value, also where it could not be looked at."""
+    """Return a row for each expectation of each value, whether it could be tested or not."""
     looked = {(row.key, row.expectation.says): row for row in found}
     return [
         _row(
@@ -108,7 +97,7 @@ def rows_of(found: Sequence[Found], wisdom: Wisdom, unfit: Unfit) -> list[Row]:
 
 
 def _fit(matrix: Plan, resolve: KernelResolver) -> tuple[Plan, Unfit]:
-    """Return what of a matrix can be run, and why the rest cannot. Where the default cannot, nothing can."""
+    """Return the cells that can run, and the reason for each other one. A scenario needs its default."""
     cells, unfit = [], {}
     for cell in matrix.cells:
         scenario, key = str(cell.levels[SCENARIO]), str(cell.levels[RECOMMENDATION])
@@ -133,7 +122,7 @@ def _row(  # noqa: PLR0913, PLR0917 - what a row is about
 ) -> Row:
     tried = [one for one in found.looked if not (one.tried.refused or one.tried.failed)] if found else []
     if found and tried:
-        verdict, why = str(found.outcome), f"{worst_text(found)}; reproduced in {found.counts} places"
+        verdict, why = str(found.outcome), f"{worst_text(found)}; reproduced in {found.counts} scenarios"
     else:
         verdict = NOT_TESTABLE
         why = worst_text(found) if found else next(iter(reasons.values()), _NOTHING)
@@ -144,7 +133,7 @@ def _row(  # noqa: PLR0913, PLR0917 - what a row is about
 
 
 def _reasons(key: str, expectation: Expectation, unfit: Unfit) -> dict[str, str]:
-    """Return why an expectation of a value cannot be looked at, by scenario."""
+    """Return the reason why an expectation of a value cannot be tested, by scenario."""
     return {
         scenario: reason
         for (scenario, one), reason in unfit.items()
@@ -153,7 +142,7 @@ def _reasons(key: str, expectation: Expectation, unfit: Unfit) -> dict[str, str]
 
 
 def _on_scenarios(wisdom: Wisdom, filesystem: Filesystem) -> Wisdom:
-    """Return what is tried, on this filesystem: it is on the scenarios before anything is recommended."""
+    """Return folk wisdom whose scenarios are on this filesystem; recommendations are applied on top."""
     scenarios = {name: _on_scenario(scenario, filesystem) for name, scenario in wisdom.scenario.items()}
     return replace(wisdom, scenario=scenarios)
 

@@ -5,6 +5,7 @@ import pytest
 from wblab.core.check import check_spec
 from wblab.core.errors import InputError
 from wblab.study.designs.atlas import claimed as module
+from wblab.study.designs.atlas import content
 from wblab.study.designs.atlas.claimed import planned
 from wblab.study.designs.atlas.target import FILESYSTEMS, Target, on_filesystem
 from wblab.study.sources.cases import CASES, case_spec
@@ -79,7 +80,7 @@ def test_another_kernel_case_or_judge_makes_another_target(monkeypatch):
     monkeypatch.setattr(Kernel, "build_id", "c" * 40)
     second = made_of()
     assert second != first
-    monkeypatch.setattr(module, "code_of", lambda *rooms: "another")
+    monkeypatch.setattr(content, "code_of", lambda *rooms: "another")
     third = made_of()
     assert third != second
     monkeypatch.setitem(CASES, "mirror", CASES["linear"])

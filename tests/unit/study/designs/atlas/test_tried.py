@@ -8,6 +8,7 @@ from support.trials import pretended, small_trial
 
 from wblab.core.check import check_spec
 from wblab.core.errors import InputError, WblabError
+from wblab.study.designs.atlas import content
 from wblab.study.designs.atlas import tried as module
 from wblab.study.designs.atlas.target import FILESYSTEMS, Target
 from wblab.study.designs.atlas.tried import planned, rows_of
@@ -88,7 +89,7 @@ def test_what_decides_the_verdicts_makes_another_target(plan_of, monkeypatch, sm
     found = {first, plan_of("ext4").made_of, plan_of("xfs", 4).made_of}
     monkeypatch.setattr(Kernel, "build_id", "c" * 40)
     found.add(plan_of("xfs").made_of)
-    monkeypatch.setattr(module, "code_of", lambda *rooms: "another judge")
+    monkeypatch.setattr(content, "code_of", lambda *rooms: "another judge")
     found.add(plan_of("xfs").made_of)
     monkeypatch.setattr(module, "WISDOM", small)
     found.add(plan_of("xfs").made_of)
@@ -130,7 +131,7 @@ def test_a_row_says_what_the_report_of_the_trial_says(found):
     assert (first.name, first.about, first.says) == ("1", "A: 600 MiB", "shorter")
     assert (first.verdict, first.link) == ("not reproduced", "report.html#recommendation-1")
     assert first.why.startswith("×1 ")
-    assert first.why.endswith(" on small, by memory; reproduced in 1 of 2 places")
+    assert first.why.endswith(" on small, by memory; reproduced in 1 of 2 scenarios")
     assert (second.verdict, third.verdict) == ("not reproduced", "harms")
     assert third.why.startswith("light writers' longest pause ×")
 
@@ -140,7 +141,7 @@ def test_nothing_to_shorten_is_said(plan_of, small, tmp_path):
     measured = pretended(plan.wisdom, plan.plan, tmp_path, {DEFAULT: [0.01] * 3})
     first, second, _ = rows_of(rows(judged(measured, plan.plan.cells), plan.wisdom), plan.wisdom, {})
     assert (first.verdict, first.link) == ("not testable", "")
-    assert first.why == "nothing to shorten: with the default nobody waits for over 0.1 s"
+    assert first.why == "nothing to shorten: with the default no pause exceeds 0.1 s"
     assert second.verdict == "reproduced"
 
 
@@ -156,7 +157,7 @@ def test_scenarios_that_are_left_out_are_said(found):
     plan, tried = found
     unfit = {("other", "1"): "no disk", ("asked", "1"): "never shown", ("other", "2a"): "not of this value"}
     first, *_ = rows_of(rows(tried, plan.wisdom), plan.wisdom, unfit)
-    assert first.why.endswith("reproduced in 1 of 2 places; not on other: no disk")
+    assert first.why.endswith("reproduced in 1 of 2 scenarios; not on other: no disk")
 
 
 def test_it_goes_on_where_it_was_and_keeps_the_records_alone(found, monkeypatch, tmp_path):
