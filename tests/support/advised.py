@@ -52,7 +52,7 @@ FILES = {
 def advice_for(*wanted: Wanted, name: str = "it", before: dict[str, str] | None = None, **changes: object) -> Advice:
     """Return an advice for the machine, in which one remedy was tried."""
     tried = Candidate(name=name, about="does it", cell="1-it", wanted=wanted)
-    now = Candidate(name="now", about="as it is set", cell="0-now")
+    now = Candidate(name="now", about="the current settings", cell="0-now")
     given: dict[str, object] = {"made": "2026-11-23T00:00:00+0000", "site": SITE, "factor": 50, "about": ("a", "b")}
     given |= {"candidates": (now, tried), "left_out": {}, "before": before or {}}
     return Advice(**given | changes)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""wblab advise: which setting shortens pauses on this machine."""
+"""wblab advise: recommend a setting that shortens pauses on this machine."""
 
 import argparse
 import json
@@ -35,36 +35,38 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--dir", type=Path, metavar="DIR", help="a directory on the disk (default: .)")
     about = (
-        "model of the disk: a name in experiments/disks, or a file from wblab disk measure (default: measure it, 10 s)"
+        "model of the disk: a name in experiments/disks, or a file of wblab disk measure (default: measure it, 10 s)"
     )
     add("--disk", metavar="DISK", help=about)
-    about = "loads to use: a spec's innocent loads, or all loads of a live run, which is then compared with the twin"
+    about = (
+        "take the loads from a spec (without its offenders) or from a live run, which is then compared with the twin"
+    )
     add("--like", metavar="SPEC|RUN", help=about)
     add_seeds(parser, "runs of each remedy", default=10)
     add_kernel(parser, "see wblab kernel list")
     add_where(parser)
-    about = "continue the study in this directory, or print it again (latest: the newest)"
+    about = "continue the study in this directory, or print its result again ('latest': the newest study)"
     add("--resume", type=Path, metavar="DIR", help=about)
     add(
         "-o",
         "--output",
         type=Path,
         metavar="DIR",
-        help="where to write the files to install (default: the study's directory)",
+        help="where to write the files that install the remedy (default: the study's directory)",
     )
     add(
         "--all",
         action="store_true",
-        help="also print which remedies were not tried and why, and where the twin differs",
+        help="also print which remedies were not tried and why, and which metrics the twin does not reproduce",
     )
-    add("--explain", action="store_true", help="print the run directories behind each figure")
+    add("--explain", action="store_true", help="also print the run directories behind each row")
     change = parser.add_mutually_exclusive_group()
     about = (
-        "set this remedy on this machine now, until --undo or a reboot "
-        "(from the newest study, or the one that --resume names)"
+        "set this remedy on this machine until --undo or a reboot "
+        "(a remedy of the newest study, or of the one named by --resume)"
     )
     change.add_argument("--apply", metavar="NAME", help=about)
-    change.add_argument("--undo", action="store_true", help="undo --apply")
+    change.add_argument("--undo", action="store_true", help="undo what --apply set")
     add_exp(parser, "the study's directory goes")
     add_json(parser)
     parser.set_defaults(run=_advise)
@@ -79,15 +81,15 @@ def _advise(arguments: argparse.Namespace) -> None:
     from wblab.kernels import built_kernels
     from wblab.study.designs.advice.allowed import check_remedy
 
-    place = _found(arguments) if arguments.resume else results(arguments)
-    _leave_to_its_owner(place, "--resume" if arguments.resume else "--exp")
+    place = _study(arguments) if arguments.resume else results(arguments)
+    _check_owner(place, "--resume" if arguments.resume else "--exp")
     if arguments.output:
-        _leave_to_its_owner(arguments.output, "--output")
+        _check_owner(arguments.output, "--output")
     resolve = built_kernels(arguments.kernel)
     with begun(arguments, resolve, _planned(arguments, resolve), "wblab advise --resume") as (store, client):
         found = _run_rounds(store, client, arguments.jobs)
     if found.choice.name:
-        check_remedy(found.advice.candidate(found.choice.name))  # checked before root is told to install it
+        check_remedy(found.advice.candidate(found.choice.name))  # before anybody installs it as root
     written = _write(found, arguments.output or store.path)
     if arguments.json:
         print(json.dumps(found.to_json() | {"written": [str(path) for path in written]}, indent=2))
@@ -96,7 +98,7 @@ def _advise(arguments: argparse.Namespace) -> None:
 
 
 def _run_rounds(store: "Store", client: "Client | None", jobs: int | None) -> "Result":
-    """Try every remedy, then pairs of the best ones. Return the result."""
+    """Try every remedy, then pairs of the best ones, and return the result."""
     from wblab.commands.many import failed, print_failures
     from wblab.study.cells import run_name
     from wblab.study.designs.advice.record import advice_in
@@ -125,10 +127,10 @@ def _change(arguments: argparse.Namespace) -> None:
     from wblab.study.store import Store
 
     if arguments.undo:
-        lines = undo() or ["nothing was set, so there is nothing to undo"]
+        lines = undo() or ["no remedy is set: nothing to undo"]
         print(json.dumps({"undone": lines}, indent=2) if arguments.json else "\n".join(map(printable, lines)))
         return
-    advice = advice_in(Store.open(_found(arguments), "advise"))
+    advice = advice_in(Store.open(_study(arguments), "advise"))
     candidate = advice.candidate(arguments.apply)
     check_remedy(candidate)
     undone, applied = apply(candidate, advice)
@@ -138,13 +140,13 @@ def _change(arguments: argparse.Namespace) -> None:
     else:
         where = f"{advice.site.directory}, on {', '.join(advice.site.disks) or advice.site.device}:"
         print("\n".join(map(printable, [*undone, where, *map(str, applied)])))
-        print("In force until the next boot. To undo it now: sudo wblab advise --undo")
+        print("In force until the next boot. To undo it: sudo wblab advise --undo")
     if not all(item.is_as_asked for item in applied):
-        print("wblab: the kernel took some values other than those tried: their effect is unknown", file=sys.stderr)
+        print("wblab: the kernel changed some of the values that were tried: their effect is unknown", file=sys.stderr)
 
 
 def _planned(arguments: argparse.Namespace, resolve: "KernelResolver") -> "Planned":
-    """Return the runs to make: those of a study to resume, or new ones after measuring this machine's disk."""
+    """Plan the runs of a new study, after measuring the disk, or open the study to resume."""
     from wblab.commands.many import Planned
     from wblab.kernels import full_name
     from wblab.lab.progress import bar
@@ -165,8 +167,8 @@ def _planned(arguments: argparse.Namespace, resolve: "KernelResolver") -> "Plann
         kernel=full_name(arguments.kernel),
     )
     if not arguments.disk:
-        said = f"this writes and removes up to {TIMES * MOST_BYTES >> 20} MiB, in up to {TIMES * SECONDS:.0f} s"
-        print(printable(f"wblab: measuring the disk under {question.site.directory!r}: {said}"), file=sys.stderr)
+        cost = f"this writes and removes up to {TIMES * MOST_BYTES >> 20} MiB and takes up to {TIMES * SECONDS:.0f} s"
+        print(printable(f"wblab: measuring the disk of {question.site.directory!r}: {cost}"), file=sys.stderr)
     with bar("disk") as report:
         planned, advice = begin(question, results(arguments), report)
     return Planned(planned.plan, described(planned.plan, resolve), beside=packed(advice))
@@ -181,18 +183,18 @@ def _resumed(arguments: argparse.Namespace, resolve: "KernelResolver") -> "Plann
 
     for option in ("dir", "disk", "like"):
         if getattr(arguments, option):
-            raise InputError(f"--{option}: --resume continues a study as it was begun: leave --{option} out")
-    store = Store.open(_found(arguments), "advise")
-    advice_in(store)  # refuse another user's study before anything runs
+            raise InputError(f"--{option}: --resume keeps the settings of the first call: leave --{option} out")
+    store = Store.open(_study(arguments), "advise")
+    advice_in(store)  # refuse a damaged study before anything runs
     if arguments.kernel and full_name(arguments.kernel) not in store.kernels:
         raise InputError(
-            f"--kernel: {store.path} was begun with {', '.join(store.kernels) or 'the default'}: leave --kernel out"
+            f"--kernel: {store.path} was started with {', '.join(store.kernels) or 'the default kernel'}: leave it out"
         )
     check_kernels(store, resolve)
     return Planned(store.plan, store.kernels, store)
 
 
-def _found(arguments: argparse.Namespace) -> Path:
+def _study(arguments: argparse.Namespace) -> Path:
     """Return the directory of the requested study, by default the newest. Raises InputError."""
     from wblab.study.designs.advice.record import latest_advice
 
@@ -202,7 +204,7 @@ def _found(arguments: argparse.Namespace) -> Path:
     return next((path for path in (given, results(arguments) / given) if path.is_dir()), given)
 
 
-def _leave_to_its_owner(directory: Path, option: str) -> None:
+def _check_owner(directory: Path, option: str) -> None:
     """Raise InputError if root would write to a directory that another user could redirect."""
     try:
         reason = distrust_new(directory) if os.geteuid() == 0 else ""
@@ -210,8 +212,8 @@ def _leave_to_its_owner(directory: Path, option: str) -> None:
         reason = error.strerror or ""
     if reason:
         raise InputError(
-            f"{option}: root does not write to {str(directory)!r}: {reason}: run it without sudo (only --apply and "
-            "--undo need root), or give a directory owned by root"
+            f"{option}: as root, wblab does not write to {str(directory)!r}: {reason}: run it without sudo (only "
+            "--apply and --undo need root), or give a directory owned by root"
         )
 
 
@@ -234,13 +236,15 @@ def _write(found: "Result", directory: Path) -> list[Path]:
 
 
 def _print(found: "Result", written: "Sequence[Path]", *, every: bool, explain: bool) -> None:
-    """Print the result: the machine, the recommendation and its commands, its expected effect, and the evidence."""
+    """Print the machine, the recommendation with its commands, the effects of all remedies, and the runs."""
     from wblab.study.designs.advice import words
 
     for note in found.advice.notes:
         print(printable(f"wblab: {note}"), file=sys.stderr)
     answer = [*words.opening(found), "", *words.recommended(found)]
-    print_wrapped([*answer, "", *words.likeness(found, every=every), "", *found.advice.about[1:2]])
+    print_wrapped([*answer, "", *words.accuracy(found, every=every), "", *found.advice.about[1:2]])
     words.table(found).show()
     runs = ["", *words.explanation(found)] if explain else []
-    print_wrapped([*words.left_out(found, every=every), *runs, "", *words.to_keep(found, written), str(found.path)])
+    print_wrapped(
+        [*words.left_out(found, every=every), *runs, "", *words.installation(found, written), str(found.path)]
+    )

@@ -1,1 +1,1 @@
-"""What to set on this machine: remedies tried on its twin, the recommended one, and how to install it."""
+"""Recommend a setting for this machine: try remedies on its twin, choose one, and install it."""

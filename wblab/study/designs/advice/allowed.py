@@ -1,8 +1,8 @@
 """Check a study's advice file: a pattern for each field that ends up in a rule, a comment, a command or a path.
 
-Another user may own the study's directory, and root may be asked to set what the file says. So the file is untrusted.
-The keys that it sets come from a fixed set, and their values lie within limits (`settings` beside this). What it says
-of the site is compared with the machine (`found_again`).
+The file is untrusted: another user may own the study's directory, and root may be asked to apply the file. It can set
+only known keys, to values within limits (`settings` beside this). Its description of the site is compared with the
+machine (`current_site`).
 """
 
 import re
@@ -35,7 +35,7 @@ _BEFORE = re.compile(r"-?[0-9]{1,19}|[a-z][a-z-]{0,31}")
 
 
 def check_advice(advice: "Advice") -> None:
-    """Raise InputError for the first field that the lab would not have written."""
+    """Raise InputError for the first field that the lab cannot have written."""
     for name, value, pattern in _patterned(advice):
         if not pattern.fullmatch(value):
             raise InputError(f"{name}: {_short(value)}: make a new study with wblab advise --dir DIR")
@@ -47,13 +47,13 @@ def check_advice(advice: "Advice") -> None:
             if not item.is_allowed(memory):
                 raise InputError(f"candidates.wanted: no remedy sets {_short(f'{item.where} {item}')}")
         if len({(item.where, item.key) for item in candidate.wanted}) < len(candidate.wanted):
-            raise InputError(f"candidates.wanted: {candidate.name!r} sets one thing twice")
+            raise InputError(f"candidates.wanted: {candidate.name!r} sets the same key twice")
     if set(advice.site.known_by) != {*advice.site.disks, advice.site.device}:
-        raise InputError("site.known_by: it names other devices than the site has")
+        raise InputError("site.known_by: its devices are not those of the site")
 
 
 def check_remedy(candidate: "Candidate") -> None:
-    """Raise InputError unless a candidate sets what the lab's remedy of that name sets: people trust the name."""
+    """Raise InputError if a candidate sets more than the lab's remedy of that name: users trust the name."""
     settings = settable(_remedy(candidate.name))
     for item in candidate.wanted:
         if settings.get((item.where, item.key)) not in ("", item.value):
@@ -61,7 +61,7 @@ def check_remedy(candidate: "Candidate") -> None:
 
 
 def _remedy(name: str) -> Remedy:
-    """Return the lab's remedy of this name, or the pair that it names. Raises InputError for an unknown name."""
+    """Return the lab's remedy, or pair of remedies, with this name. Raises InputError for an unknown name."""
     known = read_remedies()
     if name in known:
         return known[name]

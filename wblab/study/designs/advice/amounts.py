@@ -1,4 +1,4 @@
-"""Amounts of dirty memory or queued requests in a remedy: relative to the disk or the memory, or absolute."""
+"""Amounts of dirty memory or queued data in a remedy: absolute, or relative to the disk's rate or the memory."""
 
 import re
 
@@ -13,20 +13,20 @@ _TIME = re.compile(r".*[0-9 ](ns|us|µs|ms|s|min|h)")
 
 
 def share(text: str) -> float | None:
-    """Return '5%' as 0.05; None if the text is no share. Raises InputError unless it is from 0 to 100 %."""
+    """Return '5%' as 0.05; None if the text is not a percentage. Raises InputError outside 0 to 100 %."""
     match = _SHARE.fullmatch(text.strip())
     if match is None:
         return None
     if not 0 < float(match[1]) <= 100:
-        raise InputError(f"{text!r} is not a share between 0 and 100 %")
+        raise InputError(f"{text!r} is not a percentage above 0 and up to 100 %")
     return float(match[1]) / 100
 
 
 def in_bytes(text: str, machine: Machine) -> int:
-    """Return an amount in bytes: '500ms' of the disk's write rate, '5%' of the memory, '64MiB' as it stands.
+    """Return an amount in bytes: '500ms' at the disk's write rate, '5%' of the memory, or '64MiB'.
 
-    '5% of the limit' is relative to the dirty threshold, in whole pages. Other computed amounts are whole MiB, or whole
-    pages below 4 MiB: measurements are no more exact. Raises InputError.
+    '5% of the limit' is relative to the dirty threshold, in whole pages. Other computed amounts are rounded to whole
+    MiB, or below 4 MiB to whole pages: measurements are no more exact. Raises InputError.
     """
     text = text.strip()
     if text.endswith(_OF_LIMIT) and (part := share(text.removesuffix(_OF_LIMIT))) is not None:

@@ -1,7 +1,7 @@
-"""Set a remedy on this machine until it is undone. Each change is noted before it is made.
+"""Set a remedy on this machine until it is undone. Each change is noted in a journal before it is made.
 
-Only one remedy is set at a time: an earlier one is undone first. A kill at any moment leaves a journal, which `undo`
-finds. A reboot leaves nothing: the kernel forgets the settings, and the journal is on a tmpfs.
+Only one remedy is set at a time: an earlier one is undone first. After a kill at any moment, `undo` restores all from
+the journal. After a reboot nothing is left to undo: the kernel forgets the settings, and the journal is on a tmpfs.
 """
 
 import os
@@ -20,7 +20,7 @@ from wblab.study.designs.advice.plan import Candidate
 from wblab.study.designs.advice.possible import is_possible
 from wblab.study.designs.advice.record import Advice
 from wblab.study.designs.advice.settings import Wanted
-from wblab.study.designs.advice.site import found_again
+from wblab.study.designs.advice.site import current_site
 
 _JOURNAL, _LOCK = "advise.json", "advise.lock"
 _DAEMON = "mitigate.json"
@@ -28,7 +28,7 @@ _DAEMON = "mitigate.json"
 
 @dataclass(frozen=True)
 class Applied:
-    """One file that was set: its value before (`old`, shown by `old_path`), the value asked for, its value now."""
+    """One file that was set. old: the value before, from `old_path`. asked: the wanted value. found: the new one."""
 
     path: str
     old_path: str
@@ -38,46 +38,46 @@ class Applied:
 
     @property
     def is_as_asked(self) -> bool:
-        """Whether the kernel took the value unchanged."""
+        """Whether the kernel accepted the value unchanged."""
         return self.found == self.asked
 
     def __str__(self) -> str:
-        """Describe it in words."""
+        """Describe it in one line."""
         was = self.old if self.old_path == self.path else f"{Path(self.old_path).name} {self.old}"
-        took = "" if self.is_as_asked else f": the kernel took this instead of {self.asked}"
-        return f"{self.path}: {self.found} (was {was}){took}"
+        instead = "" if self.is_as_asked else f": the kernel chose this instead of {self.asked}"
+        return f"{self.path}: {self.found} (was {was}){instead}"
 
 
 def apply(candidate: Candidate, advice: Advice, state: Path = STATE) -> tuple[list[str], list[Applied]]:
-    """Set a remedy. Return descriptions of what was undone first, and what was set. Raises InputError, WblabError.
+    """Set a remedy. Return what was undone first, in words, and what was set. Raises InputError, WblabError.
 
-    If a setting fails, the earlier ones are undone.
+    If one setting fails, those made before it are undone.
     """
     if candidate.has_group:
         raise InputError(
-            f"--apply {candidate.name}: this remedy needs the heavy writer in a group of its own: install its slice"
+            f"--apply {candidate.name}: this remedy needs the heavy writer in its own control group: install its slice"
         )
-    advice = replace(advice, site=found_again(advice.site))
+    advice = replace(advice, site=current_site(advice.site))
     with _journal(state) as journal:
         undone = _undo(journal)
         try:
             return undone, [_set(item, path, journal) for item in candidate.wanted for path in paths_of(item, advice)]
         except (OSError, WblabError) as error:
             failures = journal.undo(list(journal.changes))
-            said = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else str(error)
+            reason = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else str(error)
             raise WblabError(
-                "; ".join([f"cannot set {candidate.name}: {said}: nothing was changed", *failures])
+                "; ".join([f"cannot set {candidate.name}: {reason}: nothing was changed", *failures])
             ) from None
 
 
 def undo(state: Path = STATE) -> list[str]:
-    """Undo what was set. Return descriptions of it. Raises WblabError if something cannot be undone."""
+    """Undo what was set and describe it in words. Raises WblabError if something cannot be undone."""
     with _journal(state) as journal:
         return _undo(journal)
 
 
 def paths_of(item: Wanted, advice: Advice) -> list[Path]:
-    """Return the files of a setting. Raises InputError for a file that the lab never sets."""
+    """Return the files that a setting writes. Raises InputError for a file that the lab never sets."""
     found = list(paths(item.where, item.key, advice.site))
     for path in found:
         change: Change = Setting(path=str(path), new=item.value, back_path=str(path), back="0")
@@ -91,12 +91,12 @@ def paths_of(item: Wanted, advice: Advice) -> list[Path]:
 @contextmanager
 def _journal(state: Path) -> Iterator[Journal]:
     _require_root()
-    with alone(state, _LOCK, "another wblab advise", "its directory must belong to root alone"):
+    with alone(state, _LOCK, "another wblab advise", "only root may own it and write to it"):
         if Journal(state / _DAEMON).changes:
-            raise WblabError("wblab mitigate has changed this machine: stop it first, or wblab mitigate --restore")
+            raise WblabError("settings of wblab mitigate are in force: stop it first, or run wblab mitigate --restore")
         journal = Journal(state / _JOURNAL, is_possible, "wblab advise")
         if journal.ignored:
-            raise WblabError(f"nothing was changed: {journal.ignored}: look at it, then remove it")
+            raise WblabError(f"nothing was changed: {journal.ignored}: inspect the file, then remove it")
         yield journal
 
 
@@ -106,19 +106,19 @@ def _require_root() -> None:
 
 
 def _undo(journal: Journal) -> list[str]:
-    """Undo all changes, last first. Raises WblabError if one fails; none is tried twice."""
-    said = []
+    """Undo all changes, last first, each once. Raises WblabError if one fails."""
+    lines = []
     for change in reversed(journal.changes):
         if isinstance(change, Setting):
             if _read(Path(change.path)) == change.new:
-                said.append(f"{change.back_path}: back to {change.back}")
+                lines.append(f"{change.back_path}: restored to {change.back}")
             else:
-                said.append(f"{change.path} was left alone: it has been changed since")
+                lines.append(f"{change.path}: not restored, because it has been changed since")
         elif isinstance(change, Scheduler):
-            said.append(f"{change.disk}/queue/scheduler: back to {change.old}")
+            lines.append(f"{change.disk}/queue/scheduler: restored to {change.old}")
     if failures := journal.undo(list(journal.changes)):
         raise WblabError("; ".join(failures))
-    return said
+    return lines
 
 
 def _set(item: Wanted, path: Path, journal: Journal) -> Applied:
@@ -134,7 +134,7 @@ def _set(item: Wanted, path: Path, journal: Journal) -> Applied:
     journal.note(change)
     path.write_text(item.value)
     found = path.read_text().strip()
-    if found != item.value:  # the kernel rounded it: undo what it made of it
+    if found != item.value:  # the kernel rounded it: undo compares with the rounded value
         journal.note(Setting(path=str(path), new=found, back_path=str(shown), back=old))
         journal.forget(change)
     return Applied(str(path), str(shown), old, item.value, found)

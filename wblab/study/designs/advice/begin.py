@@ -1,4 +1,4 @@
-"""Begin a study of remedies: find this machine, its loads and the remedies. Runs nothing."""
+"""Prepare a study of remedies: describe this machine, its loads and the remedies. Runs nothing."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +14,7 @@ from wblab.lab.formats import LIVE, RUN
 from wblab.lab.named import SPECS
 from wblab.lab.progress import Report
 from wblab.lab.specfile import is_record, read_spec
-from wblab.study.designs.advice.here import THOSE, as_set, machine_here
+from wblab.study.designs.advice.here import DEFAULT_LOADS, machine_here, with_current_settings
 from wblab.study.designs.advice.measure import measure
 from wblab.study.designs.advice.plan import Planned, plan
 from wblab.study.designs.advice.record import Advice, advice_of
@@ -26,7 +26,7 @@ from wblab.study.designs.twin.result import Result
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """The question. disk: name or file of a model; empty: measure it. like: see `likeness`; empty: `THOSE`."""
+    """What to advise on. disk: name or file of a model; empty: measure it. like: see `loads_like`; may be empty."""
 
     site: Site
     disk: str = ""
@@ -36,36 +36,36 @@ class Question:
 
 
 def begin(question: Question, results: Path, report: Report) -> tuple[Planned, Advice]:
-    """Return the plan and the advice to keep. Measures the disk if no model gives its rate. Raises InputError.
+    """Return the plan and the advice to store. Measure the disk if no model is given. Raises InputError.
 
-    results: where to look for a live run's name.
+    results: the directory in which a live run's name is looked up.
     """
     site = question.site
     remedies = read_remedies()
-    live, innocent = likeness(question.like, results) if question.like else (None, THOSE)
+    live, innocent = loads_like(question.like, results) if question.like else (None, DEFAULT_LOADS)
     disk = read_disk(question.disk) if question.disk else None
     now, rates, notes = _machine(site, live, innocent, disk, report)
     notes = doubts(question.disk) if question.disk else notes
     planned = plan(now, site, remedies, question.seeds, question.kernel)
-    told = Result(now, planned.twin, live, (), ()).about()
+    described = Result(now, planned.twin, live, (), ()).about()
     about = {
         "rates": rates,
         "live": str(live.path.resolve()) if live else "",
-        "about": (*told, f"directory: {site.directory}, on {', '.join(site.disks) or site.device}"),
+        "about": (*described, f"directory: {site.directory}, on {', '.join(site.disks) or site.device}"),
         "notes": (*notes, *planned.twin.notes),
     }
     return planned, advice_of(planned, site, about)
 
 
-def likeness(text: str, results: Path) -> tuple[Run | None, dict[str, Load]]:
-    """Return a live run, or the loads of a spec that are no offenders. Raises InputError if it is neither."""
+def loads_like(text: str, results: Path) -> tuple[Run | None, dict[str, Load]]:
+    """Return the live run that a text names, or a spec's loads without its offenders. Raises InputError."""
     try:
         path = SPECS.find(text)
     except InputError as error:
         try:
             path = find_run(text, results) / "experiment.json"
         except InputError:
-            raise InputError(f"--like: {error}; or a live run") from None
+            raise InputError(f"--like: {error}; it may also be a live run") from None
     if is_record(path) and RUN.read(path)["kind"] == LIVE:
         return read_run(path.parent), {}
     spec = read_spec(path)
@@ -79,7 +79,7 @@ def likeness(text: str, results: Path) -> tuple[Run | None, dict[str, Load]]:
 
 
 def _on_one_disk(name: str, load: Load) -> Load:
-    """Return a load for the twin's one disk. Its file gets the load's name: files of several disks must not clash."""
+    """Move a load to the twin's only disk. Its file gets the load's name, so files of several disks cannot clash."""
     return replace(load, disk="", file=name) if isinstance(load, OnFile) else replace(load, disk="")
 
 
@@ -87,9 +87,9 @@ def _machine(
     site: Site, live: Run | None, innocent: dict[str, Load], disk: Disk | None, report: Report
 ) -> tuple[Machine, tuple[int, ...], list[str]]:
     """Return the machine, the measured rates of its disk, and reasons for doubt."""
-    found = machine_of(live) if live else None  # raises before the measurement if the run lacks something
+    found = machine_of(live) if live else None  # an incomplete run is refused before the disk is measured
     measured = None if disk else measure(Path(site.directory), report)
     model = measured.disk if measured else disk
     assert model is not None
-    machine = as_set(with_disk(found, model), site) if found else machine_here(site, model, innocent)
+    machine = with_current_settings(with_disk(found, model), site) if found else machine_here(site, model, innocent)
     return machine, measured.rates if measured else (), measured.doubts() if measured else []

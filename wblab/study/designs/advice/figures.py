@@ -1,4 +1,4 @@
-"""Figures of the twin's runs: pauses and costs with and without each remedy, and the differences with intervals."""
+"""Results of the twin's runs: pauses and costs with and without each remedy, and the differences with intervals."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,10 +24,10 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Figures:
-    """A remedy's outcomes by seed, and how they differ from the same seeds without it.
+    """A remedy's outcomes by seed, and the differences from the same seeds without the remedy.
 
     longest_pause_s, wait_time_s: differences in s. offender: difference as a share of its rate without the remedy. All
-    are corrected for the number of comparisons. The machine as it is has none.
+    are corrected for the number of comparisons. The machine with its current settings has no differences.
     """
 
     name: str
@@ -37,12 +37,12 @@ class Figures:
     offender: Interval | None = None
 
     def mean(self, field: str) -> float:
-        """Return the mean of one field over the outcomes: its expected value."""
+        """Return the mean of one field over the outcomes, its expected value."""
         return float(np.mean([getattr(outcome, field) for outcome in self.outcomes.values()]))
 
     @property
     def cost(self) -> float:
-        """Share of its rate that the offender loses; 0 if it loses nothing."""
+        """Share of its rate that the offender loses; 0 if it becomes faster."""
         return max(0.0, -self.offender.estimate) if self.offender else 0.0
 
     def to_json(self) -> dict[str, Any]:
@@ -75,7 +75,7 @@ def outcome_of(run: Run, factor: float) -> Outcome:
 def figures(
     now: Mapping[int, Outcome], others: Mapping[str, Mapping[int, Outcome]], resampling: Resampling = DEFAULT
 ) -> list[Figures]:
-    """Return the figures of all remedies, shortest pause first, paired by seed with the machine as it is.
+    """Return the results of all remedies, shortest pause first, paired by seed with the current settings.
 
     The intervals are corrected for multiple comparisons: at most 5 % of those that exclude zero should be false.
     """

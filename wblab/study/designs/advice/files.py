@@ -1,8 +1,8 @@
 """Write a remedy as files for sysctl.d(5), udev(7) and systemd.slice(5), each with its undo commands.
 
-Nothing here touches the machine. The match of a rule was read from this machine and has no character special to udev or
-a shell (see `known_by`). Its value is a number or a scheduler (`Wanted.is_allowed`). The directory of a slice, which
-anybody may have named, is checked here. Words of commands are quoted, and a comment stays on its line.
+Nothing here touches the machine. A rule's match comes from this machine and has no character that is special to udev or
+a shell (see `known_by`). Its value is a number or a scheduler (`Wanted.is_allowed`). The directory of a slice may have
+any name and is checked here. Words of commands are quoted, and a comment stays on its line.
 """
 
 import os
@@ -61,12 +61,12 @@ def undo_commands(name: str, candidate: Candidate, advice: Advice) -> list[str]:
 
 
 def group_commands() -> list[str]:
-    """Return how to put a program, and a service, into the group of heavy writers."""
+    """Return the lines that put a program, and a service, into the group of heavy writers."""
     return [f"sudo systemd-run --scope --slice={SLICE} COMMAND", f"Slice={SLICE}"]
 
 
 def _shown(item: Wanted, advice: Advice) -> list[str]:
-    """Return the files of a setting whose earlier value is known."""
+    """Return the files of a setting whose value before is known."""
     found = []
     for path in paths(item.where, item.key, advice.site):
         ratio = path.with_name(path.name.replace("bytes", "ratio"))
@@ -77,10 +77,10 @@ def _shown(item: Wanted, advice: Advice) -> list[str]:
 def _head(name: str, candidate: Candidate, advice: Advice) -> list[str]:
     lines = [f"{candidate.name}: {candidate.about}.", f"Made by wblab advise, {advice.made[:10]}.", "Install:"]
     lines += [f"    {command}" for command in install_commands(name, advice.site)]
-    lines += ["Undo, and restore the values of that day:"]
+    lines += ["Undo, and restore the values before:"]
     lines += [f"    {command}" for command in undo_commands(name, candidate, advice)]
     if name == SLICE:
-        lines += ["Put a program into it by the first of these, a service by the second in its [Service]:"]
+        lines += ["Put a program into it with the first line, a service with the second line in its [Service]:"]
         lines += [f"    {command}" for command in group_commands()]
     return [f"# {printable(line)}" for line in lines]
 
@@ -90,7 +90,7 @@ def _sysctl(wanted: Sequence[Wanted], site: Site) -> list[str]:
 
 
 def _rules(wanted: Sequence[Wanted], site: Site) -> list[str]:
-    """Return the rules, a line for each disk and setting. The scheduler comes first: a new one has a new queue."""
+    """Return the rules, one line per disk and setting. The scheduler comes first, because it replaces the queue."""
     rules = []
     for item in wanted:
         devices = {"queue": site.disks, "bdi": (site.device,)}.get(item.where, ())
@@ -109,7 +109,7 @@ def _slice(wanted: Sequence[Wanted], site: Site) -> list[str]:
         if item.where != "slice":
             continue
         value = item.value
-        if "{dir}" in value:  # it applies to the disk under the directory
+        if "{dir}" in value:  # it applies to the disk that holds the directory
             place = site.directory if _PLAIN_PATH.fullmatch(site.directory) else f"/dev/{site.device}"
             value = value.replace("{dir}", place)
         lines.append(f"{item.key}={value}")

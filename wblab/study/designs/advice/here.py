@@ -1,4 +1,4 @@
-"""This machine's present settings, for its twin."""
+"""This machine's current settings, for its twin."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -13,14 +13,14 @@ from wblab.study.designs.advice.settings import NUMBERS, SCHEDULER
 from wblab.study.designs.advice.site import Site, own_limit_of, queue_of
 from wblab.study.designs.twin.machine import TIMES_THRESHOLD, WAIT_NS, Machine, sustained_bps
 
-# Appends, creates files, commits.
-THOSE: dict[str, Load] = INNOCENT | {"k1": BESIDES["k1"]}
+# One appends, one creates files, one commits.
+DEFAULT_LOADS: dict[str, Load] = INNOCENT | {"k1": BESIDES["k1"]}
 _TIMERS = ("vm.dirty_expire_centisecs", "vm.dirty_writeback_centisecs")
 _SYSCTL, _BLOCK, _BDI = Path("/proc/sys"), Path("/sys/block"), Path("/sys/class/bdi")
 
 
 def machine_here(site: Site, disk: Disk, innocent: Mapping[str, Load]) -> Machine:
-    """Return this machine with the given model of its disk. Raises InputError."""
+    """Describe this machine, with the given model of its disk. Raises InputError."""
     limits = _thresholds()
     machine = Machine(
         memory_bytes=memory_bytes(),
@@ -34,11 +34,11 @@ def machine_here(site: Site, disk: Disk, innocent: Mapping[str, Load]) -> Machin
         innocent=dict(innocent),
         disk=disk,
     )
-    return as_set(machine, site)
+    return with_current_settings(machine, site)
 
 
-def as_set(machine: Machine, site: Site) -> Machine:
-    """Return a machine, perhaps of a live run, with this machine's present settings. Raises InputError."""
+def with_current_settings(machine: Machine, site: Site) -> Machine:
+    """Replace a machine's settings by this machine's current ones. Raises InputError."""
     limits = _thresholds()
     try:
         settings = dirty_settings()
@@ -77,12 +77,10 @@ def sysctl_path(key: str) -> Path:
 def paths(where: str, key: str, site: Site) -> Sequence[Path]:
     """Return the files of a setting: one for each disk's queue, one for a sysctl or the bdi, none for a slice.
 
-    Raises InputError for a setting that no remedy has: it could name any file.
+    Raises InputError for a setting that no remedy has, because it could name any file.
     """
     if (where, key) not in (*NUMBERS, SCHEDULER):
-        raise InputError(
-            f"the study's file is damaged: it sets {where} {key!r}, which no remedy does: make a new study"
-        )
+        raise InputError(f"the study's file is damaged: no remedy sets {where} {key!r}: make a new study")
     if where == "sysctl":
         return [sysctl_path(key)]
     if where == "queue":
@@ -91,7 +89,10 @@ def paths(where: str, key: str, site: Site) -> Sequence[Path]:
 
 
 def shown_by(path: Path) -> Path:
-    """Return the file that shows a setting: vm.dirty_bytes is 0 if vm.dirty_ratio is in force. Raises OSError."""
+    """Return the file that shows a setting's value: while vm.dirty_ratio is in force, vm.dirty_bytes is 0.
+
+    Raises OSError.
+    """
     if path.name in ("dirty_bytes", "dirty_background_bytes") and path.read_text().strip() == "0":
         return path.with_name(path.name.replace("bytes", "ratio"))
     return path

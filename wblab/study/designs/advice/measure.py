@@ -1,4 +1,4 @@
-"""Short measurements of this machine's disk: its write rate, and the latency of a small request."""
+"""Measure this machine's disk quickly: its write rate, and the latency of a small request."""
 
 import time
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ _UNSTEADY = 1.5  # ratio of the fastest to the slowest rate above which a warnin
 
 @dataclass(frozen=True)
 class Measured:
-    """rates: of each measurement, in bytes/s. latency_ns: of a 4 KiB request, without transferring its bytes."""
+    """rates: of each measurement, in bytes/s. latency_ns: of a 4 KiB request, without the transfer of its bytes."""
 
     rates: tuple[int, ...]
     latency_ns: int
@@ -39,18 +39,18 @@ class Measured:
         return Disk(model="device", write_bps=rate, latency=latency)
 
     def doubts(self) -> list[str]:
-        """Return why the measurement is doubtful, in words."""
+        """Return reasons to doubt the measurement, in words."""
         least, most = min(self.rates), max(self.rates)
         if most < _UNSTEADY * least:
             return []
         return [
             f"the disk's rate varied from {span(least, most, 'bytes/s')}: other programs use "
-            "it, or it has a cache. Measure it on a quiet machine (wblab disk measure) and give --disk"
+            "the disk, or it has a cache. Measure it while the machine is idle (wblab disk measure) and give --disk"
         ]
 
 
 def measure(directory: Path, report: Report) -> Measured:
-    """Measure the disk under a directory, and remove the files again. Raises InputError if that is impossible."""
+    """Measure the disk that holds a directory, and remove the test files. Raises InputError if that is impossible."""
     rates = []
     for number in range(TIMES):
         report(number / (TIMES + 1), "rate")
@@ -60,7 +60,7 @@ def measure(directory: Path, report: Report) -> Measured:
 
 
 def _latency_ns(directory: Path, write_bps: int) -> int:
-    """Return the latency of a 4 KiB write, without transferring its bytes; with direct I/O if the filesystem has it."""
+    """Return the latency of a 4 KiB write less the transfer time; by direct I/O if the filesystem supports it."""
     times = []
     try:
         with site(directory) as found, test_file(found.held) as file:

@@ -1,7 +1,7 @@
-"""Plan the study: a cell for the twin as it is, and one for each remedy. Runs nothing.
+"""Plan the study: one cell for the current settings, and one for each remedy. Runs nothing.
 
-The remedies of the second round are chosen after the first. All possible pairs are planned here, because the machine's
-settings may have changed by the time the first round ends.
+The pairs of the second round are chosen after the first. All possible pairs are planned here, because the machine's
+settings may have changed when the first round ends.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,17 +21,17 @@ from wblab.study.plan import Plan
 
 AXIS = "remedy"
 NAME = "advice"
-# A finer twin takes longer: time depends on what is written. Memory costs little: a guest uses host memory only for
-# pages that it touches.
+# A larger twin takes longer, because it writes more. Its memory costs little: a guest uses host memory only for pages
+# that it touches.
 _LARGEST_GUEST_BYTES, _MOST_WRITTEN_BYTES = 2 << 30, 192 << 20
-_FINE_BYTES, _COARSE_BYTES = 1 << 20, 256 << 10  # of dirty memory in the twin: the aim, and the least still worth a try
+_FINE_BYTES, _COARSE_BYTES = 1 << 20, 256 << 10  # least limit on dirty memory in the twin: wanted, and still useful
 _PAGE_BYTES = 4096
 _MOST_NAME = 40
 
 
 @dataclass(frozen=True, kw_only=True)
 class Candidate:
-    """A remedy on this machine: what to set, and the cell that tries it. NOW sets nothing."""
+    """A remedy for this machine: what to set, and the cell that tries it. NOW sets nothing."""
 
     name: str
     about: str
@@ -46,7 +46,7 @@ class Candidate:
 
 @dataclass(frozen=True, kw_only=True)
 class Option:
-    """What the second round may try: a candidate with its cell's spec. of: the two remedies that it joins."""
+    """A candidate with its cell's spec, which the second round may try. of: the two remedies that it combines."""
 
     candidate: Candidate
     spec: Spec
@@ -54,15 +54,15 @@ class Option:
 
     @property
     def cell(self) -> Cell:
-        """Its cell of the study."""
+        """Its cell in the study."""
         return Cell(self.candidate.cell, {AXIS: self.candidate.name}, self.spec)
 
 
 @dataclass(frozen=True)
 class Planned:
-    """The plan, its candidates in the order of the cells, the twin as it is, and why remedies were left out.
+    """The plan, with its candidates in the order of the cells, and the twin with the current settings.
 
-    pairs: what the second round may try.
+    pairs: what the second round may try. left_out: reasons why remedies are not tried, by name.
     """
 
     plan: Plan
@@ -75,7 +75,7 @@ class Planned:
 
 @dataclass(frozen=True)
 class _State:
-    """A machine with a remedy. of: the names of the remedies that it joins."""
+    """A machine with a remedy applied. of: the names of the remedies that it combines."""
 
     remedy: Remedy
     machine: Machine
@@ -91,19 +91,19 @@ def plan(now: Machine, site: Site, remedies: Mapping[str, Remedy], seeds: Sequen
         if reason := impossible(remedy, site):
             left_out[name] = reason
         elif then == now:
-            left_out[name] = "changes nothing: this machine is at that value, or below it"
+            left_out[name] = "changes nothing: this machine's value is that low already"
         elif same := next((other for other, state in tried.items() if state.machine == then), ""):
-            left_out[name] = f"sets the same as {same} here"
+            left_out[name] = f"has the same effect as {same} on this machine"
         else:
             tried[name] = _State(remedy, then)
     factor = fine_factor(now, [state.machine for state in tried.values()])
     for name in [name for name, state in tried.items() if _is_too_little(state.machine, factor)]:
-        left_out[name] = "leaves a few pages only, too little for a twin of this machine"
+        left_out[name] = "leaves too few dirty pages in the scaled-down twin to try it"
         del tried[name]
     if not tried:
         raise InputError(f"no remedy can be tried here: {'; '.join(f'{k}: {v}' for k, v in left_out.items())}")
     both = [state for state in _joined(now, list(tried.values())) if not _is_too_little(state.machine, factor)]
-    states = [_State(Remedy(name=NOW, about="as it is set"), now), *tried.values(), *both]
+    states = [_State(Remedy(name=NOW, about="the current settings"), now), *tried.values(), *both]
     digits = len(str(len(states) - 1))
     options = [_option(now, state, f"{number:0{digits}}", factor, kernel) for number, state in enumerate(states)]
     alone = [option for option in options if not option.of]
@@ -118,7 +118,7 @@ def plan(now: Machine, site: Site, remedies: Mapping[str, Remedy], seeds: Sequen
 
 
 def _joined(now: Machine, alone: Sequence[_State]) -> Iterator[_State]:
-    """Yield the machine with each pair of remedies that can be combined, if the pair differs from each alone."""
+    """Yield the machine with each pair of remedies that can be combined and differs from either remedy alone."""
     names = {state.remedy.name for state in alone}
     known = [state.machine for state in alone]
     for one, other in combinations([state.remedy for state in alone], 2):
@@ -139,7 +139,7 @@ def _option(now: Machine, state: _State, number: str, factor: int, kernel: str) 
 
 
 def fine_factor(now: Machine, others: Sequence[Machine]) -> int:
-    """Return the twins' scale factor: small enough that the least limit of any twin is more than a few pages."""
+    """Return the twins' scale factor: small enough that every twin's limit on dirty memory has many pages."""
     finest = min(_least_bytes(machine) for machine in (now, *others)) / _FINE_BYTES
     request = now.queue.request_bytes / _PAGE_BYTES if now.queue else finest
     least = max(now.memory_bytes / _LARGEST_GUEST_BYTES, now.offender_bytes / _MOST_WRITTEN_BYTES)
@@ -158,5 +158,5 @@ def _least_bytes(machine: Machine) -> float:
 
 
 def _plain(name: str) -> str:
-    """Return a remedy's name in a form fit for a file name."""
+    """Return a remedy's name as part of a file name."""
     return name.replace("+", "-and-").replace("%", "")[:_MOST_NAME].rstrip("-.")

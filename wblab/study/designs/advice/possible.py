@@ -1,4 +1,4 @@
-"""Which changes `--apply` can have made. Only those are undone from its journal."""
+"""The changes that `--apply` can have made. Only these are undone from its journal."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,7 @@ from wblab.core.spec import Scheduler as Known
 from wblab.live.mitigate.possible import is_possible as daemon_can
 from wblab.machine.changes import Change, Scheduler, Setting
 
-# In addition to the daemon's. A file that is set, then a space and the file that restores it.
+# In addition to the daemon's changes: the file that is set, a space, and the file that restores it.
 _SETTING = re.compile(
     r"(/sys/block/[A-Za-z0-9][^/\0\n ]*/queue/wbt_lat_usec) \1"
     r"|(/proc/sys/vm/dirty_(?:expire|writeback)_centisecs) \2"

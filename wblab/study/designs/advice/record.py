@@ -1,4 +1,4 @@
-"""The advice file beside a study: everything needed to report the result, or to set it, once the runs are there."""
+"""The advice file of a study: everything needed to report and apply the result once the runs are finished."""
 
 import json
 from collections.abc import Mapping
@@ -12,17 +12,17 @@ from wblab.study.designs.advice.allowed import check_advice
 from wblab.study.designs.advice.here import paths, shown_by
 from wblab.study.designs.advice.plan import Candidate, Option, Planned
 from wblab.study.designs.advice.remedies import NOW
-from wblab.study.designs.advice.site import Site, found_again
+from wblab.study.designs.advice.site import Site, current_site
 from wblab.study.store import Store
 
 
 @dataclass(frozen=True, kw_only=True)
 class Advice:
-    """made: when. factor: by which the twin is smaller. rates: measured rates of the disk, in bytes/s.
+    """made: the date and time. factor: the twin's scale factor. rates: measured rates of the disk, in bytes/s.
 
     live: the live run's directory. about: the machine and its twin, one line each. notes: reasons for doubt.
-    candidates: what was tried. pairs: possible pairs of the second round; the study's plan has the chosen ones. before:
-    each setting's value before, by the file that shows it.
+    candidates: the remedies tried. pairs: possible pairs of the second round; the study's plan has the chosen ones.
+    left_out: why other remedies were not tried. before: each setting's value before, by the file that shows it.
     """
 
     made: str
@@ -48,7 +48,7 @@ class Advice:
 
 
 def advice_of(planned: Planned, site: Site, about: Mapping[str, object]) -> Advice:
-    """Return what to keep of a plan. about: the fields of Advice that the plan does not know."""
+    """Return the advice to store for a plan. about: the fields of Advice that are not in the plan."""
     return Advice(
         made=now(),
         site=site,
@@ -62,27 +62,27 @@ def advice_of(planned: Planned, site: Site, about: Mapping[str, object]) -> Advi
 
 
 def packed(advice: Advice) -> dict[str, bytes]:
-    """Return the file's content by its name."""
+    """Return the advice file's content, by its name."""
     content = ADVICE.head() | to_table(advice)
     return {ADVICE_FILE: (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode()}
 
 
 def advice_in(store: Store) -> Advice:
-    """Return the advice beside a study, with the candidates tried so far, and the site as it is now.
+    """Return a study's advice with the candidates tried so far and the site in its current state.
 
-    Raises InputError if it belongs to another study, or if the disk has changed.
+    Raises InputError if the advice belongs to another study, or if the disk is another one.
     """
     advice = read_advice(store.path)
     cells = {cell.name for cell in store.plan.cells}
     second = (option.candidate for option in advice.pairs if option.candidate.cell in cells)
     tried = (*advice.candidates, *second)
     if cells != {item.cell for item in tried}:
-        raise InputError(f"{store.path / ADVICE_FILE} belongs to another study than the one beside it")
-    return replace(advice, site=found_again(advice.site), candidates=tried)
+        raise InputError(f"{store.path / ADVICE_FILE} belongs to another study: was it copied there?")
+    return replace(advice, site=current_site(advice.site), candidates=tried)
 
 
 def read_advice(directory: Path) -> Advice:
-    """Return the advice in a directory, as it was begun. Raises InputError if it is missing or damaged."""
+    """Return the advice in a directory as it was first stored. Raises InputError if it is missing or damaged."""
     content = ADVICE.read(directory / ADVICE_FILE)
     table = {key: value for key, value in content.items() if key not in ("format", "kind")}
     try:
@@ -102,7 +102,7 @@ def latest_advice(results: Path) -> Path:
 
 
 def _before(planned: Planned, site: Site) -> dict[str, str]:
-    """Return the present value of each file that a remedy sets, by the file that shows it. Raises InputError."""
+    """Return the current value of each file that a remedy sets, by the file that shows it. Raises InputError."""
     found = {}
     both = [option.candidate for option in planned.pairs]
     wanted = {(item.where, item.key) for candidate in (*planned.candidates, *both) for item in candidate.wanted}

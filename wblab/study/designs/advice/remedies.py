@@ -1,4 +1,4 @@
-"""Remedies as data: what each sets, in terms that hold on any machine, and a machine with the remedy applied.
+"""Remedies as data: what each sets, in terms that suit any machine, and a machine with the remedy applied.
 
 ["requests-4"]
 about = "at most 4 requests in the disk's queue"
@@ -9,7 +9,7 @@ background = "250ms"
 ["both"]
 together = ["requests-4", "dirty-0.5s"]
 
-A remedy only lowers: a limit that is lower already stays, and so does a shorter queue.
+A remedy only lowers: a limit that is already lower, or a queue that is already shorter, stays unchanged.
 """
 
 import re
@@ -27,10 +27,10 @@ from wblab.lab.tomlfile import read_toml
 from wblab.study.designs.advice.amounts import in_bytes, share
 from wblab.study.designs.twin.machine import WHOLE, Group, Machine, Queue
 
-NOW = "now"  # the machine as it is
+NOW = "now"  # the machine with its current settings
 _NAME = re.compile(r"[a-z0-9][a-z0-9.+%-]{0,39}")
 _LEAST_REQUESTS = 4  # BLKDEV_MIN_RQ
-_LEAST_BYTES = 1 << 20  # with less the disk idles, waiting for its writers
+_LEAST_BYTES = 1 << 20  # with less, the disk idles while it waits for its writers
 _EXPIRE, _PERIOD = "vm.dirty_expire_centisecs", "vm.dirty_writeback_centisecs"
 NS_PER_CENTISECOND = NS_PER_S // 100
 
@@ -40,8 +40,9 @@ class Remedy:
     """What a remedy sets. dirty, background, own_limit, queue, memory_high: amounts (see `in_bytes`); empty: unchanged.
 
     about: a description. own_limit: strict limit on this disk's dirty memory. wbt: target latency of WBT. expire: age
-    at which a dirty page is written. period: of the flusher. memory_high, io_max (a share of the disk's rate),
-    io_weight (others have 100): of a control group for heavy writers. together: other remedies to combine.
+    at which a dirty page is written. period: time between wake-ups of the flusher. memory_high, io_max (a share of the
+    disk's rate), io_weight (others have 100): limits of a control group for heavy writers. together: other remedies
+    to combine.
     """
 
     name: str
@@ -80,7 +81,7 @@ class Remedy:
 
 
 def read_remedies(paths: Iterable[Path] = ()) -> dict[str, Remedy]:
-    """Return the remedies in some files, by default all that come with the lab. Raises InputError."""
+    """Read remedies from files, by default all that come with the lab. Raises InputError."""
     found: dict[str, Remedy] = {}
     for path in paths or sorted(REMEDIES.glob("*.toml")):
         table = read_toml(path, "remedies")
@@ -93,7 +94,7 @@ def read_remedies(paths: Iterable[Path] = ()) -> dict[str, Remedy]:
 
 
 def parse_remedies(table: Mapping[str, Any], known: Mapping[str, Remedy]) -> dict[str, Remedy]:
-    """Return the remedies of a table; `together` may also name remedies in `known`. Raises InputError."""
+    """Read the remedies in a table; `together` may also name remedies in `known`. Raises InputError."""
     found: dict[str, Remedy] = {}
     for name, given in table.items():
         if not _NAME.fullmatch(name) or name == NOW:
@@ -103,36 +104,36 @@ def parse_remedies(table: Mapping[str, Any], known: Mapping[str, Remedy]) -> dic
         if not isinstance(given, Mapping):
             raise InputError(f"{name!r} must be a table, not {given!r}")
         remedy = from_table(Remedy, {"name": name} | dict(given), name)
-        found[name] = _united(remedy, dict(known) | found) if remedy.together else remedy
+        found[name] = _with_parts(remedy, dict(known) | found) if remedy.together else remedy
         _check(found[name])
     return found
 
 
 def joined(one: Remedy, other: Remedy) -> Remedy | None:
-    """Combine two remedies; None if both set the same thing or cannot be combined."""
+    """Combine two remedies; return None if they conflict."""
     both = Remedy(
         name=f"{one.name}+{other.name}", about=f"{one.about}, and {other.about}", together=(one.name, other.name)
     )
     try:
-        united = _united(both, {one.name: one, other.name: other})
-        _check(united)
+        combined = _with_parts(both, {one.name: one, other.name: other})
+        _check(combined)
     except InputError:
         return None
-    return united
+    return combined
 
 
-def _united(remedy: Remedy, known: Mapping[str, Remedy]) -> Remedy:
-    """Return a remedy with the settings of those that it names. Raises InputError if two set the same thing."""
+def _with_parts(remedy: Remedy, known: Mapping[str, Remedy]) -> Remedy:
+    """Add the settings of the remedies named in `together`. Raises InputError if two set the same key."""
     settings: dict[str, Any] = {}
     for name in remedy.together:
         if name not in known:
-            raise InputError(f"{remedy.name}.together: no remedy {name!r} before it{nearest(name, list(known))}")
+            raise InputError(f"{remedy.name}.together: no remedy {name!r} above it{nearest(name, list(known))}")
         for key, value in _settings(known[name]).items():
             if key in settings:
-                raise InputError(f"{remedy.name}.together: two of them set {key!r}: keep one")
+                raise InputError(f"{remedy.name}.together: two of these remedies set {key!r}: keep one")
             settings[key] = value
     if twice := settings.keys() & _settings(remedy).keys():
-        raise InputError(f"{remedy.name}: one of its remedies already sets {min(twice)!r}: leave it out")
+        raise InputError(f"{remedy.name}: a remedy in its 'together' already sets {min(twice)!r}: leave it out")
     return replace(remedy, **settings)
 
 
@@ -143,19 +144,19 @@ def _settings(remedy: Remedy) -> dict[str, Any]:
 
 
 def _check(remedy: Remedy) -> None:
-    """Raise InputError for settings that no machine can have."""
+    """Raise InputError for settings that are impossible on every machine."""
     if not _settings(remedy):
         raise InputError(f"{remedy.name} sets nothing: add for example nr_requests")
     if remedy.nr_requests and remedy.queue:
-        raise InputError(f"{remedy.name}: nr_requests and queue set the same thing: keep one")
+        raise InputError(f"{remedy.name}: nr_requests and queue both set the queue's length: keep one")
     if remedy.nr_requests and remedy.nr_requests < _LEAST_REQUESTS:
         raise InputError(f"{remedy.name}.nr_requests: the kernel's minimum is {_LEAST_REQUESTS}")
     if remedy.scheduler and remedy.scheduler not in get_args(Scheduler):
         raise InputError(
-            f"{remedy.name}.scheduler: {remedy.scheduler!r}{nearest(remedy.scheduler, get_args(Scheduler))}"
+            f"{remedy.name}.scheduler: unknown: {remedy.scheduler!r}{nearest(remedy.scheduler, get_args(Scheduler))}"
         )
     if remedy.wbt and remedy.scheduler == "bfq":
-        raise InputError(f"{remedy.name}.wbt: bfq turns WBT off: keep one")
+        raise InputError(f"{remedy.name}.wbt: bfq turns WBT off: keep one of the two")
     if remedy.io_max and share(remedy.io_max) is None:
         raise InputError(f"{remedy.name}.io_max: {remedy.io_max!r} is not a share of the disk's rate, such as 80%")
     if remedy.io_weight and remedy.scheduler != "bfq":

@@ -1,4 +1,4 @@
-"""The result: figures of all remedies, what is recommended and why, and whether the twin matches a live run."""
+"""The result: effects of all remedies, the recommendation and its reason, and whether the twin matches a live run."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from wblab.study.store import Store
 
 @dataclass(frozen=True)
 class Result:
-    """now: the machine as it is. others: the remedies, shortest pause first. runs: directories by remedy."""
+    """now: the current settings. others: the remedies, shortest pause first. runs: run directories by remedy."""
 
     path: Path
     advice: Advice
@@ -42,7 +42,7 @@ class Result:
 
     @property
     def files(self) -> dict[str, str]:
-        """Files of the recommended remedy, by name."""
+        """The files that install the recommended remedy, by name."""
         return files_of(self.advice.candidate(self.choice.name), self.advice) if self.choice.name else {}
 
     def to_json(self) -> dict[str, Any]:
@@ -81,20 +81,20 @@ class Result:
 
     @property
     def _live_s(self) -> float | None:
-        """Longest pause of the live run, in s, if there is one."""
+        """The longest pause of the live run, in s, if there is one."""
         seen = [item.live for item in self.matches if item.metric == "longest_pause_s" and item.live is not None]
         return max(seen, default=None)
 
 
 def result_of(store: Store, advice: Advice) -> Result:
-    """Return the result of a study's runs. Raises InputError; WblabError if the machine as it is has no run."""
+    """Return the result of a study's runs. Raises InputError; WblabError if no run has the current settings."""
     runs = _runs(store)
     outcomes: dict[str, dict[int, Outcome]] = {
         name: {seed: outcome_of(run, advice.factor) for seed, run in each.items()} for name, each in runs.items()
     }
     now = outcomes.pop(NOW, {})
     if not now:
-        raise WblabError(f"{store.path} has no run of the machine as it is: wblab advise --resume {store.path}")
+        raise WblabError(f"{store.path} has no run with the current settings: wblab advise --resume {store.path}")
     paths = {name: [run.path for run in each.values()] for name, each in runs.items()}
     live = _live(advice)
     matched = matches(live, list(runs[NOW].values())) if live else []
@@ -102,7 +102,7 @@ def result_of(store: Store, advice: Advice) -> Result:
 
 
 def _live(advice: Advice) -> Run | None:
-    """Return the live run that the study was made from, if it still exists."""
+    """Return the live run on which the study is based, if it still exists."""
     try:
         return read_run(Path(advice.live)) if advice.live else None
     except InputError:

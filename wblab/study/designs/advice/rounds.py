@@ -1,7 +1,7 @@
 """The second round: pairs of the best remedies.
 
-The first round tries each remedy alone. The second takes the best that help, as long as they set different things, and
-tries every pair with the same seeds. The choice is kept in the study's plan, so a resumed study goes on with the same
+The first round tries each remedy alone. The second takes the best three remedies that help and set different keys, and
+tries every pair of them with the same seeds. The study's plan stores the choice, so a resumed study tries the same
 pairs.
 """
 
@@ -15,7 +15,7 @@ BEST = 3
 
 
 def second_round(found: Result) -> list[Option]:
-    """Return the pairs to try after the first round; nothing if the second round has begun."""
+    """Return the pairs to try after the first round; none if the second round has begun."""
     tried = {candidate.name for candidate in found.advice.candidates}
     if any(option.candidate.name in tried for option in found.advice.pairs):
         return []
@@ -23,7 +23,7 @@ def second_round(found: Result) -> list[Option]:
 
 
 def pairs_of_best(helping: Sequence[Candidate], pairs: Sequence[Option]) -> list[Option]:
-    """Return pairs of the best remedies. helping: those that help, best first. pairs: all that are possible."""
+    """Return pairs of the best remedies. helping: the remedies that help, best first. pairs: all possible pairs."""
     best: dict[str, set[tuple[Where, str]]] = {}
     for candidate in helping:
         sets = {(item.where, item.key) for item in candidate.wanted}

@@ -1,4 +1,4 @@
-"""From a remedy's effect to the settings to write: those in which two states of a machine differ."""
+"""The settings that a remedy writes: those in which the machine with and without the remedy differ."""
 
 import re
 from collections.abc import Mapping
@@ -14,12 +14,12 @@ Where = Literal["sysctl", "queue", "bdi", "slice"]
 
 _MOST_BYTES = 1 << 50
 _MOST_CENTISECONDS = 60 * 60 * 100
-# Everything that the lab can set, with the permitted numbers. A scheduler is set by name instead.
+# Every key that the lab can set, with the permitted numbers. The scheduler is set by name instead.
 NUMBERS: Mapping[tuple[Where, str], range] = {
     ("sysctl", "vm.dirty_background_bytes"): range(512 << 10, _MOST_BYTES),
     ("sysctl", "vm.dirty_bytes"): range(1 << 20, _MOST_BYTES),
     ("sysctl", "vm.dirty_expire_centisecs"): range(1, _MOST_CENTISECONDS + 1),
-    ("sysctl", "vm.dirty_writeback_centisecs"): range(1, _MOST_CENTISECONDS + 1),  # with 0 the flusher never wakes
+    ("sysctl", "vm.dirty_writeback_centisecs"): range(1, _MOST_CENTISECONDS + 1),  # 0 would stop the flusher's timer
     ("queue", "nr_requests"): range(4, 10_240 + 1),  # BLKDEV_MIN_RQ, BLK_MQ_MAX_DEPTH
     ("queue", "wbt_lat_usec"): range(10_000_000 + 1),
     ("bdi", "max_ratio_fine"): range(1, WHOLE + 1),
@@ -46,7 +46,7 @@ class Wanted:
         return f"{self.key}={self.value}"
 
     def is_allowed(self, memory_bytes: int) -> bool:
-        """Whether a remedy can have asked for this key and value, on a machine with this much memory."""
+        """Whether a remedy can set this key to this value on a machine with this much memory."""
         if (self.where, self.key) == SCHEDULER:
             return self.value in get_args(Scheduler)
         text = self.value.removeprefix(_DIR) if self.key == "IOWriteBandwidthMax" else self.value
@@ -56,9 +56,9 @@ class Wanted:
 
 
 def settable(remedy: Remedy) -> dict[tuple[Where, str], str]:
-    """Return all that a remedy may set, with its value, or '' if the value depends on the machine.
+    """Return all settings that a remedy may write, with the value, or '' if that depends on the machine.
 
-    A new scheduler has a new queue, which is then made no longer than the old one.
+    A new scheduler has a new queue; its length is then limited to the old one's.
     """
     requests = str(remedy.nr_requests) if remedy.nr_requests and not remedy.scheduler else ""
     known: dict[tuple[Where, str], tuple[object, object]] = {
@@ -79,16 +79,16 @@ def settable(remedy: Remedy) -> dict[tuple[Where, str], str]:
 
 
 def impossible(remedy: Remedy, site: Site) -> str:
-    """Return why a remedy cannot be set on this machine and what to do; '' if it can."""
+    """Return why a remedy cannot be set on this machine, and what to do; '' if it can be set."""
     if remedy.scheduler and remedy.scheduler not in site.schedulers:
         known = ", ".join(site.schedulers) or "none"
-        return f"its disk has no scheduler {remedy.scheduler} ({known}): modprobe {remedy.scheduler} may help"
+        return f"the disk has no scheduler {remedy.scheduler}, only {known}: try modprobe {remedy.scheduler}"
     if (remedy.nr_requests or remedy.queue) and not site.disks:
-        return "its disk has no request queue"
+        return "the disk has no request queue"
     if remedy.wbt and "wbt" not in site.abilities:
-        return "this kernel has no WBT for its disk"
+        return "this kernel has no WBT for the disk"
     if remedy.own_limit and "own limit" not in site.abilities:
-        return "this kernel has no strict_limit for its disk: Linux 6.2 and later have it"
+        return "this kernel has no strict_limit for the disk: Linux 6.2 and later have it"
     needed = [
         name for name, used in (("memory", remedy.memory_high), ("io", remedy.io_max or remedy.io_weight)) if used
     ]
@@ -98,7 +98,7 @@ def impossible(remedy: Remedy, site: Site) -> str:
 
 
 def differing(now: Machine, then: Machine) -> list[Wanted]:
-    """Return the settings that turn one machine into another, in the order of writing."""
+    """Return the settings that turn one machine into the other, in the order in which to write them."""
     found = []
     for key in ("dirty_background_bytes", "dirty_bytes"):
         field = key.removeprefix("dirty_") if key != "dirty_bytes" else key
@@ -119,7 +119,7 @@ def differing(now: Machine, then: Machine) -> list[Wanted]:
 
 
 def _slice(then: Machine) -> list[Wanted]:
-    """Return the keys of a slice (systemd.resource-control(5)); `{dir}` stands for the directory on the disk."""
+    """Return the keys of a slice (systemd.resource-control(5)); `{dir}` stands for a directory on the disk."""
     if not then.group:
         return []
     keys = {

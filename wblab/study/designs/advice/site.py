@@ -1,4 +1,4 @@
-"""Where remedies are set: the disk under a directory, what it supports, and how udev recognises it."""
+"""The place where remedies are set: the disk that holds a directory, what it supports, and how udev recognises it."""
 
 import re
 from contextlib import suppress
@@ -23,8 +23,8 @@ _PLAIN = re.compile(r"[A-Za-z0-9 ._:+-]{1,128}")  # no udev pattern, no quote, n
 class Site:
     """A directory's disk. disks: physical disks, names in /sys/block. bdi: a name in /sys/class/bdi; empty: none.
 
-    known_by: the udev match of each disk and of the bdi's device, by the device's name. schedulers: those that all
-    disks have. controllers: of cgroup v2.
+    known_by: the udev match of each disk and of the bdi's device, by device name. schedulers: those available on all
+    disks. controllers: those of cgroup v2.
     """
 
     directory: str
@@ -43,7 +43,7 @@ def find_site(directory: Path) -> Site:
     try:
         place = find_place(directory)
     except OSError as error:
-        raise InputError(f"--dir: cannot look at {str(directory)!r}: {error.strerror}: give a directory") from None
+        raise InputError(f"--dir: cannot use {str(directory)!r}: {error.strerror}: give another directory") from None
     if place.device is None:
         raise InputError(
             f"--dir: {str(directory)!r} is on {place.filesystem}, not on a disk: give a directory on a disk, such "
@@ -70,22 +70,22 @@ def find_site(directory: Path) -> Site:
     )
 
 
-def found_again(site: Site) -> Site:
-    """Return the site as it is now. Raises InputError if its disk is not the one in the advice file.
+def current_site(site: Site) -> Site:
+    """Return the current state of a stored site. Raises InputError if the disk is another one.
 
-    The file's description of the site is compared, never used: all paths come from the site found here.
+    The stored description is only compared with the machine; all paths come from the site found now.
     """
     found = find_site(Path(site.directory))
     if differing := [name for name in _IDENTITY if getattr(found, name) != getattr(site, name)]:
         raise InputError(
-            f"the disk under {site.directory!r} is not the one that was studied ({', '.join(differing)}): make a new "
-            "study with wblab advise --dir DIR"
+            f"{site.directory!r} is now on another disk than in the study (different {', '.join(differing)}): make a "
+            "new study with wblab advise --dir DIR"
         )
     return found
 
 
 def queue_of(site: Site) -> Queue | None:
-    """Return the present queue of a site's first disk; None if it has none. Raises OSError."""
+    """Return the current queue of a site's first disk; None if it has none. Raises OSError."""
     if not site.disks:
         return None
     queue = _SYS / "block" / site.disks[0] / "queue"
@@ -98,7 +98,7 @@ def queue_of(site: Site) -> Queue | None:
 
 
 def own_limit_of(site: Site) -> int:
-    """Return the strict limit on a site's disk, in millionths of the threshold; all of it if there is no limit."""
+    """Return the strict limit on a site's disk, in millionths of the threshold; WHOLE if there is no limit."""
     if "own limit" not in site.abilities:
         return WHOLE
     place = _SYS / "class/bdi" / site.bdi
@@ -107,9 +107,9 @@ def own_limit_of(site: Site) -> int:
 
 
 def known_by(device: Path) -> str:
-    """Return the udev match of a device that survives renaming, from what the device reports about itself.
+    """Return a udev match of a device that survives renaming, by the identity that the device reports.
 
-    If it reports nothing fit for a rule, match its name.
+    If the device reports none that fits a rule, match its name.
     """
     number = (device / "dev").read_text().strip()
     with suppress(OSError):
@@ -126,7 +126,7 @@ def known_by(device: Path) -> str:
 
 
 def _bdi(place: Place, whole: Path) -> Path | None:
-    """Return the bdi of a filesystem: where the kernel limits its dirty memory. btrfs has one of its own."""
+    """Return the bdi by which the kernel limits a filesystem's dirty memory. btrfs has a bdi of its own."""
     links = [whole / "bdi"]
     if place.filesystem == "btrfs":
         members = (_SYS / "fs/btrfs").glob("*/devices/*")

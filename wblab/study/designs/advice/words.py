@@ -1,4 +1,4 @@
-"""The result of `wblab advise` in words and tables."""
+"""The result of `wblab advise` as text and tables."""
 
 import shlex
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ _HEADS = ("remedy", "longest pause", "change", "wait time", "change", "offender"
 
 
 def opening(found: Result) -> list[str]:
-    """Return which study and which machine the result is about."""
+    """Name the study and the machine."""
     site, tried = found.advice.site, len(found.others)
     seeds = len(found.now.outcomes)
     disks = ", ".join(site.disks) or site.device
@@ -33,7 +33,7 @@ def opening(found: Result) -> list[str]:
 
 
 def table(found: Result) -> Table:
-    """Return the figures of all remedies: expected values, and differences with intervals."""
+    """Return a table of all remedies: expected values, and differences with intervals."""
     rows = (found.now, *found.others)
     names = [row.name for row in rows]
     pauses = column([row.mean("longest_pause_s") for row in rows], "s")
@@ -51,16 +51,16 @@ def second(options: Sequence[Option]) -> str:
 
 
 def left_out(found: Result, *, every: bool) -> list[str]:
-    """Return which remedies were not tried: each with its reason (`every`), or only their number."""
+    """List the remedies that were not tried, each with its reason (`every`), or give only their number."""
     reasons = found.advice.left_out
     if every or not reasons:
         return [f"not tried: {name}: {reason}" for name, reason in reasons.items()]
-    said = "1 remedy was" if len(reasons) == 1 else f"{len(reasons)} remedies were"
-    return [f"{said} not tried; --all says why."]
+    number = "1 remedy was" if len(reasons) == 1 else f"{len(reasons)} remedies were"
+    return [f"{number} not tried; --all says why."]
 
 
 def recommended(found: Result) -> list[str]:
-    """Return what is recommended and why, and the commands that set and undo it."""
+    """Give the recommendation, its reason, and the commands that set and undo it."""
     choice = found.choice
     if choice.name is None:
         return [f"No change is recommended: {choice.reason}."]
@@ -77,8 +77,8 @@ def recommended(found: Result) -> list[str]:
     ]
 
 
-def to_keep(found: Result, written: Sequence[Path]) -> list[str]:
-    """Return the commands that install the recommended files, and those that remove them."""
+def installation(found: Result, written: Sequence[Path]) -> list[str]:
+    """Give the commands that install the recommended files, and those that remove them."""
     if found.choice.name is None:
         return []
     candidate = found.advice.candidate(found.choice.name)
@@ -91,32 +91,33 @@ def to_keep(found: Result, written: Sequence[Path]) -> list[str]:
         lines += [""]
     if candidate.has_group:
         lines += [
-            "Put the heavy writer into its group, a program by the first line, a service by the second in [Service]:"
+            "Put the heavy writer into the group: a program with the first line, a service with the second in its "
+            "[Service] section:"
         ]
         lines += [*(f"    {command}" for command in group_commands()), ""]
     return lines
 
 
-def likeness(found: Result, *, every: bool) -> list[str]:
-    """Return how far the twin can be trusted, compared with a live run if there is one. every: list each mismatch."""
+def accuracy(found: Result, *, every: bool) -> list[str]:
+    """Say how far the twin can be trusted, by comparison with a live run. every: list each mismatch."""
     if not found.advice.live:
         return [f"The twin was not compared with a live run: {_ORDER}. To compare it: wblab live, then --like RUN."]
     if not found.matches:
         return [f"The live run {found.advice.live} can no longer be read: {_ORDER}."]
     wrong = [item for item in found.matches if item.outcome != REPRODUCED]
-    said = f"The twin reproduces {len(found.matches) - len(wrong)} of {len(found.matches)} figures of the live run"
+    share = f"The twin reproduces {len(found.matches) - len(wrong)} of {len(found.matches)} metrics of the live run"
     if not wrong:
-        return [f"{said}."]
-    return [f"{said}: {_ORDER}{'.' if not every else '. The others:'}", *(map(_mismatch, wrong) if every else ())]
+        return [f"{share}."]
+    return [f"{share}: {_ORDER}{'.' if not every else '. The others:'}", *(map(_mismatch, wrong) if every else ())]
 
 
 def explanation(found: Result) -> list[str]:
-    """Return the runs behind each figure."""
+    """List the run directories behind each row of the table."""
     return [line for name, paths in found.runs.items() for line in (f"{name}:", *(f"    {path}" for path in paths))]
 
 
 def _differences(row: Figures) -> tuple[str, str, str]:
-    """Return how a remedy changes the longest pause, the wait time and the offender's rate."""
+    """Format how a remedy changes the longest pause, the wait time and the offender's rate."""
     return (
         _difference(row.longest_pause_s, "s"),
         _difference(row.wait_time_s, "s"),

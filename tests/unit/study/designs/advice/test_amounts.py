@@ -34,5 +34,5 @@ def test_what_is_no_amount_is_refused_with_examples(text):
 def test_a_share_has_bounds():
     assert (share("80%"), share("80")) == (0.8, None)
     for text in ("0%", "101%"):
-        with pytest.raises(InputError, match="not a share between"):
+        with pytest.raises(InputError, match="not a percentage"):
             share(text)

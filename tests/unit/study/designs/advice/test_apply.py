@@ -52,7 +52,7 @@ def test_what_is_set_is_read_back_and_undone(tree, tmp_path):
     ]
     assert all(item.is_as_asked for item in found)
     assert str(found[1]) == f"{tree}/vm/dirty_bytes: 2000 (was dirty_ratio 20)"
-    assert undo(tmp_path)[0] == f"{tree}/class/bdi/8:0/strict_limit: back to 0"
+    assert undo(tmp_path)[0] == f"{tree}/class/bdi/8:0/strict_limit: restored to 0"
     after = contents(tree)
     for name in ("vm/dirty_bytes", "vm/dirty_background_bytes"):  # the kernel makes them 0 with the ratio
         assert after.pop(name) in ("1000", "2000")
@@ -80,21 +80,21 @@ def test_what_the_kernel_makes_of_a_value_is_said_and_undone(tree, tmp_path, mon
     monkeypatch.setattr(Path, "write_text", lambda path, text: write(path, "8" if text == "4" else text))
     _, found = applied(tmp_path, SHORT)
     assert (found[0].found, found[0].is_as_asked) == ("8", False)
-    assert str(found[0]).endswith("nr_requests: 8 (was 256): the kernel took this instead of 4")
+    assert str(found[0]).endswith("nr_requests: 8 (was 256): the kernel chose this instead of 4")
     monkeypatch.undo()
 
 
 def test_another_remedy_takes_the_place_of_the_first(tree, tmp_path):
     applied(tmp_path, SHORT)
     undone, _ = applied(tmp_path, *OWN)
-    assert undone == [f"{tree}/block/sda/queue/nr_requests: back to 256"]
+    assert undone == [f"{tree}/block/sda/queue/nr_requests: restored to 256"]
     assert (tree / "block/sda/queue/nr_requests").read_text() == "256"
 
 
 def test_what_somebody_has_set_since_is_left_alone(tree, tmp_path):
     applied(tmp_path, SHORT)
     (tree / "block/sda/queue/nr_requests").write_text("32\n")
-    assert undo(tmp_path) == [f"{tree}/block/sda/queue/nr_requests was left alone: it has been changed since"]
+    assert undo(tmp_path) == [f"{tree}/block/sda/queue/nr_requests: not restored, because it has been changed since"]
     assert (tree / "block/sda/queue/nr_requests").read_text() == "32\n"
 
 
@@ -146,7 +146,7 @@ def test_beside_the_daemon_nothing_is_changed(tree, tmp_path):
     Journal(tmp_path / "mitigate.json").note(
         Setting(path=(at := "/sys/block/sda/queue/nr_requests"), new="4", back_path=at, back="256")
     )
-    with pytest.raises(WblabError, match="wblab mitigate has changed this machine"):
+    with pytest.raises(WblabError, match="settings of wblab mitigate are in force"):
         applied(tmp_path, SHORT)
     assert contents(tree) == FILES
 
@@ -166,7 +166,7 @@ def test_who_writes_much_must_be_known_for_a_group(tmp_path):
 def test_another_disk_than_the_advice_s_is_not_touched(tree, tmp_path, monkeypatch):
     other = replace(SITE, known_by={"sda": 'ENV{ID_SERIAL}=="other"'})
     monkeypatch.setattr(sites, "find_site", lambda directory: other)
-    with pytest.raises(InputError, match="is not the one that was studied"):
+    with pytest.raises(InputError, match="is now on another disk than in the study"):
         applied(tmp_path, SHORT)
     assert contents(tree) == FILES
 

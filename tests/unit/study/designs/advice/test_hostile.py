@@ -176,7 +176,7 @@ def test_a_field_that_no_advice_has_so_is_named(directory, tree, capsys, at, val
 def test_the_site_is_compared_with_the_machine(directory, tree, capsys, at, value):
     change(directory, at, value)
     assert main(["advise", "--resume", str(directory), "--apply", "it"]) == 2
-    assert "is not the one that was studied" in capsys.readouterr().err
+    assert "is now on another disk than in the study" in capsys.readouterr().err
     assert contents(tree) == FILES
 
 
@@ -210,7 +210,7 @@ def test_root_writes_nothing_into_another_user_s_directory(directory, tmp_path, 
     given = ["--exp", str(tmp_path / "exp")] if option != "--exp" else []
     assert main(["advise", *given, option, str(place)]) == 2
     said = capsys.readouterr().err
-    assert f"{option}: root does not write to" in said
+    assert f"{option}: as root, wblab does not write to" in said
     assert "without sudo" in said
     assert {path: path.lstat().st_mtime_ns for path in tmp_path.rglob("*")} == before
 
@@ -223,5 +223,5 @@ def test_a_link_of_another_user_leads_root_nowhere(tmp_path, capsys, monkeypatch
     (tmp_path / "home/out").symlink_to(tmp_path / "rules.d")
     os.chown(tmp_path / "home", 1000, -1) if os.getuid() == 0 else None
     assert main(["advise", "--exp", str(tmp_path / "exp"), "--output", str(tmp_path / "home/out")]) == 2
-    assert ": root does not write to" in capsys.readouterr().err
+    assert ": as root, wblab does not write to" in capsys.readouterr().err
     assert not any(Path(tmp_path / "rules.d").iterdir())

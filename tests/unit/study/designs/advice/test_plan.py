@@ -54,16 +54,16 @@ def test_a_limit_stays_more_than_some_pages_in_the_twin():
 
 def test_what_would_be_a_few_pages_is_left_out():
     found = plan(MACHINE, SITE, remedies(low={"dirty": "1MiB"}, short={"nr_requests": 4}), [1])
-    assert found.left_out == {"low": "leaves a few pages only, too little for a twin of this machine"}
+    assert found.left_out == {"low": "leaves too few dirty pages in the scaled-down twin to try it"}
 
 
 def test_what_changes_nothing_or_is_as_another_is_left_out():
     given = remedies(a={"nr_requests": 8}, b={"queue": "100ms"}, c={"nr_requests": 256}, d={"scheduler": "kyber"})
     found = plan(MACHINE, SITE, given, [1])
     assert found.left_out == {
-        "b": "sets the same as a here",
-        "c": "changes nothing: this machine is at that value, or below it",
-        "d": "its disk has no scheduler kyber (bfq, mq-deadline, none): modprobe kyber may help",
+        "b": "has the same effect as a on this machine",
+        "c": "changes nothing: this machine's value is that low already",
+        "d": "the disk has no scheduler kyber, only bfq, mq-deadline, none: try modprobe kyber",
     }
 
 
@@ -75,7 +75,7 @@ def test_a_machine_on_which_nothing_can_be_tried_is_refused():
 @pytest.mark.parametrize(
     ("changes", "remedy", "reason"),
     [
-        ({"schedulers": ()}, {"scheduler": "bfq"}, "no scheduler bfq (none)"),
+        ({"schedulers": ()}, {"scheduler": "bfq"}, "no scheduler bfq, only none"),
         ({"disks": ()}, {"nr_requests": 4}, "has no request queue"),
         ({"disks": ()}, {"queue": "1s"}, "has no request queue"),
         ({"abilities": ()}, {"wbt": "75ms"}, "no WBT"),

@@ -11,7 +11,7 @@ from wblab.cli import main
 from wblab.commands.advise import _print
 from wblab.core.errors import InputError
 from wblab.study.designs.advice import words
-from wblab.study.designs.advice.begin import likeness
+from wblab.study.designs.advice.begin import loads_like
 from wblab.study.designs.advice.figures import Figures, Outcome, figures
 from wblab.study.designs.advice.plan import plan
 from wblab.study.designs.advice.record import advice_in, advice_of, latest_advice, packed, read_advice
@@ -108,7 +108,7 @@ def test_what_is_recommended_is_said_with_its_two_commands():
         "    sudo wblab advise --resume exp --apply it",
         "    sudo wblab advise --undo",
     ]
-    kept = words.to_keep(found, [Path("exp/90-wblab.rules")])
+    kept = words.installation(found, [Path("exp/90-wblab.rules")])
     assert "    sudo install -m 644 exp/90-wblab.rules /etc/udev/rules.d/" in kept
     assert "    echo 256 | sudo tee /sys/block/sda/queue/nr_requests" in kept
     assert list(found.files) == ["90-wblab.rules"]
@@ -118,7 +118,7 @@ def test_what_is_recommended_is_said_with_its_two_commands():
 
 def test_a_group_is_not_applied_but_installed():
     found = result(0.5, Wanted("slice", "MemoryHigh", "4096"))
-    lines = [*words.recommended(found), *words.to_keep(found, [])]
+    lines = [*words.recommended(found), *words.installation(found, [])]
     assert not any("--apply" in line for line in lines)
     assert any("systemd-run --scope --slice=wblab-bulk.slice" in line for line in lines)
 
@@ -155,7 +155,7 @@ def test_what_was_not_tried_is_told_on_request():
 def test_where_nothing_is_worth_it_there_are_no_files():
     found = result(4.0, Wanted("queue", "nr_requests", "4"))
     assert words.recommended(found) == [f"No change is recommended: {found.choice.reason}."]
-    assert words.to_keep(found, []) == []
+    assert words.installation(found, []) == []
     assert (found.files, found.to_json()["recommended"]) == ({}, None)
 
 
@@ -163,36 +163,36 @@ def test_a_twin_that_is_not_like_the_machine_says_what_to_believe():
     alike = Match("w1", "longest_pause_s", 2.0, (1.9, 2.0, 2.1))
     other = Match("w1", "paused_fraction", 0.9, (0.1, 0.15, 0.2))
     order = "trust the order of the remedies, not the seconds."
-    assert words.likeness(result(0.5), every=False)[0].startswith(f"The twin was not compared with a live run: {order}")
-    assert words.likeness(result(0.5, live="/gone"), every=False)[0].endswith(f"can no longer be read: {order}")
+    assert words.accuracy(result(0.5), every=False)[0].startswith(f"The twin was not compared with a live run: {order}")
+    assert words.accuracy(result(0.5, live="/gone"), every=False)[0].endswith(f"can no longer be read: {order}")
     poor = result(0.5, live="/run", matches=[alike, other])
-    assert words.likeness(poor, every=False) == [f"The twin reproduces 1 of 2 figures of the live run: {order}"]
-    assert words.likeness(poor, every=True) == [
-        f"The twin reproduces 1 of 2 figures of the live run: {order} The others:",
+    assert words.accuracy(poor, every=False) == [f"The twin reproduces 1 of 2 metrics of the live run: {order}"]
+    assert words.accuracy(poor, every=True) == [
+        f"The twin reproduces 1 of 2 metrics of the live run: {order} The others:",
         "    w1, paused fraction: 90 % live, 15 % in the twin: not decided",
     ]
     good = result(0.5, live="/run", matches=[alike])
-    assert words.likeness(good, every=False) == ["The twin reproduces 1 of 1 figures of the live run."]
+    assert words.accuracy(good, every=False) == ["The twin reproduces 1 of 1 metrics of the live run."]
 
 
 def test_loads_of_a_spec_are_its_innocent_ones(tmp_path):
-    live, loads = likeness("two-disks", tmp_path)
+    live, loads = loads_like("two-disks", tmp_path)
     assert live is None
     assert loads
     assert all(load.role != "offender" and not load.disk for load in loads.values())
     files = [file for load in loads.values() for file in vars(load).get("file", "").split()]
     assert len(set(files)) == len(files) == 4  # those of the two disks are apart
-    with pytest.raises(InputError, match=r"--like: no spec 'nothing'.*or a live run"):
-        likeness("nothing", tmp_path)
+    with pytest.raises(InputError, match=r"--like: no spec 'nothing'.*it may also be a live run"):
+        loads_like("nothing", tmp_path)
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (("--dir", "/proc"), "--dir: '/proc' is on proc, not on a disk: give a directory on a disk, such as /var/tmp"),
-        (("--dir", "/nowhere"), "--dir: cannot look at '/nowhere': No such file or directory: give a directory"),
+        (("--dir", "/nowhere"), "--dir: cannot use '/nowhere': No such file or directory: give another directory"),
         (("--apply", "it"), "no study of wblab advise in"),
-        (("--resume", "x", "--dir", "/"), "--dir: --resume continues a study as it was begun: leave --dir out"),
+        (("--resume", "x", "--dir", "/"), "--dir: --resume keeps the settings of the first call: leave --dir out"),
         (("--apply", "it", "--undo"), "not allowed with argument"),
         (("--seeds", "0"), "0 is not at least 1"),
     ],

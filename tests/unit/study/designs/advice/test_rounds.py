@@ -165,7 +165,7 @@ def test_what_failed_alone_is_not_joined_nor_run_again_with_the_pairs(script, ca
 
 def test_where_the_machine_as_it_is_has_no_run_the_reason_is_said(script, capsys):
     script.failing = {"now"}
-    with pytest.raises(WblabError, match="no run of the machine as it is"):
+    with pytest.raises(WblabError, match="no run with the current settings"):
         _run_rounds(script.store, None, None)
     assert "failed: remedy now, seed 1: the guest died" in capsys.readouterr().err
 

@@ -10,7 +10,7 @@ from wblab.core.errors import InputError
 from wblab.machine.place import Place
 from wblab.study.designs.advice import here
 from wblab.study.designs.advice import site as sites
-from wblab.study.designs.advice.here import as_set, paths, shown_by
+from wblab.study.designs.advice.here import paths, shown_by, with_current_settings
 from wblab.study.designs.advice.site import find_site, known_by, own_limit_of, queue_of
 from wblab.study.designs.twin.machine import WHOLE, Queue
 
@@ -21,16 +21,16 @@ def test_a_machine_is_as_it_is_set(tree):
     (tree / "class/bdi/8:0/strict_limit").write_text("1\n")
     assert own_limit_of(SITE) == 50_000
     assert queue_of(SITE) == Queue(requests=256, request_bytes=1280 << 10, wbt_lat_usec=0)
-    found = as_set(replace(MACHINE, scheduler="", own_limit=WHOLE), SITE)
+    found = with_current_settings(replace(MACHINE, scheduler="", own_limit=WHOLE), SITE)
     assert (found.scheduler, found.own_limit, found.queue) == ("mq-deadline", 50_000, MACHINE.queue)
 
 
 def test_a_live_run_s_machine_has_the_thresholds_that_are_set_now(tree, monkeypatch):
     monkeypatch.setattr(here, "thresholds", lambda: {"background": 5, "dirty": 10})
-    assert as_set(MACHINE, SITE) == replace(MACHINE, background_bytes=5, dirty_bytes=10)
+    assert with_current_settings(MACHINE, SITE) == replace(MACHINE, background_bytes=5, dirty_bytes=10)
     monkeypatch.setattr(here, "thresholds", dict)
     with pytest.raises(InputError, match="does not show the dirty thresholds"):
-        as_set(MACHINE, SITE)
+        with_current_settings(MACHINE, SITE)
 
 
 def test_odd_machines(tree):
@@ -38,11 +38,11 @@ def test_odd_machines(tree):
     assert own_limit_of(replace(SITE, abilities=())) == WHOLE
     (tree / "block/sda/queue/scheduler").write_text("none\n")
     (tree / "block/sda/queue/wbt_lat_usec").unlink()
-    found = as_set(MACHINE, replace(SITE, abilities=()))
+    found = with_current_settings(MACHINE, replace(SITE, abilities=()))
     assert (found.scheduler, found.queue) == ("none", MACHINE.queue)
     (tree / "block/sda/queue/nr_requests").write_text("many\n")
     with pytest.raises(InputError, match="cannot read this machine's settings"):
-        as_set(MACHINE, SITE)
+        with_current_settings(MACHINE, SITE)
 
 
 def test_several_disks_below_one_filesystem(tree):
@@ -50,7 +50,7 @@ def test_several_disks_below_one_filesystem(tree):
         (tree / f"block/sdb/queue/{name}").parent.mkdir(parents=True, exist_ok=True)
         (tree / f"block/sdb/queue/{name}").write_text(f"{text}\n")
     both = replace(SITE, disks=("sda", "sdb"), abilities=())
-    assert as_set(MACHINE, both).scheduler == "mq-deadline,none"
+    assert with_current_settings(MACHINE, both).scheduler == "mq-deadline,none"
     assert [path.parts[-3] for path in paths("queue", "nr_requests", both)] == ["sda", "sdb"]
 
 
@@ -66,7 +66,7 @@ def test_a_directory_on_no_disk_is_one_line(monkeypatch):
     with pytest.raises(InputError, match=r"--dir: '/' is on overlay, not on a disk: give a directory on a disk"):
         find_site(Path("/"))
     monkeypatch.undo()
-    with pytest.raises(InputError, match="cannot look at '/nowhere': No such file"):
+    with pytest.raises(InputError, match="cannot use '/nowhere': No such file"):
         find_site(Path("/nowhere"))
 
 
