@@ -75,7 +75,7 @@ def effects_figure(finding: Finding, factors: Sequence[Factor]) -> Figure:
     ]
     if any(factor.is_dummy for factor in factors):
         handles += [
-            Patch(facecolor="white", edgecolor=NEUTRAL, hatch="////", label="dummy: does nothing"),
+            Patch(facecolor="white", edgecolor=NEUTRAL, hatch="////", label="dummy: has no effect"),
             Line2D([], [], color=PAUSE, linewidth=1.1, linestyle="--", label="noise floor"),
         ]
     figure.legend(handles=handles, loc="outside lower right", ncols=5, frameon=False, fontsize=9)
@@ -115,7 +115,7 @@ def levels_figure(observed: Observed, finding: Finding) -> Figure:
 
 
 def pairs_figure(observed: Observed, finding: Finding) -> Figure | None:
-    """Return the figure of the pairs of factors that interact; None where none is found."""
+    """Return the figure of the pairs of factors that interact; None if none is found."""
     dummies = {factor.name for factor in observed.factors if factor.is_dummy}
     pairs = [effect for effect in finding.views[0].variance.pairs if effect.found and not dummies & set(effect.factors)]
     pairs = sorted(pairs, key=lambda effect: -effect.share)[:_MOST_PANELS]
@@ -129,7 +129,7 @@ def pairs_figure(observed: Observed, finding: Finding) -> Figure | None:
 
 
 def tail_figure(finding: Finding) -> Figure | None:
-    """Return the figure of the levels that lead into the worst tenth or out of it; None where no level does."""
+    """Return the figure of the levels that are more or less frequent in the worst tenth; None if there are none."""
     tail = finding.tail
     names = list(dict.fromkeys(level.factor for level in tail.levels if level.leads)) if tail else []
     if tail is None or not names:
@@ -140,8 +140,8 @@ def tail_figure(finding: Finding) -> Figure | None:
     for ax, name in zip(axes, ranked, strict=True):
         plot_tail_levels(of[name], tail.share, ax=ax)
     handles = [
-        Patch(color=PAUSE, alpha=0.85, label="leads into the worst tenth"),
-        Patch(color=CONTROL, alpha=0.85, label="leads out of it"),
+        Patch(color=PAUSE, alpha=0.85, label="more frequent in the worst tenth"),
+        Patch(color=CONTROL, alpha=0.85, label="less frequent"),
         Patch(color=_UNKNOWN, alpha=0.85, label="neither shown"),
         Line2D([], [], color=NEUTRAL, linewidth=1, linestyle="--", label="all rows"),
     ]
@@ -157,7 +157,9 @@ def maps_figure(finding: Finding) -> Figure | None:
     figure, axes = _panels(len(maps), 3.0)
     for ax, found in zip(axes, maps, strict=True):
         plot_tail_map(found, ax=ax)
-    handle = Line2D([], [], color=CONTROL, marker="o", markerfacecolor="none", linestyle="", label="no row comes near")
+    handle = Line2D(
+        [], [], color=CONTROL, marker="o", markerfacecolor="none", linestyle="", label="no row near the worst tenth"
+    )
     figure.legend(handles=[handle], loc="outside lower right", frameon=False, fontsize=9)
     return figure
 
@@ -171,7 +173,7 @@ def exploration_figures(analysis: Analysis, observed: Observed, finding: Finding
         "How it is distributed, and what it costs": distribution_figure(observed, finding),
         "By the levels of what it depends on most": levels_figure(observed, finding),
         "Two factors together: the median": pairs_figure(observed, finding),
-        "Into the worst tenth, and out of it": tail_figure(finding),
+        "More or less frequent in the worst tenth": tail_figure(finding),
         "Two factors together: the worst tenth": maps_figure(finding),
     }
     return {title: figure for title, figure in figures.items() if figure is not None}

@@ -22,13 +22,13 @@ _UPRIGHT = 7  # levels whose names fit side by side
 
 
 def plot_levels(observed: Observed, response: Response, factor: str, *, log: bool = False, ax: Any = None) -> Any:
-    """Draw a response by a factor's levels: every row, the median as a bar, the begin of the worst tenth as a mark."""
+    """Draw a response by a factor's levels: every row, the median as a bar, the start of the worst tenth as a mark."""
     ax = ax or new_axes()
     place = [one.name for one in observed.factors].index(factor)
     levels = observed.factors[place].levels
     known = np.isfinite(response.values) & ((response.values > 0) | (not log))
     codes, values = observed.codes[known, place], response.values[known]
-    spread = 0.8 * (generator(0, "spread").random(len(values)) - 0.5)  # the horizontal place of a point means nothing
+    spread = 0.8 * (generator(0, "spread").random(len(values)) - 0.5)  # horizontal, only to separate points
     alpha = min(0.7, max(0.2, 256 / max(1, len(values))))
     ax.plot(codes + spread, values, ".", color=CURVE, markersize=3, alpha=alpha, zorder=1, rasterized=True)
     share = 0.1 if response.more_is_better else 0.9
@@ -73,7 +73,7 @@ def plot_medians(
 
 
 def plot_tail_map(found: PairMap, *, ax: Any = None) -> Any:
-    """Draw the share of each cell's rows in the worst tenth; a ring: no row comes near it, grey: an empty cell."""
+    """Draw the share of each cell's rows in the worst tenth. A ring: no row is near it; grey: an empty cell."""
     ax = ax or new_axes(4)
     rows, inside, reached = (np.array(of) for of in (found.rows, found.inside, found.reached))
     shares = np.divide(inside, rows, out=np.full(rows.shape, np.nan), where=rows > 0)

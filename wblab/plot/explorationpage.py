@@ -16,8 +16,8 @@ from wblab.report.explorationtext import (
     headline,
     looks,
     region_sentences,
+    salib_sentence,
     tail_sentences,
-    witness_sentence,
 )
 from wblab.report.quantities import percent, quantity
 from wblab.report.render import render
@@ -30,12 +30,12 @@ _CAPTIONS = {
     "there is a trade-off, every row; the red line joins those that no row beats in both.",
     "By the levels of what it depends on most": "All rows; the other factors vary at random. The bar is the median, "
     "the triangle is where the worst tenth of the level begins.",
-    "Two factors together: the median": "Only pairs whose joint effect differs from the sum of both. Neighbouring "
-    "levels are joined where there are many.",
-    "Into the worst tenth, and out of it": "The share of a level's rows that are in the worst tenth of all rows. If "
-    "the factor had no effect, all bars would end at the line.",
-    "Two factors together: the worst tenth": "A green ring marks a cell without a row near the worst tenth. In a cell "
-    "with few rows that may be chance.",
+    "Two factors together: the median": "Only pairs whose joint effect differs from the sum of both. If a factor has "
+    "many levels, neighbouring ones are joined.",
+    "More or less frequent in the worst tenth": "The share of a level's rows that are in the worst tenth of all rows. "
+    "If the factor had no effect, all bars would end at the line.",
+    "Two factors together: the worst tenth": "A green ring marks a cell without any row near the worst tenth. With few "
+    "rows in a cell, this may be chance.",
 }
 
 
@@ -61,14 +61,14 @@ def _section(analysis: Analysis, observed: Observed, finding: Finding) -> dict[s
     return {
         "head": headline(finding, observed),
         "name": finding.response,
-        "sentences": [*said, *filter(None, [witness_sentence(finding)])],
+        "sentences": [*said, *filter(None, [salib_sentence(finding)])],
         "notes": finding.notes,
         "looks": looks(finding) if finding.views else "",
         "figures": [(name, _CAPTIONS[name], svg(figure)) for name, figure in figures.items()],
         "scales": [SCALES[view.scale] for view in finding.views],
         "effects": effect_lines(finding, analysis.factors),
         "levels": _levels(finding),
-        "witnesses": [
+        "estimates": [
             (one.factor, percent(one.share), f"± {percent(one.error)}", percent(one.of_classes),
              f"{one.distance:.2f}", f"{one.tail:.1f}")
             for one in finding.witnesses
@@ -78,8 +78,8 @@ def _section(analysis: Analysis, observed: Observed, finding: Finding) -> dict[s
 
 
 def _levels(finding: Finding) -> list[tuple[str, ...]]:
-    """Return the levels of the worst tenth's map in words."""
-    words = {1: "leads into it", -1: "leads out of it", 0: ""}
+    """Return the levels of the map of the worst tenth in words."""
+    words = {1: "more frequent", -1: "less frequent", 0: ""}
     tail = finding.tail
     return [
         (of.factor, of.level, str(of.rows), str(of.inside), percent(of.share), ends(of.low, of.high),

@@ -1,1 +1,1 @@
-"""What people read: quantities and intervals as text, words of answers, the base of all pages, colours of outcomes."""
+"""Text for users: quantities and intervals, answers in words, the base of all pages, the colours of outcomes."""

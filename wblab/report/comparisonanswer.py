@@ -1,4 +1,4 @@
-"""What a comparison says first: what is compared with what, and the one difference that matters most."""
+"""The first lines of a comparison: the groups, and the one difference that matters most."""
 
 from wblab.analysis.runs.comparison import Comparison, Difference
 from wblab.analysis.runs.observations import NONE
@@ -12,9 +12,9 @@ _MOST_GROUPS = 6
 
 
 def opening(comparison: Comparison) -> str:
-    """Return what is compared: by which keys, how many runs of each group, and with which one."""
+    """Return which groups are compared with which baseline, by which keys, and the number of runs in each."""
     first, *others = (printable(group) for group in comparison.groups)
-    counts: dict[str, int] = {}  # not every run has every figure
+    counts: dict[str, int] = {}  # not every run has every metric
     for item in comparison.distributions:
         counts[item.group] = max(counts.get(item.group, 0), len(item.values))
     least, most = min(counts.values()), max(counts.values())
@@ -28,21 +28,24 @@ def opening(comparison: Comparison) -> str:
 
 
 def answer(comparison: Comparison) -> str:
-    """Return what differs most, of what people ask about first; or that nothing is shown to, and what may show it."""
+    """Return the largest claimed difference in the metrics that users ask about first.
+
+    If nothing is claimed, say so, and what to do next.
+    """
     items = [item for sort in chosen_sorts(comparison) for item in listed(comparison, sort)]
     claimed = [item for item in items if item.interval.claim]
     if claimed:
-        return _said(min(claimed, key=rank))
+        return _sentence(min(claimed, key=rank))
     if any(item.interval.known for item in items):
         return (
-            "No difference is shown: every interval spans zero. More seeds make them narrower; a difference that "
-            "matters to you and lies within them is not ruled out."
+            "No difference is shown: every interval includes zero. A difference within the intervals is still "
+            "possible; more seeds make them narrower."
         )
-    few = f"Too few runs to claim that: give {LEAST_RUNS} of each group, with seeds of their own (--set seed=2)."
-    return f"{_said(min(items, key=rank))} {few}" if items else few
+    few = f"Too few runs to claim that: give {LEAST_RUNS} of each group, each with its own seed (--set seed=2)."
+    return f"{_sentence(min(items, key=rank))} {few}" if items else few
 
 
-def _said(item: Difference) -> str:
+def _sentence(item: Difference) -> str:
     about, found, words = item.about, item.interval, line(item)
     unit = unit_of(about.metric)
     (value, before), name = numbers([found.estimate + item.found.reference, item.found.reference], unit)

@@ -1,4 +1,4 @@
-"""A comparison as a page: one HTML file, that needs nothing beside it and no network."""
+"""A comparison as a page: one HTML file that needs no other file and no network."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -43,7 +43,7 @@ def comparison_page(comparison: Comparison, title: str, figure: str) -> str:
 
 
 def _undecided(items: Sequence[Difference]) -> list[str]:
-    """Return the names of what is not claimed, each once."""
+    """Return the names of the differences that are not claimed, each once."""
     names = (
         f"{item.about.load}, {metric_name(item.about.metric)}: {item.name}"
         for item in items

@@ -14,7 +14,7 @@ from wblab.report import quantities
 from wblab.report.metricnames import metric_name, unit_of
 from wblab.report.quantities import interval, numbers, quantity
 
-# What people ask first; a table of everything is long.
+# The metrics that users ask about first; a table of all metrics is long.
 _HEADLINES = {"longest_pause_s", "wait_time_s", "paused_s", "cycle_p99_s", "mean_cycle_s"}
 _ASKED = ("longest_pause_s", "paused_s", "wait_time_s")  # in this order
 ABOUT: dict[Sort, str] = {
@@ -26,7 +26,7 @@ ABOUT: dict[Sort, str] = {
 
 @dataclass(frozen=True)
 class Line:
-    """A difference in words. gain: 1 better, -1 worse, 0 nothing of the two is claimed."""
+    """A difference in words. gain: 1 for better, -1 for worse, 0 if neither is claimed."""
 
     load: str
     metric: str
@@ -42,9 +42,9 @@ class Line:
 
 
 def is_headline(about: About) -> bool:
-    """Return whether a metric is one that is shown first.
+    """Return whether a metric is shown first.
 
-    Of the innocent these are pauses; of an offender its throughput or time, and when its disk could be unplugged.
+    For innocent loads these are pauses; for an offender, its throughput or time, and when its disk could be unplugged.
     """
     if about.sort.role == "offender":
         own = ("dspan_bytes",) if about.sort.maps_files else ()
@@ -55,7 +55,7 @@ def is_headline(about: About) -> bool:
 
 
 def line(item: Difference) -> Line:
-    """Return a difference in words; where its interval spans zero, they claim nothing."""
+    """Return a difference in words; if its interval includes zero, they claim nothing."""
     found, metric = item.interval, item.about.metric
     claimed, unit = found.claim != 0, unit_of(metric)
     ends = [] if found.low is None or found.high is None else [found.low, found.high]
@@ -77,7 +77,7 @@ def line(item: Difference) -> Line:
 
 
 def _relative(ratio: Interval | None) -> str:
-    """Return by how much a ratio differs from 1, in per cent, with its interval: -25.2 % (-31.4 to -19.1)."""
+    """Return a ratio's difference from 1, in per cent, with its interval: -25.2 % (-31.4 to -19.1)."""
     if ratio is None:
         return ""
     low, high = (None if end is None else end - 1 for end in (ratio.low, ratio.high))
@@ -95,7 +95,7 @@ def _verdict(item: Difference) -> str:
 
 
 def differences_frame(comparison: Comparison, sorts: Sequence[Sort] = ()) -> pd.DataFrame:
-    """Return differences as a table for a notebook: those of the headlines, without sorts those that answer first."""
+    """Return the differences of the first metrics as a table for a notebook. sorts: by default `chosen_sorts`."""
     chosen = sorts or chosen_sorts(comparison)
     lines = [line(item) for sort in chosen for item in comparison.of(sort) if is_headline(item.about)]
     columns = ["load", "metric", "change", "baseline", "difference", "interval", "relative", "size", "verdict"]
@@ -104,15 +104,15 @@ def differences_frame(comparison: Comparison, sorts: Sequence[Sort] = ()) -> pd.
 
 
 def chosen_sorts(comparison: Comparison) -> tuple[Sort, ...]:
-    """Return what answers the question: of a factorial experiment its effects, else the groups."""
+    """Return the sorts of differences to show first: effects and interactions of a factorial experiment, or groups."""
     return ("effect", "interaction") if comparison.of("effect") else ("group",)
 
 
 def listed(comparison: Comparison, sort: Sort, most: int | None = None) -> list[Difference]:
-    """Return the differences of one sort for a table: of interactions those that are claimed.
+    """Return the differences of one sort for a table; interactions only if they are claimed.
 
-    most: so many of those that are claimed, or of all where none is, those that people ask about first (see `rank`).
-    None: all of them, in their order.
+    most: the number of claimed differences to return, or of all if none is claimed, in the order of `rank`. None: all
+    of them, in their own order.
     """
     found = [item for item in comparison.of(sort) if sort != "interaction" or item.interval.claim]
     if most is None:
@@ -122,7 +122,7 @@ def listed(comparison: Comparison, sort: Sort, most: int | None = None) -> list[
 
 
 def rank(item: Difference) -> tuple[bool, int, float]:
-    """Return by what differences are sorted that answer: the innocents', pauses as people ask for them, the largest."""
+    """Return the sort key of a difference: innocent loads first, then metrics in the order of _ASKED, then by size."""
     metric = item.about.metric
     place = _ASKED.index(metric) if metric in _ASKED else len(_ASKED)
     return item.about.sort.role != "innocent", place, -abs(item.relative or 0)
@@ -141,18 +141,18 @@ def differences_table(items: Sequence[Difference], confidence: float) -> Table:
 
 
 def footnotes(comparison: Comparison, *, lists_all: bool = False) -> list[str]:
-    """Return what a reader must know: what was left out, what the table does not list, how many intervals there are."""
+    """Return notes for the reader: what was left out, what the table does not list, and the number of intervals."""
     hidden = [item for item in comparison.of("interaction") if not item.interval.claim]
     notes = list(comparison.notes)
     if hidden and not lists_all:
-        notes.append(f"{len(hidden)} interactions whose intervals span zero are not listed")
+        notes.append(f"{len(hidden)} interactions whose intervals include zero are not listed")
     if comparison.intervals:
         notes.append(_looks(comparison))
     return notes
 
 
 def _looks(comparison: Comparison) -> str:
-    """Return how many intervals stand side by side, and what that asks of each."""
+    """Return the number of intervals, and how they are widened because of it."""
     count, alone = comparison.intervals, quantities.confidence(comparison.resampling.confidence)
     if comparison.confidence == comparison.resampling.confidence:
         return f"{count} interval{'' if count == 1 else 's'} of {alone}"

@@ -1,4 +1,4 @@
-"""An exploration in words: what is said of a response in a terminal, on a page and at an axis."""
+"""An exploration in words, for a terminal, a page and the labels of axes."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -16,13 +16,13 @@ from wblab.lab.printable import printable
 from wblab.lab.tables import Table
 from wblab.report.quantities import confidence, numbers, percent, quantity
 
-MOST_PAIRS = 8  # that are shown, of those that are found
+MOST_PAIRS = 8  # the most pairs to show
 SCALES: dict[Scale, str] = {"log2": "its logarithm", "raw": "itself", "tail": "the worst tenth"}
 
 
 @dataclass(frozen=True)
 class EffectLine:
-    """An effect in words, with a cell for each scale: its share, its interval, and whether it is found."""
+    """An effect in words. cells: for each scale its share, its interval, and whether it is found."""
 
     name: str
     cells: tuple[tuple[str, str, bool], ...]
@@ -35,17 +35,20 @@ class EffectLine:
 
 
 def ends(low: float, high: float) -> str:
-    """Return the ends of an interval of shares, in per cent; empty where they are not known."""
+    """Return the ends of an interval of shares, in per cent; empty if they are unknown."""
     return "" if math.isnan(low) else " to ".join(numbers([low, high], "share")[0])
 
 
 def effect_name(effect: Effect) -> str:
-    """Return what an effect is of: a factor, or two together."""
+    """Return the name of an effect: its factor, or both factors of a pair."""
     return " × ".join(effect.factors)
 
 
 def shown_effects(finding: Finding, factors: Sequence[Factor]) -> list[tuple[str, ...]]:
-    """Return the effects that are shown, by their factors: all factors, then pairs found; the first view's order."""
+    """Return the factors of the effects to show: every factor, then the pairs found, by their shares in the first view.
+
+    The dummy follows the other factors.
+    """
     if not finding.views:
         return []
     pairs = {effect.factors for view in finding.views for effect in view.variance.pairs if effect.found}
@@ -77,7 +80,7 @@ def effect_lines(finding: Finding, factors: Sequence[Factor]) -> list[EffectLine
 
 
 def effects_frame(finding: Finding, factors: Sequence[Factor]) -> pd.DataFrame:
-    """Return the effects as a table for a notebook: on each scale the share, its interval, whether it is claimed."""
+    """Return the effects as a table for a notebook: for each scale the share, its interval, and whether it is found."""
     scales = [SCALES[view.scale] for view in finding.views]
     columns = pd.MultiIndex.from_product([scales, ["share", "interval (%)", "found"]])
     lines = effect_lines(finding, factors)
@@ -86,43 +89,43 @@ def effects_frame(finding: Finding, factors: Sequence[Factor]) -> pd.DataFrame:
 
 
 def headline(finding: Finding, observed: Observed) -> str:
-    """Return what was measured, in one line: how many rows, the median, P90 and the worst."""
+    """Return one line with the number of rows, the median, the start of the worst tenth, and the worst value."""
     values = observed.responses[finding.response].values
     values = values[np.isfinite(values)]
     if not len(values):
-        return f"{printable(finding.response)}: no row measured it"
+        return f"{printable(finding.response)}: not measured in any row"
     sign = -1 if finding.more_is_better else 1
     median, p90, worst = (sign * float(np.quantile(sign * values, share)) for share in (0.5, 0.9, 1))
     figures = (quantity(value, finding.unit) for value in (median, p90, worst))
-    said = "median {}, worst tenth from {}, worst {}".format(*figures)
-    return f"{printable(finding.response)}: {finding.rows} rows, {said}"
+    text = "median {}, worst tenth from {}, worst {}".format(*figures)
+    return f"{printable(finding.response)}: {finding.rows} rows, {text}"
 
 
 def beyond_sentences(finding: Finding) -> list[str]:
-    """Return the shares of rows above bounds, in a sentence; none where none was asked for."""
-    said = [
+    """Return a sentence with the share of rows above each limit; empty if the design sets no limits."""
+    shares = [
         f"{printable(of.name)} in {percent(of.inside / of.rows)} ({ends(of.low, of.high)})" for of in finding.beyond
     ]
-    return [f"More than {', '.join(said)} of the rows."] if said else []
+    return [f"More than {', '.join(shares)} of the rows."] if shares else []
 
 
 def tail_sentences(finding: Finding) -> list[str]:
-    """Return which levels lead into the worst tenth, and which out of it."""
+    """Return which levels are more frequent in the worst tenth, and which are less frequent."""
     tail = finding.tail
     if tail is None:
         return []
     side = "at most" if finding.more_is_better else "at least"
-    begins = f"The worst {percent(tail.share)} ({side} {quantity(tail.threshold, finding.unit)})"
-    said = [
-        f"{begins}: {words} {'; '.join(_by_factor(levels, way))}."
-        for way, words in ((1, "what leads into it is"), (-1, "what leads out of it is"))
+    worst = f"The worst {percent(tail.share)} of the rows ({side} {quantity(tail.threshold, finding.unit)})"
+    lines = [
+        f"{worst} are {how} frequent with {'; '.join(_by_factor(levels, way))}."
+        for way, how in ((1, "more"), (-1, "less"))
         if (levels := [level for level in tail.levels if level.leads == way])
     ]
-    return said or [f"{begins}: no level leads into it or out of it."]
+    return lines or [f"{worst} are not shown to be more or less frequent with any level."]
 
 
 def _by_factor(levels: Sequence[LevelTail], way: int) -> list[str]:
-    """Return levels in words, those of a factor together, the strongest first."""
+    """Return levels in words, grouped by factor, the strongest first."""
     ranked = sorted(levels, key=lambda level: -way * level.share)
     factors = list(dict.fromkeys(level.factor for level in ranked))
     return [
@@ -134,31 +137,32 @@ def _by_factor(levels: Sequence[LevelTail], way: int) -> list[str]:
 
 
 def region_sentences(region: Region | None, units: dict[str, str]) -> list[str]:
-    """Return what the best region is, how good it is, and what it costs. units: of each response."""
+    """Describe the best region: its levels, the response in it, and the cost in other responses. units: by response."""
     if region is None:
-        return ["No region that is better by a tenth was found, or there are too few rows to choose and judge one."]
+        return ["No region is better by a tenth or more, or there are too few rows to choose and test one."]
     held = " and ".join(f"{one.factor} is {_either(one.levels)}" for one in region.conditions)
     first, everywhere = region.inside[0], region.everywhere[0]
     unit = units[first.response]
-    said = [
-        f"Best where {printable(held)}. Of the half of the rows that did not choose this, {region.rows} of "
-        f"{region.total} are there: median {quantity(first.median, unit)} (all: {quantity(everywhere.median, unit)}), "
-        f"worst tenth from {quantity(first.p90, unit)} (all: {quantity(everywhere.p90, unit)}), worst "
-        f"{quantity(first.worst, unit)} (all: {quantity(everywhere.worst, unit)}); {region.tail} of the {region.rows} "
-        f"are in the worst tenth of all, {ends(region.tail_low, region.tail_high)} % with 95 % confidence."
+    lines = [
+        f"Best where {printable(held)}. One half of the rows chose this region. {region.rows} of the {region.total} "
+        f"rows in the other half lie in it: median {quantity(first.median, unit)} (all: "
+        f"{quantity(everywhere.median, unit)}), worst tenth from {quantity(first.p90, unit)} (all: "
+        f"{quantity(everywhere.p90, unit)}), worst {quantity(first.worst, unit)} (all: "
+        f"{quantity(everywhere.worst, unit)}). {region.tail} of these {region.rows} rows are in the worst tenth of all "
+        f"rows (95 %: {ends(region.tail_low, region.tail_high)} %)."
     ]
     for inside, every in zip(region.inside[1:], region.everywhere[1:], strict=True):
         unit = units[inside.response]
-        change = f", {quantity(inside.median / every.median - 1, 'share', signed=True)}" if every.median else ""
-        said.append(
-            f"There {printable(inside.response)} has a median of {quantity(inside.median, unit)}, of all rows "
-            f"{quantity(every.median, unit)}{change}."
+        change = f": {quantity(inside.median / every.median - 1, 'share', signed=True)}" if every.median else ""
+        lines.append(
+            f"The median of {printable(inside.response)} is {quantity(inside.median, unit)} there and "
+            f"{quantity(every.median, unit)} in all rows{change}."
         )
-    return said
+    return lines
 
 
-def witness_sentence(finding: Finding) -> str:
-    """Return whether SALib, which knows no levels, says the same of the factors on a scale; empty without a word."""
+def salib_sentence(finding: Finding) -> str:
+    """Return whether SALib finds the same shares for factors on a scale; empty if it gave no estimates."""
     if not finding.witnesses or not finding.views:
         return ""
     ours = {effect.factors[0]: effect for effect in finding.views[0].variance.mains}
@@ -168,12 +172,12 @@ def witness_sentence(finding: Finding) -> str:
         if not one.agrees(ours[one.factor].low, ours[one.factor].high)
     ]
     count = len(finding.witnesses)
-    said = f"RBD-FAST (SALib) gives shares of {count} factors whose levels lie on a scale"
-    return f"{said}; they differ for {printable(', '.join(differ))}." if differ else f"{said}, and they agree."
+    text = f"RBD-FAST (SALib) also estimates the shares of the {count} factors whose levels lie on a scale"
+    return f"{text}: they differ for {printable(', '.join(differ))}." if differ else f"{text}: they agree."
 
 
 def summary(analysis: Analysis, observed: Observed) -> Iterator[str | Table]:
-    """Yield what an analysis says, for a terminal: sentences, and tables of shares."""
+    """Yield an analysis for a terminal: sentences, and tables of shares."""
     units = {name: of.unit for name, of in observed.responses.items()}
     for finding in analysis.findings:
         yield headline(finding, observed)
@@ -183,33 +187,33 @@ def summary(analysis: Analysis, observed: Observed) -> Iterator[str | Table]:
         yield from (*beyond_sentences(finding), *tail_sentences(finding))
         if finding.views:
             yield from region_sentences(finding.region, units)
-        yield from filter(None, (witness_sentence(finding), *finding.notes))
+        yield from filter(None, (salib_sentence(finding), *finding.notes))
         yield ""
 
 
 def looks(finding: Finding) -> str:
-    """Return how many effects were looked at on the first scale, and what that asks of each."""
+    """Return the number of effects tested on the first scale, and the confidence of their intervals."""
     first = finding.views[0].variance
     count = sum(not math.isnan(effect.p) for effect in (*first.mains, *first.pairs))
     few = "; there are too few rows for pairs" if all(math.isnan(effect.p) for effect in first.pairs) else ""
     return (
-        f"{count} effects were looked at on each scale; * is what is claimed: of those, 5 % or fewer are to be "
-        f"expected false. Intervals have {confidence(first.confidence)} on the first scale{few}"
+        f"{count} effects were tested on each scale; at most 5 % of those found should be false. Intervals on the "
+        f"first scale have {confidence(first.confidence)} confidence{few}"
     )
 
 
 def _looks(finding: Finding, factors: Sequence[Factor]) -> str:
     limit = floor(finding.views[0].variance, factors)
-    dummy = "" if math.isnan(limit) else f"; the noise floor, of the dummy that does nothing, is {percent(limit)}"
-    return f"{looks(finding)}{dummy}."
+    dummy = "" if math.isnan(limit) else f"; the noise floor, from the dummy factor, is {percent(limit)}"
+    return f"*: found. {looks(finding)}{dummy}."
 
 
 def _effects_table(finding: Finding, factors: Sequence[Factor]) -> Table:
     rows = []
     for line in effect_lines(finding, factors):
         cells = [text for share, within, found in line.cells for text in (share + (" *" if found else "  "), within)]
-        rows.append([line.name + (" (does nothing)" if line.is_dummy else ""), *cells])
-    heads = ["share of the variance of"]
+        rows.append([line.name + (" (no effect)" if line.is_dummy else ""), *cells])
+    heads = ["share of variance of"]
     for view in finding.views:
         heads += [SCALES[view.scale], "interval"]
     return Table(rows, heads, frozenset(range(1, len(heads))))
@@ -217,7 +221,7 @@ def _effects_table(finding: Finding, factors: Sequence[Factor]) -> Table:
 
 def _either(levels: Sequence[str]) -> str:
     if len(levels) > 2:
-        return f"{levels[0]} to {levels[-1]}"  # only levels on a scale are held to more than one
+        return f"{levels[0]} to {levels[-1]}"  # only an ordered factor keeps more than one level
     return " or ".join(levels)
 
 

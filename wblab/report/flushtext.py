@@ -17,7 +17,7 @@ def fits_frame(fits: Iterable[Fit]) -> pd.DataFrame:
             "slope": _text(fit.slope),
             "exponent of background": _text(fit.background),
             "exponent of throughput": _text(fit.throughput),
-            "as the law says": {None: "-", True: "yes", False: "no"}[fit.is_linear],
+            "agrees with the law": {None: "-", True: "yes", False: "no"}[fit.is_linear],
         }
         for fit in fits
     ]

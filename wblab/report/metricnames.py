@@ -14,10 +14,10 @@ _UNITS = {
 
 
 def unit_of(metric: str) -> str:
-    """Return the unit of a metric, as quantities know it; empty where its name has none."""
+    """Return the unit of a metric, as in `quantities`; empty if its name has none."""
     return _UNITS.get(metric.rpartition("_")[2], "")
 
 
 def metric_name(metric: str) -> str:
-    """Return a metric's name as people say it: longest_pause_s -> longest pause."""
+    """Return a metric's name in words: longest_pause_s -> longest pause."""
     return re.sub("_(s|bps|hz|bytes)$", "", metric).replace("_", " ").replace("p999", "p99.9")

@@ -1,20 +1,20 @@
-"""What becomes of a claim or a recommendation: one word, one colour and one sign each, on pages and in pictures.
+"""The look of each outcome of a claim or a recommendation on pages and in pictures: one word, one colour, one sign.
 
-Green and red are told apart by colour-blind readers, as the green is bluish (Okabe and Ito, "Color Universal Design",
-2008), and each outcome has a sign besides. Every text can be read on white and on its own tint: the contrast is at
+Colour-blind readers can distinguish the green from the red, because it is bluish (Okabe and Ito, "Color Universal
+Design", 2008). Each outcome also has a sign. Every text is readable on white and on its own tint: the contrast is at
 least 4.5 (WCAG 2.1, success criterion 1.4.3).
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-YES, NO, OPEN = "#00684c", "#a3261b", "#5f5f5f"  # also of what is better, worse, or not shown to be either
+YES, NO, OPEN = "#00684c", "#a3261b", "#5f5f5f"  # also for better, worse, and neither shown
 WHITE = "#ffffff"
 
 
 @dataclass(frozen=True)
 class Look:
-    """How an outcome is shown. style: its class on a page; colour: of its text; tint: behind that; sign: in a table."""
+    """The look of an outcome. style: its CSS class; colour: of its text; tint: of the background; sign: in a table."""
 
     word: str
     style: str
@@ -34,7 +34,7 @@ _BY_WORD: Mapping[str, Look] = {look.word: look for look in LOOKS}
 
 
 def look_of(outcome: str) -> Look:
-    """Return how an outcome is shown."""
+    """Return the look of an outcome."""
     return _BY_WORD[outcome]
 
 

@@ -1,11 +1,11 @@
 """Quantities and intervals as text: the one place that decides units and digits.
 
-A measured quantity has three significant digits, or two where it is below 1 in its largest unit, and the unit in which
-the largest of those shown together is at least 1: 15.5 s, 600 ms, 26.2 MiB, 99.7 %, ×0.43. A whole number has no
-decimals: it is exact, as 4 KiB is, and 0.00 is a rounded 0. A signed number has the digits that show on which side of
-zero it lies, and no share below 1 looks like 100 %.
+A measured quantity has three significant digits, or two if it is below 1 in its unit: 15.5 s, 600 ms, 26.2 MiB, 99.7 %,
+×0.43. Quantities that are shown together share one unit, in which the largest is at least 1. A whole number has no
+decimals, because it is exact: 4 KiB. A small value that rounds to 0 is 0.00. A signed number has enough digits to show
+its sign, and no share below 1 is shown as 100 %.
 
-Sizes have binary prefixes, as a spec writes them and pictures show them. Only the standard library is needed here.
+Sizes have binary prefixes, as in specs and pictures. This module needs only the standard library.
 """
 
 import math
@@ -20,16 +20,16 @@ _UNITS: dict[str, tuple[tuple[float, str], ...]] = {
 }
 _MOST_DECIMALS = 6
 _DIGITS = 3
-_WHOLE = 1e-9  # relative: a float that is so close to a whole number is one
+_WHOLE = 1e-9  # relative: a float this close to a whole number counts as whole
 _NS_PER_S = 1e9
 _MINUTE_S, _HOUR_S = 60, 3600
-_MOST_S, _MOST_MINUTES = 100, 100  # of which an estimate speaks as seconds, or as minutes
+_MOST_S, _MOST_MINUTES = 100, 100  # an estimate below these is given in seconds, or in minutes
 
 
 def fitting_unit(value: float, unit: str) -> tuple[float, str]:
-    """Return the unit that fits a value of `unit`, and how much of that one is: 0.02 s has (0.001, "ms").
+    """Return the unit to show a value in, after its size in terms of `unit`: (0.001, "ms") for 0.02 s.
 
-    unit: "s", "bytes", "bytes/s" or "share", which have prefixes; any other is taken as it is.
+    unit: "s", "bytes", "bytes/s" or "share", which have prefixes; any other is kept.
     """
     units = _UNITS.get(unit, ((1.0, unit),))
     value = abs(value)
@@ -38,7 +38,7 @@ def fitting_unit(value: float, unit: str) -> tuple[float, str]:
 
 
 def numbers(values: Sequence[float], unit: str, *, signed: bool = False) -> tuple[tuple[str, ...], str]:
-    """Return values that are shown together as numbers, and the unit of all of them. signed: with a plus sign, too."""
+    """Return values as numbers in one unit, and that unit. signed: positive numbers have a plus sign."""
     largest = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
     factor, name = fitting_unit(largest, unit)
     scaled = [value / factor for value in values]
@@ -50,13 +50,13 @@ def numbers(values: Sequence[float], unit: str, *, signed: bool = False) -> tupl
 
 
 def quantity(value: float, unit: str, *, signed: bool = False) -> str:
-    """Return a value with its unit: 0.0123 s is 12.3 ms. A ratio, of the unit ×, has that before it: ×0.43."""
+    """Return a value with its unit: 0.0123 s is 12.3 ms. The unit × of a ratio comes before the number: ×0.43."""
     (text,), name = numbers([value], unit, signed=signed)
     return _with_unit(text, name)
 
 
 def column(values: Sequence[float], unit: str) -> list[str]:
-    """Return values that are compared, as the rows of a column, each with the unit that fits the largest."""
+    """Return the values of a column, each with the unit that fits the largest."""
     texts, name = numbers(values, unit)
     return [_with_unit(text, name) for text in texts]
 
@@ -70,9 +70,10 @@ def listed(values: Sequence[float], unit: str) -> str:
 def interval(  # noqa: PLR0913 - these are the parts of an interval
     estimate: float, low: float | None, high: float | None, unit: str, *, signed: bool = False, level: float = 0
 ) -> str:
-    """Return an estimate with its interval, in one unit: 1.52 s (1.41 to 1.63); without ends, or of no width, without.
+    """Return an estimate with its interval, in one unit: 1.52 s (1.41 to 1.63).
 
-    level: the confidence, if it is to be shown: 1.52 s (95 %: 1.41 to 1.63).
+    The interval is left out if it is unknown or has no width. level: the confidence to show: 1.52 s (95 %: 1.41 to
+    1.63).
     """
     if low is None or high is None or low == high:
         return quantity(estimate, unit, signed=signed)
@@ -82,7 +83,7 @@ def interval(  # noqa: PLR0913 - these are the parts of an interval
 
 
 def span(low: float, high: float, unit: str, *, signed: bool = False) -> str:
-    """Return two ends, or the one value that they are: 1.41 to 1.63 s, ×0.41 to ×0.64."""
+    """Return two ends, or one value if they are equal: 1.41 to 1.63 s, ×0.41 to ×0.64."""
     if low == high:
         return quantity(low, unit, signed=signed)
     (first, last), name = numbers([low, high], unit, signed=signed)
@@ -90,12 +91,12 @@ def span(low: float, high: float, unit: str, *, signed: bool = False) -> str:
 
 
 def duration(time_ns: float) -> str:
-    """Return a time in ns as it is measured: 1.28 s, 600 ms."""
+    """Return a duration given in ns: 1.28 s, 600 ms."""
     return quantity(time_ns / _NS_PER_S, "s")
 
 
 def moment(time_ns: float) -> str:
-    """Return a place on a run's time axis, in ns, to the millisecond: 10.370 s."""
+    """Return a point on a run's time axis, given in ns, to the millisecond: 10.370 s."""
     return f"{time_ns / _NS_PER_S:.3f} s"
 
 
@@ -105,17 +106,17 @@ def size(size_bytes: float) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share in per cent: 12.3 %; a dash where it is not known."""
+    """Return a share in per cent: 12.3 %; a dash if it is unknown."""
     return "–" if math.isnan(share) else quantity(share, "share")
 
 
 def confidence(level: float) -> str:
-    """Return a confidence, with the digits that tell it from certainty: 95 %, 99.86 %."""
+    """Return a confidence in per cent, with up to two decimals: 95 %, 99.86 %."""
     return f"{100 * level:.2f}".rstrip("0").rstrip(".") + " %"
 
 
 def about(time_s: float) -> str:
-    """Return an estimate of a time that promises no more than is known: about 40 s, about 3 min, about 2 h."""
+    """Return an estimated time with few digits: about 40 s, about 3 min, about 2.0 h."""
     if time_s < _MOST_S:
         return f"about {max(1, round(time_s))} s"
     if time_s < _MOST_MINUTES * _MINUTE_S:
@@ -124,7 +125,7 @@ def about(time_s: float) -> str:
 
 
 def _with_unit(number: str, name: str) -> str:
-    if not number[-1].isdigit():  # never, none: of no unit
+    if not number[-1].isdigit():  # never, none: without a unit
         return number
     if number == "1" and name.isalpha() and len(name) > 2:
         name = name.removesuffix("s")  # of what is counted: 1 request
@@ -146,18 +147,18 @@ def _number(value: float, largest: float, *, is_whole: bool, signed: bool) -> st
 
 
 def _decimals(value: float, largest: float) -> int:
-    """Return how many decimals a value has beside one of `largest`."""
+    """Return the number of decimals of a value that is shown with others up to `largest`."""
     if abs(value) >= 1 or not largest:
         return max(0, _DIGITS - 1 - _exponent(value))
     return min(max(_DIGITS - 1, _DIGITS - 2 - _exponent(largest)), _MOST_DECIMALS)
 
 
 def _exponent(value: float) -> int:
-    """Return the power of ten of a value's first digit, once it is rounded to the digits that are shown."""
+    """Return the power of ten of a value's first digit, after rounding to _DIGITS digits."""
     return int(f"{value:.{_DIGITS - 1}e}".partition("e")[2])
 
 
 def _share(text: str, percents: float) -> str:
-    """Return a share's number: what is below 100 does not look like it, and what is below 0.01 is next to nothing."""
+    """Return the number of a share: below 100 it is never shown as 100, and it has at most two decimals."""
     hundredths = f"{round(percents, 2) + 0.0:.2f}"
     return hundredths if (text == "100" and percents < 100 * (1 - _WHOLE)) or len(text) > len(hundredths) else text

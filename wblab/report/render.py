@@ -1,4 +1,4 @@
-"""HTML from templates: what is put into one is escaped, unless the template says that it is HTML."""
+"""HTML from templates: values are escaped unless the template marks them as HTML."""
 
 import re
 from typing import Any
@@ -8,14 +8,14 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined, Un
 from wblab.report.palette import LOOKS
 from wblab.report.quantities import percent
 
-_BASE = "wblab.report"  # has the base of all pages
-_ADDRESS = re.compile(r"^<.* at 0x[0-9a-f]+>$")  # what Python says of an object that says nothing of itself
+_BASE = "wblab.report"  # the package with the base template of all pages
+_ADDRESS = re.compile(r"^<.* at 0x[0-9a-f]+>$")  # Python's default text of an object
 
 
 def _for_people(value: Any) -> Any:
-    """Return what a template puts into a page. Raises TypeError for what is no text or number: a slip of its maker.
+    """Return a value as a template prints it. Raises TypeError unless it is a text or a number.
 
-    `row.values` of a dict is its method, and would stand in the page as such.
+    This catches mistakes in templates: `row.values` of a dict is a method, and would appear in the page as one.
     """
     if isinstance(value, Undefined):  # it raises where it is printed, or is an `if` without an `else`
         return value

@@ -22,7 +22,7 @@ _MEASURED = {"journal writes block": "15.6 s became 1.3 s", "commit": "7.5 s bec
 
 @dataclass(frozen=True)
 class Group:
-    """Pauses of one cause. items: in the order of time; party: who caused them, empty if not known."""
+    """Pauses of one cause. items: in the order of time; party: who caused them, empty if unknown."""
 
     items: tuple[Explanation, ...]
     party: str
@@ -204,7 +204,7 @@ class Remedy:
 
 
 def remedy(group: Group) -> Remedy | None:
-    """Return a setting that shortened such pauses in the lab, or may; None where the lab knows none.
+    """Return a setting that shortened such pauses in the lab, or may shorten them; None if the lab knows none.
 
     Figures: the matrices remedies, commit and two-disks, in docs/explanation/what-helps.md.
     """

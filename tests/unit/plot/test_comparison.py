@@ -132,7 +132,7 @@ def test_tables_and_how_many_intervals(groups, factorial):
     ]
     assert listed(groups, "effect") == []
     assert footnotes(groups)[-1].startswith("16 intervals of 95 %")
-    assert any("interactions whose intervals span zero" in note for note in footnotes(factorial))
+    assert any("interactions whose intervals include zero" in note for note in footnotes(factorial))
 
 
 @pytest.mark.parametrize(("columns", "left_out"), [(150, 0), (110, 2), (80, 3)])

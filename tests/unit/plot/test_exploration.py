@@ -23,10 +23,10 @@ from wblab.report.explorationtext import (
     headline,
     looks,
     region_sentences,
+    salib_sentence,
     shown_effects,
     summary,
     tail_sentences,
-    witness_sentence,
 )
 
 FACTORS = {"limit<": (12, True), "scheduler": (4, False), "memory": (3, True), "idle": (24, False), "dummy": (8, True)}
@@ -109,7 +109,8 @@ def test_words(analysis, data):
     assert re.fullmatch(r"pause: 1021 rows, median \S+ m?s, worst tenth from \S+ s, worst \S+ s", headline(pause, data))
     into, out = tail_sentences(pause)
     assert re.match(
-        r"The worst 10\.\d % \(at least \S+ s\): what leads into it is limit< = limit<11 \(\d+ of 8\d\)", into
+        r"The worst 10\.\d % of the rows \(at least \S+ s\) are more frequent with limit< = limit<11 \(\d+ of 8\d\)",
+        into,
     )
     assert "scheduler = scheduler2" in out
     assert "(at most" in tail_sentences(rate)[0]
@@ -117,10 +118,10 @@ def test_words(analysis, data):
     assert beyond_sentences(rate) == ["More than 0 in 100 % (99.6 to 100), 1GB/s in 0 % (0 to 0.37) of the rows."]
     best, cost = region_sentences(pause.region, {"pause": "s", "rate": "bytes/s"})
     assert re.search(r"Best where .*limit< is limit<0 or limit<1", best)
-    assert cost.startswith("There rate has a median of")
-    assert region_sentences(None, {})[0].startswith("No region that is better by a tenth was found")
-    assert "RBD-FAST (SALib) gives shares of 3 factors" in witness_sentence(pause)
-    assert witness_sentence(same) == ""
+    assert cost.startswith("The median of rate is ")
+    assert region_sentences(None, {})[0].startswith("No region is better by a tenth or more")
+    assert "RBD-FAST (SALib) also estimates the shares of the 3 factors" in salib_sentence(pause)
+    assert salib_sentence(same) == ""
 
 
 def test_too_few_rows_for_pairs():
@@ -145,8 +146,8 @@ def test_the_terminal_gets_sentences_and_tables(analysis, data):
     assert [len(table.heads) for table in tables] == [7, 5]
     assert tables[0].rows[0][0] == "limit<"
     assert tables[0].rows[0][1].endswith(" *")
-    assert any("(does nothing)" in row[0] for row in tables[0].rows)
-    assert any("effects were looked at" in part for part in parts if isinstance(part, str))
+    assert any("(no effect)" in row[0] for row in tables[0].rows)
+    assert any("effects were tested" in part for part in parts if isinstance(part, str))
     assert "3 of 1024 rows have no pause and are left out" in parts
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from wblab.analysis.sensitivity.anova import DEFAULT, Effect, Sampling, Variance, variance
 from wblab.analysis.sensitivity.observed import Codes, Factor, Observed, Response, Values
 from wblab.analysis.sensitivity.region import Region, best_region, front
-from wblab.analysis.sensitivity.salib import Witness, witnesses
+from wblab.analysis.sensitivity.salib import Estimate, estimates
 from wblab.analysis.sensitivity.tail import Beyond, PairMap, TailMap, beyond, in_tail, pair_map, tail_map
 from wblab.analysis.statistics.intervals import generator
 from wblab.lab.formats import ANALYSIS
@@ -25,8 +25,8 @@ _MOST_MAPS = 12
 class View:
     """What a response depends on, on one scale: raw, the logarithm to base 2, or whether it is in the tail.
 
-    Each scale answers its own question: what moves the sum of all rows, what multiplies a row's value, and what leads
-    into the worst tenth.
+    Each scale answers its own question: what changes the sum of all rows, what multiplies a row's value, and what makes
+    the worst tenth more likely.
     """
 
     scale: Scale
@@ -35,7 +35,7 @@ class View:
 
 @dataclass(frozen=True)
 class Front:
-    """The Pareto front of this response and `against`: the numbers of the rows that no other row beats in both."""
+    """The Pareto front of this response and `against`. rows: the numbers of those that no other row beats in both."""
 
     against: str
     rows: tuple[int, ...]
@@ -43,11 +43,11 @@ class Front:
 
 @dataclass(frozen=True)
 class Finding:
-    """The analysis of one response. rows: how many measured it; failed: how many did not.
+    """The analysis of one response. rows: the number with a value; failed: the number without one.
 
     views: in reading order. witnesses: SALib's estimates, on the scale of the first view. tail, best: the levels of
-    the worst and of the best tenth. maps: of the pairs of factors that account for most of the tail. notes: remarks
-    for the reader, in sentences. beyond: the shares of rows above the requested limits.
+    the worst and of the best tenth. maps: of the pairs of factors that account for most of the tail. notes: sentences
+    for the reader. beyond: the shares of rows above the requested limits.
     """
 
     response: str
@@ -56,7 +56,7 @@ class Finding:
     rows: int
     failed: int
     views: tuple[View, ...]
-    witnesses: tuple[Witness, ...]
+    witnesses: tuple[Estimate, ...]
     tail: TailMap | None
     best: TailMap | None
     maps: tuple[PairMap, ...]
@@ -72,7 +72,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Analysis:
-    """The analysis of an exploration of `rows` rows, by response. seed: of all random numbers."""
+    """The analysis of an exploration of `rows` rows, by response. seed: decides all random numbers."""
 
     factors: tuple[Factor, ...]
     rows: int
@@ -107,9 +107,10 @@ def spans_decades(values: Values) -> bool:
 
 
 def analyse(observed: Observed, names: Sequence[str] = (), seed: int = 0, sampling: Sampling = DEFAULT) -> Analysis:
-    """Analyse the named responses, or all. The result for one does not depend on which others are named.
+    """Analyse the named responses, or all. The result for one does not depend on the others.
 
-    A response's cost is measured in those of opposite direction: of a pause, in throughput. Raises KeyError.
+    The cost of improving a response is measured in those of opposite direction: of a pause, in throughput. Raises
+    KeyError for an unknown name.
     """
     chosen = [observed.responses[name] for name in names or observed.responses]
     findings = [_finding(observed, response, seed, sampling) for response in chosen]
@@ -135,7 +136,7 @@ def _finding(observed: Observed, response: Response, seed: int, sampling: Sampli
         rows=len(values),
         failed=len(known) - len(values),
         views=views,
-        witnesses=witnesses(
+        witnesses=estimates(
             observed.factors, u, first, int(generator(seed, response.name, "SALib").integers(2**31)), more
         ),
         tail=tail_map(observed.factors, codes, values, more),

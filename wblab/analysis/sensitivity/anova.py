@@ -1,10 +1,10 @@
 """Shares of a response's variance: of each factor, and of each pair beyond the sum of both.
 
-A factor's share is S = (SSB - (k - 1) MSW) / SST, of sums of squares between its k levels and within them: the
-first-order index of Sobol', Var(E(Y|X)) / Var(Y), without what chance puts between levels (T. Kelley, "An unbiased
-correlation ratio measure", PNAS 21, 1935, where it is epsilon squared). The levels need no order. An estimate may come
-out below 0. For a pair, S is how much its cells differ beyond the sum of both factors. The main effects of all factors
-are removed from the response first, so that they do not count as noise.
+A factor's share is S = (SSB - (k - 1) MSW) / SST, from the sums of squares between its k levels and within them. It is
+the first-order index of Sobol', Var(E(Y|X)) / Var(Y), corrected for the variance between levels that chance causes
+(T. Kelley, "An unbiased correlation ratio measure", PNAS 21, 1935, where it is epsilon squared). The levels need no
+order. An estimate may be below 0. For a pair, S is the share of the differences between its cells beyond the sum of
+both factors. The main effects of all factors are removed from the response first, so that they do not count as noise.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,8 +21,8 @@ from wblab.analysis.sensitivity.levels import joined
 from wblab.analysis.sensitivity.observed import Codes, Factor, Values
 from wblab.analysis.statistics.discoveries import RATE, corrected, joint_confidence
 
-_AT_ONCE = 1 << 19  # values in memory: of all rows, for as many samples as fit
-_LEAST_ROWS = 2  # for each level of all factors; with fewer, main effects leave nothing for pairs
+_AT_ONCE = 1 << 19  # values in memory at a time: all rows of as many samples as fit
+_LEAST_ROWS = 2  # for each level of all factors; with fewer, the fit of main effects leaves too little for pairs
 
 
 @dataclass(frozen=True)
@@ -38,10 +38,10 @@ DEFAULT = Sampling()
 
 @dataclass(frozen=True)
 class Effect:
-    """The effect of a factor, or of a pair beyond both: its share of the response's variance, 0 to 1.
+    """The effect of a factor, or of a pair beyond both factors: its share of the response's variance, 0 to 1.
 
-    low, high: its interval; NaN with too few rows. p: how often chance does as much; q: p, corrected for the number of
-    effects tested. chance: the share that chance exceeds one time in twenty.
+    low, high: its interval; NaN with too few rows. p: the p value; q: p, corrected for the number of effects tested.
+    chance: the share that chance exceeds one time in twenty.
     """
 
     factors: tuple[str, ...]
@@ -78,10 +78,11 @@ def variance(
     random: np.random.Generator,
     sampling: Sampling = DEFAULT,
 ) -> Variance:
-    """Return what the values (rows,), all finite, depend on. codes: (rows, factors), indices of levels.
+    """Return the effects on the values (rows,), all finite. codes: (rows, factors), indices of levels.
 
-    p values: of a factor, by rows in random order. Of a pair, by random signs of the residuals of the main effects,
-    which allows for unequal variance (wild bootstrap: R. Davidson and E. Flachaire, Journal of Econometrics 146, 2008).
+    The p value of a factor comes from permutations of the rows. The p value of a pair comes from random signs of the
+    residuals of the main effects, which allows for unequal variance (wild bootstrap: R. Davidson and E. Flachaire,
+    Journal of Econometrics 146, 2008).
     """
     plan = _plan(factors, codes, values)
     count = len(plan.names)
@@ -94,7 +95,7 @@ def variance(
         for order, sign in _chance(random, len(values), sampling.permutations)
     ]
     f = np.concatenate([item.f for item in by_chance], axis=1)
-    more = (f >= observed.f * (1 - 1e-9)).sum(axis=1)  # rounding may make an equal order differ
+    more = (f >= observed.f * (1 - 1e-9)).sum(axis=1)  # equal values may differ by rounding
     p = np.where(np.isnan(observed.f[:, 0]), np.nan, (more + 1) / (sampling.permutations + 1))
     chance = np.quantile(np.concatenate([item.share for item in by_chance], axis=1), 1 - RATE, axis=1)
     samples = [
@@ -102,7 +103,7 @@ def variance(
         for weights in _weights(random, len(values), sampling.resamples)
     ]
     shares = np.concatenate(samples, axis=1)
-    defined = ~np.isnan(shares).all(axis=0)  # not if all rows drawn have the same value
+    defined = ~np.isnan(shares).all(axis=0)  # undefined if all rows drawn have the same value
     low, high = _ends(observed, shares[:, defined].var(axis=1, ddof=1), len(values), joint_confidence(p))
     return _result(plan, np.array([observed.share[:, 0], low, high, p, chance]))
 
@@ -110,12 +111,12 @@ def variance(
 def _ends(observed: "_Measured", variances: Values, rows: int, confidence: float) -> tuple[Values, Values]:
     """Return the ends of the intervals of shares; variances: of the shares of bootstrap samples of the rows.
 
-    Percentiles of the samples would not do, because they count chance between levels twice. With 24 levels and 1,024
-    rows, their 95 % intervals held a share of 2 % in 62 of 100 trials. The variance of a share S grows as
-    2 k / rows + 4 S, with k degrees of freedom (of a noncentral chi square). The samples' variance is the one at the
-    share that all rows show, chance included. The ends are the S at which the estimate is as far off as the confidence
-    allows, as in Wilson's interval of a share. They held it in 95 to 97 of 100 such trials. If a few values outweigh
-    all others, any interval is too short: use the logarithm then.
+    Percentiles of the samples are no substitute, because they count chance between levels twice. With 24 levels and
+    1,024 rows, their 95 % intervals contained a true share of 2 % in 62 of 100 trials. The variance of a share S grows
+    as 2 k / rows + 4 S, with k degrees of freedom (of a noncentral chi square). The samples' variance is the one at the
+    uncorrected share of all rows. The ends are the S at which the estimate is as far off as the confidence allows, as
+    in Wilson's interval of a share. They contained the true share in 95 to 97 of 100 such trials. If a few values
+    outweigh all others, any interval is too short: use the logarithm then.
     """
     quantile, own, ways = NormalDist().inv_cdf(0.5 + confidence / 2), observed.share[:, 0], observed.ways[:, 0]
     least = 2 * ways / rows
@@ -127,7 +128,7 @@ def _ends(observed: "_Measured", variances: Values, rows: int, confidence: float
 
 @dataclass(frozen=True, eq=False)
 class _Plan:
-    """What is the same for all samples. names: of each effect. levels, cells: matrices that add rows up by level, cell.
+    """Data shared by all samples. names: of each effect. levels, cells: matrices that add rows up by level, by cell.
 
     factors, pairs: the rows of these matrices for each effect; shapes: of the cells of pairs. left: the residuals of
     the main effects. growth: how much the fit of main effects has shrunk each effect; NaN with too few rows.
@@ -148,7 +149,7 @@ def _plan(factors: Sequence[Factor], codes: Codes, values: Values) -> _Plan:
     sizes = [len(factor.levels) for factor in factors]
     levels = incidence(list(codes.T), sizes, len(values))
     few = [joined(factor, column) for factor, column in zip(factors, codes.T, strict=True)]
-    # The second of a pair is the smaller one: the system to solve has its size.
+    # The second factor of a pair is the smaller one: the system to solve has its size.
     pairs = [sorted(two, key=lambda one: -len(one[0].levels)) for two in combinations(few, 2)]
     shapes = [(len(one.levels), len(two.levels)) for (one, _), (two, _) in pairs]
     of_cells = [one * shape[1] + two for ((_, one), (_, two)), shape in zip(pairs, shapes, strict=True)]
@@ -233,6 +234,6 @@ def _weights(random: np.random.Generator, rows: int, count: int) -> Iterator[Val
 
 
 def _parts(rows: int, count: int) -> Iterator[int]:
-    """Yield sizes of parts of `count` samples that are measured at once."""
+    """Yield the sizes of the parts in which `count` samples are measured."""
     size = max(1, _AT_ONCE // rows)
     return (min(size, count - begin) for begin in range(0, count, size))

@@ -1,6 +1,6 @@
 """Sums of squares of many samples at once, from the count and sum of rows by level, or by cell of a pair.
 
-They are those of an analysis of variance with unequal cells. Samples are the last axis of every array.
+They belong to an analysis of variance with unequal cells. Samples are the last axis of every array.
 """
 
 from collections.abc import Sequence
@@ -12,15 +12,15 @@ from scipy.sparse import csr_array
 
 from wblab.analysis.sensitivity.observed import Codes, Values
 
-_RIDGE = 1e-9  # of the rows: empty levels, and the mean that both factors share, make systems singular
+_RIDGE = 1e-9  # as a share of the rows: empty levels, and the common mean of both factors, make systems singular
 
 
 @dataclass(frozen=True, eq=False)
 class Split:
     """Sums of squares of samples, and their degrees of freedom.
 
-    within, freedom: of rows around the means of their levels or cells. between, ways: of the effect: of levels around
-    the mean, or of cells around the sum of both factors.
+    within, freedom: of rows around the means of their levels or cells. between, ways: of the effect, that is, of levels
+    around the mean, or of cells around the sum of both factors.
     """
 
     between: Values
@@ -30,7 +30,7 @@ class Split:
 
     @property
     def excess(self) -> Values:
-        """The sum of squares between, minus what chance puts there; NaN with too few rows."""
+        """The sum of squares between, minus its expectation by chance; NaN with too few rows."""
         with np.errstate(divide="ignore", invalid="ignore"):
             found: Values = np.where(self.freedom > 0, self.between - self.ways * self.within / self.freedom, np.nan)
         return found

@@ -10,7 +10,7 @@ MOST = 8  # levels of an ordered factor in a pair
 def joined(factor: Factor, codes: Codes, most: int = MOST) -> tuple[Factor, Codes]:
     """Return an ordered factor with neighbouring levels joined into at most `most`; others unchanged.
 
-    Levels without a scale have no neighbours.
+    Levels of an unordered factor have no neighbours.
     """
     count = len(factor.levels)
     if not factor.ordered or count <= most:

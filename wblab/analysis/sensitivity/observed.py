@@ -14,7 +14,7 @@ Codes = NDArray[np.int64]
 class Factor:
     """A factor that was varied. levels: their labels in order; for a range, the labels of its bins ("1–2 MiB").
 
-    ordered: its levels lie on a scale. is_dummy: it changes nothing in a run, and so shows the effect of chance.
+    ordered: its levels lie on a scale. is_dummy: it has no effect on a run, and so shows the effect of chance.
     """
 
     name: str
@@ -27,7 +27,7 @@ class Factor:
 class Response:
     """One measured quantity. unit: s, bytes, bytes/s, or empty. values: by row; NaN if the run failed.
 
-    log: show its logarithm whatever its range. above: limits by name; the analysis counts the rows above each.
+    log: always show its logarithm. above: limits by name; the analysis counts the rows above each.
     """
 
     name: str
@@ -42,7 +42,7 @@ class Response:
 class Observed:
     """The rows of an exploration, each one run.
 
-    u: (rows, factors), in [0, 1), the sample that the levels come from. codes: (rows, factors), the index of the
+    u: (rows, factors), in [0, 1), the sample from which the levels were drawn. codes: (rows, factors), the index of the
     row's level. responses: by name. Raises ValueError if the shapes do not match.
     """
 

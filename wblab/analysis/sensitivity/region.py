@@ -1,4 +1,4 @@
-"""Find the best region: levels that together keep a response low, and their cost in other responses."""
+"""The best region: the levels that together keep a response low, and their cost in other responses."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from wblab.analysis.statistics.shares import wilson
 Marks = NDArray[np.bool_]
 
 _MOST_CONDITIONS = 4
-_LEAST_ROWS = 20  # of the half that chooses: with fewer, P90 is the second worst value
+_LEAST_ROWS = 20  # in the half that chooses; with fewer, P90 is the second worst value
 _LEAST_GAIN = 0.1  # of P90: a condition must gain at least this
 
 
@@ -38,11 +38,12 @@ class Spread:
 
 @dataclass(frozen=True)
 class Region:
-    """Where a response is best. conditions: all of them hold; the strongest first.
+    """The region in which a response is best. conditions: all of them hold; the strongest first.
 
-    One half of the rows chooses the region, the other half judges it. chosen_rows: rows inside, of the first half.
-    rows, total: rows inside and all rows, of the second half. inside, everywhere: the response and then its costs, over
-    those rows. tail: how many rows inside are in the worst tenth; tail_low, tail_high: the 95 % interval of that share.
+    One half of the rows chooses the region, the other half tests it. chosen_rows: the rows of the first half inside.
+    rows, total: the rows of the second half inside, and all of that half. inside, everywhere: the response and then its
+    costs, over those rows. tail: the number of rows inside that are in the worst tenth; tail_low, tail_high: the 95 %
+    interval of their share.
     """
 
     conditions: tuple[Condition, ...]
@@ -59,11 +60,11 @@ class Region:
 def best_region(
     observed: Observed, response: Response, costs: Sequence[Response], random: np.random.Generator
 ) -> Region | None:
-    """Return the levels with the best P90 of a response; None if none improve it, or with too few rows.
+    """Return the region with the best P90 of a response; None if none improves it, or with too few rows.
 
-    Greedy: it adds the condition with the best P90 each time (after J. Friedman and N. Fisher, "Bump hunting in
-    high-dimensional data", Statistics and Computing 9, 1999). A region looks better than it is on the rows that chose
-    it. So one half of the rows, drawn at random, chooses it, and the other half measures it.
+    The search is greedy: each step adds the condition with the best P90 (after J. Friedman and N. Fisher, "Bump hunting
+    in high-dimensional data", Statistics and Computing 9, 1999). A region looks better than it is on the rows that
+    chose it. Therefore one half of the rows, drawn at random, chooses it, and the other half tests it.
     """
     known = np.isfinite(response.values)
     for cost in costs:
@@ -105,7 +106,7 @@ def front(one: Response, two: Response) -> NDArray[np.int64]:
 
 
 def _chosen(observed: Observed, response: Response, rows: NDArray[np.int64]) -> list[tuple[int, Marks]]:
-    """Return the conditions that these rows choose: the index of a factor, and which of all rows meet it."""
+    """Return the conditions that these rows choose: the index of a factor, and a mask of all rows that meet it."""
     candidates = [
         (place, np.isin(codes, levels))
         for place, factor in enumerate(observed.factors)
@@ -133,7 +134,7 @@ def _chosen(observed: Observed, response: Response, rows: NDArray[np.int64]) -> 
 
 
 def _condition(observed: Observed, place: int, within: Marks) -> Condition:
-    """Return a condition in the factor's own levels, before neighbours were joined."""
+    """Return a condition in terms of the factor's original levels, before neighbours were joined."""
     factor = observed.factors[place]
     levels = np.unique(observed.codes[within, place]).tolist()
     return Condition(factor.name, tuple(factor.levels[level] for level in levels))
@@ -151,7 +152,7 @@ def _choices(factor: Factor) -> Iterator[tuple[int, ...]]:
 
 
 def _p90(response: Response, rows: NDArray[np.int64]) -> float:
-    """Return the threshold of the worst tenth, negated if more is better."""
+    """Return the start of the worst tenth, negated if more is better."""
     values: Values = -response.values[rows] if response.more_is_better else response.values[rows]
     return float(np.quantile(values, 0.9))
 

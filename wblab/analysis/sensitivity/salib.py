@@ -1,7 +1,7 @@
 """SALib's estimates for factors with levels on a scale: a second opinion beside the analysis of variance.
 
-SALib does not know levels, so it gets the sample that they come from. It would find too little for factors without a
-scale: 1 % by RBD-FAST for 24 names that account for 13 %. Such factors are left out.
+SALib has no notion of levels, so it gets the sample from which they were drawn. For factors without a scale its shares
+are too low: RBD-FAST gives 1 % for 24 names that account for 13 %. Such factors are left out.
 """
 
 import warnings
@@ -19,16 +19,16 @@ _LEAST_ROWS = 64  # each of RBD-FAST's 10 harmonics takes two rows, and its erro
 
 
 @dataclass(frozen=True)
-class Witness:
+class Estimate:
     """SALib's estimates for one factor.
 
     share: of the variance, by RBD-FAST (S. Tarantola and others, "Random balance designs for the estimation of first
-    order global sensitivity indices", Reliability Engineering and System Safety 91, 2006). error: half the width of
-    its 95 % interval. of_classes: the same share by classes of rows (E. Plischke and others, "Global sensitivity
-    measures from given data", European Journal of Operational Research 226, 2013). distance: PAWN, the median
-    distance, 0 to 1, between the response's distribution in a tenth of the factor and in all rows; it sees more than
-    means. tail: how much the factor's distribution differs in the worst tenth of rows (the Cramér-von Mises criterion,
-    as in regional sensitivity analysis). The dummy shows what chance gives in the last two.
+    order global sensitivity indices", Reliability Engineering and System Safety 91, 2006). error: half the width of its
+    95 % interval. of_classes: the same share by classes of rows (E. Plischke and others, "Global sensitivity measures
+    from given data", European Journal of Operational Research 226, 2013). distance: PAWN, the median distance, 0 to 1,
+    between the response's distribution in a tenth of the factor's range and in all rows; unlike a share, it reflects
+    the whole distribution. tail: how much the factor's distribution differs in the worst tenth of rows (the Cramér-von
+    Mises criterion, as in regional sensitivity analysis). The dummy shows the values of these two by chance.
     """
 
     factor: str
@@ -43,9 +43,9 @@ class Witness:
         return self.share - self.error <= high and self.share + self.error >= low
 
 
-def witnesses(
+def estimates(
     factors: Sequence[Factor], u: Values, values: Values, seed: int, more_is_better: bool = False
-) -> tuple[Witness, ...]:
+) -> tuple[Estimate, ...]:
     """Return SALib's estimates for each ordered factor and the dummy. u: (rows, factors); values: (rows,), finite.
 
     Empty if all values are equal, or with too few rows.
@@ -56,16 +56,16 @@ def witnesses(
     from SALib.analyze import delta, pawn, rbd_fast, rsa  # imports Matplotlib, which takes a while
 
     sample = u[:, places]
-    names = [f"x{place}" for place in places]  # the lab's names may end in a suffix that SALib reserves
+    names = [f"x{place}" for place in places]  # SALib reserves some suffixes that factor names may have
     problem = {"num_vars": len(places), "names": names, "bounds": [[0, 1]] * len(places)}
     worse = -values if more_is_better else values
-    with _as_before():
+    with _restored():
         balanced = rbd_fast.analyze(problem, sample, values, num_resamples=_RESAMPLES, seed=seed + 1)  # 0 is no seed
         classes = delta.analyze(problem, sample, values, num_resamples=2, method="sobol", seed=seed + 1)
         distances = pawn.analyze(problem, sample, values, S=_TENTHS, seed=seed + 1)
         tails = rsa.analyze(problem, sample, worse, bins=_TENTHS, target="Y")
     return tuple(
-        Witness(
+        Estimate(
             factor=factors[place].name,
             share=float(balanced["S1"][number]),
             error=float(balanced["S1_conf"][number]),
@@ -78,8 +78,8 @@ def witnesses(
 
 
 @contextmanager
-def _as_before() -> Iterator[None]:
-    """Put back what SALib changes for the whole process: how warnings look, and NumPy's global generator."""
+def _restored() -> Iterator[None]:
+    """Restore what SALib changes for the whole process: the format of warnings, and NumPy's global generator."""
     state, written = np.random.get_state(), warnings.formatwarning
     try:
         with warnings.catch_warnings():

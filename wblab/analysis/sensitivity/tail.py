@@ -1,7 +1,8 @@
-"""Factor mapping: which levels lead into the worst tenth of the runs, and which lead out of it.
+"""Factor mapping: which levels are more frequent in the worst tenth of the runs, and which are less frequent.
 
-After J. He and others, "Reducing File System Tail Latencies with Chopper" (FAST 2015); A. Saltelli and others, "Global
-Sensitivity Analysis: The Primer" (2008), chapter 5, call it Monte Carlo filtering. The best tenth is mapped alike.
+The method follows J. He and others, "Reducing File System Tail Latencies with Chopper" (FAST 2015). A. Saltelli and
+others, "Global Sensitivity Analysis: The Primer" (2008), chapter 5, call it Monte Carlo filtering. The best tenth is
+mapped in the same way.
 """
 
 from collections.abc import Sequence
@@ -19,17 +20,17 @@ from wblab.analysis.statistics.shares import wilson
 Marks = NDArray[np.bool_]
 
 TENTH = 0.1
-_MOST_TAIL = 0.5  # of the rows: a larger share is no tail
+_MOST_TAIL = 0.5  # of the rows; a larger share is not a tail
 CONFIDENCE = 0.95
 _NEAR = 0.9  # Chopper: a cell has a tail if its worst row reaches this share of the threshold
 
 
 @dataclass(frozen=True)
 class LevelTail:
-    """How many of a level's rows lie in the tail. low, high: an interval of the share (Wilson).
+    """The share of a level's rows in the tail. low, high: an interval of the share (Wilson).
 
-    q: the p value that shuffled rows differ as much from the other levels' share, corrected for the number of factors
-    and levels tested. leads: 1 if the level leads into the tail, -1 if it leads out of it, 0 if neither is shown.
+    q: the p value of its difference from the other levels' share, corrected for the number of factors and levels
+    tested. leads: 1 if the level is more frequent in the tail, -1 if it is less frequent, 0 if neither is shown.
     """
 
     factor: str
@@ -49,7 +50,7 @@ class LevelTail:
 
 @dataclass(frozen=True)
 class Beyond:
-    """How many rows are above a limit. low, high: a 95 % interval of the share (Wilson)."""
+    """The number of rows above a limit. low, high: a 95 % interval of the share (Wilson)."""
 
     name: str
     bound: float
@@ -82,7 +83,7 @@ class TailMap:
 class PairMap:
     """The tail by the levels of two factors, neighbours joined: lists of rows (first) and columns (second).
 
-    rows: of each cell; inside: those in the tail; reached: whether a cell's worst row comes near the threshold.
+    rows: of each cell; inside: those in the tail; reached: whether a cell's worst row is near the threshold.
     """
 
     factors: tuple[str, str]
@@ -94,9 +95,10 @@ class PairMap:
 
 
 def in_tail(values: Values, more_is_better: bool, share: float = TENTH) -> tuple[float, Marks]:
-    """Return where the worst share of values begins, and which values lie in it.
+    """Return the threshold of the worst share of values, and a mask of the values in it.
 
-    Values at the threshold belong to it, unless that would be most rows. If all values are equal, none do.
+    Values at the threshold are included, unless the tail would then have most rows. If all values are equal, it is
+    empty.
     """
     threshold = float(np.quantile(values, share if more_is_better else 1 - share))
     marks = values <= threshold if more_is_better else values >= threshold
@@ -106,7 +108,7 @@ def in_tail(values: Values, more_is_better: bool, share: float = TENTH) -> tuple
 
 
 def tail_map(factors: Sequence[Factor], codes: Codes, values: Values, more_is_better: bool = False) -> TailMap | None:
-    """Return which levels lead into the worst tenth of the values; None if there is no such tenth.
+    """Return how frequent each level is in the worst tenth of the values; None if there is no such tenth.
 
     codes: (rows, factors); values: (rows,), finite. For the best tenth, invert more_is_better.
     """
@@ -164,9 +166,9 @@ def pair_map(
 def _corrected(counted: Sequence[tuple[str, str, int, int]], total: int, inside: int) -> Values:
     """Return p values of levels (factor, level, rows, rows in the tail), corrected.
 
-    A factor must be found first, among all factors; then its levels, at the rate that is left (Y. Benjamini and
-    M. Bogomolov, "Selective inference on multiple families of hypotheses", Journal of the Royal Statistical Society B
-    76, 2014). So many clear levels of one factor do not help the levels of a factor without an effect.
+    First the factors are tested; then the levels of the factors found, at a correspondingly lower rate (Y. Benjamini
+    and M. Bogomolov, "Selective inference on multiple families of hypotheses", Journal of the Royal Statistical Society
+    B 76, 2014). Thus many clear levels of one factor do not help the levels of a factor without an effect.
     """
     of_factor: dict[str, list[tuple[int, int]]] = {}
     for factor, _, rows, hits in counted:
@@ -193,7 +195,7 @@ def _corrected(counted: Sequence[tuple[str, str, int, int]], total: int, inside:
 
 
 def beyond(values: Values, name: str, bound: float) -> Beyond:
-    """Return how many of these values (at least one value) are above a limit."""
+    """Return the number of values above a limit; there is at least one value."""
     inside = int((values > bound).sum())
     low, high = wilson(inside, len(values), CONFIDENCE)
     return Beyond(name, bound, len(values), inside, float(low), float(high))

@@ -50,7 +50,7 @@ def test_what_does_not_vary_or_was_run_too_seldom_has_no_exponent_or_no_interval
     assert few.background.estimate == pytest.approx(1, abs=0.1)
     assert not few.slope.known
     assert few.is_linear is None
-    assert fits_frame([fit, few])["as the law says"].tolist() == ["-", "-"]
+    assert fits_frame([fit, few])["agrees with the law"].tolist() == ["-", "-"]
 
 
 def test_cells_that_break_the_bound():

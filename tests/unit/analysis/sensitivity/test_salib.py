@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from support.explored import design, ishigami, level_effects
 
-from wblab.analysis.sensitivity.salib import witnesses
+from wblab.analysis.sensitivity.salib import estimates
 
 NAMES = {"x1": (16, True), "x2": (16, True), "x3": (16, True), "sched_raw": (24, False), "dummy": (5, False)}
 
@@ -18,7 +18,7 @@ def made():
 
 def test_ishigami(made):
     factors, u, _ = made
-    said = witnesses(factors, u, ishigami(u), seed=0)
+    said = estimates(factors, u, ishigami(u), seed=0)
     assert [item.factor for item in said] == ["x1", "x2", "x3", "dummy"]
     for item, truth in zip(said, (0.314, 0.442, 0, 0), strict=True):
         assert item.agrees(truth, truth), item
@@ -31,8 +31,8 @@ def test_ishigami(made):
 def test_the_worst_are_the_least_where_more_is_better(made):
     factors, u, _ = made
     values = -np.exp(5 * u[:, 0])  # far below the others where x1 is large
-    low, high = (witnesses(factors, u, values, 0, more)[0].tail for more in (True, False))
-    assert witnesses(factors, u, -values, 0)[0].tail == pytest.approx(low)
+    low, high = (estimates(factors, u, values, 0, more)[0].tail for more in (True, False))
+    assert estimates(factors, u, -values, 0)[0].tail == pytest.approx(low)
     assert low > 10
     assert high > 10
 
@@ -40,21 +40,21 @@ def test_the_worst_are_the_least_where_more_is_better(made):
 def test_it_is_not_asked_of_names(made):
     factors, u, codes = made
     values = level_effects(24, 0.13)[codes[:, 3]] + np.random.default_rng(1).normal(0, np.sqrt(0.87), len(codes))
-    assert "sched_raw" not in [item.factor for item in witnesses(factors, u, values, 0)]
+    assert "sched_raw" not in [item.factor for item in estimates(factors, u, values, 0)]
 
 
 def test_of_too_little_nothing(made):
     factors, u, _ = made
-    assert witnesses(factors, u, np.ones(len(u)), 0) == ()
-    assert witnesses(factors, u[:20], ishigami(u[:20]), 0) == ()
-    assert witnesses(factors[3:4], u[:, 3:4], ishigami(u), 0) == ()
+    assert estimates(factors, u, np.ones(len(u)), 0) == ()
+    assert estimates(factors, u[:20], ishigami(u[:20]), 0) == ()
+    assert estimates(factors[3:4], u[:, 3:4], ishigami(u), 0) == ()
 
 
 def test_it_leaves_nothing_behind_and_repeats(made):
     factors, u, _ = made
     state, written, filters = np.random.get_state()[1].copy(), warnings.formatwarning, list(warnings.filters)
-    first, second = (witnesses(factors, u, ishigami(u), seed=0) for _ in range(2))
+    first, second = (estimates(factors, u, ishigami(u), seed=0) for _ in range(2))
     assert first == second
-    assert first != witnesses(factors, u, ishigami(u), seed=1)
+    assert first != estimates(factors, u, ishigami(u), seed=1)
     assert (np.random.get_state()[1] == state).all()
     assert (warnings.formatwarning, warnings.filters) == (written, filters)
