@@ -53,3 +53,17 @@ def test_a_study_that_is_killed_goes_on_and_makes_no_run_twice(lab, tmp_path, mo
     assert len(after) == len(store.plan.runs())
     assert Store.open(study).missing() == []
     assert lab.left_behind() == []
+
+
+def test_a_proof_that_is_killed_goes_on_and_makes_no_run_twice(lab):
+    run, kernel = lab.run("base", "trace.lead=1s"), str(lab.kernel.path)
+    arguments = ["why", str(run.path), "--prove", "--suspect", "l1", "--kernel", kernel]
+    study = killed(arguments, run.path / "proof", 2, lab.left_behind)
+    before = made(study)
+    assert main(arguments) == 0
+    after = made(study)
+    assert len(after) > len(before)
+    assert {name: after[name] for name in before} == before
+    assert main(arguments) == 0
+    assert made(study) == after
+    assert lab.left_behind() == []

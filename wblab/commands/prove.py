@@ -13,11 +13,11 @@ from wblab.report.quantities import duration, moment
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from contextlib import AbstractContextManager
 
     from wblab.analysis.runs.run import Run
     from wblab.analysis.why.explain import Explanation
     from wblab.analysis.why.recorded import Recorded
-    from wblab.core.spec import Spec
     from wblab.study.designs.counterfactual.change import Remedy, Stop, Stops
     from wblab.study.designs.counterfactual.returning import Return
     from wblab.study.designs.counterfactual.trial import Make, Outcome, Trial
@@ -32,22 +32,14 @@ def proofs(run: Path, results: Path) -> Path:
     return run / _PROOFS if os.access(run, os.W_OK) else results / _PROOFS / run.name
 
 
-def maker(results: Path, kernel: str) -> "Make":
-    """Return a function that makes the run of a spec and shows progress. kernel: the value of --kernel."""
-    from dataclasses import replace
-
-    from wblab.analysis.runs.run import read_run
-    from wblab.commands.run import run_shown
-    from wblab.host.request import ready
+def maker(run: "Run", results: Path, kernel: str) -> "AbstractContextManager[Make]":
+    """Return what repeats a run with another spec. kernel: the value of --kernel. Raises InputError."""
+    from wblab.analysis.runs.run import guest_spec
     from wblab.kernels import built_kernels, full_name
+    from wblab.study.designs.counterfactual.runs import proving
 
-    resolve = built_kernels(kernel)
-
-    def make(spec: "Spec") -> "Run":
-        wanted = replace(spec, kernel=full_name(kernel)) if kernel else spec
-        return read_run(run_shown(ready(wanted, resolve), results).directory)
-
-    return make
+    spec, resolve = guest_spec(run), built_kernels(kernel)
+    return proving(proofs(run.path, results), spec.seed, full_name(kernel) if kernel else spec.kernel, resolve)
 
 
 def prove(  # noqa: PLR0913 - as it is called once

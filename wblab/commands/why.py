@@ -101,16 +101,16 @@ def _why(arguments: argparse.Namespace) -> None:
             raise InputError(f"--pause {arguments.pause}: the run has {has} over {bound}")
         found = [found[arguments.pause - 1]]
     if arguments.prove:
-        from wblab.commands.prove import maker, proofs, prove
+        from wblab.commands.prove import maker, prove
         from wblab.study.designs.counterfactual.trial import Trial
 
         if not found:
             raise InputError(f"--prove: the run has no pause over {bound}: try a shorter --bound")
         longest = max(found, key=lambda item: item.explanation.pause_ns)
-        make = maker(proofs(run.path, results(arguments)), arguments.kernel)
-        asked = Trial(run, longest.explanation, make, bound_ns)
         event = partial(_event, run, longest.recorded)
-        prove(asked, longest.recorded, event, arguments.suspect, arguments.remedy, as_json=arguments.json)
+        with maker(run, results(arguments), arguments.kernel) as make:
+            trial = Trial(run, longest.explanation, make, bound_ns)
+            prove(trial, longest.recorded, event, arguments.suspect, arguments.remedy, as_json=arguments.json)
     elif arguments.html:
         print(printable(str(_write_pages(run, found, bound))))
     elif arguments.json:

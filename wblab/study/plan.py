@@ -10,7 +10,7 @@ from wblab.core.tables import from_table
 from wblab.study.cells import Cell, Label
 
 # How cells came about: the verb that makes such a study, and goes on with it.
-Design = Literal["matrix", "explore", "trial", "advise", "verify", "twin", "bisect"]
+Design = Literal["matrix", "explore", "trial", "advise", "verify", "twin", "bisect", "prove"]
 MAX_RUNS = 100_000
 CONTROL_BOUND_NS = 50_000_000
 REPEATS = 2

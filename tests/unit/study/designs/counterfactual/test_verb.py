@@ -1,6 +1,7 @@
 """wblab why --prove, as it is called; the runs that it makes are made by hand."""
 
 import json
+from contextlib import nullcontext
 
 import pytest
 from support.blametraces import Story
@@ -35,7 +36,7 @@ def path(tmp_path, monkeypatch):
         spared = spec.load["l1"].until < POINT_NS or (remedies and remedies[0] < REMEDY_NS)
         return read_run(write(spec.name, SPARED if spared else PAUSED))
 
-    monkeypatch.setattr("wblab.commands.prove.maker", lambda results, kernel: make)
+    monkeypatch.setattr("wblab.commands.prove.maker", lambda run, results, kernel: nullcontext(make))
     monkeypatch.setattr("wblab.study.designs.counterfactual.trial.first_differences", lambda first, second: [])
     return str(write("run", PAUSED))
 

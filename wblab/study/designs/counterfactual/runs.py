@@ -1,0 +1,78 @@
+"""The runs of a proof: a study that grows by one cell for each repetition, so that none is made twice."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+
+from wblab.analysis.runs.run import Run, read_run
+from wblab.core.errors import WblabError
+from wblab.core.spec import Spec
+from wblab.host.request import ready
+from wblab.kernels import Kernel, KernelResolver
+from wblab.lab.formats import STUDY_FILE
+from wblab.lab.progress import bar
+from wblab.lab.results import STAGED
+from wblab.study.cells import Cell, run_name
+from wblab.study.designs.counterfactual.trial import Make
+from wblab.study.forked import forked
+from wblab.study.plan import Design, Plan
+from wblab.study.run import Runner
+from wblab.study.store import Store, clear_failed
+from wblab.study.work import own_program
+from wblab.study.workers import Workers
+
+NAME: Design = "prove"
+_DIGITS = 12  # of the digest in a directory's name
+
+
+@contextmanager
+def proving(directory: Path, seed: int, kernel_name: str, resolve: KernelResolver) -> Iterator[Make]:
+    """Yield a function that returns the run of a spec, and makes it only if the directory does not have it.
+
+    directory: of all proofs of one run; each build of the kernel and of the lab has its own study there, which is
+    created with the first run. Raises InputError.
+    """
+    kernel = resolve(kernel_name)
+    path = directory / sha256(f"{kernel.build_id} {own_program()}".encode()).hexdigest()[:_DIGITS]
+    with ExitStack() as stack:
+        yield _Proof(path, seed, kernel_name, kernel, stack).made
+
+
+@dataclass(frozen=True)
+class _Proof:
+    path: Path
+    seed: int
+    kernel_name: str
+    kernel: Kernel
+    stack: ExitStack
+
+    def made(self, spec: Spec) -> Run:
+        """Return the run of a spec. Raises InputError, and WblabError if it fails."""
+        spec = ready(replace(spec, kernel=self.kernel_name), lambda name: self.kernel).spec
+        store, workers = self._study
+        cell = next((cell for cell in store.plan.cells if cell.spec == spec), None)
+        if cell is None:
+            cell = Cell(f"{spec.name}-{len(store.plan.cells) + 1}", {}, spec)
+            store.add([cell])
+        name = run_name(cell, self.seed)
+        with bar(name) as report:
+            tally = Runner(store, workers, report, {name}).run()
+        if tally.failures:
+            raise WblabError(f"{tally.failures[0][1]} (see {store.runs / f'{STAGED}{name}'})")
+        return read_run(store.runs / name)
+
+    @cached_property
+    def _study(self) -> tuple[Store, Workers]:
+        self.path.mkdir(parents=True, exist_ok=True)
+        if (self.path / STUDY_FILE).is_file():
+            store = Store.open(self.path, NAME)
+        else:
+            plan = Plan(NAME, (self.seed,), (), design=NAME)
+            store = Store.begin(self.path, plan, {self.kernel_name: self.kernel.describe()})
+        self.stack.enter_context(store.held())
+        clear_failed(store)
+        self.stack.callback(store.write_tables)
+        return store, self.stack.enter_context(forked(1, store.room(), [self.kernel_name]))
