@@ -21,7 +21,7 @@ from wblab.notebook import RUN_VARIABLE, RUNS_VARIABLE
 from wblab.study.designs.factorial import read_matrix
 from wblab.study.designs.sample.design import design_of
 from wblab.study.designs.sample.plan import planned
-from wblab.study.designs.sample.record import record_of, written
+from wblab.study.designs.sample.record import encode, record_of
 from wblab.study.designs.sample.sample import sample
 from wblab.study.store import Store
 from wblab.study.table import results_table
@@ -173,7 +173,7 @@ def test_says_what_an_exploration_shows(monkeypatch, tmp_path):
     points = sample(design.head, 2)
     matrix = planned(design, points, tmp_path)
     store = Store.create(
-        tmp_path / "exp", matrix, {"": {"build_id": "0" * 16}}, {DESIGN: written(record_of(design, points))}
+        tmp_path / "exp", matrix, {"": {"build_id": "0" * 16}}, {DESIGN: encode(record_of(design, points))}
     )
     chance = np.random.default_rng(1).lognormal(0, 0.3, 256)
     parts = []

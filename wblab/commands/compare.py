@@ -29,35 +29,40 @@ _FORMATS = ("png", "svg", "pdf", "html")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb and its options."""
     parser.description = (
-        "Compare groups of runs, or the cells of a matrix: differences with intervals, tails first. Intervals are "
-        "widened for the number of comparisons. Where an interval includes zero, no difference is claimed."
+        "Compare groups of runs, or the cells of a study, and print the differences with their intervals, tails "
+        "first. Intervals are widened for the number of comparisons. If an interval includes zero, no difference is "
+        "claimed."
     )
     parser.add_argument(
-        "runs", nargs="+", metavar="RUN", help="runs, or one matrix: its directory, or its Parquet or CSV file"
+        "runs", nargs="+", metavar="RUN", help="runs, or one study: its directory, or its Parquet or CSV file"
     )
     add_exp(parser)
     add = parser.add_argument
     add(
-        "--by", action="append", default=[], metavar="KEY", help="group by this key of the spec (default: what differs)"
+        "--by",
+        action="append",
+        default=[],
+        metavar="KEY",
+        help="group by this key of the spec (default: all that differ); repeatable",
     )
     add(
         "--baseline",
         action="append",
         default=[],
         metavar="KEY=VALUE",
-        help="compare with this (default: the first run's)",
+        help="compare with the group that has this value (default: the first run's); repeatable",
     )
-    add("--load", action="append", default=[], metavar="NAME", help="show only this load")
-    add("--metric", action="append", default=[], metavar="NAME", help="show only this metric")
+    add("--load", action="append", default=[], metavar="NAME", help="show only this load; repeatable")
+    add("--metric", action="append", default=[], metavar="NAME", help="show only this metric; repeatable")
     add(
         "--causes",
         action="store_true",
-        help="also the paused time of innocent loads by cause (wblab why); for a matrix, only if it recorded causes",
+        help="also compare the paused time of innocent loads by cause (wblab why); a study must have recorded causes",
     )
-    add("--all", action="store_true", help="show every load, metric and group, also those without a clear difference")
+    add("--all", action="store_true", help="show every load, metric and group, even without a clear difference")
     add_resampling_seed(parser)
-    add_output(parser, "write a figure or, as HTML, a report (default with --format: comparison.FORMAT)", _FORMATS)
-    add_json(parser, "print JSON, with everything")
+    add_output(parser, "write a figure, or a report in HTML (default with --format: comparison.FORMAT)", _FORMATS)
+    add_json(parser, "print everything as JSON")
     add_removed(parser, "--seed", "--resampling-seed N")
     add_removed(parser, "--html", "--format html, and -o FILE")
     parser.set_defaults(run=_compare)
@@ -100,7 +105,7 @@ def _observations(arguments: argparse.Namespace) -> "Observations":
     found = found_observations(arguments.runs, results(arguments), arguments.by, baseline, further)
     if arguments.causes and not found.table["metric"].map(is_cause).any():
         raise InputError(
-            "--causes: no run recorded the causes of its pauses: give runs with trace.blame, or a matrix with "
+            "--causes: no run recorded the causes of its pauses: give runs with trace.blame, or a study with "
             'metrics = ["causes"] in its file'
         )
     return found
@@ -120,11 +125,11 @@ def _shown(comparison: "Comparison", arguments: argparse.Namespace) -> "Comparis
     from wblab.core.errors import InputError, nearest
     from wblab.report.comparisontext import is_headline
 
-    for what in ("load", "metric"):
-        known = list(dict.fromkeys(getattr(item.about, what) for item in comparison.distributions))
-        for name in getattr(arguments, what):
+    for kind in ("load", "metric"):
+        known = list(dict.fromkeys(getattr(item.about, kind) for item in comparison.distributions))
+        for name in getattr(arguments, kind):
             if name not in known:
-                raise InputError(f"no {what} {name!r}{nearest(name, known)}: the runs have {', '.join(known)}")
+                raise InputError(f"no {kind} {name!r}{nearest(name, known)}: the runs have {', '.join(known)}")
     chosen = arguments.all or arguments.load or arguments.metric
     return comparison.only(
         lambda about: (

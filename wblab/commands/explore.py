@@ -1,4 +1,4 @@
-"""wblab explore."""
+"""wblab explore: find out which settings a response depends on."""
 
 import argparse
 import json
@@ -29,23 +29,23 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb and its options."""
     parser.description = (
-        "Explore a space of settings: run a sample of it, and say which settings a response depends on, how much, "
-        "which lead into its worst tenth, and what of that is chance."
+        "Explore a space of settings. Run a sample of it, and report which settings a response depends on, how "
+        "strongly, which lead to its worst tenth, and what may be chance."
     )
     parser.add_argument(
         "design",
         nargs="?",
         metavar="DESIGN",
-        help="a TOML file, or one of experiments/explorations/; or the directory of an exploration, which is analysed",
+        help="a TOML file, or one of experiments/explorations/; the directory of an exploration is analysed again",
     )
     doing = parser.add_mutually_exclusive_group()
     add_resume(doing)
-    doing.add_argument("--row", type=whole(0), metavar="N", help="repeat this row of the directory, and compare")
+    doing.add_argument("--row", type=whole(0), metavar="N", help="repeat this row of an exploration, and compare")
     add_seeds(parser, "run every row with the seeds 1 to N (default: the design's)")
     add_exp(parser, "its directory goes")
     add_workers(parser)
     add_resampling_seed(parser)
-    add_json(parser, "print directory, numbers and analysis as JSON")
+    add_json(parser, "print the directory, the numbers of runs and the analysis as JSON")
     parser.set_defaults(run=_explore)
 
 
@@ -61,30 +61,30 @@ def _explore(arguments: argparse.Namespace) -> None:
         _repeat(arguments, directory)
         return
     if directory and not arguments.resume:
-        _tell(Store.open(directory, "explore"), None, arguments)
+        _report(Store.open(directory, "explore"), None, arguments)
         return
     resolve = built_kernels(*arguments.kernel)
     plan = _planned(arguments, resolve, directory)
     with begun(arguments, resolve, plan, "wblab explore --resume") as (store, client):
         tally = run_store(store, client, arguments.jobs)
-    _tell(store, tally, arguments)
+    _report(store, tally, arguments)
 
 
 def _directory(arguments: argparse.Namespace) -> Path | None:
-    """Return the directory of an exploration that the arguments name, if they name one. Raises InputError."""
+    """Return the exploration's directory if the arguments name one. Raises InputError."""
     from wblab.commands.many import named
 
     if (arguments.design is None) == (arguments.resume is None):
-        raise InputError("give a design, or --resume with its directory: see wblab explore --help")
+        raise InputError("give either a design, or --resume DIR: see wblab explore --help")
     if arguments.resume:
         if arguments.seeds:
-            raise InputError("--seeds: an exploration goes on with the seeds that it was begun with: leave it out")
+            raise InputError("--seeds: --resume keeps the seeds of the first call: leave --seeds out")
         return named(arguments, "explore")
     for path in (Path(arguments.design), results(arguments) / arguments.design):
         if path.is_dir():
             return path
     if arguments.row is not None:
-        raise InputError(f"--row: {arguments.design!r} is no directory of an exploration: give one")
+        raise InputError(f"--row: {arguments.design!r} is not the directory of an exploration: give one")
     return None
 
 
@@ -95,7 +95,7 @@ def _planned(arguments: argparse.Namespace, resolve: "KernelResolver", directory
     from wblab.study.begin import check_kernels, described, with_kernel
     from wblab.study.designs.sample.design import read_design
     from wblab.study.designs.sample.plan import planned
-    from wblab.study.designs.sample.record import read_record, record_of, written
+    from wblab.study.designs.sample.record import encode, read_record, record_of
     from wblab.study.designs.sample.sample import sample
     from wblab.study.store import Store
 
@@ -109,11 +109,11 @@ def _planned(arguments: argparse.Namespace, resolve: "KernelResolver", directory
     design = read_design(path, arguments.seeds)
     try:
         points = sample(design.head, len(design.factors))
-        matrix = planned(design, points, path.parent)
+        plan = planned(design, points, path.parent)
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
-    matrix = with_kernel(matrix, arguments.kernel)
-    return Planned(matrix, described(matrix, resolve), beside={DESIGN: written(record_of(design, points))})
+    plan = with_kernel(plan, arguments.kernel)
+    return Planned(plan, described(plan, resolve), beside={DESIGN: encode(record_of(design, points))})
 
 
 def _repeat(arguments: argparse.Namespace, directory: Path) -> None:
@@ -126,15 +126,15 @@ def _repeat(arguments: argparse.Namespace, directory: Path) -> None:
     store = Store.open(directory, "explore")
     with_kernel(store.plan, arguments.kernel, begun=True)
     if arguments.row >= len(store.plan.cells):
-        raise InputError(f"--row {arguments.row}: {directory} has the rows 0 to {len(store.plan.cells) - 1}")
+        raise InputError(f"--row {arguments.row}: {directory} has only the rows 0 to {len(store.plan.cells) - 1}")
     run = store.runs / run_name(store.plan.cells[arguments.row], store.plan.seeds[0])
     if not run.is_dir():
-        raise InputError(f"--row {arguments.row}: it has not run yet: wblab explore --resume {directory}")
+        raise InputError(f"--row {arguments.row} has not run yet: run it with wblab explore --resume {directory}")
     repeat(run, results(arguments), built_kernels(*arguments.kernel), as_json=arguments.json)
 
 
-def _tell(store: "Store", tally: "Tally | None", arguments: argparse.Namespace) -> None:
-    """Analyse what there is, write the analysis and its page, and print both. tally: what was made now, if anything."""
+def _report(store: "Store", tally: "Tally | None", arguments: argparse.Namespace) -> None:
+    """Analyse all finished runs, write the analysis and its page, and print a summary. tally: of the runs made now."""
     from wblab.analysis.sensitivity.analysis import analyse
     from wblab.commands.many import failed, print_failures
     from wblab.core.files import replace_file
@@ -166,6 +166,4 @@ def _tell(store: "Store", tally: "Tally | None", arguments: argparse.Namespace) 
         print(printable(str(page)))
     if failures:
         print_failures(store, failures)
-        raise WblabError(
-            f"{len(failures)} of {runs} rows failed: to try them again, wblab explore --resume {store.path}"
-        )
+        raise WblabError(f"{len(failures)} of {runs} runs failed: try again with wblab explore --resume {store.path}")

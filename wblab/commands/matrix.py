@@ -1,4 +1,4 @@
-"""wblab matrix."""
+"""wblab matrix: run every combination of several settings."""
 
 import argparse
 import json
@@ -23,9 +23,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_seeds(parser, "run every cell with the seeds 1 to N (default: the matrix's)")
     add_exp(parser, "its directory goes")
     add_workers(parser)
-    add_json(parser, "print directory, numbers and failures as JSON")
+    add_json(parser, "print the directory, the numbers of runs and the failures as JSON")
     add_removed(parser, "--workers", "--jobs N")
-    add_removed(parser, "--scheduler", "--cluster ADDRESS")  # of live it is the disk's
+    add_removed(parser, "--scheduler", "--cluster ADDRESS")  # in wblab live it sets the disk's scheduler
     parser.set_defaults(run=_matrix)
 
 
@@ -50,10 +50,10 @@ def _planned(arguments: argparse.Namespace, resolve: "KernelResolver") -> "Plann
     from wblab.study.store import Store
 
     if (arguments.spec is None) == (arguments.resume is None):
-        raise InputError("give a matrix, or --resume with its directory: see wblab matrix --help")
+        raise InputError("give either a matrix, or --resume DIR: see wblab matrix --help")
     if arguments.resume:
         if arguments.seeds is not None:
-            raise InputError("--seeds: a matrix is resumed with the seeds that it was begun with")
+            raise InputError("--seeds: --resume keeps the seeds of the first call: leave --seeds out")
         store = Store.open(named(arguments, "matrix"), "matrix")
         with_kernel(store.plan, arguments.kernel, begun=True)
         check_kernels(store, resolve)
@@ -61,9 +61,9 @@ def _planned(arguments: argparse.Namespace, resolve: "KernelResolver") -> "Plann
     if (arguments.seeds or 0) > MAX_RUNS:
         raise InputError(f"--seeds: {arguments.seeds} is not between 1 and {MAX_RUNS}")
     built = [listed.series for listed in list_kernels() if listed.kernel]
-    matrix = read_matrix(MATRICES.find(arguments.spec), built=built, seeds=range(1, (arguments.seeds or 0) + 1))
-    matrix = with_kernel(matrix, arguments.kernel)
-    return Planned(matrix, described(matrix, resolve))
+    plan = read_matrix(MATRICES.find(arguments.spec), built=built, seeds=range(1, (arguments.seeds or 0) + 1))
+    plan = with_kernel(plan, arguments.kernel)
+    return Planned(plan, described(plan, resolve))
 
 
 def _print(store: "Store", tally: "Tally", as_json: bool) -> None:
@@ -77,6 +77,4 @@ def _print(store: "Store", tally: "Tally", as_json: bool) -> None:
         print(printable(str(store.path)))
     if failures:
         print_failures(store, failures)
-        raise WblabError(
-            f"{len(failures)} of {total} runs failed: to try them again, wblab matrix --resume {store.path}"
-        )
+        raise WblabError(f"{len(failures)} of {total} runs failed: try again with wblab matrix --resume {store.path}")

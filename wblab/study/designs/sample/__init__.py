@@ -1,1 +1,1 @@
-"""Designs of experiments: a space of settings, a sample of it, and the runs of a matrix that the sample is."""
+"""Sampled designs of experiments: a space of settings, a sample of it, and a run for each point of the sample."""

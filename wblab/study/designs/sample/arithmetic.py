@@ -1,7 +1,7 @@
-"""Arithmetic in a design's file: one key of a spec computed from factors.
+"""Arithmetic in a design's file: compute a key of a spec from factors.
 
-A file may be a stranger's. Python's own parser reads an expression; only numbers, names, arithmetic and a few functions
-of its tree are evaluated.
+A file may come from somebody else. Python's own parser reads an expression, but only numbers, names, arithmetic and a
+few functions are evaluated.
 """
 
 import ast
@@ -20,7 +20,7 @@ UNITS = {
     "us": 10**3,
     "ms": 10**6,
     "s": 10**9,
-}  # in bytes and in ns, as the factors are
+}  # in bytes and in ns, like the factors
 _FUNCTIONS: dict[str, Callable[..., Number]] = {
     "min": min,
     "max": max,
@@ -40,7 +40,7 @@ _LONGEST = 200  # characters; also limits the depth of the tree
 
 
 def names(expression: str) -> set[str]:
-    """Return the names of the factors in an expression. Raises InputError if it is no arithmetic."""
+    """Return the names of the factors in an expression. Raises InputError if it is not valid arithmetic."""
     tree = _parsed(expression)
     calls = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
     return {
@@ -51,7 +51,7 @@ def names(expression: str) -> set[str]:
 
 
 def evaluate(expression: str, values: Mapping[str, Number]) -> int:
-    """Return the value of an expression, rounded down, because keys of a spec are whole numbers. Raises InputError."""
+    """Return the value of an expression, rounded down: keys of a spec are whole numbers. Raises InputError."""
     try:
         return math.floor(_value(_parsed(expression), {**values, **UNITS}))
     except (ArithmeticError, ValueError, TypeError) as error:
@@ -60,11 +60,11 @@ def evaluate(expression: str, values: Mapping[str, Number]) -> int:
 
 def _parsed(expression: str) -> ast.expr:
     if len(expression) > _LONGEST:
-        raise InputError(f"{expression[:40]!r}… is too long: at most {_LONGEST} letters")
+        raise InputError(f"{expression[:40]!r}… is too long: write at most {_LONGEST} characters")
     try:
         return ast.parse(expression, mode="eval").body
     except (SyntaxError, ValueError, RecursionError):
-        raise InputError(f"{expression!r} is no arithmetic: write for example 'limit * share'") from None
+        raise InputError(f"{expression!r} is not arithmetic: write for example 'limit * share'") from None
 
 
 def _value(node: ast.expr, values: Mapping[str, Number]) -> Number:
@@ -73,7 +73,7 @@ def _value(node: ast.expr, values: Mapping[str, Number]) -> Number:
             return number
         case ast.Name(id=name):
             if name not in values:
-                raise InputError(f"no factor {name!r} with numbers{nearest(name, list(values))}")
+                raise InputError(f"no numeric factor {name!r}{nearest(name, list(values))}")
             return values[name]
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             return -_value(operand, values)
@@ -82,4 +82,4 @@ def _value(node: ast.expr, values: Mapping[str, Number]) -> Number:
         case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]) if name in _FUNCTIONS:
             return _FUNCTIONS[name](*(_value(argument, values) for argument in arguments))
     known = ", ".join(_FUNCTIONS)
-    raise InputError(f"{ast.unparse(node)!r} is no arithmetic: + - * / // %, {known}, factors and numbers")
+    raise InputError(f"{ast.unparse(node)!r} is not arithmetic: use + - * / // %, {known}, factors and numbers")

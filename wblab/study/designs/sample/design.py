@@ -2,11 +2,11 @@
 
 base = "base-device"               # a preset, a TOML file or a run directory
 runs = 1024                        # rows of the sample
-seed = 1                           # of the sample; `seeds`, as in a matrix: those that each row runs with
-strength = 1                       # 2: pairs of factors are balanced too; runs is then the square of a prime
+seed = 1                           # of the sample; `seeds` as in a matrix: the seeds of each row's runs
+strength = 1                       # 2: also balance pairs of factors; runs must then be the square of a prime
 [set]                              # for all rows
 "trace.events" = []
-[factors.limit]                    # a range: low, high, and perhaps scale = "log", step, key
+[factors.limit]                    # a range: low, high, and optionally scale = "log", step, key
 key = "sysctl.vm.dirty_bytes"
 low = "1MiB"
 high = "32MiB"
@@ -15,9 +15,9 @@ step = "4KiB"
 [factors.share]                    # a range without a key is used only in [derived]
 low = 0.1
 high = 0.9
-[factors."disk.scheduler"]         # levels of one key; a factor whose name has a dot sets that key
+[factors."disk.scheduler"]         # levels of one key: a name with a dot is the key to set
 levels = ["none", "bfq"]
-[factors.filesystem.levels]        # levels with names, each of which sets several keys
+[factors.filesystem.levels]        # named levels, each with several keys
 ext4 = { "disk.filesystem" = "ext4" }
 xfs = { "disk.filesystem" = "xfs", "disk.size" = "300MiB" }
 [derived]                          # keys computed from factors, in bytes, bytes/s and ns
@@ -38,11 +38,11 @@ from wblab.core.tables import from_table
 from wblab.lab.tomlfile import read_toml
 from wblab.study.cells import label
 from wblab.study.designs.sample import arithmetic
-from wblab.study.designs.sample.factors import Factor, Level, Levels, Range, measure
+from wblab.study.designs.sample.factors import Factor, Level, Levels, Range, parse_number
 from wblab.study.designs.sample.responses import Response, read_responses
 from wblab.study.plan import MAX_RUNS, seeds_of
 
-DUMMY = "dummy"  # a column of every sample that sets nothing: any effect of it is chance
+DUMMY = "dummy"  # a column of every sample that sets nothing: its effect shows what is chance
 _RANGE = ("key", "low", "high", "scale", "step")
 _LEVELS = ("key", "levels", "ordered")
 _MOST_LEVELS = 1000
@@ -62,7 +62,7 @@ class Head:
 
 @dataclass(frozen=True, kw_only=True)
 class Design:
-    """A design, as its file defines it. `common` and `derived` are settings by key of a spec."""
+    """A design as its file defines it. common, derived: settings by key of a spec."""
 
     head: Head
     common: dict[str, Any]
@@ -72,9 +72,9 @@ class Design:
 
 
 def read_design(path: Path, seeds: int | None = None) -> Design:
-    """Return the design in a file. Raises InputError. Errors of single rows show when their specs are made.
+    """Read the design in a file. Raises InputError. Errors in single rows are found later, when their specs are made.
 
-    seeds: each row runs with the seeds 1 to this number, instead of the file's.
+    seeds: run each row with the seeds 1 to this number instead of those in the file.
     """
     table = read_toml(path, "design")
     table.setdefault("name", path.stem)
@@ -87,7 +87,7 @@ def read_design(path: Path, seeds: int | None = None) -> Design:
 
 
 def design_of(table: Mapping[str, Any]) -> Design:
-    """Return the design in a table. Raises InputError."""
+    """Read the design in a table. Raises InputError."""
     given = dict(table)
     common, derived = (_table(given.pop(key, {}), key) for key in ("set", "derived"))
     factors = tuple(_factor(name, value) for name, value in _table(given.pop("factors", {}), "factors").items())
@@ -96,7 +96,7 @@ def design_of(table: Mapping[str, Any]) -> Design:
     head = from_table(Head, given)
     _check_head(head)
     if not factors:
-        raise InputError("factors: none given: give at least one [factors.NAME]")
+        raise InputError("factors: none given: add at least one [factors.NAME]")
     _check_derived(derived, factors)
     return Design(head=head, common=common, factors=factors, derived=derived, responses=responses)
 
@@ -157,17 +157,19 @@ def _range(name: str, key: str, table: Mapping[str, Any]) -> Range:
     for needed in ("low", "high"):
         if needed not in table:
             raise InputError(f"{where}.{needed!s} is missing: give low and high, or levels")
-    low, unit = measure(table["low"], f"{where}.low")
-    high, other = measure(table["high"], f"{where}.high")
+    low, unit = parse_number(table["low"], f"{where}.low")
+    high, high_unit = parse_number(table["high"], f"{where}.high")
     scale = table.get("scale", "linear")
     whole = isinstance(low, int) and isinstance(high, int)
-    step, of_step = measure(table.get("step", 1 if whole else 0), f"{where}.step")
-    if other != unit or ("step" in table and of_step not in ("", unit)):
+    step, step_unit = parse_number(table.get("step", 1 if whole else 0), f"{where}.step")
+    if high_unit != unit or ("step" in table and step_unit not in ("", unit)):
         raise InputError(f"{where}: low, high and step must have the same unit")
     if scale not in ("linear", "log"):
         raise InputError(f"{where}.scale: {scale!r} is not one of linear, log")
     if high <= low or step < 0 or step > high - low:
-        raise InputError(f"{where}: there is no range from {table['low']} to {table['high']} in such steps")
+        raise InputError(
+            f"{where}: no range from {table['low']} to {table['high']} in this step: raise high or lower the step"
+        )
     if scale == "log" and low <= 0:
         raise InputError(f"{where}.low: {table['low']} has no logarithm: raise it above 0, or set scale = 'linear'")
     if key and not (whole and float(step).is_integer() and step):
@@ -202,6 +204,6 @@ def _levels(name: str, key: str, table: Mapping[str, Any]) -> Levels:
 
 def _number(value: object) -> float | int | None:
     try:
-        return measure(value, "")[0]
+        return parse_number(value, "")[0]
     except InputError:
         return None

@@ -1,4 +1,4 @@
-"""A factor of a design, a range or levels: maps a number between 0 and 1 to a value."""
+"""Factors of a design. A factor, a range or levels, maps a number between 0 and 1 to a value."""
 
 import math
 from collections.abc import Callable
@@ -14,14 +14,14 @@ from wblab.study.cells import Label
 Scale = Literal["linear", "log"]
 Unit = Literal["", "bytes", "bytes/s", "ns"]
 
-BINS = 8  # of a range, for tables of its levels, with equally many runs: level floor(u * BINS)
+BINS = 8  # a table shows a range in this many bins with equally many runs: bin floor(u * BINS)
 
 _PARSERS: dict[Unit, Callable[[str], int]] = {"bytes": parse_bytes, "bytes/s": parse_rate, "ns": parse_time}
 
 
 @dataclass(frozen=True)
 class Level:
-    """One value of a factor: its label in tables, the keys that it sets, and its number if it has one."""
+    """One value of a factor: its label in tables, the keys that it sets, and its number if it is numeric."""
 
     label: Label
     settings: dict[str, Any]
@@ -30,10 +30,10 @@ class Level:
 
 @dataclass(frozen=True, kw_only=True)
 class Range:
-    """A factor of numbers from `low` to `high`, both included, in `unit`, on multiples of `step` from `low` on.
+    """A numeric factor from `low` to `high`, both included, in `unit`: low, low + step, low + 2 step, and so on.
 
-    key: the key of the spec that it sets; empty if only derived keys use it. `step` is at least 1 for whole numbers,
-    and 0 for others, which allows every number.
+    key: the key of the spec that it sets; empty if only derived keys use it. step: at least 1 for whole numbers; 0 for
+    other numbers, which allows every value.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Range:
     def level(self, u: float) -> Level:
         """Return the value at `u`, 0 <= u < 1."""
         number = self.number(u)
-        return Level(number, {self.key: written(number, self.unit)} if self.key else {}, number)
+        return Level(number, {self.key: spec_value(number, self.unit)} if self.key else {}, number)
 
     def number(self, u: float) -> float:
         """Return the number at `u`, an integer for whole numbers."""
@@ -65,7 +65,7 @@ class Range:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The labels of its bins, from the lowest; with few values each is a bin."""
+        """The labels of its bins, lowest first. A range of few values has a bin for each."""
         count = math.floor((self.high - self.low) / self.step) + 1 if self.step else math.inf
         if self.scale == "linear" and count <= 2 * BINS:
             return tuple(shown(self.number(place / count), self.unit) for place in range(int(count)))
@@ -75,7 +75,7 @@ class Range:
 
 @dataclass(frozen=True, kw_only=True)
 class Levels:
-    """A factor of separate levels, all equally likely. ordered: whether they lie on a scale."""
+    """A factor of separate levels, all equally likely. ordered: whether the levels have an order."""
 
     name: str
     levels: tuple[Level, ...]
@@ -94,8 +94,8 @@ class Levels:
 Factor = Range | Levels
 
 
-def measure(value: object, where: str) -> tuple[float | int, Unit]:
-    """Return a number with its unit, from a number or a text such as '4KiB', '2MiB/s' or '5s'. Raises InputError."""
+def parse_number(value: object, where: str) -> tuple[float | int, Unit]:
+    """Parse a number, or a text such as '4KiB', '2MiB/s' or '5s', and return it with its unit. Raises InputError."""
     if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
         return value, ""
     if isinstance(value, str):
@@ -109,11 +109,11 @@ def measure(value: object, where: str) -> tuple[float | int, Unit]:
     )
 
 
-def written(number: float | int, unit: Unit) -> Any:
-    """Return a number in the form of a spec: a time needs its unit."""
+def spec_value(number: float | int, unit: Unit) -> Any:
+    """Return a number as a spec's value: a time needs its unit."""
     return f"{number}ns" if unit == "ns" else number
 
 
 def shown(number: float, unit: Unit) -> str:
-    """Return a number for readers, with three digits."""
+    """Format a number for readers, with three digits."""
     return duration(number) if unit == "ns" else quantity(number, unit)

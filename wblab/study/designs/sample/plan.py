@@ -1,4 +1,4 @@
-"""Make the cells of a matrix from a design and its sample: each row one cell, complete and checked."""
+"""Plan the runs of a design: one complete and checked cell for each row of its sample."""
 
 import copy
 from collections.abc import Mapping
@@ -13,16 +13,16 @@ from wblab.lab.specfile import is_record, set_key
 from wblab.study.cells import Cell, check_keys, find_base, make_cell, start_table
 from wblab.study.designs.sample import arithmetic
 from wblab.study.designs.sample.design import Design
-from wblab.study.designs.sample.factors import Factor, Level, Range, written
+from wblab.study.designs.sample.factors import Factor, Level, Range, spec_value
 from wblab.study.designs.sample.responses import check_responses
 from wblab.study.designs.sample.sample import Points
 from wblab.study.plan import Plan
 
 
 def planned(design: Design, points: Points, folder: Path) -> Plan:
-    """Return the matrix whose cells are the rows of a sample, in its order; the base may be a path from `folder`.
+    """Return the plan whose cells are the rows of a sample, in the same order. Raises InputError for an invalid row.
 
-    points: float64 of shape (rows, factors + 1). Raises InputError for the first row that cannot run.
+    points: float64 of shape (rows, factors + 1). folder: the base may be a path relative to it.
     """
     _check_keys(design)
     base = find_base(design.head.base, folder)
@@ -48,19 +48,19 @@ def _cell(
 
 
 def _derived(design: Design, levels: Mapping[str, Level], times: set[str]) -> dict[str, Any]:
-    """Return the values of derived keys. Raises InputError."""
+    """Compute the values of derived keys. Raises InputError."""
     numbers = {name: level.number for name, level in levels.items() if level.number is not None}
     found = {}
     for key, expression in design.derived.items():
         try:
-            found[key] = written(arithmetic.evaluate(expression, numbers), "ns" if key in times else "")
+            found[key] = spec_value(arithmetic.evaluate(expression, numbers), "ns" if key in times else "")
         except InputError as error:
             raise InputError(f"derived.{key}: {error}") from None
     return found
 
 
 def _check_keys(design: Design) -> None:
-    """Raise InputError if a key is set in two places."""
+    """Raise InputError if a key is set twice."""
     axes: dict[str, dict[Any, dict[str, Any]]] = {factor.name: _settings(factor) for factor in design.factors}
     check_keys(axes | {"[derived]": {"": design.derived}}, design.common)
 
@@ -73,10 +73,10 @@ def _settings(factor: Factor) -> dict[Any, dict[str, Any]]:
 
 def _is_time(start: Mapping[str, Any], key: str, *, exact: bool) -> bool:
     """Whether a key of a spec takes a time: it accepts a time with a unit, and rejects a bare number."""
-    return _reads(start, key, "1ns", exact=exact) and not _reads(start, key, 1, exact=exact)
+    return _accepts(start, key, "1ns", exact=exact) and not _accepts(start, key, 1, exact=exact)
 
 
-def _reads(start: Mapping[str, Any], key: str, value: object, *, exact: bool) -> bool:
+def _accepts(start: Mapping[str, Any], key: str, value: object, *, exact: bool) -> bool:
     table = copy.deepcopy(dict(start))
     try:
         set_key(table, key, value)

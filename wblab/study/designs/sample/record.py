@@ -1,8 +1,8 @@
-"""The directory of an exploration: a matrix whose cells are the rows, and the design's record.
+"""The directory of an exploration: a study whose cells are the rows, and the record of the design.
 
 exp/<date>_<name>/
-design.json    format; factors with the labels of their levels; responses; the sample, a row of numbers for each run
-study.json, runs/, table.parquet    as for any matrix: see wblab.study.store
+design.json    format; factors with the labels of their levels; responses; the sample, a row of numbers for each cell
+study.json, runs/, table.parquet    as in any study: see wblab.study.store
 """
 
 import json
@@ -15,7 +15,7 @@ import numpy as np
 
 from wblab.analysis.runs.metrics import MORE_IS_BETTER
 from wblab.analysis.sensitivity.observed import Factor, Observed
-from wblab.analysis.sensitivity.observed import Response as Measured
+from wblab.analysis.sensitivity.observed import Response as ObservedResponse
 from wblab.core.errors import InputError
 from wblab.core.spec import Spec
 from wblab.lab.formats import DESIGN, EXPLORATION, TABLE
@@ -27,7 +27,7 @@ from wblab.study.designs.sample.sample import Points
 
 @dataclass(frozen=True)
 class Record:
-    """The content of design.json. points: float64 of shape (rows, factors); the last factor is the dummy."""
+    """The content of design.json. points: float64 of shape (rows, factors); the dummy is the last factor."""
 
     factors: tuple[Factor, ...]
     responses: tuple[Response, ...]
@@ -41,8 +41,8 @@ def record_of(design: Design, points: Points) -> Record:
     return Record((*factors, dummy), design.responses, points)
 
 
-def written(record: Record) -> bytes:
-    """Return the content of design.json."""
+def encode(record: Record) -> bytes:
+    """Return the bytes of design.json."""
     content = EXPLORATION.head() | {
         "factors": [asdict(factor) for factor in record.factors],
         "responses": {response.name: response.to_json() for response in record.responses},
@@ -52,7 +52,7 @@ def written(record: Record) -> bytes:
 
 
 def read_record(directory: Path) -> Record:
-    """Read a directory's design.json. Raises InputError if the lab did not write it."""
+    """Read a directory's design.json. Raises InputError if it is missing or damaged."""
     path = directory / DESIGN
     content = EXPLORATION.read(path)
     try:
@@ -67,7 +67,7 @@ def read_record(directory: Path) -> Record:
 
 
 def observed(directory: Path, spec: Spec) -> Observed:
-    """Return the observations of an exploration's runs, from its table. spec: of any of its rows. Raises InputError."""
+    """Read what was observed in an exploration's runs from its table. spec: any row's. Raises InputError."""
     import pandas as pd
 
     record = read_record(directory)
@@ -82,10 +82,12 @@ def observed(directory: Path, spec: Spec) -> Observed:
     return Observed(record.factors, record.points, (record.points * levels).astype(np.int64), measured)
 
 
-def _measured(response: Response, spec: Spec, table: Any, cells: Sequence[str]) -> Measured:
+def _measured(response: Response, spec: Spec, table: Any, cells: Sequence[str]) -> ObservedResponse:
     found = values(response, spec, table, cells)
     better = response.metric in MORE_IS_BETTER
-    return Measured(response.name, response.unit, found, more_is_better=better, log=True, above=response.bounds())
+    return ObservedResponse(
+        response.name, response.unit, found, more_is_better=better, log=True, above=response.limits()
+    )
 
 
 def _factor(given: Mapping[str, Any]) -> Factor:

@@ -1,7 +1,7 @@
-"""The responses of a design: one number of a run, from a metric of one load or several.
+"""The responses of a design: one number per run, from a metric of one load or several.
 
-A response names a metric of a load, its loads (a role, `innocent` or `offender`, or a list), and how to combine
-several: the largest, the smallest, the mean or the sum. A row with several seeds has their median.
+A response names a metric, its loads (a role, `innocent` or `offender`, or a list), and how to combine several loads:
+by the largest, the smallest, the mean or the sum. The response of a row with several seeds is their median.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 Take = Literal["max", "min", "mean", "sum"]
 ROLES = ("innocent", "offender")
-_Unit = tuple[str, Callable[[str], float]]  # its name, and the parser of its text form
-# By the suffix of a metric's name.
+_Unit = tuple[str, Callable[[str], float]]  # its name, and the parser of texts in it
+# By the suffix of the metric's name.
 _UNITS: dict[str, _Unit] = {
     "_s": ("s", lambda text: parse_time(text) / NS_PER_S),
     "_bps": ("bytes/s", parse_rate),
@@ -32,9 +32,9 @@ _UNITS: dict[str, _Unit] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Response:
-    """One number of a run. of: a role, or names of loads, separated by commas.
+    """One number of a run. of: a role, or the names of loads, separated by commas.
 
-    above: limits, as a person writes them (1GiB, 500ms); the analysis counts the runs above each.
+    above: limits as text (1GiB, 500ms); the analysis counts the runs above each.
     """
 
     name: str
@@ -45,34 +45,34 @@ class Response:
 
     @property
     def unit(self) -> str:
-        """The unit of its metric; empty if it has none."""
+        """The unit of the metric; empty if it has none."""
         return self._unit[0]
 
-    def bounds(self) -> dict[str, float]:
-        """Return the limits of `above` in that unit, by their text. Raises InputError."""
+    def limits(self) -> dict[str, float]:
+        """Return the limits of `above` in the metric's unit, by their text. Raises InputError."""
         _, read = self._unit
         try:
-            bounds = {text: float(read(text)) for text in self.above}
-            if not all(map(isfinite, bounds.values())):
+            limits = {text: float(read(text)) for text in self.above}
+            if not all(map(isfinite, limits.values())):
                 raise ValueError("is not finite")
         except ValueError:
             raise InputError(f"responses.{self.name}.above: {list(self.above)!r}: write numbers") from None
         except InputError as error:
             raise InputError(f"responses.{self.name}.above: {error}") from None
-        return bounds
+        return limits
 
     @property
     def _unit(self) -> _Unit:
         return next((unit for end, unit in _UNITS.items() if self.metric.endswith(end)), ("", float))
 
     def loads(self, spec: Spec) -> list[str]:
-        """Return the loads that it measures."""
+        """Return the names of the loads that it measures."""
         if self.of in ROLES:
             return [name for name, load in spec.load.items() if load.role == self.of]
         return [name.strip() for name in self.of.split(",")]
 
     def to_json(self) -> dict[str, Any]:
-        """Return it in the form of a design's record."""
+        """Return it as in a design's record."""
         return asdict(self)
 
 
@@ -85,7 +85,7 @@ DEFAULT = (
 
 
 def read_responses(table: object) -> tuple[Response, ...]:
-    """Return the responses in a design's table, by name; DEFAULT if there are none. Raises InputError."""
+    """Read the responses in a design's table; return DEFAULT if there are none. Raises InputError."""
     if not isinstance(table, Mapping):
         raise InputError(f"responses must be a table, not {table!r}")
     if not table:
@@ -101,7 +101,7 @@ def read_responses(table: object) -> tuple[Response, ...]:
 
 
 def check_responses(responses: Sequence[Response], spec: Spec, metrics: Sequence[str]) -> None:
-    """Raise InputError if a response names a load that the spec lacks, or an unknown metric."""
+    """Raise InputError if a response names a load that is not in the spec, or an unknown metric."""
     for response in responses:
         where = f"responses.{response.name}"
         for load in response.loads(spec):
@@ -113,11 +113,11 @@ def check_responses(responses: Sequence[Response], spec: Spec, metrics: Sequence
             raise InputError(
                 f"{where}.metric: no metric {response.metric!r}{nearest(response.metric, known)}: {', '.join(known)}"
             )
-        response.bounds()
+        response.limits()
 
 
 def values(response: Response, spec: Spec, table: "pd.DataFrame", cells: Sequence[str]) -> "np.ndarray[Any, Any]":
-    """Return a response for each cell, shape (cells,), from a matrix's table; NaN if no run has it."""
+    """Return the response of each cell, shape (cells,), from a study's table; NaN where no run has it."""
     import numpy as np
 
     chosen = table[(table["metric"] == response.metric) & table["load"].isin(response.loads(spec))]

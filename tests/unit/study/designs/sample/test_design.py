@@ -48,7 +48,7 @@ def test_a_bound_of_a_response_has_its_metrics_unit():
     table = {"pause": {"metric": "longest_pause_s", "above": ["500ms", "2s"]}, "rate": {"metric": "throughput_bps"}}
     table["cycles"] = {"metric": "cycle_rate_hz", "above": ["0.5"]}
     pause, rate, cycles = design(responses=table).responses
-    assert (pause.bounds(), rate.bounds(), cycles.bounds()) == ({"500ms": 0.5, "2s": 2.0}, {}, {"0.5": 0.5})
+    assert (pause.limits(), rate.limits(), cycles.limits()) == ({"500ms": 0.5, "2s": 2.0}, {}, {"0.5": 0.5})
     assert [response.unit for response in (pause, rate, cycles)] == ["s", "bytes/s", "1/s"]
     for metric, bound, said in (
         ("longest_pause_s", "five", "write for example"),
@@ -57,7 +57,7 @@ def test_a_bound_of_a_response_has_its_metrics_unit():
     ):
         (wrong,) = design(responses={"x": {"metric": metric, "above": [bound]}}).responses
         with pytest.raises(InputError, match=f"responses.x.above: .*{said}"):
-            wrong.bounds()
+            wrong.limits()
 
 
 @pytest.mark.parametrize(
@@ -75,8 +75,8 @@ def test_a_bound_of_a_response_has_its_metrics_unit():
         ({"factors": {"limit": LIMIT | {"lo": 1}}}, "unknown key 'factors.limit.lo'"),
         ({"factors": {"limit": {"low": 1}}}, "factors.limit.high is missing"),
         ({"factors": {"limit": LIMIT | {"high": "5s"}}}, "low, high and step must have the same unit"),
-        ({"factors": {"limit": LIMIT | {"high": "1KiB"}}}, "there is no range from 1MiB to 1KiB"),
-        ({"factors": {"limit": LIMIT | {"step": "1GiB"}}}, "in such steps"),
+        ({"factors": {"limit": LIMIT | {"high": "1KiB"}}}, "no range from 1MiB to 1KiB"),
+        ({"factors": {"limit": LIMIT | {"step": "1GiB"}}}, "in this step"),
         ({"factors": {"limit": LIMIT | {"scale": "loq"}}}, "'loq' is not one of linear, log"),
         ({"factors": {"limit": LIMIT | {"low": 0, "high": 5, "step": 1}}}, "0 has no logarithm"),
         ({"factors": {"limit": LIMIT | {"low": 0.5, "high": 5, "step": 0}}}, "keys of a spec are whole numbers"),
@@ -91,7 +91,7 @@ def test_a_bound_of_a_response_has_its_metrics_unit():
         ({"factors": {"a": 5}}, "factors.a must be a table"),
         ({"derived": {"memory": "limt * 2"}}, "derived.memory: no factor 'limt'.*limit"),
         ({"derived": {"memory": 5}}, "derived.memory must be a text"),
-        ({"derived": {"memory": "limit *"}}, "derived.memory: 'limit \\*' is no arithmetic"),
+        ({"derived": {"memory": "limit *"}}, "derived.memory: 'limit \\*' is not arithmetic"),
         ({"responses": 5}, "responses must be a table"),
         ({"responses": {"a": 5}}, "responses.a must be a table"),
         ({"responses": {"a": {}}}, "'responses.a.metric' is missing"),

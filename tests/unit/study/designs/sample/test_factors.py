@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from wblab.core.errors import InputError
-from wblab.study.designs.sample.factors import Level, Levels, Range, measure, shown
+from wblab.study.designs.sample.factors import Level, Levels, Range, parse_number, shown
 
 U = np.random.default_rng(3).random(2000).tolist()
 NEAR_ONE = float(np.nextafter(1.0, 0.0))
@@ -52,13 +52,13 @@ def test_each_level_has_its_part_of_the_numbers():
     [(5, (5, "")), (0.5, (0.5, "")), ("4KiB", (4096, "bytes")), ("1M/s", (1 << 20, "bytes/s")), ("5us", (5000, "ns"))],
 )
 def test_a_number_has_a_unit_or_none(given, found):
-    assert measure(given, "x") == found
+    assert parse_number(given, "x") == found
 
 
 @pytest.mark.parametrize("given", [True, None, "many", float("nan"), float("inf"), "4 parsecs"])
 def test_what_is_no_number_is_refused(given):
     with pytest.raises(InputError, match=r"x: .* is not a number, size, rate or time"):
-        measure(given, "x")
+        parse_number(given, "x")
 
 
 @pytest.mark.parametrize(

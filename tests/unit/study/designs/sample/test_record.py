@@ -11,7 +11,7 @@ from wblab.core.errors import InputError
 from wblab.lab.formats import DESIGN, TABLE
 from wblab.study.designs.sample.design import design_of
 from wblab.study.designs.sample.plan import planned
-from wblab.study.designs.sample.record import observed, read_record, record_of, written
+from wblab.study.designs.sample.record import encode, observed, read_record, record_of
 from wblab.study.designs.sample.sample import sample
 from wblab.study.table import results_table
 
@@ -22,7 +22,7 @@ POINTS = sample(DESIGN_OF.head, 2)
 
 @pytest.fixture
 def directory(tmp_path):
-    (tmp_path / DESIGN).write_bytes(written(record_of(DESIGN_OF, POINTS)))
+    (tmp_path / DESIGN).write_bytes(encode(record_of(DESIGN_OF, POINTS)))
     return tmp_path
 
 
