@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--like", metavar="SPEC|RUN", help=about)
     add_seeds(parser, "runs of each remedy", default=10)
-    add_kernel(parser, "see wblab kernel list")
+    add_kernel(parser, "the one marked * in wblab kernel list")
     add_where(parser)
     about = "continue the study in this directory, or print its result again ('latest': the newest study)"
     add("--resume", type=Path, metavar="DIR", help=about)

@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_removed(parser, "--seeds-max", "--seeds")
     add_jobs(parser)
     add_resume(parser)
-    add_exp(parser, "its directory goes")
+    add_exp(parser, "the study's directory goes")
     add_json(parser, "print the commit, the metric and all trials as JSON")
     parser.set_defaults(run=_bisect)
 

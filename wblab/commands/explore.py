@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_resume(doing)
     doing.add_argument("--row", type=whole(0), metavar="N", help="repeat this row of an exploration, and compare")
     add_seeds(parser, "run every row with the seeds 1 to N (default: the design's)")
-    add_exp(parser, "its directory goes")
+    add_exp(parser, "the study's directory goes")
     add_workers(parser)
     add_resampling_seed(parser)
     add_json(parser, "print the directory, the numbers of runs and the analysis as JSON")

@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("spec", nargs="?", metavar="SPEC", help="a TOML file, or one of experiments/matrices/")
     add_resume(parser)
     add_seeds(parser, "run every cell with the seeds 1 to N (default: the matrix's)")
-    add_exp(parser, "its directory goes")
+    add_exp(parser, "the study's directory goes")
     add_workers(parser)
     add_json(parser, "print the directory, the numbers of runs and the failures as JSON")
     add_removed(parser, "--workers", "--jobs N")

@@ -41,8 +41,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_seeds(parser, f"runs of the twin (default: {_SEEDS})")
     add_jobs(parser)
     add_resume(parser)
-    add_kernel(parser, "wblab kernel list says which")
-    add_exp(parser, "its directory goes")
+    add_kernel(parser, "the one marked * in wblab kernel list")
+    add_exp(parser, "the study's directory goes")
     add_json(parser)
     parser.set_defaults(run=_twin)
 

@@ -95,11 +95,11 @@ def figures(
 
 
 def _difference(pairs: Sequence[tuple[Outcome, Outcome]], field: str, resampling: Resampling) -> Interval:
-    values = [(getattr(ours, field), getattr(theirs, field)) for ours, theirs in pairs]
+    values = [(getattr(remedied, field), getattr(now, field)) for remedied, now in pairs]
     scale = max(max(pair) for pair in values)
-    return interval([[ours - theirs for ours, theirs in values]], [1.0], resampling, scale)
+    return interval([[remedied - now for remedied, now in values]], [1.0], resampling, scale)
 
 
 def _relative(pairs: Sequence[tuple[Outcome, Outcome]], resampling: Resampling) -> Interval:
-    shares = [ours.offender_bps / theirs.offender_bps - 1 for ours, theirs in pairs if theirs.offender_bps]
+    shares = [remedied.offender_bps / now.offender_bps - 1 for remedied, now in pairs if now.offender_bps]
     return interval([shares or [0.0]], [1.0], resampling, 1.0)

@@ -71,9 +71,9 @@ def matches(live: Run | None, twins: Sequence[Run]) -> list[Match]:
     looks = len(loads) * len(METRICS)
     found = []
     for item in loads:
-        ours = [load_metrics(run.load(item.name)) for run in twins]
-        theirs = load_metrics(live.load(item.name)) if live else {}
+        of_twin = [load_metrics(run.load(item.name)) for run in twins]
+        of_live = load_metrics(live.load(item.name)) if live else {}
         for metric in METRICS:
-            twin = tuple(values[metric] for values in ours)
-            found.append(Match(item.name, metric, theirs.get(metric), twin, looks))
+            twin = tuple(values[metric] for values in of_twin)
+            found.append(Match(item.name, metric, of_live.get(metric), twin, looks))
     return found

@@ -64,12 +64,12 @@ def twin_of(machine: Machine, name: str, factor: float | None = None) -> Twin:
     if written < machine.offender_bytes:
         notes.append(f"the twin's offender writes only {_MOST_TIMES_DIRTY} times the dirty threshold, to save time")
     offender = max(int(written / factor), _BLOCK_BYTES)
-    besides = sum(size for load in machine.innocent.values() for size in load.files.values())
+    innocent_bytes = sum(size for load in machine.innocent.values() for size in load.files.values())
     table: dict[str, Any] = {
         "name": name,
         "memory": _pages(machine.memory_bytes / factor),
         "disk": {
-            "size": _pages(offender + _BLOCK_BYTES + besides + _SPARE.get(filesystem, _SPARE_BYTES)),
+            "size": _pages(offender + _BLOCK_BYTES + innocent_bytes + _SPARE.get(filesystem, _SPARE_BYTES)),
             "filesystem": filesystem,
             "model": "device",
             **_device(machine, factor),
