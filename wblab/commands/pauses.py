@@ -44,12 +44,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _pauses(arguments: argparse.Namespace) -> None:
     from wblab.analysis.runs.pauses import pause_report
     from wblab.analysis.runs.run import read_run
-    from wblab.analysis.runs.writers import asks_who_dirties
+    from wblab.analysis.runs.writers import traces_dirtied_folios
     from wblab.core.units import parse_time
 
     bound_ns = parse_time(arguments.bound)
     run = read_run(named_run(arguments))
-    cache = traced(run, "the list of writers") if asks_who_dirties(run) else None
+    cache = traced(run, "the list of writers") if traces_dirtied_folios(run) else None
     report = pause_report(run, bound_ns, cache)
     causes = _causes(run, bound_ns) if arguments.causes else {}
     if arguments.json:

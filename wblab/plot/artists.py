@@ -19,7 +19,7 @@ _HATCH = "////"
 _STEPS = (1, 2, 2.5, 5, 10)  # steps between ticks
 
 Axes = Any  # matplotlib.axes.Axes
-Seconds = Callable[[Any], Any]  # of times in ns
+Seconds = Callable[[Any], Any]  # from times in ns
 
 
 def plot_pane(pane: Pane, zero_ns: int = 0, *, ax: Axes = None) -> Axes:

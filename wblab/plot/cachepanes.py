@@ -1,6 +1,6 @@
 """Panes of what the page cache did: event rates, dirty state, throttling.
 
-A new one is a function here, and its line in `cache_panes`.
+To add one, write a function here and add a line for it to `cache_panes`.
 """
 
 from collections.abc import Iterator, Mapping
@@ -31,7 +31,7 @@ def cache_panes(cache: PageCache, window: Window, loads: Mapping[str, str]) -> I
         yield dirty_state_pane(state)
     throttling = cache.throttling.within(window.start_ns, window.end_ns)
     if throttling.reaches(window.start_ns, window.end_ns):
-        yield pauses_asked_pane(throttling, loads)
+        yield imposed_pauses_pane(throttling, loads)
         for disk in cache.disks.values() or ("",):
             rows = throttling.where(throttling.disk == disk)
             if len(rows):
@@ -52,7 +52,7 @@ def disk_panes(cache: PageCache, window: Window) -> Iterator[Pane]:
 
 
 def event_rates_pane(rates: Rates) -> Pane:
-    """Return events per second by type; no line where there are none."""
+    """Return events per second by type; without events there is no line."""
     words = "{name}: {value:,.0f} per second, from {time:.3f} s"
     lines = tuple(
         Levels(name, rates.edges_ns, shown(per_s), colour, words, width_of(rank))
@@ -85,8 +85,8 @@ def dirty_state_pane(state: DirtyState) -> Pane:
     return Pane("dirty state", "of the page cache, against the thresholds", axis, (both, *lines), 2.2)
 
 
-def pauses_asked_pane(throttling: Throttling, loads: Mapping[str, str]) -> Pane:
-    """Return each pause that the kernel imposed on a task, in ms, as a point at its begin."""
+def imposed_pauses_pane(throttling: Throttling, loads: Mapping[str, str]) -> Pane:
+    """Return each pause that the kernel imposed on a task, in ms, as a point at its start."""
     asked = throttling.where(throttling.pause_ns > 0)
     words = "{name}: throttled for {value:.0f} ms, at {time:.3f} s"
     points = tuple(
@@ -96,23 +96,23 @@ def pauses_asked_pane(throttling: Throttling, loads: Mapping[str, str]) -> Pane:
     )
     # The kernel imposes 200 ms at most: mm/page-writeback.c, MAX_PAUSE.
     axis = Axis("ms", 0, 220, ticks={tick: f"{tick}" for tick in (0, 100, 200)})
-    return Pane("throttling", "pauses that the kernel imposes on tasks, each a point", axis, points, 0.8)
+    return Pane("throttling", "pauses that the kernel imposes on tasks, one point each", axis, points, 0.8)
 
 
 def disks_dirty_pane(throttling: Throttling, disks: Mapping[str, str]) -> Pane:
-    """Return dirty and writeback memory of each disk, in MiB, whenever the kernel throttles a task by it."""
+    """Return dirty and writeback memory of each disk, in MiB, whenever the kernel throttles a writer to it."""
     lines = []
     for name, colour in disks.items():
         rows, words = throttling.where(throttling.disk == name), "{name}: {value:.2f} MiB, at {time:.3f} s"
         if len(rows):
             lines.append(Line(name, rows.ts_ns, rows.wb_dirty / _MIB, colour, words))
     most = max(1, int(throttling.wb_dirty.max())) / _MIB
-    what = "dirty or under writeback, whenever the kernel throttles by it"
+    what = "dirty or under writeback, whenever the kernel throttles a writer"
     return Pane("disks", what, Axis("MiB", 0, _HEADROOM * most, count=4), tuple(lines), 0.9)
 
 
 def disks_rates_pane(rates: Rates, disks: Mapping[str, str]) -> Pane:
-    """Return the write rate of each disk, in bytes/s on a logarithmic scale; no line where it writes nothing."""
+    """Return the write rate of each disk, in bytes/s on a logarithmic scale; no line while it writes nothing."""
     words = "{name}: {value:.3~s}B/s, from {time:.3f} s"
     lines = tuple(
         Levels(name, rates.edges_ns, shown(per_s), disks[name], words, width_of(rank))
@@ -125,7 +125,7 @@ def disks_rates_pane(rates: Rates, disks: Mapping[str, str]) -> Pane:
 def rate_limits_pane(throttling: Throttling, loads: Mapping[str, str], disk: str = "") -> Pane:
     """Return each task's rate limit and the device's base rate, in bytes/s on a logarithmic scale.
 
-    A rate of 0, past the dirty limit, is drawn on the lower edge.
+    A rate of 0, above the dirty limit, is drawn on the lower edge.
     """
     rates, base = throttling.task_rate, throttling.base_rate
     least = max(_KIB, int(min(rates[rates > 0].min(initial=1 << 40), base.min(initial=1 << 40))) // 2)
@@ -147,5 +147,5 @@ def rate_limits_pane(throttling: Throttling, loads: Mapping[str, str], disk: str
         base[at] / _KIB,
     )
     axis = Axis("", least, SPAN * most, is_log=True, ticks=rate_ticks(least, most))
-    what = "how fast tasks may dirty pages; points on the lower edge: 0, past the dirty limit"
+    what = "how fast tasks may dirty pages; points on the lower edge: 0, above the dirty limit"
     return Pane(f"rate limits: {disk}" if disk else "rate limits", what, axis, (*points, line), 1.1)

@@ -1,4 +1,4 @@
-"""Writes and fsyncs by layer: one in detail, many side by side, and all over the disk's latency."""
+"""Writes and fsyncs by layer: one in detail, many side by side, and all of them against the disk's latency."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -24,9 +24,9 @@ _BOX = 0.9
 
 
 def plot_call(calls: Sequence[LayeredCall], *, ax: Axes) -> Axes:
-    """Draw consecutive calls over the time since the first began, in µs; below each, its chain of waits.
+    """Draw consecutive calls against the time since the first began, in µs; below each, its chain of waits.
 
-    The lowest box at a moment is the final state and has its colour.
+    The lowest box at each moment is the last state of the chain and has its colour.
     """
     zero_ns = calls[0].start_ns
     width_ns = max(call.start_ns + call.duration_ns for call in calls) - zero_ns
@@ -65,7 +65,7 @@ def plot_states(calls: Sequence[LayeredCall], *, ax: Axes) -> Axes:
 
 
 def plot_latency(frame: "pd.DataFrame", *, ax: Axes) -> Axes:
-    """Draw the medians of a `latency_frame` over the disk's latency, in µs, and the fitted line of each filesystem."""
+    """Draw the medians of a `latency_frame` against the disk's latency, in µs, and a fitted line per filesystem."""
     from wblab.analysis.layers.sweep import fit_line  # imports pandas, which the other figures do not need
 
     for place, (name, part) in enumerate(frame.groupby("filesystem", sort=False)):
@@ -84,7 +84,7 @@ def plot_latency(frame: "pd.DataFrame", *, ax: Axes) -> Axes:
 
 
 def _boxes(rows: Sequence[tuple[tuple[str, ...], int, int]], depth: int) -> list[tuple[tuple[str, ...], int, int]]:
-    """Return the boxes of one depth; neighbours with the same path down to it are merged."""
+    """Return the boxes at one depth; neighbours with the same path down to it are merged."""
     found: list[tuple[tuple[str, ...], int, int]] = []
     for path, start_ns, end_ns in rows:
         if len(path) <= depth:
@@ -98,7 +98,7 @@ def _boxes(rows: Sequence[tuple[tuple[str, ...], int, int]], depth: int) -> list
 
 
 def _fitting(text: str, share: float) -> str:
-    """Return a text on one line, or one word a line, if it fits into this share of the width; else nothing."""
+    """Return a text on one line, or one word per line, if it fits into this share of the width; else nothing."""
     lines = next((lines for lines in ([text], text.split()) if max(map(len, lines)) * _LETTER < share), [])
     return "\n".join(lines)
 

@@ -1,6 +1,6 @@
 """The colour of each cause of a pause, the same in every picture and page; related kinds of wait share a hue.
 
-Colour-blind readers can tell the families' first colours from one another and from those of loads.
+Colour-blind readers can distinguish the families' first colours from one another and from those of loads.
 """
 
 from collections.abc import Iterable

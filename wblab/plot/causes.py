@@ -20,7 +20,7 @@ _LITTLE = 0.01  # of all pauses shown: a smaller cause has no colour of its own
 
 @dataclass(frozen=True)
 class Causes:
-    """The explanations of the pauses shown, by load and by the begin of their cycles, ns of the run's clock.
+    """The explanations of the pauses shown, by load and by the start of their cycles, ns of the run's clock.
 
     names: causes with a colour, largest first; listed: those large enough for the legend.
     """

@@ -1,7 +1,7 @@
 """Colours of loads and tasks: a load has the same one in every pane of a picture, on its page and in the monitor.
 
-Colour-blind readers can tell them apart (Okabe and Ito, "Color Universal Design", 2008). Innocent loads are blue and
-offenders grey, so that roles are seen at a glance. No load has the colour of a pause.
+Colour-blind readers can distinguish them (Okabe and Ito, "Color Universal Design", 2008). Innocent loads are blue and
+offenders are grey, so that roles can be recognised at once. No load has the colour of a pause.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -21,7 +21,7 @@ OTHERS = "#BBBBBB"  # for the rest, when the series is used up
 
 
 def load_colours(loads: Mapping[str, Load | type[Load]]) -> dict[str, str]:
-    """Return the colour of each load by name: the next of its role's, in the order of the spec."""
+    """Return the colour of each load by name: the next colour of its role, in the order of the spec."""
     colours, counts = {}, dict.fromkeys((INNOCENT, OFFENDERS), 0)
     for name, load in loads.items():
         if load.role == "control":
@@ -36,7 +36,7 @@ def load_colours(loads: Mapping[str, Load | type[Load]]) -> dict[str, str]:
 def task_colours(tasks: Any, loads: Mapping[str, str]) -> dict[str, str]:
     """Return a colour for each task, the most frequent first; tasks without a colour are left out.
 
-    loads: the colours of loads, which their tasks share.
+    loads: the colours of loads; a load's task has the same colour.
     """
     import numpy as np
 

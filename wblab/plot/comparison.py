@@ -50,9 +50,9 @@ def loads_of(comparison: Comparison) -> list[str]:
 
 
 def plot_groups(comparison: Comparison, metric: str, *, ax: Any = None) -> Any:
-    """Draw a metric by group and innocent load: every run, the mean, its interval; a line at the baseline's mean.
+    """Draw a metric by group and innocent load: every run, the mean and its interval; a line at the baseline's mean.
 
-    The mark of a mean is filled if the group differs from the first one by its interval, else hollow.
+    The mark of a mean is filled if a difference from the first group is claimed, else hollow.
     """
     ax = ax or new_axes()
     loads = loads_of(comparison)

@@ -48,9 +48,9 @@ def plot_levels(observed: Observed, response: Response, factor: str, *, log: boo
 def plot_medians(
     observed: Observed, response: Response, factors: tuple[str, str], *, log: bool = False, ax: Any = None
 ) -> Any:
-    """Draw the median of a response in each cell of two factors' levels, neighbours joined; empty cells are grey.
+    """Draw the median of a response in each cell of two factors' levels; empty cells are grey.
 
-    On a logarithmic scale a median of 0 is drawn as the smallest of the others.
+    Neighbouring levels are joined. On a logarithmic scale, a median of 0 is drawn as the smallest of the others.
     """
     ax = ax or new_axes(4)
     names = [one.name for one in observed.factors]
@@ -86,7 +86,7 @@ def plot_tail_map(found: PairMap, *, ax: Any = None) -> Any:
 
 
 def plot_tail_levels(levels: Sequence[LevelTail], share: float, *, ax: Any = None) -> Any:
-    """Draw the share of each level's rows in the worst tenth, with intervals; a line for the share of all rows."""
+    """Draw the share of each level's rows in the worst tenth, with intervals; a line marks the share of all rows."""
     ax = ax or new_axes()
     colours = {1: PAUSE, -1: CONTROL, 0: "#BBBBBB"}
     for place, level in enumerate(levels):
@@ -103,7 +103,7 @@ def plot_tail_levels(levels: Sequence[LevelTail], share: float, *, ax: Any = Non
 
 
 def plot_distribution(response: Response, threshold: float | None = None, *, log: bool = False, ax: Any = None) -> Any:
-    """Draw the cumulative distribution of a response; a line where the worst tenth begins."""
+    """Draw the cumulative distribution of a response; a line marks the start of the worst tenth."""
     ax = ax or new_axes()
     values = np.sort(response.values[np.isfinite(response.values)])
     shares = 100 * np.arange(1, len(values) + 1) / max(1, len(values))
@@ -138,7 +138,7 @@ def plot_front(one: Response, two: Response, rows: Sequence[int], *, logs: tuple
         _value_axis(axis, response.unit, log=log and bool((response.values > 0).any()))
     ax.set_xlabel(f"{literal(one.name)} ({'more' if one.more_is_better else 'less'} is better)", fontsize=8.5)
     ax.set_ylabel(f"{literal(two.name)} ({'more' if two.more_is_better else 'less'} is better)", fontsize=8.5)
-    ax.set_title("The price of one in the other", loc="left", fontsize=10, fontweight="bold")
+    ax.set_title("Trade-off of the two", loc="left", fontsize=10, fontweight="bold")
     ax.legend(frameon=False, fontsize=8.5)
     _bare(ax)
     return ax
@@ -196,7 +196,7 @@ def _value_axis(axis: Any, unit: str, *, log: bool) -> None:
 
 
 def _base(unit: str) -> int:
-    """Return the base whose powers are round numbers of this unit: 2 for bytes, else 10."""
+    """Return the base whose powers are round numbers in this unit: 2 for bytes, else 10."""
     return 2 if unit.startswith("bytes") else 10
 
 

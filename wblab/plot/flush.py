@@ -16,15 +16,15 @@ from wblab.report.quantities import quantity
 
 Axes = Any  # matplotlib.axes.Axes
 _MIB = 1 << 20
-_PANES = 3.6  # of the timeline, one above the other: how high these are
+_PANES = 3.6  # height, in panes of the timeline
 _MARKERS = "os^Dv"  # one for each throughput
 _ASIDE = 1.07  # horizontal shift of points that would overlap
 
 
 def plot_flush(table: pd.DataFrame, fit: Fit, *, ax: Axes = None) -> Axes:
-    """Plot the longest pauses on one disk over the flush time: mean and range of each cell, the bound, and the fit.
+    """Plot the longest pauses on one disk against the flush time: mean and range of each cell, the bound, and the fit.
 
-    Cells with a run over the bound have a ring. The band is the interval of the fit's slope, if it has one.
+    A ring marks a cell with a run above the bound. The band is the interval of the fit's slope, if it has one.
     """
     ax = new_axes(_PANES) if ax is None else ax
     table = table[table["disk"] == fit.disk]
@@ -64,10 +64,10 @@ def flush_figure(table: pd.DataFrame, fits: Sequence[Fit]) -> Figure:
 
 
 def plot_ahead(table: pd.DataFrame, *, ax: Axes = None) -> Axes:
-    """Plot the data written during each run's longest pause over the background threshold, both in MiB.
+    """Plot the data written during each run's longest pause against the background threshold, both in MiB.
 
-    Where a pause is the wait for a queue, runs of all throughputs coincide. Lines show what may be ahead in it: the
-    background threshold, the dirty limit, one chunk of writeback, a full queue of requests.
+    If a pause is a wait for a queue, runs with all throughputs coincide. Lines show the I/O that may be ahead in it:
+    the background threshold, the dirty limit, one chunk of writeback, a full queue of requests.
     """
     ax = new_axes(_PANES) if ax is None else ax
     longest = longest_of_any(table)

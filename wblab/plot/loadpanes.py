@@ -39,7 +39,7 @@ def control_panes(loads: Iterable[LoadCycles], window: Window) -> list[Pane]:
 def writing_panes(
     loads: Iterable[LoadCycles], bound_ns: int, window: Window, causes: Causes, *, is_close: bool
 ) -> list[Pane]:
-    """Return a pane for each other load, all on one scale, so that heights can be compared.
+    """Return a pane for each load that writes, all on one scale, so that heights can be compared.
 
     In a close-up, a load without a cycle in the window has no pane.
     """
@@ -71,9 +71,9 @@ def control_pane(item: LoadCycles, window: Window | None = None) -> Pane:
 
 
 def load_pane(item: LoadCycles, blocks: Blocks, top_s: float) -> Pane:
-    """Return the cycles of a load as blocks of their duration, on a scale up to `top_s`; the longest pause is labelled.
+    """Return a load's cycles as blocks as high as their duration, up to `top_s`; the longest pause has a label.
 
-    For a command, only the width of a block has a meaning: when it ran.
+    For a command, only the horizontal extent of a block has a meaning: when it ran.
     """
     if not item.load.has_pauses:
         axis = Axis("", 0, float(blocks.heights_s.max(initial=0)) or 1.0, ticks={})
@@ -101,7 +101,7 @@ def with_error(pane: Pane, item: LoadCycles, middle_ns: int) -> Pane:
 def cycles(
     item: LoadCycles, colours: Mapping[str, str], bound_ns: int = DEFAULT_BOUND_NS, window: Window | None = None
 ) -> Blocks:
-    """Return the cycles of a load in a window. An offender's first wait is left out: it is not work."""
+    """Return the cycles of a load in a window. An offender's first wait is left out, because it is not work."""
     first, last = cycles_in(item, window)
     if item.load.role == "offender":
         first = min(max(first, 1), last)

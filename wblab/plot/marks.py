@@ -3,8 +3,8 @@
 Times are ns of the run's clock, values are in the unit of the pane's axis. A mark holds all of its data; the renderer
 reduces them to the visible resolution: `artists.py` for pictures, `traces.py` for pages.
 
-`words` are the hover text. {name}, {value} and {time} stand for the point under the pointer, with the formats of d3:
-Python's, and "~s" for an SI prefix. `said` holds {value} where that is not the value on the axis.
+`words` is the hover text. {name}, {value} and {time} describe the point under the pointer, with the formats of d3:
+those of Python, and "~s" for an SI prefix. `said` holds {value} if it differs from the value on the axis.
 """
 
 from dataclasses import dataclass, replace
@@ -99,11 +99,11 @@ class Part:
 
 @dataclass(frozen=True)
 class Blocks:
-    """Cycles of a load, side by side, each as wide and as high as its duration; pauses over the bound stand out.
+    """Cycles of a load, side by side, each as wide and as high as its duration; pauses over the threshold stand out.
 
     For n cycles, `edges_ns` has n + 1 items, `heights_s` and `pauses_s` n. counts: the number of cycles in each block.
-    group: the legend's group, see `pane.Meaning`. parts: the causes of the pauses over the bound, stacked, as far as
-    known; hover: the same in words.
+    group: the legend's group, see `pane.Meaning`. parts: the causes of the pauses over the threshold, stacked, as far
+    as known; hover: the same in words.
     """
 
     name: str
@@ -124,14 +124,14 @@ class Blocks:
 
     @property
     def paused(self) -> NDArray[np.bool_]:
-        """Whether each block has a pause over the bound."""
+        """Whether each block has a pause over the threshold."""
         return np.asarray(self.pauses_s > self.bound_s)
 
     def reduced(self, columns: int) -> "Blocks":
         """Return about `columns` blocks for the whole span.
 
         Cycles that begin in the same column become one block, as high as the highest. A cycle with a pause over the
-        bound always stays a block of its own.
+        threshold always stays a separate block.
         """
         if not len(self.heights_s):
             return self

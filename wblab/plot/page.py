@@ -168,7 +168,7 @@ def _explain_colours(figure: Any, timeline: Timeline, place: float) -> None:
 
 
 def _named(meaning: Meaning) -> str:
-    """Return the legend's text for some colours; its square shows only the first."""
+    """Return the legend's text for some colours; Plotly's square shows only the first."""
     others = "".join(f"<span style='color:{colour}'>■</span> " for colour in meaning.colours[1:])
     return others + plain(meaning.text)
 
@@ -207,7 +207,7 @@ def _time_axis(timeline: Timeline) -> dict[str, Any]:
         "ticks": "outside",
         "ticklen": 4,
         "hoverformat": ".3f",
-        "unifiedhovertitle": {"text": "at the line, or nearest to it"},  # the texts below have their own times
+        "unifiedhovertitle": {"text": "values at or nearest to the line"},  # the texts below have their own times
         "showspikes": True,
         "spikemode": "across",
         "spikesnap": "cursor",

@@ -38,7 +38,7 @@ class Pane:
 
     @property
     def explained(self) -> list[str]:
-        """The names in its legend: a mark with the pane's own name needs none."""
+        """The names in its legend; a mark with the pane's own name is left out."""
         return [name for name in names(self.marks) if name != self.name]
 
 

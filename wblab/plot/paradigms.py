@@ -1,4 +1,4 @@
-"""How long main loops were blocked, by the way they do I/O."""
+"""The longest time that main loops were blocked, by their way of doing I/O."""
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -12,7 +12,7 @@ _APART = 0.15
 
 
 def plot_stops(frame: pd.DataFrame, *, ax: Axes) -> Axes:
-    """Draw each run's longest stop in a `loop_frame`: one row per paradigm, best first, one colour per disk."""
+    """Draw each run's longest time without a response in a `loop_frame`: a row per paradigm, a colour per disk."""
     order = frame.groupby("paradigm")["longest_s"].max().sort_values().index.tolist()
     disks = frame["filesystem"].astype(str) + ", " + frame["write_bps"].map(format_bytes) + "/s"
     middle = (disks.nunique() - 1) / 2
@@ -24,7 +24,7 @@ def plot_stops(frame: pd.DataFrame, *, ax: Axes) -> Axes:
     ax.xaxis.set_major_formatter(lambda value, place: f"{value:g}")
     ax.set_yticks(range(len(order)), order)
     ax.set_ylim(len(order) - 0.5, -0.5)
-    ax.set_xlabel("longest time without a response of the loop (s); each point is a run")
+    ax.set_xlabel("longest time without a response from the loop (s); each point is a run")
     ax.grid(color=GRID, linewidth=0.5)
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)

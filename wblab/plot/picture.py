@@ -25,7 +25,7 @@ _GRID_WIDTH, _GRID_ORDER = 0.5, 0.5  # in points; below all marks
 
 
 class _TimeGrid(LineCollection):
-    """Grid lines of the time axis, also on panes that hide it: drawing ticks there would take longer than all marks."""
+    """Grid lines of the time axis, also on panes that hide it; drawing ticks there would take longer than all marks."""
 
     def draw(self, renderer: Any) -> None:
         ax: Axes = self.axes
@@ -50,7 +50,7 @@ def picture(timeline: Timeline) -> Figure:
     for pane, pane_in, room_in in zip(panes, heights_in, above_in, strict=True):
         place_in -= pane_in + room_in
         box = (_LEFT / WIDTH_IN, place_in / height_in, 1 - (_LEFT + _RIGHT) / WIDTH_IN, pane_in / height_in)
-        # Limits that are set first need not be computed from the marks.
+        # If limits are set first, Matplotlib need not compute them from the marks.
         rows.append(figure.add_axes(box, sharex=rows[0] if rows else None, xlim=timeline.shown_s))
         place_in -= _BETWEEN
         _add_pane(timeline, pane, rows[-1])

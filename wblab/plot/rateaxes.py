@@ -21,7 +21,7 @@ def width_of(rank: int) -> float:
 
 
 def shown(per_s: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return rates as they are drawn: no line where nothing happens."""
+    """Return rates for drawing, with NaN instead of 0, which draws no line."""
     return np.where(per_s > 0, per_s, np.nan)
 
 

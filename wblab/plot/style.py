@@ -1,4 +1,4 @@
-"""What all pictures share: colours other than those of loads (see colours.py), sizes and legends."""
+"""The common look of all pictures: colours other than those of loads (see colours.py), sizes and legends."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -53,7 +53,7 @@ def new_axes(panes: float = 2) -> Any:
 
 
 def literal(text: str) -> str:
-    """Return an untrusted text so that Matplotlib draws it literally: on one line, without formulas."""
+    """Return an untrusted text escaped for Matplotlib: on one line, without formulas."""
     return printable(text).replace("$", r"\$")
 
 

@@ -29,7 +29,7 @@ _TOP_RATIO = 3.0
 
 
 def plot_control_line(limits: Limits, page_bytes: int = 4096, *, ax: Axes = None) -> Axes:
-    """Plot the position ratio over the dirty pages, in MiB: free to write, steered to the setpoint, blocked."""
+    """Plot the position ratio against the dirty pages, in MiB: free to write, steered to the setpoint, blocked."""
     ax = new_axes(_PANES) if ax is None else ax
     background, threshold = int(np.asarray(limits.background)), int(np.asarray(limits.threshold))
     limit = int(hard_dirty_limit(threshold, limits.limit))
@@ -67,10 +67,10 @@ def plot_control_line(limits: Limits, page_bytes: int = 4096, *, ax: Axes = None
 
 
 def plot_observed_ratios(throttling: Throttling, zero_ns: int = 0, *, ax: Axes = None) -> Axes:
-    """Plot a run's observed ratios, task rate over base rate, on the curve of the whole system.
+    """Plot a run's observed ratios, task rate over base rate, with the curve of the whole system.
 
-    Limits move during a run; therefore the axis runs from the setpoint (0) to the limit (1). A point off the curve
-    shows the device's own control line. Colours are times.
+    Limits move during a run; therefore the axis runs from the setpoint (0) to the limit (1). Points off the curve are
+    due to the device's own control line. Colours are times.
     """
     ax = new_axes(_PANES) if ax is None else ax
     usable = throttling.where((throttling.base_rate > 0) & (throttling.limit > throttling.setpoint))
@@ -84,7 +84,7 @@ def plot_observed_ratios(throttling: Throttling, zero_ns: int = 0, *, ax: Axes =
     ax.plot([1, 1.1], [0, 0], color=MARK, linewidth=1.4)
     ax.set_xlim(min(-1.1, float(place.min(initial=0)) - 0.05), 1.1)
     ax.set_ylim(-0.05, _TOP_RATIO + 0.05)
-    ax.set_xlabel("where the dirty pages are: 0 at the setpoint, 1 at the limit")
+    ax.set_xlabel("dirty pages, relative: 0 at the setpoint, 1 at the limit")
     ax.set_ylabel("task rate ⁄ base rate")
     ax.figure.colorbar(points, ax=ax, label="time since the loads started (s)", pad=0.01)
     legend_above(ax)
@@ -111,7 +111,7 @@ def plot_limit_over_threshold(state: DirtyState, zero_ns: int = 0, *, ax: Axes =
     ax.set_ylim(0, 1.1 * float(max(ratio.max(), total.max())))
     ax.yaxis.set_major_locator(MaxNLocator(6))
     ax.set_xlabel("time since the loads started (s)")
-    ax.set_ylabel("of the dirty threshold")
+    ax.set_ylabel("multiple of the dirty threshold")
     legend_above(ax)
     return ax
 
@@ -119,7 +119,7 @@ def plot_limit_over_threshold(state: DirtyState, zero_ns: int = 0, *, ax: Axes =
 def plot_settings(
     dirtyable_mib: int, dirty_ratio: int, background_ratio: int, write_mib_per_s: float, *, ax: Axes = None
 ) -> Axes:
-    """Plot the thresholds that result from memory and settings; the title says how long a device takes to flush them.
+    """Plot the thresholds that result from memory and settings; the title has the times to flush them to a device.
 
     dirtyable_mib: free and file pages. The ratios are vm.dirty_ratio and vm.dirty_background_ratio, in per cent.
     """

@@ -22,7 +22,7 @@ from wblab.plot.style import LOST, MARK
 from wblab.plot.writerpanes import writer_panes
 from wblab.report.quantities import size
 
-MOST_GUIDES = 400  # lines for cycles; more would merge into a grey area
+MOST_GUIDES = 400  # lines at cycles; more would merge into a grey area
 _LABEL_WIDTH = 0.07  # of the axis: the width of "l1 starts"
 _LOST_GROUP = "lost"
 _MOST_DISKS = 2  # that fit into a title
@@ -37,8 +37,8 @@ def timeline(
 ) -> Timeline:
     """Return the panes of a run: control loads, the page cache if it was traced, then the other loads.
 
-    Pauses over `bound_ns` stand out; explained ones have the colours of their causes. A window shows only that span, as
-    a close-up, where the cycles of innocent loads are also lines on every pane.
+    Pauses over `bound_ns` stand out; explained ones have the colours of their causes. With a window, the result is a
+    close-up of that span, in which the cycles of innocent loads are also lines on every pane.
     """
     shown, is_close = window or whole(run), window is not None
     causes = causes_of([item for item in explained if _is_in(item, shown, run.zero_ns)], run.zero_ns)
@@ -79,7 +79,7 @@ def _is_in(item: Explanation, window: Window, zero_ns: int) -> bool:
 
 
 def start_labels(starts: dict[str, int], span: int) -> list[tuple[int, str]]:
-    """Return times and texts that name the offenders that start; those too close together share one text."""
+    """Return the times and names of starting offenders; starts too close together share one text."""
     groups: list[dict[str, int]] = []
     for name, start in sorted(starts.items(), key=lambda item: item[1]):
         if groups and start - max(groups[-1].values()) < _LABEL_WIDTH * span:
@@ -131,7 +131,7 @@ def _live_machine(spec: LiveSpec) -> str:
 
 
 def _guides(run: Run, window: Window, colours: dict[str, str]) -> list[Rules]:
-    """Return a line where each cycle of an innocent load begins; a gap between lines is a pause."""
+    """Return a line at the start of each cycle of an innocent load; a gap between lines is a pause."""
     guides = []
     for item in run.loads:
         first, last = cycles_in(item, window)
@@ -142,7 +142,7 @@ def _guides(run: Run, window: Window, colours: dict[str, str]) -> list[Rules]:
 
 
 def _meanings(run: Run, colours: dict[str, str], paused: Sequence[Meaning], also: str, lost: bool) -> list[Meaning]:
-    """Return the meanings of colours. paused: those of pauses; also: an addition for innocent loads."""
+    """Return the meanings of colours. paused: those of pauses; also: additional text for innocent loads."""
 
     def of_loads(role: str) -> tuple[str, ...]:
         return tuple(dict.fromkeys(colours[item.name] for item in run.loads if item.load.role == role))
@@ -157,7 +157,7 @@ def _meanings(run: Run, colours: dict[str, str], paused: Sequence[Meaning], also
 
 
 def _of_pauses(causes: Causes, bound_ns: int) -> list[Meaning]:
-    """Return the meanings of the colours of pauses; the first entry also names the bound."""
+    """Return the meanings of the colours of pauses; the first entry also names the threshold."""
     says = f"paused for over {format_time(bound_ns)}"
     found = [
         Meaning(f"{PAUSED}: {name}", (colour_of(name),), f"{says}: {name}" if not at else name, name == UNTOLD)

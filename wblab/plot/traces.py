@@ -24,11 +24,11 @@ BLOCK_COLUMNS = 20_000
 _LINE_COLUMNS = 10_000
 _POINT_COLUMNS = 20_000  # of all tasks together
 _SVG_POINTS = 20_000  # in a pane; with more, a browser is slow unless it draws with WebGL
-_TOLD_LETTERS = 110  # in a line of a pause's hover text
+_HOVER_LETTERS = 110  # in a line of a pause's hover text
 _INSET = 0.005  # of a step
 _PIXELS = 4 / 3  # in a point
 
-Seconds = Callable[[Any], Any]  # of times in ns
+Seconds = Callable[[Any], Any]  # from times in ns
 
 
 def traces_of(pane: Pane, zero_ns: int, block_columns: int = BLOCK_COLUMNS) -> list[Any]:
@@ -71,7 +71,7 @@ def shape_of(mark: Rules | Spans, zero_ns: int) -> dict[str, Any]:
 
 
 def plain(text: str) -> str:
-    """Return a text so that Plotly, which interprets some HTML, shows it literally."""
+    """Return a text escaped for Plotly, which interprets some HTML."""
     return escape(text, quote=False)
 
 
@@ -156,7 +156,7 @@ def _(mark: Blocks, seconds: Seconds, columns: int) -> list[Any]:
 
 
 def _boxes(edges_s: Values, low: Values, high: Values, colour: str, group: str, **style: Any) -> Any:
-    """Return the blocks whose `low` is below `high` as one area between the two."""
+    """Return one area between `low` and `high`, for the blocks whose `low` is below `high`."""
     which = high > low
     left, right, bottom, top = (part[which] for part in (edges_s[:-1], edges_s[1:], low, high))
     gap = np.full(len(top), np.nan)
@@ -166,7 +166,7 @@ def _boxes(edges_s: Values, low: Values, high: Values, colour: str, group: str, 
 
 def _hover(text: str) -> str:
     """Return sentences as lines of a hover text, preceded by a line break."""
-    lines = [part for line in text.splitlines() for part in wrap(printable(line), _TOLD_LETTERS)]
+    lines = [part for line in text.splitlines() for part in wrap(printable(line), _HOVER_LETTERS)]
     return "".join(f"<br>  {plain(line)}" for line in lines)
 
 
@@ -218,7 +218,7 @@ def _name(text: str) -> str:
 
 
 def _drawn_fast(traces: list[Any]) -> list[Any]:
-    """Return traces as they are or, if they have many points, with those drawn by WebGL."""
+    """Return the traces; if they have many points, as WebGL traces."""
     points = [trace for trace in traces if trace.mode == "markers"]
     if sum(len(trace.x) for trace in points) <= _SVG_POINTS:
         return traces
@@ -229,8 +229,8 @@ def _drawn_fast(traces: list[Any]) -> list[Any]:
 
 
 def _both_ends(edges_s: Values) -> Values:
-    """Return two hover points of each step, near its begin and near its end, so that the nearest one is its own."""
-    inset_s = _INSET * np.diff(edges_s)  # else the end of a step is as near as the begin of the next
+    """Return two hover points of each step, near its start and near its end, so that the nearest one is its own."""
+    inset_s = _INSET * np.diff(edges_s)  # otherwise a step's end is as near as the next step's start
     return np.stack([edges_s[:-1] + inset_s, edges_s[1:] - inset_s]).T.ravel()
 
 

@@ -26,9 +26,9 @@ from wblab.report.quantities import duration
 from wblab.report.render import render
 from wblab.report.whytext import heading, main_causes, of_cause, of_rest
 
-TIMELINE = "timeline.html"  # beside this page; its address may end in a span, see `span`
+TIMELINE = "timeline.html"  # in the same directory; its address may end in a span, see `span`
 _LITTLE = 0.01  # of a pause: shorter chains are summed up in one line
-_MOST_OWNERS = 5  # of bytes, that are listed by name
+_MOST_OWNERS = 5  # the most writers listed by name
 _MARGIN = 0.4  # of a pause, shown before and after it in a close-up
 _WORDS = {
     **{kind.name: f"waited {kind.what}" for kind in reversed(KINDS)},
@@ -38,9 +38,9 @@ _WORDS = {
     UNTOLD: "unknown: the two stacks are missing or disagree",
 }
 _PROVES = {
-    "block_buffer_wait": "names the block that it will wait for",
-    "folio_wait_writeback": "names the file whose page it will wait for",
-    "wait_on_page_writeback": "names the file whose page it will wait for",
+    "block_buffer_wait": "names the block it waits for",
+    "folio_wait_writeback": "names the file whose page it waits for",
+    "wait_on_page_writeback": "names the file whose page it waits for",
     "writeback_single_inode_start": "begins to write the file",
     "sched_switch": "goes to sleep",
     "block_rq_complete": "the disk completes the request",
@@ -76,7 +76,7 @@ def why_page(run: Run, found: Sequence[Explained], bound: str) -> str:
 
 
 def span(item: Explanation) -> str:
-    """Return the span of a close-up as the fragment of an address: two times in s since the loads started."""
+    """Return the span of a close-up as the fragment of a URL: two times in s since the loads started."""
     length_ns = item.end_ns - item.start_ns
     first_ns, last_ns = max(0, item.start_ns - _MARGIN * length_ns), item.end_ns + _MARGIN * length_ns
     return f"#{first_ns / NS_PER_S:.3f}-{last_ns / NS_PER_S:.3f}"
@@ -111,7 +111,7 @@ def _cause(run: Run, recorded: Recorded, item: Explanation, cause: Cause) -> dic
         "shares": [
             {"what": what, "parts": _owners(sizes)}
             for what, sizes in (
-                ("completed from the request's submission to its end", cause.request.ahead if cause.request else {}),
+                ("completed while the request was queued", cause.request.ahead if cause.request else {}),
                 ("waiting to be written when that began", cause.dirty),
                 ("completed meanwhile", cause.written),
             )

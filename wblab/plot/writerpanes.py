@@ -13,7 +13,7 @@ from wblab.plot.marks import Levels
 from wblab.plot.pane import Pane
 from wblab.plot.rateaxes import count_axis, rate_axis, shown, width_of
 
-_MOST = 7  # writers: more lines cannot be told apart
+_MOST = 7  # writers; more lines cannot be distinguished
 
 
 def writer_panes(run: Run, cache: PageCache | None, window: Window, loads: Mapping[str, str]) -> Iterator[Pane]:
@@ -26,7 +26,7 @@ def writer_panes(run: Run, cache: PageCache | None, window: Window, loads: Mappi
 
 
 def load_rates_pane(rates: Rates, loads: Mapping[str, str], disks: Mapping[str, str]) -> Pane:
-    """Return each load's write rate, in bytes/s on a logarithmic scale; no line where it ends no cycle.
+    """Return each load's write rate, in bytes/s on a logarithmic scale; no line while it completes no cycle.
 
     disks: the disk of each load; if all have the same, the pane names it once.
     """

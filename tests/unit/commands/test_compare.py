@@ -65,7 +65,7 @@ def test_failed_runs_are_skipped_with_a_note(compare, runs, tmp_path):
     assert "- failed runs, left out: _late, _early" in output
     assert compare(*runs[-2:])[::2] == (
         2,
-        "wblab: none of these runs succeeded: 'wblab pauses RUN' says why a run failed\n",
+        "wblab: none of these runs succeeded: 'wblab pauses RUN' shows why a run failed\n",
     )
 
 

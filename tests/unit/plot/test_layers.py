@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from wblab.analysis.runs.blocks import Asked
+from wblab.analysis.runs.blocks import Submitted
 from wblab.plot.blocks import plot_barrier, plot_size_classes, plot_spans
 
 KIB, MIB, S = 1 << 10, 1 << 20, 10**9
@@ -16,10 +16,10 @@ def ax():
     return Figure().add_subplot()
 
 
-def asked(places, size):
+def submitted(places, size):
     names = np.full(len(places), "a", object)
     places = np.array(places, np.int64)
-    return Asked(places, names, names, places, np.full(len(places), size), np.full(len(places), True))
+    return Submitted(places, names, names, places, np.full(len(places), size), np.full(len(places), True))
 
 
 def test_a_field_has_its_number_and_is_as_dark_as_its_part_of_the_bytes(ax):
@@ -32,7 +32,10 @@ def test_a_field_has_its_number_and_is_as_dark_as_its_part_of_the_bytes(ax):
 
 
 def test_each_write_of_a_stretch_has_a_box(ax):
-    rows = {("line", "bio"): asked([0, 4 * KIB, 8 * KIB, 64 * KIB], 4 * KIB), ("", "issued"): asked([0], 12 * KIB)}
+    rows = {
+        ("line", "bio"): submitted([0, 4 * KIB, 8 * KIB, 64 * KIB], 4 * KIB),
+        ("", "issued"): submitted([0], 12 * KIB),
+    }
     plot_spans(rows, 4 * KIB, 16 * KIB, ax=ax)
     assert [len(boxes.get_paths()) for boxes in ax.collections] == [2, 1]
     assert [text.get_text() for text in ax.texts] == ["2", "1"]
@@ -41,8 +44,8 @@ def test_each_write_of_a_stretch_has_a_box(ax):
 
 
 def test_who_waited_at_the_barrier_is_told_from_who_did_not(ax):
-    held = pd.DataFrame({"ts_ns": [S, 2 * S, 3 * S], "place": [0, 65 * MIB, MIB], "held_ms": [20.0, 0.01, 5.0]})
-    plot_barrier(held, asked([S, 2 * S], 64 * KIB), 64 * MIB, 0, ax=ax)
+    delayed = pd.DataFrame({"ts_ns": [S, 2 * S, 3 * S], "place": [0, 65 * MIB, MIB], "delay_ms": [20.0, 0.01, 5.0]})
+    plot_barrier(delayed, submitted([S, 2 * S], 64 * KIB), 64 * MIB, 0, ax=ax)
     free, waited = ax.collections
     assert free.get_offsets().tolist() == [[2, 65]]
     assert waited.get_offsets().tolist() == [[1, 0], [3, 1]]

@@ -4,7 +4,7 @@ from support.pictured import MIB, S, dirty_state, throttling
 
 from wblab.analysis.runs.rates import Rates
 from wblab.plot.artists import plot_pane
-from wblab.plot.cachepanes import dirty_state_pane, event_rates_pane, pauses_asked_pane, rate_limits_pane
+from wblab.plot.cachepanes import dirty_state_pane, event_rates_pane, imposed_pauses_pane, rate_limits_pane
 from wblab.plot.rateaxes import rate_ticks
 from wblab.plot.style import legend_rows
 
@@ -46,7 +46,7 @@ def test_a_million_states_are_drawn_as_what_the_eye_sees():
 
 
 def test_only_pauses_are_points_in_ms():
-    shown = lines(plot_pane(pauses_asked_pane(throttling(), LOADS)))
+    shown = lines(plot_pane(imposed_pauses_pane(throttling(), LOADS)))
     assert set(shown) == {"l1", "mw1"}
     assert {value for line in shown.values() for value in line.get_ydata()} == {200}
     assert sum(len(line.get_xdata()) for line in shown.values()) == 50
@@ -61,7 +61,7 @@ def test_rates_of_zero_lie_on_the_lower_edge():
 
 
 def test_a_load_has_its_colour_on_all_panes():
-    for pane in (pauses_asked_pane(throttling(), LOADS), rate_limits_pane(throttling(), LOADS)):
+    for pane in (imposed_pauses_pane(throttling(), LOADS), rate_limits_pane(throttling(), LOADS)):
         shown = lines(plot_pane(pane))
         assert {task: shown[task].get_color() for task in LOADS} == LOADS
 

@@ -1,1 +1,1 @@
-"""Run directories read back: columns, pauses, statistics."""
+"""Analysis of run directories: their columns, pauses and comparisons."""

@@ -30,8 +30,8 @@ _MINOR_BITS = 20  # include/linux/kdev_t.h
 
 
 @dataclass(frozen=True)
-class Asked(Columns):
-    """Reads and writes submitted to a disk: the tasks, and the places on the disk in bytes."""
+class Submitted(Columns):
+    """Reads and writes submitted to a disk, with their tasks and offsets on the disk in bytes."""
 
     ts_ns: Times
     task: Names
@@ -40,26 +40,26 @@ class Asked(Columns):
     size: Bytes
     write: NDArray[np.bool_]
 
-    def of(self, disk: str) -> "Asked":
+    def of(self, disk: str) -> "Submitted":
         """Return the rows of one disk."""
         return self.where(self.disk == disk)
 
-    def by(self, ending: str) -> "Asked":
-        """Return the rows of tasks whose names have this suffix."""
+    def by(self, ending: str) -> "Submitted":
+        """Return the rows of tasks with this suffix in their names."""
         return self.where(np.array([task.endswith(ending) for task in self.task.tolist()], bool))
 
-    def inside(self, place: int, size: int) -> "Asked":
-        """Return the rows that overlap a stretch of the disk, given in bytes."""
+    def inside(self, place: int, size: int) -> "Submitted":
+        """Return the rows that overlap a stretch of the disk: its offset and size in bytes."""
         return self.where((self.place < place + size) & (self.place + self.size > place))
 
 
-def asked(cache: PageCache, event: str) -> Asked:
-    """Return the reads and writes in a trace's BIOS, REQUESTS or another step's events.
+def submitted(cache: PageCache, event: str) -> Submitted:
+    """Return the reads and writes of a trace at one step, given by its event: BIOS, REQUESTS or another.
 
     Rows without bytes, such as flushes, are left out. Raises InputError for a trace without such events.
     """
     events = cache.events(event)
-    found = Asked(
+    found = Submitted(
         ts_ns=events.ts_ns,
         task=events.comm,
         disk=_names(cache, events["dev"]),
@@ -75,12 +75,12 @@ def disks_from_above(cache: PageCache) -> list[str]:
     return list(reversed(cache.disks.values())) or [""]
 
 
-def steps(cache: PageCache) -> dict[tuple[str, str], Asked]:
-    """Return the writes of a trace by disk and step, top down; steps without a write are left out.
+def steps(cache: PageCache) -> dict[tuple[str, str], Submitted]:
+    """Return the writes of a trace by disk and step, from the top down; steps without a write are left out.
 
     A merged write has the size of the bio that was merged into a request.
     """
-    known = {step: asked(cache, event) for step, event in STEPS.items() if event_name(cache.trace, event)}
+    known = {step: submitted(cache, event) for step, event in STEPS.items() if event_name(cache.trace, event)}
     found = {
         (disk, step): each.of(disk).where(each.of(disk).write)
         for disk in disks_from_above(cache)
@@ -98,7 +98,7 @@ def steps_frame(cache: PageCache) -> "pd.DataFrame":
             "disk": disk,
             "step": step,
             "writes": len(found),
-            "KiB in all": found.size.sum() / _KIB,
+            "total KiB": found.size.sum() / _KIB,
             "smallest": found.size.min() / _KIB,
             "mean": found.size.mean() / _KIB,
             "largest": found.size.max() / _KIB,
@@ -109,7 +109,7 @@ def steps_frame(cache: PageCache) -> "pd.DataFrame":
 
 
 def splits(cache: PageCache) -> dict[str, int]:
-    """Return how often each disk's layer split a bio. Raises InputError for a trace without such events."""
+    """Return the number of bios that each disk's layer split. Raises InputError for a trace without such events."""
     names = _names(cache, cache.events(SPLIT)["dev"])
     return {disk: int((names == disk).sum()) for disk in disks_from_above(cache)}
 
@@ -127,21 +127,21 @@ def size_classes(cache: PageCache) -> "pd.DataFrame":
     return frame[sorted(frame.columns)]
 
 
-def fullest(found: Asked, size: int) -> int:
-    """Return the begin, a multiple of `size`, of the busiest stretch of a disk, in bytes."""
+def fullest(found: Submitted, size: int) -> int:
+    """Return the offset of the busiest stretch of `size` bytes on a disk, a multiple of `size`."""
     stretches, rows = np.unique(found.place // size, return_inverse=True)
     return int(stretches[np.argmax(np.bincount(rows, found.size))]) * size
 
 
-def held(cache: PageCache, mirror: str) -> "pd.DataFrame":
-    """Return for each write to a RAID1 its time, its place (bytes), and the delay until it was remapped (ms).
+def delayed(cache: PageCache, mirror: str) -> "pd.DataFrame":
+    """Return for each write to a RAID1 its time, its offset (bytes), and the delay until it was remapped (ms).
 
-    The delay is the barrier's: raid1_write_request() in drivers/md/raid1.c. Raises InputError for a trace without bios
-    or remaps.
+    The barrier causes the delay: raid1_write_request() in drivers/md/raid1.c. Raises InputError for a trace without
+    bios or remaps.
     """
     import pandas as pd
 
-    bios = asked(cache, BIOS).of(mirror)
+    bios = submitted(cache, BIOS).of(mirror)
     bios = bios.where(bios.write)
     remaps = cache.events(REMAPPED)
     own = _names(cache, remaps["old_dev"]) == mirror
@@ -150,7 +150,7 @@ def held(cache: PageCache, mirror: str) -> "pd.DataFrame":
     ).assign(on_ns=remaps.ts_ns[own])
     came = pd.DataFrame({"ts_ns": bios.ts_ns, "place": bios.place})
     pairs = pd.merge_asof(came, below, on="ts_ns", by="place", direction="forward").dropna()
-    return pairs.assign(held_ms=(pairs["on_ns"] - pairs["ts_ns"]) / NS_PER_MS)[["ts_ns", "place", "held_ms"]]
+    return pairs.assign(delay_ms=(pairs["on_ns"] - pairs["ts_ns"]) / NS_PER_MS)[["ts_ns", "place", "delay_ms"]]
 
 
 def _names(cache: PageCache, devices: NDArray[np.generic]) -> Names:

@@ -7,7 +7,7 @@ from wblab.analysis.runs.run import Run
 from wblab.analysis.runs.window import Window
 from wblab.lab.captures import read_captures
 
-_LEAST_SHARE = 0.5  # of a window: a capture must cover it to be drawn in it
+_LEAST_SHARE = 0.5  # of a window, that a capture must cover to be drawn in it
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Capture:
         """Return how much of a window it covers without lost events on any processor, in ns."""
         inside = Window(max(self.window.start_ns, window.start_ns), min(self.window.end_ns, window.end_ns))
         known_ns, at_ns = max(0, inside.duration_ns), inside.start_ns
-        for lost in self.lost:  # in order; those of several processors may overlap
+        for lost in self.lost:  # in the order of time; spans of several processors may overlap
             start_ns, end_ns = max(at_ns, lost.start_ns), min(inside.end_ns, lost.end_ns)
             if end_ns > start_ns:
                 known_ns, at_ns = known_ns - (end_ns - start_ns), end_ns

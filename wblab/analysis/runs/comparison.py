@@ -1,7 +1,7 @@
-"""Groups of runs compared: by load and metric the distribution, the difference with its interval, the effect size.
+"""A comparison of groups of runs: for each load and metric the distributions, differences, intervals and effect sizes.
 
-With several axes the experiment is factorial: the effect of a level is its difference to the axis's first level,
-averaged over all combinations of the other axes in which both occur, so that their effects are not mistaken for it.
+With several axes the experiment is factorial. The effect of a level is its difference from the axis's first level,
+averaged over all combinations of the other axes in which both occur, so that the other axes do not confound it.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -55,7 +55,7 @@ class Distribution:
 
 @dataclass(frozen=True)
 class Difference:
-    """The difference that `name` makes, in the unit of the metric.
+    """The difference due to the change `name`, in the unit of the metric.
 
     sort: a group against the first; the effect of a level against the axis's first level; or an interaction, the change
     of one axis's effect with another's level.
@@ -90,7 +90,7 @@ class Comparison:
     """All differences between groups of runs: for each load the tails first, the means last.
 
     axes: the compared axes, with their levels. groups: their names; the first is the baseline. alone: the differences,
-    each with the interval of a single comparison. notes: what a reader must know.
+    each with the interval of a single comparison. notes: remarks for the reader.
     """
 
     axes: dict[str, Levels]
@@ -104,7 +104,7 @@ class Comparison:
     def confidence(self) -> float:
         """The confidence of each interval of a difference, corrected for the number of comparisons.
 
-        The share of false claims stays that of a single comparison. Differences without spread do not count.
+        It keeps the share of false claims at that of a single comparison. Differences without spread do not count.
         """
         present = self.resampling.confidence
         found = [item.interval.p(present) for item in self.alone]
@@ -258,14 +258,14 @@ def _by_metric(data: Observations, axes: Sequence[str]) -> list[tuple[About, Cel
 def _notes(distributions: Sequence[Distribution], differences: Sequence[Difference]) -> Iterator[str]:
     few = dict.fromkeys(item.group for item in distributions if not item.mean.known)
     if few:
-        yield f"no interval of its own, because it has fewer than {LEAST_RUNS} runs: {'; '.join(few)}"
+        yield f"groups without an interval, because they have fewer than {LEAST_RUNS} runs: {'; '.join(few)}"
     unknown = dict.fromkeys(item.name for item in differences if not item.interval.known)
     if unknown:
-        yield f"nothing is claimed, because there are too few runs for an interval: {'; '.join(unknown)}"
+        yield f"differences without an interval, because there are too few runs: {'; '.join(unknown)}"
     if any(item.interval.without_spread for item in differences):
         yield (
-            "where an interval is a single number, the runs gave the same with every seed: "
-            "virtual time repeats, and chance did not matter there"
+            "where an interval is a single number, every seed gave the same value: with the virtual clock runs are "
+            "repeatable, and no random choice mattered"
         )
     if mixed := dict.fromkeys(item.name for item in differences if not item.found.strata):
-        yield (f"no runs differ in this alone, so the difference may be due to other axes: {'; '.join(mixed)}")
+        yield f"differences that may be due to other axes, because no runs differ in this alone: {'; '.join(mixed)}"

@@ -18,13 +18,13 @@ from wblab.core.rundir import FileRecord
 from wblab.core.units import NS_PER_S
 
 _AROUND = 5  # events shown before and after
-# The only fields of events that are not compared, here and in a digest, with their reasons.
-EXCLUDED = {"common_type": "each build of a kernel numbers its events anew; they are compared by name"}
+# The fields of events that neither a comparison nor a digest uses, with the reasons.
+EXCLUDED = {"common_type": "each build of a kernel has its own numbers of events; they are compared by name"}
 
 
 @dataclass(frozen=True)
 class Difference:
-    """One difference. at_s: its time since boot, in the run where it comes first; first, second: each run's lines."""
+    """A difference. at_s: its time since boot, in the run where it occurs first; first, second: the runs' lines."""
 
     what: str
     at_s: float
@@ -54,7 +54,7 @@ def load_difference(first: Run, second: Run, name: str) -> Difference | None:
 
 
 def file_difference(first: Run, second: Run, name: str) -> Difference | None:
-    """Return a load's files on the disk, if they lie differently."""
+    """Return the difference in the places of a load's files on the disk, if there is one."""
     files = [run.files.get(name, {}) for run in (first, second)]
     if files[0] == files[1]:
         return None
@@ -71,8 +71,8 @@ def trace_difference(first: Run, second: Run, around: int = _AROUND) -> Differen
     """Return the first event that differs, with those around it; None if neither run has a trace."""
     has = [(run.path / rundir.TRACE).is_file() for run in (first, second)]
     if not all(has):
-        said = [("a trace",) if one else ("none",) for one in has]
-        return Difference("the trace: one run has none", 0.0, *said) if any(has) else None
+        states = [("a trace",) if one else ("none",) for one in has]
+        return Difference("the trace: one run has none", 0.0, *states) if any(has) else None
     traces = [page_cache(run).trace for run in (first, second)]
     try:
         sequences = [trace.sequence() for trace in traces]
@@ -90,7 +90,7 @@ def trace_difference(first: Run, second: Run, around: int = _AROUND) -> Differen
 
 
 def _first_event(first: EventSequence, second: EventSequence) -> int | None:
-    """Return the first event that differs in time, type or content, or that only one run has."""
+    """Return the rank of the first event that differs in time, type or content, or that only one run has."""
     types = first.types
     places = [_first_unequal(first.ts_ns, second.ts_ns), _first_unequal(types, second.types)]
     end = min((place for place in places if place is not None), default=len(first))
@@ -110,7 +110,7 @@ def _first_event(first: EventSequence, second: EventSequence) -> int | None:
 def _meaning(form: EventFormat, record: bytes) -> list[bytes]:
     """Return a record's fields, without the excluded ones and without stale bytes of the ring buffer.
 
-    Stale bytes lie between fields, and behind the end of a string in a field of fixed length.
+    Stale bytes are between fields, and after the end of a string in a field of fixed length.
     """
     said = []
     for field in (*form.common, *form.fields):
@@ -119,7 +119,7 @@ def _meaning(form: EventFormat, record: bytes) -> list[bytes]:
         place, end = field.offset, field.end
         if field.dynamic == "rest":
             end = len(record)
-        elif field.dynamic:  # __data_loc and __rel_loc: offset and length of data behind the fields
+        elif field.dynamic:  # __data_loc and __rel_loc: offset and length of data after the fields
             where = int.from_bytes(record[place:end], sys.byteorder)
             place = (where & 0xFFFF) + (end if field.dynamic == "rel" else 0)
             end = place + (where >> 16)
@@ -129,9 +129,9 @@ def _meaning(form: EventFormat, record: bytes) -> list[bytes]:
 
 
 def _alike(first: EventSequence, second: EventSequence) -> int:
-    """Return the number of first events that are certainly equal: those before the first byte that differs.
+    """Return the number of leading events that are certainly equal: those before the first byte that differs.
 
-    With several CPUs, whose pages follow one another, it is 0 unless all bytes are equal.
+    With several CPUs, the pages of one follow those of another; then it is 0 unless all bytes are equal.
     """
     data = [sequence.walked.data for sequence in (first, second)]
     byte = _first_unequal(*data)
@@ -161,7 +161,7 @@ def _first_unequal(first: NDArray[Any], second: NDArray[Any]) -> int | None:
 
 
 def _line(times: NDArray[np.int64], index: int) -> tuple[str, ...]:
-    return (f"{times[index] / NS_PER_S:.9f} s",) if index < len(times) else ("none: it ended before",)
+    return (f"{times[index] / NS_PER_S:.9f} s",) if index < len(times) else ("none: it ended earlier",)
 
 
 def _earlier_s(arrays: list[NDArray[np.int64]], index: int) -> float:

@@ -1,4 +1,4 @@
-"""A digest of everything that a run measured: runs with equal digests are equal, also on different machines."""
+"""A digest of all measurements of a run: runs with equal digests are equal, also from different machines."""
 
 from hashlib import sha256
 from typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def digest(run: Run) -> str:
-    """Return the sha256 of every boundary of every load, the recorded places of its files, and every event.
+    """Return the SHA-256 of every boundary of every load, the recorded places of its files, and every event.
 
     An event counts with its time, CPU and fields, except those in `EXCLUDED`. The storage format does not matter.
     Raises InputError for a damaged trace.

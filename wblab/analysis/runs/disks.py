@@ -13,8 +13,7 @@ def disk_names(run: Run) -> dict[str, str]:
 def unplug_s(run: Run) -> dict[str, float]:
     """Return how long writeback went on after an offender's end, in s: when could its disk be unplugged?
 
-    Only for the offender that ended last: no sync followed the end of the others. It is known if the guest waited for
-    it.
+    It is known only if the guest waited for writeback, and only for the offender that ended last.
     """
     offenders = [item for item in run.loads if item.load.role == "offender"]
     if not offenders or not isinstance(run.spec, Spec):

@@ -1,4 +1,4 @@
-"""Final places of a run's files on their disks (extents.json, which is untrusted), and the quality of that layout.
+"""The final places of a run's files on their disks (extents.json, which is untrusted), and the quality of that layout.
 
 The measures are those of He et al., "Reducing File System Tail Latencies with Chopper" (FAST 2015).
 """
@@ -22,7 +22,7 @@ _MOST_BYTES = 1 << 60  # of a file, or a disk
 
 
 def read_extents(path: Path, spec: Spec | LiveSpec) -> dict[str, dict[str, FileRecord]]:
-    """Return the places of a run's files, by load and name, for loads that have them recorded.
+    """Return the places of a run's files, by load and name, for the loads that recorded them.
 
     Raises InputError for a file that does not fit the run.
     """
@@ -37,15 +37,15 @@ def read_extents(path: Path, spec: Spec | LiveSpec) -> dict[str, dict[str, FileR
         try:
             found[name] = {key: _record(**item) for key, item in table.items()}
         except (TypeError, ValueError):
-            raise InputError(f"{file} is damaged: it does not say where files of {name} lie") from None
+            raise InputError(f"{file} is damaged: it lacks the places of {name}'s files") from None
     return found
 
 
 def layout_metrics(files: Mapping[str, FileRecord]) -> dict[str, float]:
     """Return the metrics of a load's files; empty for a load without recorded files, or that wrote nothing.
 
-    dspan_bytes: the largest distance on the disk from a file's first byte to its last. extents: the number of extents
-    of all files, as their filesystem counts them. layout_index: see `layout_index`.
+    dspan_bytes: the largest distance on the disk between the first and the last byte of a file. extents: the number of
+    extents of all files, as their filesystem counts them. layout_index: see `layout_index`.
     """
     known = [record.extents for record in files.values() if record.extents]
     if not known:
@@ -68,8 +68,8 @@ def layout_index(pieces: Iterable[Extent]) -> float:
     if count < 2:
         return 1.0
     for first, end in runs:
-        # The sum over the sectors x of a run of x (2 k - n + 1), where k sectors precede x: with steps t from 0 on,
-        # (first + t) (c + 2 t).
+        # The sum of x (2 k - n + 1) over the sectors x of a contiguous run, where k sectors precede x. With steps t
+        # from 0 on, each term is (first + t) (c + 2 t).
         length, c = end - first, 2 * before - count + 1
         total += first * c * length
         total += (2 * first + c) * (length * (length - 1) // 2) + (length - 1) * length * (2 * length - 1) // 3

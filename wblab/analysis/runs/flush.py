@@ -1,8 +1,8 @@
 """The flush-time law: is the longest pause bounded by background threshold / throughput of the disk?
 
-A table of runs in which both vary, the cells that exceed the bound, and the growth of the longest pause with each. The
-fit is of logarithms, pause = slope × background^a × throughput^b, because relative errors are similar from half a
-second to half a minute. The law says a = 1, b = -1, slope at most 1.
+The module tabulates runs in which both vary, finds the cells that exceed the bound, and fits the growth of the longest
+pause. The fit is of logarithms, pause = slope × background^a × throughput^b, because relative errors are similar from
+half a second to half a minute. The law says a = 1, b = -1, slope at most 1.
 """
 
 from collections.abc import Iterable
@@ -20,7 +20,8 @@ from wblab.core.stacks import write_bps
 from wblab.core.units import NS_PER_S
 
 BACKGROUND, LIMIT = "vm.dirty_background_bytes", "vm.dirty_bytes"
-# A file's share of a pass of writeback, with a dirty limit below 32 MiB: writeback_chunk_size(), fs/fs-writeback.c.
+# The most that writeback takes from one file at a time, with a dirty limit below 32 MiB: writeback_chunk_size() in
+# fs/fs-writeback.c.
 CHUNK_BYTES = 4 << 20
 # A full queue: 128 requests, the default with a scheduler, of 255 sectors each, the most that ubd takes.
 QUEUE_BYTES = 128 * 255 * 512
@@ -32,8 +33,8 @@ CELL = ["disk", "write_bps", "background_bytes"]
 class Fit:
     """The longest pause of any innocent load as a function of the flush time, on one disk.
 
-    slope: of pause = slope × flush time. background, throughput: the exponents when both are free, 1 and -1 by the law;
-    None if one of them does not vary. cells: their number.
+    slope: of pause = slope × flush time. background, throughput: the exponents if both are fitted, 1 and -1 by the law;
+    None if one of the two does not vary. cells: their number.
     """
 
     disk: str
@@ -44,7 +45,7 @@ class Fit:
 
     @property
     def is_linear(self) -> bool | None:
-        """Whether both exponents' intervals include the law's values; None if they are not known."""
+        """Whether both exponents' intervals include the law's values; None if they are unknown."""
         sides = [_holds(self.background, 1.0), _holds(self.throughput, -1.0)]
         return None if None in sides else all(sides)
 

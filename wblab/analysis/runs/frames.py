@@ -38,7 +38,7 @@ def loads_frame(report: PauseReport) -> pd.DataFrame:
 
 
 def pauses_frame(report: PauseReport) -> pd.DataFrame:
-    """Return every pause over the report's bound, one row each, in the order of time; times in s."""
+    """Return every pause over the report's threshold, one row each, in the order of time; times in s."""
     rows = [
         {"at (s)": pause.start_s, "load": item.name, "kind": item.kind, "pause (s)": pause.duration_s}
         for item in report.loads
@@ -77,7 +77,7 @@ def decisions_frame(throttling: Throttling, zero_ns: int) -> pd.DataFrame:
             "at (s)": (throttling.ts_ns - zero_ns) / NS_PER_S,
             "task": throttling.task,
             **disks,
-            "asked pause (ms)": throttling.pause_ns // NS_PER_MS,
+            "imposed pause (ms)": throttling.pause_ns // NS_PER_MS,
             "paused so far (ms)": throttling.paused_ns // NS_PER_MS,
             "dirty (MiB)": throttling.dirty / _MIB,
             "limit (MiB)": throttling.limit / _MIB,

@@ -13,7 +13,7 @@ from wblab.analysis.runs.run import LoadCycles, Run
 from wblab.core.units import NS_PER_S
 from wblab.lab.formats import COLUMNS
 
-if TYPE_CHECKING:  # a matrix needs metrics but no frames, and importing pandas takes longer than booting a guest
+if TYPE_CHECKING:  # a matrix needs metrics without frames, and importing pandas takes longer than booting a guest
     import pandas as pd
 
 Row = tuple[str, str, str, float]  # load, its kind, metric, value
@@ -55,8 +55,8 @@ def is_cause(metric: str) -> bool:
 def load_metrics(item: LoadCycles) -> dict[str, float]:
     """Return the metrics of one load.
 
-    Throughput: only for an offender, in bytes/s from its first write to its end. Rate of cycles: only for a load whose
-    cycles wait for the disk by design, in whole cycles (commits, reads) per second of its time. Quantiles of its cycles
+    Throughput: only for an offender, in bytes/s from its first write to its end. Rate of cycles: only for a load that
+    waits for the disk by design, in whole cycles (commits, reads) per second of its time. Quantiles of such cycles
     mislead, because few cycles occur while each takes long.
     """
     figures = load_pauses(item, 0)
@@ -82,7 +82,7 @@ def load_metrics(item: LoadCycles) -> dict[str, float]:
 
 
 def metric_rows(run: Run, further: Further | None = None) -> list[Row]:
-    """Return a run's metrics, load by load; each load's further metrics follow its own."""
+    """Return a run's metrics, load by load, the further metrics of each load last."""
     unplugged_s, more = unplug_s(run), further(run) if further else {}
     rows = []
     for item in run.loads:
@@ -104,8 +104,8 @@ def metrics_frame(run: Run, rows: Sequence[Row] | None = None) -> "pd.DataFrame"
 def with_zeros(runs: Iterable[Sequence[Row]]) -> list[list[Row]]:
     """Return the rows of several runs, completed for one table.
 
-    A load whose paused time is known by cause gets 0 s for each cause that only its other runs have; a run that did not
-    record causes gets none.
+    If a load's paused time is known by cause, it gets 0 s for each cause that occurs only in its other runs. A run that
+    did not record causes gets none.
     """
     given = [list(rows) for rows in runs]
     causes: dict[str, dict[str, None]] = {}
@@ -130,7 +130,7 @@ def control_stall_s(run: Run) -> float:
 
 
 def is_noisy(run: Run, bound_ns: int = CONTROL_BOUND_NS) -> bool:
-    """Whether a run is noisy: its control load stalled for so long that the host disturbed the figures."""
+    """Whether a run is noisy: its control load stalled for so long that the host must have disturbed the figures."""
     return control_stall_ns(run) > bound_ns
 
 

@@ -1,6 +1,6 @@
-"""Event and field names that differ between kernel series, detected in the trace's format, never by version number.
+"""Event and field names that differ between kernel series, found in the trace's formats and never by version number.
 
-Each of the lab's names comes with the kernels' names, newest first (include/trace/events/writeback.h).
+Each of the lab's names is listed with the kernels' names, newest first (include/trace/events/writeback.h).
 """
 
 import tracecmd

@@ -22,7 +22,7 @@ from wblab.lab.printable import printable
 
 SUFFIXES = (".parquet", ".csv")
 NOISY_COLUMN = "noisy"
-_OLDER_COLUMN = "gated"  # its name in tables of older versions
+_OLDER_COLUMN = "gated"  # the name of NOISY_COLUMN in tables of older versions
 _NOT_AXES = {"cell", "seed", NOISY_COLUMN, *COLUMNS}  # a cell is the combination of all levels
 # Limits of a table of results: few bytes of Parquet can hold many rows.
 _MOST_TABLE_BYTES, _MOST_ROWS, _MOST_COLUMNS = 1 << 30, 10_000_000, 200
@@ -37,7 +37,7 @@ class Observations:
 
     table: the axes' names, seed, run, load, kind, metric, value; levels are texts.
     levels: those of each axis, in order; the first is the baseline. by: the requested axes.
-    notes: what was left out, and what the runs cannot separate.
+    notes: what was left out, and which axes the runs cannot separate.
     """
 
     table: pd.DataFrame
@@ -82,7 +82,7 @@ def read_table(path: Path) -> pd.DataFrame:
 def _parsed(stream: BinaryIO, suffix: str) -> pd.DataFrame:
     """Return the table in a file. Raises ValueError, or anything that the parser raises."""
     if os.fstat(stream.fileno()).st_size > _MOST_TABLE_BYTES:
-        raise ValueError("no matrix has a table as long as that")
+        raise ValueError("it is too large for the table of a matrix")
     if suffix == ".csv":
         table = pd.read_csv(stream)
     else:
@@ -91,7 +91,7 @@ def _parsed(stream: BinaryIO, suffix: str) -> pd.DataFrame:
             raise ValueError(f"{file.metadata.num_rows} rows of {file.metadata.num_columns} columns are too many")
         table = file.read().to_pandas(ignore_metadata=True)
     if not table.columns.is_unique or len(table) > _MOST_ROWS or len(table.columns) > _MOST_COLUMNS:
-        raise ValueError("it has two columns of one name, or too many")
+        raise ValueError("it has two columns with the same name, or too many")
     return table
 
 
@@ -115,7 +115,7 @@ def matrix_runs(path: Path) -> list[Path]:
 def runs_table(paths: Iterable[Path], further: Further | None = None) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """Return the table of some run directories, with a column for each key of their specs, and notes on omitted runs.
 
-    The kernel is the one that ran, whatever the spec names. further: metrics in addition to `METRICS`. Raises
+    The kernel is the one that ran, even if the spec names another. further: metrics in addition to `METRICS`. Raises
     InputError.
     """
     runs: list[Run] = []
@@ -128,9 +128,9 @@ def runs_table(paths: Iterable[Path], further: Further | None = None) -> tuple[p
                 continue
         failed.append(printable(path.name))
     if not runs:
-        raise InputError("none of these runs succeeded: 'wblab pauses RUN' says why a run failed")
+        raise InputError("none of these runs succeeded: 'wblab pauses RUN' shows why a run failed")
     specs = [_keys(run) for run in runs]
-    _tell_builds_apart(runs, specs)
+    _add_builds(runs, specs)
     keys = list(dict.fromkeys(key for spec in specs for key in spec))
     rows = with_zeros(metric_rows(run, further) for run in runs)
     frames = [
@@ -153,7 +153,7 @@ def found_observations(
 ) -> Observations:
     """Return the observations in runs, named as on the command line, or in one matrix.
 
-    further: metrics of runs in addition to `METRICS`; a matrix has only those that its file requests. Raises
+    further: metrics of runs in addition to `METRICS`; a matrix has only the ones that its file requests. Raises
     InputError.
     """
     tables = [path for name in names for path in (Path(name), results / name) if is_table(path)]
@@ -188,14 +188,14 @@ def observations(
     table = _without_noisy(table, said)
     unusable = ~np.isfinite(table["value"].astype(float))
     if unusable.any():
-        said.append(f"values left out, as they are no numbers: {int(unusable.sum())}")
+        said.append(f"values left out because they are not numbers: {int(unusable.sum())}")
         table = table[~unusable]
     varied = [name for name in columns if table[name].nunique() > 1]
     if uniform := [name for name in by if name not in varied]:
         level = table[uniform[0]].iloc[0] if len(table) else "nothing"
         raise InputError(f"all runs have {uniform[0]} = {level}: give runs that differ in it")
     if not varied:
-        raise InputError("all runs have the same spec but for the seed: give another group to compare")
+        raise InputError("all runs have the same spec except for the seed: give another group to compare")
     axes = _merged(table, varied, by, said)
     table = _without_repeats(table, axes, said)
     levels = {name: tuple(dict.fromkeys(table[name])) for name in axes}
@@ -213,9 +213,9 @@ def observations(
 
 
 def _keys(run: Run) -> dict[str, str]:
-    """Return a run's spec as dotted keys, without the seed and with the kernel that ran."""
+    """Return a run's spec as dotted keys, without the seed, and with the kernel that ran."""
     flat = _flat(to_table(run.spec))
-    flat["name"] = flat["name"].removesuffix(f"-s{flat.pop('seed')}")  # a study's runs are named after cell and seed
+    flat["name"] = flat["name"].removesuffix(f"-s{flat.pop('seed')}")  # a study names its runs after cell and seed
     kernel = run.record.get("kernel")
     if isinstance(kernel, dict) and kernel.get("release"):
         flat["kernel"] = str(kernel["release"])
@@ -229,7 +229,7 @@ def _flat(table: Mapping[str, Any], path: str = "") -> dict[str, str]:
     return result
 
 
-def _tell_builds_apart(runs: Sequence[Run], specs: Sequence[dict[str, str]]) -> None:
+def _add_builds(runs: Sequence[Run], specs: Sequence[dict[str, str]]) -> None:
     """Add the build to the kernel's release where runs have several builds of one release."""
     builds = [str((run.record.get("kernel") or {}).get("build_id") or "") for run in runs]
     of_release: dict[str, set[str]] = {}
@@ -264,7 +264,7 @@ def _without_noisy(table: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
 
 
 def _merged(table: pd.DataFrame, axes: Sequence[str], by: Sequence[str], notes: list[str]) -> list[str]:
-    """Return the axes without those that only change together with another, because no run separates them."""
+    """Return the axes without those that change only together with another; no run can separate such axes."""
     found: dict[tuple[int, ...], list[str]] = {}
     ends_unset = {
         name: table[name].iloc[-1] == NONE for name in axes
@@ -274,13 +274,13 @@ def _merged(table: pd.DataFrame, axes: Sequence[str], by: Sequence[str], notes: 
     for first, *rest in found.values():
         if rest:
             few = ", ".join(rest[:4]) + (f" and {len(rest) - 4} more" if len(rest) > 4 else "")
-            notes.append(f"{first} changes together with {few}: these runs cannot show which of them matters")
+            notes.append(f"{first} always changes together with {few}: these runs cannot show which of them matters")
     kept = {names[0] for names in found.values()} | set(by)
     return [name for name in axes if name in kept]
 
 
 def _without_repeats(table: pd.DataFrame, axes: Sequence[str], notes: list[str]) -> pd.DataFrame:
-    """Return the table without exact repeats of a run with the same seed: they are not another sample."""
+    """Return the table without exact repeats of a run with the same seed, which are no additional samples."""
     seen: set[object] = set()
     repeats: list[tuple[Hashable, ...]] = []
     keys = [*axes, "seed", "run"]
@@ -291,6 +291,6 @@ def _without_repeats(table: pd.DataFrame, axes: Sequence[str], notes: list[str])
         seen.add(mark)
     if not repeats:
         return table
-    notes.append(f"exact repeats of a run with the same seed, counted once with it: {len(repeats)}")
+    notes.append(f"exact repeats of a run with the same seed, left out: {len(repeats)}")
     index = pd.MultiIndex.from_frame(table[keys])
     return table[~index.isin(repeats)]

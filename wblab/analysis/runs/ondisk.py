@@ -1,4 +1,4 @@
-"""Layouts of a run's filesystems as the host recorded them: layouts.json, which is untrusted."""
+"""The layouts of a run's filesystems, recorded by the host in layouts.json, which is untrusted."""
 
 import os
 from itertools import pairwise

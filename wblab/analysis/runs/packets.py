@@ -30,7 +30,7 @@ class Label:
 
 
 class Packets:
-    """The packets of a trace. A name is written at its first use, and is a number from then on."""
+    """The packets of a trace. A name is written once, at its first use; later packets use its number."""
 
     def __init__(self, facts: Mapping[str, str | int]) -> None:
         self._file = io.BytesIO()

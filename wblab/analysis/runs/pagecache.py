@@ -40,7 +40,7 @@ class Columns:
         return type(self)(**{item.name: getattr(self, item.name)[rows] for item in fields(self)})  # type: ignore[arg-type]
 
     def reaches(self, start_ns: int, end_ns: int) -> bool:
-        """Whether a line through these rows reaches into a span."""
+        """Whether a line through these rows overlaps a span."""
         return bool(len(self)) and bool(self.ts_ns[0] <= end_ns and self.ts_ns[-1] >= start_ns)
 
     def within(self, start_ns: int, end_ns: int) -> Self:
@@ -129,7 +129,7 @@ class PageCache:
         if events is None:
             return DirtyState(**_no_rows(DirtyState))
         dirty = _scaled(events, "nr_dirty", page)
-        if field_name(events, "nr_unstable") is not None:  # written to a server, not yet on its disk; gone with 5.8
+        if field_name(events, "nr_unstable") is not None:  # written to a server but not yet to its disk; removed in 5.8
             dirty = dirty + _scaled(events, "nr_unstable", page)
         return DirtyState(
             ts_ns=events.ts_ns,
@@ -207,7 +207,7 @@ class PageCache:
         return names
 
     def _disks(self, devices: NDArray[Any]) -> Names:
-        """Return the names of the disks with these device numbers, which also name their bdis."""
+        """Return the names of the disks with these device numbers; a BDI is named by its device number, too."""
         return np.array([self.disks.get(device, "") for device in devices.tolist()], object)
 
     def _events(self, name: str) -> tracecmd.Events | None:
@@ -231,14 +231,14 @@ def page_cache(run: Run, path: Path | None = None) -> PageCache:
     """Read a run's trace, or another trace of it. Raises InputError if it is missing or damaged."""
     path = path or run.path / rundir.TRACE
     try:
-        open_file(path).close()  # refuses a link: it could lead anywhere
+        open_file(path).close()  # refuses a link, which could lead anywhere
         trace = tracecmd.open(path)
         trace.counts()  # reads all pages, so that damage shows here
     except OSError as error:
-        hint = "it was lost, or the run failed before it"
+        hint = "it was lost, or the run failed before it was written"
         if set(run.spec.trace.events) <= set(run.record.get("left_out") or ()):
             hint = (
-                "its kernel has none of the events of its spec" if run.spec.trace.events else "its spec asks for none"
+                "the kernel has none of its spec's events" if run.spec.trace.events else "its spec requests no events"
             )
         raise InputError(f"cannot read {path}: {error.strerror}: {hint}") from None
     except TraceError as error:

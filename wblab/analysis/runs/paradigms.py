@@ -1,4 +1,4 @@
-"""Main loops by their way of doing I/O: which one keeps a program responsive?"""
+"""Main loops compared by their way of doing I/O: which one keeps a program responsive?"""
 
 from collections.abc import Sequence
 
@@ -13,10 +13,10 @@ LOG, OBJECTS = "log", "objects"
 
 
 def loop_frame(runs: Sequence[Run]) -> pd.DataFrame:
-    """Return a row for each main loop of each run: its work, disk and paradigm, and its stops.
+    """Return a row for each main loop of each run: its work, disk and paradigm, and how it responded.
 
-    longest_s: the longest time without a response. stopped: the share of its time without one. dropped: the share of
-    its work that it dropped. Raises InputError for a live run.
+    longest_s: the longest time without a response. stopped: the share of its time without a response. dropped: the
+    share of its work that it dropped. Raises InputError for a live run.
     """
     rows = []
     for run in runs:

@@ -1,4 +1,4 @@
-"""Pauses: their lengths and number, and what they mean for a waiting user."""
+"""Pauses: their lengths, their number, and their meaning for a waiting user."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -17,7 +17,7 @@ CONTROL_BOUND_NS = 50_000_000  # with a longer stall of the control load a run i
 
 @dataclass(frozen=True)
 class Pause:
-    """One pause. start_s: the begin of its cycle since the run's start; duration_s: the pause without idle time."""
+    """One pause. start_s: the start of its cycle, since the run's start; duration_s: the pause without idle time."""
 
     start_s: float
     duration_s: float
@@ -44,7 +44,7 @@ class LoadPauses:
 
 @dataclass(frozen=True)
 class PauseReport:
-    """The figures of all loads of a run, with the pauses over a bound."""
+    """The figures of all loads of a run, with the pauses over a threshold."""
 
     run: str
     kind: str  # of the run: uml, live
@@ -54,7 +54,7 @@ class PauseReport:
     control_stall_s: float | None  # the longest pause of the control loads, if over CONTROL_BOUND_NS
     loads: tuple[LoadPauses, ...]
     unplug_s: dict[str, float]  # by offender: how long writeback went on after its end
-    errors: dict[str, str]  # errors that loads ended with, by load
+    errors: dict[str, str]  # the errors with which loads ended, by load
     writers: tuple[Writer, ...]
 
     def to_json(self) -> dict[str, Any]:
@@ -63,7 +63,7 @@ class PauseReport:
 
 
 def pause_report(run: Run, bound_ns: int = DEFAULT_BOUND_NS, cache: PageCache | None = None) -> PauseReport:
-    """Return a run's figures and its pauses over `bound_ns`. cache: its trace, to include other writers."""
+    """Return a run's figures and its pauses over `bound_ns`. cache: the trace, to include other writers."""
     stall_ns = control_stall_ns(run)
     return PauseReport(
         run=run.name,

@@ -49,7 +49,7 @@ def export(run: Run, cache: PageCache | None, bound_ns: int, most_events: int = 
             out.instant(track, start_ns, Label(f"{name} starts to write", OFFENDER))
         for name, after_s in unplug_s(run).items():
             time_ns = int(run.load(name).boundaries_ns[-1]) + round(after_s * NS_PER_S)
-            out.instant(track, time_ns, Label(f"the disk of {name} has everything", OFFENDER))
+            out.instant(track, time_ns, Label(f"writeback of {name}'s data finished", OFFENDER))
     loads = out.track("loads", root)
     for item in run.loads:
         _load(out, loads, item, bound_ns)
@@ -67,7 +67,7 @@ def export(run: Run, cache: PageCache | None, bound_ns: int, most_events: int = 
 def chosen_events(cache: PageCache, most: int = MOST_EVENTS) -> tuple[tuple[str, ...], dict[str, int]]:
     """Return the event types that become instants, and the counts of the types that are left out.
 
-    Types are taken whole, the rarest first, without those that slices and counters show.
+    Whole types are taken, the rarest first; types that slices and counters show are not considered.
     """
     counts = {name: count for name, count in cache.counts.items() if name not in (DIRTY_STATE, THROTTLING)}
     names = sorted(counts, key=lambda name: (counts[name], name))
@@ -99,9 +99,9 @@ def _release(run: Run) -> str:
 
 
 def _load(out: Packets, parent: int, item: LoadCycles, bound_ns: int) -> None:
-    """Write a load's cycles. An offender's cycles are joined to "writing", up to its next pause.
+    """Write a load's cycles. An offender's cycles up to its next pause become one slice, "writing".
 
-    A pause is a slice in its cycle, at the time of the load's writes; an innocent load writes before it sleeps.
+    A pause is a slice within its cycle, at the time of the load's writes; an innocent load writes before it sleeps.
     """
     track = out.track(f"{item.name} ({item.load.kind})", parent)
     pauses_ns, idle_ns, bounds_ns = item.pauses_ns, item.idle_ns, item.boundaries_ns
@@ -200,7 +200,7 @@ def _events(out: Packets, root: int, cache: PageCache, names: Iterable[str]) -> 
 
 
 def _task(out: Packets, root: int, pid: int, name: str) -> int:
-    if pid <= 0:  # the idle tasks: one for each CPU, none of them a thread of its own
+    if pid <= 0:  # the idle tasks, one for each CPU, which share pid 0
         return out.track(f"{name} ({pid})", root)
     process = out.track(name, process=ProcessDescriptor(pid=pid, process_name=name))
     return out.track(name, process, thread=ThreadDescriptor(pid=pid, tid=pid, thread_name=name))

@@ -14,14 +14,14 @@ from wblab.core.units import NS_PER_MS, NS_PER_S
 
 _BINS = 120  # approximate number in the whole span
 _LEAST_BIN_NS = NS_PER_MS
-_COARSER = 4  # spans of loads are so much longer than those of events, because some loads write once a second
+_COARSER = 4  # spans of loads are longer than those of events by this factor, because some loads write once a second
 _SHOWN = 7
 OTHERS = "others"
 
 
 @dataclass(frozen=True)
 class Rates:
-    """Rates in n spans of equal length: `edges_ns` has n + 1 items, `per_s` has n for each name."""
+    """Rates in n spans of equal length: `edges_ns` has n + 1 items, `per_s` has n items for each name."""
 
     edges_ns: NDArray[np.int64]
     per_s: dict[str, NDArray[np.float64]]
@@ -60,7 +60,8 @@ def written_rates(cache: PageCache, window: Window) -> Rates:
 def load_rates(run: Run, window: Window) -> Rates:
     """Return the bytes per second written by each load, by name, as far as known from its cycles.
 
-    A cycle counts at its end. A load that dropped work is left out, because the cycles that did are not recorded.
+    A cycle counts at its end. A load that dropped work is left out, because the cycles that dropped it are not
+    recorded.
     """
     edges_ns = _edges_ns(window, _COARSER)
     per_s = {
@@ -72,7 +73,7 @@ def load_rates(run: Run, window: Window) -> Rates:
 
 
 def dirtied_rates(cache: PageCache, window: Window) -> Rates:
-    """Return the folios per second that tasks dirtied, by label, the most first."""
+    """Return the folios per second that tasks dirtied, by label, the largest first."""
     edges_ns, rows = _edges_ns(window), cache.dirtied
     names = np.array([label(common_name(task), disk) for task, disk in zip(rows.task, rows.disk, strict=True)], object)
     per_s = {name: _scaled(rows.ts_ns[names == name], edges_ns, 1) for name in dict.fromkeys(names.tolist())}

@@ -101,7 +101,7 @@ def _entry(path: Path) -> Entry | None:
         if study:
             return _study(path, study)
         return _run(path) if (path / EXPERIMENT).is_file() else None
-    except OSError:  # removed meanwhile, or another user's
+    except OSError:  # removed in the meantime, or owned by another user
         return None
 
 
@@ -124,10 +124,10 @@ def _run(path: Path) -> Entry:
     state = str(run.record.get("outcome", "unfinished"))
     in_use = state == "unfinished" and time.time() - changed_s < _SETTLED_S
     what = "live run" if run.record["kind"] == LIVE else "run"
-    return Entry(path, what, state, _told(run), _longest_ns(run), size, changed_s, in_use)
+    return Entry(path, what, state, _changes(run), _longest_ns(run), size, changed_s, in_use)
 
 
-def _told(run: Run) -> str:
+def _changes(run: Run) -> str:
     if not isinstance(run.spec, Spec):
         return ""
     return ", ".join([run.spec.name, *([f"seed {run.spec.seed}"] if run.spec.seed != 1 else []), *changes(run.spec)])
@@ -142,11 +142,11 @@ def _study(path: Path, what: str) -> Entry:
     runs = [item for item in (path / RUNS).glob("*") if item.is_dir()] if (path / RUNS).is_dir() else []
     failed = sum(item.name.startswith(STAGED) for item in runs)
     told = f"{len(runs) - failed} runs" + (f", {failed} failed" if failed else "")
-    return Entry(path, what, "succeeded", told, None, _size(path), path.stat().st_mtime, _is_held(path))
+    return Entry(path, what, "succeeded", told, None, _size(path), path.stat().st_mtime, _is_locked(path))
 
 
-def _is_held(path: Path) -> bool:
-    """Whether a process works on a study, that is, holds a lock on its directory."""
+def _is_locked(path: Path) -> bool:
+    """Whether a process works on a study: it then holds a lock on its directory."""
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -166,5 +166,5 @@ def _sizes(path: Path) -> Iterator[int]:
         for name in files:
             try:
                 yield os.lstat(os.path.join(folder, name)).st_blocks * 512
-            except OSError:  # gone meanwhile
+            except OSError:  # removed in the meantime
                 continue

@@ -56,7 +56,7 @@ class LoadCycles:
 
     @cached_property
     def starts_ns(self) -> Times:
-        """The begin of each cycle."""
+        """The start of each cycle."""
         return self.boundaries_ns[:-1]
 
     @cached_property
@@ -73,7 +73,7 @@ class LoadCycles:
 
     @cached_property
     def pauses_ns(self) -> Times:
-        """The duration of each cycle beyond its intended sleep, at least 0; all 0 for a load without pauses."""
+        """The time by which each cycle exceeds its intended sleep, at least 0; all 0 for a load without pauses."""
         if not self.load.has_pauses:
             return np.zeros_like(self.durations_ns)
         return cast(Times, np.maximum(self.durations_ns - self.idle_ns, 0))
@@ -147,7 +147,7 @@ def guest_spec(run: Run) -> Spec:
 
 
 def find_run(text: str, results: Path) -> Path:
-    """Return a run's directory from a path, `latest`, or the begin or end of one name in the results directory.
+    """Return a run's directory from a path, `latest`, or the beginning or end of one name in the results directory.
 
     Raises InputError if none or several match.
     """
@@ -171,7 +171,7 @@ def find_run(text: str, results: Path) -> Path:
 
 
 def failed_since(path: Path) -> Path | None:
-    """Return the latest run that failed after this one, next to it; None if none did."""
+    """Return the latest run in the same directory that failed after this one; None if none did."""
     since = (path / EXPERIMENT).stat().st_mtime_ns
     found = {item: item.stat().st_mtime_ns for item in path.parent.glob(f"{STAGED}*/{EXPERIMENT}")}
     latest = max(found, key=lambda item: found[item], default=None)
@@ -179,7 +179,7 @@ def failed_since(path: Path) -> Path | None:
 
 
 def read_run(path: Path) -> Run:
-    """Return the run in a directory, as far as it went. Raises InputError for missing or damaged files.
+    """Return the run in a directory, also if it is incomplete. Raises InputError for missing or damaged files.
 
     Raises NothingMeasuredError, an InputError, if it ended before any load completed a cycle.
 
@@ -194,7 +194,7 @@ def read_run(path: Path) -> Run:
         _check_spec(spec)
     except (KeyError, WblabError) as error:
         raise InputError(f"{file} has no usable spec: {error}") from None
-    complete = record.get("outcome") == SUCCEEDED  # then a missing file is damage
+    complete = record.get("outcome") == SUCCEEDED  # if so, a missing file is damage
     present = [name for name in spec.load if complete or os.path.lexists(path / load_times(name))]
     loads = tuple(_load(path, name, _with_disk(spec, name)) for name in present)
     measured = tuple(load for load in loads if len(load.boundaries_ns) > 1)
@@ -214,7 +214,7 @@ def _record(file: Path) -> dict[str, Any]:
 
 
 def _check_spec(spec: Spec | LiveSpec) -> None:
-    """Raise InputError for a spec that no run can have: numbers that are drawn or divided by have limits."""
+    """Raise InputError for a spec that no run can have: numbers used for drawing or as divisors have limits."""
     if len(spec.load) > _MOST_LOADS:
         raise InputError(f"{len(spec.load)} loads are more than the limit of {_MOST_LOADS}")
     for name, load in spec.load.items():

@@ -1,9 +1,10 @@
 """The kernel's throttling of writers: thresholds, setpoint, position ratio and dirty limit, computed as it does.
 
-After mm/page-writeback.c of Linux 7.3, whose functions the docstrings name. Everything is in whole pages and rounded
-as in the kernel, so that results can be compared with a trace. Each argument is a number or an array, arrays are
-computed item by item, and dirty pages include those under writeback, as in balance_dirty_pages. Left out: strictlimit
-devices (FUSE), memory cgroups, and the extra quarter (and a little) that real-time tasks have above both thresholds.
+The source is mm/page-writeback.c of Linux 7.3; the docstrings name its functions. Everything is in whole pages and
+rounded as in the kernel, so that results can be compared with a trace. Each argument is a number or an array; arrays
+are computed item by item. Dirty pages include those under writeback, as in balance_dirty_pages. Left out are
+strictlimit devices (FUSE), memory cgroups, and the allowance of about a quarter above both thresholds for real-time
+tasks.
 """
 
 from dataclasses import dataclass
@@ -81,23 +82,23 @@ def hard_dirty_limit(threshold: ArrayLike, limit: ArrayLike) -> Pages:
 
 
 def setpoint(background: ArrayLike, threshold: ArrayLike, limit: ArrayLike) -> Pages:
-    """Return the number of dirty pages that the throttle aims at: midway from freerun to the hard dirty limit.
+    """Return the number of dirty pages at which throttling aims: halfway from freerun to the hard dirty limit.
 
-    This is the field `setpoint` of the trace event balance_dirty_pages, and the same in wb_position_ratio.
+    This is the field `setpoint` of the trace event balance_dirty_pages, and `setpoint` in wb_position_ratio.
     """
     return (freerun(background, threshold) + hard_dirty_limit(threshold, limit)) // 2
 
 
 def position_ratio(dirty: ArrayLike, setpoint: ArrayLike, limit: ArrayLike) -> Floats:
-    """Return the factor on a writer's rate by where the dirty pages are: 1 + ((setpoint - dirty)/(limit - setpoint))³.
+    """Return the factor on a writer's rate for a number of dirty pages: 1 + ((setpoint - dirty)/(limit - setpoint))³.
 
-    About 2 at freerun and always 2 far below, 1 at the setpoint, 0 from the limit on (pos_ratio_polynom, called by
-    wb_position_ratio). The kernel computes with whole 1/1024 and divides by an odd number, to never divide by 0: its
-    values, returned here to the bit, are off the polynomial by up to 5/1024 + 3/(limit - setpoint + 1).
+    It is about 2 at freerun, always 2 far below, 1 at the setpoint, and 0 from the limit on (pos_ratio_polynom, called
+    by wb_position_ratio). The kernel computes in whole 1/1024, and divides by an odd number to avoid dividing by 0. Its
+    values, returned here exactly, differ from the polynomial by up to 5/1024 + 3/(limit - setpoint + 1).
 
     Args:
         dirty: the dirty pages.
-        setpoint: of the same moment, in pages, below the limit.
+        setpoint: at the same time, in pages, below the limit.
         limit: the hard dirty limit, in pages.
     """
     return _position(dirty, setpoint, limit) / _ONE
@@ -109,9 +110,9 @@ def bdi_position_ratio(
     """Return the position ratio of one device: the global one times its own control line (wb_position_ratio).
 
     A device has the same share of the setpoint as of the threshold. Its line is 1 there, falls by 1 over a span, and is
-    at least 1/4. The span is a weighted mean: of what the device writes in 8 s, weighted by its share, and of its
-    threshold, weighted by the rest. Below half of its threshold a device gets a multiple, up to 8, so that it does not
-    run out of work. The result may therefore exceed 2; it is 0 from the hard dirty limit on.
+    at least 1/4. The span is a weighted mean of two numbers: what the device writes in 8 s, weighted by its share, and
+    its threshold, weighted by the rest. Below half of its threshold a device's ratio is multiplied by up to 8, so that
+    it does not run out of work. The result may therefore exceed 2; it is 0 from the hard dirty limit on.
 
     Args:
         dirty: the dirty pages of all devices.
@@ -139,17 +140,19 @@ def dirty_limit(thresholds: ArrayLike, dirty: ArrayLike, start: int) -> Pages:
     """Return the dirty limit of the whole system after each of a series of updates, in pages (update_dirty_limit).
 
     An update raises it to a higher threshold at once. Towards a lower threshold, or the dirty pages if they are more,
-    it moves 1/32 of the way, rounded down: half the way in 4.4 s of updates at the shortest interval, and never the
-    last 31 pages. Dirty pages never raise it.
+    it moves 1/32 of the way, rounded down. So it takes 4.4 s of updates at the shortest interval to move half the way,
+    and it never moves the last 31 pages. Dirty pages never raise it.
 
-    It begins above the threshold because nothing lowers it before a writer is throttled. writeback_set_ratelimit sets
-    it to the current threshold: at boot (page_writeback_init, and as each CPU comes online), before there are
-    reserves, slabs and processes, and later only if the value of vm.dirty_ratio or vm.dirty_bytes changes, or if CPUs
-    or memory come or go. The threshold itself is recomputed at each use (domain_dirty_limits) and shrinks with the
-    dirtyable memory. Only a writer over freerun makes an update, in balance_dirty_pages, if the bandwidth of its device
-    is older than BANDWIDTH_INTERVAL_NS (__wb_update_bandwidth, domain_update_dirty_limit). The flusher also refreshes
-    that bandwidth, but makes no update (wb_update_bandwidth). Nor does an update lower the limit while the dirty pages
-    are at it, as they are when writers wait for a slow device.
+    It starts above the threshold because nothing lowers it before a writer is throttled. writeback_set_ratelimit sets
+    it to the current threshold. This happens at boot (page_writeback_init, and as each CPU comes online), before there
+    are reserves, slabs and processes. Later it happens only if the value of vm.dirty_ratio or vm.dirty_bytes changes,
+    or if CPUs or memory are added or removed. The threshold itself is recomputed at each use (domain_dirty_limits) and
+    shrinks with the dirtyable memory.
+
+    Only a writer above freerun makes an update, in balance_dirty_pages, if the bandwidth of its device is older than
+    BANDWIDTH_INTERVAL_NS (__wb_update_bandwidth, domain_update_dirty_limit). The flusher also refreshes that bandwidth,
+    but makes no update (wb_update_bandwidth). An update does not lower the limit while the dirty pages are at it, as
+    they are when writers wait for a slow device.
 
     Args:
         thresholds: the dirty threshold at each update.
@@ -185,10 +188,10 @@ def task_pause_s(pages: ArrayLike, task_ratelimit: ArrayLike) -> Floats:
 
 
 def flush_time_s(background_bytes: ArrayLike, write_bps: ArrayLike) -> Floats:
-    """Return how long a device takes to write as many bytes as the background threshold, in s.
+    """Return the time that a device takes to write as many bytes as the background threshold, in s.
 
-    The lab's bound for a pause that lasts one flush. It is an estimate: the kernel does not limit a flush to the
-    background threshold, and dirty memory may reach the hard dirty limit.
+    This is the lab's bound for a pause that lasts one flush. It is an estimate: the kernel does not limit a flush to
+    the background threshold, and dirty memory may reach the hard dirty limit.
 
     Args:
         background_bytes: the background threshold, in bytes.

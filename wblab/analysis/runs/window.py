@@ -1,4 +1,4 @@
-"""Spans of a run for close-ups."""
+"""Spans of a run, for close-ups."""
 
 from dataclasses import dataclass
 
@@ -45,7 +45,7 @@ def between(run: Run, start_ns: int | None, end_ns: int | None) -> Window:
         raise InputError(f"the run {run.name} lasts {last_s:.2f} s: --from and --to must lie within that")
     if start >= end:
         said = " and ".join(f"{(time_ns - run.zero_ns) / NS_PER_S:g} s" for time_ns in (start, end))
-        raise InputError(f"no time lies between {said}: --from must be before --to")
+        raise InputError(f"there is no time between {said}: --from must be before --to")
     return Window(max(start, all_.start_ns), min(end, all_.end_ns))
 
 

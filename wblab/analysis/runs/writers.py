@@ -1,4 +1,4 @@
-"""Writers to each disk: what loads write is known from their cycles, what other tasks dirty from events."""
+"""The writers to each disk: loads, from their cycles, and other tasks, from the events of dirtied folios."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ _WORKERS = "kworker"
 
 @dataclass(frozen=True)
 class Writer:
-    """What one load, or the tasks of one name, wrote to one disk.
+    """The writes of one load, or of all tasks with one name, to one disk.
 
     disk: its name; empty in a run with one disk. written_bytes: what a load's cycles wrote; None for other tasks, and
     if a cycle's bytes are unknown. dirtied_folios: how often it dirtied a folio, which is one or more pages; None if
@@ -34,19 +34,19 @@ def label(task: str, disk: str) -> str:
     return f"{task} ({disk})" if disk else task
 
 
-def asks_who_dirties(run: Run) -> bool:
+def traces_dirtied_folios(run: Run) -> bool:
     """Whether the run's spec traces every folio that is dirtied."""
     return any(event.partition(":")[2] in DIRTIED for event in run.spec.trace.events)
 
 
 def written_bytes(item: LoadCycles) -> int | None:
-    """Return how much a load's cycles wrote, in bytes; None if unknown or nothing."""
+    """Return the bytes that a load's cycles wrote; None if unknown or 0."""
     block = item.load.cycle_bytes
     return (len(item.durations_ns) - item.dropped) * block if block else None
 
 
 def writers(run: Run, cache: PageCache | None = None) -> tuple[Writer, ...]:
-    """Return the writers to the disks of a run, disk by disk, those that wrote most first.
+    """Return the writers to the disks of a run, disk by disk, the largest writers first.
 
     With a trace of every dirtied folio, all tasks that dirtied any are included.
     """

@@ -1,1 +1,1 @@
-"""Figures over seeds: intervals, corrections, and the one rule by which something is reproduced."""
+"""Statistics over seeds: intervals, corrections, and the rule that decides whether something is reproduced."""

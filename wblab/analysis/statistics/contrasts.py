@@ -1,4 +1,4 @@
-"""The effect of a change in a factorial experiment: contrasts over the cells of a matrix, all else being equal.
+"""Contrasts over the cells of a factorial experiment: the effect of a change, all else being equal.
 
 A contrast with one side is the mean of a group.
 """
@@ -26,7 +26,7 @@ Cells = Mapping[Levels, Runs]  # by the level of each axis
 
 @dataclass(frozen=True)
 class Side:
-    """One side of a contrast: a sign, and the levels that its runs have at places of a cell's key."""
+    """One side of a contrast. sign: of its mean. at: the levels of its cells, by their places in a cell's key."""
 
     sign: int
     at: Mapping[int, str]
@@ -40,10 +40,10 @@ class Side:
 class Contrast:
     """A difference with its interval, in the unit of the values.
 
-    reference: the mean of the last side, the baseline. ratio: the first side's mean over that one; None for an
-    interaction, or if a mean is not above 0. delta: Cliff's delta, the mean over strata; None for an interaction.
+    reference: the mean of the last side, the baseline. ratio: the first side's mean divided by the reference; None for
+    an interaction, or if a mean is not above 0. delta: Cliff's delta, the mean over strata; None for an interaction.
     by_seed: each seed's difference is one observation. strata: the number of combinations of the other axes' levels
-    that it averages over; 0 if the sides have none in common, so that the difference includes the other axes' effects.
+    that are averaged; 0 if the sides have none in common, so that the difference includes the other axes' effects.
     """
 
     interval: Interval
@@ -77,9 +77,9 @@ def contrast(cells: Cells, parts: Sequence[Side], resampling: Resampling = DEFAU
     """Return the contrast of the sides, with equal weights for the strata of other axes; None if a side is empty.
 
     Strata are the combinations of other axes that all sides have. If all their cells share at least half of their
-    seeds, the difference is computed within each seed and seeds are resampled: what the runs of a seed share cancels,
-    and where an axis has no effect, its runs of one seed count as one sample. This takes 3 seeds, or 5 if there is only
-    one stratum. Otherwise the runs of each cell are resampled independently.
+    seeds, the difference is computed within each seed and seeds are resampled. Then effects common to the runs of a
+    seed cancel, and if an axis has no effect, its runs of one seed count as one sample. This takes 3 seeds, or 5 if
+    there is only one stratum. Otherwise the runs of each cell are resampled independently.
     """
     groups = [{key: runs for key, runs in cells.items() if part.has(key)} for part in parts]
     if not all(groups):
@@ -107,10 +107,10 @@ def contrast(cells: Cells, parts: Sequence[Side], resampling: Resampling = DEFAU
 
 
 def _ratio(flat: Sequence[tuple[float, Runs]], common: Sequence[int], resampling: Resampling) -> Interval | None:
-    """Return the ratio of two sides' means, by seed where they share some.
+    """Return the ratio of two sides' means, by seed if they share some.
 
-    The interval is that of its logarithm, linearised (W. Cochran, "Sampling Techniques", 1977, chapter 6): the interval
-    of a contrast of the values, each divided by its own side's mean.
+    Its interval comes from the linearised logarithm (W. Cochran, "Sampling Techniques", 1977, chapter 6): it is the
+    interval of a contrast of the values, each divided by the mean of its side.
     """
     groups = [
         [

@@ -1,4 +1,4 @@
-"""Whether a figure lies where somebody says that it does: by an interval over seeds, or by the share of seeds."""
+"""Decide whether a figure lies in a claimed range, by an interval over seeds or by the share of seeds."""
 
 import math
 from collections.abc import Sequence
@@ -12,52 +12,52 @@ from wblab.analysis.statistics.intervals import DEFAULT, Interval, interval
 from wblab.analysis.statistics.outcome import NOT_DECIDED, NOT_REPRODUCED, REPRODUCED, Outcome
 from wblab.analysis.statistics.shares import wilson
 
-LEAST = 0.001  # on a scale of logarithms a smaller figure counts as this: 1 ms, a thousandth
-HALF = 0.5  # what holds in most runs holds in more than this share of all
+LEAST = 0.001  # on a logarithmic scale a smaller figure counts as this: 1 ms, a thousandth
+HALF = 0.5  # "most runs" means more than this share
 
 
 @dataclass(frozen=True)
 class Range:
-    """Where a figure must lie: from low to high, both included."""
+    """The range in which a figure must lie: from low to high, both included."""
 
     low: float = -math.inf
     high: float = math.inf
 
     def __contains__(self, value: float) -> bool:
-        """Whether a figure lies here; NaN lies nowhere."""
+        """Whether a figure lies in the range; NaN never does."""
         return self.low <= value <= self.high
 
 
 def over(least: float) -> Range:
-    """Return all figures above one."""
+    """Return the range of all figures above one."""
     return Range(low=math.nextafter(least, math.inf))
 
 
 def under(most: float) -> Range:
-    """Return all figures below one."""
+    """Return the range of all figures below one."""
     return Range(high=math.nextafter(most, -math.inf))
 
 
 def at_least(least: float) -> Range:
-    """Return one figure and all above it."""
+    """Return the range of one figure and all above it."""
     return Range(low=least)
 
 
 def at_most(most: float) -> Range:
-    """Return one figure and all below it."""
+    """Return the range of one figure and all below it."""
     return Range(high=most)
 
 
 def between(low: float, high: float) -> Range:
-    """Return all figures from one to another."""
+    """Return the range from one figure to another."""
     return Range(low, high)
 
 
 @dataclass(frozen=True)
 class Decision:
-    """Whether a figure lies in a range. interval: of the figure, or of the share of seeds, at 95 %.
+    """The decision whether a figure lies in a range. interval: of the figure, or of the share of seeds, at 95 %.
 
-    p: the smallest doubt at which the interval lies on one side of each end of the range; None with too few seeds.
+    p: the smallest 1 - confidence at which the interval includes neither end of the range; None with too few seeds.
     """
 
     interval: Interval
@@ -65,7 +65,7 @@ class Decision:
     p: float | None
 
     def outcome(self, q: float | None = None) -> Outcome:
-        """Return what that means. q: p corrected for how many decisions are made together; p alone if left out."""
+        """Return the outcome. q: p, corrected for the number of decisions made together; by default p itself."""
         doubt = self.p if q is None else q
         if doubt is None or doubt > RATE:
             return NOT_DECIDED
@@ -73,10 +73,10 @@ class Decision:
 
 
 def located(values: Sequence[float], wanted: Range, *, is_log: bool) -> Decision:
-    """Decide where the mean of at least one finite value lies; see `scaled` for is_log."""
+    """Decide whether the mean of at least one finite value lies in a range; see `scaled` for is_log."""
     figures, low, high = (scaled(each, is_log=is_log) for each in (values, wanted.low, wanted.high))
     found = interval([figures], [1.0], scale=1.0)
-    if found.without_spread:  # not on the scale, where rounding blurs the ends
+    if found.without_spread:  # compared unscaled, because the scale rounds the ends
         is_below, is_above = values[0] < wanted.low, values[0] > wanted.high
     else:
         is_below, is_above = bool(found.estimate < low), bool(found.estimate > high)
@@ -86,9 +86,9 @@ def located(values: Sequence[float], wanted: Range, *, is_log: bool) -> Decision
 
 
 def shared(held: int, seeds: int) -> Decision:
-    """Decide whether something holds in most runs, from how many of these (one or more) show it.
+    """Decide whether something holds in most runs. held: the number of seeds that show it, of one or more.
 
-    The interval is Wilson's; p is that of his test, which is the score test, against HALF.
+    The interval is Wilson's; p is that of the score test against HALF.
     """
     low, high = wilson(held, seeds, DEFAULT.confidence)
     z = (held / seeds - HALF) / math.sqrt(HALF * (1 - HALF) / seeds)
@@ -97,9 +97,9 @@ def shared(held: int, seeds: int) -> Decision:
 
 
 def doubt(values: ArrayLike, threshold: float) -> float:
-    """Return the smallest doubt at which the interval of the values' mean excludes a threshold: its p value.
+    """Return the p value of a threshold: the smallest 1 - confidence at which the interval of the mean excludes it.
 
-    Values that are all the same show no chance: nothing is in doubt. With too few values for an interval, all is.
+    It is 0 if all values are equal, and 1 with too few values for an interval.
     """
     found = interval([np.asarray(values, np.float64) - threshold], [1.0], scale=1.0)
     p = found.p(DEFAULT.confidence)
@@ -109,15 +109,15 @@ def doubt(values: ArrayLike, threshold: float) -> float:
 def scaled(values: ArrayLike, *, is_log: bool) -> NDArray[np.float64]:
     """Return figures on the scale on which they are compared.
 
-    is_log: of what is never negative, such as times and ratios: the mean of logarithms is that of the geometric mean,
-    and no interval reaches below 0. What is less than LEAST counts as LEAST; -inf, an open end, stays.
+    is_log: take logarithms, for figures that are never negative, such as times and ratios. Their mean is then the
+    geometric mean, and no interval reaches below 0. A figure below LEAST counts as LEAST; -inf, an open end, is kept.
     """
     found = np.asarray(values, np.float64)
     return np.where(np.isneginf(found), found, np.log(np.maximum(found, LEAST))) if is_log else found
 
 
 def unscaled(found: Interval, *, is_log: bool) -> Interval:
-    """Return an interval on the scale of the figures themselves."""
+    """Return an interval on the original scale of the figures."""
     if not is_log:
         return found
     low, high = (None if end is None else math.exp(end) for end in (found.low, found.high))

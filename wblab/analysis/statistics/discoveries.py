@@ -1,10 +1,10 @@
 """Correction for multiple comparisons of the same runs.
 
 Of 100 tests without any effect, five have p <= 0.05. Y. Benjamini and Y. Hochberg ("Controlling the False Discovery
-Rate", Journal of the Royal Statistical Society B 57, 1995) bound the share of false ones among the claims. Intervals
-that were selected for being far from zero miss the truth too often; Y. Benjamini and D. Yekutieli ("False Discovery
+Rate", Journal of the Royal Statistical Society B 57, 1995) limit the share of false claims. Intervals that were
+selected because they exclude zero miss the true value too often. Y. Benjamini and D. Yekutieli ("False Discovery
 Rate-Adjusted Multiple Confidence Intervals", Journal of the American Statistical Association 100, 2005) widen them
-according to the selection. For a single comparison, both change nothing.
+according to the selection. For a single comparison, both corrections change nothing.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ RATE = 0.05  # the permitted share of false claims
 
 
 def corrected(p: ArrayLike) -> NDArray[np.float64]:
-    """Return p values corrected for their number, in their shape: a value of at most RATE may be claimed.
+    """Return p values corrected for their number, in the same shape; a difference with at most RATE may be claimed.
 
     NaN means not tested, and stays NaN. Raises ValueError for a value that is not a p value.
     """
@@ -27,10 +27,10 @@ def corrected(p: ArrayLike) -> NDArray[np.float64]:
 
 
 def joint_confidence(p: ArrayLike, rate: float = RATE) -> float:
-    """Return the confidence of each interval for which a share of at most `rate` of the claimed intervals is wrong.
+    """Return the confidence for each interval at which at most the share `rate` of the claimed intervals is wrong.
 
     It is 1 - rate x claimed / tested, with at least one claim counted. An interval of this confidence excludes zero
-    where `corrected` claims, and includes it elsewhere.
+    exactly if the corrected p value permits a claim.
     """
     adjusted = corrected(p)
     looked = int((~np.isnan(adjusted)).sum())

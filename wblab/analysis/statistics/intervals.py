@@ -109,13 +109,13 @@ def interval(
     small for an estimated spread (T. Hesterberg, "What Teachers Should Know About the Bootstrap", The American
     Statistician 69, 2015: the expanded percentile interval). The degrees of freedom are those of Welch (1947) and
     Satterthwaite (1946), because cells may differ in spread. If a cell has 3 or 4 values, the interval is Student's,
-    with the same standard error and degrees of freedom. scale: the size of the values of which these are differences; a
-    result smaller by nine digits is rounding.
+    with the same standard error and degrees of freedom. scale: the size of the original values, if these are their
+    differences; a result smaller by nine digits is rounding.
     """
     arrays = [np.asarray(cell, dtype=np.float64) for cell in cells]
     factors = np.asarray(weights, dtype=np.float64)
     if len(arrays) != len(factors) or not arrays or any(array.ndim != 1 or not len(array) for array in arrays):
-        raise ValueError("as many weights as cells, and at least one value in each cell")
+        raise ValueError("there must be as many weights as cells, and at least one value in each cell")
     counts = np.array([len(array) for array in arrays])
     estimate = float(factors @ [array.mean() for array in arrays])
     rounding = _ROUNDING * max(scale, *(float(np.abs(array).max()) for array in arrays))
@@ -151,14 +151,14 @@ def _resampled(arrays: Sequence[Values], weights: Values, resampling: Resampling
 def cliffs_delta(values: ArrayLike, baseline: ArrayLike) -> float:
     """Return P(value > baseline) - P(value < baseline) over all pairs: 1 if all values are above, 0 if equally likely.
 
-    N. Cliff, "Dominance statistics", Psychological Bulletin 114, 1993. It assumes no shape of the distribution: a rare
-    long pause counts as one run, whatever its length. It does not measure how far apart the values are.
+    N. Cliff, "Dominance statistics", Psychological Bulletin 114, 1993. It makes no assumption about the distribution: a
+    rare long pause counts as one run, whatever its length. It does not measure how far apart the values are.
     """
     ours, theirs = np.asarray(values, dtype=np.float64), np.asarray(baseline, dtype=np.float64)
     return float(np.sign(ours[:, None] - theirs[None, :]).mean())
 
 
 def magnitude(delta: float) -> str:
-    """Return a word for a Cliff's delta, with the bounds of Romano and others (2006): 0.147, 0.33, 0.474."""
+    """Return a word for a Cliff's delta, with the thresholds of Romano and others (2006): 0.147, 0.33, 0.474."""
     bounds = ((0.147, "negligible"), (0.33, "small"), (0.474, "medium"))
     return next((word for bound, word in bounds if abs(delta) < bound), "large")

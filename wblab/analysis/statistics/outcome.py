@@ -1,4 +1,4 @@
-"""What becomes of a claim, a recommendation or a comparison with a machine: one set of words for all of them."""
+"""The outcomes of checking a claim, a recommendation or a model of a machine: one set of words for all of them."""
 
 from typing import Literal, get_args
 
@@ -6,6 +6,6 @@ Outcome = Literal["reproduced", "not reproduced", "harms", "not decided", "not t
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 REPRODUCED: Outcome = "reproduced"
 NOT_REPRODUCED: Outcome = "not reproduced"
-HARMS: Outcome = "harms"  # of a recommendation: it makes worse what it is not to
+HARMS: Outcome = "harms"  # a recommendation that makes something worse
 NOT_DECIDED: Outcome = "not decided"  # more seeds may decide it
 NOT_TESTABLE: Outcome = "not testable"

@@ -1,4 +1,4 @@
-"""Intervals of shares: how many of so many runs show something."""
+"""Confidence intervals of shares, such as the share of runs that show something."""
 
 from statistics import NormalDist
 

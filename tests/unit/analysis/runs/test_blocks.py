@@ -10,15 +10,15 @@ from support.tracewriter import Ring, TraceWriter, event_format
 
 from wblab.analysis.runs.blocks import (
     BIOS,
-    Asked,
-    asked,
+    Submitted,
+    delayed,
     disks_from_above,
     fullest,
-    held,
     size_classes,
     splits,
     steps,
     steps_frame,
+    submitted,
 )
 from wblab.analysis.runs.pagecache import PageCache
 from wblab.core.errors import InputError
@@ -71,7 +71,7 @@ def test_bios_become_one_request(cache):
     frame = steps_frame(grown(cache))
     assert frame.index.tolist() == [("line", "bio"), ("a", "bio"), ("a", "merged"), ("a", "issued")]
     assert frame["writes"].tolist() == [3, 3, 2, 1]
-    assert frame["KiB in all"].tolist() == [12, 12, 8, 12]
+    assert frame["total KiB"].tolist() == [12, 12, 8, 12]
     assert frame["mean"].tolist() == [4, 4, 4, 12]
     assert frame["largest"].tolist() == [4, 4, 4, 12]
 
@@ -90,18 +90,18 @@ def test_a_single_disk_has_no_name(cache):
 
 
 def test_flushes_have_no_bytes_and_are_no_writes(cache):
-    found = asked(cache((0, "block_bio_queue", A, 0, 0, "FW"), (1, "block_bio_queue", A, 0, 4)), BIOS)
+    found = submitted(cache((0, "block_bio_queue", A, 0, 0, "FW"), (1, "block_bio_queue", A, 0, 4)), BIOS)
     assert found.size.tolist() == [4 * KIB]
 
 
 def test_what_a_layer_cut(cache):
     assert splits(cache((0, "block_split", A, 0, 64), (1, "block_split", A, 64, 128))) == {"line": 0, "a": 2}
     with pytest.raises(InputError, match="has no event 'no_such'"):
-        asked(cache((0, "block_bio_queue", A, 0, 4)), "no_such")
+        submitted(cache((0, "block_bio_queue", A, 0, 4)), "no_such")
 
 
 def test_a_task_is_found_by_its_ending_and_a_stretch_by_its_bytes(cache):
-    found = asked(grown(cache), BIOS)
+    found = submitted(grown(cache), BIOS)
     assert len(found.by("_resync")) == len(found)
     assert len(found.by("_recovery")) == 0
     assert found.of("a").inside(6 * KIB, KIB).place.tolist() == [4 * KIB]
@@ -112,7 +112,7 @@ def test_the_fullest_stretch_has_most_bytes():
     places = np.array([0, 70, 74, 200]) * KIB
     sizes = np.array([8, 4, 4, 1]) * KIB
     names = np.full(4, "", object)
-    found = Asked(places, names, names, places, sizes, np.full(4, True))
+    found = Submitted(places, names, names, places, sizes, np.full(4, True))
     assert fullest(found, 64 * KIB) == 0
     assert fullest(found.where(slice(1, None)), 64 * KIB) == 64 * KIB
 
@@ -124,6 +124,6 @@ def test_a_mirror_holds_a_write_until_it_goes_on_below(cache):
 
     other = (6, "block_bio_remap", A, 4, 4, "W", A, 8)  # of another layer
     events = [*write(0, 0, 0), *write(1, 4, 21), other, *write(30, 0, 33)]
-    pairs = held(cache(*sorted(events, key=lambda event: event[0])), "line")
-    assert pairs["held_ms"].tolist() == [0, 20, 3]
+    pairs = delayed(cache(*sorted(events, key=lambda event: event[0])), "line")
+    assert pairs["delay_ms"].tolist() == [0, 20, 3]
     assert pairs["place"].tolist() == [0, 4 * KIB, 0]

@@ -44,7 +44,7 @@ def test_loads_by_the_time_at_which_they_differ(runs):
 
 def test_a_load_that_ended_before(runs):
     (found,) = first_differences(*runs({"c1": C1}, {"c1": C1[:2]}))
-    assert (found.what, found.second) == ("load c1, boundary 2", ("none: it ended before",))
+    assert (found.what, found.second) == ("load c1, boundary 2", ("none: it ended earlier",))
 
 
 def test_a_load_that_only_one_has(runs):

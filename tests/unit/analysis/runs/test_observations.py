@@ -123,7 +123,7 @@ def test_noisy_runs_are_left_out_and_that_is_said(table, column):
 def test_values_that_are_no_number(table):
     table.loc[0, "value"] = float("nan")
     table.loc[1, "value"] = float("inf")
-    assert any(note.endswith("no numbers: 2") for note in observations(table).notes)
+    assert any(note.endswith("not numbers: 2") for note in observations(table).notes)
 
 
 def test_exact_repeats_of_a_seed_count_once(table):
@@ -138,7 +138,7 @@ def test_exact_repeats_of_a_seed_count_once(table):
 def test_axes_that_change_together_are_one(table):
     data = observations(table.assign(other=table["disk.scheduler"] + "x"))
     assert list(data.levels) == ["disk.scheduler"]
-    assert any("disk.scheduler changes together with other" in note for note in data.notes)
+    assert any("disk.scheduler always changes together with other" in note for note in data.notes)
     assert list(observations(table.assign(other=table["disk.scheduler"] + "x"), by=["other"]).levels) == ["other"]
 
 
@@ -155,7 +155,7 @@ def test_what_cannot_be_grouped_by(table, by, message):
 
 
 def test_one_group_is_not_compared(table):
-    with pytest.raises(InputError, match="same spec but for the seed"):
+    with pytest.raises(InputError, match="same spec except for the seed"):
         observations(table[table["disk.scheduler"] == "a"])
 
 

@@ -14,7 +14,7 @@ from wblab.analysis.runs.pauses import pause_report
 from wblab.analysis.runs.rates import dirtied_rates, load_rates
 from wblab.analysis.runs.run import read_run
 from wblab.analysis.runs.window import Window
-from wblab.analysis.runs.writers import Writer, asks_who_dirties, writers
+from wblab.analysis.runs.writers import Writer, traces_dirtied_folios, writers
 from wblab.cli import main
 from wblab.core.rundir import DISKS
 from wblab.lab.named import SPECS
@@ -77,9 +77,9 @@ def test_rates_of_loads_are_of_all_that_they_wrote(two_disks):
 
 
 def test_only_a_trace_of_folios_says_who_made_them_dirty(two_disks):
-    assert not asks_who_dirties(two_disks)
+    assert not traces_dirtied_folios(two_disks)
     trace = replace(two_disks.spec.trace, events=("writeback:writeback_dirty_folio",))
-    assert asks_who_dirties(replace(two_disks, spec=replace(two_disks.spec, trace=trace)))
+    assert traces_dirtied_folios(replace(two_disks, spec=replace(two_disks.spec, trace=trace)))
 
 
 def test_the_verb_says_which_disk_and_who_wrote_most_to_it(two_disks, capsys):

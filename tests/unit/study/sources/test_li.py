@@ -3,7 +3,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from wblab.analysis.runs.blocks import Asked
+from wblab.analysis.runs.blocks import Submitted
 from wblab.analysis.statistics.outcome import NOT_REPRODUCED, NOT_TESTABLE, REPRODUCED
 from wblab.core.check import check_spec
 from wblab.core.errors import InputError
@@ -18,10 +18,10 @@ CLAIMS = {claim.name: claim for claim in li_claims()}
 
 
 def bios(*rows):
-    """Return what disks were asked for: rows of time, task, disk, place, size, write."""
+    """Return the I/O submitted to disks: rows of time, task, disk, place, size, write."""
     columns = list(zip(*rows, strict=True))
     kinds = (np.int64, object, object, np.int64, np.int64, bool)
-    return Asked(*(np.array(column, kind) for column, kind in zip(columns, kinds, strict=True)))
+    return Submitted(*(np.array(column, kind) for column, kind in zip(columns, kinds, strict=True)))
 
 
 RESYNC = bios(
@@ -31,11 +31,11 @@ RESYNC = bios(
 
 @pytest.fixture
 def sample(monkeypatch):
-    """Return what makes a sample of loads, {name: {start in ms: pause in ms}}, and of what disks were asked for."""
+    """Return what makes a sample of loads, {name: {start in ms: pause in ms}}, and of the I/O submitted to disks."""
 
     def make(loads=None, found=RESYNC):
         monkeypatch.setattr(li, "page_cache", lambda run: None)
-        monkeypatch.setattr(li, "asked", lambda cache, event: found)
+        monkeypatch.setattr(li, "submitted", lambda cache, event: found)
         items = {
             name: SimpleNamespace(
                 starts_ns=np.array([start * MS for start in cycles], np.int64),

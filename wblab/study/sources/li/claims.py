@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from wblab.analysis.runs.blocks import BIOS, REQUESTS, Asked, asked
+from wblab.analysis.runs.blocks import BIOS, REQUESTS, Submitted, submitted
 from wblab.analysis.runs.pagecache import page_cache
 from wblab.analysis.runs.run import Times
 from wblab.analysis.statistics.decision import between, over, under
@@ -28,12 +28,12 @@ _BUCKETS = "RAID1: barrier buckets (2017)"
 _SMALL = "Requests of 4 KiB on a device-mapper target (2016)"
 
 
-def resync(sample: Sample) -> Asked:
+def resync(sample: Sample) -> Submitted:
     """Return the reads, by the thread that checks a mirror, from its first disk."""
-    return asked(page_cache(sample.run), BIOS).of("a").by(_RESYNC)
+    return submitted(page_cache(sample.run), BIOS).of("a").by(_RESYNC)
 
 
-def units_at(found: Asked, times_ns: Times) -> NDArray[np.int64]:
+def units_at(found: Submitted, times_ns: Times) -> NDArray[np.int64]:
     """Return the unit under resync at these times; -1 where there was no resync."""
     if not len(found):
         return np.full(len(times_ns), -1, np.int64)
@@ -67,7 +67,7 @@ def met_share(sample: Sample) -> float:
 
 def across(sample: Sample) -> float:
     """Return how many bios on the mirror's disks cross a boundary of units. Raises ValueError if none above does."""
-    bios = asked(page_cache(sample.run), BIOS)
+    bios = submitted(page_cache(sample.run), BIOS)
     crossing = bios.where(bios.place // UNIT_BYTES != (bios.place + bios.size - 1) // UNIT_BYTES)
     if not len(crossing.of("mirror")):
         raise ValueError("no write to the mirror crosses a boundary")
@@ -78,7 +78,7 @@ def sectors(event: str, disk: str) -> Callable[[Sample], float]:
     """Return the figure: the mean size of a write to a disk in sectors, as bios or as requests."""
 
     def mean(sample: Sample) -> float:
-        found = asked(page_cache(sample.run), event)
+        found = submitted(page_cache(sample.run), event)
         return float(found.size[found.write & ((found.disk == disk) | (found.disk == ""))].mean()) / SECTOR
 
     return mean
