@@ -1,4 +1,4 @@
-"""What is looked at before a matrix begins or goes on: its kernels, and whether its cells can run."""
+"""Checks before a study begins or resumes: its kernels, and whether its cells can run."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -12,37 +12,37 @@ from wblab.study.plan import Plan
 from wblab.study.store import Store
 from wblab.study.work import Order, own_program, same_kernel
 
-Kernels = Mapping[str, Mapping[str, Any]]  # what is recorded of each, by what the cells call it
+Kernels = Mapping[str, Mapping[str, Any]]  # description of each, by its name in the cells
 
 
 def described(plan: Plan, resolve: KernelResolver) -> Kernels:
-    """Return the kernels of a matrix that is to begin. Raises InputError for one that is not built."""
+    """Return the kernels of a new study. Raises InputError if one is not built."""
     names = dict.fromkeys(cell.spec.kernel for cell in plan.cells)
     return {name: resolve(name).describe() for name in names}
 
 
 def with_kernel(plan: Plan, given: Sequence[str], *, begun: bool = False) -> Plan:
-    """Return a matrix whose runs use the kernel that is given, where its cells do not name it already.
+    """Return a plan whose runs use the given kernel, unless its cells name that kernel already.
 
-    given: series, variants or paths; several only of those that its cells name, as paths may be run only if they are
-    given. begun: whether it has runs already. Raises InputError for what no cell can use.
+    given: series, variants or paths. Paths may be run only if they are given, so several are allowed if the cells name
+    all of them. begun: whether the study has runs already. Raises InputError if no cell can use a given kernel.
     """
     names = {cell.spec.kernel for cell in plan.cells}
     wanted = [name for name in map(full_name, given) if name not in names]
     if not wanted:
         return plan
     if begun or len(given) > 1 or len(names) > 1 or any("kernel" in cell.levels for cell in plan.cells):
-        told = ", ".join(sorted(name or "the default kernel" for name in names))
+        used = ", ".join(sorted(name or "the default kernel" for name in names))
         why = "it was begun with" if begun else "its runs name"
-        raise InputError(f"--kernel {wanted[0]}: no run of {plan.name} uses it: {why} {told}: leave --kernel out")
+        raise InputError(f"--kernel {wanted[0]}: no run of {plan.name} uses it: {why} {used}: leave --kernel out")
     cells = tuple(replace(cell, spec=replace(cell.spec, kernel=wanted[0])) for cell in plan.cells)
     return replace(plan, cells=cells)
 
 
 def check_kernels(store: Store, resolve: KernelResolver) -> None:
-    """Raise InputError unless the kernels are those with which a matrix was begun, and may be run."""
+    """Raise InputError unless the kernels may be run and are the builds with which the study began."""
     if unknown := {cell.spec.kernel for cell in store.plan.cells} - store.kernels.keys():
-        raise InputError(f"{store.path} does not say which build {min(unknown)!r} was: its study.json is damaged")
+        raise InputError(f"{store.path} does not name the build of {min(unknown)!r}: its study.json is damaged")
     for name, kernel in store.kernels.items():
         resolve(name)
         try:
@@ -52,9 +52,9 @@ def check_kernels(store: Store, resolve: KernelResolver) -> None:
 
 
 def requests(plan: Plan, resolve: KernelResolver, *, here: bool) -> list[Request]:
-    """Return a request for each cell. Raises InputError for what can be known to fail.
+    """Return a request for each cell. Raises InputError for a cell that is bound to fail.
 
-    here: the runs are made on this machine; workers elsewhere are asked about themselves.
+    here: the runs are made on this machine; workers elsewhere check themselves.
     """
     found = []
     for cell in plan.cells:
@@ -66,5 +66,5 @@ def requests(plan: Plan, resolve: KernelResolver, *, here: bool) -> list[Request
 
 
 def orders(plan: Plan, kernels: Kernels) -> list[Order]:
-    """Return an order for each cell, without a seed, for workers to say whether they could make that run."""
+    """Return an order for each cell, without a seed: workers check whether they can make its runs."""
     return [Order(to_table(cell.spec), kernels[cell.spec.kernel]["build_id"], own_program()) for cell in plan.cells]

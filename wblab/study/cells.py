@@ -1,4 +1,4 @@
-"""One combination of levels: a spec that is complete but for its seed."""
+"""A cell: one combination of levels, with a spec that lacks only its seed."""
 
 import copy
 import json
@@ -24,9 +24,9 @@ _OWN_KEYS = {"name": "the matrix names its runs", "seed": "give seeds"}
 
 @dataclass(frozen=True)
 class Cell:
-    """One combination of levels, by axis; `spec` is complete but for the seed.
+    """One combination of levels, by axis; `spec` lacks only the seed.
 
-    may_lose: its trace may lose events, which else fails a run.
+    may_lose: the trace may lose events, which otherwise fails a run.
     """
 
     name: str
@@ -35,7 +35,7 @@ class Cell:
     may_lose: bool = False
 
     def with_seed(self, seed: int) -> Spec:
-        """Return what one run of the cell runs; it is named after both."""
+        """Return the spec of one run, named after the cell and the seed."""
         return replace(self.spec, seed=seed, name=run_name(self, seed))
 
     def to_json(self) -> dict[str, Any]:
@@ -45,7 +45,7 @@ class Cell:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> "Cell":
-        """Return what `to_json` has written. Raises InputError, KeyError, TypeError, ValueError."""
+        """Read the output of `to_json`. Raises InputError, KeyError, TypeError, ValueError."""
         spec = from_table(Spec, value["spec"], exact=True)
         return cls(str(value["name"]), dict(value["levels"]), spec, value.get("may_lose", False) is True)
 
@@ -59,12 +59,12 @@ def run_name(cell: Cell, seed: int) -> str:
 
 
 def find_base(text: str, folder: Path) -> Path:
-    """Return the file of the spec that all cells start from; it may be a path from `folder`. Raises InputError."""
+    """Return the file of the base spec; the text may be a path relative to `folder`. Raises InputError."""
     return SPECS.find(str(folder / text) if os.path.isfile(folder / text) else text)
 
 
 def start_table(base: Path, common: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the table of a spec's file, with what is set for all cells. Raises InputError."""
+    """Return the table of a spec's file with the settings of all cells. Raises InputError."""
     start = read_table(base) | {"seed": 1}
     for key, value in common.items():
         set_key(start, key, copy.deepcopy(value))
@@ -79,9 +79,9 @@ def make_cell(
     *,
     exact: bool,
 ) -> Cell:
-    """Return a cell: a spec's table with what the level of each axis sets. Raises InputError, and says in which cell.
+    """Return a cell: a spec's table with the settings of one level of each axis. Raises InputError with the cell.
 
-    further: what is set besides. exact: numbers of the table are in the fields' own units, as a run's record has them.
+    further: more settings. exact: numbers are in the fields' own units, as in a run's record.
     """
     table = copy.deepcopy(dict(start)) | {"name": name}
     check_name(name, "cell")
@@ -103,7 +103,7 @@ def make_cell(
 
 
 def check_keys(axes: Mapping[str, Mapping[Label, Mapping[str, Any]]], common: object) -> None:
-    """Raise InputError unless every key is set in one place, and may be; axes: what each level of each axis sets."""
+    """Raise InputError unless each key is allowed and set only once. axes: settings of each level of each axis."""
     if not isinstance(common, Mapping):
         raise InputError(f"set must be a table, not {common!r}")
     owner = dict.fromkeys(common, "[set]")
@@ -117,11 +117,11 @@ def check_keys(axes: Mapping[str, Mapping[Label, Mapping[str, Any]]], common: ob
             raise InputError(f"{owner[key]}: {key!r} cannot be set: {reason}")
     for column in ("cell", "seed", *COLUMNS):
         if column in axes:
-            raise InputError(f"axes: {column!r} is a column of the results already: call this axis otherwise")
+            raise InputError(f"axes: {column!r} is already a column of the results: rename this axis")
 
 
 def label(value: object) -> Label:
-    """Return how a level is called in the table of results."""
+    """Return the name of a level in the table of results."""
     if isinstance(value, str | int | float) and not isinstance(value, bool):
         return value
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""The workers of a dask.distributed cluster, which runs somewhere: found by the address of its scheduler."""
+"""Workers of a dask.distributed cluster, given by the address of its scheduler."""
 
 import logging
 import time
@@ -18,10 +18,9 @@ _PATIENCE_S = 60.0
 
 @contextmanager
 def remote(address: str) -> Iterator["Client"]:
-    """Connect to a scheduler that runs already; tls:// takes the certificates of dask's configuration.
+    """Connect to a running scheduler; tls:// uses the certificates of dask's configuration.
 
-    Code runs both ways: the scheduler and its workers can run what they like here. Raises InputError where none can be
-    reached.
+    Trust is mutual: the scheduler and its workers can run any code here. Raises InputError if it cannot be reached.
     """
     _quiet()
     from distributed import Client, Security
@@ -41,7 +40,7 @@ def remote(address: str) -> Iterator["Client"]:
 
 
 def check_workers(client: "Client", orders: Sequence[work.Order]) -> None:
-    """Raise InputError unless all workers can run the orders: they have the lab, its tools and the same kernels."""
+    """Raise InputError unless all workers can run the orders: each needs the lab, its tools and the same kernels."""
     try:
         client.wait_for_workers(1, timeout=_FIRST_WORKER_S)
         answers = client.run(work.why_not, list(orders), on_error="return")
@@ -56,7 +55,7 @@ def check_workers(client: "Client", orders: Sequence[work.Order]) -> None:
 
 
 class Cluster:
-    """The workers of a cluster, as `Workers` has it. They may come and go; `patience_s` is for when all are gone."""
+    """The `Workers` of a cluster. They may come and go; a study ends `patience_s` after the last one is gone."""
 
     def __init__(self, client: "Client", patience_s: float = _PATIENCE_S) -> None:
         self._client = client
@@ -65,7 +64,7 @@ class Cluster:
         self._keys: dict[Future[work.Result], str] = {}
 
     def slots(self) -> int:
-        """Return how many runs go on at once. Raises WblabError when the scheduler or all workers are gone."""
+        """Return the number of runs at once. Raises WblabError if the scheduler or all workers are gone."""
         if self._client.status != "running":
             raise WblabError("the scheduler is gone")
         try:
@@ -80,11 +79,11 @@ class Cluster:
         return slots
 
     def give(self, key: str, order: work.Order, *, soon: bool = False) -> None:
-        """Hand an order to the scheduler, which knows no order of its own."""
+        """Submit an order; the scheduler chooses the sequence."""
         self._keys[self._client.submit(work.run, order, key=key, pure=False)] = key
 
     def ended(self, timeout_s: float) -> list[tuple[str, work.Result]]:
-        """Return what has ended. Raises WblabError when the scheduler is gone."""
+        """Return the results that came in. Raises WblabError if the scheduler is gone."""
         from distributed import wait
 
         if not self._keys:
@@ -95,7 +94,7 @@ class Cluster:
         return [(self._keys.pop(future), self._result(future)) for future in list(self._keys) if future.done()]
 
     def cancel(self) -> None:
-        """Have the scheduler drop what has not ended."""
+        """Cancel all unfinished orders."""
         if self._keys:
             with suppress(Exception):  # the cluster may be gone
                 self._client.cancel(list(self._keys), force=True)
@@ -106,7 +105,7 @@ class Cluster:
         try:
             return future.result()
         except CancelledError:
-            self.slots()  # says so if the cluster is gone
+            self.slots()  # raises if the cluster is gone
             return work.Result(failure="the scheduler dropped it")
         except Exception as error:  # whatever the worker or dask raises
             return work.unforeseen(error)
@@ -115,10 +114,10 @@ class Cluster:
 
 
 def _quiet() -> None:
-    """Keep dask from talking: what matters of it is said in our own words."""
+    """Silence dask's logs: the lab reports problems itself."""
     import dask
 
     dask.config.set({"logging.distributed": "critical"})
-    # asyncio: a batch of messages that still waits for its moment when dask's loop ends is never asked for its timeout.
+    # asyncio: when dask's loop ends, a batch of messages may be pending, whose timeout nobody retrieves.
     for name in ("distributed", "asyncio"):
         logging.getLogger(name).setLevel(logging.CRITICAL)

@@ -1,4 +1,4 @@
-"""What is made of runs while others are still being made: the same workers do it, on this machine."""
+"""Jobs on finished runs, done by this machine's workers while other runs are still made."""
 
 import traceback
 from collections.abc import Mapping
@@ -9,38 +9,38 @@ from wblab.core.errors import WblabError
 
 
 class Following(Protocol):
-    """Jobs that follow from runs: they draw a run, or judge several."""
+    """Jobs that depend on runs: they draw one run, or judge several."""
 
     def after(self, run: str, failure: str) -> Mapping[str, Any]:
-        """Return jobs by key that can begin, now that the run of this name is there, or has failed for a reason."""
+        """Return the jobs, by key, that can begin now that this run exists, or failed with a reason."""
 
     def do(self, job: Any) -> Any:
-        """Do a job, in a worker: what it is told and what it returns are pickled."""
+        """Do a job in a worker; the job and its result are pickled."""
 
     def take(self, key: str, made: Any) -> None:
-        """Take in what a job has made."""
+        """Take in the result of a job."""
 
 
 class UnforeseenError(RuntimeError):
-    """What a job stumbled over in its worker, with the traceback of that."""
+    """An unexpected error of a job, with its worker's traceback."""
 
 
 @dataclass(frozen=True)
 class Done:
-    """What a job has made."""
+    """The result of a job."""
 
     made: Any
 
 
 @dataclass(frozen=True)
 class Failed:
-    """Why a job has made nothing."""
+    """The error of a job."""
 
     error: Exception
 
 
 def done(following: Following, job: Any) -> Done | Failed:
-    """Do a job, and never raise: a worker goes on."""
+    """Do a job; never raises, so that the worker goes on."""
     try:
         return Done(following.do(job))
     except WblabError as error:

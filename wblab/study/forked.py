@@ -1,4 +1,4 @@
-"""Workers on this machine that make a matrix's runs."""
+"""Worker processes of this machine, which make the runs of a study."""
 
 import shutil
 from collections.abc import Iterable, Iterator
@@ -16,10 +16,10 @@ from wblab.study.work import Order, Result, run_in, unforeseen, warm
 def forked(
     count: int, room: Path, kernels: Iterable[str], following: Following | None = None
 ) -> Iterator[Forked[Any, Result | Done | Failed]]:
-    """Fork workers that run these kernels, and end them with the block; they work in `room`, which goes then.
+    """Fork workers for these kernels, and end them with the block. They work in `room`, which is then removed.
 
-    following: does the jobs that are no orders. No thread is to run yet. Raises InputError for a kernel that is not
-    there.
+    following: does the jobs that are not orders. The process must have no threads yet. Raises InputError if a kernel is
+    not built.
     """
 
     def work(order: Any) -> Result | Done | Failed:

@@ -1,4 +1,4 @@
-"""What a study runs: its cells, each a spec, and the seeds. Every design comes down to a plan."""
+"""The plan of a study: its cells, each with a spec, and the seeds. Every design produces a plan."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,21 +9,21 @@ from wblab.core.errors import InputError
 from wblab.core.tables import from_table
 from wblab.study.cells import Cell, Label
 
-# How cells came about: the verb that makes such a study, and goes on with it.
+# The verb that makes such a study, and resumes it.
 Design = Literal["matrix", "explore", "trial", "advise", "verify", "twin", "bisect", "prove"]
 MAX_RUNS = 100_000
 CONTROL_BOUND_NS = 50_000_000
 REPEATS = 2
 
-Further = Literal["causes"]  # metrics that a study may ask for besides
+Further = Literal["causes"]  # optional metrics of a study
 
 
 @dataclass(frozen=True)
 class Plan:
-    """All cells, and the seeds that each is run with.
+    """All cells, and the seeds of each.
 
-    control_bound_ns: a run whose control load stalls for longer is noisy. repeats: how often a noisy run is made
-    again. metrics: what the table has besides. about: what its design needs to go on, as JSON.
+    control_bound_ns: a run whose control load stalls for longer is noisy. repeats: how often a noisy run is repeated.
+    metrics: optional ones for the table. about: what the design needs to resume, as JSON.
     """
 
     name: str
@@ -36,11 +36,11 @@ class Plan:
     about: Mapping[str, Any] = field(default_factory=dict)
 
     def runs(self) -> list[tuple[Cell, int]]:
-        """Return all runs, seed by seed: those of an interrupted study are spread over the cells."""
+        """Return all runs, seed by seed, so that the runs of an interrupted study cover all cells."""
         return [(cell, seed) for seed in self.seeds for cell in self.cells]
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as study.json has it: complete, whatever becomes of the files that it was made from."""
+        """Return the content of study.json. It does not depend on the files that the plan came from."""
         own = {"control_bound_ns": self.control_bound_ns, "repeats": self.repeats, "metrics": list(self.metrics)}
         cells = [cell.to_json() for cell in self.cells]
         return {
@@ -54,7 +54,7 @@ class Plan:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> "Plan":
-        """Return what `to_json` has written. Raises InputError for what the lab did not write."""
+        """Read the output of `to_json`. Raises InputError for anything else."""
         try:
             cells = tuple(map(Cell.from_json, value["cells"]))
             given = {key: value[key] for key in ("name", "seeds", "control_bound_ns", "repeats")}
@@ -67,7 +67,7 @@ class Plan:
             numbers = (head.control_bound_ns, head.repeats)
             return cls(head.name, head.seeds, cells, *numbers, head.metrics, value["design"], about)
         except (KeyError, TypeError, ValueError) as error:
-            raise InputError(f"it holds no study of the lab ({type(error).__name__}: {error})") from None
+            raise InputError(f"no study of the lab ({type(error).__name__}: {error})") from None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,12 +80,12 @@ class _Head:
 
 
 def check_head(name: str, seeds: Sequence[int], control_bound_ns: int, repeats: int) -> None:
-    """Raise InputError for a name, seeds or bounds that no study can have."""
+    """Raise InputError for an invalid name, seeds or limits."""
     check_name(name, "name")
     if not seeds:
         raise InputError("seeds: none given")
     if len(set(seeds)) < len(seeds):
-        raise InputError("seeds: the same seed is given twice, and would give the same run twice")
+        raise InputError("seeds: a seed is given twice: its runs would be identical")
     for seed in seeds:
         if not 0 <= seed < 2**63:
             raise InputError(f"seeds: {seed} is not between 0 and 2^63 - 1")
@@ -96,20 +96,20 @@ def check_head(name: str, seeds: Sequence[int], control_bound_ns: int, repeats: 
 
 
 def seeds_of(value: object) -> object:
-    """Return the seeds as a list where a number says how many; anything else is for the table's check."""
+    """Return the list of seeds for a number of seeds; any other value is checked later."""
     if isinstance(value, int) and not isinstance(value, bool):
         if not 0 < value <= MAX_RUNS:
-            raise InputError(f"seeds: {value} of them cannot be run: give between 1 and {MAX_RUNS}")
+            raise InputError(f"seeds: {value} is not between 1 and {MAX_RUNS}")
         return list(range(1, value + 1))
     return value
 
 
 def _check_cells(cells: Sequence[Cell], seeds: int) -> None:
-    """Raise InputError unless these could be the cells of a study: their names are those of files."""
+    """Raise InputError unless the cells are valid; their names become file names."""
     if len(cells) * seeds > MAX_RUNS:
         raise InputError(f"it has {len(cells)} cells and {seeds} seeds: give between 1 and {MAX_RUNS} runs")
     if len({cell.name for cell in cells}) < len(cells):
-        raise InputError("it has several cells of one name")
+        raise InputError("several cells have the same name")
     for cell in cells:
         if cell.levels.keys() != cells[0].levels.keys() or not all(map(_is_label, cell.levels.values())):
             raise InputError(f"the cell {cell.name!r} has no level on each axis")

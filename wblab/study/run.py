@@ -1,4 +1,4 @@
-"""Run what is missing of a study, keep what comes back, and do what follows from it."""
+"""Make the missing runs of a study, store them, and start the jobs that depend on them."""
 
 import secrets
 import time
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from distributed import Client
 
 _TICK_S = 1.0
-_AHEAD = 3  # runs that are handed out for each that can go on at once: no worker waits, and little is lost with us
+_AHEAD = 3  # orders per slot: no worker idles, and little is lost if this process dies
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """One try at a run."""
+    """One attempt at a run."""
 
     cell: Cell
     seed: int
@@ -44,7 +44,7 @@ class Attempt:
 
 @dataclass
 class Tally:
-    """What has become of the runs so far: numbers, and the reason of each failure."""
+    """Counts of the runs so far, and the reason of each failure."""
 
     total: int
     done: int = 0
@@ -53,11 +53,11 @@ class Tally:
 
     @property
     def ended(self) -> int:
-        """How many runs need no further attention."""
+        """Number of runs that succeeded or finally failed."""
         return self.done + len(self.failures)
 
     def words(self, passed_s: float) -> str:
-        """Return what to tell somebody who watches."""
+        """Return the text of a progress bar."""
         words = [f"{self.ended} of {self.total} runs"]
         if self.failures:
             words.append(f"{len(self.failures)} failed")
@@ -69,9 +69,9 @@ class Tally:
 
 
 class Runner:
-    """Hands out the missing runs of a store and takes in their results; `tally` says how far it got.
+    """Hands out the missing runs of a store and stores their results; `tally` counts them.
 
-    wanted: the names of the runs that are to be made; all, where none are given. following: jobs that follow from runs.
+    wanted: names of the runs to make (default: all). following: jobs that depend on runs.
     """
 
     def __init__(
@@ -85,18 +85,18 @@ class Runner:
         self._store = store
         self._workers = workers
         self._report = report
-        # A run in real time has its machine to itself: those come last, when no other would have to wait for them.
+        # A run in real time has the machine to itself: it comes last, when no other run waits for it.
         missing = sorted(store.missing(wanted), key=lambda run: run[0].spec.clock.mode == "real")
         self._waiting = deque(Attempt(cell, seed) for cell, seed in missing)
         self._out: dict[str, Attempt] = {}
         self._following = following
-        self._jobs: set[str] = set()  # by key, those that follow and have not ended
+        self._jobs: set[str] = set()  # keys of unfinished jobs of `following`
         self._token = secrets.token_hex(4)
         self._started = time.monotonic()
         self.tally = Tally(len(self._waiting))
 
     def run(self) -> Tally:
-        """Run all; raises WblabError when the workers are lost. What is done stays done, whatever happens."""
+        """Make all runs. Raises WblabError if the workers are lost; finished runs are kept in any case."""
         try:
             self._follow_all()
             while self._waiting or self._out or self._jobs:
@@ -129,11 +129,11 @@ class Runner:
             self._store.failed(attempt.cell, attempt.seed, result.failure, result.left)
         if failure:
             self.tally.failures.append((attempt, failure))
-        if self.tally.repeated == repeated:  # else it is made again
+        if self.tally.repeated == repeated:  # otherwise it is repeated
             self._follow(run_name(attempt.cell, attempt.seed), failure)
 
     def _follow_all(self) -> None:
-        """Begin what follows from runs that were there before."""
+        """Start the jobs that depend on earlier runs."""
         if self._following:
             missing = {run_name(cell, seed) for cell, seed in self._store.missing()}
             for cell, seed in self._store.plan.runs():
@@ -146,7 +146,7 @@ class Runner:
             self._workers.give(key, job, soon=True)
 
     def _take(self, key: str, result: work.Result | Done | Failed) -> None:
-        """Take in a job that followed. Raises what it raised."""
+        """Take in the result of a job. Raises the error of the job."""
         self._jobs.discard(key)
         if isinstance(result, Failed):
             raise result.error
@@ -156,7 +156,7 @@ class Runner:
             self._following.take(key, result.made)
 
     def _keep(self, attempt: Attempt, result: work.Result) -> str:
-        """Keep a run; return why it does not count. A noisy one is made again a few times."""
+        """Store a run; return the reason if it does not count. A noisy run is repeated a few times."""
         try:
             kept = self._store.keep(attempt.cell, attempt.seed, result.left)
         except WblabError as error:
@@ -176,7 +176,7 @@ class Runner:
         return f"noisy {times}: its control load stalled for {quantity(stall_s, 's')}"
 
     def _stall_s(self, attempt: Attempt, kept: Path) -> float | None:
-        """Return for how long the control load stalled if that was too long, which only real time can show."""
+        """Return how long the control load stalled if that was too long; None in virtual time."""
         if attempt.cell.spec.clock.mode != "real":
             return None
         from wblab.analysis.runs.metrics import control_stall_s
@@ -193,7 +193,7 @@ def run_missing(
     wanted: Collection[str] | None = None,
     following: Following | None = None,
 ) -> Tally:
-    """Run what is missing of a store, or of some of its runs; its tables are written anyway. Raises WblabError."""
+    """Make the missing runs of a store, or those wanted. Its tables are always written. Raises WblabError."""
     try:
         return Runner(store, workers, report, wanted, following).run()
     finally:
@@ -207,10 +207,10 @@ def run_store(
     wanted: Collection[str] | None = None,
     following: Following | None = None,
 ) -> Tally:
-    """Run what is missing, or of that the wanted runs, by their names, with progress. Raises WblabError.
+    """Make the missing runs, or those wanted, by name, with progress. Raises WblabError.
 
-    client: of a cluster; else the runs are made here, `jobs` at once, by default one for each processor. following:
-    jobs that follow from runs, which are done here.
+    client: of a cluster; otherwise the runs are made here, `jobs` at once (default: one per processor). following: jobs
+    that depend on runs, done here.
     """
     with ExitStack() as stack:
         if client is not None:
@@ -219,5 +219,5 @@ def run_store(
             todo = store.missing(wanted) if following is None else store.plan.runs()
             count = min(jobs or processors(), len(todo))
             workers = stack.enter_context(forked(count, store.room(), store.kernels, following))
-        report = stack.enter_context(bar(store.plan.name))  # it has a thread: after the forks
+        report = stack.enter_context(bar(store.plan.name))  # starts a thread, so it follows the forks
         return run_missing(store, workers, report, wanted, following)

@@ -1,16 +1,16 @@
-"""The directory of a study: what is to run, what ran, and the table of results.
+"""The directory of a study: its plan, its runs, and the table of results.
 
     exp/<date>_<name>/
-      study.json      design; when it began; all cells with their specs; seeds; the kernels, by what cells call them;
-                      what its design needs to go on. Cells can be added to it
+      study.json      design; start time; all cells with their specs; seeds; kernels, by their names in the cells;
+                      what the design needs to resume. Cells can be added
       runs/           <cell>-s<seed>, an ordinary run directory each
-                      <cell>-s<seed>.noisy   where its control load stalled: it measured the host (real time only)
-                      _<cell>-s<seed>        where it failed, with the reason; -2, -3 … if again
-      table.parquet   a row for each axis' level, seed, run, load and metric; only of the runs that count
-      noisy.parquet   the same of the noisy ones, if there are any
+                      <cell>-s<seed>.noisy   its control load stalled: it measured the host (real time only)
+                      _<cell>-s<seed>        it failed, with the reason; -2, -3 … if again
+      table.parquet   a row for each cell, seed, load and metric; only of the runs that count
+      noisy.parquet   the same of the noisy runs, if any
 
-A run is done when its directory is there under its own name: it gets that name when it is complete. Nothing else
-is to be remembered, so a study can be interrupted at any moment.
+A run is done when its directory exists under its own name, which it gets when it is complete. There is no other state,
+so a study can be interrupted at any moment.
 """
 
 import fcntl
@@ -59,13 +59,13 @@ _PARTIAL, _WORK = ".partial-", ".work-"
 
 
 class Store:
-    """The directory of one study. Only one process at a time writes to it: see `held`."""
+    """The directory of one study. One process at a time writes to it: see `held`."""
 
     def __init__(self, path: Path, plan: Plan, kernels: Mapping[str, Mapping[str, Any]]) -> None:
         self.path = path
         self.plan = plan
         self.kernels = dict(kernels)
-        self._rows: dict[str, list[Row]] = {}  # of runs whose metrics are known, by their directories' names
+        self._rows: dict[str, list[Row]] = {}  # known metrics, by the names of the runs' directories
 
     @classmethod
     def create(
@@ -75,13 +75,13 @@ class Store:
         kernels: Mapping[str, Mapping[str, Any]],
         beside: Mapping[str, bytes] = MappingProxyType({}),
     ) -> "Store":
-        """Make a new directory, with further files by their names. Raises InputError where there can be none."""
+        """Make a new directory. beside: further files, by name. Raises InputError if it cannot be made."""
         try:
             staged = cls.begin(stage(results, plan.name), plan, kernels, beside)
             return cls(commit(staged.path), plan, kernels)
         except OSError as error:
             raise InputError(
-                f"cannot make a directory for the study in {str(results)!r}: {error.strerror or error}"
+                f"cannot make the study's directory in {str(results)!r}: {error.strerror or error}"
             ) from None
 
     @classmethod
@@ -92,7 +92,7 @@ class Store:
         kernels: Mapping[str, Mapping[str, Any]],
         beside: Mapping[str, bytes] = MappingProxyType({}),
     ) -> "Store":
-        """Make the directory of a study of one that is there, with further files by their names. Raises OSError."""
+        """Turn an existing directory into that of a study. beside: further files, by name. Raises OSError."""
         (path / RUNS).mkdir(exist_ok=True)
         for name, text in beside.items():
             (path / name).write_bytes(text)
@@ -102,7 +102,7 @@ class Store:
 
     @classmethod
     def open(cls, path: Path, design: Design | None = None) -> "Store":
-        """Return the store in a directory, of this design if one is given. Raises InputError where there is none."""
+        """Open the store in a directory. design: the required one. Raises InputError if there is none."""
         value = _content(path)
         try:
             plan = Plan.from_json(value)
@@ -115,12 +115,12 @@ class Store:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Keep other processes from writing to the directory, and clear what one that was killed left half done.
+        """Lock the directory, and remove unfinished files of a process that was killed.
 
-        Raises InputError where another holds it, and where runs would go elsewhere.
+        Raises InputError if another process has the lock, and if `runs` is not a directory here.
         """
         if self.runs.is_symlink() or not self.runs.is_dir():
-            raise InputError(f"{self.runs} is no directory of runs: was the study copied without it?")
+            raise InputError(f"{self.runs} is not a directory of runs: was the study copied without it?")
         descriptor = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY)
         try:
             try:
@@ -134,7 +134,7 @@ class Store:
             os.close(descriptor)
 
     def add(self, cells: Sequence[Cell], kernels: Mapping[str, Mapping[str, Any]] = MappingProxyType({})) -> None:
-        """Have further cells run as well, on further kernels. Raises InputError for what can be none, WblabError."""
+        """Add cells, and the kernels that they need. Raises InputError if one is invalid, and WblabError."""
         further = replace(self.plan, cells=(*self.plan.cells, *cells))
         known = self.kernels | dict(kernels)
         content = _content(self.path) | STUDY.head() | {"kernels": known} | further.to_json()
@@ -147,44 +147,44 @@ class Store:
 
     @property
     def runs(self) -> Path:
-        """Where the run directories are."""
+        """The directory of the runs."""
         return self.path / RUNS
 
     def missing(self, wanted: Collection[str] | None = None) -> list[tuple[Cell, int]]:
-        """Return what is not done, in the order in which it is to run; of the runs of these names, where some are."""
+        """Return the missing runs in order; if names are wanted, only those."""
         there, runs = set(os.listdir(self.runs)), self.plan.runs()
         names = {run_name(cell, seed) for cell, seed in runs} if wanted is None else set(wanted)
         names -= there
         return [(cell, seed) for cell, seed in runs if run_name(cell, seed) in names]
 
     def keep(self, cell: Cell, seed: int, left: Path | bytes) -> Path:
-        """Take in what a run that succeeded left, without a name yet: a directory, or an archive of one.
+        """Store the directory of a successful run, or its archive, under a temporary name; see `done`.
 
-        Raises WblabError where it is none.
+        Raises WblabError if it is not the run of this cell and seed.
         """
         partial = self._partial()
         try:
             _fill(partial, left)
             record = RUN.read(partial / EXPERIMENT)
             if record.get("spec") != to_table(cell.with_seed(seed)):
-                raise WblabError("the worker ran another spec than it was given: has it another version of the lab?")
+                raise WblabError("the worker ran a different spec: is its version of the lab another one?")
         except InputError:
             shutil.rmtree(partial)
-            raise WblabError(f"what the worker sent has no usable {EXPERIMENT}") from None
+            raise WblabError(f"the worker sent no valid {EXPERIMENT}") from None
         except WblabError:
             shutil.rmtree(partial)
             raise
         return partial
 
     def done(self, cell: Cell, seed: int, kept: Path, *, noisy: bool = False, rows: "list[Row] | None" = None) -> Path:
-        """Give a run that was kept its name, as one that counts or as a noisy one. rows: its metrics, if known."""
+        """Give a stored run its name, as a run that counts or as a noisy one. rows: its metrics, if known."""
         path = _rename(kept, self.runs / (run_name(cell, seed) + (NOISY_MARK if noisy else "")))
         if rows is not None:
             self._rows[path.name] = rows
         return path
 
     def failed(self, cell: Cell, seed: int, reason: str, left: Path | bytes = b"") -> Path:
-        """Keep what there is of a run that failed: at least a record with the reason."""
+        """Store the files of a failed run: at least a record with the reason."""
         partial = self._partial()
         try:
             _fill(partial, left)
@@ -196,7 +196,7 @@ class Store:
         return _rename(partial, self.runs / f"{STAGED}{run_name(cell, seed)}")
 
     def write_tables(self) -> Path:
-        """Write the tables of all runs that are there, and return that of the runs that count."""
+        """Write the tables of all runs, and return the path of the one with the runs that count."""
         if self.plan.cells:
             self._write(TABLE, "")
         if any(self.runs.glob(f"[!_.]*{NOISY_MARK}*")):
@@ -214,7 +214,7 @@ class Store:
             raise WblabError(f"cannot write {self.path / name}: {error.strerror or error}") from None
 
     def _parts(self, mark: str) -> Iterator[Part]:
-        """Yield the metrics of all runs that count, or of those whose names have a mark."""
+        """Yield the metrics of all runs that count, or of those with a mark in their names."""
         for cell, seed in self.plan.runs():
             name = run_name(cell, seed)
             for path in sorted(self.runs.glob(f"{name}{mark}*")) if mark else [self.runs / name]:
@@ -223,7 +223,7 @@ class Store:
                     yield cell, seed, path.name, run_rows(path, self.plan.metrics) if rows is None else rows
 
     def room(self) -> Path:
-        """Return a new directory for workers to work in."""
+        """Return a new temporary directory for workers."""
         return Path(tempfile.mkdtemp(prefix=_WORK, dir=self.path))
 
     def _partial(self) -> Path:
@@ -231,7 +231,7 @@ class Store:
 
 
 def clear_failed(store: Store) -> None:
-    """Remove the runs that failed: they are made again. Raises OSError."""
+    """Remove the failed runs, so that they are repeated. Raises OSError."""
     for failed in store.runs.glob(f"{STAGED}*"):
         shutil.rmtree(failed)
 
@@ -247,7 +247,7 @@ def pack(directory: Path) -> bytes:
 
 
 def unpack(archive: bytes, directory: Path) -> None:
-    """Unpack what `pack` has packed: plain files, beside each other. Raises WblabError for anything else."""
+    """Unpack an archive of `pack`: plain files in one directory. Raises WblabError for anything else."""
     if not archive:
         return
     try:
@@ -255,15 +255,15 @@ def unpack(archive: bytes, directory: Path) -> None:
             for member in members:
                 content = members.extractfile(member) if member.isfile() else None
                 if content is None or member.name in ("", ".", "..") or "/" in member.name:
-                    raise WblabError(f"the worker sent {member.name!r}, which is no file of a run")
+                    raise WblabError(f"the worker sent {member.name!r}, which is not a file of a run")
                 with content, (directory / member.name).open("xb") as file:
                     shutil.copyfileobj(content, file)
     except (tarfile.TarError, OSError, EOFError) as error:
-        raise WblabError(f"what the worker sent cannot be unpacked: {error}") from None
+        raise WblabError(f"the archive of the worker cannot be unpacked: {error}") from None
 
 
 def _fill(directory: Path, left: Path | bytes) -> None:
-    """Put what a run left into an empty directory: that itself, of this filesystem, or what is in an archive."""
+    """Move the files of a run into an empty directory. left: a directory on this filesystem, or an archive."""
     if isinstance(left, bytes):
         unpack(left, directory)
     else:
@@ -271,7 +271,7 @@ def _fill(directory: Path, left: Path | bytes) -> None:
 
 
 def _content(path: Path) -> dict[str, Any]:
-    """Return what study.json says, or matrix.json, as earlier labs called it. Raises InputError."""
+    """Read study.json, or matrix.json, its name in earlier labs. Raises InputError."""
     if (path / STUDY_FILE).is_file() or not (path / MATRIX_FILE).is_file():
         return STUDY.read(path / STUDY_FILE)
     designs = ((ADVICE_FILE, "advise"), (DESIGN, "explore"), (TRIED, "trial"))
@@ -280,18 +280,18 @@ def _content(path: Path) -> dict[str, Any]:
 
 
 def _kernels(value: object, plan: Plan) -> dict[str, dict[str, Any]]:
-    """Return the kernels of a study. Raises InputError unless all that its cells name are there."""
+    """Return the kernels of a study. Raises InputError unless all kernels of its cells are described."""
     kernels = value if isinstance(value, dict) else {}
     for name in {cell.spec.kernel for cell in plan.cells}:
         kernel = kernels.get(name)
         if not isinstance(kernel, dict) or not isinstance(kernel.get("build_id"), str):
-            raise InputError(f"it does not say which build the kernel {name!r} was")
+            raise InputError(f"the build of kernel {name!r} is not recorded")
     return {name: kernel for name, kernel in kernels.items() if isinstance(kernel, dict)}
 
 
 def _rename(path: Path, wanted: Path) -> Path:
-    """Rename a directory; -2, -3 and so on keep it from one that is there."""
-    path.chmod(0o755)  # a temporary directory is its maker's alone
+    """Rename a directory; -2, -3 and so on distinguish it from existing ones."""
+    path.chmod(0o755)  # temporary directories are private
     names = (wanted if number == 1 else wanted.with_name(f"{wanted.name}-{number}") for number in range(1, 10_000))
     for name in names:
         if os.path.lexists(name):

@@ -1,6 +1,6 @@
-"""The table of a matrix's results: a row for each axis' level, seed, run, load and metric.
+"""The table of a study's results: a row for each cell, seed, load and metric.
 
-It is written without pandas, which takes longer to import than a guest to boot.
+It is written without pandas, whose import takes longer than the boot of a guest.
 """
 
 from collections.abc import Collection, Sequence
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 _MOST_INT64 = (1 << 63) - 1
 
-Part = tuple[Cell, int, str, "list[Row]"]  # cell, seed and name of a run, and its metrics
+Part = tuple[Cell, int, str, "list[Row]"]  # cell, seed, name and metrics of a run
 
 
 def run_rows(directory: Path, further: Collection[Further]) -> "list[Row]":
-    """Return the metrics of the run in a directory. Raises InputError for a damaged one."""
+    """Return the metrics of the run in a directory. Raises InputError if it is damaged."""
     from wblab.analysis.runs.metrics import metric_rows
     from wblab.analysis.runs.run import read_run
 
@@ -35,7 +35,7 @@ def run_rows(directory: Path, further: Collection[Further]) -> "list[Row]":
 
 
 def results_table(plan: Plan, parts: Sequence[Part]) -> "pa.Table":
-    """Return the table of these runs of a matrix."""
+    """Return the table of these runs."""
     import pyarrow as pa
 
     from wblab.analysis.runs.metrics import with_zeros
@@ -53,14 +53,14 @@ def results_table(plan: Plan, parts: Sequence[Part]) -> "pa.Table":
 
 
 def _kind(levels: Sequence[Label]) -> type[Label]:
-    """Return what an axis' column holds: texts where its levels are of several types, or too large for int64."""
+    """Return the type of an axis' column: text if the levels are of several types, or too large for int64."""
     kinds = {type(level) for level in levels}
     large = any(isinstance(level, int) and level > _MOST_INT64 for level in levels)
     return kinds.pop() if len(kinds) == 1 and not large else str
 
 
 def _column(values: Sequence[Label], kind: type[Label]) -> "pa.Array":
-    """Return values of one kind as a column. pyarrow.array imports pandas, to find out whether it is given a series."""
+    """Return values of one type as a column. `pyarrow.array` is avoided because it imports pandas."""
     import numpy as np
     import pyarrow as pa
 

@@ -1,6 +1,6 @@
-"""What a worker does, on whatever machine it is: run one cell with one seed, and hand back the run directory.
+"""The work of a worker, on any machine: make the run of one cell and seed, and return the run directory.
 
-Orders and results are plain values: a worker needs the lab and the kernel, but none of the caller's files.
+Orders and results are plain values: a worker needs the lab and the kernel, but no files of the caller.
 """
 
 import shutil
@@ -34,10 +34,10 @@ _LONGEST_REASON = 300
 
 @dataclass(frozen=True)
 class Order:
-    """One run to make: the whole spec, as a table, and which build of its kernel and program the caller has.
+    """One run to make: its spec as a table, and the caller's builds of the kernel and the guest's program.
 
-    metrics: what the table has of it besides. may_lose: its trace may lose events. kernel: where a worker does not find
-    it by its name.
+    metrics: optional ones for the table. may_lose: the trace may lose events. kernel: if a worker cannot find it by
+    name.
     """
 
     spec: dict[str, Any]
@@ -54,10 +54,10 @@ class Order:
 
 @dataclass(frozen=True)
 class Result:
-    """What became of an order.
+    """The result of an order.
 
-    left: the run directory; as an archive where it was made elsewhere; an empty one, nothing was left.
-    failure: the reason if it failed. rows: its metrics, where they could be told.
+    left: the run directory, or its archive from another machine; empty if there is none. failure: the reason if it
+    failed. rows: its metrics, if they could be read.
     """
 
     left: Path | bytes = b""
@@ -67,12 +67,12 @@ class Result:
 
 @cache
 def own_kernel(name: str) -> Kernel:
-    """Return this machine's kernel of a name: a path too, as the caller's user has given it. Raises InputError."""
+    """Return this machine's kernel of a name; a path is allowed, because the user gave it. Raises InputError."""
     return built_kernel(name, given=[name])
 
 
 def same_kernel(name: str, build_id: str, resolve: KernelResolver) -> Kernel:
-    """Return the kernel of a name if it is the caller's build. Raises InputError."""
+    """Return the kernel of a name. Raises InputError if it is another build than the caller's."""
     kernel = resolve(name)
     if kernel.build_id != build_id:
         raise InputError(
@@ -84,26 +84,26 @@ def same_kernel(name: str, build_id: str, resolve: KernelResolver) -> Kernel:
 
 @cache
 def own_program() -> str:
-    """Return the identity of the program that guests of this machine run: of the lab and its Python."""
+    """Return the digest of the program that this machine's guests run: the lab and its Python."""
     return program_sha256(interpreter())
 
 
 def check_program(program: str) -> None:
-    """Raise InputError where this machine's guests would run another program than the caller's."""
+    """Raise InputError if this machine's guests would run another program than the caller's."""
     if own_program() != program:
         raise InputError(
-            f"its lab or its Python, {interpreter()}, is another than the caller's: install the same version of both"
+            f"its lab or its Python, {interpreter()}, differs from the caller's: install the same version of both"
         )
 
 
 def accepted(order: Order, resolve: KernelResolver) -> Request:
-    """Return an order as a request for a run of this machine. Raises InputError where it cannot make that run."""
+    """Return the request of an order. Raises InputError if this machine cannot make that run."""
     check_program(order.program)
     return ready(order.unpacked(), lambda name: order.kernel or same_kernel(name, order.build_id, resolve))
 
 
 def why_not(orders: list[Order], resolve: KernelResolver = own_kernel) -> str:
-    """Return why this machine cannot run one of the orders, in a line; empty where it can run all."""
+    """Return in one line why this machine cannot run an order; empty if it can run all."""
     try:
         for order in orders:
             accepted(order, resolve)
@@ -113,7 +113,7 @@ def why_not(orders: list[Order], resolve: KernelResolver = own_kernel) -> str:
 
 
 def warm(names: Iterable[str]) -> None:
-    """Find out what all runs on these kernels need to know: forks of this process then know it. Raises InputError."""
+    """Compute what all runs on these kernels need, so that forks inherit it. Raises InputError."""
     own_program()
     describe_host()
     for name in names:
@@ -121,10 +121,7 @@ def warm(names: Iterable[str]) -> None:
 
 
 def run(order: Order) -> Result:
-    """Run an order on a dask worker, in a directory of the worker's, of which nothing is left.
-
-    Never raises for a run that fails.
-    """
+    """Run an order on a dask worker, in a temporary directory. Never raises for a run that fails."""
     from distributed import get_worker
 
     worker = get_worker()
@@ -145,7 +142,7 @@ def run(order: Order) -> Result:
 
 
 def run_in(room: Path, order: Order, report: Report = silent, resolve: KernelResolver = own_kernel) -> Result:
-    """Run an order in a new directory of `room`, which stays. What `report` raises ends the run.
+    """Run an order in a new directory of `room`, which is kept. An error raised by `report` ends the run.
 
     Never raises for a run that fails.
     """
@@ -155,7 +152,7 @@ def run_in(room: Path, order: Order, report: Report = silent, resolve: KernelRes
             directory = run_experiment(request, room, report=report).directory
             return Result(
                 directory, rows=_rows(directory, order)
-            )  # still its turn: a run in real time has no neighbour
+            )  # inside the lock: a run in real time needs the machine
     except RunFailedError as error:
         if order.may_lose and error.directory and _lost_events(error.directory):
             return Result(error.directory, rows=_rows(error.directory, order))
@@ -175,7 +172,7 @@ def _lost_events(directory: Path) -> bool:
 
 
 def _rows(directory: Path, order: Order) -> "list[Row] | None":
-    """Return the metrics of a run; None for a run that cannot be read, of which the table's writer will tell."""
+    """Return the metrics of a run; None if it cannot be read: the writer of the table then reports it."""
     try:
         return run_rows(directory, order.metrics)
     except WblabError:
@@ -183,5 +180,5 @@ def _rows(directory: Path, order: Order) -> "list[Row] | None":
 
 
 def unforeseen(error: Exception) -> Result:
-    """Return the result of an order whose worker stumbled over something: that is the reason."""
+    """Return the result of an order that ended with an unexpected error."""
     return Result(failure=f"{type(error).__name__}: {' '.join(str(error).split())[:_LONGEST_REASON]}")

@@ -75,7 +75,7 @@ def test_a_matrix_whose_runs_are_elsewhere_is_not_resumed(originals, tmp_path, w
     before = sorted((tmp_path / "elsewhere").iterdir())
     code, said = wblab("matrix", "--resume", path)
     assert code == 2
-    assert "is no directory of runs" in said
+    assert "is not a directory of runs" in said
     assert sorted((tmp_path / "elsewhere").iterdir()) == before
 
 

@@ -66,7 +66,7 @@ def test_a_matrix_goes_on_with_the_kernels_that_it_was_begun_with(make_store, re
     with pytest.raises(InputError, match=r"was begun with another kernel: the kernel 7\.3 is another build here"):
         check_kernels(store, resolve)
     store.kernels.clear()
-    with pytest.raises(InputError, match="does not say which build '' was"):
+    with pytest.raises(InputError, match="does not name the build of ''"):
         check_kernels(store, resolve)
 
 

@@ -69,7 +69,7 @@ def test_the_record_of_a_run_that_failed_is_kept(make_store, archive):
 def test_a_run_of_another_spec_is_refused(make_store, archive):
     store = make_store(AXES)
     (cell, seed), (other, _) = store.missing()
-    with pytest.raises(WblabError, match="another spec"):
+    with pytest.raises(WblabError, match="a different spec"):
         store.keep(cell, seed, archive(other, seed))
 
 
@@ -218,7 +218,7 @@ def test_archives_that_reach_out_are_refused(tmp_path, name, kind):
         archive.addfile(member)
     room = tmp_path / "room"
     room.mkdir()
-    with pytest.raises(WblabError, match="no file of a run"):
+    with pytest.raises(WblabError, match="not a file of a run"):
         unpack(buffer.getvalue(), room)
     assert os.listdir(tmp_path) == ["room"]
     assert os.listdir(room) == []

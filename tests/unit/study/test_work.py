@@ -124,6 +124,6 @@ def test_another_version_of_the_lab_is_refused(tmp_path, resolve, order, monkeyp
     pretend(monkeypatch, lambda *arguments, **keys: pytest.fail("it ran"))
     other = replace(order, program="c" * 64)
     assert (
-        "another than the caller's: install the same version" in work.run_in(tmp_path, other, resolve=resolve).failure
+        "differs from the caller's: install the same version" in work.run_in(tmp_path, other, resolve=resolve).failure
     )
-    assert "another than the caller's" in work.why_not([order, other], resolve)
+    assert "differs from the caller's" in work.why_not([order, other], resolve)

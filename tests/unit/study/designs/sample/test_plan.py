@@ -54,7 +54,7 @@ def test_rows_are_cells_of_a_matrix_that_can_be_kept():
         ),
         ({"derived": DERIVED | {"memory": "wait / 0"}}, "row 0: derived.memory: 'wait / 0' cannot be computed"),
         ({"factors": FACTORS | {"seed": {"key": "seed", "low": 1, "high": 3}}}, "'seed' cannot be set"),
-        ({"factors": FACTORS | {"run": {"key": "memory", "low": "1GiB", "high": "2GiB"}}}, "'run' is a column"),
+        ({"factors": FACTORS | {"run": {"key": "memory", "low": "1GiB", "high": "2GiB"}}}, "'run' is already a column"),
         ({"responses": {"a": {"metric": "longest"}}}, "responses.a.metric: no metric 'longest'"),
         ({"responses": {"a": {"metric": "paused_s", "of": ["w9"]}}}, "responses.a.of: no load 'w9'"),
         ({"base": "no-such"}, "no spec 'no-such'"),
