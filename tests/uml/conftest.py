@@ -31,7 +31,7 @@ def kernel() -> Kernel:
 
 @pytest.fixture(scope="session")
 def shared_lab(kernel: Kernel, tmp_path_factory: pytest.TempPathFactory) -> Lab:
-    """For runs that several tests look at and none disturbs."""
+    """A lab for runs that several tests share and none changes."""
     return Lab(kernel, tmp_path_factory.mktemp("exp"), Path("/dev/shm"))
 
 
@@ -45,7 +45,7 @@ def lab(kernel: Kernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
 
 @pytest.fixture
 def guest_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """Return what makes the guests of this test run another main program, with the lab's packages beside it."""
+    """Return a function that makes the guests of this test run another main program, with the lab's packages."""
 
     def replace(main: str) -> None:
         changed = tmp_path / "changed.pyz"

@@ -1,4 +1,4 @@
-"""wblab advise with real guests: a machine that is made up, whose disk is slow for its memory."""
+"""wblab advise with real guests, for an invented machine with a disk that is slow for its memory."""
 
 import json
 from dataclasses import replace
@@ -42,7 +42,7 @@ def advise(shared_lab, tmp_path, monkeypatch, capsys):
     return call, str(shared_lab.kernel.path)
 
 
-def test_a_short_queue_helps_where_the_queue_is_long(advise):
+def test_a_short_queue_is_recommended_for_a_long_one(advise):
     call, kernel = advise
     found = call("--dir", "/srv", "--seeds", "3", "--kernel", kernel)
     rows = {row["name"]: row for row in found["remedies"]}
@@ -54,10 +54,10 @@ def test_a_short_queue_helps_where_the_queue_is_long(advise):
     assert rows["dirty-0.5s"]["expected"]["offender_bps"] < rows["now"]["expected"]["offender_bps"]
     assert found["recommended"] != "now"
     again = call("--resume", found["directory"], "--kernel", kernel)
-    assert again == found  # nothing ran anew, and nothing is random
+    assert again == found  # no run was repeated, and nothing is random
 
 
-def test_killed_and_resumed_no_run_is_made_twice(shared_lab, advise, tmp_path):
+def test_a_killed_study_resumes_without_repeating_runs(shared_lab, advise, tmp_path):
     call, kernel = advise
     (tmp_path / "exp").mkdir()
     arguments = ["--dir", "/srv", "--seeds", "3", "--kernel", kernel, "--jobs", "1"]

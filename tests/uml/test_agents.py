@@ -20,7 +20,7 @@ def console(run):
 
 
 @pytest.mark.parametrize("preset", ["base", "base-device"])
-def test_a_load_joins_its_group_and_the_group_is_limited(lab, preset):
+def test_a_load_runs_in_its_control_group_and_under_its_limit(lab, preset):
     script = "cat /proc/self/cgroup; cat $(find /sys/fs/cgroup -path */few/memory.max)"
     run = lab.run(
         preset,
@@ -34,7 +34,7 @@ def test_a_load_joins_its_group_and_the_group_is_limited(lab, preset):
     assert lab.left_behind() == []
 
 
-def test_the_disk_stands_in_the_files_of_a_group(lab):
+def test_disk_in_a_control_file_becomes_the_device_number(lab):
     run = lab.run(
         "base-device",
         *SHORT,
@@ -46,7 +46,7 @@ def test_the_disk_stands_in_the_files_of_a_group(lab):
     assert 1.5 < run.load("go").durations_ns[1] / 1e9 < 4  # 1 MiB at half a MiB/s; unlimited it takes one second
 
 
-def test_an_agent_has_the_lab_and_runs_beside_the_loads(lab):
+def test_an_agent_runs_beside_the_loads_and_can_import_the_lab(lab):
     script = "id -u; wblab --version; trap 'echo ended; exit 0' TERM; while true; do sleep 0.1; done"
     run = lab.run("base", *SHORT, f"agent.a.argv={json.dumps(['sh', '-c', script])}")
     assert (run.path / "agent.a.log").read_text() == "0\nwblab 0.1.0\nended\n"
@@ -62,13 +62,13 @@ def test_an_agent_has_the_lab_and_runs_beside_the_loads(lab):
         ("cgroup.g.files.memory.nonsense=1", "cannot set cgroup.g.files.memory.nonsense to '1'"),
     ],
 )
-def test_a_bad_end_is_the_run_s(lab, setting, reason):
+def test_a_failing_agent_or_command_fails_the_run(lab, setting, reason):
     with pytest.raises(RunFailedError, match=reason):
         lab.run("base", *SHORT, setting)
     assert lab.left_behind() == []
 
 
-def test_the_lab_cannot_be_written_to(lab):
+def test_the_lab_is_read_only_in_the_guest(lab):
     script = "touch /run/wblab/lab/x /run/wblab/packages/x; mount -o remount,rw /run/wblab/lab; touch /run/wblab/lab/y"
     run = lab.run("base", *SHORT, f"load.go.argv={json.dumps(['sh', '-c', f'{script}; true'])}")
     assert console(run).count("cannot touch") >= (3 if landlock_version() else 2)

@@ -1,4 +1,4 @@
-"""Disks that are aged before a run: what lies on them, by the word of other tools, and that each is made once."""
+"""Disks that are aged before a run: their contents, according to other tools, and that each is made only once."""
 
 import os
 import re
@@ -30,7 +30,7 @@ LARGE = ("trace.events=[]", "disk.size=1GiB", "disk.resident=256MiB", LOADS)
 
 @pytest.fixture
 def room(monkeypatch):
-    """The place in the cache that aged disks have for this test alone."""
+    """A cache of aged disks for this test alone."""
     name = f"disks-test-{secrets.token_hex(4)}"
     monkeypatch.setattr(aging, "_ROOM", name)
     yield cache.room(name)
@@ -47,7 +47,7 @@ def said(*command):
 
 
 def free_runs(filesystem, image):
-    """Return how many runs of free blocks there are."""
+    """Return the number of runs of free blocks."""
     if filesystem == "xfs":
         _, text = said("xfs_db", "-r", "-c", "freesp", str(image))
         return sum(int(line.split()[2]) for line in text.splitlines()[1:])
@@ -56,12 +56,12 @@ def free_runs(filesystem, image):
 
 
 @pytest.mark.parametrize("filesystem", DISKS)
-def test_an_aged_disk_is_sound_used_and_fragmented(shared_lab, room, filesystem):
+def test_an_aged_disk_is_consistent_partly_used_and_fragmented(shared_lab, room, filesystem):
     shared_lab.run("base-device", *LARGE, *DISKS[filesystem], "disk.used=40", "disk.layout=3")
     (image,) = images(room)
     status, text = said(*(("e2fsck", "-f", "-n") if filesystem == "ext4" else ("xfs_repair", "-n", "-f")), str(image))
     assert status == 0, text
-    # What the filesystem has itself, its reserve and one per cent are not cut up.
+    # The filesystem's own blocks, its reserve and one per cent are not fragmented.
     most = len(holes(3, (1 << 18) * 6 // 10))
     assert 0.75 * most < free_runs(filesystem, image) < most
     if filesystem == "ext4":
@@ -72,7 +72,7 @@ def test_an_aged_disk_is_sound_used_and_fragmented(shared_lab, room, filesystem)
     assert image.stat().st_blocks * 512 < 32 << 20
 
 
-def test_it_is_made_once_and_anew_the_same(shared_lab, room):
+def test_an_aged_disk_is_cached_and_reproducible(shared_lab, room):
     settings = (*LARGE, *DISKS["ext4"], "disk.used=20", "disk.layout=2")
     first = shared_lab.run("base-device", *settings)
     (image,) = images(room)
@@ -86,7 +86,7 @@ def test_it_is_made_once_and_anew_the_same(shared_lab, room):
     assert first.files == second.files == third.files
 
 
-def test_two_that_want_it_at_once_make_it_once(shared_lab, room):
+def test_two_runs_at_once_age_the_disk_once(shared_lab, room):
     settings = (*LARGE, *DISKS["ext4"], "disk.layout=4")
     with ThreadPoolExecutor(2) as runs:
         one, two = runs.map(
@@ -97,8 +97,8 @@ def test_two_that_want_it_at_once_make_it_once(shared_lab, room):
     assert [path.suffix for path in room.iterdir() if path.suffix != ".lock"] == [".img"]
 
 
-def test_a_file_lies_in_the_holes(shared_lab, room):
-    """In free space in pieces of one to a few blocks, a file that is written at once cannot lie in one piece."""
+def test_a_new_file_fills_the_holes(shared_lab, room):
+    """Free space consists of pieces of a few blocks, so even a file that is written at once is fragmented."""
     settings = (*LARGE, *DISKS["ext4"], "load.l1.size=8MiB", "load.l1.wait=1s")
     whole = shared_lab.run("base-device", *settings).files["l1"]["f"].extents
     cut = shared_lab.run("base-device", *settings, "disk.used=60", "disk.layout=1").files["l1"]["f"].extents
@@ -106,7 +106,7 @@ def test_a_file_lies_in_the_holes(shared_lab, room):
     assert len(cut) > len(whole)
 
 
-def test_what_does_not_fit_is_said_and_not_kept(shared_lab, room):
+def test_an_aged_layout_that_does_not_fit_is_reported_and_not_cached(shared_lab, room):
     spec = read_spec(SPECS.find("base-device"))
     assert spec.disk[DISK].filesystem == "ext4"
     with pytest.raises(RunFailedError, match=r"cannot age disk by disk\.used and disk\.layout: No space left"):

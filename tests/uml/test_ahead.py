@@ -1,4 +1,4 @@
-"""Whose bytes a disk was done with first, and on which disk they lie: runs that were made so that it is known."""
+"""The I/O ahead in a disk's queue, and its disk, in runs that are built so that the answer is known."""
 
 from pathlib import Path
 
@@ -35,7 +35,7 @@ def explained(run):
     ],
     ids=["direct writes", "direct reads", "a load with a name of the kernel's"],
 )
-def test_direct_io_is_that_of_the_load_whose_children_ask_for_it(shared_lab, settings, whose):
+def test_direct_io_of_a_child_is_attributed_to_its_load(shared_lab, settings, whose):
     found = explained(shared_lab.run("base-device", "load.l2.size=4KiB", *settings))
     longest = max(found, key=lambda item: item.pause_ns)
     ahead = longest.causes[0].request.ahead
@@ -43,7 +43,7 @@ def test_direct_io_is_that_of_the_load_whose_children_ask_for_it(shared_lab, set
     assert ahead[whose] > 0.9 * sum(ahead.values())
 
 
-def test_what_is_dirty_is_for_the_slow_disk_and_the_fast_one_does_nothing(shared_lab):
+def test_writers_to_an_idle_fast_disk_wait_for_dirty_data_of_the_slow_one(shared_lab):
     found = explained(shared_lab.run("two-disks"))
     fast = [
         (item, cause)
@@ -61,7 +61,7 @@ def test_what_is_dirty_is_for_the_slow_disk_and_the_fast_one_does_nothing(shared
 
 @pytest.fixture(scope="module")
 def held(shared_lab):
-    """What is held back by a delay, by a loop device's disk and by a group's limit, in one run."""
+    """The pauses of one run with a delaying device, a loop device on a slow disk, and a group with an I/O limit."""
     return explained(shared_lab.run(str(Path(__file__).with_name("held.toml"))))
 
 
@@ -71,7 +71,7 @@ def requests_of(found, load):
     return [request for request in (*longest.requests, *causes) if request]
 
 
-def test_a_device_that_delays_is_named_and_nobodys_bytes_are_to_blame(held):
+def test_a_delaying_device_is_named_without_io_ahead(held):
     (longest,) = [item for item in held if item.load == "w-delayed"][:1]
     on_it = [
         (chain, request)
@@ -85,13 +85,13 @@ def test_a_device_that_delays_is_named_and_nobodys_bytes_are_to_blame(held):
         assert sum(request.ahead.values()) < 64 << 10
 
 
-def test_under_io_max_it_is_the_bytes_of_the_group_that_were_before(held):
+def test_io_ahead_under_io_max_belongs_to_the_group(held):
     longest = max(requests_of(held, "w-limited"), key=lambda request: request.done_ns - request.handed_ns)
     assert longest.held_by == "by io.max of the control group *few*"
     assert longest.ahead["l-limited's dd"] > 0.9 * sum(longest.ahead.values())
 
 
-def test_what_a_loop_device_writes_to_its_file_is_of_who_wrote_to_the_device(held):
+def test_io_of_a_loop_device_is_attributed_to_the_writer_of_the_device(held):
     longest = max(requests_of(held, "w-loop"), key=lambda request: request.done_ns - request.handed_ns)
     assert longest.below == "the disk *slow*"
     assert longest.ahead["l-loop"] > 0.9 * sum(longest.ahead.values())
@@ -99,7 +99,7 @@ def test_what_a_loop_device_writes_to_its_file_is_of_who_wrote_to_the_device(hel
     assert all(not request.still_ns for request in requests_of(held, "w-loop"))
 
 
-def test_a_journal_that_has_the_data_too_is_told_with_whose_they_are(shared_lab):
+def test_data_in_the_journal_is_attributed_to_its_writer(shared_lab):
     settings = ("disk.mount_options=['data=journal']", "load.l1.size=24MiB", "load.l2.size=4KiB")
     found = explained(shared_lab.run("base-device", *settings))
     of_l1 = {"the journal (data of l1)", "l1"}
@@ -113,7 +113,7 @@ def test_a_journal_that_has_the_data_too_is_told_with_whose_they_are(shared_lab)
     assert named_ns > 0.8 * sum(item.pause_ns for item in found)
 
 
-def test_where_all_that_is_dirty_is_for_another_disk_that_is_said(shared_lab):
+def test_dirty_data_for_another_disk_only_is_reported_with_that_disk(shared_lab):
     found = explained(shared_lab.run("two-disks-commit"))
     fast = [
         (item, cause)

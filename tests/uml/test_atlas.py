@@ -1,4 +1,4 @@
-"""wblab atlas, on real runs: a target of a small trial, interrupted before it was judged."""
+"""wblab atlas with real runs: a target of a small trial, interrupted before its verdicts."""
 
 import json
 
@@ -32,7 +32,7 @@ at_most = "1h"
 
 @pytest.fixture
 def atlas(lab, tmp_path, capsys):
-    """Make the target of the trial on xfs, and return the exit code and what was printed as JSON."""
+    """Make the target of the trial on xfs, and return the exit code and the printed JSON."""
     series = lab.kernel.series
     if series not in {listed.series for listed in list_kernels() if listed.kernel}:
         pytest.skip(f"the kernel {series} is not built: wblab kernel build {series}")
@@ -46,7 +46,7 @@ def atlas(lab, tmp_path, capsys):
     return run
 
 
-def test_a_target_of_the_trial_goes_on_where_it_was(lab, atlas, tmp_path, monkeypatch):
+def test_a_trial_target_resumes_where_it_stopped(lab, atlas, tmp_path, monkeypatch):
     (tmp_path / "short.toml").write_text(SHORT)
     monkeypatch.setattr(tried, "read_wisdom", lambda: read_wisdom(tmp_path / "short.toml"))
 
@@ -80,7 +80,7 @@ def test_a_target_of_the_trial_goes_on_where_it_was(lab, atlas, tmp_path, monkey
     assert lab.left_behind() == []
 
 
-def test_killed_and_called_again_no_run_is_made_twice(lab, atlas, tmp_path, monkeypatch):
+def test_a_killed_target_resumes_without_repeating_runs(lab, atlas, tmp_path, monkeypatch):
     (tmp_path / "short.toml").write_text(SHORT)
     monkeypatch.setattr(tried, "read_wisdom", lambda: read_wisdom(tmp_path / "short.toml"))
     place = tmp_path / "atlas"

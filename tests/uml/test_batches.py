@@ -1,8 +1,8 @@
-"""A kernel that makes a load's system calls at once makes the same ones, at the same times, as the load by itself.
+"""A kernel that makes a load's system calls in batches makes the same calls at the same times as the load itself.
 
-What Python does meanwhile takes memory, a page more or less, and with that moves the dirty thresholds a little. So
-these guests have room, and thresholds in bytes. No stacks are recorded: without frame pointers, what lies about on one
-from before is taken for a part of it.
+Python's own memory differs by about a page, which moves the dirty thresholds a little. Therefore these guests have
+enough memory, and thresholds in bytes. No stacks are recorded: without frame pointers, old values on a stack are taken
+for return addresses.
 """
 
 import os
@@ -48,7 +48,7 @@ def run(shared_lab: Lab, monkeypatch: pytest.MonkeyPatch) -> Batched:
 
 
 def columns(run: Run) -> dict[str, Any]:
-    """Return all boundaries and events, but for addresses in a load's memory."""
+    """Return all boundaries and events, except for addresses in a load's memory."""
     found = {f"boundaries of {load.name}": load.boundaries_ns for load in run.loads}
     with tracecmd.open(run.path / TRACE) as trace:
         for name, fields in EVENTS.items():
@@ -65,12 +65,12 @@ def assert_same(one: Run, other: Run) -> None:
     assert len(was["times of sys_enter"]) > 100  # the shortest preset makes 172
 
 
-def test_batches_of_any_size(run):
+def test_batched_system_calls_give_the_same_run_for_any_batch_size(run):
     plain = run("base", PLAIN)
     for batch in (1, 2, 100, ALL):
         assert_same(plain, run("base", batch))
 
 
 @pytest.mark.parametrize("preset", OTHERS)
-def test_all_other_presets(run, preset):
+def test_batched_system_calls_give_the_same_run_for_all_presets(run, preset):
     assert_same(run(preset, PLAIN), run(preset, ALL))

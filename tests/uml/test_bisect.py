@@ -1,4 +1,4 @@
-"""A bisection of real runs. Kernels take minutes to build: here one kernel stands for all commits, with other disks."""
+"""A bisection of real runs. Building kernels takes minutes: one kernel with different disks represents all commits."""
 
 import json
 from dataclasses import replace
@@ -20,7 +20,7 @@ SHORT = (
     "load.l2.wait=1s",
     "sysctl={'vm.dirty_bytes' = 1048576, 'vm.dirty_background_bytes' = 524288}",
 )
-# The commit says how fast the disk is, whatever the spec says.
+# The commit decides the rate of the disk, not the spec.
 LINUX = """\
 #!/bin/sh
 # {comment}
@@ -35,7 +35,7 @@ exec {linux} "$@"
 
 @pytest.fixture
 def commits(tmp_path):
-    """Make a repository of six commits, of which the fourth makes the disk slower; return their hashes."""
+    """Make a repository of six commits, the fourth of which makes the disk slower; return their hashes."""
     slow, fast = "262144", "1048576"
     made = make_repository(tmp_path / "linux", rate=fast, comment="0")
     rates = [fast] * 2 + [slow] * 3
@@ -45,7 +45,7 @@ def commits(tmp_path):
 
 @pytest.fixture
 def built(kernel, tmp_path, monkeypatch):
-    """Stand for the build of a commit; return the list of what was built."""
+    """Replace the build of a commit; return the list of built commits."""
     # These kernels are scripts, which execute a shell and the real one.
     monkeypatch.setattr("wblab.host.run.guest_sandbox", lambda *_, **__: Sandbox(runs=["/"], reads=["/"], calls=""))
     names = []
@@ -86,7 +86,7 @@ def test_the_commit_that_changed_a_figure_is_found(lab, commits, built, capsys, 
     assert {path: path.stat().st_mtime_ns for path in (directory / "runs").iterdir()} == times
 
 
-def test_killed_and_resumed_no_run_is_made_twice(lab, commits, built, capsys):
+def test_a_killed_bisection_resumes_without_repeating_runs(lab, commits, built, capsys):
     tree, hashes = commits
     settings = [word for setting in SHORT for word in ("--set", setting)]
     wanted = ["bisect", hashes[0], hashes[5], "--metric", "l1.mean_cycle_s", "--spec", "base-device", *settings]
@@ -101,7 +101,7 @@ def test_killed_and_resumed_no_run_is_made_twice(lab, commits, built, capsys):
     assert lab.left_behind() == []
 
 
-def test_without_a_difference_nothing_is_searched(lab, commits, built, capsys):
+def test_a_bisection_without_a_difference_stops(lab, commits, built, capsys):
     tree, hashes = commits
     settings = [word for setting in SHORT for word in ("--set", setting)]
     wanted = [hashes[0], hashes[1], "--metric", "l1.mean_cycle_s", "--spec", "base-device", *settings]

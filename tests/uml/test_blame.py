@@ -1,4 +1,4 @@
-"""What is recorded to explain pauses is there: stacks of all sleeps and wake-ups, of no more than was asked for."""
+"""The events that explain pauses are recorded: stacks of all sleeps and wake-ups, and no more than requested."""
 
 import numpy as np
 import pytest
@@ -38,22 +38,22 @@ def test_stacks_lead_from_the_system_call_to_the_scheduler(trace):
     assert all(stack.index("schedule") < stack.index("hrtimer_nanosleep") for stack in asleep)
 
 
-def test_system_calls_are_those_of_the_loads_that_do_not_end_by_themselves(run, trace):
+def test_system_calls_of_long_running_loads_are_recorded(run, trace):
     pids = {load.name: load.pid for load in run.loads}
     assert set(trace.events("sys_enter").pid.tolist()) == {pids[name] for name in ("c1", "w1", "mw1")}
 
 
-def test_events_of_our_own_name_what_is_waited_for_and_who_submits(run, trace):
+def test_the_labs_events_name_what_is_waited_for_and_who_submits(run, trace):
     assert len(trace.events("block_buffer_wait"))
     submitted = trace.events("block_bio_submit")
     assert any(comm.startswith("kworker/") for comm in submitted.comm[submitted["ino"] != 0])
 
 
-def test_a_kernel_of_ours_has_all_of_it(run):
+def test_the_labs_kernel_has_all_recorded_events(run):
     assert not set(run.record["left_out"]) & set(EVENTS)
 
 
-def test_it_can_be_left_out(lab):
+def test_recording_can_be_turned_off(lab):
     run = lab.run("base-device", *SHORT, "trace.blame=never")
     with tracecmd.open(run.path / "trace.dat") as trace:
         assert set(trace.names) <= {"balance_dirty_pages", "global_dirty_state", "print", "bprint", "raw_data"}

@@ -1,4 +1,4 @@
-"""What a guest's kernel asks of its host in a whole run, beside what it may: the calls, and what comes of the list."""
+"""The system calls that a guest's kernel makes on the host in a whole run, compared with the permitted ones."""
 
 import re
 import shutil
@@ -14,8 +14,8 @@ from wblab.host.sandbox import Sandbox, calls
 from wblab.lab.named import SPECS
 from wblab.lab.specfile import read_spec
 
-# The kernel tries these and does without: its management console, tracing of processes that seccomp mode has ended, and
-# in 6.1 a look at the host's LDT.
+# The kernel tries these calls and works without them: for its management console, to trace processes that seccomp mode
+# has ended, and in 6.1 to read the host's LDT.
 DONE_WITHOUT = {"socket", "bind", "ptrace", "setsid", "modify_ldt"}
 ALLOWED = set(calls.KERNEL) | {
     "open",
@@ -31,17 +31,18 @@ ALLOWED = set(calls.KERNEL) | {
     "mkdirat",
 }
 SHORT = ("load.l1.size=1MiB", "load.l2.size=1MiB", "load.l1.wait=1s", "load.l2.wait=2s", "trace.lead=0")
-FREQUENT = "futex,sendmsg,recvmsg,rt_sigreturn,pread64,access,statx,mmap,close"  # not looked at: it would take minutes
+# Not traced, because that would take minutes.
+FREQUENT = "futex,sendmsg,recvmsg,rt_sigreturn,pread64,access,statx,mmap,close"
 _LINE = re.compile(r"(\d+) +(\w+)\((.*)")
 
 
 def made_calls(log):
-    """Return the calls in a log of strace -f that were the kernel's own, and not caught for its guest's programs."""
+    """Return the calls in a log of strace -f that the kernel made itself, without those of the guest's programs."""
     begun, made = {}, set()
     for line in log.read_text(errors="replace").splitlines():
         pid, _, rest = line.partition(" ")
         if rest.lstrip().startswith("--- SIGSYS"):
-            begun.pop(pid, None)  # caught on its way: a call of the guest
+            begun.pop(pid, None)  # intercepted: a call of a guest's program
         elif match := _LINE.match(line):
             if pid in begun:
                 made.add(begun[pid])
@@ -72,14 +73,14 @@ def traced(lab, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("clock", ["virtual", pytest.param("real", marks=pytest.mark.soak)])
-def test_the_kernel_makes_no_call_that_it_may_not(traced, clock):
+def test_the_kernel_makes_only_permitted_system_calls(traced, clock):
     made = traced(f"clock.mode={clock}")
     print("made:", *sorted(made), "\nallowed, not made:", *sorted(ALLOWED - made), file=sys.stderr)
-    assert {"execve", "mkdir", "clone", "fdatasync"} <= made  # it was the kernel that was looked at
+    assert {"execve", "mkdir", "clone", "fdatasync"} <= made  # the kernel itself was traced
     assert made <= ALLOWED | DONE_WITHOUT | set(calls.UNKNOWN)
 
 
-def test_results_are_the_same_with_and_without_the_list(lab, monkeypatch):
+def test_results_are_the_same_with_and_without_the_filter(lab, monkeypatch):
     def bytes_of(run):
         return {path.name: path.read_bytes() for path in run.path.glob("load.*.npy")}
 

@@ -1,4 +1,4 @@
-"""Real time is the check on virtual time. A file of its own: it takes long and mostly waits."""
+"""The real clock as a check of the virtual clock. This test has its own file because it takes long and mostly waits."""
 
 from concurrent.futures import ThreadPoolExecutor
 

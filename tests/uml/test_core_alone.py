@@ -1,4 +1,4 @@
-"""What a run, its picture and its explanation take: NumPy, Matplotlib, and no module of an extra."""
+"""A run, its picture and its explanation need NumPy and Matplotlib, and no module of an extra."""
 
 import os
 import subprocess
@@ -18,7 +18,7 @@ def core_alone(place, *arguments):
 
 @pytest.fixture(scope="module")
 def place(kernel, tmp_path_factory):
-    """A directory whose latest run is one with pauses."""
+    """A results directory with a latest run that has pauses."""
     place = tmp_path_factory.mktemp("core")
     settings = [word for setting in SHORT for word in ("--set", setting)]
     done = core_alone(place, "run", "base-device", "--kernel", kernel.path, *settings)
@@ -27,13 +27,13 @@ def place(kernel, tmp_path_factory):
 
 
 @pytest.mark.parametrize("verb", ["timeline", "why", "pauses", "pauses --causes"])
-def test_a_run_is_drawn_and_explained(place, verb):
+def test_a_run_is_drawn_and_explained_without_extras(place, verb):
     done = core_alone(place, *verb.split(), "latest")
     assert done.returncode == 0, done.stderr
     assert done.stdout
 
 
-def test_a_write_is_taken_apart(tmp_path, kernel):
+def test_layers_of_a_write_are_shown_without_extras(tmp_path, kernel):
     assert core_alone(tmp_path, "run", "layers", "--kernel", kernel.path).returncode == 0
     done = core_alone(tmp_path, "layers", "latest")
     assert (done.returncode, "flush" in done.stdout) == (0, True), done.stderr

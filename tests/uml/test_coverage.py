@@ -1,4 +1,4 @@
-"""How much of the paused time two witnesses explain, on disks, filesystems and limits of all sorts."""
+"""The share of the paused time that the two stacks explain, on various disks, filesystems and limits."""
 
 import pytest
 

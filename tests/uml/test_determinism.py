@@ -45,7 +45,7 @@ ROUNDS = -(-100 // len(REPLAYS))
 
 @pytest.fixture(scope="module")
 def replayed(kernel, tmp_path_factory):
-    """Return what makes the run of a fixture under a condition, and says in what it differs from an undisturbed one."""
+    """Return a function that makes a fixture's run under a condition and lists its differences from the original."""
     undisturbed: dict[str, Run] = {}
     with tempfile.TemporaryDirectory(dir="/var/tmp", prefix="wblab-tests-") as copy:
         lab = copy_lab(Path(copy))
@@ -88,12 +88,12 @@ def test_a_hundred_replays_give_the_same_bytes(replayed, fixture, condition, tur
         pytest.param("base-device", ("disk.scheduler=bfq", "load.l1.ioclass=idle"), id="device-bfq-idle"),
     ],
 )
-def test_every_filesystem_and_disk_gives_the_same_bytes_again(shared_lab, preset, settings):
+def test_every_filesystem_and_disk_is_reproducible(shared_lab, preset, settings):
     assert_repeats(shared_lab, preset, *settings)
 
 
 @pytest.mark.parametrize("series", [listed.series for listed in list_kernels() if not listed.default])
-def test_every_series_gives_the_same_bytes_again(shared_lab, series):
+def test_every_kernel_series_is_reproducible(shared_lab, series):
     built = {listed.series: listed.kernel for listed in list_kernels()}[series]
     if not built:
         pytest.skip(f"the kernel {series} is not built: wblab kernel build {series}")
@@ -107,18 +107,18 @@ def assert_repeats(lab, preset, *settings):
     assert len(first.load("l1").boundaries_ns) > 100
 
 
-def test_the_seed_alone_changes_a_run(shared_lab):
+def test_only_the_seed_changes_a_run(shared_lab):
     first, again, other = (digest(shared_lab.run("base", *SHORT, f"seed={seed}")) for seed in (1, 1, 2))
     assert first == again
     assert first != other
 
 
-def test_neither_name_nor_place_changes_a_run(shared_lab, lab):
+def test_the_name_and_directory_of_a_run_do_not_change_it(shared_lab, lab):
     assert digest(shared_lab.run("base")) == digest(lab.run("base", "name=a-longer-name.than-before"))
 
 
-def test_neither_how_deep_shared_memory_lies_nor_which_inodes_are_there_changes_a_byte(lab, monkeypatch):
-    """Traces with the events of all files, of the trace's own on hostfs too: nothing of the host's is in them."""
+def test_the_path_and_inodes_of_shared_memory_do_not_change_a_run(lab, monkeypatch):
+    """The traces have the events of all files, also of the trace itself on hostfs: no host data may be in them."""
     settings = (*SHORT, f"trace.events={EVENTS[:-1]}, {FILES}]")
     runs = []
     for depth in range(0, 9, 4):

@@ -1,4 +1,4 @@
-"""wblab disk measure within a guest, whose disk is known: what it finds is what the disk is."""
+"""wblab disk measure in a guest with a known disk: it finds the parameters of that disk."""
 
 import json
 from statistics import median
@@ -12,7 +12,7 @@ from wblab.live.disks.fit import fit
 from wblab.live.disks.steps import from_json
 from wblab.live.disks.tomlfile import disk_table
 
-# Measures there; the fit, which is long work for a guest, is done here.
+# The guest only measures; the fit, which would take long in a guest, is done on the host.
 SCRIPT = """
 import json, os, pathlib, sys
 from wblab.live.disks.survey import site, survey
@@ -28,7 +28,7 @@ QUIET = ("trace.events=[]", "load={c1={kind='control', idle='50ms'}}", "disk.que
 
 
 def measured(lab, *settings, max_mib=96):
-    """Return what was found of a guest's disk, as a file would have it, the fit, and the disk itself."""
+    """Return the measurement of a guest's disk as in a file, the fit, and the disk itself."""
     argv = json.dumps(["python3", "-c", SCRIPT, str(max_mib)])
     load = f"load.go={{kind='command', wait='0s', argv={argv}}}"
     run = lab.run("base-device", *QUIET, load, *settings, silence_s=200)
@@ -44,7 +44,7 @@ def close(found: Disk, disk: Disk, **shares: float) -> None:
         assert getattr(found, key) == pytest.approx(getattr(disk, key), rel=share), key
 
 
-def test_a_hard_disk_with_its_cache(lab):
+def test_a_hard_disk_with_a_cache_is_measured(lab):
     found, about, disk = measured(lab, *disk_settings("hdd"))
     close(found, disk, write_bps=0.15, read_bps=0.05, seek_time=0.05, drain_bps=0.05, cache_bytes=0.1)
     assert (found.depth, found.stall_every) == (1, 0)
@@ -52,8 +52,8 @@ def test_a_hard_disk_with_its_cache(lab):
     assert about.explained > 0.9
 
 
-def test_a_stick_that_stalls(lab):
-    """It stalls at random, some times while it is measured, or too seldom to be told: what counts are five seeds."""
+def test_a_stalling_stick_is_measured(lab):
+    """The disk stalls at random, sometimes too rarely to be detected; therefore five seeds are judged together."""
     every = []
     for seed in range(1, 6):
         found, about, disk = measured(lab, *disk_settings("usb-stick"), f"seed={seed}")
@@ -68,12 +68,12 @@ def test_a_stick_that_stalls(lab):
     assert median(every) == pytest.approx(disk.stall_every, rel=0.7)
 
 
-def test_an_ssd_that_serves_many_at_once(lab):
+def test_an_ssd_with_parallel_requests_is_measured(lab):
     found, about, disk = measured(lab, *disk_settings("ssd"))
     close(found, disk, write_bps=0.05, read_bps=0.05, latency=0.1, seek_time=0.05)
     assert 8 <= found.depth <= 32  # with 13 at once the bus is the limit
-    # With what system calls cost here nobody writes faster than the medium: that there is a cache is seen by the seeks
-    # that it hides, but not how large it is, and that is said.
+    # System calls cost too much here to write faster than the medium. The cache is detected by the seeks that it hides,
+    # but its size stays unknown, and the result says so.
     assert found.cache_bytes > 0
     assert "as fast as this could write" in about.unknown["cache_bytes"]
     assert about.explained > 0.75
@@ -90,7 +90,7 @@ def test_the_verb_measures_and_fits_in_a_guest(lab):
 
 
 @pytest.mark.parametrize("filesystem", ["xfs", "vfat", "btrfs"])
-def test_through_other_filesystems(lab, filesystem):
+def test_a_disk_is_measured_through_other_filesystems(lab, filesystem):
     settings = ("disk.latency=2ms", "disk.write_bps=8MiB/s", "disk.read_bps=16MiB/s")
     settings = (*settings, "disk.depth=4", "disk.size=320MiB")
     found, _, disk = measured(lab, f"disk.filesystem={filesystem}", *settings, max_mib=32)

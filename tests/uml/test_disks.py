@@ -1,4 +1,4 @@
-"""Several disks: each is its own device with its own loads, and the slow one stops those who write to the fast one."""
+"""Several disks: each is a separate device with its own loads, and the slow one stalls writers to the fast one."""
 
 import json
 
@@ -22,17 +22,17 @@ def longest_s(run: Run, name: str) -> float:
     return float(run.load(name).pauses_ns.max()) / S
 
 
-def test_those_who_write_to_the_fast_disk_are_stopped_for_seconds(run):
+def test_writers_to_the_fast_disk_stall_for_seconds(run):
     assert min(longest_s(run, name) for name in ("w-fast", "mw-fast")) > 2
     assert longest_s(run, "c1") < 0.05
 
 
-def test_without_the_offender_on_the_slow_disk_nobody_is_stopped(shared_lab):
+def test_without_the_offender_on_the_slow_disk_no_load_stalls(shared_lab):
     alone = shared_lab.run("two-disks", "load.l1.disk=fast")
     assert max(longest_s(alone, name) for name in ("w-fast", "mw-fast", "w-slow", "mw-slow")) < 1
 
 
-def test_two_disks_repeat_bit_for_bit(run, shared_lab):
+def test_a_run_on_two_disks_is_reproducible(run, shared_lab):
     assert first_differences(run, shared_lab.run("two-disks")) == []
 
 
@@ -49,14 +49,14 @@ def test_each_disk_writes_what_its_loads_wrote_at_its_own_rate(run):
     assert slow.size.sum() / seconds == pytest.approx(1 << 20, rel=0.05)
 
 
-def test_what_is_dirty_at_the_end_takes_as_long_as_the_disk_needs_for_it(run):
+def test_writeback_after_the_end_takes_as_long_as_the_disk_needs(run):
     state = page_cache(run).dirty_state
     left_s = int(state.dirty[-1] + state.writeback[-1]) / (1 << 20)
     assert unplug_s(run)["l1"] == pytest.approx(left_s, rel=0.3)
 
 
 @pytest.mark.parametrize("model", ["device", "throttle"])
-def test_one_disk_may_be_a_device_and_the_other_a_throttle(lab, model):
+def test_a_device_model_and_a_throttle_can_be_combined(lab, model):
     settings = (f"disk.slow.model={model}", "disk.slow.latency=0s", "disk.fast.model=throttle", "disk.fast.latency=0s")
     mixed = lab.run("two-disks", *SHORT, *settings)
     wrote_s = int(mixed.load("l1").boundaries_ns[-1] - mixed.offender_starts_ns()["l1"]) / S
@@ -64,20 +64,20 @@ def test_one_disk_may_be_a_device_and_the_other_a_throttle(lab, model):
     assert lab.left_behind() == []
 
 
-def test_in_real_time_nobody_waits_for_a_throttle(lab):
+def test_with_the_real_clock_fast_disk_writers_do_not_wait_for_a_throttled_disk(lab):
     settings = ("clock.mode=real", "disk.slow.model=throttle", "disk.slow.latency=0s", "load.l1.size=2MiB")
     done = lab.run("two-disks", *settings, "load.l1.wait=100ms", "trace.events=[]", "trace.lead=0s")
     assert unplug_s(done) == {}
     assert json.loads((done.path / "disks.json").read_text())["fast"]["written_ns"] > 0
 
 
-def test_control_groups_name_their_disk(lab):
+def test_control_group_limits_apply_to_the_named_disk(lab):
     limit = ("cgroup.g.loads=['l1']", "cgroup.g.files.memory.max=max", "cgroup.g.files.io.max={disk.slow} wbps=524288")
     slowed = lab.run("two-disks", *SHORT, *limit)
     wrote_s = int(slowed.load("l1").boundaries_ns[-1] - slowed.offender_starts_ns()["l1"]) / S
     assert wrote_s + unplug_s(slowed)["l1"] > 28
 
 
-def test_xfs_and_ext4_may_be_side_by_side(lab):
+def test_xfs_and_ext4_can_be_used_together(lab):
     both = lab.run("two-disks", *SHORT, "disk.fast.filesystem=xfs", "disk.fast.size=320MiB")
     assert both.load("l1").end == "finished"

@@ -1,4 +1,4 @@
-"""Explorations of a few real runs: killed and resumed, analysed, and a row made again."""
+"""Explorations of a few real runs: killed and resumed, analysed, and one row repeated."""
 
 import json
 import os
@@ -67,11 +67,11 @@ def finished(process: "subprocess.Popen[str]") -> tuple[int, str, str]:
 
 
 def done(lab) -> dict[str, int]:
-    """Return when each run that is done got its name, in ns, by that."""
+    """Return the time at which each finished run got its name, in ns, by that name."""
     return {path.name: path.stat().st_ctime_ns for path in lab.results.glob("*/runs/[!_.]*")}
 
 
-def test_killed_and_resumed_no_row_is_made_twice_and_a_row_repeats(lab, design, start):
+def test_a_killed_exploration_resumes_and_its_rows_are_reproducible(lab, design, start):
     process = start(design(16), "--jobs", "1")
     wait_until(lambda: len(done(lab)) >= 3, LIMIT_S)
     os.killpg(process.pid, signal.SIGKILL)
@@ -94,7 +94,7 @@ def test_killed_and_resumed_no_row_is_made_twice_and_a_row_repeats(lab, design, 
     assert lab.left_behind() == []
 
 
-def test_a_row_that_cannot_run_stops_all_before_anything_boots(lab, design, start):
+def test_an_invalid_row_is_refused_before_anything_boots(lab, design, start):
     path = design(16)
     path.write_text(path.read_text().replace('"limit / 2"', '"limit / (limit - limit)"'))
     code, output, errors = finished(start(path))

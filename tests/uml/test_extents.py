@@ -1,4 +1,4 @@
-"""Where files lie, as the guest notes it, against the words of debugfs, xfs_bmap and xfs_db about the same disk."""
+"""The places of files that the guest records, compared with debugfs, xfs_bmap and xfs_db for the same disk."""
 
 import re
 
@@ -10,7 +10,7 @@ from wblab.core.fiemap import Extent
 QUIET = ("trace.events=[]", "memory=256MiB")
 # Sparse, out of order and synced in between, so that there is more than one extent.
 CHUNKS = "{kind='chunks', file='d/f', wait='1s', size='256KiB', order='3012', fsync='1010', sync='0101', density=50}"
-TOLD = {
+TOOL = {
     "ext4": "debugfs -R 'dump_extents d/f' /dev/ubda",
     "xfs": "xfs_bmap -v d/f",
 }
@@ -29,7 +29,7 @@ def of_debugfs(text, block=4096):
 
 
 def of_xfs_bmap(text, sector=512):
-    """Return all that is no hole, in units of bytes."""
+    """Return all extents that are not holes, in bytes."""
     rows = re.findall(r"^ *\d+: \[(\d+)\.\.(\d+)\]: +(\d+)\.\.", text, re.MULTILINE)
     return tuple(
         Extent(int(first) * sector, int(place) * sector, (int(last) + 1 - int(first)) * sector)
@@ -37,9 +37,9 @@ def of_xfs_bmap(text, sector=512):
     )
 
 
-@pytest.mark.parametrize("filesystem", TOLD)
-def test_the_extents_are_those_that_the_filesystem_s_own_tool_tells(shared_lab, filesystem):
-    words = f"sync && {TOLD[filesystem]} > {layout.SCRATCH}/left/told"
+@pytest.mark.parametrize("filesystem", TOOL)
+def test_recorded_extents_agree_with_the_filesystem_s_own_tool(shared_lab, filesystem):
+    words = f"sync && {TOOL[filesystem]} > {layout.SCRATCH}/left/told"
     asks = f"{{kind='command', wait='5s', argv=['sh', '-c', \"{words}\"]}}"
     run = shared_lab.run("base-device", *QUIET, *DISKS[filesystem], f"load={{l1={CHUNKS}, l2={asks}}}")
     told = (run.path / "left" / "told").read_text()
@@ -49,7 +49,7 @@ def test_the_extents_are_those_that_the_filesystem_s_own_tool_tells(shared_lab, 
     assert len(record.extents) == 4
 
 
-def test_a_filesystem_that_does_not_tell_leaves_nothing(shared_lab):
+def test_a_filesystem_without_fiemap_records_no_extents(shared_lab):
     loads = "load={l1={kind='chunks', file='f', wait='1s', size='64KiB'}}"
     run = shared_lab.run(
         "base-device", *QUIET, "disk.size=64MiB", "disk.mkfs_options=[]", loads, "disk.filesystem=vfat"
@@ -57,7 +57,7 @@ def test_a_filesystem_that_does_not_tell_leaves_nothing(shared_lab):
     assert run.files == {}
 
 
-def test_a_throttled_disk_in_real_time_has_its_files_too(shared_lab):
+def test_extents_are_recorded_on_a_throttled_disk_with_the_real_clock(shared_lab):
     loads = "load={l1={kind='chunks', file='f', wait='1s', size='64KiB', sync='0000'}}"
     run = shared_lab.run("base", *QUIET, "disk.size=64MiB", "clock.mode=real", loads)
     (extent,) = run.files["l1"]["f"].extents

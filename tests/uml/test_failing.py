@@ -1,4 +1,4 @@
-"""Disks that fail: the loads say so, the run ends in order, nothing is left."""
+"""Disks that fail: the loads report it, the run ends in order, nothing is left behind."""
 
 import json
 from pathlib import Path
@@ -17,7 +17,7 @@ READ = "{kind='raw', disk='stick', offset='960KiB', size='128KiB', idle='50ms', 
 
 
 def fails(lab, *settings):
-    """Make a run that must fail; return its reason and where it lies."""
+    """Make a run that must fail; return the reason and its directory."""
     with pytest.raises(WblabError) as failure:
         lab.run(SPEC, *settings)
     (directory,) = lab.results.iterdir()
@@ -28,7 +28,7 @@ def fails(lab, *settings):
     return record["reason"], directory
 
 
-def test_a_load_on_a_stick_that_goes_away_fails_and_with_it_the_run_at_once(lab):
+def test_a_load_on_a_removed_stick_fails_the_run_at_once(lab):
     reason, directory = fails(lab)
     assert reason == "the load k1 failed: Input/output error"
     assert json.loads((directory / "load.k1.json").read_text())["error"] == "Input/output error"
@@ -36,7 +36,7 @@ def test_a_load_on_a_stick_that_goes_away_fails_and_with_it_the_run_at_once(lab)
     assert 7.9 * S < control[-1] - control[0] < 9 * S
 
 
-def test_a_load_that_may_fail_ends_and_the_others_go_on(lab):
+def test_a_load_that_may_fail_ends_while_the_others_continue(lab):
     first, again = (lab.run(SPEC, "may_fail=['k1']") for _ in range(2))
     gone, stays = first.load("k1"), first.load("k2")
     assert (gone.end, gone.error, stays.end) == ("failed", "Input/output error", "stopped")
@@ -48,32 +48,32 @@ def test_a_load_that_may_fail_ends_and_the_others_go_on(lab):
     assert lab.left_behind() == []
 
 
-def test_writes_that_are_lost_without_a_word_are_noticed_by_nobody(lab):
+def test_silently_lost_writes_go_unnoticed(lab):
     run = lab.run(SPEC, "disk.stick.errors=drop")
     assert {item.end for item in run.loads} == {"stopped", "finished"}
 
 
-def test_new_files_on_a_stick_that_is_gone_end_with_a_filesystem_that_is_read_only(lab):
+def test_creating_files_on_a_removed_stick_ends_with_a_read_only_filesystem(lab):
     mw = "load.k1={kind='multiwrite', disk='stick', file='m', idle='100ms', block='4KiB'}"
     run = lab.run(SPEC, mw, "may_fail=['k1']", "load.l1.wait=60s")
     assert (run.load("k1").end, run.load("k1").error) == ("failed", "Read-only file system")
 
 
-def test_blocks_that_are_bad_cannot_be_read(lab):
+def test_bad_blocks_cannot_be_read(lab):
     dust = "disk.stick={model='dust', on=['a'], filesystem='none', bad=['1MiB']}"
     reason, directory = fails(lab, dust, f"load.k1={READ}")
     assert reason == "the load k1 failed: Input/output error"
     assert json.loads((directory / "load.k1.json").read_text())["cycles"] == 16
 
 
-def test_a_stick_that_is_full_is_a_reason_too(lab):
+def test_a_full_stick_ends_a_load_with_the_reason(lab):
     full = "load.k1={kind='write', disk='stick', file='w', idle='10ms', block='1MiB'}"
     run = lab.run(SPEC, full, "may_fail=['k1']", "disk.stick.up=1000s")
     assert (run.load("k1").end, run.load("k1").error) == ("failed", "No space left on device")
     assert run.load("k2").end == "stopped"
 
 
-def test_a_phase_sets_what_it_says_when_it_says(lab):
+def test_a_phase_applies_its_settings_at_its_time(lab):
     warm = "load.k2={kind='read', disk='stays', file='r', size='64KiB', idle='50ms', order='sequential', cache='warm'}"
     phases = ("phase.cold={at='4s', sysctl={'vm.drop_caches'=3}}", "phase.cold.disk.stays.queue.nr_requests=8")
     run = lab.run(SPEC, warm, "may_fail=['k1']", *phases)
@@ -83,6 +83,6 @@ def test_a_phase_sets_what_it_says_when_it_says(lab):
     assert np.all((at_s > 3.9) & (at_s < 5))
 
 
-def test_a_phase_that_cannot_be_entered_fails_the_run_by_its_name(lab):
+def test_a_failing_phase_is_named_and_fails_the_run(lab):
     reason, _ = fails(lab, "phase.odd={at='1s', disk={stays={queue={nr_requests='many'}}}}")
     assert reason == "cannot set phase.odd.disk.stays.queue.nr_requests to 'many' in the guest: Invalid argument"

@@ -1,4 +1,4 @@
-"""The docs' figures are those of this lab: three of them, chosen by the day's date, to the last digit."""
+"""Three of the docs' figures, chosen by the day's date, are repeated to the last digit."""
 
 import random
 from datetime import UTC, datetime
@@ -11,12 +11,12 @@ from wblab.study.designs.repeat.golden import SPEC, judge, read_golden, seen
 
 
 def is_built(figure: Figure) -> bool:
-    """Whether the kernels are there that a figure's runs name."""
+    """Whether the kernels of a figure's runs are available."""
     names = {dict(value.levels).get("kernel") for value in figure.values}
     return all(find_kernel(name) for name in names if name)
 
 
-def test_three_figures_of_the_day_repeat_to_the_last_digit(shared_lab, tmp_path):
+def test_three_figures_of_the_day_are_reproduced_exactly(shared_lab, tmp_path):
     verdict = judge(read_golden(), seen(shared_lab.run(SPEC)))
     if verdict.excused:
         pytest.skip(f"no golden run for this machine: {verdict}")

@@ -1,11 +1,11 @@
-"""The base run gives what is noted of it; on a machine that differs, it is said in what."""
+"""The base run equals its golden record; on a different machine, the differences are named."""
 
 import pytest
 
 from wblab.study.designs.repeat.golden import SPEC, judge, read_golden, seen
 
 
-def test_the_base_run_is_the_golden_one(shared_lab):
+def test_the_base_run_equals_the_golden_run(shared_lab):
     verdict = judge(read_golden(), seen(shared_lab.run(SPEC)))
     if verdict.excused:
         pytest.skip(f"no golden run for this machine: {verdict}")

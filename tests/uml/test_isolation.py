@@ -1,8 +1,7 @@
-"""The guest may not hurt the host: as root of the guest, with every trick that mount(2) allows.
+"""The guest cannot harm the host, even as root of the guest with every trick that mount(2) allows.
 
-A guest's kernel passes on to the host what is asked of it through hostfs, mounted anew from the host's root. So these
-are the attacks of somebody who has root in the guest. What a kernel's process that was taken over may do,
-tests/unit/host/test_guestrights.py asks.
+Through hostfs, remounted at the host's root, a guest's kernel passes requests on to the host. These are the attacks of
+somebody with root in the guest. tests/unit/host/test_guestrights.py tests a kernel process that was taken over.
 """
 
 import json
@@ -61,7 +60,7 @@ pytestmark = pytest.mark.skipif(landlock_version() == 0, reason="the host's kern
 
 @pytest.fixture
 def victim(tmp_path_factory):
-    """Make a directory of the user that no guest may change, with files that somebody would want."""
+    """Make a directory of the user that no guest may change, with files that are worth stealing."""
     outside = tmp_path_factory.mktemp("outside")
     (outside / ".bashrc").write_text("untouched")
     (outside / "id_ed25519").write_text("secret")
@@ -74,7 +73,7 @@ def victim(tmp_path_factory):
 
 
 def state(directory):
-    """Return all that can be changed of a directory's files, but for when they were last read."""
+    """Return everything that can be changed about a directory's files, except for their access times."""
     found = {}
     for path in (directory, *sorted(directory.rglob("*"))):
         status = path.lstat()
@@ -87,7 +86,7 @@ def state(directory):
 
 
 def attack(lab, guest_program, outside, code):
-    """Run a guest that attacks; return what it says it could do."""
+    """Run a guest that attacks; return the attacks that it reports as successful."""
     guest_program(PROLOGUE.format(outside=str(outside)) + code)
     with pytest.raises(WblabError):  # it never says that an experiment went well
         lab.run("base")
@@ -144,8 +143,8 @@ end(result)
 """
 
 
-def test_a_guest_cannot_plant_names_that_the_host_follows(lab, guest_program, victim):
-    """What was done for real: ~/.bashrc was overwritten through a link that the guest had made."""
+def test_a_guest_cannot_create_links_that_the_host_follows(lab, guest_program, victim):
+    """A real attack overwrote ~/.bashrc through a link that the guest had made."""
     result, staged = attack(lab, guest_program, victim, PLANTS)
     assert result == {"kept": ["a file"], "planted": []}
     assert (staged / "load.x.npy").read_text() == "data"
@@ -167,7 +166,7 @@ end(found)
 """
 
 
-def test_a_guest_reads_programs_and_nothing_that_is_somebodys(lab, guest_program, victim):
+def test_a_guest_can_read_programs_but_no_user_s_files(lab, guest_program, victim):
     assert attack(lab, guest_program, victim, READS)[0] == []
 
 
@@ -185,7 +184,7 @@ def home(monkeypatch):
         yield home
 
 
-def test_a_program_in_a_home_runs_and_does_not_give_the_home_away(lab, home, guest_program):
+def test_a_program_in_a_home_directory_runs_without_exposing_the_home(lab, home, guest_program):
     assert (lab.run("base", "time_limit=400s").path / "trace.dat").exists()
     shutil.rmtree(lab.results)
     reads = """
@@ -198,14 +197,14 @@ end(found)
     assert attack(lab, guest_program, home, reads)[0] == []
 
 
-def test_a_guest_sees_what_the_user_grants(lab, guest_program, victim):
+def test_a_guest_sees_directories_that_the_user_grants(lab, guest_program, victim):
     guest_program(PROLOGUE.format(outside=str(victim)) + "end((anew / '.bashrc').read_text())")
     with pytest.raises(WblabError, match="untouched"):
         lab.run("base", readable=[str(victim)])
 
 
 def refused(lab, guest_program, code, **limits):
-    """Run a guest that takes too much; return the reason of its end, after the checks that all such ends share."""
+    """Run a guest that exceeds a limit; return the reason for its end, after the checks common to all such ends."""
     guest_program(PROLOGUE.format(outside="/nonexistent") + code)
     with pytest.raises(WblabError) as raised:
         lab.run("base", **limits)
@@ -264,5 +263,5 @@ while True:
         (TALKS, {"wall_s": 1.0}, "longer than 1 s"),
     ],
 )
-def test_a_guest_that_takes_too_much_is_ended(lab, guest_program, code, limits, reason):
+def test_a_guest_over_a_resource_limit_is_killed(lab, guest_program, code, limits, reason):
     assert reason in refused(lab, guest_program, code, **limits)

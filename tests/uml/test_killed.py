@@ -1,4 +1,4 @@
-"""Whoever is killed, and whenever: nothing is left behind, and what was begun says why it ended."""
+"""Whatever is killed, and when: nothing is left behind, and the record says why the run ended."""
 
 import json
 import os
@@ -29,14 +29,14 @@ PARTIAL = f".{EXPERIMENT}.partial"  # a record that was being written
 
 @dataclass(frozen=True)
 class Kill:
-    """Which signal, whom, and after which share of a run's length."""
+    """A signal, its target, and the share of a run's length after which it is sent."""
 
     number: signal.Signals
     whom: str
     share: float
 
     def send(self, command: int) -> list[int]:
-        """Send it, and return all processes that were there."""
+        """Send the signal, and return all processes that existed."""
         processes = descendants(command)
         found = {
             "command": [command],
@@ -62,18 +62,18 @@ def kills(count: int, seed: int) -> list[Kill]:
 
 
 @pytest.mark.timeout(1800)  # a quarter of a minute on an idle machine
-def test_twenty_kills(kernel, tmp_path):
+def test_twenty_kills_leave_nothing_behind(kernel, tmp_path):
     assert killed(kernel, tmp_path, kills(20, seed=1)) == []
 
 
 @pytest.mark.soak
 @pytest.mark.timeout(7200)
-def test_a_thousand_kills(kernel, tmp_path):
+def test_a_thousand_kills_leave_nothing_behind(kernel, tmp_path):
     assert killed(kernel, tmp_path, kills(1000, seed=2)) == []
 
 
 def killed(kernel, tmp_path, wanted: list[Kill]) -> list[tuple[Kill, str]]:
-    """Make a run for each kill, two at a time; return what was wrong after which."""
+    """Make a run for each kill, two at a time; return the problems after each kill."""
     length_s = run_s(kernel, tmp_path / "length")
 
     def one(number: int) -> list[tuple[Kill, str]]:
@@ -85,7 +85,7 @@ def killed(kernel, tmp_path, wanted: list[Kill]) -> list[tuple[Kill, str]]:
 
 
 def run_s(kernel, place: Path) -> float:
-    """Return how long a run takes here that nobody disturbs, in s of the host."""
+    """Return the duration of an undisturbed run, in s of the host."""
     lab = Lab(kernel, place, Path("/dev/shm"))
     started = time.monotonic()
     process = lab.start(*settings())
@@ -99,7 +99,7 @@ def settings() -> list[str]:
 
 
 def troubles(kernel, place: Path, kill: Kill, length_s: float) -> list[str]:
-    """Run, kill, and return what is wrong then."""
+    """Run, kill, and return the problems."""
     lab = Lab(kernel, place, Path(tempfile.mkdtemp(prefix="wblab-test-", dir="/dev/shm")))
     process = lab.start(*settings())
     time.sleep(kill.share * length_s)
@@ -117,7 +117,7 @@ def troubles(kernel, place: Path, kill: Kill, length_s: float) -> list[str]:
 
 
 def run_troubles(run: Path, kill: Kill, code: int) -> list[str]:
-    """Return what is wrong with a run directory that was left by a kill."""
+    """Return the problems of a run directory that a kill left."""
     if not {item.name for item in run.iterdir()} - {PARTIAL}:
         return []  # killed between two system calls: nothing was begun
     record = json.loads((run / EXPERIMENT).read_text())
@@ -138,7 +138,7 @@ def run_troubles(run: Path, kill: Kill, code: int) -> list[str]:
 
 
 def awaited(left: Callable[[], list]) -> list:
-    """Return what is still left after a while; nothing as soon as nothing is."""
+    """Wait until nothing is left; return what is still left after a while."""
     deadline_s = time.monotonic() + LIMIT_S
     while (found := left()) and time.monotonic() < deadline_s:
         time.sleep(0.01)

@@ -1,4 +1,4 @@
-"""Runs in which only one kind of wait can occur: it is named. And some in which the disk is not to blame."""
+"""Runs in which only one kind of wait can occur, which must be named, and runs in which the disk is not the cause."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from wblab.analysis.why.recorded import read_recorded
 BOUND_NS = 100_000_000
 C1 = "c1={kind='control', idle='50ms'}"
 L1 = "l1={kind='load', file='l1', wait='2s', size='24MiB', block='4KiB'}"
-# More room than all loads write: nobody is held back.
+# Higher limits than all loads write: no writer is throttled.
 ROOMY = ("sysctl.vm.dirty_ratio=80", "sysctl.vm.dirty_background_ratio=4", "trace.lead=1s")
 RAW = ("disk.filesystem=none", "disk.scheduler=none")
 
@@ -18,7 +18,7 @@ def loads(*tables):
 
 
 def lasts(seconds):
-    """Return a load that does next to nothing, and that much later: so long the run lasts."""
+    """Return a load that writes one block after so many seconds, which makes the run last that long."""
     return f"l2={{kind='load', file='l2', wait='{seconds}s', size='4KiB', block='4KiB'}}"
 
 
@@ -112,8 +112,8 @@ CASES = {
 }
 
 
-# Those in which a wait of another kind belongs to the call: before a flush or a commit the data are written, a free
-# request is then done.
+# Calls that also include another kind of wait: data are written before a flush or a commit, and a load that waited for
+# a free request then waits for that request.
 BESIDES = {
     "buffer": "folio under writeback",
     "commit": "folio under writeback",
@@ -125,7 +125,7 @@ BESIDES = {
 
 
 @pytest.mark.parametrize("kind", CASES)
-def test_the_only_kind_that_can_occur_is_named(shared_lab, kind):
+def test_the_only_possible_kind_of_wait_is_named(shared_lab, kind):
     preset, settings = CASES[kind]
     run = shared_lab.run(preset, *settings)
     found = [item for item in explain(run, read_recorded(run), bound_ns=BOUND_NS) if item.load != "c1"]
@@ -138,7 +138,7 @@ def test_the_only_kind_that_can_occur_is_named(shared_lab, kind):
     assert not any(item.blame == "not writeback" for item in found if item.parts.get(kind, 0) > BOUND_NS)
 
 
-# What holds requests back has no wait of its own: who waits for the request sleeps as for any other.
+# A limit that delays requests has no kind of wait: a task that waits for the request sleeps as for any other request.
 LIMITS = {
     "io.max": (*RAW, "cgroup.slow={loads=['r1'], files={'io.max'='{disk} wbps=32768'}}"),
     "delay": (
@@ -149,7 +149,7 @@ LIMITS = {
 
 
 @pytest.mark.parametrize("limit", LIMITS)
-def test_a_limit_shows_as_the_request_that_it_holds_back(shared_lab, limit):
+def test_a_limit_appears_as_the_delayed_request(shared_lab, limit):
     run = shared_lab.run("base-device", *ROOMY, *LIMITS[limit], loads(f"r1={DIRECT.format(0)}", RAW_LAST))
     found = explain(run, read_recorded(run), "r1", BOUND_NS)
     assert len(found) > 3
@@ -158,7 +158,7 @@ def test_a_limit_shows_as_the_request_that_it_holds_back(shared_lab, limit):
 
 
 REMOVES = "p1={kind='repeat', argv=['sh', '-c', 'head -c 12000000 /dev/zero > f; sleep 2.5; rm f'], idle='1s'}"
-# Kinds that no load of the lab meets itself, but who holds it.
+# Kinds of wait that occur not in a load of the lab but in the task that holds it.
 HELD = {
     "inode under writeback": (
         "base-device",
@@ -181,7 +181,7 @@ HELD = {
 
 
 @pytest.mark.parametrize("kind", HELD)
-def test_a_kind_is_named_where_it_is_in_a_chain(shared_lab, kind):
+def test_a_kind_of_wait_inside_a_chain_is_named(shared_lab, kind):
     preset, settings, who = HELD[kind]
     run = shared_lab.run(preset, *settings)
     found = [item for item in explain(run, read_recorded(run), bound_ns=BOUND_NS) if item.load != "c1"]
@@ -190,7 +190,7 @@ def test_a_kind_is_named_where_it_is_in_a_chain(shared_lab, kind):
     assert {chain.end for chain in chains if chain.time_ns > BOUND_NS} == {"request"}
 
 
-def test_a_load_without_a_processor_was_not_stopped_by_the_disk(shared_lab):
+def test_a_load_without_a_processor_is_not_blamed_on_writeback(shared_lab):
     group = "cgroup.slow={loads=['mw1'], files={'cpu.max'='1000 500000'}}"
     run = shared_lab.run("base-device", *ROOMY, loads(MW1, L1.replace("24MiB", "1MiB").replace("2s", "8s")), group)
     found = explain(run, read_recorded(run), "mw1", BOUND_NS)
@@ -203,8 +203,8 @@ def repeats(name, *argv):
     return f"{name}={{kind='repeat', argv={list(argv)}, idle='500ms'}}"
 
 
-# Nobody is to blame but another task: it sleeps with a lock in its hand, or just sleeps.
-ACQUITTED = {
+# The cause is another task, which sleeps while it holds a lock, or only sleeps.
+NOT_WRITEBACK = {
     "a lock on a file": (
         (repeats("p1", "flock", "f", "true"), repeats("p2", "flock", "f", "sleep", "1")),
         (("p1's flock", "file lock"), ("p2's flock", "task"), ("p2's sleep", "asleep")),
@@ -213,9 +213,9 @@ ACQUITTED = {
 }
 
 
-@pytest.mark.parametrize("what", ACQUITTED)
-def test_a_load_that_another_one_held_was_not_stopped_by_the_disk(shared_lab, what):
-    tables, links = ACQUITTED[what]
+@pytest.mark.parametrize("what", NOT_WRITEBACK)
+def test_a_load_held_by_another_task_is_not_blamed_on_writeback(shared_lab, what):
+    tables, links = NOT_WRITEBACK[what]
     run = shared_lab.run("base-device", *ROOMY, loads(*tables, lasts(10)))
     found = explain(run, read_recorded(run), "p1", BOUND_NS)
     assert found

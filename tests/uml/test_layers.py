@@ -1,4 +1,4 @@
-"""Each write and each fsync of a load is taken apart, to the nanosecond, on disks of different kinds."""
+"""The layers of each write and fsync of a load, exact to the nanosecond, on different kinds of disks."""
 
 from functools import cache
 from statistics import median
@@ -16,7 +16,7 @@ DISKS = {"ext4": (), "xfs": XFS, "ram": RAM, "large": ("load.s1.block=1MiB",), "
 
 @pytest.fixture(scope="module")
 def taken_apart(shared_lab):
-    """Return the calls of a run on one of DISKS: it is made once."""
+    """Return the calls of a run on one of DISKS; each run is made once."""
 
     @cache
     def of(disk):
@@ -26,7 +26,7 @@ def taken_apart(shared_lab):
 
 
 @pytest.mark.parametrize("disk", DISKS)
-def test_states_and_causes_sum_to_each_call(taken_apart, disk):
+def test_states_and_causes_add_up_to_each_call(taken_apart, disk):
     found = taken_apart(disk)
     assert len([call for call in found if call.call == "write"]) == 20
     for call in found:
@@ -34,13 +34,13 @@ def test_states_and_causes_sum_to_each_call(taken_apart, disk):
         assert "unknown" not in call.states
 
 
-def test_a_disk_in_memory_is_waited_for_by_nobody(taken_apart):
+def test_no_call_waits_for_a_disk_in_memory(taken_apart):
     states = {state for call in taken_apart("ram") for state in call.states}
     assert states == {"cpu", "journal"}
 
 
 @pytest.mark.parametrize(("disk", "requests", "cause"), [("ext4", 5, "commit"), ("xfs", 4, "log write")])
-def test_an_fsync_of_a_file_that_grows_waits_for_its_data_and_for_the_log(taken_apart, disk, requests, cause):
+def test_fsync_of_a_growing_file_waits_for_its_data_and_the_log(taken_apart, disk, requests, cause):
     syncs = [call for call in taken_apart(disk) if call.call == "fsync"]
     assert median(call.served for call in syncs) == requests
     for call in syncs:
@@ -48,20 +48,20 @@ def test_an_fsync_of_a_file_that_grows_waits_for_its_data_and_for_the_log(taken_
         assert call.states["device"] + call.states["flush"] > 0.8 * call.duration_ns
 
 
-def test_around_the_page_cache_the_write_itself_waits(taken_apart):
+def test_a_direct_write_itself_waits_for_the_device(taken_apart):
     for call in taken_apart("direct"):
         assert call.call == "write"
         assert call.causes["direct write"] > call.causes["cpu"]
 
 
-def test_stacks_of_sleeps_say_no_more_than_events_at_begin_and_end(taken_apart):
+def test_sleep_stacks_agree_with_the_events_of_system_calls(taken_apart):
     for call in taken_apart("ext4"):
         if call.call == "fsync":
             assert 0.9 * call.entered["ext4_sync_file"] < call.functions["ext4_sync_file"]
             assert call.functions["ext4_sync_file"] <= call.entered["ext4_sync_file"]
 
 
-def test_by_prefix_nearly_all_of_it_is_the_filesystems_though_it_is_the_devices(taken_apart):
+def test_by_prefix_most_time_is_the_filesystem_s_although_the_device_causes_it(taken_apart):
     found = [item for item in summaries(taken_apart("ext4")) if item.call == "fsync"]
     assert stephens_shares(found)["FS"] > 0.9
     assert found[0].shares["device"] + found[0].shares["flush"] > 0.8

@@ -1,4 +1,4 @@
-"""live_experiment.py on a machine where it may do everything: a guest, as root, on the device disk."""
+"""live_experiment.py on a machine where it may do anything: in a guest, as root, on a disk of the device model."""
 
 import json
 import random
@@ -20,8 +20,9 @@ from wblab.plot.timeline import timeline
 
 MS, S = 10**6, 10**9
 
-# What a live run could leave behind, as text. Zombies do not count: nobody in a guest reaps orphans. The kernel begins
-# a thread of its own with the first trigger that is removed, and keeps it (kernel/trace/trace_events_trigger.c).
+# Everything that a live run could leave behind, as text. Zombies do not count, because no process in a guest reaps
+# orphans. The kernel starts a thread when the first trigger is removed, and keeps it
+# (kernel/trace/trace_events_trigger.c).
 NOT_LEFT = "-e '^Z' -e ' ps' -e kworker -e trigger_data_free"
 STATE = f"""state() {{
   cat /sys/block/ubda/queue/scheduler /proc/mounts /sys/kernel/tracing/set_event /sys/kernel/tracing/tracing_on
@@ -36,7 +37,7 @@ DD = f"dd if=/dev/zero of={BIG} bs=64K count=480; rm {BIG}"
 
 
 def in_guest(lab, script: str) -> tuple[Path, str]:
-    """Run a shell script in a guest on the device disk; return the directory that it worked in, and what it said."""
+    """Run a shell script in a guest on the device disk; return its working directory and its output."""
     kept = f"cd {OUT}; ({script}) > said 2>&1"
     run = lab.run(
         "base-device",
@@ -55,7 +56,7 @@ def live_command(*arguments: str, command: str = DD) -> str:
 
 @pytest.fixture(scope="module")
 def outer(shared_lab):
-    """A live run with all that it can have, and the machine's state before and after it."""
+    """A live run with all options, and the machine's state before and after it."""
     options = "--scheduler ubda=bfq --ioclass idle --cgroup memory.high=40M --capture-pauses 500ms --capture-buffer 8M"
     look = "cat /sys/fs/cgroup/wblab-live-*/memory.high; cut -d: -f3 /proc/self/cgroup; ionice; "
     command = live_command(options, command=look + DD)
@@ -68,15 +69,15 @@ def live(outer) -> Run:
     return read_run(path)
 
 
-def test_everything_is_as_it_was_before(outer):
+def test_a_live_run_restores_the_machine(outer):
     assert (outer[0] / "before").read_text() == (outer[0] / "after").read_text()
 
 
-def test_it_says_where_the_run_is(outer, live):
+def test_a_live_run_prints_its_directory(outer, live):
     assert outer[1].endswith(f"{OUT}/live/{live.path.name}\n")
 
 
-def test_the_record_has_the_machine_as_it_was_meanwhile(live):
+def test_the_record_describes_the_machine_during_the_run(live):
     assert live.record["kind"] == "live"
     assert (live.spec.disk.device, live.spec.disk.filesystem, live.spec.disk.scheduler) == ("/dev/ubda", "ext4", "bfq")
     assert live.spec.cgroup == {"memory.high": "40M"}
@@ -86,13 +87,13 @@ def test_the_record_has_the_machine_as_it_was_meanwhile(live):
     assert 0.8 < said["traffic"]["written_per_busy_s"] / (1 << 20) < 1.1  # the disk's rate
 
 
-def test_the_command_had_its_group_and_its_class(live):
+def test_the_command_ran_in_its_group_with_its_io_class(live):
     limit, group, ioclass = (live.path / "command.log").read_text().splitlines()[:3]
     assert (int(limit), ioclass) == (40 << 20, "idle")
     assert group.startswith("/wblab-live-")
 
 
-def test_the_lock_up_is_seen(live):
+def test_the_lock_up_is_measured(live):
     pauses = {item.name: item for item in pause_report(live).loads}
     assert pauses["mw1"].longest_pause_s > 0.5
     assert pauses["c1"].longest_pause_s < pauses["mw1"].longest_pause_s  # it is late only if the host is busy
@@ -106,7 +107,7 @@ def test_the_lock_up_is_seen(live):
     assert cache.lost_ns == ()
 
 
-def test_a_pause_is_saved_with_all_that_happened_in_it(live):
+def test_a_capture_has_all_events_of_its_pause(live):
     assert 0 < live.record["live"]["captures"] == len(captures(live))
     assert not [note for note in live.record["live"]["notes"] if "system calls" not in note]  # else it begins too late
     item = live.load("mw1")
@@ -120,7 +121,7 @@ def test_a_pause_is_saved_with_all_that_happened_in_it(live):
         assert item.pid in trace.events("sys_enter_openat").pid
 
 
-def test_a_capture_explains_its_pause_as_the_trace_of_a_guest_does(live):
+def test_a_capture_and_a_guest_trace_explain_a_pause_alike(live):
     told = [item.explanation for item in explanations(live, "mw1", 500 * MS)]
     paused_ns = sum(item.pause_ns for item in told)
     assert paused_ns
@@ -130,7 +131,7 @@ def test_a_capture_explains_its_pause_as_the_trace_of_a_guest_does(live):
     assert any(cause.functions for cause in longest.causes)
 
 
-def test_all_analyses_read_it(live, tmp_path):
+def test_all_analyses_accept_a_live_run(live, tmp_path):
     window = around(live, "longest")
     capture = capture_of(live, window)
     save(picture(timeline(live, page_cache(live))), live.name, tmp_path / "whole.png")
@@ -143,7 +144,7 @@ def test_all_analyses_read_it(live, tmp_path):
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_nothing_is_left_after_kills_at_any_moment(lab, seed):
+def test_kills_at_any_moment_leave_nothing_behind(lab, seed):
     options = "--scheduler ubda=bfq --cgroup memory.high=40M --capture-pauses 100ms --capture-buffer 1M"
     command = live_command(options, command=f"sleep 1000 & dd if=/dev/zero of={BIG} bs=64K count=160; sleep 9")
     chance = random.Random(seed)
@@ -153,12 +154,12 @@ def test_nothing_is_left_after_kills_at_any_moment(lab, seed):
     )
     out, said = in_guest(lab, f"{STATE} state > before; {kills}")
     before = (out / "before").read_text()
-    assert all(path.name.startswith("_") for path in (out / "live").iterdir()), said  # none had come to its end
+    assert all(path.name.startswith("_") for path in (out / "live").iterdir()), said  # none had finished
     assert "Traceback" not in said
     assert [(out / f"after{n}").read_text() for n in range(3)] == [before] * 3
 
 
-def test_a_tracer_of_others_goes_on(lab):
+def test_another_tracer_is_not_disturbed(lab):
     others = "cd /sys/kernel/tracing; echo 1 > events/sched/sched_process_exit/enable; echo mine > trace_marker;"
     after = "cat set_event; grep -c mine trace"
     out, said = in_guest(lab, f"{others} {live_command(command='true')}; {after}")

@@ -1,4 +1,4 @@
-"""Every kind of load in a guest: it does its work there, and the same work again."""
+"""Every kind of load in a guest: it does its work, reproducibly."""
 
 import json
 
@@ -43,7 +43,7 @@ def settings(load):
 
 
 @pytest.mark.parametrize("load", KINDS.values(), ids=KINDS)
-def test_every_kind_runs_in_a_guest_and_repeats(shared_lab, load):
+def test_every_kind_of_load_runs_in_a_guest_and_is_reproducible(shared_lab, load):
     first, second = (shared_lab.run("base-device", *settings(load)) for _ in range(2))
     assert [(item.name, item.end) for item in first.loads] == [("c1", "stopped"), ("x", "stopped"), ("l1", "finished")]
     assert len(first.load("x").durations_ns) > 2
@@ -59,7 +59,7 @@ RAW = {
 
 
 @pytest.mark.parametrize("load", RAW.values(), ids=RAW)
-def test_raw_loads_run_on_a_device_and_repeat(shared_lab, load):
+def test_raw_loads_run_on_a_device_and_are_reproducible(shared_lab, load):
     offender = "{kind='rawload', wait='3s', size='2MiB', block='64KiB', offset='8MiB'}"
     loads = f"load={{c1={{kind='control', idle='50ms'}}, x={{{load}}}, l1={offender}}}"
     runs = [shared_lab.run("base-device", *QUIET, "disk.filesystem=none", loads) for _ in range(2)]
@@ -68,7 +68,7 @@ def test_raw_loads_run_on_a_device_and_repeat(shared_lab, load):
     assert first_differences(*runs) == []
 
 
-def test_a_file_in_chunks_is_written_in_a_guest_and_again(shared_lab):
+def test_a_file_in_chunks_is_written_reproducibly(shared_lab):
     loads = "load={l1={kind='chunks', file='f', wait='1s', size='64KiB', order='3012', fsync='1000', density=140}}"
     runs = [shared_lab.run("base-device", *QUIET, loads) for _ in range(2)]
     assert (runs[0].load("l1").end, len(runs[0].load("l1").durations_ns)) == ("finished", 8)
@@ -85,7 +85,7 @@ def test_a_cold_read_waits_for_the_disk_and_a_warm_one_does_not(shared_lab):
     assert longest_ns("warm").max() < 1_000_000
 
 
-def test_the_seed_decides_what_is_drawn(shared_lab):
+def test_the_seed_decides_random_choices(shared_lab):
     traced = 'trace.events=["block:block_rq_issue"]'
     load = "kind='read', file='x', size='1MiB', idle='100ms'"
 
@@ -111,7 +111,7 @@ def test_commits_and_reads_beside_an_offender_take_far_longer(shared_lab):
         assert beside.max() > 10 * before.max(), name
 
 
-def test_a_loop_is_stopped_beside_an_offender_unless_another_writes_its_log(shared_lab):
+def test_a_main_loop_stalls_beside_an_offender_unless_a_thread_writes_its_log(shared_lab):
     def longest_s(paradigm):
         load = f"kind='loop', file='x', idle='10ms', block='4KiB', paradigm='{paradigm}', room='16KiB'"
         offender = "load.l1={kind='load', file='l1', wait='3s', size='24MiB', block='64KiB'}"

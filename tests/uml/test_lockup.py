@@ -1,4 +1,4 @@
-"""The main job: the lock-up is there, on the right loads, and everywhere it should be."""
+"""The main result: the lock-up occurs wherever it should, and on the right loads."""
 
 from functools import cache
 from statistics import median
@@ -20,7 +20,7 @@ def longest_s(run: Run, name: str) -> float:
 
 
 @pytest.mark.parametrize("preset", ["base", "base-ext2"])
-def test_one_innocent_load_is_stopped_for_seconds_and_the_other_spared(run, preset):
+def test_one_innocent_load_stalls_for_seconds_and_the_other_does_not(run, preset):
     results = [run(preset, f"seed={seed}") for seed in (1, 2, 3)]
     assert all(longest_s(result, "mw1") > 1 for result in results)
     # On ext2 not in every run: see the claim spared-w1-ext2.
@@ -29,12 +29,12 @@ def test_one_innocent_load_is_stopped_for_seconds_and_the_other_spared(run, pres
     assert all(result.load("l1").end == "finished" for result in results)
 
 
-def test_without_the_cache_no_innocent_load_is_stopped_for_long(run):
+def test_without_the_cache_no_innocent_load_stalls_for_long(run):
     sync = run("base-sync", "load.l1.size=2MiB", "load.l2.size=256KiB")
     assert max(longest_s(sync, name) for name in ("w1", "mw1")) < longest_s(run("base"), "mw1")
 
 
-def test_on_a_device_below_the_scheduler_both_innocent_loads_are_stopped(run):
+def test_with_the_device_model_both_innocent_loads_stall(run):
     result = run("base-device")
     assert longest_s(result, "mw1") > 5
     assert longest_s(result, "w1") > 5

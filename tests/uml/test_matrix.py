@@ -54,7 +54,7 @@ def inline(value: object) -> str:
 
 @pytest.fixture
 def start(lab):
-    """Start wblab matrix. kernel: for all its runs, so that it may be run from where it is."""
+    """Start wblab matrix. kernel: for all its runs, so that it is used from where it is."""
 
     def run(*arguments: object, kernel: object = lab.kernel.path) -> "subprocess.Popen[str]":
         place = ("--exp", str(lab.results), "--kernel", str(kernel))
@@ -68,20 +68,20 @@ def start(lab):
 
 
 def finished(process: "subprocess.Popen[str]") -> tuple[int, Path, str]:
-    """Return exit code, matrix directory and the words on standard error."""
+    """Return the exit code, the matrix directory and the text on standard error."""
     output, errors = process.communicate(timeout=LIMIT_S)
     return process.returncode, Path(output.strip()), without_progress(errors)
 
 
 def runs(lab) -> set[str]:
-    """Return the names of the runs that are done, of the only matrix."""
+    """Return the names of the finished runs of the only matrix."""
     return {path.name for path in lab.results.glob("[!_]*/runs/*") if path.name[0] not in "._"}
 
 
 ALL = {"0-none-s1", "0-none-s2", "1-bfq-s1", "1-bfq-s2"}
 
 
-def test_on_this_machine_runs_are_what_single_runs_are(lab, write_matrix, start):
+def test_local_matrix_runs_equal_single_runs(lab, write_matrix, start):
     code, directory, errors = finished(start(write_matrix(SCHEDULERS)))
     assert (code, errors) == (0, "")
     assert runs(lab) == ALL
@@ -94,7 +94,7 @@ def test_on_this_machine_runs_are_what_single_runs_are(lab, write_matrix, start)
 
 
 def listening(pids: list[int]) -> list[str]:
-    """Return the sockets of processes to which somebody else could connect (proc_net(5))."""
+    """Return the sockets of these processes to which others could connect (proc_net(5))."""
     links = (path for pid in pids for path in Path("/proc", str(pid), "fd").glob("*"))
     inodes = set()
     for link in links:
@@ -110,7 +110,7 @@ def listening(pids: list[int]) -> list[str]:
     return found
 
 
-def test_nothing_listens_while_a_matrix_runs_here(lab, write_matrix, start):
+def test_a_local_matrix_opens_no_listening_socket(lab, write_matrix, start):
     process = start(write_matrix(SCHEDULERS, seeds=4), "--jobs", "2")
     seen = 0
     while process.poll() is None:
@@ -123,7 +123,7 @@ def test_nothing_listens_while_a_matrix_runs_here(lab, write_matrix, start):
     assert seen
 
 
-def test_what_listens_is_found():
+def test_listening_sockets_are_found():
     with socket.create_server(("127.0.0.1", 0)), socket.socket(socket.AF_UNIX) as door:
         door.bind("\0wblab-test")
         assert len(listening([os.getpid()])) == 1
@@ -131,7 +131,7 @@ def test_what_listens_is_found():
         assert [line.split()[0] for line in listening([os.getpid()])] == ["tcp", "unix"]
 
 
-def test_interrupted_and_resumed(lab, write_matrix, start):
+def test_an_interrupted_matrix_resumes(lab, write_matrix, start):
     process = start(write_matrix(SCHEDULERS), "--jobs", "1")
     wait_until(lambda: runs(lab))
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: workers get it too
@@ -154,7 +154,7 @@ def test_interrupted_and_resumed(lab, write_matrix, start):
     assert lab.left_behind() == []
 
 
-def test_killed_and_resumed(lab, write_matrix, start):
+def test_a_killed_matrix_resumes(lab, write_matrix, start):
     process = start(write_matrix(SCHEDULERS), "--jobs", "2")
     wait_until(lambda: runs(lab) and list(lab.results.glob("*/.work-*/**/console.log")))
     everything = descendants(process.pid)
@@ -187,7 +187,7 @@ def test_a_cell_that_fails_is_reported(lab, write_matrix, start):
 
 @pytest.fixture
 def dask(tmp_path):
-    """Start a part of a cluster; all are gone when the test ends."""
+    """Return a function that starts a part of a cluster; all parts are ended with the test."""
     started = []
 
     def start(*arguments: str, **environment: str) -> "subprocess.Popen[bytes]":
@@ -205,7 +205,7 @@ def dask(tmp_path):
 
 @pytest.fixture
 def cluster(dask, tmp_path):
-    """A scheduler on the loopback address, and what starts a worker of it."""
+    """A scheduler on the loopback address, and a function that starts one of its workers."""
     contact = tmp_path / "scheduler.json"
     dask("scheduler", "--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(contact))
     wait_until(lambda: contact.exists() and contact.read_text().endswith("}"))
@@ -218,7 +218,7 @@ def cluster(dask, tmp_path):
     return address, worker
 
 
-def test_a_cluster_that_loses_a_worker(lab, write_matrix, start, cluster, tmp_path):
+def test_a_cluster_survives_the_loss_of_a_worker(lab, write_matrix, start, cluster, tmp_path):
     address, worker = cluster
     lost, kept = worker("lost"), worker("kept")
     wait_until(lambda: (tmp_path / "lost").exists() and (tmp_path / "kept").exists())
@@ -234,7 +234,7 @@ def test_a_cluster_that_loses_a_worker(lab, write_matrix, start, cluster, tmp_pa
     wait_until(lambda: lab.left_behind() == [])
 
 
-def test_a_worker_without_the_kernel_is_refused_before_anything_runs(lab, write_matrix, start, cluster, tmp_path):
+def test_workers_without_the_kernel_are_refused_before_any_run(lab, write_matrix, start, cluster, tmp_path):
     address, worker = cluster
     matrix = write_matrix(SCHEDULERS)
     matrix.write_text(matrix.read_text().replace(json.dumps(str(lab.kernel.path)), json.dumps(lab.kernel.series)))
@@ -246,7 +246,7 @@ def test_a_worker_without_the_kernel_is_refused_before_anything_runs(lab, write_
     assert not lab.results.exists()
 
 
-def test_no_scheduler_no_matrix(lab, write_matrix, start):
+def test_a_missing_cluster_scheduler_is_an_error(lab, write_matrix, start):
     code, _, errors = finished(start(write_matrix(SCHEDULERS), "--cluster", "nonsense://x"))
     assert code == 2
     assert "no scheduler at 'nonsense://x'" in errors
@@ -254,7 +254,7 @@ def test_no_scheduler_no_matrix(lab, write_matrix, start):
     assert not lab.results.exists()
 
 
-def test_a_noisy_run_in_real_time_is_made_again_and_not_counted(lab, write_matrix, start):
+def test_a_noisy_run_with_the_real_clock_is_repeated_and_not_counted(lab, write_matrix, start):
     matrix = write_matrix({"clock.mode": ["real"]}, seeds=1)
     short = matrix.read_text().replace('MiB"', 'KiB"').replace('"1s"', '"0s"').replace('"2s"', '"1s"')
     matrix.write_text(f'control_bound = "10us"\nrepeats = 1\n{short}')  # no host is as quiet as that

@@ -1,4 +1,4 @@
-"""The daemon in a guest, as root on a machine of its own: with taskstats, all controllers and every scheduler."""
+"""The daemon in a guest, as root of the whole machine: with taskstats, all controllers and every scheduler."""
 
 import json
 import re
@@ -7,7 +7,7 @@ import pytest
 
 from wblab.machine.ioprio import ioprio_value
 
-# A control load, and an offender that keeps the guest on until the trial below is over.
+# A control load, and an offender that keeps the guest running until the trial below is over.
 LOADS = ("trace.events=[]", "load={c1={kind='control', idle='50ms'}}")
 UNTIL_S = 100
 IO_MAX = "[0-9]+:[0-9]+ rbps=max wbps=8[0-9]{5} riops=max wiops=max"  # 80 % of what it was found to take, 1 MiB/s
@@ -74,7 +74,7 @@ signal.pause()
 
 
 def trial(lab, policy, *settings):
-    """Return what the trial of a policy in a guest says, by its name, and the daemon's warnings."""
+    """Return the results of a policy's trial in a guest, by name, and the daemon's warnings."""
     argv = ["python3", "-c", TRIAL, f'policy = "{policy}"\n']
     wait = (f"load.l1={{kind='load', file='l1', wait='{UNTIL_S}s', size='1KiB', block='1KiB'}}",)
     run = lab.run("base-device", *LOADS, *wait, f"agent.trial.argv={json.dumps(argv)}", *settings)
@@ -106,7 +106,7 @@ def without_name(line):
         ),
     ],
 )
-def test_held_killed_held_again_and_put_back(lab, policy, held, settings):
+def test_an_offender_is_limited_again_after_a_kill_and_restored_at_the_end(lab, policy, held, settings):
     said, warnings = trial(lab, policy, 'disk.scheduler="bfq"')
     before = without_name(said["before"])
     assert sorted(before["ioprios"].values()) == [ioprio_value("realtime", 4), ioprio_value("best-effort", 1)]
@@ -131,7 +131,7 @@ def test_a_scheduler_that_ignores_priorities_is_named(lab):
     assert "ubda uses the scheduler kyber, which ignores I/O priorities; bfq honours them" in warnings[0]
 
 
-def test_offenders_among_the_loads_of_an_experiment(lab):
+def test_offenders_of_an_experiment_are_found(lab):
     """Every offender of the experiment is found; the innocent loads are not touched."""
     run = lab.run("base-device", "trace.events=[]", "agent.mitigate.argv=['wblab', 'mitigate', '--json']")
     events = [json.loads(line) for line in (run.path / "agent.mitigate.log").read_text().splitlines()]
@@ -149,14 +149,14 @@ KNOWN = "printf 'disk = \"ubda\"\\nbandwidth = 1048576\\n' > /tmp/known; exec wb
 
 
 def events_of(lab, preset, *settings):
-    """Return a run of a preset with the daemon, which knows what the first disk takes, and what the daemon says."""
+    """Return a run of a preset with the daemon, which knows the first disk's rate, and the daemon's output."""
     argv = json.dumps(["sh", "-c", KNOWN])
     run = lab.run(preset, "trace.events=[]", f"agent.mitigate.argv={argv}", *settings)
     return run, [json.loads(line) for line in (run.path / "agent.mitigate.log").read_text().splitlines()]
 
 
-def test_those_who_write_to_another_disk_are_spared(lab):
-    """Of two disks it is the slow one that is held short; without the daemon the others wait for over 2 s."""
+def test_writers_to_another_disk_are_not_limited(lab):
+    """Only the slow disk of two is limited; without the daemon, writers to the other wait for over 2 s."""
     run, events = events_of(lab, "two-disks")
     queue, ratio, strict, *_ = [event["text"] for event in events if event["action"] == "set"]
     assert queue == "/sys/block/ubda/queue/nr_requests to 4"
@@ -165,13 +165,13 @@ def test_those_who_write_to_another_disk_are_spared(lab):
     assert max(float(run.load(name).pauses_ns.max()) for name in ("w-fast", "mw-fast")) < 0.3e9
 
 
-def test_a_disk_that_is_alone_gets_no_limit(lab):
+def test_a_single_disk_gets_no_limit(lab):
     _, events = events_of(lab, "base-device")
     assert not [event for event in events if "strict_limit" in event["text"]]
     assert not [event for event in events if "its own write cache" in event["text"]]
 
 
-def test_a_disk_with_a_write_cache_of_its_own_is_told_apart(lab):
+def test_a_disk_with_a_write_cache_is_recognised(lab):
     cache = ("disk.write_bps='20MiB/s'", "disk.cache_bytes='8MiB'", "disk.drain_bps='1MiB/s'")
     _, events = events_of(lab, "base-device", *cache)
     (told,) = [event["text"] for event in events if "its own write cache" in event["text"]]

@@ -1,4 +1,4 @@
-"""The device's model against closed forms: requests by themselves, without a filesystem or a page cache."""
+"""The model of a device compared with formulas, for single requests without a filesystem or a page cache."""
 
 import json
 
@@ -56,12 +56,12 @@ def end(*result):
 """
 BLOCK, MIB = 1 << 16, 1 << 20
 SCATTERED = [40, 3, 77, 20, 61, 9, 50, 30]
-TICK_S = 0.002  # what the system calls and threads of a test take in virtual time
+TICK_S = 0.002  # the cost of a test's system calls and threads in virtual time
 
 
 @pytest.fixture
 def measured(lab, guest_program):
-    """Return what runs some code in a guest with a disk of 8 MiB, and returns what that ended with."""
+    """Return a function that runs some code in a guest with a disk of 8 MiB, and returns its result."""
 
     def run(code, *disk, clock="virtual", seed=1):
         guest_program(GUEST.format(code=code))
@@ -79,7 +79,7 @@ def close(*expected_s):
     return pytest.approx(expected_s, abs=TICK_S)
 
 
-def test_reads_have_a_rate_of_their_own(measured):
+def test_reads_have_their_own_rate(measured):
     code = "end(timed(each, write, range(8)), timed(each, read, range(8)))"
     assert measured(code, "latency=5ms") == close(8 * (0.005 + BLOCK / MIB), 8 * (0.005 + BLOCK / MIB))
     found = measured(code, "latency=5ms", "read_bps=4MiB/s")
@@ -99,31 +99,31 @@ def test_reads_have_a_rate_of_their_own(measured):
         (8, 64 * MIB, 0.1 + 8 * BLOCK / (64 * MIB)),
     ],
 )
-def test_so_many_requests_pass_their_latency_at_once_and_share_a_bus(measured, depth, rate, expected_s):
+def test_depth_requests_overlap_their_latency_and_share_the_bus(measured, depth, rate, expected_s):
     found = measured(
         "end(timed(together, write, range(0, 16, 2)))", "latency=100ms", f"depth={depth}", f"write_bps={rate}"
     )
     assert found == close(expected_s)
 
 
-def test_depth_is_nothing_for_one_who_waits(measured):
+def test_depth_does_not_help_sequential_requests(measured):
     assert measured("end(timed(each, write, range(8)))", "latency=100ms", "depth=8") == close(8 * (0.1 + BLOCK / MIB))
 
 
-def test_a_seek_costs_what_does_not_follow(measured):
+def test_a_request_elsewhere_costs_a_seek(measured):
     calls = ("write, range(1, 9)", f"write, {SCATTERED}", f"read, {SCATTERED}")
     code = f"write(0); end({', '.join(f'timed(each, {call})' for call in calls)})"
     plain = 8 * BLOCK / MIB
     assert measured(code, "seek_time=20ms") == close(plain, plain + 8 * 0.02, plain + 8 * 0.02)
 
 
-def test_a_device_stalls_with_what_is_written(measured):
+def test_a_device_stalls_after_so_many_bytes_written(measured):
     code = "end(timed(each, read, range(16)), timed(each, write, range(16)), timed(each, write, range(3)))"
     found = measured(code, "stall_every=256KiB", "stall_time=300ms")
     assert found == close(16 * BLOCK / MIB, 16 * BLOCK / MIB + 4 * 0.3, 3 * BLOCK / MIB)
 
 
-def test_stalls_at_random_are_those_of_the_seed(measured):
+def test_the_seed_decides_random_stalls(measured):
     code = "end(*(timed(write, place) for place in range(64)))"
     settings = ("stall_every=256KiB", "stall_time=1s", "stalls=random")
     first, again, other = (measured(code, *settings, seed=seed) for seed in (1, 1, 2))
@@ -164,7 +164,7 @@ def test_the_cache_hides_stalls_and_seeks_until_the_flush(measured):
     assert found == close(8 * bus, bus + 8 * (medium + 0.02) + 2 * 0.3 - 8 * bus)
 
 
-def test_a_stall_longer_than_the_cache_lasts_fills_no_empty_cache(measured):
+def test_a_stall_does_not_fill_an_empty_cache(measured):
     code = "end(timed(each, write, range(4)), timed(each, write, range(8)), timed(flush))"
     found = measured(code, "cache_bytes=256KiB", "drain_bps=1MiB/s", "write_bps=16MiB/s", *STALLS)
     bus, medium = BLOCK / (16 * MIB), BLOCK / MIB
@@ -173,7 +173,7 @@ def test_a_stall_longer_than_the_cache_lasts_fills_no_empty_cache(measured):
     assert found == close(4 * bus, full - 4 * bus, stalled - full)
 
 
-def test_seeks_pass_side_by_side_and_a_stall_stops_all(measured):
+def test_seeks_overlap_and_a_stall_blocks_all_requests(measured):
     together = f"end(timed(together, write, {SCATTERED}))"
     plain = ("depth=8", "write_bps=64MiB/s", "seek_time=100ms")
     transfer = 8 * BLOCK / (64 * MIB)
@@ -181,7 +181,7 @@ def test_seeks_pass_side_by_side_and_a_stall_stops_all(measured):
     assert measured(together, *plain, "stall_every=256KiB", "stall_time=300ms") == close(0.1 + transfer + 2 * 0.3)
 
 
-def test_several_at_once_fill_the_cache_as_one_does(measured):
+def test_parallel_requests_fill_the_cache_like_sequential_ones(measured):
     bus, medium = BLOCK / (16 * MIB), BLOCK / MIB
     found = measured("end(timed(together, write, range(32)), timed(flush))", *CACHED, "depth=8", "latency=10ms")
     assert found == close(0.01 + bus + 32 * medium - 1.0, 1.0)
@@ -216,8 +216,8 @@ def test_several_at_once_fill_the_cache_as_one_does(measured):
         ),
     ],
 )
-def test_it_is_the_same_in_real_time(measured, code, disk, expected_s):
-    """A busy host may make a device late, never early."""
+def test_the_model_holds_with_the_real_clock(measured, code, disk, expected_s):
+    """A busy host may delay a device but cannot make it faster."""
     found = measured(code, *disk, clock="real")
     assert len(found) == len(expected_s)
     assert all(
@@ -226,8 +226,8 @@ def test_it_is_the_same_in_real_time(measured, code, disk, expected_s):
     ), (found, expected_s)
 
 
-def test_a_run_with_all_of_it_repeats(shared_lab):
-    """Through a filesystem, with the page cache: what the closed forms leave out."""
+def test_a_run_with_all_model_parameters_is_reproducible(shared_lab):
+    """This run has a filesystem and the page cache, which the formulas leave out."""
     settings = ("disk.size=64MiB", "disk.depth=8", "disk.seek_time=2ms", "disk.read_bps=8MiB/s", *SECONDS[1:])
     settings += ("disk.stall_every=1MiB", "disk.stall_time=200ms", "disk.stalls=random")
     settings += ("disk.cache_bytes=1MiB", "disk.drain_bps=1MiB/s", "disk.write_bps=8MiB/s")

@@ -1,4 +1,4 @@
-"""The monitor: of a guest from outside, and within one, as root, on a disk that locks up."""
+"""The monitor, of a guest from outside, and inside a guest, as root, on a disk that locks up."""
 
 import json
 import subprocess
@@ -18,7 +18,7 @@ LOADS = ("load.l1.wait='1s'", "load.l1.size='8MiB'", "load.l2.wait='2s'", "load.
 
 
 def watch(lab, spec, *settings):
-    """Return the items that the command prints of a guest, and its run."""
+    """Return the items that the command prints for a guest, and the guest's run."""
     place = ("--exp", str(lab.results), "--kernel", str(lab.kernel.path))
     command = [sys.executable, "-m", "wblab", "monitor", "--guest", spec, "--json", *place]
     command += [word for setting in settings for word in ("--set", setting)]
@@ -32,7 +32,7 @@ def rows(items, key):
 
 
 @pytest.mark.parametrize("clock", ["virtual", "real"])
-def test_a_guest_is_watched_while_it_runs(lab, clock):
+def test_a_running_guest_is_monitored(lab, clock):
     items, run = watch(lab, "base", *FEW, *LOADS, f"clock.mode='{clock}'")
     assert isinstance(items[0], Source)
     assert items[0].name.startswith("guest of base, Linux ")
@@ -53,7 +53,7 @@ def test_a_guest_is_watched_while_it_runs(lab, clock):
     assert lab.left_behind() == []
 
 
-def test_of_several_disks_each_has_its_writers_by_the_names_of_the_spec(lab):
+def test_writers_are_listed_by_disk_with_the_names_of_the_spec(lab):
     settings = ("clock.mode=virtual", "trace.events=[]", "load.l1.wait=1s", "load.l1.size=16MiB", "stop_order=[]")
     items, _ = watch(lab, "two-disks", *settings)
     told = {(row.task, row.disk) for row in rows(items, "writers") if row.disk}
@@ -63,7 +63,7 @@ def test_of_several_disks_each_has_its_writers_by_the_names_of_the_spec(lab):
     assert {row.disk for row in rows(items, "disks")} == {"slow", "fast"}
 
 
-# What a monitor in the guest leaves, when it is ended as `$1` says; its samples come last.
+# Prints what a monitor in the guest leaves behind after the signal `$1`, and then its samples.
 WITHIN = """
 : > /tmp/samples
 wblab monitor --json --dir /mnt/disk > /tmp/samples & monitor=$!
@@ -74,7 +74,7 @@ ended() {
     kill -$1 $monitor; { wait $monitor; } 2> /dev/null; echo code $?
     until [ "$(ls /sys/kernel/tracing/instances | wc -l)" = 0 ]; do sleep 0.1; done
     until [ "$(ls /mnt/disk | grep -c wblab-probe)" = 0 ]; do sleep 0.1; done
-    # The guest's first process does not reap: what has ended is still there by name.
+    # The guest's init does not reap, so ended processes are still listed by name.
     until [ "$(cat /proc/[0-9]*/status | grep -A2 '^Name:.wblab-' | grep State: | grep -vc Z)" = 0 ]; do sleep 0.1; done
     echo nothing left; cat /tmp/samples; exit 0
 }
@@ -84,7 +84,7 @@ while true; do sleep 0.1; done
 
 
 @pytest.mark.parametrize(("how", "code"), [("TERM", 0), ("KILL", 137)])
-def test_within_a_guest_it_watches_the_disk_and_undoes_all(lab, how, code):
+def test_the_monitor_in_a_guest_watches_the_disk_and_undoes_its_changes(lab, how, code):
     argv = json.dumps(["bash", "-c", WITHIN, "bash", how])
     run = lab.run("base-device", *FEW, *LOADS, "memory='400MiB'", f"agent.a.argv={argv}")
     instance, probes, ended, nothing, *lines = (run.path / "agent.a.log").read_text().splitlines()

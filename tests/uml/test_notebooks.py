@@ -31,7 +31,7 @@ FIGURES = {"timeline.ipynb": 2, "throttling.ipynb": 5}
 
 
 def execute(notebook, cell_s=60):
-    """Execute a notebook, and return what it shows. cell_s: how long a cell may take.
+    """Execute a notebook, and return its output. cell_s: the time limit of a cell.
 
     We speak with its kernel through files: a TCP port that was free may soon be taken. The files are in a directory of
     their own (with a short name, as sockets need), since a kernel that ends removes those of its name. Now and then
@@ -52,7 +52,7 @@ def base_run(shared_lab):
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_runs_and_shows_figures(base_run, monkeypatch, tmp_path, name):
+def test_a_notebook_runs_and_shows_figures(base_run, monkeypatch, tmp_path, name):
     monkeypatch.setenv(RUN_VARIABLE, str(base_run.path))
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
     notebook = nbformat.read(ROOT / "analysis" / name, as_version=4)
@@ -62,7 +62,7 @@ def test_runs_and_shows_figures(base_run, monkeypatch, tmp_path, name):
 
 
 @pytest.mark.usefixtures("kernel")
-def test_makes_the_run_that_it_speaks_of_and_touches_no_other(monkeypatch, tmp_path):
+def test_a_notebook_makes_its_run_and_touches_no_other(monkeypatch, tmp_path):
     monkeypatch.delenv(RUN_VARIABLE, raising=False)
     monkeypatch.setenv("WBLAB_EXP", str(tmp_path / "exp"))
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
@@ -73,7 +73,7 @@ def test_makes_the_run_that_it_speaks_of_and_touches_no_other(monkeypatch, tmp_p
         assert any(made.name in data.get("text/plain", "") for data in once)
 
 
-def test_compares_a_handful_of_runs(shared_lab, monkeypatch, tmp_path):
+def test_the_comparison_notebook_compares_some_runs(shared_lab, monkeypatch, tmp_path):
     rates = ("1MiB/s", "2MiB/s")
     short = ("trace.events=[]", "load.l1.size=30MiB", "load.l2.wait=15s", "load.l2.size=4MiB")
     runs = [
@@ -88,7 +88,7 @@ def test_compares_a_handful_of_runs(shared_lab, monkeypatch, tmp_path):
     assert any("less: better" in data.get("text/plain", "") for data in shown)
 
 
-def test_holds_pauses_against_the_flush_time(shared_lab, monkeypatch, tmp_path):
+def test_the_flush_time_notebook_compares_pauses_with_the_flush_time(shared_lab, monkeypatch, tmp_path):
     short = ("load.l1.size=6MiB", "load.l1.wait=1s", "load.l2.size=1MiB", "load.l2.wait=2s", "trace.events=[]")
     in_bytes = ("sysctl.vm.dirty_ratio=0", "sysctl.vm.dirty_background_ratio=0")
     limits = [(f"sysctl.{BACKGROUND}={mib << 20}", f"sysctl.{LIMIT}={mib << 21}") for mib in (1, 2)]
@@ -105,7 +105,7 @@ def test_holds_pauses_against_the_flush_time(shared_lab, monkeypatch, tmp_path):
     assert any("exponent of throughput" in data.get("text/plain", "") for data in shown)
 
 
-def test_says_which_way_keeps_a_loop_free(shared_lab, monkeypatch, tmp_path):
+def test_the_paradigms_notebook_ranks_ways_of_doing_io(shared_lab, monkeypatch, tmp_path):
     short = ("trace.events=[]", "load.l1.size=24MiB", "load.l1.wait=2s")
     ways = (("sync", "sync"), ("threads", "threads"), ("pipe", "sendfile"))
     runs = [
@@ -121,7 +121,7 @@ def test_says_which_way_keeps_a_loop_free(shared_lab, monkeypatch, tmp_path):
     assert any("threads" in table and "pipe" in table for table in tables)
 
 
-def test_takes_writes_apart(shared_lab, monkeypatch, tmp_path):
+def test_the_layers_notebook_splits_writes(shared_lab, monkeypatch, tmp_path):
     short = ("load.s1.count=12", "load.l1.wait=1s", "trace.lead=1s", *NO_CACHE)
     runs = [shared_lab.run("layers", *short, f"disk.latency={time}") for time in ("1ms", "10ms")]
     monkeypatch.setenv(RUN_VARIABLE, str(runs[0].path))
@@ -134,7 +134,7 @@ def test_takes_writes_apart(shared_lab, monkeypatch, tmp_path):
     assert any("repeated" in text for text in texts)
 
 
-def test_says_how_writes_grow_and_shrink(kernel, monkeypatch, tmp_path):
+def test_the_blocks_notebook_shows_sizes_of_writes(kernel, monkeypatch, tmp_path):
     for cell in read_matrix(MATRICES.find("blocks")).cells:
         run_experiment(ready(cell.with_seed(1), lambda name: kernel), tmp_path / "exp")
     runs = sorted((tmp_path / "exp").glob("[0-9]*"))
@@ -148,7 +148,7 @@ def test_says_how_writes_grow_and_shrink(kernel, monkeypatch, tmp_path):
 
 
 @pytest.mark.timeout(900)
-def test_takes_a_pause_apart_and_proves_who_it_was(shared_lab, monkeypatch, tmp_path):
+def test_the_why_notebook_explains_a_pause_and_proves_its_cause(shared_lab, monkeypatch, tmp_path):
     run = shared_lab.run("base-device", "trace.lead=1s")
     monkeypatch.setenv(RUN_VARIABLE, str(run.path))
     monkeypatch.setenv("WBLAB_EXP", str(tmp_path / "exp"))
@@ -163,8 +163,8 @@ def test_takes_a_pause_apart_and_proves_who_it_was(shared_lab, monkeypatch, tmp_
     assert any(re.search(r"^l1 +gone", table, re.MULTILINE) for table in tables)
 
 
-def test_says_what_an_exploration_shows(monkeypatch, tmp_path):
-    """Of rows whose pauses are made up, so that what it must find is known."""
+def test_the_explore_notebook_shows_the_effects(monkeypatch, tmp_path):
+    """The rows have invented pauses, so that the right answer is known."""
     levels = {"limit": ["1MiB", "2MiB", "4MiB", "8MiB"], "scheduler": ["none", "bfq"]}
     keys = {"limit": "sysctl.vm.dirty_bytes", "scheduler": "disk.scheduler"}
     factors = {name: {"key": keys[name], "levels": of} for name, of in levels.items()}

@@ -1,4 +1,4 @@
-"""Each measure by which a run repeats is left out once: under a condition of the host, that must be noticed.
+"""Each measure for reproducibility is omitted once: under some condition of the host, the runs must then differ.
 
 That with all measures nothing is noticed, test_determinism.py shows. Not here are three that stand behind others,
 without which alone nothing changes: norandmaps, the grid of times, the program's copy in the guest's memory.
@@ -17,7 +17,7 @@ ENVIRONMENT = "wblab/host/environment.py"
 COMMAND = "wblab/host/command.py"
 DISK = "wblab/host/disk.py"
 MKFS = "wblab/host/mkfs.py"
-# The measure, how it is left out, and the condition under which that shows.
+# The measure, how it is omitted, and the condition under which the runs then differ.
 OMISSIONS = [
     ("seed of the kernel's random numbers", Edit(COMMAND, 'f"um_seed={', 'f"no_seed={'), "idle"),
     ("wall clock at boot", Edit(COMMAND, '            f"time-travel-start={START_NS}",\n', ""), "idle"),
@@ -38,7 +38,7 @@ OMISSIONS = [
 
 
 @pytest.mark.parametrize(("edit", "condition"), [pytest.param(*rest, id=name) for name, *rest in OMISSIONS])
-def test_a_measure_that_is_left_out_is_noticed(kernel, tmp_path, edit, condition):
+def test_omitting_a_determinism_measure_is_detected(kernel, tmp_path, edit, condition):
     with tempfile.TemporaryDirectory(dir="/var/tmp", prefix="wblab-tests-") as place:
         lab = copy_lab(Path(place))
         plant_witness(lab)
@@ -54,7 +54,7 @@ def test_a_measure_that_is_left_out_is_noticed(kernel, tmp_path, edit, condition
         pytest.param([Edit(ENVIRONMENT, '"PYTHONHASHSEED": ', '"NO_HASHSEED": ')], id="hashes"),
     ],
 )
-def test_the_seed_changes_no_hash(kernel, tmp_path, edits):
+def test_the_seed_does_not_change_python_s_hashes(kernel, tmp_path, edits):
     with tempfile.TemporaryDirectory(dir="/var/tmp", prefix="wblab-tests-") as place:
         lab = copy_lab(Path(place))
         plant_witness(lab)

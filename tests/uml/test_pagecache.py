@@ -1,4 +1,4 @@
-"""What a real trace tells: the story that the timeline is to show, and the kernel's own arithmetic."""
+"""A real trace: the course of events that the timeline shows, and the kernel's own arithmetic."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ def cache(run):
     return page_cache(run)
 
 
-def test_nothing_was_lost(cache):
+def test_no_events_were_lost(cache):
     assert cache.lost_ns == ()
 
 
@@ -34,7 +34,7 @@ def test_the_trace_has_the_clock_of_the_loads(run, cache):
     assert abs(int(state.ts_ns[-1]) - int(run.load("c1").boundaries_ns[-1])) < S
 
 
-def test_the_limit_begins_above_the_threshold_and_comes_down_to_it(cache):
+def test_the_limit_starts_above_the_threshold_and_falls_to_it(cache):
     state = cache.dirty_state
     ratio = state.limit / state.threshold
     assert ratio[0] > 1.2
@@ -85,7 +85,7 @@ def test_the_end_of_a_pause_event_by_event(run, cache):
     assert len(events_frame(cache, release(run), run.zero_ns, most=len(table) - 1)) == len(table) - 1
 
 
-def test_drawn_twice_it_is_the_same_picture(run, cache, tmp_path):
+def test_drawing_twice_gives_the_same_picture(run, cache, tmp_path):
     for name in ("a.png", "b.png"):
         save(picture(timeline(run, cache)), run.name, tmp_path / name)
     assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()

@@ -1,4 +1,4 @@
-"""Runs built so that who stops whom is known: `why` names that one, or says that it is not known."""
+"""Runs with a known cause of the stalls: `why` names that cause, or says that it is unknown."""
 
 import pytest
 
@@ -23,21 +23,21 @@ def explained(lab, load, preset, *settings):
 
 
 def shares(item):
-    """The bytes that stood before the requests with which a pause's waits ended, as shares of what was ahead."""
+    """Return the shares of the I/O ahead of the last request that ended one of a pause's waits, and that request."""
     requests = [item.causes[0].request, *item.requests]
     request = max((one for one in requests if one), key=lambda one: one.done_ns - one.handed_ns)
     total = sum(request.ahead.values())
     return {name: size / total for name, size in request.ahead.items()}, request
 
 
-def test_direct_writes_are_those_of_who_writes(shared_lab):
+def test_direct_writes_are_attributed_to_their_writer(shared_lab):
     script = "for i in 1 2 3; do dd if=/dev/zero of=d$i bs=4M count=4 oflag=direct & done; wait"
     for load in ("w1", "mw1"):
         whose, _ = shares(explained(shared_lab, load, "base-device", NO_L2, command("l1", "5s", script))[0])
         assert whose["l1's dd"] > 0.98
 
 
-def test_reads_count_and_are_those_of_who_reads(shared_lab):
+def test_reads_ahead_are_attributed_to_their_reader(shared_lab):
     written = "load.l1={kind='load', file='z', wait='0s', size='12MiB', block='64KiB'}"
     script = "for i in 0 1 2; do dd if=z of=/dev/null bs=3M count=1 skip=$i iflag=direct & done; wait"
     whose, request = shares(explained(shared_lab, "w1", "base-device", written, command("l2", "30s", script))[0])
@@ -45,7 +45,7 @@ def test_reads_count_and_are_those_of_who_reads(shared_lab):
     assert sum(request.ahead.values()) > 6e6
 
 
-def test_who_polls_for_what_another_one_holds_is_not_acquitted(shared_lab):
+def test_polling_for_a_lock_does_not_exclude_writeback_as_the_cause(shared_lab):
     asks = "load.p1={kind='repeat', idle='200ms', argv=['sh', '-c', 'until mkdir k; do sleep 0.05; done; rmdir k']}"
     holds = "until mkdir k; do sleep 0.01; done; dd if=/dev/zero of=q bs=4k count=1 conv=fsync; rmdir k"
     held = f"load.p2={{kind='repeat', idle='100ms', argv=['sh', '-c', '{holds}']}}"
@@ -54,20 +54,20 @@ def test_who_polls_for_what_another_one_holds_is_not_acquitted(shared_lab):
     assert not [item for item in found if item.pause_ns > 5 * BOUND_NS and item.blame == "not writeback"]
 
 
-def test_a_sync_that_the_end_of_the_run_cuts_off_is_not_acquitted(shared_lab):
+def test_a_sync_cut_off_by_the_end_of_the_run_is_blamed_on_writeback(shared_lab):
     synced = "load.p1={kind='repeat', argv=['sync'], idle='200ms'}"
     found = explained(shared_lab, "p1", "base-device", synced)
     assert {item.blame for item in found} == {"writeback"}
 
 
-def test_a_worker_of_xfs_that_had_no_work_yet_did_not_sleep_by_its_own_will(shared_lab):
+def test_an_idle_xfs_worker_is_not_the_cause(shared_lab):
     synced = "load.s1={kind='syncwrite', file='s', idle='100ms'}"
     found = explained(shared_lab, "s1", "base-device", "disk.filesystem=xfs", "disk.size=320MiB", synced)
     assert {item.blame for item in found} == {"writeback"}
     assert sum(item.untold_ns for item in found) < 0.05 * sum(item.pause_ns for item in found)
 
 
-# Who was stopped: the load, the script that stops it, the part that the pause is, and the verdict.
+# The load, the script that stops it, the part of the pause, and the verdict.
 STOPPED = {
     "SIGSTOP": ("w1", "kill -STOP $(pgrep -x w1); sleep 2; kill -CONT $(pgrep -x w1); sleep 1", "stopped"),
     "cgroup.freeze": (
@@ -81,7 +81,7 @@ STOPPED = {
 
 
 @pytest.mark.parametrize("how", STOPPED)
-def test_who_is_stopped_from_outside_is_said_to_be(shared_lab, how):
+def test_a_stopped_or_frozen_load_is_reported_as_such(shared_lab, how):
     load, script, part = STOPPED[how]
     group = "cgroup.slow={loads=['mw1'], files={'memory.max'='max'}}"
     (item,) = explained(shared_lab, load, "base-device", NO_L2, group, command("l1", "3s", script))
@@ -89,7 +89,7 @@ def test_who_is_stopped_from_outside_is_said_to_be(shared_lab, how):
     assert item.blame == {"stopped": "not writeback", "frozen": "not known"}[part]
 
 
-def test_a_lock_of_fcntl_is_one(shared_lab):
+def test_an_fcntl_lock_is_recognised(shared_lab):
     takes = "import fcntl, time; f = open('k', 'w'); fcntl.lockf(f, fcntl.LOCK_EX); time.sleep({0})"
     loads = [
         f"load.p{number}={{kind='repeat', idle='500ms', argv=['python3', '-c', \"{takes.format(held)}\"]}}"
@@ -102,20 +102,20 @@ def test_a_lock_of_fcntl_is_one(shared_lab):
     assert sum(item.untold_ns for item in found) < 0.01 * sum(item.pause_ns for item in found)
 
 
-def test_a_disk_that_stalls_is_said_to_stand_still(shared_lab):
+def test_a_stalling_disk_is_reported(shared_lab):
     stalls = ("disk.stall_every=1MiB", "disk.stall_time=4s", "load.l1.size=4MiB", NO_L2)
     for item in explained(shared_lab, "w1", "base-device", *stalls):
         assert item.causes[0].request.still_ns > 0.7 * item.pause_ns
 
 
-def test_a_disk_that_does_not_stall_is_not_said_to(shared_lab):
+def test_a_disk_without_stalls_is_not_reported_as_stalling(shared_lab):
     found = explained(shared_lab, "w1", "base-device")
     requests = [request for item in found for request in (*item.requests, item.causes[0].request) if request]
     assert requests
     assert not [request for request in requests if request.still_ns]
 
 
-def test_a_delay_of_the_device_mapper_is_said(shared_lab):
+def test_a_device_mapper_delay_is_reported(shared_lab):
     disks = (
         "disk={a={size='64MiB', filesystem='none', model='device', write_bps='1MiB/s'}, "
         "slow={filesystem='ext4', model='delay', on=['a'], delay='500ms'}}"
@@ -126,7 +126,7 @@ def test_a_delay_of_the_device_mapper_is_said(shared_lab):
         assert max(request.held_ns for request in requests) >= 500_000_000
 
 
-def test_a_group_s_limit_is_said_and_whose_bytes_were_behind_it(shared_lab):
+def test_a_group_s_io_limit_and_the_io_under_it_are_reported(shared_lab):
     synced = "load.k1={kind='syncwrite', file='k', idle='100ms', block='64KiB'}"
     group = "cgroup.slow={loads=['k1'], files={'memory.max'='max', 'io.max'='{disk} wbps=65536'}}"
     found = explained(shared_lab, "k1", "base-device", synced, group, NO_L1, NO_L2)
@@ -136,7 +136,7 @@ def test_a_group_s_limit_is_said_and_whose_bytes_were_behind_it(shared_lab):
         assert max(whose, key=whose.__getitem__) == "k1"
 
 
-def test_bytes_on_another_disk_are_told_with_that_disk(shared_lab):
+def test_dirty_data_for_another_disk_is_reported_with_that_disk(shared_lab):
     found = explained(shared_lab, "w-fast", "two-disks")
     longest = max(found, key=lambda item: item.pause_ns)
     (cause,) = longest.causes[:1]

@@ -1,4 +1,4 @@
-"""The processor that a guest's programs see: the same on every host that can fault CPUID, with a counter of its own.
+"""The processor that a guest's programs see: the same on every host that can trap CPUID, with its own counter.
 
 Elsewhere there are only the tunables of wblab/host/environment.py: nothing is asserted there of what CPUID says.
 """
@@ -21,7 +21,7 @@ from wblab.host import run
 from wblab.host.environment import ENVIRONMENT
 from wblab.kernels import features
 
-# Machine code in a page of Python's: CPUID of some leaves, and the counter before and after 10 ms.
+# Machine code that Python runs: CPUID of some leaves, and the time-stamp counter before and after 10 ms.
 ASK = """
 import ctypes, json, mmap, time
 
@@ -54,14 +54,14 @@ print("asked", json.dumps({"leaves": leaves, "passed": passed}))
 LOADER = "/lib64/ld-linux-x86-64.so.2"
 QUIET = ("trace.events=[]", "load={c1={kind='control', idle='50ms'}}")
 SHORT = ("disk.size=64MiB", "load.l1.wait=1s", "load.l1.size=16MiB", "load.l2.wait=6s", "load.l2.size=2MiB")
-# x86-64-v2 of the psABI, and nothing that needs the state of which XGETBV tells.
+# x86-64-v2 of the psABI, and nothing that needs the processor state that XGETBV reports.
 ECX = {"SSE3": 0, "SSSE3": 9, "CX16": 13, "SSE4.1": 19, "SSE4.2": 20, "POPCNT": 23}
 OTHER = "flags\t\t: fpu tsc msr pae cx8 cmov mmx fxsr sse sse2 syscall nx lm\ncache_alignment\t: 128\n"  # a Pentium 4
 
 
 @pytest.fixture(params=["seccomp", "ptrace"])
 def mode(request, kernel, monkeypatch):
-    """Both ways in which a guest's kernel holds its programs; those before 7.x have the second one only."""
+    """Both ways in which a guest's kernel controls its programs; kernels before 7.x have only the second."""
     if request.param == "ptrace":
         monkeypatch.setattr(run, "features", lambda kernel: [name for name in features(kernel) if name != "seccomp"])
         given(monkeypatch, "seccomp=off")
@@ -71,7 +71,7 @@ def mode(request, kernel, monkeypatch):
 
 
 def given(monkeypatch, *more):
-    """Let guests have more kernel parameters; the last of two alike counts."""
+    """Add kernel parameters to guests; of two equal parameters the last counts."""
     original = run.kernel_arguments
     monkeypatch.setattr(run, "kernel_arguments", lambda spec, **options: insert(original(spec, **options), more))
 
@@ -94,11 +94,11 @@ def asked(lab):
     return json.loads(re.search(r"^asked (.*)$", text, re.MULTILINE)[1]), text
 
 
-def test_cpuid_and_the_counter_answer_from_the_guest_s_kernel(lab, mode):
+def test_cpuid_and_the_time_stamp_counter_are_emulated(lab, mode):
     answer, text = asked(lab)
     assert 10_000_000 <= answer["passed"] < 11_000_000  # ns of virtual time, on every host
     if "userspace sees the host's processor" in text:
-        assert "CPUID can be trapped...missing" in text  # said, and nothing promised
+        assert "CPUID can be trapped...missing" in text  # reported; nothing more is promised
         return
     assert "userspace sees an x86-64-v2" in text
     leaves = answer["leaves"]
@@ -110,8 +110,8 @@ def test_cpuid_and_the_counter_answer_from_the_guest_s_kernel(lab, mode):
     assert struct.pack("<4I", *leaves["0x80000002/0"]) == b"User Mode Linux "
 
 
-def test_glibc_binds_what_that_processor_has(lab, monkeypatch):
-    """Without tunables, which hide what it would see."""
+def test_glibc_selects_functions_of_the_emulated_processor(lab, monkeypatch):
+    """There are no tunables here, because they would hide what glibc sees."""
     monkeypatch.setitem(ENVIRONMENT, "GLIBC_TUNABLES", "")
     text = printed(lab, ["sh", "-c", f"{LOADER} --list-diagnostics || echo no diagnostics"])
     if "no diagnostics" in text:
@@ -129,7 +129,7 @@ def test_glibc_binds_what_that_processor_has(lab, monkeypatch):
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to show another processor")
-def test_what_the_host_s_kernel_tells_of_another_processor_changes_nothing(shared_lab, lab, tmp_path):
+def test_the_host_s_cpuinfo_does_not_change_a_run(shared_lab, lab, tmp_path):
     cpuinfo = tmp_path / "cpuinfo"
     cpuinfo.write_text(OTHER)
     script = f'mount --bind {cpuinfo} /proc/cpuinfo && exec "$@"'
@@ -140,7 +140,7 @@ def test_what_the_host_s_kernel_tells_of_another_processor_changes_nothing(share
     assert first_differences(shared_lab.run("base", *SHORT), read_run(directory)) == []
 
 
-def test_a_run_s_bytes_do_not_depend_on_how_programs_are_held(shared_lab, monkeypatch):
+def test_ptrace_and_seccomp_modes_give_the_same_run(shared_lab, monkeypatch):
     if "amx_tile" in Path("/proc/cpuinfo").read_text():
         pytest.skip("the host's processor has AMX, for whose state ptrace wants more room in every task")
     monkeypatch.setitem(ENVIRONMENT, "GLIBC_TUNABLES", "")
@@ -150,9 +150,10 @@ def test_a_run_s_bytes_do_not_depend_on_how_programs_are_held(shared_lab, monkey
     assert first_differences(first, shared_lab.run("base", *SHORT)) == []
 
 
-def test_what_no_program_has_accessed_it_cannot_execute_either(lab):
-    """What can be executed can be read on processors without protection keys: there the kernel would not see reads."""
-    guest: set[str] = set()  # permissions of what a program maps of the guest's memory, which it shares with the kernel
+def test_pages_never_accessed_are_not_executable(lab):
+    """Without protection keys, executable pages are readable, so the kernel would miss read accesses to them."""
+    # The permissions of a program's mappings of the guest's memory, which is shared with the kernel.
+    guest: set[str] = set()
     with lab.start("base", *(f"--set={setting}" for setting in SHORT)) as process:
         while process.poll() is None:
             for pid, name in descendants(process.pid).items():

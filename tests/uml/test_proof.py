@@ -1,4 +1,4 @@
-"""Without the offender the pause is gone; stopped too late, or without another innocent load, it is not."""
+"""Without the offender the pause disappears; if the offender stops too late, or another load is removed, it stays."""
 
 from functools import cache
 
@@ -17,7 +17,7 @@ BOUND_NS = 300_000_000
 
 @pytest.fixture(scope="module")
 def trial(shared_lab):
-    """Return what asks about the longest pause of mw1 in a preset, which is run once."""
+    """Return a function that proves causes of the longest pause of mw1 in a preset; the preset is run once."""
 
     def make(spec):
         request = ready(spec, lambda name: shared_lab.kernel)
@@ -33,27 +33,27 @@ def trial(shared_lab):
 
 
 @pytest.mark.parametrize("preset", ["base", "base-device"])
-def test_without_the_offender_the_pause_is_gone(trial, preset):
+def test_without_the_offender_the_pause_disappears(trial, preset):
     asked = trial(preset)
     found = asked.outcome(Stop("l1"), begin_ns(asked.run, "l1"))
     assert (found.verdict, found.pause_ns < BOUND_NS) == ("gone", True)
 
 
 @pytest.mark.parametrize("preset", ["base", "base-device"])
-def test_stopped_as_the_pause_begins_it_is_too_late(trial, preset):
+def test_stopping_the_offender_at_the_start_of_the_pause_is_too_late(trial, preset):
     asked = trial(preset)
     assert asked.outcome(Stop("l1"), asked.pause.start_ns).verdict != "gone"
 
 
 @pytest.mark.parametrize("preset", ["base", "base-device"])
-def test_without_another_innocent_load_it_is_unchanged(trial, preset):
+def test_without_another_innocent_load_the_pause_is_unchanged(trial, preset):
     asked = trial(preset)
     assert asked.outcome(Stop("w1"), asked.pause.start_ns - 1_000_000_000).verdict == "unchanged"
 
 
 @pytest.mark.parametrize(("at", "verdict"), [("before", "shorter"), ("during", "unchanged")])
-def test_a_remedy_helps_before_the_pause_and_not_once_it_has_begun(trial, at, verdict):
-    """A threshold so low that a request stands behind fewer others."""
+def test_a_remedy_helps_before_the_pause_but_not_during_it(trial, at, verdict):
+    """The remedy is a low threshold, so that fewer requests are ahead in the queue."""
     asked = trial("base-device")
     at_ns = loads_start_ns(asked.run) - asked.run.zero_ns if at == "before" else asked.pause.start_ns + 100_000_000
     assert asked.outcome(read_remedy(["sysctl.vm.dirty_bytes=262144"]), at_ns).verdict == verdict

@@ -1,4 +1,4 @@
-"""wblab rerun, as it is typed."""
+"""wblab rerun on the command line."""
 
 import json
 
@@ -16,7 +16,7 @@ def run(shared_lab):
 
 @pytest.fixture
 def verb(run, shared_lab, capsys):
-    """Return what repeats the run on the tests' kernel."""
+    """Return a function that repeats the run on the tests' kernel."""
 
     def repeat(*arguments):
         place = ("--exp", str(run.path.parent), "--kernel", str(shared_lab.kernel.path))
@@ -25,19 +25,19 @@ def verb(run, shared_lab, capsys):
     return repeat
 
 
-def test_a_run_again_is_identical(verb):
+def test_a_rerun_is_identical(verb):
     code, output, errors = verb()
     assert code == 0, errors
     assert "identical: every cycle of every load, and every event" in output
 
 
-def test_fully_traced_runs_are_identical_too(verb):
+def test_fully_traced_reruns_are_identical(verb):
     code, output, errors = verb("--explain", "--json")
     assert code == 0, errors
     assert json.loads(output)["differences"] == []
 
 
-def test_another_seed_differs_and_where_is_said(verb, shared_lab):
+def test_with_another_seed_the_first_difference_is_shown(verb, shared_lab):
     other = shared_lab.run("base", *SHORT, "seed=2")
     code, output, errors = verb(str(other.path))
     assert code == 1
@@ -45,6 +45,6 @@ def test_another_seed_differs_and_where_is_said(verb, shared_lab):
     assert errors.startswith("wblab: the runs differ, first at ")
 
 
-def test_explain_and_with_exclude_each_other(verb):
+def test_explain_and_with_cannot_be_combined(verb):
     code, _, errors = verb("--explain", "latest")
     assert (code, errors.count("\n")) == (2, 1)

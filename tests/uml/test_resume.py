@@ -1,4 +1,4 @@
-"""Studies whose command is killed: each goes on, no run is made twice, and nothing is left behind."""
+"""Studies whose command is killed: each can be resumed, no run is repeated, and nothing is left behind."""
 
 import pytest
 from support.midway import killed, made
@@ -38,7 +38,7 @@ STUDIES = {
 
 
 @pytest.mark.parametrize("verb", STUDIES)
-def test_a_study_that_is_killed_goes_on_and_makes_no_run_twice(lab, tmp_path, monkeypatch, verb):
+def test_a_killed_study_resumes_without_repeating_runs(lab, tmp_path, monkeypatch, verb):
     (tmp_path / "matrix.toml").write_text(MATRIX)
     (tmp_path / "design.toml").write_text(DESIGN)
     monkeypatch.chdir(tmp_path)
@@ -55,7 +55,7 @@ def test_a_study_that_is_killed_goes_on_and_makes_no_run_twice(lab, tmp_path, mo
     assert lab.left_behind() == []
 
 
-def test_a_proof_that_is_killed_goes_on_and_makes_no_run_twice(lab):
+def test_a_killed_proof_resumes_without_repeating_runs(lab):
     run, kernel = lab.run("base", "trace.lead=1s"), str(lab.kernel.path)
     arguments = ["why", str(run.path), "--prove", "--suspect", "l1", "--kernel", kernel]
     study = killed(arguments, run.path / "proof", 2, lab.left_behind)

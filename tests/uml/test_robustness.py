@@ -1,4 +1,4 @@
-"""Whatever happens: the reason on one line and in experiment.json, and nothing left behind."""
+"""Every failure has its reason on one line and in experiment.json, and leaves nothing behind."""
 
 import json
 import os
@@ -26,7 +26,7 @@ PANIC = "import os; os._exit(3)"  # the kernel panics when PID 1 ends
 
 
 def staged(lab) -> tuple[Path, dict]:
-    """Return the one run directory, which must have kept its staged name, and its record."""
+    """Return the only run directory, which must have kept its staged name, and its record."""
     (directory,) = lab.results.iterdir()
     assert directory.name.startswith("_")
     assert (directory / CONSOLE).stat().st_size
@@ -34,7 +34,7 @@ def staged(lab) -> tuple[Path, dict]:
 
 
 def fails(lab, *settings: str, silence_s: float = 60.0) -> str:
-    """Run the base experiment, which must fail, and return the reason after the checks that all failures share."""
+    """Run the base experiment, which must fail, and return the reason, after the checks common to all failures."""
     with pytest.raises(WblabError) as failure:
         lab.run("base", *settings, silence_s=silence_s)
     _, record = staged(lab)
@@ -45,22 +45,22 @@ def fails(lab, *settings: str, silence_s: float = 60.0) -> str:
     return record["reason"]
 
 
-def test_guest_panic(lab, guest_program):
+def test_a_guest_panic_is_reported(lab, guest_program):
     guest_program(PANIC)
     assert "Kernel panic" in fails(lab)
 
 
-def test_guest_hangs(lab, guest_program):
+def test_a_hanging_guest_is_reported(lab, guest_program):
     guest_program(HANG)
     assert "hangs" in fails(lab, silence_s=2)
 
 
-def test_guest_hangs_at_power_off(lab, guest_program):
+def test_a_guest_hanging_at_power_off_is_reported(lab, guest_program):
     guest_program(HANG_AT_POWER_OFF)
     assert "powering off" in fails(lab, silence_s=patience_s())
 
 
-def test_exception_in_the_guest_is_the_reason(lab, guest_program):
+def test_an_exception_in_the_guest_is_the_reason(lab, guest_program):
     guest_program(
         "from wblab.guest import first, init\n"
         "init.set_sysctls = lambda sysctls: 1 / 0\n"
@@ -70,11 +70,11 @@ def test_exception_in_the_guest_is_the_reason(lab, guest_program):
     assert "ZeroDivisionError" in fails(lab)
 
 
-def test_trace_events_that_the_kernel_lacks(lab):
+def test_trace_events_missing_in_the_kernel_are_refused(lab):
     assert "trace-cmd" in fails(lab, 'trace.events=["ext4:no*such"]')  # that a pattern matches nothing, the guest finds
 
 
-def test_trace_that_loses_events(lab):
+def test_a_trace_with_lost_events_fails_the_run(lab):
     reason = fails(
         lab, "trace.buffer=8K", "trace.blame=never", 'trace.events=["sched", "syscalls", "writeback", "timer"]'
     )
@@ -82,20 +82,20 @@ def test_trace_that_loses_events(lab):
     assert any(word.isdigit() for word in reason.split())
 
 
-def test_load_that_fails(lab):
+def test_a_failing_load_fails_the_run(lab):
     assert fails(lab, "load.l1.size=125MiB", "load.l2.size=1MiB") == "the load l1 failed: No space left on device"
 
 
-def test_sysctl_that_the_kernel_lacks(lab):
+def test_a_sysctl_missing_in_the_kernel_fails_the_run(lab):
     assert "vm.no_such_key" in fails(lab, "sysctl.vm.no_such_key=1")
 
 
-def test_load_that_does_not_end_in_time(lab):
+def test_a_load_past_the_time_limit_fails_the_run(lab):
     assert "time limit" in fails(lab, "time_limit=50s")
 
 
-def test_a_load_that_is_stalled_as_the_run_ends_is_waited_for(lab):
-    """It flushes for two minutes what another wrote; the run ends as it does."""
+def test_a_stalled_load_is_awaited_at_the_end(lab):
+    """The load flushes another load's data for two minutes; the run ends when it ends."""
     loads = (
         "l1={kind='load', file='l1', wait='1s', size='8MiB', block='64KiB'}",
         "l2={kind='command', wait='0s', argv=['sleep', '3']}",
@@ -105,7 +105,7 @@ def test_a_load_that_is_stalled_as_the_run_ends_is_waited_for(lab):
     assert run.load("r1").pauses_ns.max() > 100 * 10**9
 
 
-def test_paths_with_spaces(lab, tmp_path):
+def test_paths_may_have_spaces(lab, tmp_path):
     results = tmp_path / "my results, ünï"
     done = subprocess.run(
         [*lab.command(), "--exp", str(results)], cwd="/", env=os.environ | {"PYTHONPATH": str(ROOT)},
@@ -141,7 +141,7 @@ def test_bad_input_boots_nothing(lab, arguments, word):
     assert lab.left_behind() == []
 
 
-def test_tracecmd_missing(lab):
+def test_a_missing_trace_cmd_is_reported(lab):
     environment = os.environ | {"PATH": "/nonexistent"}
     done = subprocess.run(lab.command(), cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 2
@@ -150,7 +150,7 @@ def test_tracecmd_missing(lab):
 
 
 def run_on_small_tmpfs(lab, small: Path, size: str, meanwhile: str = "true") -> "subprocess.CompletedProcess[str]":
-    """Run the base experiment with a tmpfs of its own as shared memory, in a namespace where we may mount one."""
+    """Run the base experiment with its own tmpfs as shared memory, in a namespace that permits mounting one."""
     namespace = ["unshare", "--user", "--map-root-user", "--mount"]
     if subprocess.run([*namespace, "true"], check=False).returncode:
         pytest.skip("this machine has no user namespaces")
@@ -166,14 +166,14 @@ def run_on_small_tmpfs(lab, small: Path, size: str, meanwhile: str = "true") -> 
     )
 
 
-def test_shared_memory_full(lab, tmp_path):
+def test_full_shared_memory_is_reported(lab, tmp_path):
     done = run_on_small_tmpfs(lab, tmp_path / "small", "16M")
     assert done.returncode == 2, done.stderr
     assert f"{tmp_path / 'small'} has 16 MiB free" in done.stderr
     assert not lab.results.exists()
 
 
-def test_shared_memory_fills_up_during_the_run(lab, tmp_path):
+def test_shared_memory_filling_up_during_a_run_is_reported(lab, tmp_path):
     small = tmp_path / "small"
     started = f"while ! ls {lab.results}/_*/{CONSOLE}; do sleep 0.05; done >/dev/null 2>&1"
     done = run_on_small_tmpfs(lab, small, "220M", f"{started}; sleep 0.3; cat /dev/zero > '{small}/filler'")
@@ -185,7 +185,7 @@ def test_shared_memory_fills_up_during_the_run(lab, tmp_path):
     assert "Traceback" not in done.stderr
 
 
-def test_several_runs_at_once_keep_apart(lab):
+def test_simultaneous_runs_do_not_interfere(lab):
     processes = [lab.start("--name", f"run{number}") for number in range(3)]
     outputs = [process.communicate(timeout=LIMIT_S) for process in processes]
     assert [process.returncode for process in processes] == [0, 0, 0], outputs

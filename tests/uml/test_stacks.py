@@ -1,4 +1,4 @@
-"""Disks made of other disks: each behaves as what it is made of, and runs repeat."""
+"""Disks made of other disks: each behaves according to its components, and runs are reproducible."""
 
 from pathlib import Path
 
@@ -20,11 +20,11 @@ def run(shared_lab):
 
 
 def commit_s(run, name):
-    """Return what the first commits take, before the offender begins."""
+    """Return the duration of the first commits, before the offender starts."""
     return float(np.median(run.load(name).pauses_ns[5:20])) / S
 
 
-def test_a_commit_takes_what_its_disk_is_made_of(run):
+def test_the_time_of_a_commit_follows_the_disk_s_components(run):
     assert commit_s(run, "on-slow") == pytest.approx(0.2, abs=0.03)  # data, then a flush: each waits
     assert commit_s(run, "on-memory") < 0.002
     assert 0.001 < commit_s(run, "on-file") < 0.1
@@ -39,7 +39,7 @@ def test_a_mirror_writes_everything_twice_at_the_rate_of_one_disk(run):
     assert wrote_s == pytest.approx(2, rel=0.2)
 
 
-def test_the_record_has_a_number_of_each_disk(run):
+def test_the_record_has_the_device_number_of_each_disk(run):
     majors = {name: disk.device.partition(":")[0] for name, disk in run.disks.items()}
     assert list(majors) == ["a", "b", "mirror", "c", "line", "slow", "memory", "file"]
     assert majors["a"] == majors["b"] == majors["c"] == "98"
@@ -48,12 +48,12 @@ def test_the_record_has_a_number_of_each_disk(run):
     assert [name for name, disk in run.disks.items() if disk.written_ns] == ["mirror", "slow", "memory", "file"]
 
 
-def test_they_repeat_bit_for_bit_and_leave_nothing(lab):
+def test_stacked_disks_are_reproducible_and_leave_nothing_behind(lab):
     first, second = (lab.run(SPEC, EVENTS) for _ in range(2))
     assert first_differences(first, second) == []
     assert lab.left_behind() == []
 
 
-def test_a_setting_that_an_array_does_not_take_is_named(lab):
+def test_a_queue_setting_rejected_by_an_array_is_named(lab):
     with pytest.raises(Exception, match=r"cannot set disk.mirror.md.nonsense to 1 in the guest"):
         lab.run(SPEC, "disk.mirror.md.nonsense=1")

@@ -1,4 +1,4 @@
-"""The reader against libtracecmd on traces that a guest has just made."""
+"""The trace reader compared with libtracecmd, on new traces of a guest."""
 
 import pytest
 import tracecmd
@@ -18,11 +18,11 @@ def check(tmp_path, trace):
 
 
 @pytest.mark.parametrize("settings", [(), (f"trace.events={BROAD}", "trace.buffer=32M")], ids=["base", "broad"])
-def test_the_same_sums_of_every_field(shared_lab, tmp_path, settings):
+def test_sums_of_every_field_agree_with_trace_cmd(shared_lab, tmp_path, settings):
     check(tmp_path, shared_lab.run("base", *settings).path / TRACE)
 
 
-def test_the_same_sums_of_what_is_left_of_a_trace_with_lost_events(lab, tmp_path):
+def test_sums_agree_for_a_trace_with_lost_events(lab, tmp_path):
     with pytest.raises(RunFailedError, match="lost"):
         lab.run("base", f"trace.events={BROAD}", "trace.buffer=64K", "trace.blame=never")
     (trace,) = lab.results.glob(f"_*/{TRACE}")

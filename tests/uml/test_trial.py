@@ -1,4 +1,4 @@
-"""wblab trial, on real runs: short ones of a few recommendations, and what is missing made again."""
+"""wblab trial with real runs: short runs of a few recommendations, some of which are deleted and made again."""
 
 import json
 import shutil
@@ -46,7 +46,7 @@ at_most = "200ms"
 
 @pytest.fixture
 def trial(lab, tmp_path, capsys):
-    """Run the verb, and return its exit code and what it printed as JSON."""
+    """Run the verb, and return its exit code and the printed JSON."""
 
     def run(*arguments: str):
         code = main(["trial", *arguments, "--exp", str(lab.results), "--jobs", "2", "--json"])
@@ -56,7 +56,7 @@ def trial(lab, tmp_path, capsys):
     return run
 
 
-def test_a_trial_from_end_to_end_and_what_is_missing_made_again(lab, trial, tmp_path):
+def test_a_trial_runs_end_to_end_and_remakes_missing_runs(lab, trial, tmp_path):
     (tmp_path / "short.toml").write_text(SHORT)
     given = ("--file", str(tmp_path / "short.toml"), "--seeds", "3", "--kernel", str(lab.kernel.path))
     code, said = trial(*given)
@@ -87,7 +87,7 @@ def test_a_trial_from_end_to_end_and_what_is_missing_made_again(lab, trial, tmp_
     assert lab.left_behind() == []
 
 
-def test_killed_and_resumed_no_run_is_made_twice(lab, trial, tmp_path):
+def test_a_killed_trial_resumes_without_repeating_runs(lab, trial, tmp_path):
     (tmp_path / "short.toml").write_text(SHORT)
     given = ["--file", str(tmp_path / "short.toml"), "--seeds", "3", "--kernel", str(lab.kernel.path), "--jobs", "1"]
     study = killed(["trial", *given, "--exp", str(lab.results)], lab.results, 2, lab.left_behind)
@@ -100,7 +100,7 @@ def test_killed_and_resumed_no_run_is_made_twice(lab, trial, tmp_path):
     assert lab.left_behind() == []
 
 
-def test_a_trial_is_resumed_as_it_was_begun(trial):
+def test_a_trial_resumes_with_its_original_options(trial):
     code, said = trial("8", "--resume", "anywhere")
     assert code == 2
     assert "leave out all else that says what to try" in said

@@ -1,13 +1,13 @@
-"""wblab twin on a real lock-up: of a machine that is a guest itself, whose disk is slow and where root is us."""
+"""wblab twin of a real lock-up. The machine is itself a guest, with a slow disk, in which the test is root."""
 
 import json
 
 from wblab.cli import main
 
-KIN = 5.0  # without an offender the same loads pause for a hundredth of this
+SIMILAR = 5.0  # as a factor; without an offender the same loads pause for a hundredth of this
 
 
-def test_the_pauses_of_a_live_run_are_those_of_its_twin(shared_lab, capsys):
+def test_the_twin_has_the_pauses_of_the_live_run(shared_lab, capsys):
     live = "live_experiment.py --exp /run/wblab/scratch/left --dir /mnt/disk -- dd if=/dev/zero of=/mnt/disk/big bs=1K"
     script = f"{live} count=66560"
     outer = shared_lab.run(
@@ -23,6 +23,6 @@ def test_the_pauses_of_a_live_run_are_those_of_its_twin(shared_lab, capsys):
     assert code == 0, errors
     found = {(item["load"], item["metric"]): item for item in json.loads(output)["matches"]}
     assert found["mw1", "longest_pause_s"]["live"] > 2
-    # A lock-up is one draw of a wide distribution, and another machine makes another draw.
+    # The pauses of a lock-up have a wide distribution; each run is one sample of it.
     for item in found.values():
-        assert min(item["twin"]) / KIN < item["live"] < max(item["twin"]) * KIN, item
+        assert min(item["twin"]) / SIMILAR < item["live"] < max(item["twin"]) * SIMILAR, item

@@ -1,4 +1,4 @@
-"""A load that is stopped where it stands: up to that moment the run is the same to the bit."""
+"""A load that is stopped at some moment: up to that moment the run is identical to the original."""
 
 import pytest
 
@@ -14,7 +14,7 @@ def whole(shared_lab):
 
 
 @pytest.mark.parametrize("load", ["l1", "w1"])
-def test_everything_before_is_identical(shared_lab, whole, load):
+def test_everything_before_the_stop_is_identical(shared_lab, whole, load):
     cut = shared_lab.run("base-device", *SHORT, f"load.{load}.until={UNTIL_S}s", "time_limit=8s")
     start_s = whole.zero_ns // (5 * 10**9) * 5
     differences = first_differences(whole, cut)
@@ -26,7 +26,7 @@ def test_everything_before_is_identical(shared_lab, whole, load):
     assert all(other.boundaries_ns[-1] / 1e9 >= start_s + 8 for other in others)
 
 
-# Each would change how the loads go on at once: the cache is empty, the queue short, the offender idle and held back.
+# Each phase affects the loads at once: an empty cache, a short queue, an offender in the idle class and throttled.
 PHASES = {
     "sysctl": ("phase.a.sysctl.vm.dirty_bytes=262144", "phase.a.sysctl.vm.drop_caches=3"),
     "queue": ("phase.a.disk.disk.queue={nr_requests=4, scheduler='bfq'}",),

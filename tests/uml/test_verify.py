@@ -1,4 +1,4 @@
-"""wblab verify, on real runs: a subset of the claims, few seeds."""
+"""wblab verify with real runs: a subset of the claims, few seeds."""
 
 import json
 
@@ -34,10 +34,10 @@ def test_claims_are_checked_on_runs_made_for_them(lab, tmp_path, capsys):
     assert printed == {"report": str(output / "report.html")} | json.loads((output / "verdicts.json").read_text())
     assert (output / "report.html").read_text().count("data:image/png;base64,") == 4
     assert lab.left_behind() == []
-    assert main(arguments) == 2  # the directory is taken, nothing is overwritten
+    assert main(arguments) == 2  # the directory exists already, and nothing is overwritten
 
 
-def test_claims_of_another_work_have_runs_and_a_report_of_their_own(lab, tmp_path, capsys):
+def test_claims_of_another_source_have_their_own_runs_and_report(lab, tmp_path, capsys):
     claims = ["L5-writes-wait", "L6-reads-pass", "L7-no-crossing", "L9-small-above", "L10-large-below", "L22-fsck"]
     output = tmp_path / "report"
     place = ("--seeds", "3", "--kernel", str(lab.kernel.path), "-o", str(output), "--json")
@@ -52,7 +52,7 @@ def test_claims_of_another_work_have_runs_and_a_report_of_their_own(lab, tmp_pat
     assert lab.left_behind() == []
 
 
-def test_programs_of_claims_run_in_the_guest_and_leave_what_they_saw(lab, tmp_path, capsys):
+def test_claim_programs_run_in_the_guest_and_leave_their_output(lab, tmp_path, capsys):
     claims = ["c16-dirty", "c19-later", "c19-read", "c23-cancel", "c24-writes"]
     place = ("--seeds", "3", "--kernel", str(lab.kernel.path), "-o", str(tmp_path / "report"), "--json")
     assert main(["verify", "--source", "chadd", *claims, *place]) == 0
@@ -61,7 +61,7 @@ def test_programs_of_claims_run_in_the_guest_and_leave_what_they_saw(lab, tmp_pa
     assert lab.left_behind() == []
 
 
-def test_the_slope_over_latencies_is_what_the_trace_counts(lab, tmp_path, capsys):
+def test_the_slope_over_latencies_agrees_with_the_trace(lab, tmp_path, capsys):
     claims = ["S4-series-fsync-ext4", "S4-series-over-ext4", "S4-turns", "S12-twice"]
     place = ("--seeds", "3", "--kernel", str(lab.kernel.path), "-o", str(tmp_path / "report"), "--json")
     assert main(["verify", "--source", "stephens", *claims, *place]) == 0
@@ -74,7 +74,7 @@ def test_the_slope_over_latencies_is_what_the_trace_counts(lab, tmp_path, capsys
     assert lab.left_behind() == []
 
 
-def test_where_a_small_file_lies_is_measured_on_another_filesystem_too(lab, tmp_path, capsys):
+def test_the_place_of_a_small_file_is_measured_on_another_filesystem(lab, tmp_path, capsys):
     claims = ["H1-far", "H2-far-then", "H3-xfs", "H14-special-end"]
     place = ("--seeds", "5", "--kernel", str(lab.kernel.path), "-o", str(tmp_path / "report"), "--json")
     assert main(["verify", "--source", "chopper", *claims, *place]) == 0

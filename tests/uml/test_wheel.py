@@ -18,7 +18,7 @@ NOBODY = 65534
 
 @pytest.fixture(scope="module")
 def run_installed(kernel) -> Iterator[Callable[..., Run]]:
-    """Return what runs an experiment with an installed lab and the system's Python, and returns the run."""
+    """Return a function that runs an experiment with an installed lab and the system's Python."""
     with tempfile.TemporaryDirectory(dir="/var/tmp", prefix="wblab-tests-") as place:  # every user gets there
         installed = install(Path(place))
         linux = shutil.copytree(kernel.path.parent, Path(place, "kernel")) / kernel.path.name
@@ -42,11 +42,11 @@ def run_installed(kernel) -> Iterator[Callable[..., Run]]:
         yield run
 
 
-def test_the_base_experiment_is_that_of_a_checkout_byte_for_byte(run_installed, shared_lab):
+def test_an_installed_wheel_gives_the_same_base_run_as_a_checkout(run_installed, shared_lab):
     assert digest(run_installed("base")) == digest(shared_lab.run("base"))
 
 
-def test_programs_in_a_guest_have_the_lab(run_installed):
+def test_programs_in_a_guest_can_import_the_lab(run_installed):
     script = "wblab --version; load.py --help | head -1; trap 'exit 0' TERM; while true; do sleep 0.1; done"
     settings = (f"agent.a.argv={json.dumps(['sh', '-c', script])}", "load={c1={kind='control', idle='50ms'}}")
     brief = "load.go={kind='command', wait='2s', argv=['true']}"

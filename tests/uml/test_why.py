@@ -1,4 +1,4 @@
-"""The pauses of the base experiments are explained by two witnesses, and by what the disks are known to do."""
+"""The pauses of the base experiments are explained by two stacks, in agreement with the known behaviour of disks."""
 
 import re
 from functools import cache
@@ -20,7 +20,7 @@ SEEDS = range(1, 6)
 
 @pytest.fixture(scope="module")
 def explained(shared_lab):
-    """Return what explains a preset's pauses: it is run once."""
+    """Return a function that explains a preset's pauses; the preset is run once."""
 
     @cache
     def of(preset, seed=1):
@@ -35,8 +35,8 @@ def of_kind(found, kind):
 
 
 @pytest.mark.parametrize(("preset", "kind"), [("base", "throttled"), ("base-device", "journal writes block")])
-def test_what_stops_the_innocent(explained, preset, kind):
-    """In most runs: one in some is stopped for a third of the time by other things that the same commit does."""
+def test_innocent_loads_have_the_expected_causes(explained, preset, kind):
+    """This holds in most runs; in some, other work of the same commit causes a third of the pause."""
     shares = []
     for seed in SEEDS:
         found = explained(preset, seed)
@@ -49,7 +49,7 @@ def test_what_stops_the_innocent(explained, preset, kind):
     assert median(shares) > 0.9
 
 
-def test_at_the_limit_it_is_the_offender_who_dirtied_nearly_all(explained):
+def test_near_the_limit_most_dirty_data_is_the_offender_s(explained):
     longest = max(explained("base"), key=lambda item: item.pause_ns)
     (cause,) = (cause for cause in longest.causes if cause.kind == "throttled")
     assert cause.call == "write"
@@ -57,18 +57,18 @@ def test_at_the_limit_it_is_the_offender_who_dirtied_nearly_all(explained):
     assert cause.written["l1"] > 0.95 * sum(cause.written.values())
 
 
-def test_behind_the_journal_it_is_the_offenders_bytes_that_went_first(explained):
+def test_io_ahead_of_the_journal_is_the_offender_s(explained):
     longest = max(explained("base-device"), key=lambda item: item.pause_ns)
     cause = longest.causes[0]
     assert cause.block > 0
     assert re.match(r"inode (bitmap|table) of group \d+", cause.is_of)
-    assert "though" not in cause.is_of  # the function that wanted it says the same
+    assert "though" not in cause.is_of  # the function that requested it agrees
     assert cause.functions[-1] == "out_of_line_wait_on_bit" or "do_get_write_access" in cause.functions
     assert cause.request.ahead["l1"] > 0.9 * sum(cause.request.ahead.values())
     assert cause.request.done_ns - cause.request.handed_ns >= cause.longest_ns
 
 
-def test_causes_as_metrics_add_up_and_colour_the_timeline(shared_lab):
+def test_cause_metrics_add_up_and_the_timeline_shows_their_colours(shared_lab):
     run = shared_lab.run("base")
     causes = cause_metrics(run)
     for name, parts in causes.items():
