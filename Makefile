@@ -19,7 +19,7 @@ PYTEST = $(VENV)/bin/pytest -n auto --dist loadfile --no-loadscope-reorder --lef
 LEFT_OUT := .pytest_cache/left-out
 
 .DEFAULT_GOAL := help
-.PHONY: help run test developed unit uml soak golden figures results lint docs bench notebooks kernel setup packages doctor reference clean
+.PHONY: help run test developed unit uml soak golden figures results wisdom lint docs bench notebooks kernel setup packages doctor reference clean
 
 help: ## Show this help
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-10s %s\n", $$1, $$2 }'
@@ -65,6 +65,10 @@ results: developed kernel ## Check all claims anew, and write the page of their 
 	for work in thesis li chadd stephens chopper; do \
 	    $(WBLAB) verify --source "$$work" -o "$$directory/$$work" || exit; \
 	done && $(VENV)/bin/python docs/results.py "$$directory"/*
+
+wisdom: developed kernel ## Try all recommendations anew (half an hour), and write the page of their results
+	@directory=$$(mktemp -d) && trap 'rm -rf "$$directory"' EXIT && \
+	$(WBLAB) trial --exp "$$directory" && $(VENV)/bin/python docs/wisdom.py "$$directory"/*
 
 bench: developed kernel ## Measure what things take; each beside what was measured before (exp/bench.jsonl)
 	@$(VENV)/bin/pytest -m bench -q -s --timeout=1800

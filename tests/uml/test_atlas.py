@@ -22,7 +22,7 @@ source = "somewhere"
 says = "short stops"
 value = [{ name = "WBT", queue = { wbt_lat_usec = 75000 } }, { name = "commit=30", mount = ["commit=30"] }]
 [[recommendation.expectation]]
-says = "nobody is stopped for over an hour"
+says = "nobody is stalled for over an hour"
 role = "innocent"
 metric = "longest_pause_s"
 at_most = "1h"

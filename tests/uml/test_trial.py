@@ -26,7 +26,7 @@ name = "limit 0 and 40 MiB, background 10 % and 20 MiB"
 "vm.dirty_background_bytes" = "20MiB"
 "vm.dirty_writeback_centisecs" = 0
 [[recommendation.expectation]]
-says = "nobody is stopped for over an hour"
+says = "nobody is stalled for over an hour"
 role = "innocent"
 metric = "longest_pause_s"
 at_most = "1h"

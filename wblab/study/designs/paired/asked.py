@@ -1,4 +1,4 @@
-"""What the kernel makes of values as they are written: set one after the other in a guest, and read back."""
+"""How the kernel takes values as published: a guest sets them one after the other, and reads them back."""
 
 import json
 import shlex
@@ -13,20 +13,20 @@ from wblab.core.units import parse_bytes
 from wblab.lab.printable import printable
 from wblab.study.designs.paired.recommendations import Value
 
-ASKED = "asked"  # the level of these runs on the axis of scenarios
+ASKED = "asked"  # the scenario of these runs
 ASKED_BASE = "base"
 _AGENT = "setter"
 _MOST_BYTES = 1 << 16
 _PAGE_BYTES = 4096
-# /proc/vmstat computes them as it is read.
+# /proc/vmstat computes them when it is read.
 _LIMIT, _BACKGROUND = "nr_dirty_threshold", "nr_dirty_background_threshold"
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What the kernel said. refused: keys. now: all keys that were set, as they read afterwards.
+    """The kernel's answer. refused: keys that it rejected. now: the values of all keys afterwards.
 
-    limit_bytes, background_bytes: the thresholds that are in force then, in the memory of the guest.
+    limit_bytes, background_bytes: the resulting thresholds in the guest.
     """
 
     refused: tuple[str, ...]
@@ -35,17 +35,17 @@ class Answer:
     background_bytes: int
 
     def words(self, value: Value) -> str:
-        """Return what came out otherwise than it was asked for; empty where nothing did."""
-        said = [f"{key} = {value.sysctl[key]} is refused" for key in self.refused]
+        """Return which settings did not take effect; empty if all did."""
+        found = [f"{key} = {value.sysctl[key]} is rejected" for key in self.refused]
         for key, given in value.sysctl.items():
             wanted = parse_bytes(given) if key.endswith("_bytes") else int(given)
             if key not in self.refused and self.now[key] != wanted:
-                said.append(f"{key} = {given} is cleared by what is set after it, and reads {self.now[key]}")
-        return "; ".join(said)
+                found.append(f"{key} = {given} is cleared by a later setting, and reads {self.now[key]}")
+        return "; ".join(found)
 
 
 def asked_settings(value: Value) -> list[str]:
-    """Return the changes to a spec that make its run ask: a short one, with an agent that sets and reads back."""
+    """Return the changes to a spec for a short run with an agent that sets the value and reads it back."""
     lines = ["trap 'exit 0' TERM"]
     for key, given in value.sysctl.items():
         number = parse_bytes(given) if key.endswith("_bytes") else int(given)
@@ -66,7 +66,7 @@ def asked_settings(value: Value) -> list[str]:
 
 
 def read_answer(run: Path) -> Answer:
-    """Return what a run that asked was told. Raises InputError for one that does not have it."""
+    """Read the kernel's answer from such a run. Raises InputError if it has none."""
     path = run / agent_log(_AGENT)
     try:
         lines = read_bytes(path, _MOST_BYTES).decode().splitlines()
@@ -75,5 +75,5 @@ def read_answer(run: Path) -> Answer:
         now = {line[1]: int(line[2]) for line in words if line[0] == "now"}
         limit, background = now.pop(_LIMIT), now.pop(_BACKGROUND)
     except (OSError, ValueError, LookupError) as error:
-        raise InputError(f"{path} does not say what the kernel took: {type(error).__name__}: {error}") from None
+        raise InputError(f"{path} has no answer of the kernel: {type(error).__name__}: {error}") from None
     return Answer(refused, now, limit * _PAGE_BYTES, background * _PAGE_BYTES)

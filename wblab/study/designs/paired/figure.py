@@ -11,6 +11,7 @@ from wblab.plot.style import DPI, GRID, NEUTRAL
 from wblab.report.palette import NO, YES
 from wblab.study.designs.paired.judged import Tried
 from wblab.study.designs.paired.recommendations import Wisdom
+from wblab.study.designs.paired.scale import AS_IT_IS
 
 _WIDTH_IN, _ROW_IN, _HEAD_IN = 16.5, 0.27, 1.9
 _MARKS = {"by seconds": "o", "by memory": "s", "as it is": "D"}
@@ -82,7 +83,15 @@ def _name(key: str, wisdom: Wisdom) -> str:
 
 def _legend() -> list[Line2D]:
     marks = [
-        Line2D([], [], color=NEUTRAL, marker=mark, linestyle="", markersize=5, label=f"taken {way}")
+        Line2D(
+            [],
+            [],
+            color=NEUTRAL,
+            marker=mark,
+            linestyle="",
+            markersize=5,
+            label=way if way == AS_IT_IS else f"scaled {way}",
+        )
         for way, mark in _MARKS.items()
     ]
     colours = ((YES, "shorter"), (NEUTRAL, "no difference shown"), (NO, "longer: harm"))

@@ -1,4 +1,4 @@
-"""All that was tried, and what became of it: each value on each scenario, beside the default."""
+"""The result of each value on each scenario, compared with the default."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -32,9 +32,9 @@ _UNCHANGED = 100.0
 
 @dataclass(frozen=True)
 class Kept:
-    """What became of an expectation on one scenario. figure: what was expected; None where nothing was measured.
+    """The result of an expectation on one scenario. figure: the expected metric; None if nothing was measured.
 
-    harm: the same metric beside the default, where that is another question. before: the default keeps it as well.
+    harm: the same metric compared with the default, unless `figure` is that. before: the default meets it, too.
     """
 
     expectation: Expectation
@@ -46,10 +46,11 @@ class Kept:
 
 @dataclass(frozen=True)
 class Tried:
-    """A value on one scenario, scaled in one way, and how it compares with the default.
+    """A value on one scenario, scaled in one way, compared with the default.
 
-    others: the innocents' longest stop, as a ratio, beside HARM_PERCENT; relief: the same beside RELIEF_PERCENT. cost:
-    the offender's rate, as a ratio. refused: what of it the kernel does not take there. failed: why else no run counts.
+    others: ratio of the innocent loads' longest pause, to be judged against HARM_PERCENT; relief: the same against
+    RELIEF_PERCENT. cost: ratio of the offender's rate. refused: a setting that the kernel rejects there. failed: any
+    other reason why there is no run.
     """
 
     key: str
@@ -65,12 +66,12 @@ class Tried:
 
     @property
     def scenario(self) -> str:
-        """Where it was tried."""
+        """The name of the scenario."""
         return str(self.cell.levels[SCENARIO])
 
     @property
     def way(self) -> str:
-        """How it was scaled."""
+        """The way of scaling."""
         return str(self.cell.levels[SCALING])
 
     @property
@@ -80,19 +81,19 @@ class Tried:
 
     @property
     def harms_others(self) -> bool:
-        """Whether it stops the innocent for longer."""
+        """Whether the innocent loads' longest pause is longer."""
         return self.value.is_setting and is_worse(self.others)
 
     @property
     def helps_others(self) -> bool:
-        """Whether the innocent are stopped for less."""
+        """Whether the innocent loads' longest pause is shorter."""
         return self.value.is_setting and judge(self.relief) == "reproduced"
 
 
 def judged(found: Measured, cells: Sequence[Cell], *, looks: int = LOOKS) -> list[Tried]:
-    """Return what became of all values that were tried, all verdicts corrected together.
+    """Return the results of all values, with all verdicts corrected together.
 
-    looks: how often these are looked at, at most.
+    looks: the most rounds in which they are judged.
     """
     tried = list(_tried(found, cells))
     figures = [figure for item in tried for figure in _claims(item) if figure is not None]
@@ -105,7 +106,7 @@ def judged(found: Measured, cells: Sequence[Cell], *, looks: int = LOOKS) -> lis
 
 
 def baseline(cells: Sequence[Cell], cell: Cell, against: str = DEFAULT) -> Cell | None:
-    """Return the cell that another is compared with: on the same scenario, the default or another value."""
+    """Return the cell that another one is compared with: the default, or another value, on the same scenario."""
     return next(
         (
             one
@@ -138,7 +139,7 @@ def _tried(found: Measured, cells: Sequence[Cell]) -> Iterator[Tried]:
 
 
 def _expectations(found: Measured, cell: Cell) -> list[Expectation]:
-    """Return what is to be looked at in a cell."""
+    """Return the expectations that are tested in a cell."""
     entry, value = found.wisdom.values()[str(cell.levels[RECOMMENDATION])]
     name = str(cell.levels[SCENARIO])
     scenario = found.wisdom.scenario[name]
@@ -152,7 +153,7 @@ def _expectations(found: Measured, cell: Cell) -> list[Expectation]:
 
 
 def _is_short(expectation: Expectation, found: Measured, default: Cell) -> bool:
-    """Return whether an expectation is to shorten a time that nobody notices with the default."""
+    """Whether the time that an expectation should shorten is too short to notice with the default."""
     if not 0 < expectation.percent < _UNCHANGED or not expectation.metric.endswith("_s"):
         return False
     return max(found.values(default, expectation.role, expectation.metric).values(), default=math.inf) <= NOTICED_S
@@ -189,7 +190,7 @@ def _kept(  # noqa: PLR0913, PLR0917 - what an expectation is about
 
 
 def _bound(expectation: Expectation, cell: Cell, found: Measured) -> float:
-    """Return what a metric may be at most: what is counted is a number, all else is in s."""
+    """Return the upper limit of a metric: a number for counts, otherwise in s."""
     if expectation.law:
         disk = cell.spec.disk[found.wisdom.scenario[str(cell.levels[SCENARIO])].disk]
         return background_bytes(cell.spec) / disk.write_bps
@@ -209,12 +210,12 @@ def _harm(found: Measured, cell: Cell, default: Cell, of: tuple[Role, Metric]) -
 
 
 def _claims(item: Tried) -> list[Figure | None]:
-    """Return all figures of which something could be claimed."""
+    """Return all figures that are judged."""
     return [item.others, item.relief, item.cost, *(figure for kept in item.kept for figure in (kept.figure, kept.harm))]
 
 
 def _settled(item: Tried, figures: Sequence[Figure | None]) -> Tried:
-    """Return what was tried with its corrected figures, in the order of `_claims`, and the outcomes that follow."""
+    """Return the result with its corrected figures, in the order of `_claims`, and the outcomes."""
     others, relief, cost, *rest = figures
     kept = []
     for one, figure, harm in zip(item.kept, rest[::2], rest[1::2], strict=True):

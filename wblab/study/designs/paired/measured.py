@@ -1,4 +1,4 @@
-"""What the runs of a trial measured, by cell and seed."""
+"""The measurements of a trial's runs, by cell and seed."""
 
 import errno
 import os
@@ -25,20 +25,20 @@ from wblab.study.designs.paired.plan import SCENARIO
 from wblab.study.designs.paired.recommendations import Metric, Role, Wisdom
 from wblab.study.store import Store
 
-RISING = MORE_IS_BETTER | {"copied_bps"}  # metrics of which more is better
+RISING = MORE_IS_BETTER | {"copied_bps"}  # metrics where more is better
 TRACED: frozenset[Metric] = frozenset({"asked_sleep_s", "longest_sleep_s", "periodic_writebacks"})
 _CANNOT_SET = "cannot set "  # wblab/guest/settings.py
 _THROTTLED = "balance_dirty_pages"
-_STARTED = "writeback_start"  # a round of the flusher's work begins (fs/fs-writeback.c: wb_writeback)
+_STARTED = "writeback_start"  # the flusher begins a work item (fs/fs-writeback.c: wb_writeback)
 
 Figures = Mapping[tuple[str, str], float]  # of one run, by load and metric
 
 
 @dataclass(frozen=True)
 class Measured:
-    """The figures of all runs that there are, by cell and seed; and where their directories are.
+    """The figures of all runs, by cell and seed. runs: the directory of the runs.
 
-    refused: by cell, what the kernel did not take there. failed: by cell, why else there is no run that counts.
+    refused: by cell, the setting that the kernel rejected. failed: by cell, any other reason why there is no run.
     """
 
     wisdom: Wisdom
@@ -48,7 +48,7 @@ class Measured:
     failed: Mapping[str, str] = field(default_factory=dict)
 
     def values(self, cell: Cell, role: Role, metric: Metric) -> dict[int, float]:
-        """Return a metric of those who have a role on the cell's scenario, by seed: of several, of who is worst off."""
+        """Return a metric of the loads with a role in the cell's scenario, by seed: the worst of several loads."""
         scenario = self.wisdom.scenario[str(cell.levels[SCENARIO])]
         found = {}
         for seed, figures in self.figures.get(cell.name, {}).items():
@@ -60,7 +60,7 @@ class Measured:
 
 
 def measured(store: Store, wisdom: Wisdom) -> Measured:
-    """Return what the table of a trial has. Raises InputError for a damaged one."""
+    """Read the table of a trial. Raises InputError if it is damaged."""
     figures: dict[str, dict[int, dict[tuple[str, str], float]]] = {}
     table = read_table(store.path)
     columns = (table[name].tolist() for name in ("cell", "seed", "load", "metric", "value"))
@@ -73,7 +73,7 @@ def measured(store: Store, wisdom: Wisdom) -> Measured:
 
 
 def is_refusal(reason: str) -> bool:
-    """Whether a run failed since the kernel does not take what was to be set, which is a finding and no failure."""
+    """Whether a run failed because the kernel rejected its setting: that is a result, not a failure."""
     return reason.startswith(_CANNOT_SET) and reason.endswith(os.strerror(errno.EINVAL))
 
 
@@ -82,7 +82,7 @@ def _refused(reason: str) -> str:
 
 
 def _reasons(store: Store, measured: Collection[str]) -> dict[str, str]:
-    """Return why cells have no run that counts, as far as that is known."""
+    """Return the known reasons why cells have no run."""
     found = {}
     for cell in store.plan.cells:
         path = store.runs / f"{STAGED}{run_name(cell, 1)}" / EXPERIMENT
@@ -92,9 +92,9 @@ def _reasons(store: Store, measured: Collection[str]) -> dict[str, str]:
 
 
 def _figure(figures: Figures, spec: Spec, loads: Sequence[str], metric: Metric) -> float | None:
-    """Return a metric of the worst off of some loads; None where none has it.
+    """Return the worst value of a metric among some loads; None if none has it.
 
-    What the disk still had to write is one figure of a run, which the table has with the offender that ended last.
+    The time until the disk is done is one figure of a run; in the table it belongs to the offender that ended last.
     """
     if metric == UNPLUG:
         values = [value for (_, name), value in figures.items() if name == UNPLUG]
@@ -108,7 +108,7 @@ def _figure(figures: Figures, spec: Spec, loads: Sequence[str], metric: Metric) 
 
 
 def _copied_bps(figures: Figures, spec: Spec, load: str) -> float | None:
-    """Return the rate of an offender's writes, in bytes/s, if its end is when the disk has everything."""
+    """Return the rate of an offender's writes until all its data is on the disk, in bytes/s."""
     rate, rest_s = figures.get((load, "throughput_bps")), figures.get((load, UNPLUG))
     if not rate or rest_s is None:
         return None
@@ -118,7 +118,7 @@ def _copied_bps(figures: Figures, spec: Spec, load: str) -> float | None:
 
 @lru_cache(maxsize=4096)
 def traced(path: Path, metric: Metric) -> float:
-    """Return what the trace of a run tells. Raises InputError where it does not."""
+    """Return a metric from the trace of a run. Raises InputError if the trace cannot be read."""
     run = read_run(path)
     try:
         cache = page_cache(run)

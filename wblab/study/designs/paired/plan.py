@@ -1,6 +1,6 @@
-"""A trial as a matrix: a cell for each value, way of scaling and scenario; beside them the defaults, and what is asked.
+"""The plan of a trial: a cell for each value, scaling and scenario, for each scenario's default, and to ask the kernel.
 
-The axes are SCENARIO, RECOMMENDATION and SCALING. Every cell has every seed; `rounds` need not run all of them.
+The axes are SCENARIO, RECOMMENDATION and SCALING. Every cell has every seed, but `rounds` may not run all of them.
 """
 
 import copy
@@ -21,11 +21,11 @@ from wblab.study.plan import Plan
 
 NAME = "trial"
 SCENARIO, RECOMMENDATION, SCALING = "scenario", "recommendation", "scaling"
-MOST_SEEDS = 20  # what does not show with so many differs by less than seeds do
+MOST_SEEDS = 20  # an effect that needs more is smaller than the difference between seeds
 
 
 def trial_matrix(wisdom: Wisdom, seeds: int = MOST_SEEDS, kernel: str = "") -> Plan:
-    """Return the matrix of a trial. Raises InputError."""
+    """Return the plan of a trial. Raises InputError."""
     plans = [*_tried(wisdom, kernel), *_asked(wisdom, kernel)]
     cells = []
     for number, (scenario, entry, way, table) in enumerate(plans):
@@ -36,7 +36,7 @@ def trial_matrix(wisdom: Wisdom, seeds: int = MOST_SEEDS, kernel: str = "") -> P
             spec = from_table(Spec, table | {"name": name})
             check_spec(spec)
         except InputError as error:
-            raise InputError(f"{error} (of the recommendation {entry}, on {scenario})") from None
+            raise InputError(f"{error} (recommendation {entry}, scenario {scenario})") from None
         cells.append(Cell(name, dict(levels), spec))
     return Plan(NAME, tuple(range(1, seeds + 1)), tuple(cells), design="trial")
 
@@ -50,7 +50,7 @@ _Tried = tuple[str, str, Scaling, dict[str, Any]]  # scenario, key of the value,
 
 
 def _tried(wisdom: Wisdom, kernel: str) -> list[_Tried]:
-    """Return what is tried: on each scenario the default, then all values."""
+    """Return the default and all values for each scenario."""
     plans: list[_Tried] = []
     for name, scenario in wisdom.scenario.items():
         start = _table(scenario.base, name, kernel, scenario.set)
@@ -64,7 +64,7 @@ def _tried(wisdom: Wisdom, kernel: str) -> list[_Tried]:
 
 
 def _scaled(wisdom: Wisdom, key: str, start: dict[str, Any], scenario: Scenario) -> dict[Scaling, dict[str, Any]]:
-    """Return a value's tables by the way it is scaled; but one, where that makes no difference."""
+    """Return a value's tables by scaling; only one if all are equal."""
     (entry, value), spec = wisdom.values()[key], from_table(Spec, start)
     tables = {}
     for way in scalings(value):
@@ -76,7 +76,7 @@ def _scaled(wisdom: Wisdom, key: str, start: dict[str, Any], scenario: Scenario)
 
 
 def _asked(wisdom: Wisdom, kernel: str) -> list[_Tried]:
-    """Return a short run for each value that sets sysctls: it sets them as they are written, and reads them back."""
+    """Return a short run for each value with sysctls: it sets them as published, and reads them back."""
     values = [(key, value) for key, (_, value) in wisdom.values().items() if value.sysctl]
     start = _table(ASKED_BASE, ASKED, kernel, ())
     return [(ASKED, key, AS_IT_IS, _changed(start, asked_settings(value))) for key, value in values]

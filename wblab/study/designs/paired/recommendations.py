@@ -1,4 +1,4 @@
-"""Recommendations as data: who says what is to be set, for which machine, and what that is to bring."""
+"""Recommendations as data: their source, settings, machine and expected effect."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -14,12 +14,12 @@ from wblab.lab.places import TRIALS
 from wblab.lab.tomlfile import read_toml
 
 WISDOM = TRIALS / "folk-wisdom.toml"
-DEFAULT = "default"  # in place of an recommendation: nothing is set
+DEFAULT = "default"  # instead of a recommendation: nothing is set
 UNSET = Nanoseconds(-1)
 
 Role = Literal["innocent", "committer", "reader", "offender"]
 Law = Literal["", "background"]
-# Those of a matrix's table; what was copied until the disk had it; and what only a trace tells.
+# From the table; the rate until all data is on the disk; from the trace.
 # fmt: off
 Metric = Literal[
     "longest_pause_s", "paused_s", "cycle_p99_s", "throughput_bps", "unplug_s",
@@ -31,7 +31,7 @@ Metric = Literal[
 
 @dataclass(frozen=True, kw_only=True)
 class Machine:
-    """What a recommendation was made for: its memory, and what its disk writes."""
+    """The machine that a recommendation is for: its memory and the rate of its disk."""
 
     memory: Bytes
     write_bps: BytesPerSecond
@@ -39,11 +39,10 @@ class Machine:
 
 @dataclass(frozen=True, kw_only=True)
 class Scenario:
-    """Where all is tried: a preset, with changes, and whose loads are what.
+    """A preset with changes, on which recommendations are tried.
 
-    title: in a few words. disk: the one that the offender writes to; limits of a single disk are for it. loads: by
-    their roles. set: as `wblab run --set` takes it. only: numbers of the recommendations that are tried here; all,
-    where none is named.
+    title: in a few words. disk: the offender's, which limits of a single disk apply to. loads: by role. set: as in
+    `wblab run --set`. only: numbers of the recommendations to try here (default: all).
     """
 
     base: str
@@ -57,10 +56,10 @@ class Scenario:
 
 @dataclass(frozen=True, kw_only=True)
 class Value:
-    """What is set. sysctl: as its source has it, in the order in which it has it.
+    """The settings of a recommendation. sysctl: as published, in the published order.
 
-    bdi: of the offender's disk; what ends in _bytes may have a unit. mount, queue: of all disks. set: as `wblab run
-    --set` takes it. scenarios: where it is tried; all, where none is named.
+    bdi: of the offender's disk; values of keys in _bytes may have a unit. mount, queue: of all disks. set: as in `wblab
+    run --set`. scenarios: where to try it (default: all).
     """
 
     name: str
@@ -73,18 +72,18 @@ class Value:
 
     @property
     def is_setting(self) -> bool:
-        """Whether it sets anything on a machine; else it is what the kernel does of itself."""
+        """Whether it changes a setting; otherwise it describes the kernel's own behaviour."""
         return bool(self.sysctl or self.bdi or self.mount or self.queue)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Expectation:
-    """What somebody is to have of it, so that a machine can check it: a metric of those who have a role.
+    """The expected effect as a condition on a metric of the loads with a role.
 
-    One of these says when it is kept. percent: of what the default gives, at most, or at least where more is better.
-    at_most: an absolute bound; of what is counted, a number. law: the background threshold's time on the disk.
-    on: the scenarios where it is looked at; all that have the role, where none is named. of: its values, by name; all,
-    where none is named. against: another value takes the place of the default.
+    One of these is the condition. percent: of the default's metric, as an upper limit, or as a lower one if more is
+    better. at_most: an upper limit; of counts, a number. law: the time that the disk needs for the background
+    threshold. on: the scenarios (default: all with the role). of: the values, by name (default: all). against: another
+    value to compare with instead of the default.
     """
 
     says: str
@@ -100,10 +99,10 @@ class Expectation:
 
 @dataclass(frozen=True, kw_only=True)
 class Recommendation:
-    """One recommendation. says: what it should bring, in its own terms. value: one, or several ways of it.
+    """One recommendation. says: its effect in the words of its source. value: one, or several alternatives.
 
-    memory, write_bps: of the machine that it was made for, where the source says it. contradicts: numbers of others.
-    note: what a reader should know. untested: what of it the lab cannot see.
+    memory, write_bps: of the machine that it is for, if the source names it. contradicts: numbers of others. note: for
+    the reader. untested: the part that the lab cannot test.
     """
 
     number: int
@@ -119,16 +118,16 @@ class Recommendation:
     untested: str = ""
 
     def key(self, value: Value) -> str:
-        """Return what a value is called on the axis of a matrix: 7, or 7a, 7b, ..."""
+        """Return the key of a value: 7, or 7a, 7b, ..."""
         place = self.value.index(value)
         return str(self.number) if len(self.value) == 1 else f"{self.number}{chr(ord('a') + place)}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Wisdom:
-    """All recommendations, the scenarios that they are tried on, and the machine of those whose source names none.
+    """All recommendations, their scenarios, and the machine of recommendations that name none.
 
-    keys: of the values that are tried; all, where none is named.
+    keys: of the values to try (default: all).
     """
 
     machine: Machine
@@ -137,19 +136,19 @@ class Wisdom:
     keys: tuple[str, ...] = ()
 
     def values(self) -> dict[str, tuple[Recommendation, Value]]:
-        """Return all values by their keys, in their order."""
+        """Return all values by key, in order."""
         every = {entry.key(value): (entry, value) for entry in self.recommendation for value in entry.value}
         return {key: found for key, found in every.items() if not self.keys or key in self.keys}
 
     def machine_of(self, entry: Recommendation) -> Machine:
-        """Return the machine that a recommendation was made for."""
+        """Return the machine that a recommendation is for."""
         return Machine(
             memory=entry.memory or self.machine.memory,
             write_bps=entry.write_bps or self.machine.write_bps,
         )
 
     def scenarios_of(self, entry: Recommendation, value: Value) -> list[str]:
-        """Return where a value is tried."""
+        """Return the scenarios of a value."""
         return [
             name
             for name, scenario in self.scenario.items()
@@ -157,9 +156,9 @@ class Wisdom:
         ]
 
     def only(self, wanted: Sequence[str]) -> "Wisdom":
-        """Return what is to be tried of some recommendations; all, where none is named. Raises InputError.
+        """Return some of the recommendations (default: all). Raises InputError.
 
-        wanted: numbers, or keys of single values, such as 21e; values that these are compared with are tried as well.
+        wanted: numbers, or keys of single values, such as 21e. Values that these are compared with are included.
         """
         if not wanted:
             return self
@@ -186,9 +185,9 @@ class Wisdom:
 
 
 def read_wisdom(path: Path = WISDOM) -> Wisdom:
-    """Return the recommendations in a file. Raises InputError for what is wrong with any."""
+    """Read a file of recommendations. Raises InputError."""
     table = read_toml(path, "recommendations")
-    if "ground" in table or "advice" in table:  # of a trial that an earlier lab began, or for one
+    if "ground" in table or "advice" in table:  # written for an earlier lab
         raise InputError(f"{path} has tables of version 1, [ground] and [[advice]]: use the lab that wrote it")
     try:
         wisdom = from_table(Wisdom, table)
@@ -212,7 +211,7 @@ def _check(wisdom: Wisdom) -> None:
     for before, entry in pairwise(wisdom.recommendation):
         if entry.number <= before.number:
             raise InputError(
-                f"recommendation {entry.number} stands behind {before.number}: number recommendations in their order"
+                f"recommendation {entry.number} follows {before.number}: give recommendations ascending numbers"
             )
     for entry in wisdom.recommendation:
         _check_recommendation(entry, wisdom)
@@ -223,9 +222,9 @@ def _check_recommendation(entry: Recommendation, wisdom: Wisdom) -> None:
     if not entry.value or not entry.expectation:
         raise InputError(f"{where}: give at least one value and one expectation")
     if unknown := set(entry.contradicts) - {other.number for other in wisdom.recommendation}:
-        raise InputError(f"{where}: contradicts {min(unknown)}, which is not there")
+        raise InputError(f"{where}: contradicts {min(unknown)}, which does not exist")
     if len(set(names)) < len(names):
-        raise InputError(f"{where}: two values of one name")
+        raise InputError(f"{where}: two values have the same name")
     for value in entry.value:
         _check_value(value, wisdom, f"{where}, value {value.name!r}")
     for expectation in entry.expectation:

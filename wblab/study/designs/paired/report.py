@@ -1,4 +1,4 @@
-"""The report of a trial: a page for those who have never heard of writeback, its figure, and the verdicts as files."""
+"""The report of a trial: a page for readers new to writeback, its figure, and the verdicts as JSON."""
 
 import base64
 from collections.abc import Sequence
@@ -78,7 +78,7 @@ def _page(result: Result, png: str, what: str) -> str:
 
 
 def _item(entry: Recommendation, value: Value, key: str, found: Sequence[Row], result: Result) -> dict[str, Any]:
-    """Return what the page has of a value."""
+    """Return the page's content for a value."""
     own = [row for row in found if row.key == key]
     everywhere = [item for item in result.tried if item.key == key]
     return {
@@ -123,7 +123,7 @@ def _place(item: Tried) -> dict[str, Any]:
 
 
 def _pairs(result: Result) -> list[dict[str, Any]]:
-    """Return recommendations that contradict each other side by side: on each scenario, the innocents' longest stop."""
+    """Return contradicting recommendations side by side: the innocent loads' longest pause by scenario."""
     numbers = {entry.number: entry for entry in result.wisdom.recommendation}
     seen: set[frozenset[int]] = set()
     found = []
@@ -138,7 +138,7 @@ def _pairs(result: Result) -> list[dict[str, Any]]:
 
 
 def _side(entry: Recommendation, result: Result) -> dict[str, Any]:
-    """Return a recommendation's ratios by scenario: of its values and scalings, from the best to the worst."""
+    """Return a recommendation's ratios by scenario, from its best value and scaling to the worst."""
     cells = {}
     for scenario in result.wisdom.scenario:
         ratios = [

@@ -1,4 +1,4 @@
-"""What a trial found: the verdicts with what they come from, as JSON."""
+"""The result of a trial: verdicts with their figures, as JSON."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -15,10 +15,10 @@ from wblab.study.designs.paired.words import Row, rows
 
 @dataclass(frozen=True)
 class Result:
-    """A trial that was judged. kernel: what its record says of it. answers: what the kernel took, by value.
+    """The result of a trial. kernel: its description. answers: how the kernel took each value as published.
 
-    runs: how many there are; seeds: the most of a cell. filesystem: of a target of an atlas, which keeps the runs'
-    records alone; else empty.
+    runs: their number; seeds: the most of one cell. filesystem: of an atlas' target, which keeps only the records of
+    its runs; otherwise empty.
     """
 
     wisdom: Wisdom
@@ -35,7 +35,7 @@ class Result:
         return rows(self.tried, self.wisdom)
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as a JSON object; runs are named as seen from the directory of the trial."""
+        """Return a JSON object; paths of runs are relative to the trial's directory."""
         return {
             **TRIAL.head(),
             "kernel": dict(self.kernel),
@@ -90,6 +90,6 @@ def _figure_json(figure: Figure | None) -> dict[str, Any] | None:
 
 
 def count_runs(cells: Sequence[Cell], there: set[str], seeds: Sequence[int]) -> tuple[int, int]:
-    """Return how many of these cells' runs there are, and the most seeds of one."""
+    """Return the number of runs of these cells, and the most seeds of one cell."""
     counts = [sum(run_name(cell, seed) in there for seed in seeds) for cell in cells]
     return sum(counts), max(counts, default=0)

@@ -1,4 +1,4 @@
-"""How many seeds: a few for all, and more for what they do not decide."""
+"""The number of seeds: a few for all cells, and more for the undecided ones."""
 
 from collections.abc import Sequence
 
@@ -12,12 +12,12 @@ ROUNDS = (5, 10, 20)  # seeds; as many as verdict.LOOKS
 
 
 def rounds(most: int) -> list[int]:
-    """Return how many seeds there are in each round."""
+    """Return the number of seeds of each round."""
     return sorted({min(count, most) for count in ROUNDS})
 
 
 def first_runs(cells: Sequence[Cell], seeds: int) -> set[str]:
-    """Return the names of the runs that are made of all; what the kernel takes is asked once."""
+    """Return the names of the first round's runs: all seeds of each cell, but one seed to ask the kernel."""
     return {
         run_name(cell, seed)
         for cell in cells
@@ -26,7 +26,7 @@ def first_runs(cells: Sequence[Cell], seeds: int) -> set[str]:
 
 
 def further_runs(tried: Sequence[Tried], cells: Sequence[Cell], seeds: int) -> set[str]:
-    """Return the names of the runs that are made of what is open, and of what that is compared with."""
+    """Return the names of the runs of all open cells, and of the cells that they are compared with."""
     chosen: dict[str, Cell] = {}
     for item in tried:
         if item.is_open:

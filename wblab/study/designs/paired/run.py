@@ -1,4 +1,4 @@
-"""A trial in its directory: its runs, a few seeds of all and more of what these leave open, and what they show."""
+"""The runs of a trial in rounds, and its result."""
 
 import os
 from collections.abc import Callable
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 def run_rounds(
     store: Store, wisdom: Wisdom, client: "Client | None", jobs: int | None, tell: Callable[[str], None]
 ) -> dict[str, str]:
-    """Run what is missing of a trial, round by round; return which runs failed, by their names, and why.
+    """Make the missing runs of a trial, round by round; return the failed runs by name, with the reasons.
 
-    client, jobs: see wblab.study.run.run_store. tell: is told what a round has left open. Raises WblabError.
+    client, jobs: see wblab.study.run.run_store. tell: is called with a line after each round. Raises WblabError.
     """
     cells = store.plan.cells
     failed: dict[str, str] = {}
@@ -34,7 +34,7 @@ def run_rounds(
         else:
             tried = judged_now(store, wisdom)
             wanted = further_runs(tried, cells, seeds)
-            tell(f"{sum(item.is_open for item in tried)} of {len(tried)} are open: up to {seeds} seeds of those")
+            tell(f"{sum(item.is_open for item in tried)} of {len(tried)} are undecided: up to {seeds} seeds for those")
         wanted -= failed.keys()
         if not store.missing(wanted):
             continue
@@ -44,12 +44,12 @@ def run_rounds(
 
 
 def judged_now(store: Store, wisdom: Wisdom) -> list[Tried]:
-    """Return what became of all values by the runs that there are."""
+    """Return the results of all values from the present runs."""
     return judged(measured(store, wisdom), store.plan.cells, looks=len(rounds(len(store.plan.seeds))))
 
 
 def result_of(store: Store, wisdom: Wisdom) -> Result:
-    """Return what the runs of a trial show. Raises InputError for damaged ones."""
+    """Return the result of a trial from its runs. Raises InputError if one is damaged."""
     cells, there = store.plan.cells, set(os.listdir(store.runs))
     answers = {
         str(cell.levels[RECOMMENDATION]): read_answer(store.runs / run_name(cell, 1))

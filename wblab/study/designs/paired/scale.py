@@ -1,7 +1,7 @@
-"""From the machine that a value was meant for to a guest: by seconds of its disk's work, or by share of its memory.
+"""Scale a value from its machine to a guest: by seconds of the disk's work, or by share of memory.
 
-What a writer waits for is time: the dirty limit takes limit / rate to be written. What the kernel computes by default
-is a share of the memory. A value in bytes can be meant as either, and on another machine it can be only one of the two.
+A writer waits for time: writing back the dirty limit takes limit / rate. The kernel's defaults are shares of memory. A
+value in bytes may mean either, and on another machine it can keep only one of the two.
 """
 
 from collections.abc import Mapping
@@ -20,12 +20,12 @@ _STEMS = ("vm.dirty", "vm.dirty_background")
 
 
 def guest_of(spec: Spec, scenario: Scenario) -> Machine:
-    """Return the size of a scenario: its memory, and the rate of the disk that the offender writes to."""
+    """Return the guest's memory, and the rate of the disk that the offender writes to."""
     return Machine(memory=spec.memory, write_bps=BytesPerSecond(spec.disk[scenario.disk].write_bps))
 
 
 def in_force(sysctl: Mapping[str, int | str]) -> dict[str, int]:
-    """Return what the kernel makes of sysctls that are set one after the other.
+    """Return the sysctls in force after they were set one after the other.
 
     A threshold is in bytes or a share: to set one clears the other, and 0 bytes are refused (mm/page-writeback.c:
     dirty_ratio_handler, dirty_bytes_handler and those of the background).
@@ -44,14 +44,14 @@ def in_force(sysctl: Mapping[str, int | str]) -> dict[str, int]:
 
 
 def scalings(value: Value) -> tuple[Scaling, ...]:
-    """Return the ways in which a value can be scaled; one, where it has no size."""
+    """Return the ways of scaling a value; only one if it has no size."""
     sized = any(f"{stem}_{kind}" in in_force(value.sysctl) for stem in _STEMS for kind in ("bytes", "ratio"))
     ways: tuple[Scaling, ...] = get_args(Scaling)
     return ways[1:] if sized or "max_bytes" in value.bdi else ways[:1]
 
 
 def settings(value: Value, machine: Machine, spec: Spec, scenario: Scenario, way: Scaling) -> dict[str, Any]:
-    """Return the keys of a scenario's spec that a value sets, scaled from its machine."""
+    """Return the spec keys of a value, scaled from its machine to the scenario."""
     guest = guest_of(spec, scenario)
     keys: dict[str, Any] = {}
     for key, number in _sysctls(in_force(value.sysctl), machine, guest, way).items():
@@ -69,7 +69,7 @@ def settings(value: Value, machine: Machine, spec: Spec, scenario: Scenario, way
 
 
 def background_bytes(spec: Spec) -> float:
-    """Return a guest's background threshold in bytes; a share is one of all its memory, of which less is dirtyable."""
+    """Return a guest's background threshold in bytes. A share counts of all memory: an upper limit."""
     size = int(spec.sysctl.get("vm.dirty_background_bytes", 0))
     return size or int(spec.sysctl.get("vm.dirty_background_ratio", 10)) / 100 * spec.memory
 

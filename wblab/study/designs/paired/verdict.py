@@ -1,4 +1,4 @@
-"""Whether an expectation is kept, from pairs of runs of the same seed. Pure: figures in, verdicts out."""
+"""Judge an expectation from pairs of runs with the same seed. Pure functions: figures in, verdicts out."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -12,20 +12,20 @@ from wblab.analysis.statistics.decision import doubt, scaled, unscaled
 from wblab.analysis.statistics.intervals import Interval, interval
 from wblab.analysis.statistics.outcome import HARMS, NOT_DECIDED, NOT_REPRODUCED, REPRODUCED, Outcome
 
-# Nobody notices a wait of less (J. Nielsen, "Response Times: The 3 Important Limits", 1993): it counts as this long.
+# Shorter waits go unnoticed (J. Nielsen, "Response Times: The 3 Important Limits", 1993): they count as this long.
 NOTICED_S = 0.1
-HARM_PERCENT = 110  # what takes longer by less than a tenth is no harm
-RELIEF_PERCENT = 90  # and what is shorter by less, no relief
-LOOKS = 3  # how often a difference is looked at where all rounds are run: each time it could err
+HARM_PERCENT = 110  # less than 10 % longer is no harm
+RELIEF_PERCENT = 90  # less than 10 % shorter is no relief
+LOOKS = 3  # rounds in which a difference is judged: each can err
 _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure with its 95 % interval over seeds, beside a threshold.
+    """A figure with its 95 % interval over seeds, and its threshold.
 
-    absolute: in its own unit; else a ratio to what was before. rising: more is better. p: the least doubt at which the
-    interval excludes the threshold; q: corrected for all that were looked at. broken: how many runs missed it.
+    absolute: in its own unit; otherwise a ratio to the default. rising: more is better. p: the least doubt at which the
+    interval excludes the threshold; q: corrected for all figures. broken: number of runs beyond the threshold.
     """
 
     interval: Interval
@@ -38,12 +38,12 @@ class Figure:
 
     @property
     def keeps(self) -> bool:
-        """Whether the estimate keeps the threshold."""
+        """Whether the estimate is on the good side of the threshold."""
         return not _breaks(self.interval.estimate, self.threshold, self.rising)
 
     @property
     def is_shown(self) -> bool:
-        """Whether the runs show on which side of the threshold the truth is."""
+        """Whether the runs decide on which side of the threshold the true value is."""
         return self.interval.known and self.q <= discoveries.RATE
 
     @property
@@ -58,9 +58,9 @@ class Figure:
 def ratio_figure(
     changed: Mapping[int, float], before: Mapping[int, float], percent: float, *, rising: bool, floor: float
 ) -> Figure | None:
-    """Return how a metric changes, as the geometric mean of the ratios of runs of the same seed; None without any.
+    """Return the change of a metric: the geometric mean of the ratios of runs with the same seed; None without runs.
 
-    percent: the threshold, of what was before. floor: what is less counts as this much.
+    percent: the threshold, relative to `before`. floor: smaller values count as this.
     """
     seeds = sorted(changed.keys() & before.keys())
     logs = np.array([math.log(max(changed[seed], floor) / max(before[seed], floor)) for seed in seeds])
@@ -72,9 +72,9 @@ def ratio_figure(
 
 
 def bound_figure(values: Mapping[int, float], bound: float, *, is_log: bool = False) -> Figure | None:
-    """Return a metric beside what it may be at most, in its own unit, as the mean of the runs; None without any.
+    """Return the mean of a metric with its upper limit, in its own unit; None without runs.
 
-    is_log: of a time, see wblab.analysis.statistics.decision.
+    is_log: for times, see wblab.analysis.statistics.decision.
     """
     numbers = np.array([values[seed] for seed in sorted(values)])
     if not len(numbers):
@@ -85,19 +85,18 @@ def bound_figure(values: Mapping[int, float], bound: float, *, is_log: bool = Fa
 
 
 def corrected(figures: Sequence[Figure], looks: int = LOOKS) -> list[Figure]:
-    """Return figures whose q is corrected together for how many were looked at, and how often.
+    """Return figures whose q is corrected for their number and for the rounds in which they are judged.
 
-    Each p counts as often as it may be looked at (Bonferroni): more seeds are run where the first ones do not decide.
+    p is multiplied by the number of rounds (Bonferroni), because undecided figures are judged again with more seeds.
     """
     qs = discoveries.corrected([min(1.0, looks * figure.p) for figure in figures])
     return [replace(figure, q=q) for figure, q in zip(figures, qs.tolist(), strict=True)]
 
 
 def judge(kept: Figure | None, *others: Figure | None) -> Outcome:
-    """Return what became of an expectation, from the expected figure, and from those that are not to get worse.
+    """Return the outcome of an expectation from its figure, and from other figures that must not get worse.
 
-    Who makes these worse harms, whatever else he keeps. That something never takes longer than a bound is refuted by
-    one run, which can be repeated; that it holds needs runs enough, as all else.
+    If one of those gets worse, the outcome is harm. One run refutes an upper limit, since it can be repeated.
     """
     if any(map(is_worse, others)):
         return HARMS
@@ -111,12 +110,12 @@ def judge(kept: Figure | None, *others: Figure | None) -> Outcome:
 
 
 def is_worse(figure: Figure | None) -> bool:
-    """Whether the runs show that a threshold is not kept."""
+    """Whether the runs show that a threshold is missed."""
     return figure is not None and figure.is_shown and not figure.keeps
 
 
 def overall(outcomes: Sequence[Outcome]) -> Outcome:
-    """Return what becomes of an expectation on several scenarios: it is kept where it is kept on all."""
+    """Return the outcome over several scenarios: the worst one."""
     worst = (HARMS, NOT_REPRODUCED, NOT_DECIDED, REPRODUCED)
     return next((outcome for outcome in worst if outcome in outcomes), NOT_DECIDED)
 

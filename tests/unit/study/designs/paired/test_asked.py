@@ -21,12 +21,12 @@ def test_refused_and_cleared(tmp_path):
     answer = read_answer(tmp_path)
     assert (answer.limit_bytes, answer.background_bytes) == (409600, 4096)
     assert answer.words(VALUE) == (
-        "vm.dirty_bytes = 0 is refused; vm.dirty_background_ratio = 1 is cleared by what is set after it, and reads 0"
+        "vm.dirty_bytes = 0 is rejected; vm.dirty_background_ratio = 1 is cleared by a later setting, and reads 0"
     )
 
 
 @pytest.mark.parametrize("log", ["", "now\n", "refused\n", "now vm.dirty_bytes many\n", LOG.replace("nr_dirty_t", "t")])
 def test_a_log_that_does_not_say_it(tmp_path, log):
     (tmp_path / "agent.setter.log").write_text(log)
-    with pytest.raises(InputError, match="does not say what the kernel took"):
+    with pytest.raises(InputError, match="has no answer of the kernel"):
         read_answer(tmp_path)

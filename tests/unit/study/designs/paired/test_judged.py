@@ -81,7 +81,7 @@ def test_the_report_is_one_page(tried, wisdom, tmp_path):
     result = Result(wisdom, tuple(tried), answers, {"release": "7.3.0"}, 32, 5)
     page = write_report(result, tmp_path).read_text()
     assert "not reproduced" in page
-    assert "vm.dirty_bytes = 629145600 is refused" in page
+    assert "vm.dirty_bytes = 629145600 is rejected" in page
     assert 'src="data:image/png;base64,' in page
     assert 'src="http' not in page
     assert "<td>1 A</td><td>600 MiB</td>" in page  # side by side with what it contradicts

@@ -41,5 +41,5 @@ def test_those_of_the_lab_are_a_matrix():
 
 def test_a_value_that_no_spec_takes_is_refused(write_wisdom):
     wisdom = read_wisdom(write_wisdom('set = ["trace.events=[]"]', 'set = ["memory=1MiB"]'))
-    with pytest.raises(InputError, match=r"memory: .* too small.* \(of the recommendation default, on small\)"):
+    with pytest.raises(InputError, match=r"memory: .* too small.* \(recommendation default, scenario small\)"):
         trial_matrix(wisdom)

@@ -67,8 +67,8 @@ def test_some_of_them(wisdom):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("number = 2", "number = 1", "recommendation 1 stands behind 1: number recommendations in their order"),
-        ("contradicts = [2]", "contradicts = [7]", "recommendation 1: contradicts 7, which is not there"),
+        ("number = 2", "number = 1", "recommendation 1 follows 1: give recommendations ascending numbers"),
+        ("contradicts = [2]", "contradicts = [7]", "recommendation 1: contradicts 7, which does not exist"),
         ("vm.dirty_ratio", "vm.dirty_ration", "unknown key 'vm.dirty_ration'"),
         ('"300MiB"', '"300 apples"', "300 apples"),
         ('metric = "longest_pause_s"\npercent', 'metric = "longest"\npercent', "'longest' is not one of"),
