@@ -135,7 +135,7 @@ def terminal_table(found: Sequence[Row], wisdom: Wisdom) -> Table:
     for row in found:
         entry, value = wisdom.values()[row.key]
         lines.append((row.key, entry.who, value.name, row.outcome, row.counts, worst_text(row), row.expectation.says))
-    return Table(lines, ("", "source", "settings", "verdict", "in", "worst scenario", "expectation"))
+    return Table(lines, ("", "source", "settings", "verdict", "holds in", "worst scenario", "expectation"))
 
 
 def asked_lines(answers: Mapping[str, Answer], wisdom: Wisdom) -> list[str]:
