@@ -9,7 +9,7 @@ from wblab.study.designs.bisection.result import Question
 from wblab.study.designs.bisection.run import new_store
 
 
-def test_whose_makefile_is_run_is_for_the_command_line_to_say(tmp_path, monkeypatch, capsys):
+def test_only_the_command_line_chooses_the_tree_to_build(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("wblab.host.check.check_run", lambda spec: None)
     monkeypatch.chdir(tmp_path)
     good, bad = (Commit(letter * 40, "Ann", "2026-11-21", "a change") for letter in "ab")

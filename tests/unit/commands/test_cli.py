@@ -34,7 +34,7 @@ def test_help_has_every_verb_in_its_group(capsys):
 
 
 @pytest.mark.parametrize("verb", NAMES, ids=" ".join)
-def test_a_verb_explains_itself(verb, capsys):
+def test_every_verb_has_help(verb, capsys):
     with pytest.raises(SystemExit) as ended:
         main([*verb, "--help"])
     assert ended.value.code == 0
@@ -42,28 +42,28 @@ def test_a_verb_explains_itself(verb, capsys):
 
 
 @pytest.mark.parametrize("parser", PARSERS, ids=lambda parser: parser.prog)
-def test_every_option_says_what_it_is_for(parser):
+def test_every_option_has_help(parser):
     assert parser.description
     for action in parser._actions:
         assert action.help, action
 
 
 @pytest.mark.parametrize("verb", [[], *NAMES], ids=" ".join)
-def test_what_a_verb_does_not_know_is_one_line(verb, capsys):
+def test_an_unknown_option_is_refused_in_one_line(verb, capsys):
     assert main([*verb, "--no-such-option"]) == 2
     said = capsys.readouterr()
     assert said.out == ""
     assert re.fullmatch(r"wblab: .*: see wblab( [a-z]+)* --help\n", said.err)
 
 
-def test_another_verb_and_none(capsys):
+def test_an_unknown_or_missing_verb_is_refused(capsys):
     assert main(["rnu"]) == 2
     assert capsys.readouterr().err.startswith("wblab: no verb 'rnu' (did you mean 'run'?)")
     assert main([]) == 2
     assert "VERB" in capsys.readouterr().err
 
 
-def test_a_spelling_that_is_nearly_right_is_named(capsys):
+def test_a_misspelt_verb_gets_a_suggestion(capsys):
     assert main(["verify", "--job", "2"]) == 2
     assert "unrecognized arguments: --job (did you mean '--jobs'?)" in capsys.readouterr().err
 
@@ -81,7 +81,7 @@ def test_a_spelling_that_is_nearly_right_is_named(capsys):
         (["completion", "csh"], "invalid choice: 'csh'"),
     ],
 )
-def test_bad_input_is_one_line(words, message, capsys):
+def test_bad_input_is_reported_on_one_line(words, message, capsys):
     assert main(words) == 2
     said = capsys.readouterr()
     assert said.out == ""
@@ -107,13 +107,13 @@ def test_bad_input_is_one_line(words, message, capsys):
         ("pauses --json -- -odd", {"run_name": "-odd"}),
     ],
 )
-def test_options_stand_where_they_like(words, parsed):
+def test_options_may_be_in_any_position(words, parsed):
     arguments = vars(build_parser().parse_args(words.split()))
     assert {name: arguments[name] for name in parsed} == parsed
 
 
 @pytest.mark.parametrize("verb", [verb.name for verb in VERBS])
-def test_only_the_verb_that_is_called_is_loaded(verb):
+def test_only_the_called_verb_is_imported(verb):
     code = (
         "import sys\n"
         "from wblab.cli import main\n"
@@ -126,7 +126,7 @@ def test_only_the_verb_that_is_called_is_loaded(verb):
 
 
 @pytest.mark.parametrize("words", [["--help"], ["run", "--help"]], ids=" ".join)
-def test_help_takes_little_time(words):
+def test_help_is_fast(words):
     def spent_s():
         before = os.times()
         python("-m", "wblab", *words)
@@ -136,7 +136,7 @@ def test_help_takes_little_time(words):
     assert min(spent_s() for _ in range(5)) < LIMIT_S
 
 
-def test_the_page_of_the_reference_is_what_the_parsers_say(capsys):
+def test_the_reference_page_agrees_with_the_parsers(capsys):
     assert main(["reference"]) == 0
     assert capsys.readouterr().out == (ROOT / "docs" / "reference" / "commands.md").read_text(), (
         "write it anew: make reference"
@@ -184,7 +184,7 @@ def test_bash_completes_verbs_options_and_files(words, completed, capsys):
 
 
 @pytest.mark.parametrize("shell", ["zsh", "fish"])
-def test_other_shells_hear_of_every_verb(shell, capsys):
+def test_completions_of_other_shells_have_every_verb(shell, capsys):
     assert main(["completion", shell]) == 0
     said = capsys.readouterr().out
     assert [verb.name for verb in VERBS if verb.name not in said] == []

@@ -38,7 +38,7 @@ def compare(capsys):
     return call
 
 
-def test_a_table_with_what_differs(compare, runs):
+def test_a_table_lists_the_differences(compare, runs):
     code, output, errors = compare(*runs)
     assert (code, errors) == (0, "")
     opening, sentence, *_ = output.splitlines()
@@ -69,21 +69,21 @@ def test_failed_runs_are_skipped_with_a_note(compare, runs, tmp_path):
     )
 
 
-def test_everything_or_only_some(compare, runs):
+def test_differences_can_be_filtered(compare, runs):
     assert "c1" in compare(*runs, "--all")[1]
     output = compare(*runs, "--metric", "wait_time_s")[1]
     assert "wait time" in output
     assert "longest pause" not in output
 
 
-def test_json_is_all_that_is_printed(compare, runs, tmp_path):
+def test_only_json_is_printed(compare, runs, tmp_path):
     code, output, _ = compare(*runs, "--json", "-o", tmp_path / "x.html", "--resampling-seed", 4)
     content = json.loads(output)
     assert (code, content["groups"], content["resampling"]["seed"]) == (0, ["none", "bfq"], 4)
     assert (tmp_path / "x.html").read_text().startswith("<!DOCTYPE html>")
 
 
-def test_a_baseline_and_a_figure(compare, runs, tmp_path):
+def test_a_baseline_and_a_picture_are_used(compare, runs, tmp_path):
     code, output, _ = compare(*runs, "--baseline", "disk.scheduler=bfq", "-o", tmp_path / "x.png")
     assert code == 0
     assert "against bfq" in output
@@ -92,7 +92,7 @@ def test_a_baseline_and_a_figure(compare, runs, tmp_path):
     assert (tmp_path / "x.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_a_format_alone_writes_a_file_here(compare, runs, tmp_path, monkeypatch):
+def test_a_format_alone_writes_into_the_current_directory(compare, runs, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for chosen, starts in (("html", b"<!DOCTYPE html>"), ("pdf", b"%PDF")):
         code, output, _ = compare(*runs, "--format", chosen)
@@ -132,20 +132,20 @@ def test_the_table_of_a_matrix(compare, runs, tmp_path, name):
         (["nowhere"], "no run 'nowhere'"),
     ],
 )
-def test_what_cannot_be_compared_is_said_in_one_line(compare, runs, arguments, message):
+def test_invalid_comparisons_are_refused_in_one_line(compare, runs, arguments, message):
     code, output, errors = compare(*runs, *arguments)
     assert (code, output) == (2, "")
     assert len(errors.splitlines()) == 1
     assert message in errors
 
 
-def test_one_group(compare, runs):
+def test_a_single_group_is_refused(compare, runs):
     code, output, errors = compare(*runs[:3])
     assert (code, output, len(errors.splitlines())) == (2, "", 1)
     assert "give another group to compare" in errors
 
 
-def test_a_table_stands_alone(compare, runs, tmp_path):
+def test_a_table_must_be_given_alone(compare, runs, tmp_path):
     (tmp_path / "x.csv").write_text("")
     code, _, errors = compare(*runs, tmp_path / "x.csv")
     assert code == 2

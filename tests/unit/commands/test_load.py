@@ -82,7 +82,7 @@ def test_a_list_is_one_argument():
     assert load == Serve(file="o", idle=10**9, async_calls=("open", "read"))
 
 
-def test_parameters_stand_in_the_order_of_the_design():
+def test_parameters_are_in_the_documented_order():
     designed = {
         "control": ["idle"],
         "write": ["file", "idle"],
@@ -109,7 +109,7 @@ def test_help_lists_every_kind_with_its_parameters(run):
         assert option in done.stdout
 
 
-def test_help_says_which_kind_has_which_default(run):
+def test_help_shows_defaults_by_kind(run):
     shown, defaults = " ".join(run("--help").stdout.split()), {}
     for kind, cls in KINDS.items():
         for field in fields(cls):
@@ -120,7 +120,7 @@ def test_help_says_which_kind_has_which_default(run):
         assert f"{block} ({' '.join(kinds)})" in shown
 
 
-def test_an_offender_runs_to_its_end_and_writes_its_files(run, tmp_path):
+def test_an_offender_finishes_and_writes_its_files(run, tmp_path):
     (tmp_path / "out").mkdir()
     done = run("l1", *OFFENDER, "--dir", "work", "--out", "out")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
@@ -134,7 +134,7 @@ def test_an_offender_runs_to_its_end_and_writes_its_files(run, tmp_path):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("arguments", [["control", "1h"], ["write", "f", "1h"], ["multiwrite", "f", "1h"]])
-def test_a_signal_ends_it_cleanly(started, tmp_path, number, arguments):
+def test_a_signal_ends_a_load_cleanly(started, tmp_path, number, arguments):
     process = started("x", *arguments)
     process.send_signal(number)
     assert process.wait(LIMIT_S) == 0
@@ -193,7 +193,7 @@ def test_a_failing_load_gives_the_reason_and_its_files(run, tmp_path):
     assert len(np.load(tmp_path / "load.l1.npy")) == 1
 
 
-def test_it_needs_nothing_but_the_standard_library(tmp_path):
+def test_load_py_needs_only_the_standard_library(tmp_path):
     command = [sys.executable, "-I", "-S", str(ROOT / "load.py"), "l1", *OFFENDER]
     assert subprocess.run(command, cwd=tmp_path, check=False).returncode == 0
 
@@ -257,7 +257,7 @@ def test_between_two_timestamps_are_only_the_cycles_own_system_calls(traced, tmp
 
 @pytest.mark.parametrize("option", ["--dir", "--out"])
 @pytest.mark.parametrize("mode", [0o777, 0o775])
-def test_root_writes_nothing_where_others_could_lead_it_elsewhere(tmp_path, monkeypatch, capsys, option, mode):
+def test_root_refuses_directories_that_others_can_change(tmp_path, monkeypatch, capsys, option, mode):
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     (place := tmp_path / "theirs").mkdir()
     if os.getuid() == 0:
@@ -271,7 +271,7 @@ def test_root_writes_nothing_where_others_could_lead_it_elsewhere(tmp_path, monk
     assert os.listdir(place) == []
 
 
-def test_what_is_said_moves_no_cursor(tmp_path, capsys, monkeypatch):
+def test_control_characters_are_not_printed(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert main(["load", "l1", "\x1b[2J\n"]) == 2
     assert capsys.readouterr().err.startswith("wblab: unknown kind ")

@@ -22,13 +22,13 @@ from wblab.lab import progress
         ("matrix comit", "wblab: no matrix 'comit' (did you mean 'commit'?): give a TOML file or one of "),
     ],
 )
-def test_what_was_meant_is_said(command, said, capsys):
+def test_a_mistake_gets_a_suggestion(command, said, capsys):
     assert main(command.split()) == 2
     assert capsys.readouterr().err.startswith(said)
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
-def test_a_full_disk_is_one_line(number, monkeypatch, capsys):
+def test_a_full_disk_is_reported_on_one_line(number, monkeypatch, capsys):
     def full(arguments):
         raise OSError(number, "No space left", "/exp/a")
 
@@ -46,7 +46,7 @@ def test_an_unforeseen_error_of_the_system_is_not_hidden(monkeypatch):
         main(["doctor"])
 
 
-def test_long_work_says_a_line_now_and_then_where_nobody_sees_a_bar(monkeypatch, capsys):
+def test_long_work_prints_lines_without_a_terminal(monkeypatch, capsys):
     now_s = iter([0.0, 1.0, 11.0, 11.0, 12.0])
     monkeypatch.setattr(progress.time, "monotonic", lambda: next(now_s))
     with progress.bar("remedies") as report:

@@ -38,13 +38,13 @@ def options(parser):
 
 
 @pytest.mark.parametrize("verb", STUDIES)
-def test_a_study_has_all_shared_options_but_those_that_make_no_sense(verb):
+def test_every_study_has_the_shared_options_that_apply(verb):
     lacking = {name for name in SHARED if name not in options(PARSERS[verb])}
     assert lacking == STUDIES[verb].keys()
 
 
 @pytest.mark.parametrize("verb", PARSERS)
-def test_an_option_takes_the_same_in_all_verbs(verb):
+def test_an_option_means_the_same_in_all_verbs(verb):
     found = options(PARSERS[verb])
     for name, metavars in METAVARS.items():
         if name in found:

@@ -34,7 +34,7 @@ def listed(place, capsys, *options):
     return {os.path.basename(item["path"]): item for item in json.loads(capsys.readouterr().out)}
 
 
-def test_runs_say_what_they_change_and_their_longest_pause(place, capsys):
+def test_the_table_shows_changes_and_longest_pauses(place, capsys):
     found = listed(place, capsys)
     assert set(found) == {"first_base", "_second_base", "study"}
     first = found["first_base"]
@@ -46,14 +46,14 @@ def test_runs_say_what_they_change_and_their_longest_pause(place, capsys):
     assert (found["study"]["what"], found["study"]["told"]) == ("matrix", "1 runs")
 
 
-def test_the_table_says_how_many_there_are(place, capsys):
+def test_the_table_ends_with_the_number_of_runs(place, capsys):
     assert main(["runs", "--exp", str(place), "--last", "1"]) == 0
     out = capsys.readouterr().out
     assert "3 runs and studies" in out
     assert "these are the last 1, --all lists all" in out
 
 
-def test_nothing_is_removed_unless_it_is_said(place, capsys):
+def test_nothing_is_removed_by_default(place, capsys):
     assert main(["clean", "--failed", "--exp", str(place)]) == 0
     assert "_second_base" in capsys.readouterr().out
     assert (place / "_second_base").is_dir()
@@ -61,7 +61,7 @@ def test_nothing_is_removed_unless_it_is_said(place, capsys):
     assert sorted(item.name for item in place.iterdir()) == ["first_base", "mine", "study"]
 
 
-def test_what_is_chosen_by_name_or_age_goes(place):
+def test_entries_are_removed_by_name_or_age(place):
     assert main(["clean", "--older", "1d", "--yes", "--exp", str(place)]) == 0
     assert not (place / "first_base").exists()
     assert main(["clean", "study", "--yes", "--exp", str(place)]) == 0
@@ -69,7 +69,7 @@ def test_what_is_chosen_by_name_or_age_goes(place):
 
 
 @pytest.mark.parametrize("name", ["mine", "..", "no-such", "link"])
-def test_what_is_none_of_the_labs_is_never_removed(place, capsys, name):
+def test_foreign_files_are_never_removed(place, capsys, name):
     (place / "link").symlink_to(place / "first_base")
     assert main(["clean", name, "--yes", "--exp", str(place)]) == 2
     assert "no run or study" in capsys.readouterr().err
@@ -77,7 +77,7 @@ def test_what_is_none_of_the_labs_is_never_removed(place, capsys, name):
     assert (place / "first_base/experiment.json").exists()
 
 
-def test_a_study_in_use_stays(place, capsys):
+def test_a_study_in_use_is_kept(place, capsys):
     descriptor = os.open(place / "study", os.O_RDONLY)
     fcntl.flock(descriptor, fcntl.LOCK_EX)
     assert main(["clean", "study", "--yes", "--exp", str(place)]) == 2
@@ -86,7 +86,7 @@ def test_a_study_in_use_stays(place, capsys):
     assert (place / "study").is_dir()
 
 
-def test_an_unfinished_run_of_today_may_go_on(place, capsys):
+def test_an_unfinished_run_of_today_is_kept(place, capsys):
     record = json.loads((place / "_second_base/experiment.json").read_text()) | {"outcome": "unfinished"}
     (place / "_second_base/experiment.json").write_text(json.dumps(record))
     assert main(["clean", "--failed", "--yes", "--exp", str(place)]) == 0
@@ -97,7 +97,7 @@ def test_an_unfinished_run_of_today_may_go_on(place, capsys):
     assert not (place / "_second_base").exists()
 
 
-def test_builds_that_go_on_stay(tmp_path, monkeypatch, capsys):
+def test_running_builds_are_kept(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     builds = tmp_path / "wblab/builds"
     for name in ("a", "b"):
@@ -111,10 +111,10 @@ def test_builds_that_go_on_stay(tmp_path, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize("options", [[], ["--older", "soon"]])
-def test_what_to_remove_must_be_said(options, capsys):
+def test_removal_needs_a_selection(options, capsys):
     assert main(["clean", *options]) == 2
 
 
-def test_latest_says_that_a_newer_run_failed(place, capsys):
+def test_latest_warns_about_a_newer_failed_run(place, capsys):
     main(["pauses", "latest", "--exp", str(place)])
     assert "the latest run that succeeded; _second_base after it failed" in capsys.readouterr().err

@@ -16,7 +16,7 @@ def timeline(run, capsys):
     return call
 
 
-def test_a_picture_in_the_run_and_why_it_has_no_page_cache(run, timeline):
+def test_a_picture_without_a_trace_gives_the_reason(run, timeline):
     code, output, errors = timeline()
     assert (code, output.strip()) == (0, str(run.path / "timeline.png"))
     assert (run.path / "timeline.png").read_bytes().startswith(b"\x89PNG")
@@ -42,7 +42,7 @@ def test_names_of_close_ups_and_pages(run, timeline, arguments, name):
 
 
 @pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf", ".html"])
-def test_the_suffix_says_what_is_written(timeline, tmp_path, suffix):
+def test_the_suffix_decides_the_format(timeline, tmp_path, suffix):
     path = tmp_path / f"x{suffix}"
     assert timeline("-o", str(path))[0] == 0
     starts = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF", ".html": b"<!DOCTYPE html>"}
@@ -62,7 +62,7 @@ def test_the_suffix_says_what_is_written(timeline, tmp_path, suffix):
         (["--html"], "--html is gone: write --format html"),
     ],
 )
-def test_what_cannot_be_drawn_is_said_in_one_line(timeline, arguments, message):
+def test_invalid_requests_are_refused_in_one_line(timeline, arguments, message):
     code, output, errors = timeline(*arguments)
     assert (code, output) == (2, "")
     lines = [line for line in errors.splitlines() if "loads alone" not in line]

@@ -119,7 +119,7 @@ def check(tmp_path, spec_text):
         ("stop_order=['l1']", "stop_order: 'l1' is an offender"),
     ],
 )
-def test_a_spec_that_cannot_run_is_refused_by_key(check, setting, message):
+def test_an_invalid_spec_is_refused_with_its_key(check, setting, message):
     check()
     with pytest.raises(InputError, match=message):
         check(setting)
@@ -144,7 +144,7 @@ def test_a_spec_that_cannot_run_is_refused_by_key(check, setting, message):
         ["load.l2={kind='load', file='l1', wait='0', size='64M', block='1K'}"],
     ],
 )
-def test_a_spec_that_can_run_is_not_refused(check, settings):
+def test_a_valid_spec_is_accepted(check, settings):
     check(*settings)
 
 
@@ -165,7 +165,7 @@ def test_io_for_a_group_of_a_phase_needs_groups_from_the_start(check):
     check(*settings, "cgroup.g.loads=['l1']")
 
 
-def test_loads_are_stopped_as_listed_unless_ordered(table):
+def test_loads_are_stopped_in_the_listed_order_by_default(table):
     assert from_table(Spec, table).stops == ["c1", "w1", "mw1"]
     assert from_table(Spec, table | {"stop_order": ["mw1", "c1"]}).stops == ["mw1", "c1", "w1"]
     assert from_table(Spec, table).offenders == ["l1"]
@@ -203,12 +203,12 @@ def test_each_disk_has_room_for_its_own_loads(table):
         ({"cgroup": {"g": {"files": {"io.max": "{disk}"}}}}, "'io.max' needs disk.slow.model = 'device'"),
     ],
 )  # fmt: skip
-def test_disks_that_cannot_be_are_refused_by_key(table, changes, message):
+def test_invalid_disks_are_refused_with_their_key(table, changes, message):
     check_spec(of_two(table))
     with pytest.raises(InputError, match=message):
         check_spec(of_two(table, **changes))
 
 
-def test_names_of_disks_stand_for_their_numbers():
+def test_disk_names_become_device_numbers():
     numbers = {"slow": "98:0", "fast": "98:16"}
     assert disk_number("{disk} wbps=1, {disk.fast} {other}", numbers, "k") == "98:0 wbps=1, 98:16 {other}"

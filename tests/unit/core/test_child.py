@@ -19,11 +19,11 @@ def refuse():
         (lambda: os.kill(os.getpid(), signal.SIGKILL), "signal SIGKILL"),
     ],
 )
-def test_how_a_child_ended_in_words(task, words):
+def test_the_end_of_a_child_is_described(task, words):
     assert describe_exit(os.waitpid(fork_child(task), 0)[1]) == words
 
 
-def test_a_child_says_why_it_failed(capfd):
+def test_a_child_reports_why_it_failed(capfd):
     os.waitpid(fork_child(refuse), 0)
     assert "RuntimeError: a reason" in capfd.readouterr().err
 

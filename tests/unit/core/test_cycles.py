@@ -74,7 +74,7 @@ def test_an_innocent_load_runs_until_it_is_stopped(tmp_path, load, number):
     assert min(whole) >= load.idle
 
 
-def test_a_load_that_is_stopped_in_a_pause_notes_the_moment_and_ends_at_once(tmp_path):
+def test_a_load_stopped_in_a_pause_records_the_time_and_ends(tmp_path):
     child = started(Control(idle=3600 * 1000 * MS), tmp_path)
     child.noted(1)
     before_ns = time.monotonic_ns()
@@ -94,7 +94,7 @@ def test_an_offender_can_be_stopped_too(tmp_path):
     assert (tmp_path / "l").stat().st_size == 0
 
 
-def test_a_load_that_is_stopped_before_its_start_notes_nothing(tmp_path):
+def test_a_load_stopped_before_its_start_records_nothing(tmp_path):
     child = started(WRITE, tmp_path, time.monotonic_ns() + 3600 * 1000 * MS)
     wait_until((tmp_path / "w").exists)
     child.send(signal.SIGTERM)
@@ -103,7 +103,7 @@ def test_a_load_that_is_stopped_before_its_start_notes_nothing(tmp_path):
     assert not child.stamps.times_ns()
 
 
-def test_many_signals_are_one_stop(tmp_path):
+def test_several_signals_count_as_one_stop(tmp_path):
     child = started(CONTROL, tmp_path)
     child.noted(2)
     for number in (signal.SIGINT, signal.SIGTERM) * 50:
@@ -120,7 +120,7 @@ def test_the_first_boundary_is_not_before_the_start(tmp_path):
 
 
 @pytest.mark.parametrize("load", INNOCENT, ids=lambda load: load.kind)
-def test_a_load_without_room_for_more_cycles_is_full(tmp_path, monkeypatch, load):
+def test_a_full_buffer_of_cycles_ends_a_load(tmp_path, monkeypatch, load):
     monkeypatch.setattr(base, "MAX_ENDLESS_CYCLES", 7)
     child = started(load, tmp_path)
     assert child.wait() == "exit code 0"
@@ -146,7 +146,7 @@ def test_a_disk_that_gets_full_keeps_the_cycles_before(tmp_path):
 
 
 @pytest.mark.parametrize("load", [WRITE, MULTI, OFFENDER], ids=lambda load: load.kind)
-def test_a_directory_that_cannot_be_ends_a_load_with_the_reason(tmp_path, load):
+def test_an_impossible_directory_ends_a_load_with_the_reason(tmp_path, load):
     (tmp_path / "file").touch()
     child = started(load, tmp_path / "file")
     assert child.wait() == "exit code 0"
@@ -164,7 +164,7 @@ def test_a_read_only_filesystem_ends_a_load_with_the_reason(load):
     assert ending(child.stamps).error in ("Permission denied", "No such file or directory", "Read-only file system")
 
 
-def test_what_a_killed_load_noted_stays(tmp_path):
+def test_cycles_of_a_killed_load_are_kept(tmp_path):
     child = started(CONTROL, tmp_path)
     child.noted(5)
     child.send(signal.SIGKILL)
@@ -175,7 +175,7 @@ def test_what_a_killed_load_noted_stays(tmp_path):
     assert ending(child.stamps).end == "failed"
 
 
-def test_a_load_that_never_ran_has_failed():
+def test_a_load_that_never_ran_counts_as_failed():
     assert ending(stamps_for(CONTROL)) == Ending("failed")
 
 
@@ -189,7 +189,7 @@ def test_stamps_hold_what_was_appended():
 
 
 @pytest.mark.parametrize("load", [*INNOCENT, OFFENDER], ids=lambda load: load.kind)
-def test_the_buffer_has_room_for_every_boundary_and_that_of_a_stop(load):
+def test_the_buffer_has_room_for_all_boundaries_and_a_stop(load):
     stamps = stamps_for(load)
     for _ in range(load.capacity + 2):
         stamps.append(1)

@@ -66,7 +66,7 @@ def test_the_file_is_opened_by_the_methods_flag(disk, method):
     assert int(flags.split()[1], 8) & flag == flag
 
 
-def test_records_of_a_sized_file_are_written_over(disk):
+def test_records_of_a_file_of_fixed_size_are_overwritten(disk):
     load = replace(WRITE, size=3 * BLOCK)
     load.lay_out(disk)
     inode = (disk / "a/s").stat().st_ino
@@ -77,7 +77,7 @@ def test_records_of_a_sized_file_are_written_over(disk):
     assert ((disk / "a/s").stat().st_ino, load.files) == (inode, {"a/s": 3 * BLOCK})
 
 
-def test_a_file_that_grows_is_emptied_first(disk):
+def test_a_growing_file_is_truncated_first(disk):
     (disk / "a").mkdir()
     (disk / "a/s").write_bytes(bytes(5 * BLOCK))
     Commit(file="a/s", idle=1).prepare(disk, Random())(0)
@@ -113,7 +113,7 @@ def test_a_counted_load_ends_by_itself(disk, kind):
     assert (ending(stamps), len(stamps.times_ns())) == (Ending("finished"), 5)
 
 
-def test_syncfs_waits_for_what_others_wrote(disk, calls):
+def test_syncfs_waits_for_data_of_other_tasks(disk, calls):
     (disk / "other").write_bytes(bytes(1 << 20))
     load = SyncFilesystem(idle=3)
     load.prepare(disk, Random())(0)
@@ -135,7 +135,7 @@ def test_syncfs_waits_for_what_others_wrote(disk, calls):
         (SyncFilesystem(idle=0), "load.s.idle: must be longer than 0"),
     ],
 )
-def test_what_cannot_run_is_said_before(load, message, table):
+def test_invalid_parameters_are_refused_before_a_run(load, message, table):
     spec = from_table(Spec, table)
     with pytest.raises(InputError, match=message):
         check_spec(replace(spec, load=spec.load | {"s": load}))
@@ -152,5 +152,5 @@ def test_what_cannot_run_is_said_before(load, message, table):
         (SyncFilesystem(idle=10**9), "calls syncfs, every 1 s"),
     ],
 )
-def test_a_picture_says_what_it_does(load, words):
+def test_a_load_describes_itself_for_pictures(load, words):
     assert load.description == words

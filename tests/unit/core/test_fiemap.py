@@ -38,11 +38,11 @@ def file(tmp_path):
     os.close(fd)
 
 
-def test_an_empty_file_lies_nowhere(disk, file):
+def test_an_empty_file_has_no_extents(disk, file):
     assert fiemap.extents(file) == ()
 
 
-def test_what_lies_beyond_the_last_block_does_not_count(disk, file):
+def test_extents_beyond_the_end_of_the_file_do_not_count(disk, file):
     block = os.fstatvfs(file).f_frsize
     end = -(-10 * KIB // block) * block
     disk += [(0, 1 << 30, block, 0), (block, 1 << 20, 1 << 20, UNWRITTEN), (2 << 20, 1 << 40, block, 0)]
@@ -50,18 +50,18 @@ def test_what_lies_beyond_the_last_block_does_not_count(disk, file):
 
 
 @pytest.mark.parametrize("flag", [UNKNOWN, DELALLOC, INLINE])
-def test_what_has_no_place_of_its_own_does_not_count(disk, file, flag):
+def test_extents_without_a_physical_place_do_not_count(disk, file, flag):
     disk += [(0, 0, 4 * KIB, flag), (4 * KIB, 8 * KIB, 4 * KIB, 0)]
     assert fiemap.extents(file) == ((4 * KIB, 8 * KIB, 4 * KIB),)
 
 
-def test_a_file_of_many_pieces_is_asked_for_in_parts(disk, file):
+def test_many_extents_are_requested_in_parts(disk, file):
     os.ftruncate(file, 4 * KIB * 1000)
     disk += [(4 * KIB * place, 8 * KIB * place, 4 * KIB, 0) for place in range(1000)]
     assert fiemap.extents(file) == tuple(item[:3] for item in disk)
 
 
-def test_a_filesystem_that_does_not_tell_is_an_error(monkeypatch, file):
+def test_a_filesystem_without_fiemap_is_an_error(monkeypatch, file):
     def ioctl(*arguments):
         raise OSError(EOPNOTSUPP, os.strerror(EOPNOTSUPP))
 

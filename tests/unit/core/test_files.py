@@ -44,7 +44,7 @@ def device(path, file):
 
 
 @pytest.mark.parametrize("make", [link, fifo, directory, device])
-def test_nothing_but_a_regular_file_is_opened(tmp_path, file, make):
+def test_only_regular_files_are_opened(tmp_path, file, make):
     path = tmp_path / "other"
     make(path, file)
     assert not is_file(path)
@@ -61,7 +61,7 @@ def test_a_file_that_the_user_named_may_be_a_link_but_no_fifo(tmp_path, file):
         open_file(tmp_path / "to-fifo", follow=True)
 
 
-def test_a_name_that_is_none(tmp_path):
+def test_an_invalid_name_is_refused(tmp_path):
     with pytest.raises(OSError, match="null"):
         read_bytes(tmp_path / "a\0b", 100)
     assert not is_file(tmp_path / "a\0b")
@@ -72,7 +72,7 @@ def test_a_name_that_is_none(tmp_path):
     [b"NaN", b"[1e999]", b"-Infinity", b"9" * 21, b"9" * 5000, b"18446744073709551616", b'"\\ud800"', b'{"\\udc00": 1}',
      b"[" * 65 + b"]" * 65, b"[" * 100_000, b'{"a":' * 70 + b"1" + b"}" * 70, b"\xff", b"", b"{", b"\0"],
 )  # fmt: skip
-def test_what_no_json_of_the_lab_has_is_refused(content):
+def test_json_that_the_lab_never_writes_is_refused(content):
     with pytest.raises(ValueError):  # noqa: PT011 - the words are Python's
         parse_json(content)
 
@@ -90,7 +90,7 @@ def write(path, content=b"new"):
         stream.write(content)
 
 
-def test_a_file_is_replaced_at_once(tmp_path, file):
+def test_a_file_is_replaced_atomically(tmp_path, file):
     with replace_file(file) as stream:
         stream.write(b"new")
         assert file.read_bytes() == b"content"
@@ -98,13 +98,13 @@ def test_a_file_is_replaced_at_once(tmp_path, file):
     assert os.listdir(tmp_path) == ["file"]
 
 
-def test_a_new_file_has_the_rights_of_any(tmp_path):
+def test_a_new_file_has_ordinary_permissions(tmp_path):
     (tmp_path / "plain").touch()
     write(tmp_path / "new")
     assert (tmp_path / "new").stat().st_mode == (tmp_path / "plain").stat().st_mode
 
 
-def test_a_link_is_replaced_and_what_it_leads_to_is_not(tmp_path, file):
+def test_a_link_is_replaced_but_not_its_target(tmp_path, file):
     for name, target in (("link", file), ("dangling", tmp_path / "nowhere"), ("itself", tmp_path / "itself")):
         (tmp_path / name).symlink_to(target)
         write(tmp_path / name)
@@ -114,14 +114,14 @@ def test_a_link_is_replaced_and_what_it_leads_to_is_not(tmp_path, file):
     assert not (tmp_path / "nowhere").exists()
 
 
-def test_another_name_of_the_same_file_keeps_its_content(tmp_path, file):
+def test_other_hard_links_keep_their_content(tmp_path, file):
     os.link(file, tmp_path / "second")
     write(tmp_path / "second")
     assert file.read_bytes() == b"content"
 
 
 @pytest.mark.parametrize("make", [fifo, directory, device])
-def test_what_is_no_file_is_left_alone(tmp_path, file, make):
+def test_anything_but_a_file_is_left_alone(tmp_path, file, make):
     make(tmp_path / "other", file)
     before = (tmp_path / "other").lstat()
     with pytest.raises(OSError, match="not a regular file"):
@@ -129,19 +129,19 @@ def test_what_is_no_file_is_left_alone(tmp_path, file, make):
     assert (tmp_path / "other").lstat().st_ino == before.st_ino
 
 
-def test_devices_stay_devices_also_for_root():
+def test_devices_are_never_replaced_even_by_root():
     for path in ("/dev/null", "/dev/stdout"):
         with pytest.raises(OSError, match="not a regular file"):
             write(Path(path))
 
 
-def test_what_fails_leaves_nothing(tmp_path, file):
+def test_a_failure_leaves_no_file(tmp_path, file):
     with pytest.raises(TypeError):
         write(file, "no bytes")
     assert file.read_bytes() == b"content"
     assert os.listdir(tmp_path) == ["file"]
 
 
-def test_a_long_name_has_a_temporary_one(tmp_path):
+def test_a_long_name_gets_a_valid_temporary_name(tmp_path):
     write(tmp_path / ("ä" * 127))
     assert len(os.listdir(tmp_path)) == 1

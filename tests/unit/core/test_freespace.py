@@ -8,13 +8,13 @@ GIB = 1 << 18  # in blocks of 4 KiB
 
 
 @pytest.mark.parametrize(("layout", "count"), [(1, 78_802), (2, 19_162), (3, 2_758), (4, 106), (5, 0)])
-def test_so_many_holes_has_a_gibibyte(layout, count):
+def test_the_number_of_holes_in_a_gibibyte(layout, count):
     assert len(holes(layout, GIB)) == count
 
 
 @pytest.mark.parametrize("layout", [1, 2, 3, 4, 5])
 @pytest.mark.parametrize("blocks", [0, 1, 1000, GIB, 20 * GIB])
-def test_holes_and_what_is_between_them_fit(layout, blocks):
+def test_holes_and_fillers_fit_the_disk(layout, blocks):
     found = holes(layout, blocks)
     assert sum(found) + len(found) <= blocks
     assert all(size & (size - 1) == 0 for size in found)
@@ -35,6 +35,6 @@ def test_small_holes_have_the_most_bytes_in_the_first_layout():
     assert 0.2441 < share[1] < 0.2441 / 0.95
 
 
-def test_their_order_is_always_the_same():
+def test_the_order_of_holes_is_fixed():
     assert holes(2, GIB) == holes(2, GIB)
     assert holes(2, GIB) != sorted(holes(2, GIB))

@@ -24,7 +24,7 @@ MULTI = MultiWrite(file="a/m", idle=1, block=3)
 OFFENDER = Offender(file="a/l", wait=0, size=10, block=4)
 
 
-def test_kinds_are_known_by_the_names_of_the_design():
+def test_kinds_have_their_documented_names():
     designed = {
         "control": "control",
         "write": "innocent",
@@ -61,7 +61,7 @@ def test_an_offender_writes_whole_blocks(tmp_path):
 
 
 @pytest.mark.parametrize("load", [WRITE, OFFENDER])
-def test_an_old_file_is_emptied(tmp_path, load):
+def test_an_existing_file_is_truncated(tmp_path, load):
     path = tmp_path / load.file
     path.parent.mkdir()
     path.write_text("old")
@@ -78,7 +78,7 @@ def test_an_old_file_is_emptied(tmp_path, load):
         (replace(OFFENDER, wait=8), [8, 0]),
     ],
 )
-def test_idle_time_is_what_a_load_sleeps_by_its_own_will(load, idle_ns):
+def test_idle_time_is_a_load_s_intended_sleep(load, idle_ns):
     assert [load.idle_ns(0), load.idle_ns(1)] == idle_ns
 
 
@@ -89,11 +89,11 @@ ENDLESS = (
 
 
 @pytest.mark.parametrize("load", ENDLESS)
-def test_what_is_only_read_or_made_before_is_not_what_a_load_writes_before_it_ends(load):
+def test_endless_loads_have_no_fixed_amount_to_write(load):
     assert load.written_bytes == 0
 
 
-def test_records_that_are_counted_are_what_a_load_writes():
+def test_a_counted_load_has_a_fixed_amount_to_write():
     assert Commit(file="c", idle=1, block=10, count=3).written_bytes == 30
     assert Commit(file="c", idle=1, block=10, size=20, count=3).written_bytes == 30
 
@@ -110,7 +110,7 @@ def test_a_command_runs_on_the_filesystem_in_its_second_cycle(tmp_path, monkeypa
 
 
 @pytest.mark.parametrize(("script", "status"), [("exit 3", 3), ("kill -9 $$", -9)])
-def test_a_command_that_fails_says_how(tmp_path, monkeypatch, script, status):
+def test_a_failing_command_is_reported(tmp_path, monkeypatch, script, status):
     monkeypatch.chdir("/")
     cycle = Command(argv=("sh", "-c", script), wait=0).prepare(tmp_path, Random())
     with pytest.raises(CommandFailed) as failed:
@@ -118,7 +118,7 @@ def test_a_command_that_fails_says_how(tmp_path, monkeypatch, script, status):
     assert failed.value.status == status
 
 
-def test_a_command_that_is_not_there_is_a_system_error(tmp_path, monkeypatch):
+def test_a_missing_command_is_a_system_error(tmp_path, monkeypatch):
     monkeypatch.chdir("/")
     with pytest.raises(FileNotFoundError):
         Command(argv=("no-such-program",), wait=0).prepare(tmp_path, Random())(1)
@@ -135,7 +135,7 @@ def test_a_repeated_command_runs_once_in_each_cycle(tmp_path, monkeypatch):
     assert Repeat(argv=("git", "commit", "-m", "a b"), idle=10**9).description == "runs git commit -m 'a b', every 1 s"
 
 
-def test_a_repeated_command_that_fails_says_how(tmp_path, monkeypatch):
+def test_a_failing_repeated_command_is_reported(tmp_path, monkeypatch):
     monkeypatch.chdir("/")
     with pytest.raises(CommandFailed) as failed:
         Repeat(argv=("sh", "-c", "exit 3"), idle=1).prepare(tmp_path, Random())(0)

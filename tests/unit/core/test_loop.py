@@ -37,7 +37,7 @@ HANDED = ["threads", "pipe"]
 
 
 @pytest.mark.parametrize("paradigm", ALL)
-def test_all_lines_are_written_and_nothing_stays_behind(tmp_path, paradigm):
+def test_all_lines_are_written(tmp_path, paradigm):
     load = replace(LOOP, paradigm=paradigm)
     threads = threading.active_count()
     cycle = load.prepare(tmp_path, Random())
@@ -78,7 +78,7 @@ def held(tmp_path):
 
 
 @pytest.mark.parametrize("paradigm", HANDED)
-def test_a_loop_goes_on_while_its_writer_is_stopped_and_drops_what_has_no_room(tmp_path, held, paradigm):
+def test_a_loop_continues_while_its_writer_stalls_and_drops_lines(tmp_path, held, paradigm):
     load, free = replace(LOOP, paradigm=paradigm, room=8192, block=4096), held()
     cycle = load.prepare(tmp_path, Random())
     try:
@@ -96,7 +96,7 @@ def started(load, mount, stamps):
 
 
 @pytest.mark.parametrize("paradigm", ALL)
-def test_a_loop_that_is_stopped_has_its_log_written(tmp_path, paradigm):
+def test_a_stopped_loop_writes_its_log(tmp_path, paradigm):
     load = replace(LOOP, paradigm=paradigm, idle=2 * MS)
     stamps = stamps_for(load)
     pid = started(load, tmp_path, stamps)
@@ -120,7 +120,7 @@ def test_a_full_disk_ends_a_loop_with_the_reason(tmp_path, paradigm):
     assert ending(stamps) == Ending("failed", "No space left on device")
 
 
-def test_a_mapped_log_moves_on_with_its_window(tmp_path, monkeypatch):
+def test_the_window_of_a_mapped_log_moves(tmp_path, monkeypatch):
     monkeypatch.setattr("wblab.core.loads.logs._WINDOW_BYTES", 4096)
     load = replace(LOOP, paradigm="mmap")
     cycle = load.prepare(tmp_path, Random())
@@ -130,7 +130,7 @@ def test_a_mapped_log_moves_on_with_its_window(tmp_path, monkeypatch):
     assert (tmp_path / "a/log").read_bytes() == (bytes(99) + b"\n") * 130
 
 
-def test_what_was_dropped_is_counted(tmp_path):
+def test_dropped_lines_are_counted(tmp_path):
     class Dropping(Loop):
         @property
         def capacity(self):
@@ -155,12 +155,12 @@ def test_what_was_dropped_is_counted(tmp_path):
         (replace(LOOP, room=1 << 21), "x.room: give between 4 KiB and 1 MiB"),
     ],
 )
-def test_what_cannot_run_is_said_before(load, message):
+def test_invalid_parameters_are_refused_before_a_run(load, message):
     with pytest.raises(InputError, match=message):
         load.check("x.")
 
 
-def test_a_picture_says_what_it_does():
+def test_a_load_describes_itself_for_pictures():
     load = replace(LOOP, idle=10**8)
     assert load.description == "a main loop that logs 100 B itself, every 100 ms"
     assert replace(load, paradigm="threads").description == "a main loop that logs 100 B by a thread, every 100 ms"

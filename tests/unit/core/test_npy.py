@@ -10,7 +10,7 @@ from wblab.core.npy import write_int64
 
 @settings(deadline=None)
 @given(st.lists(st.integers(-(2**63), 2**63 - 1)))
-def test_numpy_reads_what_was_written(tmp_path_factory, values):
+def test_numpy_reads_the_written_array(tmp_path_factory, values):
     path = tmp_path_factory.getbasetemp() / "values.npy"
     write_int64(path, array("q", values))
     read = np.load(path, allow_pickle=False)
@@ -29,7 +29,7 @@ def test_the_data_is_aligned_and_can_be_mapped(tmp_path, count):
         assert mapped.offset % 64 == 0
 
 
-def test_the_file_is_the_one_that_numpy_writes(tmp_path):
+def test_the_file_equals_numpy_s(tmp_path):
     write_int64(tmp_path / "ours.npy", array("q", range(1000)))
     np.save(tmp_path / "theirs.npy", np.arange(1000, dtype="<i8"))
     ours, theirs = np.load(tmp_path / "ours.npy"), np.load(tmp_path / "theirs.npy")

@@ -18,7 +18,7 @@ def device(tmp_path):
     return path
 
 
-def test_raw_writes_fill_their_part_of_the_device_in_order(device):
+def test_raw_writes_fill_their_range_of_the_device_in_order(device):
     load = Raw(idle=1, size=8 * KIB, offset=4 * KIB, op="write", order="sequential")
     cycle = load.prepare(device, Random())
     cycle(0)
@@ -29,7 +29,7 @@ def test_raw_writes_fill_their_part_of_the_device_in_order(device):
     assert (load.files, load.cycle_bytes, load.ends) == ({"": 12 * KIB}, 4 * KIB, False)
 
 
-def test_raw_reads_change_nothing_and_draw_by_the_seed(device, monkeypatch):
+def test_raw_reads_change_nothing_and_follow_the_seed(device, monkeypatch):
     drawn = []
     monkeypatch.setattr(raw_loads.os, "preadv", lambda fd, buffers, at: drawn.append(at))
     for _ in range(2):
@@ -50,7 +50,7 @@ def test_a_raw_offender_writes_its_size_and_ends(device):
     assert device.read_bytes() == bytes(32 * KIB) + b"\xff" * 32 * KIB
 
 
-def test_nobody_writes_to_a_device_of_a_machine_itself(device, monkeypatch):
+def test_raw_loads_refuse_a_real_machine_s_device(device, monkeypatch):
     monkeypatch.setattr(raw_loads, "S_ISBLK", lambda mode: True)
     before = os.listdir("/proc/self/fd")
     for load in (Raw(idle=1, size=KIB, op="write"), RawOffender(wait=0, size=4 * KIB)):
@@ -71,7 +71,7 @@ def test_nobody_writes_to_a_device_of_a_machine_itself(device, monkeypatch):
         ({"idle": 0}, "idle: must be longer than 0"),
     ],
 )
-def test_raw_loads_that_cannot_run_are_refused(changes, message):
+def test_invalid_raw_loads_are_refused(changes, message):
     with pytest.raises(InputError, match=message):
         Raw(**({"idle": 1, "size": 8 * KIB} | changes)).check()
 
@@ -88,7 +88,7 @@ def written(path, load, monkeypatch):
     return path / next(iter(load.files)), calls
 
 
-def test_chunks_are_written_in_their_order_and_synced_behind_their_writes(tmp_path, monkeypatch):
+def test_chunks_are_written_in_order_and_synced_after_their_writes(tmp_path, monkeypatch):
     ends = []
     real = os.pwrite
     monkeypatch.setattr(
@@ -102,7 +102,7 @@ def test_chunks_are_written_in_their_order_and_synced_behind_their_writes(tmp_pa
 
 
 @pytest.mark.parametrize(("density", "total"), [(20, 4 * 409), (100, 8192), (140, 8192 + 4 * 819)])
-def test_of_each_chunk_its_last_bytes_are_written(tmp_path, monkeypatch, density, total):
+def test_only_the_last_bytes_of_each_chunk_are_written(tmp_path, monkeypatch, density, total):
     sizes = []
     real = os.pwrite
     monkeypatch.setattr(
@@ -140,7 +140,7 @@ def test_two_files_are_written_chunk_by_chunk_in_turn(tmp_path, monkeypatch):
         (12, 2, ["a/dir.3/f.0", "a/dir.6/dir.14/f.1"]),
     ],
 )
-def test_files_lie_in_a_tree_of_directories(tmp_path, monkeypatch, span, count, files):
+def test_files_are_in_a_tree_of_directories(tmp_path, monkeypatch, span, count, files):
     load = Chunks(file="a/f", wait=0, size=8 * KIB, span=span, file_count=count)
     assert list(load.files) == files
     load.lay_out(tmp_path)
@@ -176,6 +176,6 @@ def test_chunks_may_wait_for_each_other(monkeypatch, tmp_path):
         ({"idle": -1}, "idle: -1 is negative"),
     ],
 )
-def test_chunks_that_cannot_be_are_refused(changes, message):
+def test_invalid_chunks_are_refused(changes, message):
     with pytest.raises(InputError, match=message):
         Chunks(**({"file": "f", "wait": 0, "size": 8192} | changes)).check()

@@ -48,7 +48,7 @@ def run(load, disk, cycles):
 
 
 @pytest.mark.parametrize("load", [READ, MAPPED])
-def test_the_file_is_made_before_with_its_directories(disk, load):
+def test_the_file_and_its_directories_are_made_first(disk, load):
     told = []
     load.lay_out(disk, lambda: told.append(1))
     path = disk / load.file
@@ -60,20 +60,20 @@ def test_the_file_is_made_before_with_its_directories(disk, load):
     assert (path.stat().st_ino, path.read_bytes()) == (inode, b"x" * SIZE)
 
 
-def test_a_file_of_another_size_is_made_anew(disk):
+def test_a_file_of_another_size_is_replaced(disk):
     (disk / "a").mkdir()
     (disk / "a/r").write_bytes(b"x")
     READ.prepare(disk, Random())
     assert (disk / "a/r").read_bytes() == bytes(SIZE)
 
 
-def test_a_large_file_is_made_in_pieces(disk):
+def test_a_large_file_is_written_in_pieces(disk):
     told = []
     replace(READ, size=(5 << 19)).lay_out(disk, lambda: told.append(1))
     assert ((disk / "a/r").stat().st_size, len(told)) == (5 << 19, 3)
 
 
-def test_reading_in_order_begins_anew_at_the_end_and_drops_the_file_there(disk, reads):
+def test_sequential_reading_wraps_around_and_drops_the_cached_file(disk, reads):
     READ.lay_out(disk)
     reads.clear()
     run(replace(READ, order="sequential", block=4 * PAGESIZE), disk, 6)
@@ -81,7 +81,7 @@ def test_reading_in_order_begins_anew_at_the_end_and_drops_the_file_there(disk, 
     assert reads == [None, 0, step, 2 * step, 3 * step, None, 0, step]
 
 
-def test_reading_at_random_drops_the_file_after_each_block(disk, reads):
+def test_random_reading_drops_each_block_from_the_cache(disk, reads):
     READ.lay_out(disk)
     reads.clear()
     run(READ, disk, 50)
@@ -91,7 +91,7 @@ def test_reading_at_random_drops_the_file_after_each_block(disk, reads):
     assert (len(set(at)) > 8, max(at) < SIZE) == (True, True)
 
 
-def test_a_warm_file_is_read_whole_before_and_never_dropped(disk, reads):
+def test_a_warm_file_is_read_first_and_never_dropped(disk, reads):
     READ.lay_out(disk)
     reads.clear()
     run(replace(READ, cache="warm"), disk, 2)
@@ -99,7 +99,7 @@ def test_a_warm_file_is_read_whole_before_and_never_dropped(disk, reads):
     assert (len(reads), None in reads) == (18, False)
 
 
-def test_reading_around_the_page_cache(disk, reads):
+def test_direct_reading_bypasses_the_page_cache(disk, reads):
     READ.lay_out(disk)
     reads.clear()
     cycle = replace(READ, cache="direct", block=512).prepare(disk, Random())
@@ -110,7 +110,7 @@ def test_reading_around_the_page_cache(disk, reads):
     assert len(reads) == 1
 
 
-def test_what_is_drawn_is_the_seeds_and_the_loads():
+def test_random_choices_follow_the_seed_and_the_load():
     def drawn(seed, load):
         place = places("random", 1 << 20, 4096, draw_stream(seed, load))
         return [place(number) for number in range(20)]
@@ -143,7 +143,7 @@ def test_a_mapped_file_is_written_page_by_page(disk, msync):
         (replace(MAPPED, idle=-1), "load.x.idle: must be longer than 0"),
     ],
 )
-def test_what_cannot_run_is_said_before(load, message, table):
+def test_invalid_parameters_are_refused_before_a_run(load, message, table):
     spec = from_table(Spec, table)
     with pytest.raises(InputError, match=message):
         check_spec(replace(spec, load=spec.load | {"x": load}))
@@ -158,5 +158,5 @@ def test_what_cannot_run_is_said_before(load, message, table):
         (replace(MAPPED, idle=10**8, msync="sync"), "writes to 4 KiB of a mapped file, at random, msync, every 100 ms"),
     ],
 )
-def test_a_picture_says_what_it_does(load, words):
+def test_a_load_describes_itself_for_pictures(load, words):
     assert load.description == words

@@ -17,7 +17,7 @@ def fd(tmp_path):
     os.close(fd)
 
 
-def test_each_cycle_makes_its_calls_and_the_first_one_more(fd):
+def test_each_cycle_makes_its_calls_and_the_first_one_an_extra_call(fd):
     said = []
     cycle = Repeated(Writing(fd, bytearray(b"abc")), before=lambda: said.append("before"))
     for number in range(3):
@@ -26,13 +26,13 @@ def test_each_cycle_makes_its_calls_and_the_first_one_more(fd):
     assert said == ["before"]
 
 
-def test_it_sleeps(fd):
+def test_the_sleep_is_a_call(fd):
     begin = time.monotonic_ns()
     Repeated(Sleeping(2 * MS))(0)
     assert time.monotonic_ns() - begin >= 2 * MS
 
 
-def test_a_write_is_the_same_for_the_kernel(fd):
+def test_a_write_is_a_call_with_its_file_address_and_length(fd):
     block = bytearray(b"hello")
     ((number, (where, address, length)),) = Writing(fd, block).words
     assert (number, where, length) == (1, fd, 5)
@@ -47,7 +47,7 @@ def test_a_sleep_is_a_deadline_and_a_wait_for_it():
     assert sleep == Words(230, (time.CLOCK_MONOTONIC, 1, deadline.arguments[0], 0))
 
 
-def test_what_the_kernel_gets_is_laid_out_as_it_reads_it():
+def test_the_structure_has_the_kernel_s_layout():
     cycles = KernelCycles([Words(1, (3, 4, 5)), Words(74, (3,))], count=1000, times=2000)
     words = list(cycles._memory)
     assert words[:5] == [0, 2, 0, 1000, 2000]  # next, length, limit, count, times
@@ -55,7 +55,7 @@ def test_what_the_kernel_gets_is_laid_out_as_it_reads_it():
     assert words[12:] == [74, 3, 0, 0, 0, 0, 0]
 
 
-def test_another_kernel_says_that_it_does_not_know_it(fd):
+def test_a_kernel_without_batches_reports_it(fd):
     cycles = Repeated(Writing(fd, bytearray(1))).in_kernel(0, 0)
     with pytest.raises(OSError, match=os.strerror(ENOSYS)):
         cycles(2)

@@ -8,7 +8,7 @@ from wblab.core.loads import Control, Load
 from wblab.core.tables import from_table
 
 
-def test_a_load_is_written_as_the_design_has_it(tmp_path):
+def test_a_load_is_written_in_the_documented_format(tmp_path):
     load = Control(idle=5)
     stamps = stamps_for(load)
     for time_ns in (10, 20, 31):

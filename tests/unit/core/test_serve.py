@@ -77,21 +77,21 @@ def made(disk, kind, count, block, cold=True):
     return STORES[kind](disk / "s", count, block, cold)
 
 
-def test_an_object_that_is_a_file_takes_calls_that_have_names(disk, calls):
+def test_an_object_in_its_own_file_takes_calls_by_name(disk, calls):
     store = made(disk, "files", 4, 4096)
     assert [call.name for call in calls(store.get(3))] == ["open", "read", "close"]
     assert [call.name for call in calls(store.put(3))] == ["unlink", "open", "write", "close"]
     assert (disk / "s/03/00/00000003").read_bytes() == bytes(4096)
 
 
-def test_a_packed_object_takes_one_call_at_its_place(disk, calls):
+def test_a_packed_object_takes_one_call_at_its_offset(disk, calls):
     store = made(disk, "packed", 4, 4096)
     assert [(call.name, call.offset) for call in calls(store.get(3))] == [("read", 3 * 4096)]
     assert [(call.name, call.offset) for call in calls(store.put(2))] == [("write", 2 * 4096)]
     assert (disk / "s").stat().st_size == 4 * 4096
 
 
-def test_a_cyclic_log_is_written_a_segment_at_a_time_and_loses_what_lay_there(disk, calls):
+def test_a_cyclic_log_overwrites_one_segment_at_a_time(disk, calls):
     block, half = 256 << 10, 512 << 10  # four objects in a segment
     store = made(disk, "cyclic", 8, block)
     assert (disk / "s").stat().st_size == 8 * block
@@ -107,7 +107,7 @@ def test_a_cyclic_log_is_written_a_segment_at_a_time_and_loses_what_lay_there(di
 
 
 @pytest.mark.parametrize("kind", STORED)
-def test_a_store_that_is_there_is_not_made_anew(disk, kind):
+def test_an_existing_store_is_reused(disk, kind):
     lay_out_objects(kind, disk / "s", 20, 4096, lambda: None)
     path = disk / "s" if kind != "files" else disk / "s/05/00/00000005"
     inode = path.stat().st_ino
@@ -117,7 +117,7 @@ def test_a_store_that_is_there_is_not_made_anew(disk, kind):
 
 
 @pytest.mark.parametrize("paradigm", PARADIGMS)
-def test_each_way_makes_the_same_calls_of_the_same_effect(disk, paradigm):
+def test_all_paradigms_make_equivalent_calls(disk, paradigm):
     engine = ENGINES[paradigm](4)
     path = str(disk / "f")
 
@@ -156,7 +156,7 @@ def test_a_call_that_fails_ends_the_loop_with_the_reason(disk, monkeypatch, para
     assert (ended.end, ended.error) == ("failed", "No such file or directory")
 
 
-def test_what_is_not_handed_over_is_the_loops_own(disk, monkeypatch):
+def test_calls_not_handed_over_are_made_by_the_loop(disk, monkeypatch):
     own, handed = Counter(), Counter()
     engine = ENGINES["threads"]
     monkeypatch.setattr(engine, "perform", lambda self, call: own.update([call.name]) or perform(call))
@@ -170,7 +170,7 @@ def test_what_is_not_handed_over_is_the_loops_own(disk, monkeypatch):
     assert (set(own), set(handed)) == ({"write", "close"}, {"open", "read", "unlink"})
 
 
-def test_what_finds_no_room_is_dropped(disk, monkeypatch):
+def test_work_without_room_in_the_queue_is_dropped(disk, monkeypatch):
     free = threading.Event()
     monkeypatch.setattr("wblab.core.loads.engines.perform", lambda call: free.wait() and perform(call))
     load = replace(SERVE, paradigm="threads", depth=3)
@@ -181,7 +181,7 @@ def test_what_finds_no_room_is_dropped(disk, monkeypatch):
 
 
 @pytest.mark.parametrize("paradigm", PARADIGMS)
-def test_a_server_that_is_stopped_ends_in_order(disk, paradigm):
+def test_a_stopped_server_ends_in_order(disk, paradigm):
     load = replace(SERVE, paradigm=paradigm, idle=MS)
     stamps = stamps_for(load)
     load.lay_out(disk)
@@ -216,12 +216,12 @@ def test_a_kernel_without_io_uring_is_named(disk, monkeypatch):
         (replace(SERVE, put_every=-1), "x.put_every: -1 is negative"),
     ],
 )
-def test_what_cannot_run_is_said_before(load, message):
+def test_invalid_parameters_are_refused_before_a_run(load, message):
     with pytest.raises(InputError, match=message):
         load.check("x.")
 
 
-def test_a_picture_says_what_it_does():
+def test_a_load_describes_itself_for_pictures():
     load = replace(SERVE, idle=10**8, store="cyclic", paradigm="aio")
     assert load.description == "a main loop that serves 4 KiB from a cyclic log by POSIX AIO, every 100 ms"
     assert {replace(load, paradigm=name).description for name in ENGINES} >= {load.description}

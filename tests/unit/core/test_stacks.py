@@ -23,7 +23,7 @@ def spec(table):
     return make
 
 
-def test_what_a_disk_is_made_of_decides_its_size_and_its_rate(spec):
+def test_components_decide_the_size_and_rate_of_a_disk(spec):
     half = RAW | {"write_bps": "512K"}
     made = spec(a=RAW, b=half, slow=SLOW | {"filesystem": "none"}, m=MIRROR | {"on": ["slow", "b"]})
     assert (size_bytes(made, "m"), write_bps(made, "m"), write_bps(made, "slow")) == (64 << 20, 512 << 10, 1 << 20)
@@ -32,7 +32,7 @@ def test_what_a_disk_is_made_of_decides_its_size_and_its_rate(spec):
     assert (list(images(made)), made.first_disk) == (["a", "b"], "m")
 
 
-def test_what_is_copied_has_a_device_of_its_own_after_what_is_before_it(spec):
+def test_copied_disks_have_their_own_devices_in_order(spec):
     ram, loop = {"model": "ram", "size": "16M"}, {"model": "loop", "size": "32M", "on": ["a"]}
     made = spec(r=ram, a=MOUNTED, l=loop, b=MOUNTED)
     assert list(images(made)) == ["r", "a", "l", "b"]
@@ -80,12 +80,12 @@ def test_what_is_copied_has_a_device_of_its_own_after_what_is_before_it(spec):
         ({"a": RAW}, "load.w1.disk: 'a' has no filesystem: choose a raw kind"),
     ],
 )
-def test_disks_that_cannot_be_made_are_refused_by_key(spec, disks, message):
+def test_invalid_stacked_disks_are_refused_with_their_key(spec, disks, message):
     with pytest.raises(InputError, match=message):
         spec(**disks)
 
 
-def test_a_load_names_the_disk_above_and_not_a_part_of_it(spec, table):
+def test_a_load_may_not_use_a_component(spec, table):
     table["load"]["w1"]["disk"] = "a"
     with pytest.raises(InputError, match=r"load.w1.disk: 'a' is a part of disk 'm': give 'm' instead"):
         spec(**TWO, m=MIRROR)

@@ -44,10 +44,10 @@ def test_a_message_survives_the_channel(phase, guest_ns, detail):
         b'{"phase": "loads", "guest_ns": 1, "detail": ' + b"[" * 30000 + b"]" * 30000 + b"}\n",
     ],
 )
-def test_what_is_no_message_is_a_value_error(line):
+def test_invalid_messages_are_value_errors(line):
     with pytest.raises(ValueError, match=r"."):
         Message.parse(line)
 
 
-def test_the_detail_may_be_left_out():
+def test_the_detail_is_optional():
     assert Message.parse(json.dumps({"phase": "disk", "guest_ns": 5}).encode()) == Message("disk", 5)

@@ -30,7 +30,7 @@ def test_a_preset_can_run_and_survives_its_record(name):
     assert from_table(Spec, json.loads(json.dumps(to_table(spec))), exact=True) == spec
 
 
-def test_a_table_is_read_in_the_units_of_the_fields(table):
+def test_values_are_converted_to_the_units_of_the_fields(table):
     spec = from_table(Spec, table)
     assert (spec.memory, spec.disk["disk"].write_bps, spec.trace.events) == (100 << 20, 1 << 20, ("writeback:*",))
     assert spec.load["c1"] == Control(idle=50_000_000)
@@ -101,14 +101,14 @@ def test_a_missing_key_is_named(table, path):
         ("load/c1/ioclass", "best", "load.c1.ioclass: 'best' is not one of none, realtime, best-effort, idle"),
     ],
 )
-def test_a_value_that_does_not_fit_is_named(table, path, value, message):
+def test_an_invalid_value_is_named(table, path, value, message):
     put(table, path, value)
     with pytest.raises(InputError, match=message):
         from_table(Spec, table)
 
 
 @pytest.mark.parametrize("value", [None, [], "spec", 3])
-def test_a_spec_that_is_no_table(value):
+def test_a_spec_must_be_a_table(value):
     with pytest.raises(InputError, match="the spec must be a table"):
         from_table(Spec, value)
 
@@ -208,6 +208,6 @@ def test_one_disk_with_a_name_keeps_it(table):
         ({"slow": SLOW | {"sise": 3}}, "unknown key 'disk.slow.sise' .did you mean 'size'"),
     ],
 )
-def test_disks_that_cannot_be_told_apart_are_named(table, disk, message):
+def test_ambiguous_disk_names_are_refused(table, disk, message):
     with pytest.raises(InputError, match=message):
         from_table(Spec, table | {"disk": disk})

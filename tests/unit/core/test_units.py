@@ -63,7 +63,7 @@ def test_a_time_is_read_with_its_unit(text, time_ns):
         (parse_bytes, "1." + "0" * 5000),
     ],
 )
-def test_what_is_not_understood_is_named_with_an_example(parse, text):
+def test_an_invalid_quantity_is_refused_with_an_example(parse, text):
     with pytest.raises(InputError) as raised:
         parse(text)
     assert repr(text) in str(raised.value)

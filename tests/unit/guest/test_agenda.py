@@ -47,7 +47,7 @@ def done(monkeypatch):
     return found
 
 
-def test_a_guest_is_not_told_of_phases_before_they_are_due(told, tmp_path):
+def test_a_guest_gets_no_information_about_future_phases(told, tmp_path):
     with_one, plain = told(a={"at": "3s", "sysctl": {"vm.swappiness": 1}}), None
     size = (tmp_path / layout.PARAMETERS).stat().st_size
     plain = told()
@@ -56,7 +56,7 @@ def test_a_guest_is_not_told_of_phases_before_they_are_due(told, tmp_path):
     assert (tmp_path / layout.PARAMETERS).stat().st_size == size
 
 
-def test_phases_are_entered_by_their_times_each_after_the_last(told, done, tmp_path):
+def test_phases_are_entered_in_the_order_of_their_times(told, done, tmp_path):
     spec, first_ns = told(
         late={"at": "7s", "sysctl": {"vm.swappiness": 2}},
         early={"at": "3s", "sysctl": {"vm.swappiness": 1}},
@@ -73,14 +73,14 @@ def test_phases_are_entered_by_their_times_each_after_the_last(told, done, tmp_p
     assert done == [("vm.swappiness", 1), ("vm.swappiness", 2), ("vm.swappiness", 3)]
 
 
-def test_what_cannot_be_set_is_named_with_its_phase(told, tmp_path, monkeypatch):
+def test_a_failing_setting_is_named_with_its_phase(told, tmp_path, monkeypatch):
     spec, first_ns = told(odd={"at": "3s", "disk": {"disk": {"queue": {"no_such": 1}}}})
     monkeypatch.setattr(settings, "Path", lambda *parts: tmp_path.joinpath("none", *map(str, parts[1:])))
     with pytest.raises(WblabError, match=r"cannot set phase\.odd\.disk\.disk\.queue\.no_such to 1"):
         agenda(spec, 0, [], tmp_path, first_ns)[1].act()
 
 
-def test_a_load_and_what_it_began_get_another_io_class(told, tmp_path):
+def test_a_load_and_its_children_get_a_new_io_class(told, tmp_path):
     spec, first_ns = told(calm={"at": "3s", "load": {"p1": {"ioclass": "idle"}}})
     running = start_loads(spec, 0)
     try:

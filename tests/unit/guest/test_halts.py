@@ -52,7 +52,7 @@ def state(pid):
         return file.read().rpartition(")")[2].split()[0]
 
 
-def test_a_halted_load_ends_there_and_its_process_stays_until_the_end(begun):
+def test_a_halted_load_stops_but_its_process_remains(begun):
     _, (control, offender) = begun(c1=CONTROL, l1=OFFENDER)
     before = time.monotonic_ns()
     halt(control)
@@ -68,7 +68,7 @@ def test_a_halted_load_ends_there_and_its_process_stays_until_the_end(begun):
     assert not os.path.exists(f"/proc/{offender.pid}")
 
 
-def test_a_run_in_which_a_load_is_to_be_halted_lasts_until_its_limit_and_ends_well(begun):
+def test_a_run_with_a_halt_lasts_until_its_limit_and_succeeds(begun):
     _, running = begun(l1=OFFENDER | {"until": "1s"}, l2=OFFENDER | {"file": "l2"})
     halt(running[0])
     deadline = time.monotonic_ns() + 200 * MS
@@ -77,14 +77,14 @@ def test_a_run_in_which_a_load_is_to_be_halted_lasts_until_its_limit_and_ends_we
     assert [ending(item.stamps).end for item in running] == ["halted", "halted"]
 
 
-def test_without_one_the_limit_is_a_failure(begun):
+def test_without_a_halt_the_limit_is_a_failure(begun):
     _, running = begun(l1=OFFENDER)
     with pytest.raises(WblabError, match="the load l1 did not end within the time limit"):
         wait_for(running, time.monotonic_ns(), quiet)
     halt(running[0])
 
 
-def test_what_has_ended_is_not_halted(begun):
+def test_an_ended_load_is_not_halted(begun):
     _, running = begun(l1=OFFENDER | {"wait": "1ms"})
     wait_for(running, time.monotonic_ns() + 20 * S, quiet)
     boundaries = running[0].stamps.times_ns()
@@ -92,7 +92,7 @@ def test_what_has_ended_is_not_halted(begun):
     assert (ending(running[0].stamps).end, running[0].stamps.times_ns()) == ("finished", boundaries)
 
 
-def test_what_a_load_has_begun_is_halted_with_it(begun):
+def test_children_of_a_load_are_halted_with_it(begun):
     _, running = begun(p1={"kind": "command", "argv": ["sleep", "60"], "wait": "1ms"})
     wait_until(lambda: descendants(running[0].pid))
     (child,) = descendants(running[0].pid)
@@ -102,7 +102,7 @@ def test_what_a_load_has_begun_is_halted_with_it(begun):
     wait_until(lambda: not os.path.exists(f"/proc/{child}") or state(child) == "Z")
 
 
-def test_each_load_has_its_time_in_the_agenda_also_where_it_does_not_come(begun):
+def test_each_load_has_a_fixed_slot_in_the_agenda(begun):
     spec, running = begun(c1=CONTROL | {"until": "10s"}, l1=OFFENDER)
     due = agenda(spec, 0, running, Path())
     assert [item.time_ns for item in due] == [0, 10 * S, 10**15, 10**15]

@@ -18,14 +18,14 @@ VIRTUAL, REAL = (Spec(**SPEC, clock=Clock(mode=mode)) for mode in ("virtual", "r
 
 @settings(deadline=None)
 @given(st.integers(0, 10**15))
-def test_virtual_time_goes_on_at_the_next_multiple_of_five_seconds(time_ns):
+def test_virtual_time_continues_at_a_multiple_of_five_seconds(time_ns):
     later = on_grid(VIRTUAL, time_ns)
     assert later % (5 * 10**9) == 0
     assert time_ns <= later < time_ns + 5 * 10**9
     assert on_grid(REAL, time_ns) == time_ns
 
 
-def test_a_guest_imports_nothing_that_reads_the_hosts_set_up():
+def test_a_guest_imports_no_module_that_reads_the_host_s_set_up():
     """OpenSSL reads /etc/ssl/openssl.cnf, which some hosts have and a guest may not read."""
     code = "import sys; sys.path.insert(0, sys.argv[1]); import wblab.guest.init; print(*sys.modules)"
     command = [interpreter(), "-S", "-s", "-P", "-B", "-c", code, str(ROOT)]
@@ -43,7 +43,7 @@ def test_sleeping_until_a_time():
     sleep_until(0)
 
 
-def test_a_message_goes_over_the_channel_at_once(tmp_path):
+def test_a_message_is_sent_at_once(tmp_path):
     with open(tmp_path / "status", "wb", buffering=0) as status:
         say(status.fileno(), "failed", reason="a reason")
         message = Message.parse((tmp_path / "status").read_bytes())

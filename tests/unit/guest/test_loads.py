@@ -59,18 +59,18 @@ def begun(item):
 
 @settings(deadline=None)
 @given(st.integers(0, 2**63 - 1), st.text(max_size=64))
-def test_a_phase_is_within_its_spread(seed, name):
+def test_an_initial_delay_is_within_its_spread(seed, name):
     assert 0 <= phase_ns(seed, name) < PHASE_SPREAD_NS
 
 
-def test_a_phase_depends_on_seed_and_name_only():
+def test_an_initial_delay_depends_only_on_seed_and_name():
     phases = {(seed, name): phase_ns(seed, name) for seed in range(10) for name in ("c1", "w1", "mw1")}
     assert len(set(phases.values())) == len(phases)
     assert all(phase_ns(*key) == phase for key, phase in phases.items())
     assert phase_ns(1, "mw1") == 49430902  # the same on every machine: runs are to be repeated elsewhere
 
 
-def test_loads_run_side_by_side_until_the_offenders_have_ended(disk, spec):
+def test_loads_run_together_until_the_offenders_have_ended(disk, spec):
     one = spec(c1=CONTROL, l1=OFFENDER)
     start_ns = time.monotonic_ns()
     control, offender = running = start_loads(one, start_ns)
@@ -84,7 +84,7 @@ def test_loads_run_side_by_side_until_the_offenders_have_ended(disk, spec):
         assert item.stamps.times_ns()[0] >= start_ns + phase_ns(one.seed, item.name)
 
 
-def test_a_load_that_starts_later_waits_for_that(disk, spec):
+def test_a_load_waits_for_its_start(disk, spec):
     one = spec(l1=OFFENDER | {"start": "100ms"})
     start_ns = time.monotonic_ns()
     running = start_loads(one, start_ns)
@@ -116,7 +116,7 @@ def test_a_load_past_the_time_limit_is_named(disk, spec):
     stop_loads(running, ["l1"], time.monotonic_ns() + 20 * S)
 
 
-def test_an_innocent_load_that_fails_ends_the_wait_at_once_unless_it_may(disk, spec):
+def test_a_failing_innocent_load_ends_the_wait_unless_it_may_fail(disk, spec):
     (disk / "w").symlink_to("/dev/full")
     write = {"kind": "write", "file": "w", "idle": "5ms"}
     loads = {"w1": write, "l1": OFFENDER | {"wait": "2s"}}
@@ -133,7 +133,7 @@ def test_an_innocent_load_that_fails_ends_the_wait_at_once_unless_it_may(disk, s
     assert ending(running[0].stamps).end == "failed"
 
 
-def test_what_is_due_is_done_at_its_time_while_loads_run(disk, spec):
+def test_due_actions_happen_on_time_while_loads_run(disk, spec):
     running = start_loads(spec(l1=OFFENDER | {"wait": "1s"}), 0)
     start_ns, done = time.monotonic_ns(), []
     agenda = deque(
@@ -145,7 +145,7 @@ def test_what_is_due_is_done_at_its_time_while_loads_run(disk, spec):
     assert [due.time_ns for due in agenda] == [start_ns + 60 * S]
 
 
-def test_what_is_due_is_also_done_while_loads_are_stopped(disk, spec):
+def test_due_actions_happen_while_loads_are_being_stopped(disk, spec):
     running = start_loads(spec(c1=CONTROL, l1=OFFENDER), 0)
     begun(running[0])
     os.kill(running[0].pid, signal.SIGSTOP)  # it does not end before it is allowed to

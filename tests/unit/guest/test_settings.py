@@ -12,7 +12,7 @@ def test_a_setting_is_written_as_text(tmp_path, value, text):
     assert (tmp_path / "file").read_text() == text
 
 
-def test_a_setting_that_is_not_there_is_named(tmp_path):
+def test_a_missing_setting_is_named(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(WblabError, match=r"cannot set disk\.queue\.x to 5 in the guest: Not a directory"):
         put(tmp_path / "file" / "x", 5, "disk.queue.x")
@@ -23,7 +23,7 @@ def test_an_unknown_sysctl_is_named():
         set_sysctls({"vm.no_such_key": "x"})
 
 
-def test_a_sysctl_can_be_set_to_what_it_is():
+def test_a_sysctl_can_be_set_to_its_present_value():
     path = Path("/proc/sys/kernel/pid_max")
     try:
         set_sysctls({"kernel.pid_max": path.read_text().strip()})

@@ -65,7 +65,7 @@ def test_the_command_records_the_events_with_the_loads_clock(tracecmd):
 
 
 @pytest.mark.parametrize("count", [{"entries": 1}, {"read": 20}])
-def test_recording_has_begun_when_an_event_is_there(tracecmd, tracefs, count):
+def test_recording_has_started_when_an_event_arrives(tracecmd, tracefs, count):
     stats(tracefs, "cpu1", **count)
     recording = tracecmd(RECORDS)
     recording.start(20)
@@ -95,12 +95,12 @@ def test_a_trace_without_any_event_is_refused(tracecmd):
     recording.process.wait()
 
 
-def test_a_tracecmd_that_ends_is_reported_with_what_it_said(tracecmd):
+def test_a_trace_cmd_that_ends_is_reported_with_its_output(tracecmd):
     with pytest.raises(WblabError, match="trace-cmd ended with exit code 3: No such event a:b / see --help"):
         tracecmd("print('No such event a:b\\nsee --help', file=sys.stderr); sys.exit(3)").start(20)
 
 
-def test_a_tracecmd_that_does_not_start_recording_is_reported(tracecmd):
+def test_a_trace_cmd_that_does_not_start_recording_is_reported(tracecmd):
     recording = tracecmd("time.sleep(60)")
     with pytest.raises(WblabError, match=re.escape("trace-cmd did not start recording within 0.1 s of guest time")):
         recording.start(0.1)
@@ -108,7 +108,7 @@ def test_a_tracecmd_that_does_not_start_recording_is_reported(tracecmd):
     recording.process.wait()
 
 
-def test_a_tracecmd_that_fails_as_it_writes_is_reported(tracecmd, tracefs):
+def test_a_trace_cmd_that_fails_while_writing_is_reported(tracecmd, tracefs):
     stats(tracefs, "cpu0", entries=1)
     recording = tracecmd(RECORDS.replace("sys.exit(0)", "(print('no space'), sys.exit(1))"))
     recording.start(20)
@@ -116,7 +116,7 @@ def test_a_tracecmd_that_fails_as_it_writes_is_reported(tracecmd, tracefs):
         recording.stop()
 
 
-def test_a_tracecmd_that_is_not_there(tmp_path, tracefs):
+def test_a_missing_trace_cmd_is_reported(tmp_path, tracefs):
     recording = Recording(Trace(events=("a:b",)), str(tmp_path / "missing"), tmp_path / "trace.dat")
     with pytest.raises(FileNotFoundError, match="missing"):
         recording.start(1)

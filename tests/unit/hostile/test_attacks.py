@@ -66,7 +66,7 @@ def test_a_matrix_writes_its_table_into_its_own_directory(originals, tmp_path, w
     assert len(pd.read_parquet(path / "table.parquet"))
 
 
-def test_a_matrix_whose_runs_are_elsewhere_is_not_resumed(originals, tmp_path, wblab, monkeypatch):
+def test_a_matrix_with_runs_outside_its_directory_is_not_resumed(originals, tmp_path, wblab, monkeypatch):
     monkeypatch.setattr("wblab.study.begin.check_kernels", lambda *arguments: None)
     monkeypatch.setattr("wblab.study.begin.requests", lambda *arguments, **options: [])
     path = shutil.copytree(originals / "matrix", tmp_path / "m")
@@ -99,7 +99,7 @@ def test_a_link_is_not_followed(run, tmp_path, wblab, name):
 
 
 @pytest.mark.parametrize("name", ["../x", "/tmp/x", "a/b", "$\\frac{$", "[/x]", "\x1b[2J", ".", "", "a\0", "x" * 65])
-def test_a_load_has_a_name_that_is_part_of_a_files(run, wblab, name):
+def test_a_load_s_name_must_be_valid_in_a_file_name(run, wblab, name):
     spec = json.loads((run / "experiment.json").read_text())["spec"]
     spec["load"][name] = spec["load"].pop("mw1")
     change(run, spec=spec)
@@ -109,7 +109,7 @@ def test_a_load_has_a_name_that_is_part_of_a_files(run, wblab, name):
     assert "\x1b" not in said
 
 
-def test_reasons_do_not_reach_the_terminal_as_they_are(run, wblab):
+def test_control_characters_in_reasons_are_escaped(run, wblab):
     change(run, outcome="failed", reason="\x1b]0;pwned\x07\x1b[2J\nand \u202emore")
     code, said = wblab("pauses", run)
     assert code == 0
@@ -124,7 +124,7 @@ def test_reasons_do_not_reach_the_terminal_as_they_are(run, wblab):
      '{"format": 1, "kind": "uml", "kernel": [], "spec": {}}',
      "\0"],
 )  # fmt: skip
-def test_a_record_that_the_lab_did_not_write_is_one_line(run, wblab, record):
+def test_a_foreign_record_is_refused_in_one_line(run, wblab, record):
     (run / "experiment.json").write_text(record)
     for words in (["pauses", run], ["rerun", run], ["timeline", run], ["run", run]):
         code, said = wblab(*words)
@@ -134,7 +134,7 @@ def test_a_record_that_the_lab_did_not_write_is_one_line(run, wblab, record):
         assert len(said) < 2500
 
 
-def test_a_row_says_how_long_it_is(run, wblab):
+def test_an_array_s_header_must_match_its_size(run, wblab):
     header = "{'descr': '<i8', 'fortran_order': False, 'shape': (1152921504606846975,), }".ljust(117) + "\n"
     (run / "load.mw1.npy").write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode())
     assert wblab("pauses", run)[0] == 2
@@ -147,7 +147,7 @@ def test_a_row_says_how_long_it_is(run, wblab):
     assert "longer than" in said
 
 
-def test_clocks_that_overflow(run, wblab):
+def test_overflowing_clocks_are_refused(run, wblab):
     for times in ([0, 1, 2, 3, 2**63 - 1], [-(2**63), 0, 1, 2, 3], [2**62 + 1, -(2**62), 3, 4, 5]):
         np.save(run / "load.mw1.npy", np.array(times))
         code, said = wblab("pauses", run)
@@ -156,7 +156,7 @@ def test_clocks_that_overflow(run, wblab):
 
 
 @pytest.mark.parametrize("name", ["$\\frac{$", "<b>", "\x1b[31m[red]%{y}{0}", "\udcff"])
-def test_a_name_is_drawn_as_it_is(run, wblab, name, capsys):
+def test_names_are_drawn_literally(run, wblab, name, capsys):
     run = run.rename(run.with_name(name))
     spec = json.loads((run / "experiment.json").read_text())["spec"]
     spec["disk"]["mount_options"] = [printable(name)]
@@ -172,7 +172,7 @@ def test_a_name_is_drawn_as_it_is(run, wblab, name, capsys):
     assert "<script>alert" not in (run / "timeline.html").read_text()
 
 
-def test_names_in_a_table_are_no_markup(originals, tmp_path, wblab, capsys):
+def test_names_in_a_table_are_not_markup(originals, tmp_path, wblab, capsys):
     table = pd.read_csv(originals / "a_table" / "table.csv")
     for text in ("[/x]", "$\\frac{$", "<script>alert(1)</script>\x1b[31m"):
         for column in ("load", "kind", "metric", "disk.scheduler", "run"):
@@ -195,7 +195,7 @@ def test_a_table_of_many_levels_is_not_multiplied_out(tmp_path, wblab):
     assert said.count("\n") <= 1
 
 
-def test_a_bisection_of_a_stranger_does_not_choose_what_is_built(originals, tmp_path, wblab, monkeypatch):
+def test_another_user_s_bisection_does_not_choose_what_is_built(originals, tmp_path, wblab, monkeypatch):
     monkeypatch.setattr("wblab.kernels.make.check_tools", lambda: None)
     path = shutil.copytree(originals / "bisection", tmp_path / "b")
     code, said = wblab("bisect", "--resume", path)
@@ -219,14 +219,14 @@ def test_a_bisection_of_a_stranger_does_not_choose_what_is_built(originals, tmp_
         ({"claims": "openat-ext4"}, "claims must be a list"),
     ],
 )
-def test_a_verification_of_a_stranger_is_checked(originals, tmp_path, wblab, about, message):
+def test_another_user_s_verification_is_checked(originals, tmp_path, wblab, about, message):
     path = shutil.copytree(originals / "verification", tmp_path / "v")
     change(path, file="study.json", about=json.loads((path / "study.json").read_text())["about"] | about)
     code, said = wblab("verify", "--resume", path)
     assert (code, message in said) == (2, True), said
 
 
-def test_what_the_terminal_cannot_write_is_no_reason_to_fail(run, monkeypatch, tmp_path):
+def test_characters_that_the_terminal_lacks_do_not_fail(run, monkeypatch, tmp_path):
     import io
 
     run = run.rename(run.with_name("\u00e4\udcff\u202e"))

@@ -59,7 +59,7 @@ def test_one_line_entries_keep_their_options() -> None:
     assert other.suites == ("bookworm-pgdg",)
 
 
-def test_a_suite_is_asked_of_every_mirror_of_debian() -> None:
+def test_a_suite_is_requested_from_every_debian_mirror() -> None:
     entries = [*apt.parse_deb822(DEB822), *apt.parse_one_line(ONE_LINE)]
     text = apt.sources(entries, "experimental", "bookworm")
     assert [line for line in text.splitlines() if line.startswith("URIs")] == [
@@ -71,19 +71,19 @@ def test_a_suite_is_asked_of_every_mirror_of_debian() -> None:
     assert "Targets: Packages" in text
 
 
-def test_what_is_written_is_read_again() -> None:
+def test_written_entries_are_read_back() -> None:
     entries = tuple(apt.parse_deb822(DEB822))
     again = tuple(apt.parse_deb822(apt.sources(entries[:1], "unstable", "bookworm")))
     assert again == (apt.Entry("http://one.invalid/debian", ("unstable",), entries[0].fields),)
 
 
-def test_release_stands_for_the_suites_of_the_system() -> None:
+def test_release_means_the_suites_of_the_system() -> None:
     entries = [*apt.parse_deb822(DEB822), *apt.parse_one_line(ONE_LINE)]
     suites = [line for line in apt.sources(entries, "release", "bookworm").splitlines() if line.startswith("Suites")]
     assert suites == [f"Suites: bookworm{pocket}" for pocket in ("", "-updates", "", "-updates", "-security")]
 
 
-def test_a_security_suite_is_asked_of_the_security_mirror() -> None:
+def test_a_security_suite_is_requested_from_the_security_mirror() -> None:
     text = apt.sources(apt.parse_deb822(DEB822), "stable-security", "bookworm")
     assert [line for line in text.splitlines() if line.startswith("URIs")] == [
         "URIs: http://one.invalid/debian-security"
@@ -109,7 +109,7 @@ def test_codename(tmp_path: Path, text: str, codename: str | None) -> None:
     assert apt.system_codename(tmp_path / "absent") is None
 
 
-def test_the_system_s_files_are_read_and_debian_s_own_mirrors_come_first(tmp_path: Path) -> None:
+def test_the_system_s_files_are_read_with_debian_s_mirrors_first(tmp_path: Path) -> None:
     (tmp_path / "sources.list.d").mkdir()
     (tmp_path / "sources.list").write_text("deb http://aaa.invalid/apt bookworm main\n")
     (tmp_path / "sources.list.d/debian.sources").write_text(DEB822)
@@ -121,7 +121,7 @@ def test_the_system_s_files_are_read_and_debian_s_own_mirrors_come_first(tmp_pat
     assert apt.system_entries(tmp_path / "absent") == ()
 
 
-def test_what_apt_offers() -> None:
+def test_packages_offered_by_apt_are_listed() -> None:
     digest = "8b" * 32
     file = "linux-source-7.3_7.3%7erc7-1_all.deb"
     line = f"'http://one.invalid/pool/{file}' {file} 166042412 SHA256:{digest}\n"
@@ -131,7 +131,7 @@ def test_what_apt_offers() -> None:
     assert apt.parse_uris("E: Unable to locate package", "linux-source-7.3", "experimental") is None
 
 
-def test_a_system_without_apt_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_system_without_apt_is_not_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nonexistent")
     assert apt.find("linux-source-7.3", ["unstable"], lambda share, text: None) == "no apt-get here"
 
@@ -143,7 +143,7 @@ def test_apt_hooks_of_the_system_do_not_run_for_our_lists(cache_home: Path) -> N
     assert f'Dir::State "{cache_home}/apt/state"' in conf
 
 
-def test_why_lists_cannot_be_read() -> None:
+def test_unreadable_lists_are_reported_with_the_reason() -> None:
     text = (
         "W: something\n"
         "E: Failed to fetch http://one.invalid/debian/dists/sid/InRelease  Could not connect to one.invalid:80\n"

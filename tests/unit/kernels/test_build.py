@@ -39,7 +39,7 @@ def test_the_default_is_built_once_and_found_again(tools: Path) -> None:
     assert f"$ make -C {built.path.parent}.work/tree" in (built.path.parent / "build.log").read_text()
 
 
-def test_a_cached_kernel_that_was_changed_is_not_run_but_built_again(tools: Path) -> None:
+def test_a_changed_cached_kernel_is_rebuilt(tools: Path) -> None:
     built = build_kernel()
     text = built.path.read_text()
     built.path.write_text(text + "changed")
@@ -104,7 +104,7 @@ def test_a_kernel_is_found_when_its_source_is_gone(site, cache_home: Path) -> No
     assert build_kernel("7.3") == find_kernel() == built
 
 
-def test_newer_releases_change_nothing_until_the_pin_is_moved(site, tools: Path) -> None:
+def test_newer_releases_do_not_matter_until_the_pin_moves(site, tools: Path) -> None:
     built = build_kernel()
     newer = site.offer("7.3.2")
     assert build_kernel() == build_kernel("7.3") == built
@@ -120,7 +120,7 @@ def test_newer_releases_change_nothing_until_the_pin_is_moved(site, tools: Path)
     assert runs(tools) == 2
 
 
-def test_another_source_replaces_a_missing_one_and_says_so(site, tools: Path) -> None:
+def test_a_missing_source_is_replaced_with_a_message(site, tools: Path) -> None:
     pinned = site.pins.read_text()
     site.offer("7.3.2")
     kept = site.withdraw("7.3.1")
@@ -137,13 +137,13 @@ def test_another_source_replaces_a_missing_one_and_says_so(site, tools: Path) ->
     assert (again.source, again.instead_of) == ("kernel.org linux-7.3.1", None)
 
 
-def test_what_is_fetched_must_be_what_is_pinned(site) -> None:
+def test_a_fetched_source_must_match_its_pin(site) -> None:
     (site.folder / "v7.x/linux-7.3.1.tar.xz").write_bytes(b"something else")
     with pytest.raises(WblabError, match=r"linux-7\.3\.1\.tar\.xz has the wrong digest"):
         build_kernel("7.3")
 
 
-def test_to_move_a_pin_the_checkout_must_be_writable(site, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_moving_a_pin_needs_a_writable_checkout(site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "access", lambda path, mode: path != site.pins)
     with pytest.raises(
         InputError, match=rf"--refresh writes {site.pins}, and you have no permission: use your own checkout"
@@ -151,12 +151,12 @@ def test_to_move_a_pin_the_checkout_must_be_writable(site, monkeypatch: pytest.M
         build_kernel(refresh=True)
 
 
-def test_a_tree_has_no_pin_to_move(tree: Path) -> None:
+def test_a_tree_has_no_pin(tree: Path) -> None:
     with pytest.raises(InputError, match="--refresh moves the pin of a series"):
         build_kernel(str(tree), refresh=True)
 
 
-def test_a_tree_of_the_user_is_built_from_a_copy(tree: Path, tools: Path) -> None:
+def test_a_user_s_tree_is_built_from_a_copy(tree: Path, tools: Path) -> None:
     before = sorted(tree.rglob("*"))
     built = build_kernel(str(tree))
     assert "return 1" in built.path.read_text()
@@ -169,14 +169,14 @@ def test_a_tree_of_the_user_is_built_from_a_copy(tree: Path, tools: Path) -> Non
     assert runs(tools) == 2
 
 
-def test_a_tree_of_another_series_says_whose_patches_it_gets(tree: Path) -> None:
+def test_a_tree_of_another_series_names_the_patches_it_gets(tree: Path) -> None:
     (tree / "Makefile").write_text("VERSION = 7\nPATCHLEVEL = 9\n")
     said: list[str] = []
     assert build_kernel(str(tree), say=said.append).series == "7.9"
     assert said == ["the lab has no patches for 7.9; it uses those for 7.3"]
 
 
-def test_make_s_failure_keeps_the_log_and_says_where(tree: Path, tools: Path) -> None:
+def test_a_failed_make_keeps_its_log_and_names_it(tree: Path, tools: Path) -> None:
     (tools / "broken").touch()
     with pytest.raises(WblabError, match=r"make failed: init/main\.c:1:1: error: no; see (\S+\.log)$") as raised:
         build_kernel(str(tree))
@@ -192,7 +192,7 @@ def test_a_patch_that_does_not_apply_is_named(tree: Path) -> None:
 
 
 @pytest.mark.parametrize("wanted", ["7.4", "./7.4", "/nowhere/linux"])
-def test_what_is_neither_series_nor_path_is_refused(wanted: str) -> None:
+def test_an_unknown_kernel_name_is_refused(wanted: str) -> None:
     for function in (find_kernel, build_kernel):
         with pytest.raises(InputError, match=wanted):
             function(wanted)
@@ -207,7 +207,7 @@ def test_a_cache_with_a_space_is_refused_before_anything_runs(
     assert runs(tools) == 0
 
 
-def test_make_without_a_compiler_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_compiler_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nonexistent")
     assert make.compiler() == "no gcc, no ld"
     with pytest.raises(WblabError, match="building a kernel needs gcc"):

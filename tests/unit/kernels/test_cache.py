@@ -17,7 +17,7 @@ def _hold(path: Path, held: Event, asked: Event) -> None:
         path.with_name("done").touch()
 
 
-def test_the_second_of_two_waits_and_says_so(tmp_path: Path) -> None:
+def test_the_second_of_two_builds_waits_with_a_message(tmp_path: Path) -> None:
     held, asked = multiprocessing.Event(), multiprocessing.Event()
     other = multiprocessing.Process(target=_hold, args=(tmp_path / "lock", held, asked))
     other.start()
@@ -29,7 +29,7 @@ def test_the_second_of_two_waits_and_says_so(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("base", ["", "relative"])
-def test_without_a_usable_variable_it_is_below_home(monkeypatch: pytest.MonkeyPatch, base: str) -> None:
+def test_the_default_cache_is_below_home(monkeypatch: pytest.MonkeyPatch, base: str) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", base)
     assert cache.home() == Path.home() / ".cache/wblab"
 
@@ -40,7 +40,7 @@ def test_a_cache_that_cannot_be_made_names_the_variable(monkeypatch: pytest.Monk
         cache.room("builds")
 
 
-def test_json_that_cannot_be_read_is_none(tmp_path: Path) -> None:
+def test_unreadable_json_is_none(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     assert cache.read_json(path) is None
     path.write_text("[1]")
@@ -50,7 +50,7 @@ def test_json_that_cannot_be_read_is_none(tmp_path: Path) -> None:
     assert [entry.name for entry in tmp_path.iterdir()] == ["a.json"]
 
 
-def test_a_new_cache_is_the_user_s_alone(cache_home: Path) -> None:
+def test_a_new_cache_is_private(cache_home: Path) -> None:
     old = os.umask(0o000)
     try:
         cache.room("builds")

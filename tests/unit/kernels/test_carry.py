@@ -59,7 +59,7 @@ def read(path: Path) -> Packed:
     return packed.from_file(path.read_bytes())
 
 
-def test_a_kernel_is_not_built_again_where_it_was_added(tmp_path: Path, tools: Path, elsewhere) -> None:
+def test_an_added_kernel_is_not_rebuilt(tmp_path: Path, tools: Path, elsewhere) -> None:
     built = build_kernel()
     digest = carry.pack(built, tmp_path / "k")
     assert digest == sha256((tmp_path / "k").read_bytes()).hexdigest()
@@ -76,7 +76,7 @@ def test_a_kernel_is_not_built_again_where_it_was_added(tmp_path: Path, tools: P
     assert carry.add(tmp_path / "k", silent) == added  # again
 
 
-def test_another_compiler_here_does_not_matter(tmp_path: Path, tools: Path, elsewhere) -> None:
+def test_the_local_compiler_does_not_matter(tmp_path: Path, tools: Path, elsewhere) -> None:
     path = pack(tmp_path)
     elsewhere()
     (tools / "gcc").write_text("#!/bin/sh\necho gcc 2.0\n")
@@ -107,7 +107,7 @@ def test_variants_keep_their_names(tmp_path: Path, lab: Path, elsewhere) -> None
 
 
 @pytest.mark.parametrize("change", ["patch", "option", "pin", "series"])
-def test_a_kernel_of_another_checkout_is_run_by_its_path_only(
+def test_a_kernel_of_another_checkout_is_usable_only_by_path(
     tmp_path: Path, lab: Path, site, elsewhere, change: str
 ) -> None:
     path = pack(tmp_path)
@@ -150,7 +150,7 @@ def test_a_different_file_of_the_same_kernel_is_refused(tmp_path: Path, elsewher
     assert find_kernel()
 
 
-def test_what_is_damaged_here_is_replaced(tmp_path: Path) -> None:
+def test_a_damaged_local_kernel_is_replaced(tmp_path: Path) -> None:
     path = pack(tmp_path)
     built = find_kernel()
     assert built
@@ -192,7 +192,7 @@ def _add(path: Path, results: "multiprocessing.Queue[str]") -> None:
     results.put(carry.add(path, lambda _: None).kernel.build_id)
 
 
-def test_several_add_the_same_at_once(tmp_path: Path, elsewhere) -> None:
+def test_several_processes_may_add_the_same_kernel(tmp_path: Path, elsewhere) -> None:
     path = pack(tmp_path)
     home = elsewhere()
     results: multiprocessing.Queue[str] = multiprocessing.Queue()
@@ -206,7 +206,7 @@ def test_several_add_the_same_at_once(tmp_path: Path, elsewhere) -> None:
     assert [entry.name for entry in (home / "builds").iterdir() if entry.is_dir()] == [find_kernel().build_id[:16]]
 
 
-def test_what_the_lab_has_not_built_is_not_packed(tmp_path: Path) -> None:
+def test_only_kernels_built_by_the_lab_are_packed(tmp_path: Path) -> None:
     built = build_kernel()
     mine = tmp_path / "mine"
     shutil.copy(built.path, mine)
@@ -225,7 +225,7 @@ def test_a_file_that_exists_is_not_overwritten(tmp_path: Path) -> None:
         carry.pack(build_kernel(), tmp_path / "nowhere/k")
 
 
-def test_a_build_of_an_earlier_lab_says_what_to_do(tmp_path: Path) -> None:
+def test_a_build_of_an_earlier_version_is_refused_with_the_next_step(tmp_path: Path) -> None:
     built = build_kernel()
     described = built.path.parent / "identity.json"
     values = json.loads(described.read_text())
@@ -418,7 +418,7 @@ def test_a_hostile_archive_gets_one_line_and_writes_nothing(
         (gzip.compress(b"", mtime=0), "not compressed with xz"),
     ],
 )
-def test_what_is_no_archive_at_all_is_refused(tmp_path: Path, elsewhere, content: bytes, words: str) -> None:
+def test_a_file_that_is_not_an_archive_is_refused(tmp_path: Path, elsewhere, content: bytes, words: str) -> None:
     (tmp_path / "k").write_bytes(content)
     home = elsewhere()
     with pytest.raises(InputError, match=words):
@@ -426,7 +426,7 @@ def test_what_is_no_archive_at_all_is_refused(tmp_path: Path, elsewhere, content
     assert not home.exists()
 
 
-def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
+def test_a_path_that_is_not_a_file_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
     for path, words in (
         (tmp_path / "fifo", "not a regular file"),
@@ -437,7 +437,7 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
             carry.add(path, silent)
 
 
-def test_the_file_of_a_reader_s_kernel_may_not_be_too_long(tmp_path: Path) -> None:
+def test_an_oversized_archive_is_refused(tmp_path: Path) -> None:
     with (tmp_path / "k").open("wb") as file:
         file.truncate(packed.MOST_BYTES + 1)
     with pytest.raises(InputError, match="longer than 64"):

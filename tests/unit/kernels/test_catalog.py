@@ -8,13 +8,13 @@ from wblab.kernels.patchlist import PatchFile
 from wblab.kernels.recipe import recipe
 
 
-def test_the_catalog_of_the_lab() -> None:
+def test_the_lab_s_catalog_is_valid() -> None:
     known = catalog.load()
     assert known.default == "7.2"
     assert [series.name for series in known.series] == ["7.3", "7.2", "6.12", "6.1"]
 
 
-def test_an_unknown_series_comes_with_the_known_ones(lab: Path) -> None:
+def test_an_unknown_series_is_refused_with_the_known_ones(lab: Path) -> None:
     with pytest.raises(InputError, match=r"no kernel '7\.4' .did you mean '7\.3'\?.: give 7\.3, 7\.2, or"):
         catalog.load(lab).find("7.4")
 
@@ -24,7 +24,7 @@ def test_a_tree_without_patches_of_its_own_takes_the_nearest_older_ones(lab: Pat
     assert catalog.load(lab).patch_series(version) == series
 
 
-def test_a_series_file_is_enough(lab: Path) -> None:
+def test_a_series_file_is_sufficient(lab: Path) -> None:
     (lab / "series/7.4").touch()
     known = catalog.load(lab)
     assert known.patch_series("7.4") == "7.4"
@@ -41,7 +41,7 @@ def variants(lab: Path) -> Path:
     return lab
 
 
-def test_a_variant_is_its_series_with_one_patch_more(variants: Path) -> None:
+def test_a_variant_is_its_series_with_one_more_patch(variants: Path) -> None:
     known = catalog.load(variants)
     assert known.variants("7.3") == ["one", "three", "two"]
     assert known.find("7.3+two+one").plain == "7.3"
@@ -59,7 +59,7 @@ def test_a_variant_has_the_form_of_its_series_or_of_the_nearest_older_one(varian
         assert known.variant(variant, name) == PatchFile(f"{name}.patch", variants / f"variants/{variant}/{form}.patch")
 
 
-def test_variants_are_no_series_to_fall_back_to(variants: Path) -> None:
+def test_variants_are_not_used_as_fallback_series(variants: Path) -> None:
     assert [series.name for series in catalog.load(variants).from_default()] == ["7.3", "7.2"]
 
 
@@ -73,12 +73,12 @@ def test_variants_are_no_series_to_fall_back_to(variants: Path) -> None:
         ("7.4+one", r"no kernel '7\.4\+one' .did you mean '7\.3'"),
     ],
 )
-def test_a_variant_that_is_not_there_comes_with_those_that_are(variants: Path, name: str, message: str) -> None:
+def test_an_unknown_variant_is_refused_with_the_known_ones(variants: Path, name: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         catalog.load(variants).find(name)
 
 
-def test_the_variants_of_the_lab_are_there_for_each_of_its_series() -> None:
+def test_the_lab_s_variants_exist_for_each_series() -> None:
     known = catalog.load()
     for series in known.series:
         assert known.variants(series.name) == known.variants(known.default)

@@ -25,7 +25,7 @@ def test_a_fragment_gives_options_with_reasons() -> None:
 
 
 @pytest.mark.parametrize("line", ["CONFIG_A=y", "CONFIG_A=y #", "A=y  # why", "CONFIG_A  # why", "# ok\nrubbish"])
-def test_a_line_that_is_no_option_with_a_reason_is_named(line: str) -> None:
+def test_a_line_without_option_and_reason_is_named(line: str) -> None:
     with pytest.raises(InputError, match=r"f\.config:\d: .* is not 'CONFIG_NAME=value  # why'"):
         config.parse_fragment(line, "f.config")
 
@@ -37,7 +37,7 @@ def test_an_option_in_two_fragments_names_both(tmp_path: Path) -> None:
         config.requested(sorted(tmp_path.iterdir()))
 
 
-def test_kconfig_gets_no_reasons() -> None:
+def test_reasons_are_not_passed_to_kconfig() -> None:
     text = config.allconfig(config.parse_fragment(FRAGMENT, "f"))
     assert text.splitlines() == [
         "CONFIG_EXT4_FS=y",
@@ -47,13 +47,13 @@ def test_kconfig_gets_no_reasons() -> None:
     ]
 
 
-def test_what_came_out_is_compared_with_what_was_requested() -> None:
+def test_the_result_is_compared_with_the_requested_options() -> None:
     options = config.parse_fragment(FRAGMENT, "f")
     came_out = config.parse_config('CONFIG_BLK_WBT_MQ=y\n# CONFIG_EXT4_FS is not set\nCONFIG_LOCALVERSION="-x"\n')
     assert [option.name for option in config.missing(options, came_out)] == ["CONFIG_EXT4_FS", "CONFIG_BLK_WBT_MQ"]
 
 
-def test_a_missing_option_says_what_it_depends_on(tree: Path) -> None:
+def test_a_missing_option_is_reported_with_its_dependencies(tree: Path) -> None:
     (tree / "Kconfig").write_text(
         'config DM_DELAY_2\n\tbool "other"\n\tdepends on NEVER\n\n'
         'config DM_DELAY\n\ttristate "Delay" if EXPERT\n\tdepends on BLK_DEV_DM && \\\n\t\tMD\n\thelp\n'

@@ -35,7 +35,7 @@ class Finder:
         return self.path.read_text(), [self.path]
 
 
-def test_a_cached_fact_is_not_found_again(file: Path, settled: None) -> None:
+def test_a_cached_fact_is_not_computed_again(file: Path, settled: None) -> None:
     find = Finder(file)
     assert [facts.fact("content", find) for _ in range(3)] == ["old"] * 3
     assert find.times == 1
@@ -71,7 +71,7 @@ def point_elsewhere(file: Path) -> None:
 @pytest.mark.parametrize(
     "change", [change_bytes, change_bytes_and_put_the_time_back, put_another_in_its_place, point_elsewhere]
 )
-def test_a_file_that_changes_is_another_one(file: Path, settled: None, change) -> None:
+def test_a_changed_file_is_a_new_file(file: Path, settled: None, change) -> None:
     find = Finder(file)
     facts.fact("content", find)
     time.sleep(0.02)  # more than a tick of the clock that files are stamped by
@@ -80,7 +80,7 @@ def test_a_file_that_changes_is_another_one(file: Path, settled: None, change) -
     assert facts.fact("content", find) == "new"
 
 
-def test_facts_about_a_missing_file_do_not_hold(file: Path, settled: None) -> None:
+def test_facts_about_a_missing_file_are_discarded(file: Path, settled: None) -> None:
     digest = facts.sha256(file)
     assert facts.sha256(file) == digest
     file.unlink()
@@ -113,7 +113,7 @@ def test_facts_about_a_file_that_changes_meanwhile_are_not_cached(file: Path) ->
 @pytest.mark.parametrize(
     "text", ["", "[]", "{}", '{"files": [], "known": 1}', '{"files": {"/nowhere": []}, "known": 1}']
 )
-def test_what_cannot_be_read_is_not_known(file: Path, settled: None, cache_home: Path, text: str) -> None:
+def test_unreadable_facts_are_ignored(file: Path, settled: None, cache_home: Path, text: str) -> None:
     facts.fact("content", Finder(file))
     (kept,) = (cache_home / "facts").iterdir()
     kept.write_text(text)
@@ -122,14 +122,14 @@ def test_what_cannot_be_read_is_not_known(file: Path, settled: None, cache_home:
     assert json.loads(kept.read_text())["known"] == "old"
 
 
-def test_a_cache_that_others_may_write_to_is_not_believed(file: Path, settled: None, cache_home: Path) -> None:
+def test_a_cache_writable_by_others_is_not_trusted(file: Path, settled: None, cache_home: Path) -> None:
     facts.fact("content", Finder(file))
     cache_home.chmod(0o777)
     with pytest.raises(WblabError, match="others may write to"):
         facts.recall("content")
 
 
-def test_many_may_find_the_same_out_at_once(file: Path, settled: None, cache_home: Path) -> None:
+def test_many_processes_may_compute_the_same_fact(file: Path, settled: None, cache_home: Path) -> None:
     def ask(_: int) -> str | None:
         facts.keep("content", lambda: ("old" * 10000, [file]))
         known: str | None = facts.recall("content")
@@ -140,7 +140,9 @@ def test_many_may_find_the_same_out_at_once(file: Path, settled: None, cache_hom
     assert len(list((cache_home / "facts").iterdir())) == 1
 
 
-def test_without_space_a_fact_is_found_again(file: Path, settled: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_disk_space_a_fact_is_computed_again(
+    file: Path, settled: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def full(*arguments: object) -> None:
         raise OSError(28, "No space left on device")
 

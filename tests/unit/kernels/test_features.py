@@ -25,12 +25,12 @@ def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     return make
 
 
-def test_what_a_kernel_can_do_is_what_its_strings_say(make) -> None:
+def test_features_are_found_in_a_kernel_s_strings(make) -> None:
     assert [*features(make(OLD))] == ["syscall-cost", "seed"]
     assert [*features(make(NEW))] == ["syscall-cost", "seed", "syscall-events"]
 
 
-def test_events_that_not_every_kernel_has_are_left_out_and_named(make) -> None:
+def test_events_missing_in_some_kernels_are_left_out_and_named(make) -> None:
     assert sort_events(make(NEW), ASKED).left_out == ()
     events = sort_events(make(OLD), ASKED)
     assert (events.traced, events.left_out, events.unknown) == (ASKED[:1], ASKED[1:], ())

@@ -16,7 +16,7 @@ def executable(path: Path, *, config: bytes = b"IKCFG_ST" + gzip.compress(CONFIG
     return path
 
 
-def test_an_executable_tells_its_release_and_configuration(tmp_path: Path) -> None:
+def test_release_and_configuration_are_read_from_an_executable(tmp_path: Path) -> None:
     path = executable(tmp_path / "linux")
     built = kernel.inspect(path)
     assert (built.series, built.release, built.compiler) == ("7.3", "7.3.0-rc7", "gcc (Debian 12.2.0) 12.2.0")
@@ -29,12 +29,12 @@ def test_an_executable_tells_its_release_and_configuration(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("config", [b"", b"IKCFG_ST broken IKCFG_ED"])
-def test_an_executable_without_configuration(tmp_path: Path, config: bytes) -> None:
+def test_an_executable_without_configuration_is_refused(tmp_path: Path, config: bytes) -> None:
     built = kernel.inspect(executable(tmp_path / "linux", config=config))
     assert (built.config, built.config_sha256) == (None, "")
 
 
-def test_another_program_is_no_kernel(tmp_path: Path) -> None:
+def test_another_program_is_not_a_kernel(tmp_path: Path) -> None:
     (tmp_path / "ls").write_bytes(b"\x7fELF and so on")
     with pytest.raises(InputError, match="ls is not a User Mode Linux executable"):
         kernel.inspect(tmp_path / "ls")

@@ -27,19 +27,19 @@ def test_the_compiler_s_own_lines_come_first() -> None:
     ]
 
 
-def test_the_linker_s_lines_count() -> None:
+def test_the_linker_s_errors_are_reported() -> None:
     assert make.failure(["ld: a.o: in function `f':", "a.c:1: undefined reference to `g'"]) == [
         "a.c:1: undefined reference to `g'"
     ]
 
 
-def test_without_errors_it_is_where_make_stopped() -> None:
+def test_without_error_lines_make_s_last_lines_are_reported() -> None:
     lines = ["make[1]: *** No rule to make target 'x'.  Stop.", "make: *** [y] Error 2"]
     assert make.failure(lines) == lines[:1]
     assert make.failure(["all is well"]) == []
 
 
-def test_the_environment_of_make_is_our_own(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_make_gets_a_fixed_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("MAKEFLAGS", "MAKELEVEL", "CFLAGS", "CROSS_COMPILE", "ARCH", "KBUILD_OUTPUT", "LANG"):
         monkeypatch.setenv(name, "x")
     environment = make.environment()
@@ -48,7 +48,7 @@ def test_the_environment_of_make_is_our_own(monkeypatch: pytest.MonkeyPatch) -> 
     }
 
 
-def test_missing_tools_come_with_the_command_that_installs_them(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_tools_are_reported_with_the_install_command(monkeypatch: pytest.MonkeyPatch) -> None:
     present = set(make.build_tools()) - {"flex", "bc"}
     monkeypatch.setattr("shutil.which", lambda tool: tool if tool in present else None)
     with pytest.raises(WblabError, match=r"needs flex, bc: run '.* bc flex"):

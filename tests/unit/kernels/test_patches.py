@@ -46,7 +46,7 @@ def test_patches_apply_in_order_and_leave_the_original_alone(tree: Path, tmp_pat
     assert given[2].touches == ("new/moon.c",)
 
 
-def test_a_patched_file_is_as_old_as_the_newer_of_file_and_patch(tree: Path, read: Read) -> None:
+def test_a_patched_file_has_the_newer_time_of_file_and_patch(tree: Path, read: Read) -> None:
     given = read(PATCH)
     os.utime(tree / "hello.c", ns=(5, 5))
     patches.push(tree, given, "here")
@@ -59,20 +59,20 @@ def test_a_patch_that_does_not_apply_names_file_and_hunk(tree: Path, read: Read)
         patches.push(tree, read(PATCH), "linux 7")
 
 
-def test_a_patch_for_a_file_that_is_not_there_names_it(tree: Path, read: Read) -> None:
+def test_a_patch_for_a_missing_file_names_it(tree: Path, read: Read) -> None:
     (tree / "hello.c").unlink()
     with pytest.raises(WblabError, match=r"there is no hello\.c"):
         patches.push(tree, read(PATCH), "linux 7")
 
 
-def test_a_patch_that_is_there_already_is_an_error_unless_popped(tree: Path, read: Read) -> None:
+def test_an_already_applied_patch_is_an_error_unless_popped(tree: Path, read: Read) -> None:
     given = read(PATCH, SECOND)
     patches.push(tree, given, "here")
     with pytest.raises(WblabError):
         patches.push(tree, given, "here")
 
 
-def test_popping_takes_back_what_is_there(tree: Path, read: Read) -> None:
+def test_popping_reverts_applied_patches(tree: Path, read: Read) -> None:
     given = read(PATCH, SECOND)
     assert patches.pop(tree, given) == ()
     patches.push(tree, given[:1], "here")

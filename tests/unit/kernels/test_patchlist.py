@@ -25,7 +25,7 @@ def listed(folder: Path, text: str) -> tuple[PatchFile, ...]:
     return patchlist.read_series(folder / "7.3", folder)
 
 
-def test_patches_come_in_the_order_of_the_file_and_are_numbered_by_it(folder: Path) -> None:
+def test_patches_are_ordered_and_numbered_by_the_series_file(folder: Path) -> None:
     found = listed(folder, "# first\nsun@6.1.patch\n\n   # of 6.1\nmoon.patch  # a reason\nstars.patch\n")
     assert [file.name for file in found] == ["0001-sun.patch", "0002-moon.patch", "0003-stars.patch"]
     assert [file.path.name for file in found] == ["sun@6.1.patch", "moon.patch", "stars.patch"]
@@ -70,7 +70,7 @@ def test_a_series_without_its_file_is_named(folder: Path) -> None:
         patchlist.read_series(folder / "7.4", folder)
 
 
-def test_every_patch_of_the_lab_is_listed_and_no_two_are_the_same() -> None:
+def test_every_patch_of_the_lab_is_listed_and_none_is_duplicated() -> None:
     known = catalog.load()
     used = {file.path for series in known.series for file in known.patches(series.name)}
     assert used == set((LINUX_UML / "patches").iterdir())
@@ -82,7 +82,7 @@ def test_every_series_file_of_the_lab_belongs_to_a_series() -> None:
     assert {path.name for path in (LINUX_UML / "series").iterdir()} == {series.name for series in catalog.load().series}
 
 
-def test_a_form_is_used_by_the_series_that_it_is_named_after() -> None:
+def test_a_version_of_a_patch_is_used_by_the_series_it_is_named_after() -> None:
     known = catalog.load()
     for file in (LINUX_UML / "patches").glob("*@*"):
         assert file in [patch.path for patch in known.patches(file.stem.rpartition("@")[2])]

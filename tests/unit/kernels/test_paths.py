@@ -55,7 +55,7 @@ def test_a_matrix_cannot_choose_a_program(planted, tmp_path, capsys):
     refused(capsys, planted, "matrix", matrix)
 
 
-def test_nor_can_the_directory_of_one(planted, tmp_path, capsys):
+def test_the_directory_of_a_matrix_cannot_choose_a_program(planted, tmp_path, capsys):
     matrix = tmp_path / "matrix.toml"
     matrix.write_text(f'base = "base"\n[axes]\nkernel = ["{planted}"]\n')
     store = Store.create(tmp_path / "exp", read_matrix(matrix), {str(planted): {"build_id": "0" * 64}})
@@ -67,7 +67,7 @@ def test_nor_can_the_directory_of_one(planted, tmp_path, capsys):
 
 
 @pytest.mark.parametrize("name", ["linux", "./linux", "../{folder}/linux", "{path}"])
-def test_however_it_is_written(planted, monkeypatch, name):
+def test_every_spelling_of_a_path_is_refused(planted, monkeypatch, name):
     monkeypatch.chdir(planted.parent)
     written = name.format(folder=planted.parent.name, path=planted)
     with pytest.raises(InputError, match=f"give --kernel {planted}"):

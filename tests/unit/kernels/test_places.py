@@ -94,7 +94,7 @@ def test_a_package_that_apt_no_longer_has_comes_from_the_archive(known, series, 
     assert places.fetch(PIN, series, known, silent) == []
 
 
-def test_what_apt_has_is_taken_from_there(known, series, monkeypatch):
+def test_a_package_in_apt_is_taken_from_apt(known, series, monkeypatch):
     file = "linux-source-7.3_7.3~rc7-1~exp1_all.deb"
     package = apt.Package("linux-source-7.3", VERSION, "unstable", file, 9, SHA256)
     monkeypatch.setattr(apt, "find", lambda *_: package)
@@ -102,7 +102,7 @@ def test_what_apt_has_is_taken_from_there(known, series, monkeypatch):
     assert places.fetch(PIN, series, known, silent) == []
 
 
-def test_the_same_version_with_other_contents_is_not_taken(known, series, web, monkeypatch):
+def test_the_same_version_with_other_contents_is_refused(known, series, web, monkeypatch):
     package = apt.Package("linux-source-7.3", VERSION, "unstable", "x.deb", 9, "0" * 64)
     monkeypatch.setattr(apt, "find", lambda *_: package)
     monkeypatch.setattr(apt, "download", lambda *_: pytest.fail("it is another one"))
@@ -116,7 +116,7 @@ def test_the_same_version_with_other_contents_is_not_taken(known, series, web, m
 @pytest.mark.parametrize(
     "answer", [None, b"<html>", b"{}", b'{"result": []}', b'{"result": [{"architecture": "i386"}]}']
 )
-def test_an_archive_without_the_package_is_a_reason(known, series, web, answer):
+def test_an_archive_without_the_package_is_reported(known, series, web, answer):
     if answer is not None:
         web["/mr/binary/linux-source-7.3/7.3~rc7-1~exp1/binfiles"] = answer
     reasons = places.fetch(PIN, series, known, silent)
@@ -131,13 +131,13 @@ def test_a_system_that_cannot_unpack_packages_takes_tarballs(known, series, web,
     assert places.newest(series, known, silent) == Pin("kernel_org", "7.3.10", "c" * 64)
 
 
-def test_the_newest_is_apt_s_where_it_has_one(known, series, monkeypatch):
+def test_the_newest_version_comes_from_apt_if_possible(known, series, monkeypatch):
     package = apt.Package("linux-source-7.3", "7.3-1", "unstable", "x.deb", 9, "1" * 64)
     monkeypatch.setattr(apt, "find", lambda *_: package)
     assert places.newest(series, known, silent) == Pin("debian", "7.3-1", "1" * 64)
 
 
-def test_nothing_newer_gives_all_reasons(known, series):
+def test_without_a_newer_version_all_reasons_are_given(known, series):
     first, second = places.newest(series, known, silent)
     assert first == "apt offers no linux-source-7.3"
     assert "cannot be read (HTTP Error 404" in second or "cannot be read (Not Found" in second
@@ -165,7 +165,7 @@ def test_a_download_with_another_digest_is_not_kept(web, tmp_path):
     assert list(tmp_path.glob("*[ab]")) == []
 
 
-def test_a_download_follows_no_link_that_waits_for_it(web, tmp_path):
+def test_a_download_follows_no_link(web, tmp_path):
     victim = tmp_path / "victim"
     victim.write_text("untouched")
     (tmp_path / ".a").symlink_to(victim)

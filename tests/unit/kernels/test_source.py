@@ -28,7 +28,7 @@ def test_an_archive_is_unpacked_once(tree: Path, tmp_path: Path) -> None:
     assert given.is_here
 
 
-def test_what_no_build_reads_is_not_unpacked(tree: Path, tmp_path: Path) -> None:
+def test_files_that_no_build_reads_are_not_unpacked(tree: Path, tmp_path: Path) -> None:
     read = [
         *(
             "Documentation/Kconfig",
@@ -62,7 +62,7 @@ def test_what_no_build_reads_is_not_unpacked(tree: Path, tmp_path: Path) -> None
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root: others cannot give files away")
-def test_what_root_unpacks_is_root_s_and_nobody_else_s_to_write(tree: Path, tmp_path: Path) -> None:
+def test_files_that_root_unpacks_are_writable_only_by_root(tree: Path, tmp_path: Path) -> None:
     os.chown(tree / "hello.c", 54321, 54321)
     (tree / "hello.c").chmod(0o4777)
     old = os.umask(0o022)
@@ -88,7 +88,7 @@ def test_the_tarball_in_a_package_is_unpacked(tree: Path, tmp_path: Path) -> Non
     assert (source.unpack(source.given(package), silent) / "hello.c").read_text() == (tree / "hello.c").read_text()
 
 
-def test_an_archive_of_something_else_is_named(tmp_path: Path) -> None:
+def test_an_archive_of_another_program_is_refused(tmp_path: Path) -> None:
     (tmp_path / "other/sub").mkdir(parents=True)
     archive = tarball(tmp_path / "other", tmp_path / "other.tar")
     with pytest.raises(InputError, match=r"other\.tar does not hold a kernel tree"):
@@ -102,7 +102,7 @@ def test_a_broken_archive_is_named(tmp_path: Path) -> None:
         source.unpack(source.given(archive), silent)
 
 
-def test_a_file_that_is_no_source_says_what_is(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_source_is_refused_with_the_alternatives(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").touch()
     with pytest.raises(InputError, match=r"notes\.txt is neither a kernel tree, an archive"):
         source.given(tmp_path / "notes.txt")

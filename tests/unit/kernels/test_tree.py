@@ -11,12 +11,12 @@ def test_the_series_comes_from_the_makefile(tree: Path) -> None:
     assert trees.version(tree) == "7.3"
 
 
-def test_a_folder_that_is_no_kernel_is_named(tmp_path: Path) -> None:
+def test_a_folder_without_a_kernel_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is not a kernel tree"):
         trees.version(tmp_path)
 
 
-def test_a_copy_is_of_its_own_and_drops_what_was_there(tree: Path, tmp_path: Path) -> None:
+def test_a_copy_is_independent_and_replaces_the_old_one(tree: Path, tmp_path: Path) -> None:
     (tree / "link").symlink_to("arch")
     (tree / "hello.c").chmod(0o755)
     target = tmp_path / "copy"
@@ -35,7 +35,7 @@ def test_a_copy_is_of_its_own_and_drops_what_was_there(tree: Path, tmp_path: Pat
     assert (tree / "hello.c").read_text() == before
 
 
-def test_a_copy_that_shares_blocks(tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_copy_may_share_blocks(tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cloned = []
     monkeypatch.setattr(trees, "_clone", lambda source, target: cloned.append(target) or not Path(target).touch())
     trees.copy(tree, trees.files(tree), tmp_path / "copy")
@@ -66,7 +66,7 @@ def test_the_identity_of_a_git_tree_follows_contents(git_tree: Path) -> None:
     assert "dirty" in trees.describe(git_tree)
 
 
-def test_what_git_ignores_is_not_copied(git_tree: Path) -> None:
+def test_files_ignored_by_git_are_not_copied(git_tree: Path) -> None:
     (git_tree / ".gitignore").write_text("*.o\n.config\n")
     (git_tree / "hello.o").touch()
     (git_tree / ".config").touch()

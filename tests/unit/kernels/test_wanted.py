@@ -8,14 +8,14 @@ from wblab.core.errors import InputError
 from wblab.kernels.wanted import built_kernel, built_kernels, full_name
 
 
-def test_a_path_is_the_same_from_everywhere(tree, monkeypatch):
+def test_a_path_becomes_absolute(tree, monkeypatch):
     monkeypatch.chdir(tree.parent)
     monkeypatch.setenv("HOME", str(tree.parent))
     for name in ("linux", "./linux", "linux/../linux", "~/linux", str(tree)):
         assert full_name(name) == str(tree)
 
 
-def test_a_series_stays_as_it_is_and_so_does_what_is_not_there(tree, monkeypatch):
+def test_a_series_or_a_missing_path_is_unchanged(tree, monkeypatch):
     monkeypatch.chdir(tree.parent)
     (tree.parent / "7.3").mkdir()
     for name in ("7.3", "6.12", "", "nothing", "no/thing"):
@@ -29,7 +29,7 @@ def test_the_command_that_builds_a_tree_can_be_copied(tree):
     assert f"build it with '{shlex.join(['wblab', 'kernel', 'build', str(moved)])}'" in str(raised.value)
 
 
-def test_a_kernel_that_is_not_built_is_named_with_the_next_step():
+def test_a_kernel_not_built_is_named_with_the_next_step():
     said = r"kernel 6\.1 is not built yet: build it with 'wblab kernel build 6\.1' .* packed one with 'wblab kernel add"
     with pytest.raises(InputError, match=said):
         built_kernels()("6.1")

@@ -9,12 +9,12 @@ from wblab.lab.captures import Capture, Lost, capture_files, read_captures, writ
 SAVED = Capture(3, "w1", 10, 20, 8, 22)
 
 
-def test_a_capture_is_whole_if_it_reaches_back_to_the_pause():
+def test_a_capture_is_complete_if_it_reaches_back_to_the_pause():
     assert SAVED.whole
     assert not replace(SAVED, start_ns=11).whole
 
 
-def test_a_capture_that_lost_some_of_the_pause_is_not_whole(tmp_path):
+def test_a_capture_with_losses_during_the_pause_is_incomplete(tmp_path):
     lost = replace(SAVED, lost=(Lost(9, 11),))
     assert not lost.whole
     assert replace(SAVED, lost=(Lost(8, 9), Lost(21, 22))).whole  # around it
@@ -31,7 +31,7 @@ def test_captures_are_found_where_they_were_saved(tmp_path):
     assert (content["format"], content["kind"]) == (1, "capture")
 
 
-def test_the_first_captures_did_not_say_what_they_are(tmp_path):
+def test_captures_of_the_first_version_have_no_format_header(tmp_path):
     (tmp_path / "trace.pause-3.json").write_text(json.dumps(asdict(SAVED)))
     assert read_captures(tmp_path) == [SAVED]
 
@@ -39,7 +39,7 @@ def test_the_first_captures_did_not_say_what_they_are(tmp_path):
 @pytest.mark.parametrize(
     "change", [{"number": 4}, {"number": "3"}, {"start_ns": None}, {"other": 1}, {"load": 5}, {"lost": [[1]]}]
 )
-def test_one_that_is_damaged_is_named(tmp_path, change):
+def test_a_damaged_capture_is_named(tmp_path, change):
     (tmp_path / "trace.pause-3.json").write_text(json.dumps(asdict(SAVED) | change))
     with pytest.raises(InputError, match=r"trace\.pause-3\.json is damaged"):
         read_captures(tmp_path)

@@ -12,13 +12,13 @@ from wblab.lab.specfile import read_spec
 MODEL = {"model", "write_bps", *MODEL_KEYS}
 
 
-def test_the_disks_that_people_have_are_there():
+def test_common_disks_are_included():
     assert DISKS.names() == ["hdd", "nvme", "ram", "sd-card", "ssd", "usb-stick"]
 
 
 @pytest.mark.parametrize("name", DISKS.names())
 @pytest.mark.parametrize("preset", ["base", "base-device"])
-def test_a_disk_makes_a_spec_that_can_run_and_leaves_nothing_of_the_model_before(preset, name):
+def test_a_disk_gives_a_valid_spec_and_replaces_the_whole_model(preset, name):
     settings = disk_settings(name)
     assert {setting.partition("=")[0].removeprefix("disk.") for setting in settings} == MODEL
     spec = read_spec(PRESETS / f"{preset}.toml", settings)
@@ -29,7 +29,7 @@ def test_a_disk_makes_a_spec_that_can_run_and_leaves_nothing_of_the_model_before
     assert changed.disk["disk"].write_bps == 1 << 20
 
 
-def test_each_of_several_disks_may_be_one():
+def test_each_of_several_disks_may_be_a_named_model():
     settings = [*disk_settings("slow=usb-stick"), *disk_settings("fast=nvme")]
     spec = read_spec(PRESETS / "two-disks.toml", settings)
     check_spec(spec)
@@ -37,13 +37,13 @@ def test_each_of_several_disks_may_be_one():
 
 
 @pytest.mark.parametrize("name", DISKS.names())
-def test_no_rate_is_without_a_source(name):
+def test_every_rate_has_a_source(name):
     for line in (DISKS.folder / f"{name}.toml").read_text().splitlines():
         if re.match(r"(write_bps|read_bps|drain_bps) = \"", line) and name != "ram":
             assert "  # " in line
 
 
-def test_a_disk_that_is_none_is_named_with_those_that_are():
+def test_an_unknown_disk_is_refused_with_the_known_ones():
     with pytest.raises(InputError, match=r"no disk 'usbstick' .did you mean 'usb-stick'.*one of hdd, nvme"):
         disk_settings("usbstick")
     with pytest.raises(InputError, match=r"no disk '\.\./base'"):
@@ -53,7 +53,7 @@ def test_a_disk_that_is_none_is_named_with_those_that_are():
 MEASURED = '[disk]\nmodel = "device"\nwrite_bps = "3MB/s"\n\n[measured]\nexplained = 0.9\n'
 
 
-def test_a_file_is_a_disk_too(tmp_path):
+def test_a_file_can_describe_a_disk(tmp_path):
     file = tmp_path / "a=b.toml"
     file.write_text(MEASURED)
     spec = read_spec(PRESETS / "base-device.toml", disk_settings(str(file)))
@@ -73,7 +73,7 @@ def test_a_file_is_a_disk_too(tmp_path):
         (MEASURED.replace("device", "throttle"), "with model = "),
     ],
 )
-def test_a_file_that_is_no_disk_is_refused(tmp_path, content, message):
+def test_a_file_without_a_disk_is_refused(tmp_path, content, message):
     file = tmp_path / "x.toml"
     file.write_text(content)
     with pytest.raises(InputError, match=message):
@@ -90,6 +90,6 @@ def test_a_model_that_explains_little_is_doubtful(tmp_path):
     assert doubts("usb-stick") == []
 
 
-def test_a_file_that_is_not_there_is_refused():
+def test_a_missing_file_is_refused():
     with pytest.raises(InputError, match=r"no disk 'none\.toml'"):
         disk_settings("slow=none.toml")

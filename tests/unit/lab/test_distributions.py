@@ -32,7 +32,7 @@ COMMANDS = {
 
 
 @pytest.mark.parametrize(("text", "name"), FILES.items(), ids=range(len(FILES)))
-def test_a_distribution_is_known_by_itself_or_its_relatives(tmp_path, text, name):
+def test_a_distribution_is_recognised_by_its_id_or_id_like(tmp_path, text, name):
     (tmp_path / "os-release").write_text(text)
     assert this_distribution([tmp_path / "os-release"]).name == name
 
@@ -42,12 +42,12 @@ def test_every_distribution_has_a_file_and_a_command_here():
 
 
 @pytest.mark.parametrize("text", ["ID=plan9\n", "", 'ID="debian\n', "nonsense\n"])
-def test_one_that_is_not_known_is_none(tmp_path, text):
+def test_an_unknown_distribution_is_none(tmp_path, text):
     (tmp_path / "os-release").write_text(text)
     assert this_distribution([tmp_path / "os-release"]) is None
 
 
-def test_the_first_file_that_is_there_counts(tmp_path):
+def test_the_first_existing_file_is_used(tmp_path):
     (tmp_path / "etc").write_text("ID=arch\n")
     (tmp_path / "usr").write_text("ID=alpine\n")
     assert this_distribution([tmp_path / "etc", tmp_path / "usr"]).name == "Arch"
@@ -56,7 +56,7 @@ def test_the_first_file_that_is_there_counts(tmp_path):
 
 
 @pytest.mark.parametrize("one", ALL, ids=lambda one: one.name)
-def test_the_command_is_one_to_copy(one, monkeypatch):
+def test_the_install_command_can_be_copied(one, monkeypatch):
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     needed = ["make", "xz-utils", "libc6-dev", "python3-venv", "procps"]
     assert " ".join(one.command(needed)) == COMMANDS[one.name]
@@ -65,7 +65,7 @@ def test_the_command_is_one_to_copy(one, monkeypatch):
 
 
 @pytest.mark.parametrize("one", ALL, ids=lambda one: one.name)
-def test_only_what_the_lab_asks_for_is_translated(one):
+def test_only_packages_that_the_lab_needs_are_translated(one):
     programs = PROGRAMS | OPTIONAL_PROGRAMS | TEST_PROGRAMS
     asked = (*programs.values(), *HEADERS.values(), *TEST_HEADERS.values(), "python3-venv")
     assert set(one.differing) <= set(asked)

@@ -50,7 +50,7 @@ def test_every_package_is_in_the_core_or_in_an_extra():
     assert set().union(*map(imported, SOURCES)) - known == set()
 
 
-def test_extras_are_those_of_the_package_and_exact():
+def test_extras_equal_those_of_the_package_with_exact_versions():
     optional = PROJECT["optional-dependencies"]
     assert set(MODULES) | {"dev"} == set(optional)
     every = [*PROJECT["dependencies"], *(text for extra in optional.values() for text in extra)]
@@ -60,7 +60,7 @@ def test_extras_are_those_of_the_package_and_exact():
 
 
 @pytest.mark.parametrize("verb", [verb.name for verb in VERBS])
-def test_every_verb_has_its_help_in_the_core_alone(verb):
+def test_every_verb_s_help_needs_only_the_core(verb):
     done = core_alone(verb, "--help")
     assert (done.returncode, done.stderr) == (0, "")
 
@@ -83,7 +83,7 @@ def test_the_core_draws_and_prints_a_run(small_run, verb):
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else value,
 )
-def test_a_verb_that_needs_more_says_what_to_run(small_run, arguments, extra):
+def test_a_missing_extra_is_reported_with_the_next_step(small_run, arguments, extra):
     done = core_alone(*(small_run if one == "RUN" else one for one in arguments))
     assert done.returncode == 2
     said = [line for line in done.stderr.splitlines() if "packages" in line]
@@ -93,7 +93,7 @@ def test_a_verb_that_needs_more_says_what_to_run(small_run, arguments, extra):
     assert "Traceback" not in done.stderr
 
 
-def test_a_module_belongs_to_the_extra_that_brings_it():
+def test_a_module_belongs_to_the_extra_that_installs_it():
     assert missing_extra("plotly.graph_objects") == "pages"
     assert missing_extra("wblab.nothing") is None
 
@@ -106,7 +106,7 @@ def test_a_module_belongs_to_the_extra_that_brings_it():
         ("", sys.executable),
     ],
 )
-def test_the_command_is_that_of_how_it_was_installed(tmp_path, monkeypatch, made_by, begins):
+def test_the_install_command_matches_the_installation(tmp_path, monkeypatch, made_by, begins):
     if made_by:
         (tmp_path / made_by).write_text("")
     monkeypatch.setattr(extras, "INSTALLED", True)

@@ -22,19 +22,19 @@ def write(tmp_path):
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_what_begins_as_the_format_says_is_read(write, form):
+def test_a_file_with_the_right_header_is_read(write, form):
     for kind in form.kinds:
         content = form.head(kind) | {"more": [1]}
         assert form.read(write(content)) == content
 
 
 @pytest.mark.parametrize("form", [*FORMATS, CAPTURE])
-def test_another_version_is_refused_with_what_to_do(write, form):
+def test_another_version_is_refused_with_the_next_step(write, form):
     with pytest.raises(InputError, match=r"x\.json has format 2, this lab reads 1: use the lab that wrote it"):
         form.read(write(form.head() | {"format": 2}))
 
 
-def test_no_format_is_read_as_another(write):
+def test_no_format_is_mistaken_for_another(write):
     for form in FORMATS:
         for other in FORMATS:
             if other is not form:
@@ -42,7 +42,7 @@ def test_no_format_is_read_as_another(write):
                     form.read(write(other.head()))
 
 
-def test_what_does_not_say_what_it_is_is_read_only_where_the_first_ones_did_not(write):
+def test_a_missing_header_is_accepted_only_if_the_first_version_had_none(write):
     path = write({"number": 1})
     assert CAPTURE.read(path) == {"format": 1, "kind": "capture", "number": 1}
     with pytest.raises(InputError, match="has format None"):
@@ -59,25 +59,25 @@ def test_what_does_not_say_what_it_is_is_read_only_where_the_first_ones_did_not(
         ("[" * 5000, "is damaged"),
     ],
 )
-def test_what_is_damaged_is_refused_in_one_line(write, content, message):
+def test_a_damaged_file_is_refused_in_one_line(write, content, message):
     with pytest.raises(InputError, match=message) as refused:
         RUN.read(write(content))
     assert "\n" not in str(refused.value)
 
 
-def test_what_is_not_there_says_what_was_looked_for(tmp_path):
+def test_a_missing_file_is_named_by_its_purpose(tmp_path):
     with pytest.raises(InputError, match="is this the directory of a study"):
         STUDY.read(tmp_path / "study.json")
 
 
-def test_what_is_too_long_is_not_read(write):
+def test_an_oversized_file_is_not_read(write):
     path = write({"format": 1, "kind": "small", "text": "x" * 1000})
     assert Format("here", 1, ("small",), most_bytes=2000).read(path)["text"] == "x" * 1000
     with pytest.raises(InputError, match="longer than"):
         Format("here", 1, ("small",), most_bytes=1000).read(path)
 
 
-def test_no_two_files_of_a_directory_have_one_name():
+def test_file_names_in_a_directory_are_unique():
     run = [formats.EXPERIMENT, formats.CONSOLE, formats.CONFIG, formats.COMMAND_LOG, TRACE, TRACE_LOG]
     several = [formats.RUNS, formats.STUDY_FILE, formats.TABLE, formats.NOISY, formats.BISECTION_RECORD]
     assert len({*run, *several}) == len(run) + len(several)
@@ -102,7 +102,7 @@ def test_a_reader_never_sees_half_of_a_json_file(tmp_path):
     assert [item.name for item in tmp_path.iterdir()] == ["x.json"]
 
 
-def test_a_json_file_is_left_as_it_was_when_the_new_one_cannot_be_written(tmp_path):
+def test_a_failed_write_keeps_the_old_json_file(tmp_path):
     path = tmp_path / "x.json"
     write_json(path, 1)
     with pytest.raises(TypeError):

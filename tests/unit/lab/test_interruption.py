@@ -33,7 +33,7 @@ except KeyboardInterrupt:
 
 @pytest.mark.parametrize("moment_s", [0.01, 1e-4])  # the second passes before Python has dropped the exception
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
-def test_an_interrupt_that_a_callback_drops_comes_again(name, moment_s):
+def test_an_interrupt_swallowed_by_a_callback_is_raised_again(name, moment_s):
     code = PROGRAM.format(signal=name, moment_s=moment_s)
     done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True, timeout=60)
     # Where a moment is that short, the one that comes again may overtake the print that follows.
@@ -42,7 +42,7 @@ def test_an_interrupt_that_a_callback_drops_comes_again(name, moment_s):
     assert (said, done.stderr) == ("droppedinterrupted", "")
 
 
-def test_other_exceptions_there_are_told_as_ever():
+def test_other_exceptions_in_callbacks_are_reported_as_usual():
     code = "from wblab.lab.interruption import interruptible\nimport weakref\n"
     code += "class Thing: pass\nwith interruptible():\n thing = Thing(); kept = weakref.ref(thing, lambda it: 1 / 0)\n"
     code += " del thing\n"
@@ -77,6 +77,6 @@ sys.exit(main(["kernel", "list"]))
 
 
 @pytest.mark.parametrize("program", [BEGINNING, END], ids=["while the lab is imported", "as Python ends"])
-def test_an_interrupt_outside_of_a_verb_is_one_line(program):
+def test_an_interrupt_outside_a_verb_is_one_line(program):
     done = subprocess.run([sys.executable, "-c", program], check=False, capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stderr) == (130, "wblab: interrupted\n")

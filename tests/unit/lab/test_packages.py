@@ -20,7 +20,7 @@ def here(monkeypatch):
     return be
 
 
-def test_what_is_missing_is_named_by_package(monkeypatch):
+def test_missing_tools_are_named_by_package(monkeypatch):
     monkeypatch.setattr(packages, "tool_path", lambda name: None if name in ("xz", "bc") else "/bin/true")
     monkeypatch.setattr(packages, "HEADERS", {})
     monkeypatch.setattr(packages, "find_spec", lambda name: name)
@@ -39,7 +39,7 @@ def test_a_bare_machine_misses_everything(monkeypatch):
     assert set(missing_packages()) >= set(PROGRAMS.values())
 
 
-def test_headers_are_not_looked_for_where_they_are_elsewhere(here, monkeypatch, tmp_path):
+def test_headers_are_not_checked_if_they_are_elsewhere(here, monkeypatch, tmp_path):
     here(next(one for one in ALL if one.name == "NixOS"))
     monkeypatch.setattr(packages, "tool_path", lambda name: "/bin/true")
     monkeypatch.setattr(packages, "_INCLUDE", tmp_path)
@@ -47,19 +47,19 @@ def test_headers_are_not_looked_for_where_they_are_elsewhere(here, monkeypatch, 
     assert missing_test_packages() == []
 
 
-def test_tests_do_not_ask_for_what_the_distribution_does_not_have(here, monkeypatch, tmp_path):
+def test_tests_do_not_require_packages_that_the_distribution_lacks(here, monkeypatch, tmp_path):
     here(next(one for one in ALL if one.name == "openSUSE"))
     monkeypatch.setattr(packages, "_INCLUDE", tmp_path)
     assert "libtracecmd-dev" not in missing_test_packages()
     assert "libtracefs-dev" in missing_test_packages()
 
 
-def test_on_a_distribution_that_is_not_known_debian_s_names_are_told(here):
+def test_an_unknown_distribution_gets_debian_s_names(here):
     here(None)
     assert advice(["bc", "xz-utils"]) == "install what your distribution has for Debian's bc xz-utils"
 
 
-def test_a_run_needs_nothing_that_only_tests_do(monkeypatch):
+def test_runs_do_not_need_the_packages_of_tests(monkeypatch):
     monkeypatch.setattr(packages, "tool_path", lambda name: None if name in TEST_PROGRAMS else "/bin/true")
     assert not set(missing_packages()) & set(TEST_PROGRAMS.values())
     assert set(missing_test_packages()) >= set(TEST_PROGRAMS.values())
@@ -95,30 +95,30 @@ def machine(monkeypatch):
 
 
 @pytest.mark.parametrize("user", [0, 1000])
-def test_nothing_is_done_where_nothing_is_missing(machine, user):
+def test_nothing_is_installed_if_nothing_is_missing(machine, user):
     ran = machine(user=user)
     assert packages.main() == 0
     assert ran == []
 
 
-def test_root_gets_what_is_missing(machine):
+def test_root_installs_missing_packages(machine):
     ran = machine(needed=["bc", "flex"], more=["strace"])
     assert packages.main() == 0
     assert [command.rpartition("recommends ")[2] for command in ran[1:]] == ["bc flex", "strace"]
 
 
-def test_a_package_of_tests_that_cannot_be_had_keeps_no_other_away(machine):
+def test_an_unavailable_package_of_tests_does_not_block_others(machine):
     ran = machine(more=["chromium", "strace"], not_there=["chromium"])
     assert packages.main() == 0
     assert ran[-1].endswith("strace")
 
 
-def test_a_package_of_runs_that_cannot_be_had_is_a_failure(machine):
+def test_an_unavailable_package_of_runs_is_a_failure(machine):
     machine(needed=["bc"], not_there=["bc"])
     assert packages.main() == 100
 
 
-def test_an_ordinary_user_is_told_what_the_tests_lack_and_may_go_on(machine, capsys):
+def test_missing_packages_of_tests_are_only_a_warning(machine, capsys):
     assert machine(more=["strace"], user=1000) == []
     assert packages.main() == 0
     assert capsys.readouterr().err == (
@@ -127,7 +127,7 @@ def test_an_ordinary_user_is_told_what_the_tests_lack_and_may_go_on(machine, cap
     )
 
 
-def test_only_debian_installs_by_itself(machine, here, capsys):
+def test_packages_are_installed_automatically_only_on_debian(machine, here, capsys):
     here(next(one for one in ALL if one.name == "Fedora"))
     assert machine(needed=["bc", "xz-utils"]) == []
     assert packages.main() == 2
@@ -140,7 +140,7 @@ def test_an_ordinary_user_gets_one_command_for_runs_and_tests(machine, capsys):
     assert "recommends bc strace' first" in capsys.readouterr().err
 
 
-def test_an_ordinary_user_is_told_what_to_run(machine, monkeypatch, capsys):
+def test_an_ordinary_user_gets_the_command_to_run(machine, monkeypatch, capsys):
     machine(needed=["bc"], user=1000)
     monkeypatch.setattr(packages.sys, "argv", ["packages"])
     assert packages.main() == 2
@@ -151,7 +151,7 @@ def test_an_ordinary_user_is_told_what_to_run(machine, monkeypatch, capsys):
     )
 
 
-def test_it_needs_nothing_but_the_standard_library():
+def test_the_module_needs_only_the_standard_library():
     code = "import wblab.lab.packages, sys; print([n for n in sys.modules if n in ('numpy', 'rich', 'matplotlib')])"
     done = subprocess.run([sys.executable, "-S", "-c", code], check=False, cwd=ROOT, capture_output=True, text=True)
     assert done.stdout == "[]\n"

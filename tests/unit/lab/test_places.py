@@ -8,13 +8,13 @@ from wblab.lab import places
 from wblab.lab.places import LINUX_UML, MATRICES, PRESETS, PROGRAM, ROOT, check_checkout
 
 
-def test_in_a_checkout_everything_is_where_its_readme_says():
+def test_a_checkout_has_all_its_places():
     assert PROGRAM == ROOT / "experiment.py"
     assert all(path.exists() for path in (PROGRAM, PRESETS / "base.toml", MATRICES, LINUX_UML / "kernels.toml"))
 
 
 @pytest.mark.parametrize(("chosen", "results"), [({}, str(ROOT / "exp")), ({"WBLAB_EXP": "mine"}, "mine")])
-def test_runs_go_to_the_checkout_or_where_one_wishes(chosen, results):
+def test_runs_go_to_the_checkout_or_to_wblab_exp(chosen, results):
     code = "from wblab.lab.places import RESULTS; print(RESULTS)"
     done = subprocess.run(
         [sys.executable, "-c", code], env=chosen, cwd=ROOT, capture_output=True, text=True, check=False
@@ -22,11 +22,11 @@ def test_runs_go_to_the_checkout_or_where_one_wishes(chosen, results):
     assert done.stdout == f"{results}\n"
 
 
-def test_a_checkout_is_written_to(tmp_path):
+def test_a_checkout_is_writable(tmp_path):
     check_checkout(PRESETS / "golden.json", "--update")
 
 
-def test_an_installation_is_not(monkeypatch, tmp_path):
+def test_an_installation_is_not_writable(monkeypatch, tmp_path):
     monkeypatch.setattr(places, "INSTALLED", True)
     with pytest.raises(InputError, match=r"--update writes experiments/golden.json of the lab: do it in a checkout"):
         check_checkout(PRESETS / "golden.json", "--update")

@@ -23,17 +23,17 @@ from wblab.lab.printable import printable
         ("", ""),
     ],
 )
-def test_shows_what_a_terminal_would_act_on(text: str, shown: str) -> None:
+def test_control_characters_are_escaped(text: str, shown: str) -> None:
     assert printable(text) == shown
 
 
-def test_every_character_comes_out_printable_and_can_be_encoded() -> None:
+def test_every_character_becomes_printable_and_encodable() -> None:
     for code in range(0x110000):
         shown = printable(chr(code))
         assert shown.isprintable()
         shown.encode()
 
 
-def test_what_is_printable_already_stays() -> None:
+def test_printable_text_is_unchanged() -> None:
     once = printable("\x1b[31m\u202e")
     assert printable(once) == once

@@ -6,7 +6,7 @@ import pytest
 from wblab.lab.progress import bar, main, step, steps
 
 
-def test_where_nobody_watches_what_is_done_at_once_says_nothing(capsys):
+def test_quick_work_without_a_terminal_prints_nothing(capsys):
     with bar("a run") as report:
         report(0.5, "half")
         report(None, "unknown")
@@ -31,7 +31,7 @@ def lines(capsys):
     return re.sub(r": \d+\.\d s$", ": T", output.err, flags=re.MULTILINE).splitlines()
 
 
-def test_steps_say_when_they_begin_and_how_long_they_took(capsys):
+def test_steps_print_their_start_and_duration(capsys):
     with steps("kernel") as report:
         report(None, "fetching")
         report(0.5, "fetching")
@@ -46,13 +46,13 @@ def test_steps_say_when_they_begin_and_how_long_they_took(capsys):
     ]
 
 
-def test_where_nothing_is_to_be_done_nothing_is_said(capsys):
+def test_without_work_nothing_is_printed(capsys):
     with steps("kernel"):
         pass
     assert lines(capsys) == []
 
 
-def test_a_step_that_fails_has_no_time(capsys):
+def test_a_failed_step_has_no_duration(capsys):
     def unpack():
         with steps("kernel") as report:
             report(None, "unpacking")
@@ -63,7 +63,7 @@ def test_a_step_that_fails_has_no_time(capsys):
     assert lines(capsys) == ["wblab: kernel: unpacking ..."]
 
 
-def test_a_step_moves_no_cursor(capsys):
+def test_a_step_prints_no_control_characters(capsys):
     with step("\x1b[2J"):
         pass
     assert "\x1b" not in capsys.readouterr().err

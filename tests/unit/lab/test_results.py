@@ -15,7 +15,7 @@ def _one_second(monkeypatch):
     monkeypatch.setattr(directories.time, "strftime", lambda form: "2024-01-02_03-04-05")
 
 
-def test_names_are_those_of_the_design(tmp_path, monkeypatch):
+def test_names_have_the_documented_form(tmp_path, monkeypatch):
     monkeypatch.undo()
     staged = directories.stage(tmp_path / "exp", "base")
     assert re.fullmatch(r"_\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d_base", staged.name)
@@ -33,7 +33,7 @@ def test_a_taken_name_gets_a_suffix(tmp_path):
     assert final.name == "2024-01-02_03-04-05_a"
 
 
-def test_a_name_whose_run_succeeded_is_taken(tmp_path):
+def test_a_name_of_a_succeeded_run_is_not_reused(tmp_path):
     directories.commit(directories.stage(tmp_path, "a"))
     assert directories.stage(tmp_path, "a").name == "_2024-01-02_03-04-05_a-2"
 
@@ -60,7 +60,7 @@ def make_run(results):
     return staged, directories.commit(staged)
 
 
-def test_threads_that_race_get_directories_of_their_own(tmp_path):
+def test_racing_threads_get_separate_directories(tmp_path):
     with ThreadPoolExecutor(8) as pool:
         runs = list(pool.map(make_run, [tmp_path] * 40))
     assert len({final for _, final in runs}) == 40
@@ -68,7 +68,7 @@ def test_threads_that_race_get_directories_of_their_own(tmp_path):
     assert all((final / "file").exists() for _, final in runs)
 
 
-def test_processes_that_race_get_directories_of_their_own(tmp_path):
+def test_racing_processes_get_separate_directories(tmp_path):
     with ProcessPoolExecutor(4, mp_context=SPAWN) as pool:
         runs = list(pool.map(make_run, [tmp_path] * 40))
     assert len({final for _, final in runs}) == 40

@@ -82,7 +82,7 @@ def test_settings_apply_in_their_order(toml):
         ("seed=" + "1" * 5000, "seed must be a whole number"),
     ],
 )
-def test_a_setting_that_cannot_be_used(toml, setting, message):
+def test_an_invalid_setting_is_refused(toml, setting, message):
     with pytest.raises(InputError, match=message):
         read_spec(toml, [setting])
 
@@ -92,7 +92,7 @@ def test_a_record_gives_the_same_spec_again(toml, record):
     assert read_spec(record, ["disk.write_bps=2M"]) == read_spec(toml, ["disk.write_bps=2M"])
 
 
-def test_the_name_is_that_of_the_file_unless_given(tmp_path, toml, spec_text):
+def test_the_default_name_is_that_of_the_file(tmp_path, toml, spec_text):
     (tmp_path / "other.toml").write_text(spec_text.replace('name = "small"', ""))
     assert read_spec(tmp_path / "other.toml").name == "other"
     assert read_spec(toml).name == "small"
@@ -113,7 +113,7 @@ def test_the_name_is_that_of_the_file_unless_given(tmp_path, toml, spec_text):
         ("x.json", b"\xff"),
     ],
 )
-def test_a_file_that_is_no_spec_is_named(tmp_path, name, content):
+def test_a_file_without_a_spec_is_named(tmp_path, name, content):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(InputError, match=rf"{name}(' is not a TOML file: .| is damaged: .| has format None, )"):
         read_spec(tmp_path / name)
@@ -134,7 +134,7 @@ def test_a_spec_is_found_by_path_run_directory_or_preset(tmp_path, toml, record)
 
 
 @pytest.mark.parametrize("text", ["bsae", "no/such.toml", "x" * 5000, "a\0b", ""])
-def test_a_spec_that_is_not_there_is_named_with_what_is(text):
+def test_an_unknown_spec_is_refused_with_the_known_ones(text):
     with pytest.raises(InputError, match=r"(?s)^no spec .* or one of base, base-") as raised:
         SPECS.find(text)
     assert repr(text) in str(raised.value)
@@ -145,13 +145,13 @@ def test_the_nearest_preset_is_suggested():
         SPECS.find("bsae.toml")
 
 
-def test_a_sysctl_of_a_phase_has_a_name_with_dots():
+def test_a_sysctl_name_with_dots_can_be_set_in_a_phase():
     table = {}
     set_key(table, "phase.cold.sysctl.vm.drop_caches", 3)
     assert table == {"phase": {"cold": {"sysctl": {"vm.drop_caches": 3}}}}
 
 
-def test_a_file_of_a_phases_group_has_a_name_with_dots():
+def test_a_control_file_name_with_dots_can_be_set_in_a_phase():
     table = {}
     set_key(table, "phase.tight.cgroup.g.files.memory.high", "8M")
     assert table == {"phase": {"tight": {"cgroup": {"g": {"files": {"memory.high": "8M"}}}}}}

@@ -42,12 +42,12 @@ def test_units_are_understood(key, text, number):
         ("vm.drop_caches=9", r"between 1 and 4"),
     ],
 )
-def test_what_the_kernel_would_refuse_is_refused_before(setting, says):
+def test_invalid_values_are_refused_before_boot(setting, says):
     with pytest.raises(InputError, match=says):
         of(f"sysctl.{setting}")
 
 
-def test_one_of_a_pair_ends_the_other_as_in_the_kernel():
+def test_setting_one_of_a_pair_clears_the_other_as_in_the_kernel():
     found = of("sysctl.vm.dirty_bytes=8M").sysctl
     assert (found["vm.dirty_bytes"], "vm.dirty_ratio" in found) == (8 << 20, False)
     found = of("sysctl.vm.dirty_bytes=8M", "sysctl.vm.dirty_ratio=10").sysctl
@@ -55,11 +55,11 @@ def test_one_of_a_pair_ends_the_other_as_in_the_kernel():
     assert "vm.dirty_background_ratio" in found
 
 
-def test_off_leaves_the_other_one():
+def test_setting_one_of_a_pair_to_0_keeps_the_other():
     assert of("sysctl.vm.dirty_bytes=0").sysctl["vm.dirty_ratio"] == 20
 
 
-def test_both_in_one_file_stay_refused(tmp_path):
+def test_both_of_a_pair_in_one_file_are_refused(tmp_path):
     text = (
         SPECS.find("base")
         .read_text()
@@ -70,5 +70,5 @@ def test_both_in_one_file_stay_refused(tmp_path):
         check_spec(read_spec(tmp_path / "both.toml"))
 
 
-def test_what_is_not_listed_is_the_kernels_to_judge():
+def test_unlisted_sysctls_are_left_to_the_kernel():
     assert of("sysctl.kernel.sched_rr_timeslice_ms=5").sysctl["kernel.sched_rr_timeslice_ms"] == 5

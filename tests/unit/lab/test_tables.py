@@ -11,7 +11,7 @@ ROWS = [("mw1", "12", "a " * 200 + "end"), ("[red]w1[/red]\x1b[31m", "3", "short
 TABLE = Table(ROWS, ("load", "cycles", "what"), frozenset({1}))
 
 
-def test_what_goes_to_a_file_is_aligned_and_never_wrapped(monkeypatch):
+def test_output_to_a_file_is_aligned_and_never_wrapped(monkeypatch):
     monkeypatch.setenv("COLUMNS", "20")
     monkeypatch.setenv("FORCE_COLOR", "1")
     heads, first, second = TABLE.lines()
@@ -20,7 +20,7 @@ def test_what_goes_to_a_file_is_aligned_and_never_wrapped(monkeypatch):
     assert (first.index("a a"), second.index("short")) == (place, place)
 
 
-def test_what_others_wrote_is_no_markup_and_does_not_act_on_a_terminal():
+def test_foreign_text_is_neither_markup_nor_control_characters():
     assert TABLE.lines()[2].startswith(r"[red]w1[/red]\x1b[31m ")
 
 
@@ -29,11 +29,11 @@ def test_without_heads_the_first_line_is_the_first_row(capsys):
     assert capsys.readouterr().out == "a       b\nlonger  c\n"
 
 
-def test_heads_alone():
+def test_a_table_with_only_heads():
     assert Table([], ("a", "b")).lines() == ["a  b"]
 
 
-def test_without_rich_the_cells_are_there(monkeypatch, capsys):
+def test_without_rich_the_cells_are_printed(monkeypatch, capsys):
     for name in [name for name in sys.modules if name.partition(".")[0] == "rich"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "rich", None)
@@ -42,7 +42,7 @@ def test_without_rich_the_cells_are_there(monkeypatch, capsys):
 
 
 @pytest.mark.parametrize("columns", [40, 120])
-def test_on_a_terminal_it_is_no_wider_than_that(columns):
+def test_a_table_fits_the_terminal(columns):
     program = "from wblab.lab.tables import Table; Table([('a', 'word ' * 40)], ('x', 'y')).show()"
     near, far = pty.openpty()
     environment = os.environ | {"COLUMNS": str(columns), "TERM": "xterm"}
@@ -83,5 +83,5 @@ def test_a_narrow_terminal_gets_fewer_columns_and_whole_numbers(width):
         (10, ["load"]),
     ],
 )
-def test_what_says_least_goes_first(width, heads):
+def test_the_least_important_columns_are_dropped_first(width, heads):
     assert WIDE.within(width)[0].heads == heads

@@ -24,18 +24,18 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installed]:
     assert made.files() == before, "something was written beside site-packages"
 
 
-def test_it_is_not_the_checkout_that_runs(installed):
+def test_the_installed_lab_runs_and_not_the_checkout(installed):
     done = installed.run("python", "-c", "from wblab.lab import places; print(places.ROOT, places.INSTALLED)")
     assert done.stdout == f"{installed.packages} True\n"
 
 
-def test_the_presets_and_matrices_are_there(installed):
+def test_presets_and_matrices_are_installed(installed):
     said = installed.run("wblab", "run", "nosuchpreset").stderr
     assert all(name in said for name in SPECS.names())
     assert "remedies" in installed.run("wblab", "matrix", "nosuchmatrix").stderr
 
 
-def test_the_kernels_and_how_they_are_made_are_there(installed):
+def test_kernel_sources_and_patches_are_installed(installed):
     code = """
 from wblab.kernels.catalog import load
 from wblab.kernels.recipe import recipe
@@ -47,7 +47,7 @@ print([(series.name, recipe(series.name, known).digest) for series in known.seri
     assert (there.stdout, there.stderr) == (here, "")
 
 
-def test_a_guest_gets_the_same_program(installed, tmp_path, monkeypatch):
+def test_a_guest_gets_the_same_program_as_from_a_checkout(installed, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     code = """
 from wblab.host.bundle import bundle, sources_sha256
@@ -63,12 +63,12 @@ print(sources_sha256(), bundle(interpreter()))
 
 
 @pytest.mark.parametrize(("chosen", "results"), [({}, "exp"), ({"WBLAB_EXP": "/var/tmp/mine"}, "/var/tmp/mine")])
-def test_runs_go_to_where_one_is_or_wishes(installed, chosen, results):
+def test_runs_go_to_the_current_directory_or_to_wblab_exp(installed, chosen, results):
     code = "from wblab.lab.places import RESULTS; print(RESULTS)"
     assert installed.run("python", "-c", code, env=chosen).stdout == f"{results}\n"
 
 
-def test_files_of_the_lab_are_changed_in_a_checkout_only(installed):
+def test_the_lab_s_files_are_changed_only_in_a_checkout(installed):
     for command in (("golden", "--update"), ("kernel", "build", "7.2", "--refresh")):
         done = installed.run("wblab", *command)
         assert done.returncode == 2

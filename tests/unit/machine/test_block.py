@@ -29,7 +29,7 @@ def test_the_scheduler_in_use_is_the_one_in_brackets(disk, shown, known):
     assert (schedulers(place), scheduler(place)) == (known, known[0])
 
 
-def test_a_scheduler_is_put_back_at_the_end(disk):
+def test_a_scheduler_is_restored_at_the_end(disk):
     file = (place := disk("none [bfq]")) / "queue" / "scheduler"
     with Undo() as undo:
         set_scheduler(place, "none", undo)
@@ -37,7 +37,7 @@ def test_a_scheduler_is_put_back_at_the_end(disk):
     assert (file.read_text(), undo.failures) == ("bfq", ())
 
 
-def test_the_queue_that_a_scheduler_brings_is_put_back_with_it(disk):
+def test_the_queue_settings_of_a_scheduler_are_restored_with_it(disk):
     queue = (place := disk("none [bfq]")) / "queue"
     (queue / "nr_requests").write_text("64\n")
     (queue / "wbt_lat_usec").write_text("0\n")
@@ -66,19 +66,19 @@ def devices(tmp_path):
     return make
 
 
-def test_what_is_built_on_a_disk(devices):
+def test_devices_built_on_a_disk_are_found(devices):
     """A partition, encrypted, with two volumes on it; another disk has nothing of that."""
     of = devices({"sda/sda1": [], "sda/sda2": ["dm-0"], "dm-0": ["dm-1", "dm-2"], "sdb": []})
     assert of("sda") == ["sda", "dm-0", "dm-1", "dm-2"]
     assert of("sdb") == ["sdb"]
 
 
-def test_what_is_built_on_several_disks_is_none_s(devices):
+def test_a_device_built_on_several_disks_belongs_to_none(devices):
     of = devices({"sda/sda1": ["md0"], "sdb/sdb1": ["md0", "dm-0"], "md0": ["dm-1"]})
     assert of("sda") == ["sda"]
     assert of("sdb") == ["sdb", "dm-0"]
 
 
-def test_a_volume_over_two_parts_of_one_disk_is_its_own(devices):
+def test_a_volume_over_two_partitions_of_one_disk_belongs_to_it(devices):
     of = devices({"sda/sda1": ["dm-0"], "sda/sda2": ["dm-1"], "dm-0": ["dm-2"], "dm-1": ["dm-2"]})
     assert of("sda") == ["sda", "dm-0", "dm-1", "dm-2"]

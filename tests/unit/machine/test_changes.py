@@ -49,12 +49,12 @@ def test_a_change_goes_through_a_file_or_a_pipe(change):
     assert from_row(json.loads(json.dumps(to_row(change)))) == change
 
 
-def test_that_was_each_kind():
+def test_every_kind_of_change_was_tested():
     assert {change.kind for change in CHANGES} == KINDS.keys()
 
 
 @pytest.mark.parametrize("row", [None, [], 3, {}, {"kind": []}, {"kind": "troup"}, {"kind": "group", "path": 3}])
-def test_what_is_no_change_is_refused(row):
+def test_invalid_changes_are_refused(row):
     with pytest.raises(InputError):
         from_row(row)
 
@@ -65,7 +65,7 @@ def test_the_last_is_undone_first(tmp_path):
     assert file.read_text() == "1"
 
 
-def test_what_fails_is_named_and_the_rest_is_undone(tmp_path):
+def test_a_failure_is_named_and_the_rest_is_undone(tmp_path):
     (file := tmp_path / "file").write_text("2")
     (wrong := tmp_path / "directory").mkdir()
     failed = undo_all([setting(file, "2", "1"), setting(wrong, "2", "1")])
@@ -73,11 +73,11 @@ def test_what_fails_is_named_and_the_rest_is_undone(tmp_path):
     assert file.read_text() == "1"
 
 
-def test_a_setting_of_a_device_that_was_pulled_out_is_undone(tmp_path):
+def test_a_setting_of_a_removed_device_counts_as_undone(tmp_path):
     assert undo_all([setting(tmp_path / "gone", "2", "1")]) == []
 
 
-def test_a_setting_that_somebody_else_has_changed_since_is_left_alone(tmp_path):
+def test_a_setting_changed_by_others_is_left_alone(tmp_path):
     (file := tmp_path / "file").write_text("2")
     change = setting(file, "2", "1")
     change.undo()
@@ -87,21 +87,21 @@ def test_a_setting_that_somebody_else_has_changed_since_is_left_alone(tmp_path):
     assert file.read_text() == "9"
 
 
-def test_a_setting_is_put_back_by_the_file_that_had_it(tmp_path):
+def test_a_setting_is_restored_through_its_original_file(tmp_path):
     (size := tmp_path / "dirty_bytes").write_text("4096\n")
     (ratio := tmp_path / "dirty_ratio").write_text("0\n")
     Setting(path=str(size), new="4096", back_path=str(ratio), back="20").undo()
     assert (size.read_text(), ratio.read_text()) == ("4096\n", "20")
 
 
-def test_a_scheduler_is_put_back_under_whatever_name_it_is_shown(tmp_path):
+def test_a_scheduler_is_restored_under_any_of_its_names(tmp_path):
     (tmp_path / "queue").mkdir()
     (tmp_path / "queue" / "scheduler").write_text("none [mq-deadline] bfq\n")  # `deadline` was written
     Scheduler(disk=str(tmp_path), old="none").undo()
     assert (tmp_path / "queue" / "scheduler").read_text() == "none"
 
 
-def test_a_change_that_was_noted_but_not_made_is_no_failure(tmp_path):
+def test_a_noted_but_unmade_change_is_not_a_failure(tmp_path):
     never = str(tmp_path / "never")
     gone = subprocess.Popen(["true"], start_new_session=True)
     gone.wait()
@@ -119,7 +119,7 @@ def test_a_change_that_was_noted_but_not_made_is_no_failure(tmp_path):
     assert os.listdir(tmp_path) == []
 
 
-def test_a_process_group_is_killed_with_what_its_leader_left(tmp_path):
+def test_a_process_group_is_killed_after_its_leader_has_ended(tmp_path):
     command = ["sh", "-c", f"sleep 60 & echo $! > {tmp_path}/pid; exit 0"]
     leader = subprocess.Popen(command, start_new_session=True)
     os.waitid(os.P_PID, leader.pid, os.WEXITED | os.WNOWAIT)
@@ -133,7 +133,7 @@ def test_a_process_group_is_killed_with_what_its_leader_left(tmp_path):
         time.sleep(0.01)
 
 
-def test_a_directory_is_emptied_though_someone_still_writes_there(tmp_path):
+def test_a_directory_is_emptied_while_it_is_still_written_to(tmp_path):
     (tmp_path / "below").mkdir()
     (tmp_path / "below" / "file").touch()
     script = "i=0; while [ $i -lt 200 ]; do i=$((i+1)); echo > $1/$i || exit 0; done 2>/dev/null"

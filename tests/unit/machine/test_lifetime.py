@@ -22,7 +22,7 @@ time.sleep(60)
 """
 
 
-def test_a_child_ends_with_its_parent_even_if_that_is_killed():
+def test_a_child_ends_with_its_parent_even_after_a_kill():
     parent = subprocess.Popen([sys.executable, "-c", PARENT], stdout=subprocess.PIPE, text=True, cwd=ROOT)
     assert parent.stdout is not None
     child = int(parent.stdout.readline())

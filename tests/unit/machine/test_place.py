@@ -22,12 +22,12 @@ def test_the_innermost_mount_counts():
     assert find_place(Path("/dev/shm")).filesystem == "tmpfs"
 
 
-def test_a_directory_that_is_not_there_is_an_oserror():
+def test_a_missing_directory_is_an_oserror():
     with pytest.raises(FileNotFoundError):
         find_place(Path("/nonexistent"))
 
 
-def test_below_no_mount_as_in_a_chroot_is_one_line(tmp_path, monkeypatch):
+def test_a_path_without_a_mount_is_reported_on_one_line(tmp_path, monkeypatch):
     mounts = tmp_path / "mountinfo"
     mounts.write_text("22 25 0:20 / /proc rw - proc proc rw\n")
     monkeypatch.setattr(places, "_MOUNTS", mounts)
@@ -43,7 +43,7 @@ def on_disk(disk_path):
     return place
 
 
-def test_what_is_written_is_seen_in_the_traffic_of_the_device(on_disk, disk_path):
+def test_writes_appear_in_the_traffic_of_the_device(on_disk, disk_path):
     before = traffic(on_disk.device)
     with open(disk_path / "file", "wb") as file:
         file.write(os.urandom(4 << 20))

@@ -21,7 +21,7 @@ def undo():
         yield undo
 
 
-def test_an_instance_records_what_it_enables_and_is_gone_at_the_end(undo):
+def test_an_instance_records_its_events_and_is_removed_at_the_end(undo):
     with Undo() as own:
         instance = Instance("test", own, buffer_bytes=64 << 10)
         assert "[mono]" in (instance.path / "trace_clock").read_text()
@@ -39,7 +39,7 @@ def test_an_instance_records_what_it_enables_and_is_gone_at_the_end(undo):
     assert not instance.path.exists()
 
 
-def test_others_are_not_disturbed(undo):
+def test_other_tracers_are_not_disturbed(undo):
     with Undo() as outer:
         other = Instance("other", outer)
         other.enable("sched:sched_process_exit")
@@ -53,7 +53,7 @@ def test_others_are_not_disturbed(undo):
         assert (other.path / "tracing_on").read_text().strip() == "1"
 
 
-def test_a_name_that_is_taken_is_refused_and_left_alone(undo):
+def test_an_existing_instance_is_refused_and_left_alone(undo):
     with Undo() as outer:
         taken = Instance("taken", outer)
         with Undo() as own, pytest.raises(FileExistsError):
@@ -69,7 +69,7 @@ def test_tracefs_is_unmounted_if_it_was_mounted_for_it(undo):
     assert "wblab-tracefs-" not in str(root) or not root.exists()
 
 
-def test_two_that_mount_it_take_nothing_from_each_other(undo):
+def test_two_users_of_a_mounted_tracefs_do_not_interfere(undo):
     with Undo() as outer:
         stays = Instance("stays", outer)
         with Undo() as own:
@@ -96,7 +96,7 @@ def leave():
     return Path(killed.stdout.strip())
 
 
-def test_what_was_left_by_one_who_was_killed_with_its_guard_is_removed_by_the_next(undo):
+def test_remains_of_a_killed_lab_and_guard_are_removed_by_the_next(undo):
     left = leave()
     assert left.is_dir()
     with Undo() as own:
@@ -107,7 +107,7 @@ def test_what_was_left_by_one_who_was_killed_with_its_guard_is_removed_by_the_ne
     assert "wblab-tracefs-" not in str(place) or not place.exists()
 
 
-def test_what_was_left_and_is_in_use_stays(undo):
+def test_remains_in_use_are_kept(undo):
     left = leave()
     with Undo() as own, (left / "trace_pipe").open("rb"):
         assert left.name in os.listdir(Instance("mine", own).path.parent)

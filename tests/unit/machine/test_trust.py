@@ -16,7 +16,7 @@ def place(tmp_path):
     return tmp_path
 
 
-def test_what_only_we_and_root_can_change_is_trusted(place):
+def test_paths_that_only_the_user_and_root_can_change_are_trusted(place):
     for path in (place / "a/b/file", place / "link/file", place / "a/b/../b"):
         assert distrust(path) == ""
     assert distrust_any([place / "link", place / "a/b/file", place / "link/file"]) == ""
@@ -24,13 +24,13 @@ def test_what_only_we_and_root_can_change_is_trusted(place):
 
 @pytest.mark.parametrize("spoilt", ["a", "a/b", "a/b/file"])
 @pytest.mark.parametrize("path", ["a/b/file", "link/file"])
-def test_what_others_may_write_to_is_found_anywhere_on_the_way(place, path, spoilt):
+def test_a_directory_writable_by_others_is_found_anywhere_on_the_path(place, path, spoilt):
     (place / spoilt).chmod(0o777)
     assert distrust(place / path) == f"other users than its owner may write to {place / spoilt}"
     assert distrust_any([place, place / path])
 
 
-def test_an_owner_who_is_neither_root_nor_we_is_found(place, monkeypatch):
+def test_a_foreign_owner_is_found(place, monkeypatch):
     lstat = os.lstat
 
     def foreign(path):
@@ -42,7 +42,7 @@ def test_an_owner_who_is_neither_root_nor_we_is_found(place, monkeypatch):
     assert distrust(place / "link/file") == f"{place}/link belongs to user 12345"
 
 
-def test_sticky_directories_are_passed_through_only(place):
+def test_sticky_directories_are_trusted_only_on_the_way(place):
     (place / "a").chmod(0o1777)
     assert distrust(place / "a/b/file") == ""
     assert distrust(place / "a") != ""
@@ -51,9 +51,7 @@ def test_sticky_directories_are_passed_through_only(place):
 
 
 @pytest.mark.parametrize(("protections", "trusted"), [("11", True), ("01", False), ("10", False)])
-def test_a_sticky_directory_itself_is_good_where_the_kernel_follows_no_links_there(
-    place, tmp_path, monkeypatch, protections, trusted
-):
+def test_a_sticky_directory_is_trusted_if_the_kernel_protects_links(place, tmp_path, monkeypatch, protections, trusted):
     files = [tmp_path / f"protected_{number}" for number in range(2)]
     for file, value in zip(files, protections, strict=True):
         file.write_text(f"{value}\n")
@@ -70,7 +68,7 @@ def test_a_sticky_directory_itself_is_good_where_the_kernel_follows_no_links_the
         ("ro - fuse.sshfs x ro,user_id=1", False),
     ],
 )
-def test_what_is_read_only_for_all_is_trusted_whoever_owns_it(place, tmp_path, monkeypatch, options, trusted):
+def test_read_only_filesystems_are_trusted_with_any_owner(place, tmp_path, monkeypatch, options, trusted):
     device = os.stat(place).st_dev
     (mounts := tmp_path / "mountinfo").write_text(
         f"20 1 0:99 / /elsewhere rw - tmpfs tmpfs rw\n21 1 {os.major(device)}:{os.minor(device)} / / {options}\n"
@@ -80,7 +78,7 @@ def test_what_is_read_only_for_all_is_trusted_whoever_owns_it(place, tmp_path, m
     assert (distrust(place / "a/b") == "") is trusted
 
 
-def test_what_is_missing_and_links_in_a_circle_are_errors(place):
+def test_missing_paths_and_circular_links_are_errors(place):
     with pytest.raises(FileNotFoundError):
         distrust(place / "none" / "file")
     (place / "x").symlink_to("y")
@@ -89,7 +87,7 @@ def test_what_is_missing_and_links_in_a_circle_are_errors(place):
         distrust(place / "x")
 
 
-def test_of_what_is_to_be_made_the_way_that_is_there_counts(place, monkeypatch):
+def test_for_a_new_path_the_existing_parents_count(place, monkeypatch):
     monkeypatch.setattr(trust, "_PROTECTIONS", [place / "protected"])
     (place / "protected").write_text("1\n")
     assert distrust_new(place / "a/b") == distrust_new(place / "a/b/c/d") == ""

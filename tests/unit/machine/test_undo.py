@@ -27,7 +27,7 @@ with Undo() as undo:
 """
 
 
-def test_steps_are_done_last_first_at_the_end(tmp_path):
+def test_steps_are_undone_in_reverse_order_at_the_end(tmp_path):
     with Undo() as undo:
         for name in ("outer", "outer/inner"):
             undo.note(Directory(path=str(tmp_path / name)))
@@ -37,7 +37,7 @@ def test_steps_are_done_last_first_at_the_end(tmp_path):
     assert undo.failures == ()
 
 
-def test_they_are_done_after_an_error_too(tmp_path):
+def test_steps_are_undone_after_an_error(tmp_path):
     (file := tmp_path / "setting").write_text("old")
     with suppress(ZeroDivisionError), Undo() as undo:
         undo.note(Setting(path=str(file), new="new", back_path=str(file), back=file.read_text()))
@@ -46,14 +46,14 @@ def test_they_are_done_after_an_error_too(tmp_path):
     assert file.read_text() == "old"
 
 
-def test_what_cannot_be_undone_is_said(tmp_path):
+def test_a_failed_undo_is_reported(tmp_path):
     wrong = str(tmp_path)
     with Undo() as undo:
         undo.note(Setting(path=wrong, new="2", back_path=wrong, back="1"))
     assert undo.failures == (f"cannot undo setting {wrong} 2 {wrong} 1: Is a directory",)
 
 
-def test_nothing_is_noted_when_the_guard_is_gone(tmp_path):
+def test_nothing_is_noted_without_the_guard(tmp_path):
     with Undo() as undo:
         assert undo._guard is not None
         undo._guard.kill()
@@ -92,7 +92,7 @@ def test_signals_to_the_process_group_do_not_reach_the_guard(tmp_path):
     assert not (tmp_path / "x").exists()
 
 
-def test_a_directory_that_is_held_is_emptied_wherever_its_name_leads(tmp_path):
+def test_an_open_directory_is_emptied_wherever_its_name_points(tmp_path):
     for name in ("own", "other"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "file").touch()
@@ -104,7 +104,7 @@ def test_a_directory_that_is_held_is_emptied_wherever_its_name_leads(tmp_path):
     assert not list((tmp_path / "moved").iterdir())
 
 
-def test_where_nothing_is_to_be_undone_nothing_is(tmp_path):
+def test_without_changes_nothing_is_undone(tmp_path):
     with NoUndo() as undo:
         undo.note(Directory(path=str(tmp_path / "x")))
         (tmp_path / "x").mkdir()
@@ -112,7 +112,7 @@ def test_where_nothing_is_to_be_undone_nothing_is(tmp_path):
     assert undo.failures == ()
 
 
-def test_a_directory_that_the_guard_cannot_hold_is_not_changed(tmp_path):
+def test_a_directory_that_the_guard_cannot_open_is_not_changed(tmp_path):
     with Undo() as undo:
         with pytest.raises(WblabError, match="no more changes are made"):
             undo.note(Contents(held=10**6))

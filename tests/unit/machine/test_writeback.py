@@ -27,19 +27,19 @@ def names(disk):
     return [place.name for place in backing_devices(disk)]
 
 
-def test_each_disk_has_its_own(sys):
+def test_each_disk_has_its_own_bdi(sys):
     assert (names("sda"), names("sdb")) == (["8:0"], ["8:16"])
 
 
-def test_btrfs_has_one_of_its_own(sys):
+def test_btrfs_has_its_own_bdi(sys):
     sys("sda")
     assert (names("sda"), names("sdb")) == (["8:0", "btrfs-1"], ["8:16"])
 
 
-def test_that_of_a_btrfs_on_two_disks_is_neither_s(sys):
+def test_the_bdi_of_btrfs_on_two_disks_belongs_to_neither(sys):
     sys("sda", "sdb")
     assert (names("sda"), names("sdb")) == (["8:0"], ["8:16"])
 
 
-def test_a_disk_that_was_pulled_out_has_none(sys):
+def test_a_removed_disk_has_no_bdi(sys):
     assert names("sdc") == []

@@ -44,7 +44,7 @@ def two_before() -> WriteStory:
         (32, {"device": 400}),
     ],
 )
-def test_waiting_in_the_device_ends_with_a_place_there(tmp_path, depth, states):
+def test_a_wait_in_the_device_ends_when_a_slot_is_free(tmp_path, depth, states):
     story, spec = two_before(), read_spec(SPECS.find("layers"))
     disks = {name: replace(disk, depth=depth) for name, disk in spec.disk.items()}
     spec = replace(spec, load={"s1": spec.load["s1"]}, disk=disks)

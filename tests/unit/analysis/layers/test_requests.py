@@ -42,7 +42,7 @@ def only(told, story, end=1000):
     return call
 
 
-def test_a_page_that_waits_for_its_turn_and_for_the_device(told):
+def test_a_page_waits_in_the_queue_and_for_the_device(told):
     story = WriteStory(COMMS)
     story.enter(100, S1, FSYNC)
     story.sync_file(105, S1)
@@ -120,7 +120,7 @@ def test_a_worker_is_followed_to_the_request_that_gave_it_its_work(told):
     }
 
 
-def test_who_handed_over_a_request_may_have_waited_for_the_same_worker(told):
+def test_the_submitter_of_a_request_may_have_waited_for_the_same_worker(told):
     """XFS: what ends log writes waits for work from whom it just let go on. It was unknown, a fifth of all."""
     story = WriteStory(COMMS)
     story.switch(0, WORKER, S1, stack=IDLE)
@@ -146,7 +146,7 @@ def test_who_handed_over_a_request_may_have_waited_for_the_same_worker(told):
     assert only(told, story).states == {"device": 800, "task": 100}
 
 
-def test_what_was_not_yet_handed_over_is_charged_to_who_did_it_at_last(told):
+def test_time_before_submission_is_charged_to_the_submitter(told):
     story = WriteStory(COMMS)
     story.enter(0, S1, FSYNC)
     story.switch(0, S1, WORKER, stack=FOLIO)
@@ -161,7 +161,7 @@ def test_what_was_not_yet_handed_over_is_charged_to_who_did_it_at_last(told):
     assert call.states == {"device": 200, "worker": 100}
 
 
-def test_a_write_held_back_at_the_dirty_limit_and_the_same_time_counted_again(told):
+def test_a_throttled_write_counts_once_by_state_and_in_each_prefix(told):
     story = WriteStory(COMMS)
     story.enter(0, S1, WRITE)
     slept(story, 0, 500, THROTTLED, TIMER)
@@ -172,7 +172,7 @@ def test_a_write_held_back_at_the_dirty_limit_and_the_same_time_counted_again(to
     assert call.once == {"FS": 500, "MM": 500, "block": 0}
 
 
-def test_functions_within_one_another_count_again(told):
+def test_nested_functions_are_both_counted(told):
     story = WriteStory(COMMS)
     story.enter(0, S1, FSYNC)
     slept(story, 0, 100, ("__schedule", "folio_wait_writeback", "ext4_inner", "blk_x", "ext4_outer"), FOLIO_ENDS)
@@ -183,7 +183,7 @@ def test_functions_within_one_another_count_again(told):
 
 
 @pytest.mark.parametrize("wake", [(), TIMER], ids=["none", "another"])
-def test_one_stack_is_not_enough(told, wake):
+def test_a_single_stack_is_not_enough(told, wake):
     story = WriteStory(COMMS)
     story.enter(0, S1, FSYNC)
     slept(story, 0, 100, FOLIO, wake)
@@ -191,7 +191,7 @@ def test_one_stack_is_not_enough(told, wake):
     assert only(told, story).states == {"unknown": 100}
 
 
-def test_a_call_that_never_returned_is_left_out(told):
+def test_an_unfinished_call_is_left_out(told):
     story = WriteStory(COMMS)
     story.enter(0, S1, WRITE)
     story.leave(10, S1, WRITE)
@@ -208,7 +208,7 @@ def test_only_loads_that_write_and_wait_have_layers(tmp_path):
         layers(run)
 
 
-def test_without_system_calls_it_says_what_to_do(told):
+def test_a_trace_without_system_calls_is_refused_with_the_next_step(told):
     story = WriteStory(COMMS)
     slept(story, 0, 100, FOLIO, FOLIO_ENDS)
     with pytest.raises(InputError, match=r"trace\.blame=always"):
@@ -243,7 +243,7 @@ STEPS = st.lists(
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(STEPS)
-def test_whatever_happened_states_sum_to_each_call(told, steps):
+def test_states_add_up_to_each_call_for_any_trace(told, steps):
     story = WriteStory({pid: f"task{pid}" for pid in range(1, 5)} | COMMS)
     story.switch(0, 0, S1)
     story.enter(0, S1, FSYNC)

@@ -9,7 +9,7 @@ from wblab.analysis.layers.sweep import fit_line, lines
 LATENCIES = np.array([0.0, 1e5, 1e6, 1e7])
 
 
-def test_a_line_has_its_slope_and_its_begin():
+def test_a_line_has_a_slope_and_an_intercept():
     line = fit_line(LATENCIES, 40_000 + 3 * LATENCIES)
     assert (line.software_ns, line.served) == pytest.approx((40_000, 3))
     assert line.most_off_ns == pytest.approx(0, abs=1)

@@ -32,7 +32,7 @@ def rows(path, capsys):
     return [line.split() for line in capsys.readouterr().out.splitlines()]
 
 
-def test_states_and_what_was_waited_for_are_told_call_by_call(path, capsys):
+def test_states_and_waits_are_listed_call_by_call(path, capsys):
     said = rows(path, capsys)
     assert ["s1", "write", "1", "calls", "4.0", "4.0", "4.0", "4.0", "100", "%", "0"] in said
     assert ["s1", "fsync", "1", "calls", "5.0", "5.0", "5.0", "5.0", "100", "%", "1"] in said

@@ -89,18 +89,18 @@ def test_a_single_disk_has_no_name(cache):
     assert list(steps(found)) == [("", "bio"), ("", "issued")]
 
 
-def test_flushes_have_no_bytes_and_are_no_writes(cache):
+def test_flushes_do_not_count_as_writes(cache):
     found = submitted(cache((0, "block_bio_queue", A, 0, 0, "FW"), (1, "block_bio_queue", A, 0, 4)), BIOS)
     assert found.size.tolist() == [4 * KIB]
 
 
-def test_what_a_layer_cut(cache):
+def test_splits_of_a_layer_are_counted(cache):
     assert splits(cache((0, "block_split", A, 0, 64), (1, "block_split", A, 64, 128))) == {"line": 0, "a": 2}
     with pytest.raises(InputError, match="has no event 'no_such'"):
         submitted(cache((0, "block_bio_queue", A, 0, 4)), "no_such")
 
 
-def test_a_task_is_found_by_its_ending_and_a_stretch_by_its_bytes(cache):
+def test_rows_are_selected_by_task_suffix_and_by_range(cache):
     found = submitted(grown(cache), BIOS)
     assert len(found.by("_resync")) == len(found)
     assert len(found.by("_recovery")) == 0
@@ -108,7 +108,7 @@ def test_a_task_is_found_by_its_ending_and_a_stretch_by_its_bytes(cache):
     assert found.of("a").inside(0, 12 * KIB).size.sum() == 12 * KIB
 
 
-def test_the_fullest_stretch_has_most_bytes():
+def test_the_busiest_stretch_has_the_most_bytes():
     places = np.array([0, 70, 74, 200]) * KIB
     sizes = np.array([8, 4, 4, 1]) * KIB
     names = np.full(4, "", object)
@@ -117,7 +117,7 @@ def test_the_fullest_stretch_has_most_bytes():
     assert fullest(found.where(slice(1, None)), 64 * KIB) == 64 * KIB
 
 
-def test_a_mirror_holds_a_write_until_it_goes_on_below(cache):
+def test_a_mirror_delays_a_write_until_its_remap(cache):
     def write(ms, place, on_ms):
         bio = (ms, "block_bio_queue", LINE, place, 4)
         return [bio, *((on_ms, "block_bio_remap", A, place, 4, "W", LINE, place * 2) for _ in range(2))]

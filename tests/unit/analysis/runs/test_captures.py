@@ -47,7 +47,7 @@ def test_a_window_is_drawn_from_the_capture_that_covers_half_of_it(run, saved, w
     assert (found.path.name if found else None) == name
 
 
-def test_what_was_lost_is_not_had(run, saved):
+def test_lost_spans_are_not_covered(run, saved):
     """Spans of several processors overlap; of what they share, nothing is lost twice."""
     saved(1, 100, 900, (450, 600), (200, 500), (0, 120), (250, 300))
     (capture,) = captures(run)

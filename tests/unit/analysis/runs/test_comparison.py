@@ -55,7 +55,7 @@ def test_two_groups_that_differ():
 
 
 @pytest.mark.parametrize("shift", [0, 100], ids=["the same seeds", "other seeds"])
-def test_a_ratio_covers_as_often_as_it_says(shift):
+def test_the_interval_of_a_ratio_has_its_nominal_coverage(shift):
     random = np.random.default_rng(11)
     hits, count = 0, 200
     for _ in range(count):
@@ -67,7 +67,7 @@ def test_a_ratio_covers_as_often_as_it_says(shift):
     assert 0.89 <= hits / count <= 0.99
 
 
-def test_there_is_no_ratio_to_nothing_and_none_of_an_interaction():
+def test_there_is_no_ratio_to_zero_or_for_an_interaction():
     nothing, one = {s: [0.0] for s in range(5)}, {s: [1.0] for s in range(5)}
     assert contrast({("a",): nothing, ("b",): one}, sides((0, "b", "a"))).ratio is None
     cells = {(first, second): one for first in "ab" for second in "xy"}
@@ -83,14 +83,14 @@ def test_more_throughput_is_better():
     assert (item.interval.claim, item.gain) == (1, 1)
 
 
-def test_the_same_in_both_groups_is_no_claim():
+def test_equal_groups_give_no_claim():
     table = pd.DataFrame(rows(lambda s: s % 3, group="a") + rows(lambda s: s % 3, group="b"))
     (item,) = compare(observations(table)).differences
     assert (item.interval.estimate, item.interval.claim, item.gain, item.found.delta) == (0, 0, 0, 0)
 
 
 @pytest.mark.parametrize("count", [1, 2])
-def test_too_few_runs_are_said_and_claim_nothing(count):
+def test_too_few_runs_are_reported_and_claim_nothing(count):
     seeds = range(1, count + 1)
     table = pd.DataFrame(rows(lambda s: s, seeds, group="a") + rows(lambda s: 100 + s, seeds, group="b"))
     result = compare(observations(table))
@@ -99,7 +99,7 @@ def test_too_few_runs_are_said_and_claim_nothing(count):
     assert any("differences without an interval, because there are too few runs: b" in note for note in result.notes)
 
 
-def test_pairs_of_a_seed_see_what_the_seeds_hide():
+def test_pairing_by_seed_reveals_a_difference_that_seeds_hide():
     random = np.random.default_rng(2)
     of_seed = random.normal(0, 5, 10)
     first = {s: [10 + of_seed[s] + random.normal(0, 0.1)] for s in range(10)}
@@ -115,7 +115,7 @@ def test_pairs_of_a_seed_see_what_the_seeds_hide():
     assert unpaired.interval.estimate == pytest.approx(paired.interval.estimate)
 
 
-def test_effects_of_a_factorial_experiment_are_told_apart():
+def test_effects_of_a_factorial_experiment_are_separated():
     table = factorial(lambda bfq, idle, memcg: 10 - 1.0 * bfq - 2.0 * idle)
     result = compare(observations(table))
     effects = {item.name: item for item in result.of("effect")}
@@ -131,7 +131,7 @@ def test_effects_of_a_factorial_experiment_are_told_apart():
     assert result.groups[0] == "scheduler none, ioclass no, memcg no"
 
 
-def test_what_is_not_there_is_claimed_as_seldom_as_the_intervals_say():
+def test_absent_effects_are_claimed_at_the_nominal_rate():
     claims = []
     for chance in range(40):
         result = compare(observations(factorial(lambda bfq, idle, memcg: 10 - 1.0 * bfq - 2.0 * idle, chance=chance)))
@@ -167,7 +167,7 @@ def test_runs_of_a_seed_that_an_axis_does_not_change_count_once():
     assert (twice.low, twice.high) == pytest.approx((single.low, single.high))
 
 
-def test_groups_that_differ_in_more_than_they_are_grouped_by():
+def test_groups_that_differ_in_other_axes_too_get_a_note():
     table = pd.DataFrame(
         rows(lambda s: s, group="a", other="x")
         + rows(lambda s: s + 1, group="a", other="y")
@@ -230,7 +230,7 @@ def many(groups, differs, chance, seeds=range(1, 11)):
     return pd.DataFrame(table)
 
 
-def test_of_many_differences_no_more_are_claimed_falsely_than_of_one():
+def test_many_differences_have_the_false_discovery_rate_of_one():
     false, found, alone = [], [], []
     for chance in range(40):
         result = compare(observations(many(30, 5, chance)), Resampling(seed=chance, count=1000))
@@ -243,7 +243,7 @@ def test_of_many_differences_no_more_are_claimed_falsely_than_of_one():
     assert np.mean(found) >= 0.6
 
 
-def test_intervals_are_as_wide_as_there_are_many_of_them():
+def test_intervals_widen_with_their_number():
     result = compare(observations(many(30, 5, 1)))
     assert result.confidence > 0.95
     for wide, narrow in zip(result.differences, result.alone, strict=True):
@@ -252,7 +252,7 @@ def test_intervals_are_as_wide_as_there_are_many_of_them():
         assert wide.interval.estimate == narrow.interval.estimate
 
 
-def test_one_look_is_as_it_was_and_fewer_looks_ask_less():
+def test_a_single_comparison_is_not_corrected():
     table = many(1, 1, 1)
     result = compare(observations(table))
     assert (result.confidence, result.differences) == (0.95, result.alone)
@@ -261,7 +261,7 @@ def test_one_look_is_as_it_was_and_fewer_looks_ask_less():
     assert both.only(lambda about: about.metric == "longest_pause_s").confidence == 0.95
 
 
-def test_what_has_no_spread_is_no_look():
+def test_differences_without_spread_do_not_count_as_comparisons():
     table = pd.DataFrame(rows(lambda s: 1.0, group="a") + rows(lambda s: 2.0, group="b") + rows(lambda s: s, group="c"))
     result = compare(observations(table))
     assert result.confidence == 0.95

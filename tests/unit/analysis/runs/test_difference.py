@@ -28,13 +28,13 @@ def runs(tmp_path):
     return make
 
 
-def test_the_same(runs):
+def test_equal_runs_have_no_difference(runs):
     events = trace((300, 1, 5), (301, 2, 6))
     assert first_differences(*runs({"c1": C1}, {"c1": C1}, (events, events))) == []
     assert first_differences(*runs({"c1": C1}, {"c1": C1})) == []
 
 
-def test_loads_by_the_time_at_which_they_differ(runs):
+def test_differences_are_ordered_by_time(runs):
     later = [*C1[:2], C1[2] + 7]
     found = first_differences(*runs({"c1": C1, "w1": W1}, {"c1": later, "w1": [S, S + 61 * MS]}))
     assert [item.what for item in found] == ["load w1, boundary 1", "load c1, boundary 2"]
@@ -42,12 +42,12 @@ def test_loads_by_the_time_at_which_they_differ(runs):
     assert (found[1].first, found[1].second) == (("1.100000000 s",), ("1.100000007 s",))
 
 
-def test_a_load_that_ended_before(runs):
+def test_a_load_that_ended_earlier_is_a_difference(runs):
     (found,) = first_differences(*runs({"c1": C1}, {"c1": C1[:2]}))
     assert (found.what, found.second) == ("load c1, boundary 2", ("none: it ended earlier",))
 
 
-def test_a_load_that_only_one_has(runs):
+def test_a_load_of_only_one_run_is_a_difference(runs):
     (found,) = first_differences(*runs({"c1": C1, "w1": W1}, {"c1": C1}))
     assert (found.what, found.at_s) == ("load w1, boundary 0", 1.0)
 
@@ -85,12 +85,12 @@ def test_the_first_event_that_differs_and_those_around_it(runs, change, index, p
         ({"text": "others"}, True),
     ],
 )
-def test_what_an_event_says_counts_and_what_lies_between_does_not(runs, changed, differs):
+def test_fields_of_an_event_count_and_stale_bytes_do_not(runs, changed, differs):
     traces = named("string", junk=b"some more"), named(**{"text": "string", "junk": b"some more"} | changed)
     assert bool(first_differences(*runs({"c1": C1}, {"c1": C1}, traces))) == differs
 
 
-def test_one_run_without_a_trace(runs):
+def test_a_trace_of_only_one_run_is_a_difference(runs):
     (found,) = first_differences(*runs({"c1": C1}, {"c1": C1}, (trace(*BASE), None)))
     assert (found.what, found.first, found.second) == ("the trace: one run has none", ("a trace",), ("none",))
 

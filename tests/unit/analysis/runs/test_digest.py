@@ -23,7 +23,7 @@ def digested(tmp_path):
     return digested
 
 
-def test_the_same_data_have_the_same_digest_wherever_and_in_whatever_pages_they_are(digested):
+def test_the_digest_does_not_depend_on_the_path_or_the_pages(digested):
     events = [(300, 1, 5), (301, 2, 6), (300, 3, 7), (301, 4, 8)]
     first = digested({"c1": C1}, trace(*events))
     assert digested({"c1": C1}, trace(*events, pages=2), name="another") == first
@@ -39,11 +39,11 @@ def test_the_same_data_have_the_same_digest_wherever_and_in_whatever_pages_they_
         [(300, 1, 5), (301, 2, 6), (301, 3, 6)],
     ],
 )
-def test_another_event_time_or_value_gives_another(digested, events):
+def test_an_event_s_time_and_values_change_the_digest(digested, events):
     assert digested({"c1": C1}, trace(*events)) != digested({"c1": C1}, trace((300, 1, 5), (301, 2, 6)), "other")
 
 
-def test_another_inode_gives_another(digested):
+def test_an_inode_number_changes_the_digest(digested):
     """Numbers of inodes are the guest's own, on hostfs too: none is left out."""
     first, again, other = (
         digested({"c1": C1}, named("text", ino=ino), name) for name, ino in zip("abc", (7, 7, 8), strict=True)
@@ -51,16 +51,16 @@ def test_another_inode_gives_another(digested):
     assert first == again != other
 
 
-def test_another_boundary_or_load_gives_another(digested):
+def test_a_boundary_or_a_load_changes_the_digest(digested):
     boundaries = [{"c1": C1}, {"c1": C1[:2]}, {"w1": C1}, {"c1": C1, "w1": C1}, {"c1": [S, S + 51 * MS, S + 100 * MS]}]
     digests = {digested(each, name=f"run{number}") for number, each in enumerate(boundaries)}
     assert len(digests) == len(boundaries)
 
 
-def test_without_a_trace_it_is_that_of_the_loads(digested):
+def test_without_a_trace_the_digest_is_of_the_loads(digested):
     assert digested({"c1": C1}) != digested({"c1": C1}, trace((300, 1, 5)), "other")
 
 
-def test_a_damaged_trace_is_an_error_of_the_input(digested):
+def test_a_damaged_trace_is_an_input_error(digested):
     with pytest.raises(InputError):
         digested({"c1": C1}, trace((300, 1, 5))[:-100])

@@ -41,13 +41,13 @@ def path(tmp_path):
     return write_run_of(spec, tmp_path / "run", {"l1": [0, 1, 2], "mw1": [0, 1]})
 
 
-def test_it_is_read_back(path):
+def test_extents_are_read_back(path):
     assert read_run(path).files == {}
     write_extents(path, {"l1": {"f": RECORD}})
     assert read_run(path).files == {"l1": {"f": RECORD}}
 
 
-def test_its_metrics_stand_beside_the_load_s_others(path):
+def test_layout_metrics_are_among_the_load_s_metrics(path):
     write_extents(path, {"l1": {"f": RECORD}})
     found = {metric: value for load, _, metric, value in metric_rows(read_run(path)) if load == "l1"}
     assert (found["dspan_bytes"], found["extents"]) == (102 * BLOCK, 2)
@@ -70,32 +70,32 @@ def test_its_metrics_stand_beside_the_load_s_others(path):
     ],
     ids=str,
 )  # fmt: skip
-def test_a_damaged_one_is_refused(path, content):
+def test_a_damaged_file_is_refused(path, content):
     (path / "extents.json").write_text(json.dumps(content))
     with pytest.raises(InputError, match=r"extents\.json is damaged") as error:
         read_run(path).files  # noqa: B018 - reads it
     assert "\n" not in str(error.value)
 
 
-def test_the_span_is_that_of_the_file_for_which_it_is_the_most():
+def test_the_span_is_the_largest_of_all_files():
     files = {"a": file((10, 1), (3, 1)), "b": file((1000, 2), (1003, 8))}
     assert layout_metrics(files)["dspan_bytes"] == 11 * BLOCK
     assert layout_metrics(files)["extents"] == 4
 
 
 @pytest.mark.parametrize("files", [{}, {"a": file()}])
-def test_of_nothing_there_are_no_metrics(files):
+def test_without_extents_there_are_no_metrics(files):
     assert layout_metrics(files) == {}
 
 
-def test_a_file_in_one_piece_is_the_best():
+def test_a_contiguous_file_has_the_best_index():
     assert layout_index([Extent(0, 7 * BLOCK, 64 * BLOCK)]) == 1
     assert layout_index([Extent(0, 0, 512)]) == 1
     assert layout_index([Extent(0, 8 * BLOCK, BLOCK), Extent(BLOCK, 7 * BLOCK, BLOCK)]) == 1
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_the_index_is_the_mean_path_between_sectors(seed):
+def test_the_index_is_the_mean_distance_between_sectors(seed):
     draw = Random(seed)
     starts = draw.sample(range(60), 6)
     pieces = [Extent(4096 * place, 512 * 3 * start, 512 * draw.randint(1, 5)) for place, start in enumerate(starts)]
@@ -106,11 +106,11 @@ def test_the_index_is_the_mean_path_between_sectors(seed):
     assert layout_index(pieces) == pytest.approx(sum(paths) / len(paths) / ((len(sectors) + 1) / 3), rel=1e-12)
 
 
-def test_large_disks_do_not_take_time():
+def test_the_index_is_fast_on_large_disks():
     assert layout_index([Extent(0, 0, 1 << 59), Extent(1 << 59, 1 << 59, 1 << 59)]) == 1
 
 
-def test_runs_whose_files_lie_elsewhere_differ(path, tmp_path):
+def test_runs_with_files_at_other_places_differ(path, tmp_path):
     other = tmp_path / "other"
     shutil.copytree(path, other)
     write_extents(path, {"l1": {"f": RECORD}})

@@ -28,7 +28,7 @@ def law(pause, seeds=5, spread=0.05, rates=(1, 2, 4), backgrounds=(2, 4, 8, 16))
     return pd.DataFrame(rows, columns=columns)
 
 
-def test_the_law_itself():
+def test_the_fit_recovers_the_law():
     (fit,) = fit_flush(law(lambda background, rate: 0.8 * background / rate))
     assert fit.slope.low < 0.8 < fit.slope.high
     assert fit.slope.high - fit.slope.low < 0.05
@@ -36,14 +36,14 @@ def test_the_law_itself():
     assert fit.cells == 12
 
 
-def test_a_pause_that_the_threshold_does_not_decide():
+def test_a_pause_independent_of_the_threshold_is_not_linear():
     (fit,) = fit_flush(law(lambda background, rate: 4 / rate))
     assert fit.background.low < 0 < fit.background.high < 0.1
     assert fit.throughput.low < -1 < fit.throughput.high
     assert fit.is_linear is False
 
 
-def test_what_does_not_vary_or_was_run_too_seldom_has_no_exponent_or_no_interval():
+def test_constant_factors_have_no_exponent_and_few_runs_no_interval():
     (fit,) = fit_flush(law(lambda background, rate: background / rate, rates=(1,)))
     assert (fit.background, fit.throughput, fit.is_linear) == (None, None, None)
     (few,) = fit_flush(law(lambda background, rate: background / rate, seeds=2))
@@ -53,7 +53,7 @@ def test_what_does_not_vary_or_was_run_too_seldom_has_no_exponent_or_no_interval
     assert fits_frame([fit, few])["agrees with the law"].tolist() == ["-", "-"]
 
 
-def test_cells_that_break_the_bound():
+def test_cells_over_the_bound_are_counted():
     table = law(lambda background, rate: (2 if background == 4 else 0.5) * background / rate)
     broken = cells_frame(table).query("over > 0")
     assert set(broken["background_bytes"]) == {4 * MIB}
@@ -63,7 +63,7 @@ def test_cells_that_break_the_bound():
     assert broken["ratio"].between(2, 2.4).all()
 
 
-def test_the_longest_of_any_load_and_what_was_ahead():
+def test_the_longest_pause_of_any_load_and_the_io_ahead():
     longest = longest_of_any(law(lambda background, rate: 4 / rate, spread=0))
     assert len(longest) == 60
     assert set(longest["load"]) == {"mw1"}

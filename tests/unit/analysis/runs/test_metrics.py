@@ -41,7 +41,7 @@ def test_an_offender_s_throughput_counts_from_its_first_write(run):
     assert load_metrics(run.load("l1"))["mean_cycle_s"] == pytest.approx(0.25)
 
 
-def test_an_offender_that_only_waited_has_none(make_run):
+def test_an_offender_that_only_waited_has_no_throughput(make_run):
     waited = read_run(make_run({"c1": [0, 50 * MS], "l1": [0, 4000 * MS]}))
     assert load_metrics(waited.load("l1")) == {}
 
@@ -60,7 +60,7 @@ def test_control_stall(run, make_run):
     assert not is_noisy(run)
 
 
-def test_a_stalled_control_load_says_that_the_host_was_measured(make_run):
+def test_a_stalled_control_load_makes_a_run_noisy(make_run):
     stalled = read_run(make_run({"c1": [0, 50 * MS, 200 * MS]}))
     assert control_stall_s(stalled) == pytest.approx(0.1)
     assert is_noisy(stalled)
@@ -74,7 +74,7 @@ def test_cells_and_medians(run):
     assert list(wide.columns) == [metric for metric in METRICS if metric in wide.columns]
 
 
-def test_of_a_load_that_waits_for_the_disk_whole_cycles_are_counted(tmp_path):
+def test_loads_that_wait_for_the_disk_have_a_rate_of_whole_cycles(tmp_path):
     spec = read_spec(SPECS.find("commit"))
     spec = replace(spec, load={name: spec.load[name] for name in ("c1", "k1", "r1")})
     cut = [0, 100 * MS, 200 * MS, 2000 * MS]

@@ -69,14 +69,14 @@ def test_a_table_from_the_directory_of_a_matrix(tmp_path, table):
         ("seed.csv", "seed,run,load,kind,metric,value\nx,r,l,k,m,1\n", "seeds that are not whole"),
     ],
 )
-def test_what_is_no_table(tmp_path, name, content, message):
+def test_other_files_are_not_tables(tmp_path, name, content, message):
     if content is not None:
         (tmp_path / name).write_text(content)
     with pytest.raises(InputError, match=message):
         read_table(tmp_path / name)
 
 
-def test_what_a_matrix_has_beside_its_table(tmp_path, table):
+def test_notes_and_runs_of_a_matrix_are_read(tmp_path, table):
     assert matrix_notes(tmp_path) == ()
     table.iloc[:2].to_parquet(tmp_path / "noisy.parquet")
     for name in ("_a-s1", "_b-s1", "b-s1"):
@@ -93,7 +93,7 @@ def test_a_table_without_runs(tmp_path, table):
         read_table(tmp_path)
 
 
-def test_axes_are_what_differs(table):
+def test_columns_that_differ_become_axes(table):
     data = observations(table.assign(**{"disk.filesystem": "ext4", "cell": table["disk.scheduler"] + "-x"}))
     assert data.levels == {"disk.scheduler": ("a", "b")}
     assert data.by == ("disk.scheduler",)
@@ -105,14 +105,14 @@ def test_another_baseline(table):
         observations(table, baseline={"disk.scheduler": "c"})
 
 
-def test_levels_are_texts_whatever_their_column(table):
+def test_levels_are_texts_for_any_column_type(table):
     numbers = table.assign(**{"sysctl.vm.dirty_bytes": [1.0] * 3 + [float("nan")] * 3})
     levels = observations(numbers, by=["sysctl.vm.dirty_bytes"]).levels
     assert levels["sysctl.vm.dirty_bytes"] == ("1", "-")
 
 
 @pytest.mark.parametrize("column", ["noisy", "gated"])  # the second, in tables of older labs
-def test_noisy_runs_are_left_out_and_that_is_said(table, column):
+def test_noisy_runs_are_left_out_with_a_note(table, column):
     data = observations(table.assign(**{column: [False, False, True, False, False, False]}))
     assert len(data.table) == 5
     assert any("noisy runs, left out" in note and note.endswith(": 1") for note in data.notes)
@@ -120,7 +120,7 @@ def test_noisy_runs_are_left_out_and_that_is_said(table, column):
         observations(table.assign(**{column: True}))
 
 
-def test_values_that_are_no_number(table):
+def test_values_that_are_not_numbers_are_left_out_with_a_note(table):
     table.loc[0, "value"] = float("nan")
     table.loc[1, "value"] = float("inf")
     assert any(note.endswith("not numbers: 2") for note in observations(table).notes)
@@ -135,7 +135,7 @@ def test_exact_repeats_of_a_seed_count_once(table):
     assert len(other.table) == 2 * len(table)
 
 
-def test_axes_that_change_together_are_one(table):
+def test_axes_that_change_together_are_merged(table):
     data = observations(table.assign(other=table["disk.scheduler"] + "x"))
     assert list(data.levels) == ["disk.scheduler"]
     assert any("disk.scheduler always changes together with other" in note for note in data.notes)
@@ -149,12 +149,12 @@ def test_axes_that_change_together_are_one(table):
         (["fs"], "all runs have fs = x"),
     ],
 )
-def test_what_cannot_be_grouped_by(table, by, message):
+def test_unknown_keys_to_group_by_are_refused(table, by, message):
     with pytest.raises(InputError, match=message):
         observations(table.assign(fs="x"), by=by)
 
 
-def test_one_group_is_not_compared(table):
+def test_a_single_group_is_refused(table):
     with pytest.raises(InputError, match="same spec except for the seed"):
         observations(table[table["disk.scheduler"] == "a"])
 

@@ -23,7 +23,7 @@ def written(path, content):
     return read_run(path)
 
 
-def test_it_is_read_back_by_the_disks_name(path):
+def test_layouts_are_read_back_by_disk(path):
     assert read_run(path).layouts == {}
     run = written(path, {"disk": asdict(LAYOUT)})
     assert run.layouts == {"disk": LAYOUT}
@@ -43,12 +43,12 @@ def test_it_is_read_back_by_the_disks_name(path):
     ],
     ids=str,
 )
-def test_a_damaged_one_is_refused(path, change):
+def test_a_damaged_layout_is_refused(path, change):
     run = written(path, {"disk": asdict(LAYOUT) | change})
     with pytest.raises(InputError, match=r"layouts\.json is damaged"):
         run.layouts  # noqa: B018 - reads it
 
 
-def test_one_of_another_disk_is_refused(path):
+def test_a_layout_of_another_disk_is_refused(path):
     with pytest.raises(InputError, match="does not fit the spec"):
         written(path, {"disk.other": asdict(LAYOUT)}).layouts  # noqa: B018 - reads it

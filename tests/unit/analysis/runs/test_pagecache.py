@@ -107,7 +107,7 @@ def test_decisions_are_in_ns_and_bytes_per_second(cache, fields):
     assert (rows.limit.tolist(), rows.setpoint.tolist(), rows.dirty.tolist()) == ([27 * 4096], [21 * 4096], [26 * 4096])
 
 
-def test_a_load_has_its_name_even_if_the_kernel_forgot_it(cache):
+def test_a_load_has_its_name_even_if_the_trace_lost_it(cache):
     made = cache(trace([], [(2 * S, pid, (27, 21, 26, 20, 26, 1000, 500, 0, 0)) for pid in (7, 9, 11)]))
     assert made.throttling.task.tolist() == ["l1", "kworker", "<...>"]
 
@@ -119,13 +119,13 @@ def test_events_that_were_not_traced_give_nothing(cache):
     assert made.counts == {}
 
 
-def test_a_field_that_is_not_there_is_named(cache):
+def test_a_missing_field_is_named(cache):
     made = cache(trace([(2 * S, (1, 2, 3, 4, 5))], [], ("nr_dirty", "nr_writeback", "a", "b", "c")))
     with pytest.raises(InputError, match="'global_dirty_state' of this kernel has no 'background_thresh'"):
         _ = made.dirty_state
 
 
-def test_columns_are_cut_with_a_row_on_either_side(cache):
+def test_columns_are_cut_with_one_extra_row_on_each_side(cache):
     states = [(S + i * 100 * MS, (i, 0, 10, 20, 27)) for i in range(1, 11)]
     state = cache(trace(states, [])).dirty_state
     cut = state.within(S + 350 * MS, S + 650 * MS)
@@ -134,7 +134,7 @@ def test_columns_are_cut_with_a_row_on_either_side(cache):
     assert (state.where(state.dirty > 8 * 4096).dirty // 4096).tolist() == [9, 10]
 
 
-def test_a_missing_trace_says_what_may_be_wrong(make_run):
+def test_a_missing_trace_is_reported_with_a_hint(make_run):
     run = read_run(make_run(LOADS))
     with pytest.raises(InputError, match="it was lost, or the run failed before it"):
         page_cache(run)
@@ -161,7 +161,7 @@ def test_decisions_as_a_table(cache):
     assert table.iloc[0].tolist() == [1.0, "l1", 60, 70, 1.0, 2.0, 0, 1000]
 
 
-def test_steps_of_the_limit_beside_what_the_kernel_computes(cache):
+def test_steps_of_the_limit_are_shown_beside_computed_ones(cache):
     states = [
         (2 * S, (900, 100, 1000, 2000, 3000)),
         (3 * S, (900, 100, 1000, 2000, 2969)),
@@ -220,7 +220,7 @@ def two_disks(tmp_path, request):
     return read_run(path)
 
 
-def test_decisions_and_writes_are_of_their_disks(two_disks):
+def test_decisions_and_writes_are_assigned_to_disks(two_disks):
     cache = page_cache(two_disks)
     assert cache.disks == {"98:0": "slow", "98:16": "fast"}
     assert cache.throttling.disk.tolist() == ["slow", "fast"]
@@ -229,7 +229,7 @@ def test_decisions_and_writes_are_of_their_disks(two_disks):
     assert [item.load.disk for item in two_disks.loads] == ["slow", "fast", "slow"]
 
 
-def test_what_each_disk_writes_is_a_rate_of_its_own(two_disks):
+def test_each_disk_has_its_own_write_rate(two_disks):
     rates = written_rates(page_cache(two_disks), Window(0, 10 * S))
     assert {disk: float(per_s.sum()) * rates.bin_ns / S for disk, per_s in rates.per_s.items()} == {
         "slow": 4096, "fast": 4096,
@@ -242,12 +242,12 @@ def test_what_each_disk_writes_is_a_rate_of_its_own(two_disks):
 
 
 @pytest.mark.parametrize("two_disks", [0], indirect=True)
-def test_writes_of_no_bytes_draw_no_rates(two_disks):
+def test_empty_writes_give_no_rates(two_disks):
     panes = cache_panes(page_cache(two_disks), Window(0, 10 * S), {"l1": "grey"})
     assert [pane.name for pane in panes][-2:] == ["rate limits: fast", "disks"]
 
 
-def test_a_disk_has_everything_some_time_after_the_last_offenders_end(two_disks):
+def test_the_time_until_a_disk_can_be_unplugged_is_measured(two_disks):
     assert unplug_s(two_disks) == {"l1": 4.0}
     table = metrics_frame(two_disks)
     assert table[table["metric"] == "unplug_s"][["load", "value"]].values.tolist() == [["l1", 4.0]]
@@ -271,7 +271,7 @@ def test_damaged_disks_are_refused(two_disks, disks):
         read_run(two_disks.path)
 
 
-def test_a_run_without_word_of_its_disks_has_no_such_figure(two_disks):
+def test_without_disk_records_the_unplug_time_is_unknown(two_disks):
     (two_disks.path / DISKS).unlink()
     assert unplug_s(read_run(two_disks.path)) == {}
     assert page_cache(read_run(two_disks.path)).disks == {}

@@ -41,13 +41,13 @@ def test_a_row_for_each_main_loop_of_each_run(frame):
     assert set(frame["write_bps"]) == {8 << 20}
 
 
-def test_the_worst_of_all_seeds_the_best_way_first(frame):
+def test_the_worst_seed_counts_and_the_best_paradigm_comes_first(frame):
     table = worst(frame[frame["work"] == "log"])
     assert table.index.get_level_values("paradigm").tolist() == ["pipe", "sync"]
     assert table["ext4", 8 << 20].tolist() == [0.0, 0.3]
 
 
-def test_a_picture_has_a_row_for_each_way_and_a_colour_for_each_disk(frame):
+def test_a_picture_has_a_row_per_paradigm_and_a_colour_per_disk(frame):
     ax = plot_stops(frame[frame["work"] == "log"], ax=Figure().add_subplot())
     assert [label.get_text() for label in ax.get_yticklabels()] == ["pipe", "sync"]
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["ext4, 8 MiB/s"]

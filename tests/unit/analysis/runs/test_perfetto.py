@@ -201,7 +201,7 @@ def test_cycles_of_an_innocent_load_are_exact(run):
     ]
 
 
-def test_a_pause_lies_where_the_load_wrote(run):
+def test_a_pause_is_placed_at_the_load_s_writes(run):
     tracks = loads(run)
 
     def pauses(name):
@@ -230,7 +230,7 @@ def test_short_cycles_of_an_offender_are_joined_between_pauses(run):
 
 
 @pytest.mark.parametrize("bound_ms", [0, 150, 499, 500, 10_000])
-def test_pauses_over_the_bound_are_all_there(run, bound_ms):
+def test_all_pauses_over_the_threshold_are_exported(run, bound_ms):
     tracks = loads(run, bound_ms * MS)
     for item in run.loads:
         track = tracks[f"loads/{item.name} ({item.load.kind})"]
@@ -242,11 +242,11 @@ def test_pauses_over_the_bound_are_all_there(run, bound_ms):
         assert cycles == len(item.durations_ns)
 
 
-def test_offenders_start_with_an_instant(run):
+def test_the_start_of_an_offender_is_an_instant(run):
     assert loads(run)["offenders"].instants == [(6000 * MS, "l1 starts to write", "offender", {})]
 
 
-def test_a_run_without_offenders(make_run):
+def test_a_run_without_offenders_has_no_such_track(make_run):
     assert "offenders" not in loads(read_run(make_run({"c1": C1})))
 
 
@@ -259,7 +259,7 @@ ROWS = [
 ]
 
 
-def test_counters_are_the_columns(run):
+def test_counters_equal_the_columns(run):
     cache = page_cache(dirty_state(ROWS))
     tracks, state = view(export(run, cache, BOUND)).tracks, cache.dirty_state
     columns = {
@@ -312,7 +312,7 @@ def test_throttled_tasks_have_slices_and_their_rates(run):
     assert tracks["throttling/base rate"].descriptor.counter.unit_name == "bytes/s"
 
 
-def test_a_task_that_was_never_stopped_has_no_track_of_pauses(run):
+def test_a_task_that_was_never_throttled_has_no_track(run):
     tracks = with_cache(run, throttling([(2000 * MS, 7, -5, 50)])).tracks
     assert "throttling/mw1 (7) rate limit" in tracks
     assert "throttling/mw1 (7) throttled" not in tracks
@@ -343,7 +343,7 @@ def test_flags_come_with_their_names(run):
     assert said == ["I_NEW|I_DIRTY (5)", 8, 0]
 
 
-def test_numbers_beyond_a_signed_one(run):
+def test_unsigned_64_bit_numbers_are_kept(run):
     events = events_of("x", "e", [(1, 1, {"address": (1 << 64) - 1})], signed=False)
     (instant,) = with_cache(run, events).tracks["python3/python3"].instants
     assert instant[-1]["address"] == (1 << 64) - 1
@@ -380,7 +380,7 @@ def many(name, count):
     return events_of("x", name, [(at, 1, {"n": at}) for at in range(count)])
 
 
-def test_at_most_so_many_events_the_rarest_types_first(run):
+def test_the_rarest_event_types_are_taken_up_to_a_limit(run):
     cache = page_cache(dirty_state(ROWS), many("often", 50), many("seldom", 3), many("now_and_then", 7))
     assert chosen_events(cache, 60) == (("seldom", "now_and_then", "often"), {})
     assert chosen_events(cache, 59) == (("seldom", "now_and_then"), {"often": 50})
@@ -403,7 +403,7 @@ def test_lost_events_are_slices_for_each_cpu(run):
     assert [item[1:4] for item in tracks["lost events of CPU 1"].slices] == [(5, 9, "12 lost")]
 
 
-def test_nothing_is_shown_of_what_was_not_traced(run):
+def test_untraced_events_have_no_tracks(run):
     assert set(with_cache(run).tracks) == set(loads(run))
 
 
@@ -414,13 +414,13 @@ def test_equal_runs_give_equal_bytes(run):
     assert made() == made()
 
 
-def test_times_before_the_clock_began_are_refused(run):
+def test_negative_times_are_refused(run):
     early = replace(run.loads[0], boundaries_ns=np.array([-5, 5]))
     with pytest.raises(InputError, match="damaged"):
         export(replace(run, loads=(early,)), None, BOUND)
 
 
-def test_a_damaged_event_is_an_error_of_the_input(run):
+def test_a_damaged_event_is_an_input_error(run):
     cache = page_cache(many("e", 2))
 
     def events(name):
@@ -431,7 +431,7 @@ def test_a_damaged_event_is_an_error_of_the_input(run):
         export(run, cache, BOUND)
 
 
-def test_the_viewer_s_own_reader_agrees(run, tmp_path):
+def test_perfetto_s_own_reader_agrees(run, tmp_path):
     shell = shutil.which("trace_processor_shell") or shutil.which("trace_processor")
     if shell is None:
         pytest.skip("no trace_processor on this machine")
@@ -458,7 +458,7 @@ def test_verb_without_a_trace_exports_the_loads_alone(make_run, capsys):
     assert not list(path.glob(".*"))
 
 
-def test_verb_writes_where_it_is_told_with_the_bound_it_is_told(make_run, tmp_path, capsys):
+def test_verb_uses_the_given_output_and_threshold(make_run, tmp_path, capsys):
     output = tmp_path / "out"
     path = make_run({"mw1": MW1})
     assert main(["export", str(path), "--bound", "2s", "-o", str(output)]) == 0
@@ -466,7 +466,7 @@ def test_verb_writes_where_it_is_told_with_the_bound_it_is_told(make_run, tmp_pa
     assert not [item for item in view(output.read_bytes()).tracks["loads/mw1 (multiwrite)"].slices if item[0]]
 
 
-def test_verb_says_which_types_were_left_out(make_run, monkeypatch, capsys):
+def test_verb_lists_the_event_types_left_out(make_run, monkeypatch, capsys):
     path = make_run({"mw1": MW1})
     cache = page_cache(many("often", 3), many("seldom", 1))
     cache.trace.counts = lambda: {"often": MOST_EVENTS, "seldom": 1}
@@ -495,7 +495,7 @@ def test_verb_s_errors_are_one_line(make_run, capsys, arguments, code, said):
     assert said in error
 
 
-def test_help_says_the_bound(capsys):
+def test_help_states_the_threshold(capsys):
     with pytest.raises(SystemExit):
         main(["export", "--help"])
     assert f"{MOST_EVENTS:,}" in capsys.readouterr().out

@@ -18,7 +18,7 @@ def cache(times_ns):
     return SimpleNamespace(counts=ordered, times_ns=times.__getitem__)
 
 
-def test_rates_are_per_second_whatever_the_span():
+def test_rates_are_per_second_for_any_span():
     rates = event_rates(cache({"a": [i * S // 10 for i in range(1000)]}), Window(0, 100 * S))
     assert rates.bin_ns == S
     assert set(rates.per_s["a"][:100]) == {10.0}
@@ -29,7 +29,7 @@ def test_events_outside_the_window_do_not_count():
     assert rates.per_s["a"].sum() * rates.bin_ns == pytest.approx(S)
 
 
-def test_rare_types_are_taken_together():
+def test_rare_types_are_merged():
     times = {f"e{i}": [S] * (20 - i) for i in range(12)}
     rates = event_rates(cache(times), Window(0, 2 * S), shown=4)
     assert list(rates.per_s) == ["e0", "e1", "e2", "e3", "8 others"]
@@ -37,7 +37,7 @@ def test_rare_types_are_taken_together():
     assert total == pytest.approx(sum(20 - i for i in range(12)))
 
 
-def test_one_more_than_shown_is_shown():
+def test_a_single_further_type_is_shown_by_itself():
     rates = event_rates(cache({f"e{i}": [S] for i in range(5)}), Window(0, 2 * S), shown=4)
     assert len(rates.per_s) == 5
     assert not [name for name in rates.per_s if "others" in name]

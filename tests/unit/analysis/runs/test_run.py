@@ -61,7 +61,7 @@ def damage(directory, name, action):
 
 @pytest.mark.parametrize("name", ["load.mw1.npy", "load.mw1.json", EXPERIMENT])
 @pytest.mark.parametrize("size", [0, 10])
-def test_truncated_file(make_run, name, size):
+def test_a_truncated_file_is_refused(make_run, name, size):
     damage(make_run(LOADS), name, lambda path: os.truncate(path, size))
 
 
@@ -76,7 +76,7 @@ def test_truncated_file(make_run, name, size):
     ],
     ids=["floats", "two dimensions", "time goes back", "too few", "pickled"],
 )
-def test_array_that_the_lab_did_not_write(make_run, values):
+def test_a_foreign_array_is_refused(make_run, values):
     damage(make_run(LOADS), "load.mw1.npy", lambda path: np.save(path, values))
 
 
@@ -84,11 +84,11 @@ def test_array_that_the_lab_did_not_write(make_run, values):
     "content",
     [[], {}, *(RUN.head() | spec for spec in ({}, {"spec": {}}, {"spec": None}, {"spec": {"memory": "x"}}))],
 )
-def test_record_without_a_usable_spec(make_run, content):
+def test_a_record_without_a_usable_spec_is_refused(make_run, content):
     damage(make_run(LOADS), EXPERIMENT, lambda path: path.write_text(json.dumps(content)))
 
 
-def test_no_run_directory(tmp_path):
+def test_a_missing_run_directory_is_refused(tmp_path):
     with pytest.raises(InputError, match="is this a run directory"):
         read_run(tmp_path)
 
@@ -120,16 +120,16 @@ def npy_header(text):
     ],
     ids=["half a zip", "pickle", "unbalanced", "larger than memory", "larger than int64", "not a number"],
 )
-def test_damaged_array(make_run, content):
+def test_a_damaged_array_is_refused(make_run, content):
     damage(make_run(LOADS), "load.mw1.npy", lambda path: path.write_bytes(content))
 
 
-def test_lost_array_of_a_run_that_succeeded(make_run):
+def test_a_missing_array_of_a_succeeded_run_is_damage(make_run):
     damage(make_run(LOADS), "load.mw1.npy", os.unlink)
 
 
 @pytest.mark.parametrize("change", [{"pid": "x"}, {"pid": None}, {"kind": "write"}, {"unit": "us"}])
-def test_load_record_that_does_not_fit(make_run, change):
+def test_a_load_record_that_does_not_match_is_refused(make_run, change):
     def edit(path):
         path.write_text(json.dumps(json.loads(path.read_text()) | change))
 
@@ -137,7 +137,7 @@ def test_load_record_that_does_not_fit(make_run, change):
 
 
 @pytest.mark.parametrize("idle", [-1, 10**30])
-def test_impossible_idle_time(make_run, idle):
+def test_an_impossible_idle_time_is_refused(make_run, idle):
     def edit(path):
         record = json.loads(path.read_text())
         record["spec"]["load"]["mw1"]["idle"] = idle
@@ -146,16 +146,16 @@ def test_impossible_idle_time(make_run, idle):
     damage(make_run(LOADS), EXPERIMENT, edit)
 
 
-def test_record_of_another_format(make_run):
+def test_a_record_of_another_format_is_refused(make_run):
     with pytest.raises(InputError, match="format 2, this lab reads 1"):
         read_run(make_run(LOADS, format=2))
 
 
-def test_record_nested_without_end(make_run):
+def test_a_deeply_nested_record_is_refused(make_run):
     damage(make_run(LOADS), EXPERIMENT, lambda path: path.write_text("[" * 200_000))
 
 
-def test_failed_run_is_read_as_far_as_it_went(make_run):
+def test_a_failed_run_is_read_as_far_as_possible(make_run):
     path = make_run(LOADS, outcome="failed", reason="disk full")
     (path / "load.mw1.npy").unlink()
     run = read_run(path)
@@ -175,12 +175,12 @@ def test_find_run_by_the_begin_or_end_of_its_name(make_run, tmp_path):
 
 
 @pytest.mark.parametrize("text", ["x" * 5000, "a\0b"])
-def test_find_run_of_an_impossible_name(tmp_path, text):
+def test_find_run_refuses_an_impossible_name(tmp_path, text):
     with pytest.raises(InputError, match="no run"):
         find_run(text, tmp_path)
 
 
-def test_latest_is_no_failed_run(make_run, tmp_path):
+def test_latest_is_never_a_failed_run(make_run, tmp_path):
     path = make_run(LOADS)
     path.rename(path.with_name("_staged"))
     with pytest.raises(InputError, match="no finished run"):

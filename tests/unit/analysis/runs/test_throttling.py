@@ -63,7 +63,7 @@ def test_thresholds_by_bytes():
     assert (background.tolist(), threshold.tolist()) == ([1, 3], [8, 8])
 
 
-def test_a_background_that_is_not_below_becomes_half():
+def test_a_background_threshold_not_below_the_dirty_threshold_becomes_half_of_it():
     assert dirty_thresholds(4096, 20, 20) == (409, 819)
     assert dirty_thresholds(4096, 20, 50) == (409, 819)
     assert dirty_thresholds(1000, dirty_bytes=8192, dirty_background_bytes=2**40) == (1, 2)
@@ -71,7 +71,7 @@ def test_a_background_that_is_not_below_becomes_half():
     assert dirty_thresholds(2**40, 100, 100) == (2**31 - 1, 2**32 - 1)
 
 
-def test_setpoint_is_the_field_of_the_trace():
+def test_the_setpoint_equals_the_traced_field():
     background, threshold, limit, center, *_ = TRACE
     assert setpoint(background, threshold, limit).tolist() == center.tolist()
     assert freerun(2788, 5576) == 4182
@@ -98,7 +98,7 @@ def test_position_ratio_at_known_points():
 
 
 @given(PAGES, PAGES, PAGES)
-def test_position_ratio_is_that_of_whole_numbers(dirty, center, limit):
+def test_position_ratio_uses_integer_arithmetic(dirty, center, limit):
     assume(center < limit)
     expected = 0 if dirty >= limit else polynomial(dirty, center, limit)
     assert position_ratio(dirty, center, limit) == expected / 1024
@@ -119,7 +119,7 @@ def test_position_ratio_never_rises(dirty, center, limit):
     assert ((ratios >= 0) & (ratios <= 2)).all()
 
 
-def test_bdi_position_ratio_is_that_of_the_trace():
+def test_bdi_position_ratio_equals_the_trace():
     background, threshold, limit, center, dirty, wb_center, task_ratelimit = TRACE
     wb_threshold = -(-wb_center * (threshold + 1) // center)  # the least that the trace rounds to its wb_setpoint
     limits = Limits(background, threshold, limit)
@@ -152,12 +152,12 @@ def test_bdi_position_ratio_never_rises(background, threshold, limit, wb_dirty, 
     assert (ratios >= 0).all()
 
 
-def test_dirty_limit_is_that_of_the_trace():
+def test_dirty_limit_equals_the_trace():
     """The first updates of the run of TRACE; in the third the dirty pages, not the threshold, are the aim."""
     assert dirty_limit([5430, 5412, 5391, 5381], [4765, 5791, 6825, 6682], 6974).tolist() == [6926, 6891, 6889, 6883]
 
 
-def test_dirty_limit_follows_up_at_once_and_down_slowly():
+def test_dirty_limit_rises_at_once_and_falls_slowly():
     assert dirty_limit([6000, 6000, 5000], 0, 5576).tolist() == [6000, 6000, 6000 - 1000 // 32]
     assert dirty_limit(5000, 0, 4000).tolist() == [5000]
 
@@ -173,7 +173,7 @@ def test_dirty_limit_is_not_raised_to_the_dirty_pages():
 
 
 @given(st.lists(st.tuples(PAGES, PAGES), min_size=1, max_size=50), PAGES)
-def test_dirty_limit_is_never_lowered_below_what_it_covers(updates, start):
+def test_dirty_limit_is_never_lowered_below_the_dirty_pages(updates, start):
     thresholds, dirty = (np.array(row) for row in zip(*updates, strict=True))
     limits = dirty_limit(thresholds, dirty, start)
     before = np.concatenate([[start], limits[:-1]])

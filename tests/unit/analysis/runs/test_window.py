@@ -44,7 +44,7 @@ def test_between_outside_the_run(run, start, end):
         between(run, start, end)
 
 
-def test_between_the_wrong_way_round(run):
+def test_between_refuses_reversed_times(run):
     with pytest.raises(InputError, match="between 5 s and 3 s: --from must be before --to"):
         between(run, 5 * S, 3 * S)
 
@@ -70,14 +70,14 @@ def test_around_an_unknown_load(run):
         around(run, "mw2")
 
 
-def test_release_is_where_the_pause_ended_and_the_idle_time_begins(run):
+def test_release_is_the_moment_between_the_pause_and_the_idle_time(run):
     item = run.load("mw1")
     index = int(item.pauses_ns.argmax())
     window = release(run)
     assert window.start_ns < item.boundaries_ns[index + 1] - 100 * MS < window.end_ns
 
 
-def test_cycles_in_a_window_are_those_that_touch_it(run):
+def test_cycles_in_a_window_are_those_that_overlap_it(run):
     item = run.load("mw1")
     assert cycles_in(item, None) == (0, 3)
     assert cycles_in(item, Window(S, 11 * S)) == (0, 3)

@@ -41,7 +41,7 @@ def dirtied(*rows):
     return SimpleNamespace(dirtied=Dirtied(np.array(times, np.int64), *columns))
 
 
-def test_what_loads_write_is_listed_by_disk_the_most_first(two_disks):
+def test_loads_are_listed_by_disk_with_the_largest_writers_first(two_disks):
     l1, mw1, w1 = (len(BOUNDARIES[name]) - 1 for name in ("l1", "mw1", "w1"))
     assert writers(two_disks) == (
         Writer("l1", "slow", l1 * KIB),
@@ -50,13 +50,13 @@ def test_what_loads_write_is_listed_by_disk_the_most_first(two_disks):
     )
 
 
-def test_a_load_that_drops_work_wrote_less_and_nobody_knows_when(two_disks):
+def test_a_load_that_dropped_work_has_no_known_rate(two_disks):
     lossy = replace(two_disks, loads=tuple(replace(item, dropped=1) for item in two_disks.loads if item.name == "mw1"))
     assert writers(lossy) == (Writer("mw1", "fast", len(BOUNDARIES["mw1"]) - 2),)
     assert load_rates(lossy, Window(0, 8 * S)).per_s == {}
 
 
-def test_who_makes_folios_dirty_is_listed_whoever_it_is(two_disks):
+def test_all_tasks_that_dirty_folios_are_listed(two_disks):
     cache = dirtied((S, "l1", "slow"), (S, "cp", "fast"), (2 * S, "cp", "fast"), (S, "kworker/u2:1-x", "fast"))
     found = {(each.task, each.disk): each for each in writers(two_disks, cache)}
     assert found["cp", "fast"] == Writer("cp", "fast", None, 2)
@@ -70,19 +70,19 @@ def test_who_makes_folios_dirty_is_listed_whoever_it_is(two_disks):
     }  # fmt: skip
 
 
-def test_rates_of_loads_are_of_all_that_they_wrote(two_disks):
+def test_rates_of_loads_add_up_to_all_their_writes(two_disks):
     rates = load_rates(two_disks, Window(0, 9 * S))
     assert rates.per_s["l1"].sum() * rates.bin_ns / S == pytest.approx(3 * KIB)
     assert "c1" not in rates.per_s
 
 
-def test_only_a_trace_of_folios_says_who_made_them_dirty(two_disks):
+def test_only_a_trace_of_dirtied_folios_shows_other_writers(two_disks):
     assert not traces_dirtied_folios(two_disks)
     trace = replace(two_disks.spec.trace, events=("writeback:writeback_dirty_folio",))
     assert traces_dirtied_folios(replace(two_disks, spec=replace(two_disks.spec, trace=trace)))
 
 
-def test_the_verb_says_which_disk_and_who_wrote_most_to_it(two_disks, capsys):
+def test_the_verb_lists_disks_and_their_largest_writers(two_disks, capsys):
     assert main(["pauses", str(two_disks.path)]) == 0
     out = capsys.readouterr().out
     assert "load  kind        disk" in out
@@ -94,7 +94,7 @@ def test_the_verb_says_which_disk_and_who_wrote_most_to_it(two_disks, capsys):
     assert {"task": "cp", "disk": "fast", "written_bytes": None, "dirtied_folios": 1} in report["writers"]
 
 
-def test_of_one_disk_nothing_is_said_of_disks(make_run, capsys):
+def test_with_one_disk_no_disk_is_named(make_run, capsys):
     assert main(["pauses", str(make_run(BOUNDARIES))]) == 0
     out = capsys.readouterr().out
     table = out.partition("\n\n")[2]  # below the answer, whose run's name may have the word

@@ -39,7 +39,7 @@ def named(analysis, name):
     return next(finding for finding in analysis.findings if finding.response == name)
 
 
-def test_a_wide_response_is_seen_on_three_scales(whole):
+def test_a_response_over_decades_is_analysed_on_three_scales(whole):
     pause, rate = named(whole, "pause"), named(whole, "rate")
     assert [view.scale for view in pause.views] == ["log2", "raw", "tail"]
     assert [view.scale for view in rate.views] == ["raw", "tail"]
@@ -50,7 +50,7 @@ def test_a_wide_response_is_seen_on_three_scales(whole):
     assert rate.view("log2") is None
 
 
-def test_what_failed_and_what_is_always_the_same(whole):
+def test_failed_rows_and_constant_responses_get_notes(whole):
     pause, same = named(whole, "pause"), named(whole, "same")
     assert (pause.rows, pause.failed, pause.notes) == (1021, 3, ("3 of 1024 rows have no pause and are left out",))
     assert (same.views, same.tail, same.region, same.witnesses) == ((), None, None, ())

@@ -42,7 +42,7 @@ def test_additive_effects_of_levels(seed):
     assert all(holds(effect, 0) for effect in found.pairs)
 
 
-def test_the_exclusive_or_of_two_is_theirs_together():
+def test_the_exclusive_or_of_two_factors_is_an_interaction():
     made = design(1024, {"one": (4, False), "two": (6, False), "dummy": (5, False)})
     codes = made[2]
     values = (codes[:, 0] + codes[:, 1]) % 2 + np.random.default_rng(1).normal(0, 0.5, 1024)  # variances 1/4 and 1/4
@@ -52,7 +52,7 @@ def test_the_exclusive_or_of_two_is_theirs_together():
     assert all(holds(effect, 0) for effect in found.mains)
 
 
-def test_ishigami():
+def test_shares_of_the_ishigami_function():
     made = design(4096, {"x1": (16, True), "x2": (16, True), "x3": (16, True), "dummy": (16, True)})
     found = analysed(made, ishigami(made[1]))
     first, second, third, both = ishigami_shares(16, of_pairs=8)
@@ -64,7 +64,7 @@ def test_ishigami():
     assert [effect.factors for effect in found.pairs if effect.found] == [("x1", "x3")]
 
 
-def test_main_effects_of_others_are_no_noise_of_a_pair():
+def test_main_effects_of_other_factors_do_not_hide_an_interaction():
     made = design(1024, {"one": (4, False), "two": (4, False), "loud": (8, True), "dummy": (5, False)})
     codes = made[2]
     values = 5.0 * codes[:, 2] + (codes[:, 0] + codes[:, 1]) % 2 + np.random.default_rng(1).normal(0, 0.5, 1024)
@@ -75,7 +75,7 @@ def test_main_effects_of_others_are_no_noise_of_a_pair():
     assert pair.high - pair.low < 2 * truth
 
 
-def test_of_nothing_nothing_is_found_but_one_time_in_twenty():
+def test_noise_gives_false_effects_at_the_nominal_rate():
     claims = []
     for seed in range(60):
         made = design(256, FACTORS, seed)
@@ -84,7 +84,7 @@ def test_of_nothing_nothing_is_found_but_one_time_in_twenty():
     assert sum(claims) <= 8  # 3 of 60; more than 8 happen one time in 400
 
 
-def test_rows_whose_spread_differs_are_no_pairs():
+def test_unequal_variance_is_not_an_interaction():
     """A response that is noisy at one level: shuffled rows would find pairs there two to four times too often."""
     p, claims = [], 0
     for seed in range(30):
@@ -97,7 +97,7 @@ def test_rows_whose_spread_differs_are_no_pairs():
     assert claims <= 5
 
 
-def test_a_small_share_of_many_levels_is_covered():
+def test_the_interval_covers_a_small_share_of_many_levels():
     effects, hits, count = level_effects(24, 0.02), 0, 100
     for seed in range(count):
         made = design(1024, {"names": (24, False)}, seed)
@@ -106,7 +106,7 @@ def test_a_small_share_of_many_levels_is_covered():
     assert hits >= 90
 
 
-def test_nothing_is_said_of_what_is_always_the_same_or_of_too_few_rows():
+def test_constant_responses_and_too_few_rows_give_no_effects():
     made = design(40, FACTORS)
     same = analysed(made, np.full(40, 3.0))
     assert not any(effect.found for effect in (*same.mains, *same.pairs))
@@ -119,7 +119,7 @@ def test_nothing_is_said_of_what_is_always_the_same_or_of_too_few_rows():
     assert none.rows == 0
 
 
-def test_an_estimate_lies_in_its_interval_and_that_in_what_can_be():
+def test_an_estimate_lies_in_its_interval_of_at_most_1():
     made = design(64, {"one": (12, True), "two": (2, False), "dummy": (8, True)})
     rare = np.zeros(64)
     rare[[3, 40]] = 1  # one of seven samples has neither
@@ -135,14 +135,14 @@ def test_two_levels_without_noise():
     assert of(found, "one").found
 
 
-def test_the_seed_decides_and_nothing_else():
+def test_only_the_seed_decides_random_numbers():
     made = design(200, FACTORS)
     values = np.random.default_rng(1).normal(size=200)
     assert repr(analysed(made, values)) == repr(analysed(made, values))  # repr: NaN != NaN
     assert repr(analysed(made, values)) != repr(analysed(made, values, seed=2))
 
 
-def test_neighbours_are_joined_where_there_is_an_order():
+def test_only_ordered_levels_are_joined():
     factor = Factor("size", tuple("abcdefghij"), ordered=True)
     few, codes = joined(factor, np.arange(10), most=4)
     assert few.levels == ("a … c", "d … e", "f … h", "i … j")

@@ -25,7 +25,7 @@ def table(request):
     return one, two, sizes, random.normal(size=rows) + one * 0.5 + (one * two) % 3
 
 
-def test_levels(table):
+def test_sums_of_squares_between_levels(table):
     one, _, sizes, values = table
     values = values[:, None]
     split = between_levels(
@@ -37,7 +37,7 @@ def test_levels(table):
     assert (split.ways[0], split.freedom[0]) == (len(set(one)) - 1, len(one) - len(set(one)))
 
 
-def test_cells_beyond_both(table):
+def test_sums_of_squares_beyond_both_factors(table):
     one, two, sizes, values = table
     cells = one * sizes[1] + two
     adder, wide = incidence([cells], [sizes[0] * sizes[1]], len(one)), values[:, None]
@@ -50,7 +50,7 @@ def test_cells_beyond_both(table):
     assert (split.ways[0], split.freedom[0]) == (len(set(cells)) - rank, len(one) - len(set(cells)))
 
 
-def test_samples_are_independent_of_each_other():
+def test_samples_do_not_affect_each_other():
     random = np.random.default_rng(1)
     counts, sums = random.integers(0, 4, (3, 2, 5)).astype(float), random.normal(size=(3, 2, 5))
     sums *= counts > 0
@@ -62,7 +62,7 @@ def test_samples_are_independent_of_each_other():
         assert together.ways[sample] == alone.ways[0]
 
 
-def test_what_main_effects_leave():
+def test_residuals_of_main_effects():
     random = np.random.default_rng(2)
     one, two = random.integers(5, size=80), random.integers(3, size=80)
     values = random.normal(size=80)

@@ -14,7 +14,7 @@ def response(rows=3):
     return {"pause": Response("pause", "s", np.arange(float(rows)))}
 
 
-def test_what_fits_together():
+def test_matching_shapes_are_accepted():
     observed = Observed(FACTORS, U, CODES, response())
     assert observed.codes.shape == (3, 2)
 
@@ -31,6 +31,6 @@ def test_what_fits_together():
         (FACTORS, U, CODES, 2, "values of 3 rows"),
     ],
 )
-def test_what_does_not(factors, u, codes, rows, said):
+def test_mismatched_shapes_are_refused(factors, u, codes, rows, said):
     with pytest.raises(ValueError, match=said):
         Observed(factors, u, codes, response(rows))

@@ -43,7 +43,7 @@ def test_more_is_better():
     assert region.inside[0].p90 > region.everywhere[0].p90
 
 
-def test_what_chance_chose_is_not_believed():
+def test_a_region_chosen_by_chance_is_not_reported_as_better():
     """Noise sometimes gives a region; the other half of the rows then finds it no better."""
     ratios = []
     for seed in range(20):
@@ -55,7 +55,7 @@ def test_what_chance_chose_is_not_believed():
     assert 0.7 < np.median(ratios) < 1.4
 
 
-def test_nothing_to_choose():
+def test_without_a_better_region_the_result_is_none():
     made = design(512, FACTORS)
     same = observed(made, {"pause": np.ones(512)})
     assert best_region(same, same.responses["pause"], [], np.random.default_rng(1)) is None
@@ -63,7 +63,7 @@ def test_nothing_to_choose():
     assert best_region(few, few.responses["pause"], [], np.random.default_rng(1)) is None
 
 
-def test_failed_rows_are_in_no_region():
+def test_failed_rows_are_left_out():
     data = told()
     data.responses["rate"].values[:300] = np.nan
     region = best_region(data, data.responses["pause"], [data.responses["rate"]], np.random.default_rng(1))
@@ -71,7 +71,7 @@ def test_failed_rows_are_in_no_region():
     assert np.isfinite(region.inside[1].median)
 
 
-def test_the_front():
+def test_the_pareto_front():
     pause = Response("pause", "s", np.array([1.0, 2.0, 3.0, 2.0, np.nan, 1.0]))
     rate = Response("rate", "bytes/s", np.array([10.0, 30.0, 20.0, 30.0, 99.0, 5.0]), more_is_better=True)
     assert front(pause, rate).tolist() == [0, 1]

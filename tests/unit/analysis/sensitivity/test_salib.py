@@ -16,7 +16,7 @@ def made():
     return design(2048, NAMES)
 
 
-def test_ishigami(made):
+def test_estimates_of_the_ishigami_function(made):
     factors, u, _ = made
     said = estimates(factors, u, ishigami(u), seed=0)
     assert [item.factor for item in said] == ["x1", "x2", "x3", "dummy"]
@@ -28,7 +28,7 @@ def test_ishigami(made):
     assert min(said[0].tail, said[1].tail, said[2].tail) > 3 * said[3].tail
 
 
-def test_the_worst_are_the_least_where_more_is_better(made):
+def test_the_worst_rows_are_the_smallest_if_more_is_better(made):
     factors, u, _ = made
     values = -np.exp(5 * u[:, 0])  # far below the others where x1 is large
     low, high = (estimates(factors, u, values, 0, more)[0].tail for more in (True, False))
@@ -37,20 +37,20 @@ def test_the_worst_are_the_least_where_more_is_better(made):
     assert high > 10
 
 
-def test_it_is_not_asked_of_names(made):
+def test_unordered_factors_are_left_out(made):
     factors, u, codes = made
     values = level_effects(24, 0.13)[codes[:, 3]] + np.random.default_rng(1).normal(0, np.sqrt(0.87), len(codes))
     assert "sched_raw" not in [item.factor for item in estimates(factors, u, values, 0)]
 
 
-def test_of_too_little_nothing(made):
+def test_too_few_rows_give_no_estimates(made):
     factors, u, _ = made
     assert estimates(factors, u, np.ones(len(u)), 0) == ()
     assert estimates(factors, u[:20], ishigami(u[:20]), 0) == ()
     assert estimates(factors[3:4], u[:, 3:4], ishigami(u), 0) == ()
 
 
-def test_it_leaves_nothing_behind_and_repeats(made):
+def test_global_state_is_restored_and_the_seed_decides(made):
     factors, u, _ = made
     state, written, filters = np.random.get_state()[1].copy(), warnings.formatwarning, list(warnings.filters)
     first, second = (estimates(factors, u, ishigami(u), seed=0) for _ in range(2))

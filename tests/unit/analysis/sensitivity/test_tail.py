@@ -25,7 +25,7 @@ def leading(found, which):
 
 
 @pytest.mark.parametrize("more_is_better", [False, True])
-def test_the_levels_that_lead_into_the_tail_and_out_of_it(made, more_is_better):
+def test_levels_more_and_less_frequent_in_the_tail_are_found(made, more_is_better):
     factors, _, codes = made
     values = spiky(codes)  # 1/12 of the rows are high
     found = tail_map(factors, codes, -values if more_is_better else values, more_is_better)
@@ -39,7 +39,7 @@ def test_the_levels_that_lead_into_the_tail_and_out_of_it(made, more_is_better):
     assert order.share == pytest.approx(0.5, abs=0.07)
 
 
-def test_of_noise_no_level_is_claimed_but_one_time_in_twenty(made):
+def test_noise_gives_false_levels_at_the_nominal_rate(made):
     factors, _, codes = made
     random = np.random.default_rng(3)
     claimed = [
@@ -49,7 +49,7 @@ def test_of_noise_no_level_is_claimed_but_one_time_in_twenty(made):
     assert sum(claimed) <= 8
 
 
-def test_many_that_measured_the_same():
+def test_ties_at_the_threshold():
     half = np.array([0.0] * 60 + [1.0] * 40)
     assert in_tail(half, more_is_better=False)[1].sum() == 40
     assert in_tail(half, more_is_better=True)[1].sum() == 0
@@ -58,13 +58,13 @@ def test_many_that_measured_the_same():
     assert in_tail(np.arange(100.0), more_is_better=False)[1].sum() == 10
 
 
-def test_no_tail(made):
+def test_equal_values_have_no_tail(made):
     factors, _, codes = made
     assert tail_map(factors, codes, np.ones(len(codes))) is None
     assert tail_map(factors, codes[:0], np.ones(0)) is None
 
 
-def test_a_level_that_all_rows_have(made):
+def test_a_level_of_all_rows_has_no_effect(made):
     factors, _, codes = made
     one = codes.copy()
     one[:, 2] = 1
@@ -73,7 +73,7 @@ def test_a_level_that_all_rows_have(made):
     assert np.isnan(level.q)
 
 
-def test_pairs(made):
+def test_maps_of_pairs(made):
     factors, _, codes = made
     values = spiky(codes)
     found = pair_map((factors[0], codes[:, 0]), (factors[1], codes[:, 1]), values)
@@ -89,7 +89,7 @@ def test_pairs(made):
     assert less.inside == found.inside
 
 
-def test_how_many_are_above_a_bound():
+def test_the_share_of_rows_above_a_limit():
     found = beyond(np.array([1.0, 2.0, 2.0, 3.0]), "two", 2.0)
     assert (found.name, found.bound, found.rows, found.inside) == ("two", 2.0, 4, 1)
     assert found.low < 0.25 < found.high

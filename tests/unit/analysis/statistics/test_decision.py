@@ -21,14 +21,14 @@ from wblab.analysis.statistics.decision import (
 from wblab.analysis.statistics.outcome import NOT_DECIDED, NOT_REPRODUCED, REPRODUCED
 
 
-def test_ranges_include_their_ends_but_for_those_that_do_not():
+def test_ranges_include_or_exclude_their_ends():
     assert 1.0 not in over(1)
     assert 1.0 not in under(1)
     assert all(1.0 in wanted for wanted in (at_least(1), at_most(1), between(1, 1), Range()))
     assert sum(value in Range() for value in (math.nan, math.inf)) == 1
 
 
-def test_the_doubt_of_few_values_is_that_of_students_test():
+def test_the_p_value_of_few_values_is_that_of_students_test():
     values = [1.0, 1.2, 0.7]
     assert doubt(values, 0.5) == pytest.approx(ttest_1samp(values, 0.5).pvalue)
     assert doubt([1.0, 1.0, 1.0], 0.5) == 0
@@ -36,7 +36,7 @@ def test_the_doubt_of_few_values_is_that_of_students_test():
 
 
 @pytest.mark.parametrize("wanted", [over(46), at_least(46), between(46, 46), at_most(46)])
-def test_values_that_are_all_at_an_end_are_judged_as_they_are(wanted):
+def test_equal_values_at_an_end_are_compared_exactly(wanted):
     found = located([46.0] * 3, wanted, is_log=True)
     assert found.outcome() == (REPRODUCED if 46.0 in wanted else NOT_REPRODUCED)
 
@@ -54,7 +54,7 @@ def test_times_have_no_interval_below_zero():
     assert located([0.0, 0.001, 3.0, 0.002], at_most(1), is_log=False).interval.low < 0
 
 
-def test_of_figures_whose_mean_lies_at_the_end_few_are_decided():
+def test_a_mean_at_the_end_of_the_range_is_rarely_decided():
     random, decided, cases = np.random.default_rng(3), 0, 400
     for _ in range(cases):
         values = np.exp(random.normal(0, 0.4, 5)).tolist()
@@ -66,12 +66,12 @@ def test_of_figures_whose_mean_lies_at_the_end_few_are_decided():
     ("held", "seeds", "outcome"),
     [(3, 3, NOT_DECIDED), (5, 5, REPRODUCED), (0, 5, NOT_REPRODUCED), (4, 5, NOT_DECIDED), (9, 10, REPRODUCED)],
 )
-def test_most_of_the_seeds(held, seeds, outcome):
+def test_a_share_of_seeds_is_decided_by_wilson_s_interval(held, seeds, outcome):
     found = shared(held, seeds)
     assert found.outcome() == outcome
     assert found.interval.low <= held / seeds <= found.interval.high
 
 
-def test_a_corrected_doubt_counts_instead_of_its_own():
+def test_a_corrected_p_value_replaces_the_original():
     assert shared(5, 5).outcome(0.06) == NOT_DECIDED
     assert shared(3, 3).outcome(0.01) == REPRODUCED

@@ -7,7 +7,7 @@ from scipy.stats import norm
 from wblab.analysis.statistics.discoveries import RATE, corrected, joint_confidence
 
 
-def test_one_look_stays_as_it_is():
+def test_a_single_comparison_is_not_corrected():
     assert corrected([0.03]).tolist() == [0.03]
     assert joint_confidence([0.03]) == joint_confidence([0.7]) == joint_confidence([]) == 0.95
 
@@ -35,12 +35,12 @@ def test_the_example_of_the_paper():
     assert joint_confidence(p) == pytest.approx(1 - 0.05 * 4 / 15)
 
 
-def test_what_was_not_looked_at_does_not_count():
+def test_untested_values_do_not_count():
     assert corrected([0.01, np.nan, 0.04]) == pytest.approx([0.02, np.nan, 0.04], nan_ok=True)
     assert joint_confidence([0.01, np.nan]) == 0.95
 
 
-def test_false_claims_and_the_intervals_of_what_is_claimed():
+def test_false_claims_and_missed_intervals_stay_below_the_rate():
     """Of 60 normal means 20 are not zero: what is claimed is false, and missed by its interval, as often as allowed."""
     random = np.random.default_rng(1)
     truth = np.repeat([3.0, 0.0], [20, 40])
@@ -58,6 +58,6 @@ def test_false_claims_and_the_intervals_of_what_is_claimed():
     assert np.mean(missed) <= RATE
 
 
-def test_what_is_no_p_value():
+def test_invalid_p_values_are_refused():
     with pytest.raises(ValueError, match="0 and 1"):
         corrected([0.5, 1.5])

@@ -25,18 +25,18 @@ def normal(random, runs):
 
 @pytest.mark.parametrize("runs", [3, 5, 10])
 @pytest.mark.parametrize("weights", [[1.0], [1.0, -1.0]], ids=["one group", "two groups"])
-def test_an_interval_covers_as_often_as_it_says(runs, weights):
+def test_an_interval_has_its_nominal_coverage(runs, weights):
     assert 0.90 <= covered(normal, 2.0, runs, weights) <= 0.99
 
 
-def test_skewed_values_are_covered_nearly_as_often():
+def test_coverage_of_skewed_values_is_close_to_nominal():
     def skewed(random, runs):
         return random.lognormal(0, 0.7, runs)
 
     assert covered(skewed, 1.0, 10, [1.0, -1.0]) >= 0.90
 
 
-def test_no_difference_is_seldom_claimed():
+def test_equal_distributions_are_rarely_claimed_to_differ():
     random = np.random.default_rng(3)
     claims = [
         interval([random.normal(5, 1, 8), random.normal(5, 1, 8)], [1, -1], Resampling(seed=number, count=1000)).claim
@@ -61,33 +61,33 @@ def test_one_or_two_runs_have_no_interval_and_no_claim(values):
     assert found.estimate == pytest.approx(np.mean(values) - 1.1)
 
 
-def test_runs_that_all_give_the_same():
+def test_equal_values_give_an_interval_of_no_width():
     found = interval([[1.5] * 4, [1.0] * 4], [1, -1])
     assert (found.estimate, found.low, found.high) == (0.5, 0.5, 0.5)
     assert found.without_spread
     assert found.claim == 1
 
 
-def test_rounding_is_no_difference():
+def test_rounding_is_not_a_difference():
     found = interval([[0.1 + 0.2] * 3, [0.3] * 3], [1, -1])
     assert found.estimate == 0
     assert found.claim == 0
     assert interval([[1e-17, 0.0, -1e-17]], [1], scale=1.0).without_spread
 
 
-def test_the_seed_decides_and_nothing_else():
+def test_only_the_seed_decides_random_numbers():
     values = np.random.default_rng(1).normal(0, 1, 12)
     assert interval([values], [1], Resampling(seed=1)) == interval([values], [1], Resampling(seed=1))
     assert interval([values], [1], Resampling(seed=1)) != interval([values], [1], Resampling(seed=2))
 
 
-def test_more_confidence_is_wider():
+def test_more_confidence_gives_a_wider_interval():
     values = np.random.default_rng(1).normal(0, 1, 12)
     narrow, wide = (interval([values], [1], Resampling(confidence=share)) for share in (0.8, 0.99))
     assert wide.low < narrow.low < narrow.high < wide.high
 
 
-def test_a_p_value_is_where_an_interval_begins_to_exclude_zero():
+def test_the_p_value_is_the_level_at_which_the_interval_reaches_zero():
     random = np.random.default_rng(5)
     for number in range(50):
         runs = int(random.integers(3, 12))
@@ -101,7 +101,7 @@ def test_a_p_value_is_where_an_interval_begins_to_exclude_zero():
 
 
 @pytest.mark.parametrize("runs", [3, 10])
-def test_an_interval_widened_covers_as_often_as_it_then_says(runs):
+def test_a_widened_interval_has_its_new_nominal_coverage(runs):
     random = np.random.default_rng(7)
     hits = 0
     for number in range(TRIALS):
@@ -111,18 +111,18 @@ def test_an_interval_widened_covers_as_often_as_it_then_says(runs):
     assert hits / TRIALS >= 0.97
 
 
-def test_the_present_confidence_changes_nothing():
+def test_rescaling_to_the_same_confidence_changes_nothing():
     found = interval([[1.0, 2.0, 4.0, 3.0, 2.5]], [1])
     assert found.at(0.95, 0.95) is found
 
 
 @pytest.mark.parametrize(("cells", "weights"), [([], []), ([[1.0]], [1, -1]), ([[]], [1]), ([[[1.0]]], [1])])
-def test_what_is_no_contrast(cells, weights):
+def test_invalid_contrasts_are_refused(cells, weights):
     with pytest.raises(ValueError, match="as many weights"):
         interval(cells, weights)
 
 
-def test_effect_sizes():
+def test_cliffs_delta_and_its_magnitude():
     assert cliffs_delta([3, 4], [1, 2]) == 1
     assert cliffs_delta([1, 2], [3, 4]) == -1
     assert cliffs_delta([1, 2, 3], [1, 2, 3]) == 0

@@ -147,7 +147,7 @@ def test_functions_of_an_interrupted_task_are_no_evidence(told):
     assert one(told, story).parts == {"unknown": 1000 * MS}
 
 
-def test_a_wake_up_in_vain_does_not_end_a_wait(told):
+def test_a_spurious_wake_up_does_not_end_a_wait(told):
     story = Story(COMMS)
     blocked(story, 0, 400, SHADOW, TIMER)
     blocked(story, 400, 1000, SHADOW, SHADOW_ENDS)
@@ -164,7 +164,7 @@ def test_a_load_without_a_processor_is_not_stalled_by_the_disk(told):
     assert "not caused by writeback" in "\n".join(sentences(found, str))
 
 
-def test_who_works_all_the_time_is_not_stopped_by_the_disk(told):
+def test_a_load_that_always_runs_is_not_stalled_by_the_disk(told):
     found = one(told, Story(COMMS))
     assert found.parts == {"running": 1000 * MS}
     assert found.blame == "not writeback"
@@ -183,7 +183,7 @@ def test_pauses_are_numbered_in_the_order_of_time_and_chosen_by_load_and_bound(t
     assert total(explain(run, recorded)) == ["2 pauses, 1.20 s in all, 100 % explained: journal writes block 100 %"]
 
 
-def test_a_run_that_recorded_nothing_says_what_to_do(told):
+def test_a_run_without_recorded_events_is_refused_with_the_next_step(told):
     story = Story(COMMS)
     story.dirty(0, L1, 13, 0)
     with pytest.raises(InputError, match=r"trace\.blame=always"):
@@ -207,7 +207,7 @@ STEPS = st.lists(
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(STEPS, st.integers(0, 400 * MS), st.integers(1, 400 * MS))
-def test_whatever_happened_parts_and_chains_add_up_to_the_nanosecond(told, steps, start, length):
+def test_parts_and_chains_add_up_to_the_nanosecond_for_any_trace(told, steps, start, length):
     story = Story({pid: f"task{pid}" for pid in range(1, 5)} | COMMS)
     story.switch(0, 0, MW1)
     tasks, now = [MW1, 1, 2, 3], 0
@@ -233,7 +233,7 @@ def test_whatever_happened_parts_and_chains_add_up_to_the_nanosecond(told, steps
         assert sum(chain.time_ns for chain in found.chains) == found.pause_ns
 
 
-def test_time_that_two_spans_share_counts_once(told):
+def test_overlapping_time_counts_once(told):
     story = Story(COMMS)
     story.switch(0, MW1, 0, stack=NAP)
     story.switch(0, MW1, 0, stack=SHADOW)  # how it got back in between was lost
@@ -245,7 +245,7 @@ def test_time_that_two_spans_share_counts_once(told):
     assert sum(chain.time_ns for chain in chains(recorded, MW1, *span)) == 1000 * MS
 
 
-def test_a_damaged_trace_is_refused_in_words(told):
+def test_a_damaged_trace_is_refused_with_a_reason(told):
     story = Story(COMMS)
     story.switch(0, MW1, 0, stack=NAP)
     for sector in range(40):

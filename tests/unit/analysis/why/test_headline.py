@@ -31,7 +31,7 @@ def behind(submit):
     return story
 
 
-def test_who_filled_the_queue(told):
+def test_the_writer_that_filled_the_queue_is_named(told):
     def submit(story):
         for page in range(100):
             story.dirty(0, L1, 13, page)
@@ -44,7 +44,7 @@ def test_who_filled_the_queue(told):
     )
 
 
-def test_a_reader_filled_the_queue(told):
+def test_the_reader_that_filled_the_queue_is_named(told):
     said, known = answer(told, behind(lambda story: story.submit(0, DD, 1000, 800, rwbs="RS")))
     assert "mw1's dd had asked the device 98:0 to read 400 KiB, and a request of 4 KiB" in said
     assert known is None
@@ -92,7 +92,7 @@ def test_a_program_that_polls(told):
     assert "slept again and again, as a program that polls does" in answer(told, story)[0]
 
 
-def test_how_much_of_the_pause_the_cause_was(told):
+def test_the_share_of_the_main_cause_is_given(told):
     story = Story(dict(NAMES))
     story.switch(0, MW1, L1, stack=MUTEX)
     story.wake(600 * MS, L1, MW1, MUTEX_ENDS)
@@ -144,7 +144,7 @@ def test_a_remedy_that_the_lab_has_not_measured_has_no_figure(told):
     assert (own.party, remedy(own)) == ("mw1's dd", None)  # or a child's of its own
 
 
-def test_two_loads_without_a_processor_are_they(told):
+def test_two_loads_without_a_processor_use_the_plural(told):
     story = Story(dict(NAMES))
     story.switch(0, MW1, L1, preempted=True)
     story.switch(1000 * MS, L1, MW1)

@@ -50,7 +50,7 @@ def test_a_wait_for_a_page_names_its_file(told, writers, said):
     assert f"for a page under writeback ({said})" in of_cause(found, cause)[0]
 
 
-def test_a_wait_for_an_inode_is_for_the_one_that_was_written_last(told):
+def test_a_wait_for_an_inode_is_for_the_last_one_written(told):
     story = Story(COMMS)
     story.write_inode(0, FLUSHER, 15)
     story.write_inode(0, FLUSHER, 13)
@@ -79,7 +79,7 @@ def test_a_block_of_an_inode_table_names_the_files_in_it(told):
     ],
     ids=str,
 )
-def test_a_file_has_its_path_where_its_only_writer_has_no_other(tmp_path, others, said):
+def test_a_file_has_a_path_if_its_only_writer_has_no_other_file(tmp_path, others, said):
     story = Story({7: "w1", L1: "l1"})
     story.dirty(0, 7, 13, 0)
     for pid, inode in others:

@@ -43,7 +43,7 @@ def of_scheduler(path, scheduler, seed):
     return str(path)
 
 
-def test_causes_add_up_to_all_pauses_of_a_load_however_short(make):
+def test_causes_add_up_to_all_pauses_of_a_load(make):
     run = read_run(make("run", [[(SHADOW, SHADOW_ENDS, 600)], [(THROTTLED, TIMER, 20)], [(SHADOW, TIMER, 5)], []]))
     causes = cause_metrics(run)["mw1"]
     assert causes == {
@@ -56,7 +56,7 @@ def test_causes_add_up_to_all_pauses_of_a_load_however_short(make):
     assert sum(part.get("throttled", 0) for part in parts) == 20 * MS
 
 
-def test_what_is_unknown_has_a_figure_even_if_it_is_0(make):
+def test_the_unknown_part_always_has_a_metric(make):
     run = read_run(make("run", [[(SHADOW, SHADOW_ENDS, 600)]]))
     assert cause_metrics(run)["mw1"]["paused_unknown_s"] == 0
 
@@ -71,7 +71,7 @@ def test_a_run_that_did_not_record_its_causes_has_none(make, tmp_path):
     assert [metric for _, _, metric, _ in told][-2:] == ["paused_throttled_s", "paused_unknown_s"]
 
 
-def test_a_cause_that_only_another_run_has_is_0(make):
+def test_a_cause_of_only_another_run_is_0(make):
     waits = {"one": (THROTTLED, TIMER, 600), "other": (SHADOW, SHADOW_ENDS, 400)}
     runs = with_zeros(metric_rows(read_run(make(name, [[wait]])), cause_metrics) for name, wait in waits.items())
     found = [{metric: value for _, _, metric, value in rows}["paused_throttled_s"] for rows in runs]
@@ -81,7 +81,7 @@ def test_a_cause_that_only_another_run_has_is_0(make):
         assert {kind for _, kind, _, _ in rows} == {"multiwrite"}
 
 
-def test_groups_are_compared_by_cause_if_that_is_asked_for(make, capsys):
+def test_groups_are_compared_by_cause_on_request(make, capsys):
     waits = {"none": (SHADOW, SHADOW_ENDS), "bfq": (THROTTLED, TIMER)}
     runs = [
         of_scheduler(make(f"{name}-{seed}", [[(*wait, 600 + 10 * seed)]]), name, seed)
@@ -96,7 +96,7 @@ def test_groups_are_compared_by_cause_if_that_is_asked_for(make, capsys):
     assert "throttled" not in capsys.readouterr().out
 
 
-def test_causes_of_runs_that_recorded_none_are_refused(tmp_path, capsys):
+def test_causes_are_refused_for_runs_that_recorded_none(tmp_path, capsys):
     runs = [
         of_scheduler(write_run(tmp_path / name, {"mw1": [0, 700 * MS]}), name, seed)
         for seed, name in enumerate(("none", "bfq"))

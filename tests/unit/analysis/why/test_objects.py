@@ -29,5 +29,5 @@ WANTS_DIRECTORY = ("do_get_write_access", "add_dirent_to_buf", "ext4_add_entry")
         (5000, LAYOUT, WANTS_BITMAP, "inode bitmap or group descriptor, though it lies where data may be"),
     ],
 )
-def test_place_and_function_are_held_against_each_other(block, layout, stack, said):
+def test_place_and_function_are_compared(block, layout, stack, said):
     assert identified(block, layout, stack) == said

@@ -114,7 +114,7 @@ def test_the_page_is_self_contained_and_links_to_close_ups(page):
     assert "location.hash" in timeline
 
 
-def test_the_end_of_its_address_says_which_span_the_timeline_shows(page):
+def test_the_url_fragment_selects_the_span_of_the_timeline(page):
     run, _, _ = page
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(run.path)))
     Thread(target=server.serve_forever, daemon=True).start()
@@ -146,7 +146,7 @@ def test_html_cannot_be_combined_with_json_or_prove(page, capsys):
     assert "--html cannot be combined" in capsys.readouterr().err
 
 
-def test_every_kind_of_wait_has_a_colour_that_is_not_the_unknowns():
+def test_every_kind_of_wait_has_a_colour_unlike_unknown():
     waits = {kind.name for kind in KINDS if kind.nature == "waits"}
     shades = {what: cause_colour(what) for what in (*waits, RUNNING, RUNNABLE)}
     assert len(set(shades.values())) == len(shades)
@@ -162,7 +162,7 @@ def test_a_picture_has_bars_as_long_as_the_pauses(page):
     assert ends == pytest.approx([item.pause_ns / 1e9 for item in found])
 
 
-def test_tables_have_all_of_it(page):
+def test_tables_have_all_parts(page):
     run, found, _ = page
     for item in found:
         frame = parts_frame(item)

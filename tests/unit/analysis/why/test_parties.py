@@ -186,7 +186,7 @@ def slept(told, *goes):
     return one(told, story, 1200)
 
 
-def test_one_long_sleep_is_a_load_s_own_will(told):
+def test_one_long_sleep_is_a_load_s_own_timer(told):
     assert slept(told, (0, 1000)).blame == "not writeback"
 
 
@@ -301,7 +301,7 @@ def test_a_stopped_task_was_held_by_no_task(told):
     assert found.blame == "not writeback"
 
 
-def test_a_timer_that_throttles_is_writeback_and_one_of_a_poll_is_not_known(told):
+def test_a_throttling_timer_is_writeback_and_a_polling_timer_is_unknown(told):
     poll = ("__schedule", "schedule", "poll_schedule_timeout", "do_sys_poll", "sys_poll")
     story = Story(dict(NAMES))
     blocked(story, 0, 1000, poll, ("try_to_wake_up", "hrtimer_wakeup", *TIMER))

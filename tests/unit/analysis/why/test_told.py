@@ -142,7 +142,7 @@ def test_a_task_that_seemed_to_run_while_events_were_lost_may_have_slept(tmp_pat
     assert sum(chain.time_ns for chain in told.explanation.chains) == told.explanation.pause_ns
 
 
-def test_of_two_captures_the_one_that_lost_less_counts(tmp_path):
+def test_the_capture_with_fewer_losses_is_used(tmp_path):
     lossy = Story(COMMS)
     lossy.switch(0, 8, 0, preempted=True)
     lossy.lose()
@@ -173,7 +173,7 @@ def test_a_live_run_without_captures_says_how_to_get_them(tmp_path):
 
 
 @pytest.mark.parametrize(("ended_ms", "kind"), [(1100, "buffer"), (1000, "unknown")])
-def test_who_is_woken_while_a_request_ends_is_woken_by_that_without_a_stack_too(tmp_path, ended_ms, kind):
+def test_a_wake_up_during_a_completion_needs_no_stack_to_be_explained(tmp_path, ended_ms, kind):
     story = Story(COMMS)
     story.switch(100 * MS, MW1, 0, stack=BUFFER)
     story.complete(1000 * MS, 200, 8)

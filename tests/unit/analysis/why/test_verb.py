@@ -64,7 +64,7 @@ def test_a_run_without_pauses_says_so(path, capsys):
     assert capsys.readouterr().out.endswith(".\nNo pause over 2 s.\n")
 
 
-def test_pauses_tell_their_causes(path, capsys):
+def test_the_verb_pauses_shows_causes(path, capsys):
     assert main(["pauses", path, "--causes"]) == 0
     assert "mw1   journal writes block  1.20 s  100 %" in capsys.readouterr().out
     assert main(["pauses", path, "--causes", "--json"]) == 0
@@ -73,6 +73,6 @@ def test_pauses_tell_their_causes(path, capsys):
     assert "causes_ns" not in json.loads(capsys.readouterr().out)
 
 
-def test_a_pause_that_is_not_there_is_refused(path, capsys):
+def test_an_unknown_pause_is_refused(path, capsys):
     assert main(["why", path, "--pause", "3"]) == 2
     assert "--pause 3: the run has 2 pauses over 300 ms" in capsys.readouterr().err

@@ -99,7 +99,7 @@ SYNCFS = (*OUT, "wb_wait_for_completion", "sync_inodes_sb", "sync_filesystem", "
         ),
     ],
 )
-def test_a_wait_on_a_machine(sleep, wake, kind, context):
+def test_a_wait_of_a_live_machine_is_classified(sleep, wake, kind, context):
     verdict = judged(sleep, wake)
     assert (verdict.kind.name, verdict.context) == (kind, context)
 
@@ -118,18 +118,18 @@ def test_functions_below_an_interrupt_are_no_evidence(entry):
     assert judged(RWSEM, (*WOKE, entry, "wake_up_q", "rwsem_wake", "up_write")).kind.name == "unknown"
 
 
-def test_a_fault_of_the_waker_s_own_is_one():
+def test_a_page_fault_of_the_waker_is_evidence():
     wake = (*WOKE, "wake_up_q", "rwsem_wake", "up_read", "do_user_addr_fault", "exc_page_fault", "asm_exc_page_fault")
     assert judged(RWSEM, wake).context == "task"
 
 
-def test_each_kind_of_a_name_says_the_same_of_it():
+def test_kinds_with_the_same_name_have_the_same_description():
     said = {kind.name: kind.what for kind in KINDS}
     assert all(said[kind.name] == kind.what for kind in KINDS)
     assert all(kind.wakes for kind in KINDS if kind.nature == "waits")
 
 
-def test_who_opens_a_fifo_waits_for_the_task_at_its_other_end():
+def test_opening_a_fifo_waits_for_the_task_at_the_other_end():
     sleep = (*OUT, "wait_for_partner", "fifo_open", "do_dentry_open", "vfs_open", *CALL)
     wake = (*WOKE, "autoremove_wake_function", "__wake_up_common", "__wake_up", "fifo_open", *CALL)
     said = judged(sleep, wake)

@@ -14,7 +14,7 @@ def written(device, blocks):
 
 
 @pytest.mark.parametrize(("depth", "expected_s"), [(1, 8 * (0.1 + BLOCK / MIB)), (4, 0.1 + 8 * BLOCK / MIB)])
-def test_reads_at_once(depth, expected_s):
+def test_parallel_reads_share_the_bus(depth, expected_s):
     device = Device(Model(write_bps=MIB, read_bps=MIB, latency_s=0.1, depth=depth))
     assert device.read(range(0, 16 * BLOCK, 2 * BLOCK), BLOCK) == pytest.approx(expected_s)
 
@@ -25,7 +25,7 @@ def test_a_cache_becomes_full_and_a_flush_waits_for_the_medium():
     assert (written(device, 32), device.flush(), device.flush()) == pytest.approx((BUS + 32 * MEDIUM - 1, 1, 0))
 
 
-def test_a_seek_costs_what_does_not_follow_and_a_stall_stops_the_device():
+def test_seeks_cost_time_and_a_stall_stops_the_device():
     device = Device(Model(write_bps=MIB, read_bps=MIB, seek_s=0.02))
     assert device.write(BLOCK, BLOCK) == pytest.approx(MEDIUM + 0.02)
     assert device.write(2 * BLOCK, BLOCK, stall_s=0.3) == pytest.approx(MEDIUM + 0.3)

@@ -44,7 +44,7 @@ def test_the_depth_is_found(depth):
     assert fitted(model, FEW).model.depth == depth
 
 
-def test_a_depth_that_makes_no_difference_is_not_told():
+def test_a_depth_without_effect_is_not_reported():
     found = fitted(Model(write_bps=MB, read_bps=MB, latency_s=10e-6, depth=8), FEW)
     assert found.model.depth == 1
     assert "unknown" in found.unknown["depth"]
@@ -68,7 +68,7 @@ def test_a_cache_that_becomes_full_is_found(drain, faster, cache, seek_us):
     assert "cache_bytes" not in found.unknown
 
 
-def test_a_cache_that_is_never_full_is_at_least_what_was_in_it():
+def test_a_cache_that_never_fills_has_a_minimum_size():
     model = Model(write_bps=400 * MB, read_bps=400 * MB, cache_bytes=512 * MIB, drain_bps=100 * MB)
     found = fitted(model)
     assert 20 * MIB < found.model.cache_bytes < 64 * MIB
@@ -87,7 +87,7 @@ def test_stalls_are_found(is_even):
     assert found.stall_every == pytest.approx(2 * MIB, rel=0.05 if is_even else 0.5)
 
 
-def test_two_stalls_are_too_few_to_say_how_often_they_come():
+def test_two_stalls_are_too_few_for_a_rate():
     model = Model(write_bps=20 * MB, read_bps=20 * MB, latency_s=1e-4, stall_every=30 * MIB, stall_s=0.4)
     found = fitted(model)
     assert found.model.stall_every == 0
@@ -95,7 +95,7 @@ def test_two_stalls_are_too_few_to_say_how_often_they_come():
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_times_that_vary_are_explained_within_what_they_vary(seed):
+def test_variable_times_are_explained_within_their_variation(seed):
     model = Model(write_bps=50 * MB, read_bps=80 * MB, latency_s=200e-6, seek_s=5e-3)
     found = fitted(model, seed=seed, noise=0.4)
     assert found.model.write_bps == pytest.approx(50 * MB, rel=0.35)
@@ -104,7 +104,7 @@ def test_times_that_vary_are_explained_within_what_they_vary(seed):
     assert 0.7 < found.explained <= 1
 
 
-def test_a_disk_that_is_not_like_the_model_is_not_explained():
+def test_a_disk_unlike_the_model_is_not_explained():
     class Sleepy(Computed):
         def write(self, offset, size):
             super().write(offset, size)
@@ -114,7 +114,7 @@ def test_a_disk_that_is_not_like_the_model_is_not_explained():
     assert fit(measure(Sleepy(model), BOUNDS, silent)).explained < 0.8
 
 
-def test_a_measurement_ends_in_its_time_and_bytes():
+def test_a_measurement_respects_its_limits_of_time_and_bytes():
     model = Model(write_bps=MB, read_bps=MB, latency_s=1e-4)
     device = Computed(model)
     measured = measure(device, Bounds(most_bytes=64 * MIB, most_s=10, file_bytes=8 * MIB), silent)

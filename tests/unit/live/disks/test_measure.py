@@ -53,14 +53,14 @@ def test_json_has_all_that_was_measured(here, capsys):
     assert {step[0] for step in found["measured"]["steps"]} >= {"write sequential", "read random"}
 
 
-def test_nothing_is_written_unless_it_is_agreed(here, capsys, monkeypatch):
+def test_nothing_is_written_without_consent(here, capsys, monkeypatch):
     monkeypatch.setattr("wblab.live.disks.survey.measure", lambda *arguments: pytest.fail("it measures"))
     monkeypatch.setattr("sys.stdin", io.StringIO())
     assert main(["disk", "measure", str(here)]) == 2
     assert capsys.readouterr().err.endswith("no terminal to ask for permission on: give --yes\n")
 
 
-def test_a_terminal_is_asked(here):
+def test_on_a_terminal_the_user_is_asked(here):
     leader, follower = pty.openpty()
     command = [sys.executable, "-m", "wblab", "disk", "measure", str(here)]
     asked = subprocess.Popen(command, cwd=ROOT, stdin=follower, stdout=follower, stderr=follower)
@@ -84,12 +84,12 @@ def test_a_terminal_is_asked(here):
         (("-o", "/none/x.toml"), "in a directory that exists"),
     ],
 )
-def test_what_cannot_be_done_is_said_before(here, capsys, options, message):
+def test_impossible_measurements_are_refused_first(here, capsys, options, message):
     assert main(["disk", "measure", str(here), "--yes", *options]) == 2
     assert message in capsys.readouterr().err
 
 
-def test_what_is_on_no_disk_is_refused(capsys):
+def test_a_directory_on_no_disk_is_refused(capsys):
     assert main(["disk", "measure", "/proc", "--yes"]) == 2
     assert "'/proc' is on proc, not on a disk of this machine" in capsys.readouterr().err
     with pytest.raises(InputError, match="No such file or directory: give another directory"), site(Path("/none")):
@@ -105,7 +105,7 @@ def test_a_full_disk_is_refused(tmp_path, monkeypatch):
         there.bounds(512 << 20, 60)
 
 
-def test_killed_it_leaves_no_file(here):
+def test_a_killed_measurement_leaves_no_file(here):
     command = [sys.executable, "-m", "wblab", "disk", "measure", str(here), "--yes", *FEW]
     started = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     wait_until(lambda: started.poll() is not None or any(str(here) in held for held in open_files(started.pid)))

@@ -36,14 +36,14 @@ def say(process, count=1):
         assert process.stdout.readline() == "done\n"
 
 
-def test_what_was_before_does_not_count(accounting, disk_path):
+def test_writes_before_the_start_do_not_count(accounting, disk_path):
     (disk_path / "file").write_bytes(bytes(MIB))
     usage, new = accounting.sample(Processes(()))
     assert not usage.written
     assert not new
 
 
-def test_own_writing(accounting, disk_path):
+def test_a_process_s_own_writes(accounting, disk_path):
     processes = Processes(())
     accounting.sample(processes)
     (disk_path / "file").write_bytes(bytes(3 * MIB))
@@ -76,7 +76,7 @@ def test_a_new_process_counts_from_its_start(accounting, start, disk_path):
     assert processes.parents[writer.pid] == os.getpid()
 
 
-def test_a_process_that_lived_and_died_between_two_looks(taskstats, disk_path):
+def test_a_process_that_lived_between_two_samples_counts_for_its_parent(taskstats, disk_path):
     accounting, processes = TaskstatsAccounting(taskstats), Processes(())
     accounting.sample(processes)
     child = subprocess.Popen([sys.executable, "-c", WRITE, disk_path / "file"])
@@ -117,7 +117,7 @@ def test_a_known_process_that_ends_leaves_its_last_bytes(taskstats, start, disk_
     assert usage.ended[writer.pid] == os.getpid()
 
 
-def test_what_is_taken_back_does_not_count(taskstats, disk_path):
+def test_cancelled_writes_do_not_count(taskstats, disk_path):
     accounting, processes = TaskstatsAccounting(taskstats), Processes(())
     accounting.sample(processes)
     (disk_path / "file").write_bytes(bytes(8 * MIB))

@@ -26,7 +26,7 @@ def queue(tmp_path, monkeypatch):
         (0.6, 100 * MIB, True),
     ],
 )
-def test_a_cache_is_told_by_flushes_that_the_queue_does_not_explain(queue, flush_s, bandwidth, told):
+def test_a_write_cache_is_detected_by_long_flushes(queue, flush_s, bandwidth, told):
     assert queue_s("sda", MIB) == 2.0
     assert holds_much("sda", flush_s, bandwidth) == told
 
@@ -36,10 +36,10 @@ def test_a_long_queue_explains_long_flushes(queue):
     assert not holds_much("sda", 16.0, MIB)
 
 
-def test_a_disk_that_is_not_flushed_has_none(queue):
+def test_a_disk_without_flushes_has_no_known_cache(queue):
     (queue / "write_cache").write_text("write through\n")
     assert not holds_much("sda", 8.0, MIB)
 
 
-def test_a_disk_that_was_pulled_out_has_none(queue):
+def test_a_removed_disk_has_no_known_cache(queue):
     assert not holds_much("sdb", 8.0, MIB)

@@ -23,7 +23,7 @@ def test_values_have_units(tmp_path):
     assert config.bandwidth == 70 * 1024**2
 
 
-def test_the_defaults_are_in_order(tmp_path, monkeypatch):
+def test_the_defaults_are_valid(tmp_path, monkeypatch):
     check(Config())
     monkeypatch.setattr("wblab.live.mitigate.config.DEFAULT_FILE", tmp_path / "none")
     assert read_config(None) == Config()
@@ -47,7 +47,7 @@ def test_the_defaults_are_in_order(tmp_path, monkeypatch):
         ("policy = ", "is not TOML"),
     ],
 )
-def test_what_makes_no_sense_is_refused(tmp_path, text, message):
+def test_invalid_configurations_are_refused(tmp_path, text, message):
     with pytest.raises(InputError, match=message):
         read_config(write(tmp_path, text))
 
@@ -92,7 +92,7 @@ def test_a_hostile_configuration_is_one_line(tmp_path, text):
     assert len(str(told.value)) < 1000
 
 
-def test_a_pipe_as_configuration_is_not_waited_for(tmp_path):
+def test_a_pipe_as_configuration_does_not_block(tmp_path):
     os.mkfifo(tmp_path / "mitigate.toml")
     with pytest.raises(InputError, match="not a regular file"):
         read_config(tmp_path / "mitigate.toml")

@@ -117,7 +117,7 @@ def ended(process, number=signal.SIGTERM):
 
 @root
 @pytest.mark.parametrize("policy", ["idle", "best-effort-7"])
-def test_held_while_it_writes_and_released_when_it_is_calm(taskstats, daemon, offender, policy):
+def test_an_offender_is_limited_while_it_writes_and_released_afterwards(taskstats, daemon, offender, policy):
     before = all_ioprios(offender.pid)
     assert len(set(before.values())) == 4
     process = daemon(policy=policy)
@@ -137,7 +137,7 @@ def test_held_while_it_writes_and_released_when_it_is_calm(taskstats, daemon, of
 
 @root
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
-def test_a_signal_puts_everything_back(taskstats, daemon, offender, number):
+def test_a_signal_restores_everything(taskstats, daemon, offender, number):
     before = all_ioprios(offender.pid)
     process = daemon()
     until(process, "hold", offender.pid)
@@ -146,7 +146,7 @@ def test_a_signal_puts_everything_back(taskstats, daemon, offender, number):
 
 
 @root
-def test_killed_and_started_again(taskstats, daemon, offender):
+def test_a_restarted_daemon_undoes_what_the_killed_one_left(taskstats, daemon, offender):
     before = all_ioprios(offender.pid)
     chance = random.Random(2)
     held = 0
@@ -165,7 +165,7 @@ def test_killed_and_started_again(taskstats, daemon, offender):
 
 
 @root
-def test_restore_only(taskstats, daemon, offender):
+def test_restore_only_undoes_and_ends(taskstats, daemon, offender):
     before = all_ioprios(offender.pid)
     process = daemon()
     until(process, "hold", offender.pid)
@@ -218,7 +218,7 @@ def test_a_dry_run_changes_nothing(taskstats, daemon, offender, tmp_path):
 
 
 @root
-def test_who_must_not_be_touched_is_not(taskstats, daemon, offender, config):
+def test_protected_processes_are_not_touched(taskstats, daemon, offender, config):
     before = all_ioprios(offender.pid)
     process = daemon(allow=[NAME], only=[])
     until(process, "note", 0)
@@ -228,7 +228,7 @@ def test_who_must_not_be_touched_is_not(taskstats, daemon, offender, config):
 
 
 @root
-def test_there_is_only_one(taskstats, daemon):
+def test_only_one_daemon_can_run(taskstats, daemon):
     first = daemon()
     until(first, "note", 0)
     second = daemon()
@@ -238,7 +238,7 @@ def test_there_is_only_one(taskstats, daemon):
     assert ended(first) == 0
 
 
-def test_wrong_input_is_one_line(daemon):
+def test_wrong_input_is_reported_on_one_line(daemon):
     process = daemon(policy="idel")
     _, said = process.communicate(timeout=LIMIT_S)
     assert process.returncode == 2
@@ -246,7 +246,7 @@ def test_wrong_input_is_one_line(daemon):
     assert said.count("\n") == 1
 
 
-def test_no_rights_is_one_line(config):
+def test_missing_permissions_are_reported_on_one_line(config):
     if os.geteuid() != 0:
         pytest.skip("becomes another user, which needs root")
     code = """
@@ -266,7 +266,7 @@ sys.exit(cli.main(["mitigate"]))
     )
 
 
-def test_the_name_is_the_one_that_the_daemon_looks_for(offender):
+def test_the_daemon_recognises_its_own_name(offender):
     set_ioprio(offender.pid, 0)
     with open(f"/proc/{offender.pid}/comm") as file:
         assert file.read().strip() == NAME

@@ -31,17 +31,17 @@ def after(disk, *, written=0, read=0, busy_s=0.0, depth=10.0, size=1 << 20, cach
 FRESH = Disk(Counters(5, 7, 11, 13))
 
 
-def test_unknown_until_it_was_saturated():
+def test_the_rate_is_unknown_until_saturation():
     disk = after(FRESH, written=MB, busy_s=0.5)
     assert disk.bandwidth == 0
     assert after(disk, written=100 * MB, busy_s=2.0).bandwidth == 50 * MB
 
 
-def test_what_was_written_in_the_time_it_was_busy():
+def test_the_rate_is_bytes_over_busy_time():
     assert after(FRESH, written=90 * MB, busy_s=1.8).bandwidth == 50 * MB
 
 
-def test_reading_says_nothing_of_writing():
+def test_reads_do_not_count_for_the_write_rate():
     assert after(FRESH, written=MB, read=100 * MB, busy_s=2.0).bandwidth == 0
 
 
@@ -55,21 +55,21 @@ def flood(disk, rate, periods, **what):
     return disk
 
 
-def test_a_burst_that_a_cache_took_is_forgotten():
+def test_a_burst_absorbed_by_a_cache_is_discarded():
     burst = flood(FRESH, 500 * MB, 3)
     assert burst.bandwidth == 500 * MB
     assert flood(burst, 50 * MB, 10).bandwidth > 300 * MB
     assert flood(burst, 50 * MB, 150).bandwidth == 50 * MB
 
 
-def test_one_that_fills_a_cache_first_is_forgotten_at_once():
+def test_the_filling_of_a_cache_is_discarded_at_once():
     disk = after(FRESH, written=1000 * MB, busy_s=2.0)
     assert (disk.bandwidth, disk.provisional) == (500 * MB, True)
     disk = flood(disk, 50 * MB, 2)
     assert (disk.bandwidth, disk.provisional) == (50 * MB, False)
 
 
-def test_what_each_flush_makes_room_for_in_a_large_cache_is_averaged_out():
+def test_bursts_after_flushes_of_a_large_cache_are_averaged():
     """A disk of 1 MB/s with a cache of 8 MB, which is flushed every 16 s: more than it takes goes in in between."""
     disk, plain = (replace(FRESH, bandwidth=1 * MB) for _ in range(2))
     for _ in range(8):
@@ -80,13 +80,13 @@ def test_what_each_flush_makes_room_for_in_a_large_cache_is_averaged_out():
     assert plain.bandwidth > 2 * MB
 
 
-def test_it_rises_faster_than_it_falls_but_not_at_once():
+def test_the_rate_rises_faster_than_it_falls():
     disk = replace(FRESH, bandwidth=10 * MB)
     assert 12 * MB < flood(disk, 400 * MB, 1).bandwidth < 14 * MB
     assert flood(disk, 400 * MB, 15).bandwidth == 400 * MB
 
 
-def test_one_window_that_differs_does_not_count():
+def test_a_single_outlier_does_not_count():
     disk = flood(replace(FRESH, bandwidth=50 * MB), 50 * MB, 3)
     assert flood(disk, 500 * MB, 1).bandwidth == 50 * MB
     assert flood(disk, 1 * MB, 1).bandwidth == 50 * MB
@@ -101,32 +101,32 @@ def test_one_window_that_differs_does_not_count():
         {"rate": MB, "depth": 1.0},  # one program that waits for each
     ],
 )
-def test_a_user_s_flood_of_small_writes_sets_nothing_for_the_others(what):
+def test_small_writes_of_one_user_do_not_lower_the_rate_for_others(what):
     disk = flood(flood(FRESH, 100 * MB, 5), periods=500, **what)
     assert disk.bandwidth == 100 * MB
     assert flood(FRESH, periods=5, **what).bandwidth == 0
 
 
-def test_nor_one_of_large_writes_while_it_reads_as_much():
+def test_large_writes_mixed_with_reads_do_not_lower_the_rate():
     disk = flood(FRESH, 100 * MB, 5)
     for _ in range(500):
         disk = after(disk, written=10 * MB, read=9 * MB, busy_s=2.0)
     assert disk.bandwidth == 100 * MB
 
 
-def test_large_writes_move_it_by_a_bounded_factor_and_the_next_in_order_bring_it_back():
+def test_large_writes_change_the_rate_by_a_limited_factor():
     disk = flood(FRESH, 100 * MB, 5)
     lowered = flood(disk, 10 * MB, 30)  # a minute
     assert lowered.bandwidth >= 50 * MB
     assert flood(lowered, 100 * MB, 8).bandwidth == 100 * MB
 
 
-def test_it_stays_what_a_disk_can_be():
+def test_the_rate_stays_plausible():
     assert flood(FRESH, 10**15, 1).bandwidth == MOST
     assert after(FRESH, written=100, busy_s=2.0).bandwidth == LEAST
 
 
-def test_idle_time_leaves_it_and_three_faster_periods_raise_it():
+def test_idle_time_keeps_the_rate_and_three_faster_periods_raise_it():
     disk = replace(FRESH, bandwidth=10 * MB)
     assert after(disk).bandwidth == 10 * MB
     for _ in range(2):  # a cache may have taken this
@@ -136,7 +136,7 @@ def test_idle_time_leaves_it_and_three_faster_periods_raise_it():
 
 
 @given(st.lists(st.tuples(st.integers(0, 10**10), st.integers(0, 10**10), st.floats(0, 2), st.floats(0, 100))))
-def test_never_more_than_was_seen(periods):
+def test_the_rate_never_exceeds_the_observed_one(periods):
     disk, most = FRESH, 0.0
     for written, read, busy_s, depth in periods:
         disk = after(disk, written=written, read=read, busy_s=busy_s, depth=depth)
@@ -146,7 +146,7 @@ def test_never_more_than_was_seen(periods):
         assert 0 <= disk.busy <= 1
 
 
-def test_how_long_flushes_take_is_known_after_two():
+def test_the_duration_of_flushes_is_known_after_two():
     disk, seen = FRESH, []
     for flushes, taken_ms in ((1, 8000), (0, 0), (2, 4000), (1, 9000)):
         before = disk.counters
@@ -174,7 +174,7 @@ def sys(tmp_path, monkeypatch):
     return write
 
 
-def test_a_stick_that_is_plugged_in_is_known_by_its_model(sys, tmp_path):
+def test_a_plugged_in_stick_is_recognised_by_its_model(sys, tmp_path):
     found = Disks(learned={"stick 1000": Learned(bandwidth=5 * MB, cached=True)})
     assert (found.bandwidths, found.cached) == ({}, set())
     sys("sdc", 0)
@@ -185,7 +185,7 @@ def test_a_stick_that_is_plugged_in_is_known_by_its_model(sys, tmp_path):
     assert (found.bandwidths, found.cached) == ({}, set())
 
 
-def test_what_was_learned_of_a_stick_outlives_that_it_is_pulled_out(sys, tmp_path):
+def test_a_learned_rate_survives_removal_of_the_stick(sys, tmp_path):
     found = Disks()
     for megabytes in (0, 10, 20, 30):
         sys("sdb", megabytes)
@@ -197,7 +197,7 @@ def test_what_was_learned_of_a_stick_outlives_that_it_is_pulled_out(sys, tmp_pat
     assert found.learned == {"stick 1000": Learned(bandwidth=pytest.approx(5 * MB, rel=0.01))}
 
 
-def test_a_provisional_figure_is_not_learned(sys):
+def test_a_provisional_rate_is_not_stored(sys):
     found = Disks()
     for megabytes in (0, 10):
         sys("sdb", megabytes)
@@ -206,7 +206,7 @@ def test_a_provisional_figure_is_not_learned(sys):
     assert found.learned == {}
 
 
-def test_a_disk_made_of_others_is_watched_if_it_is_asked_for(sys, tmp_path):
+def test_a_stacked_disk_is_watched_on_request(sys, tmp_path):
     for megabytes in (0, 10, 20, 30):
         sys("loop7", megabytes)
         shutil.rmtree(tmp_path / "loop7/device")
@@ -219,7 +219,7 @@ def test_a_disk_made_of_others_is_watched_if_it_is_asked_for(sys, tmp_path):
         Disks("loop77")
 
 
-def test_what_is_written_beside_a_disk(sys):
+def test_writes_to_other_disks_are_counted(sys):
     assert not disks.written_elsewhere("sda")
     sys("sdb", 0)  # a stick nobody has written to
     assert not disks.written_elsewhere("sda")
@@ -228,7 +228,7 @@ def test_what_is_written_beside_a_disk(sys):
     assert not disks.written_elsewhere("sdb")
 
 
-def test_the_only_disk_that_is_pulled_out_leaves_its_name(sys, tmp_path):
+def test_a_removed_single_disk_keeps_its_name(sys, tmp_path):
     found = Disks("sda")
     shutil.rmtree(tmp_path / "sda")
     found.follow(PERIOD_S)

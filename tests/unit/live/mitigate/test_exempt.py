@@ -37,7 +37,7 @@ def as_root():
         pytest.skip("only root can start processes of two users: run the tests as root")
 
 
-def test_a_name_of_one_s_own_choice_exempts_nobody(start):
+def test_a_self_chosen_name_does_not_exempt(start):
     process = start(
         "from wblab.core.syscalls import set_process_name as call; call('sshd'); print(flush=True); input()"
     )
@@ -51,20 +51,20 @@ def test_a_name_of_one_s_own_choice_exempts_nobody(start):
 
 
 @pytest.mark.parametrize("entry", [SLEEP.name, str(SLEEP)])
-def test_a_program_of_the_system_is_exempt_where_root_runs_it(as_root, entry):
+def test_a_system_program_is_exempt_when_run_by_root(as_root, entry):
     with running(SLEEP, "99") as pid:
         assert Allowed([entry]).exempts(pid)
         assert not Allowed(["other", "/other"]).exempts(pid)
 
 
-def test_a_user_s_is_not_blamed_for_others_but_judged(as_root):
+def test_a_user_s_program_is_judged_but_not_blamed_for_others(as_root):
     with running(SLEEP, "99", user=NOBODY, group=NOBODY, extra_groups=[]) as pid:
         assert not Allowed([SLEEP.name]).exempts(pid)
         assert Allowed([SLEEP.name]).starts_others(pid)
 
 
 @pytest.mark.parametrize("owner", [0, NOBODY])
-def test_a_program_that_others_can_change_exempts_nobody(as_root, owner):
+def test_a_program_writable_by_others_is_not_exempt(as_root, owner):
     with tempfile.TemporaryDirectory(dir="/var/tmp") as place:
         shutil.copy(SLEEP, program := Path(place, "sshd"))
         program.chmod(0o755)
@@ -74,7 +74,7 @@ def test_a_program_that_others_can_change_exempts_nobody(as_root, owner):
             assert not Allowed(["sshd"]).starts_others(pid)
 
 
-def test_a_program_that_is_no_longer_there_exempts_nobody(as_root, tmp_path):
+def test_a_deleted_program_is_not_exempt(as_root, tmp_path):
     shutil.copy(SLEEP, program := tmp_path / "sshd")
     with running(program, "99") as pid:
         assert Allowed(["sshd"]).exempts(pid)
@@ -98,13 +98,13 @@ def test_a_program_that_is_no_longer_there_exempts_nobody(as_root, tmp_path):
         ("nonsense", ""),
     ],
 )
-def test_a_service_is_known_by_its_control_group(monkeypatch, tmp_path, line, unit):
+def test_a_service_is_recognised_by_its_control_group(monkeypatch, tmp_path, line, unit):
     (tmp_path / "cgroup").write_text(f"9:pids:/x\n{line}\n")
     monkeypatch.setattr(exempt, "Path", lambda path: tmp_path / "cgroup")
     assert exempt._unit(1) == unit
 
 
-def test_who_is_gone_is_not_exempt():
+def test_an_ended_process_is_not_exempt():
     process = subprocess.Popen([sys.executable, "-S", "-c", ""])
     process.wait()
     allowed = Allowed(["", ".", "python3", "dbus.service"])

@@ -31,7 +31,7 @@ def code(monkeypatch, tmp_path):
     return tmp_path / "lab"
 
 
-def test_what_is_root_s_alone_runs(code, tmp_path):
+def test_a_root_owned_installation_runs(code, tmp_path):
     check_install(tmp_path / "none.toml")
     (tmp_path / "mitigate.toml").touch()
     check_install(tmp_path / "mitigate.toml")
@@ -49,14 +49,14 @@ def test_what_is_root_s_alone_runs(code, tmp_path):
         lambda code: (os.chown(code, -1, NOBODY), code.chmod(0o775)),
     ],
 )
-def test_what_others_can_change_does_not(code, tmp_path, spoil):
+def test_an_installation_writable_by_others_is_refused(code, tmp_path, spoil):
     spoil(code)
     with pytest.raises(InputError, match=r"root must not run a daemon that others can change: \S") as told:
         check_install(tmp_path / "none.toml")
     assert "\n" not in str(told.value)
 
 
-def test_nor_is_such_a_configuration_read(code, tmp_path):
+def test_a_configuration_writable_by_others_is_refused(code, tmp_path):
     (config := tmp_path / "mitigate.toml").touch()
     os.chown(config, NOBODY, -1)
     with pytest.raises(InputError, match="must not use a configuration that others can change"):
@@ -66,7 +66,7 @@ def test_nor_is_such_a_configuration_read(code, tmp_path):
         check_install(link)
 
 
-def test_a_copy_of_the_lab_that_somebody_else_owns_does_not_start(tmp_path):
+def test_a_lab_owned_by_another_user_is_refused(tmp_path):
     (tmp_path / "wblab").symlink_to(Path(install.wblab.__file__).parent)
     os.lchown(tmp_path / "wblab", NOBODY, NOBODY)
     done = subprocess.run(
@@ -82,7 +82,7 @@ def test_a_copy_of_the_lab_that_somebody_else_owns_does_not_start(tmp_path):
 
 
 @pytest.mark.parametrize("mode", [0o777, 0o1777, 0o770])
-def test_its_state_is_in_a_directory_that_nobody_else_can_write_to(tmp_path, mode):
+def test_the_state_directory_is_writable_only_by_root(tmp_path, mode):
     (state := tmp_path / "state").mkdir()
     os.chown(state, -1, NOBODY)
     state.chmod(mode)
@@ -91,7 +91,7 @@ def test_its_state_is_in_a_directory_that_nobody_else_can_write_to(tmp_path, mod
     assert os.listdir(state) == []
 
 
-def test_what_it_keeps_there_is_for_root_only(tmp_path, monkeypatch):
+def test_state_files_are_readable_only_by_root(tmp_path, monkeypatch):
     umask = os.umask(0o022)
     try:
         with service._alone(tmp_path / "run" / "wblab"):
@@ -103,7 +103,7 @@ def test_what_it_keeps_there_is_for_root_only(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: os.symlink("/etc/passwd", path)])
-def test_a_lock_that_is_no_file_is_one_line(tmp_path, make):
+def test_a_lock_that_is_not_a_file_is_reported_on_one_line(tmp_path, make):
     make(tmp_path / "mitigate.lock")
     before = Path("/etc/passwd").stat().st_mtime_ns
     with pytest.raises(WblabError, match="cannot use the directory"), service._alone(tmp_path):

@@ -48,7 +48,7 @@ def root(monkeypatch):
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(changes, min_size=1))
-def test_what_is_noted_is_read_back(tmp_path_factory, changes):
+def test_entries_are_read_back(tmp_path_factory, changes):
     path = tmp_path_factory.mktemp("state") / "mitigate.json"
     Journal(path).note(*changes)
     assert Journal(path).changes == changes
@@ -70,7 +70,7 @@ def test_the_next_daemon_undoes_what_a_killed_one_left(tmp_path, monkeypatch):
     assert not (tmp_path / "mitigate.json").exists()
 
 
-def test_void_after_a_boot(tmp_path):
+def test_the_journal_is_void_after_a_reboot(tmp_path):
     path = tmp_path / "mitigate.json"
     Journal(path).note(Group(path=str(ROOT / GROUP)))
     path.write_text(path.read_text().replace(Path("/proc/sys/kernel/random/boot_id").read_text().strip(), "other"))
@@ -95,7 +95,7 @@ DEEP = "[" * 100_000
         "\udcff",
     ],
 )
-def test_a_broken_journal_is_set_aside_and_said(tmp_path, text):
+def test_a_broken_journal_is_set_aside_with_a_message(tmp_path, text):
     path = tmp_path / "mitigate.json"
     path.write_bytes(text.encode(errors="surrogateescape"))
     journal = Journal(path)
@@ -107,7 +107,7 @@ def test_a_broken_journal_is_set_aside_and_said(tmp_path, text):
 
 
 @pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: os.symlink("/etc/passwd", path)])
-def test_what_is_no_file_is_neither_followed_nor_waited_for(tmp_path, make):
+def test_links_and_fifos_are_neither_followed_nor_awaited(tmp_path, make):
     make(tmp_path / "mitigate.json")
     journal = Journal(tmp_path / "mitigate.json")
     assert (journal.changes, os.listdir(tmp_path)) == ([], ["mitigate.ignored"])
@@ -135,7 +135,7 @@ def hostile():
 
 
 @pytest.mark.parametrize("change", list(hostile()))
-def test_what_no_daemon_does_is_not_undone(tmp_path, change):
+def test_changes_that_no_daemon_makes_are_not_undone(tmp_path, change):
     path = tmp_path / "mitigate.json"
     ours = Group(path=str(ROOT / GROUP))
     Journal(path).note(change, ours)
@@ -144,13 +144,13 @@ def test_what_no_daemon_does_is_not_undone(tmp_path, change):
     assert journal.ignored == f"1 entries of the journal {path} that a daemon cannot have written"
 
 
-def test_what_is_no_change_is_said(tmp_path):
+def test_an_invalid_change_is_reported(tmp_path):
     path, rows = tmp_path / "mitigate.json", [None, {"kind": "troup"}, {"kind": "group", "path": 3}]
     path.write_text(json.dumps({"boot": Path("/proc/sys/kernel/random/boot_id").read_text().strip(), "changes": rows}))
     assert Journal(path).changes == []
     assert Journal(path).ignored.startswith("3 entries")
 
 
-def test_without_a_place_nothing_is_changed(tmp_path):
+def test_without_a_journal_nothing_is_changed(tmp_path):
     with pytest.raises(WblabError, match="nothing was changed"):
         Journal(tmp_path / "no" / "mitigate.json").note(Group(path=str(ROOT / GROUP)))

@@ -21,7 +21,7 @@ def disk(tmp_path, monkeypatch):
     return set_up
 
 
-def test_a_disk_is_told_by_model_and_size_or_by_its_name(disk):
+def test_a_disk_is_identified_by_model_and_size_or_by_name(disk):
     disk(1000)
     assert identity("sda") == "sda 1000"
     disk(2000, "Stick")
@@ -29,7 +29,7 @@ def test_a_disk_is_told_by_model_and_size_or_by_its_name(disk):
     assert identity("sdb") == "sdb"
 
 
-def test_what_is_remembered_is_recalled(tmp_path):
+def test_stored_rates_are_read_back(tmp_path):
     path = tmp_path / "lib" / "disks.json"
     remember(path, {"sda 1000": FAST})
     remember(path, {"sdc 1000": SLOW})
@@ -72,7 +72,7 @@ HOSTILE = [
         '{"sda 1000": {"bandwidth": 7e7, "cached": true, "more": 1}}',
     ],
 )
-def test_what_cannot_be_read_is_not_known(tmp_path, text):
+def test_an_unreadable_file_gives_no_rates(tmp_path, text):
     path = tmp_path / "disks.json"
     path.write_text(text)
     known, ignored = recall(path)
@@ -84,13 +84,13 @@ def test_what_cannot_be_read_is_not_known(tmp_path, text):
     assert recall(path) == ({"sda 1000": FAST}, "")
 
 
-def test_what_is_good_beside_it_is_known(tmp_path):
+def test_valid_entries_beside_a_damaged_one_are_used(tmp_path):
     (path := tmp_path / "disks.json").write_text('{"sda 1000": {"bandwidth": 7e7, "cached": false}, "sdb 1000": -3}')
     assert recall(path) == ({"sda 1000": FAST}, f"{path}: impossible entries: sdb 1000")
 
 
 @pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: os.symlink("other", path)])
-def test_what_is_no_file_is_neither_followed_nor_waited_for(tmp_path, make):
+def test_links_and_fifos_are_neither_followed_nor_awaited(tmp_path, make):
     (tmp_path / "other").write_text('{"sda 1000": {"bandwidth": 7e7, "cached": false}}')
     make(path := tmp_path / "disks.json")
     known, ignored = recall(path)
@@ -100,7 +100,7 @@ def test_what_is_no_file_is_neither_followed_nor_waited_for(tmp_path, make):
     assert (tmp_path / "other").read_text() == '{"sda 1000": {"bandwidth": 7e7, "cached": false}}'
 
 
-def test_root_reads_and_writes_nothing_that_others_can_change(tmp_path, monkeypatch):
+def test_root_neither_reads_nor_writes_files_that_others_can_change(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     (lib := tmp_path / "lib").mkdir()
     (path := lib / "disks.json").write_text('{"sda 1000": {"bandwidth": 7e7, "cached": false}}')
@@ -112,6 +112,6 @@ def test_root_reads_and_writes_nothing_that_others_can_change(tmp_path, monkeypa
     assert path.read_text() == '{"sda 1000": {"bandwidth": 7e7, "cached": false}}'
 
 
-def test_where_it_cannot_be_written_it_is_not_kept(tmp_path):
+def test_an_unwritable_directory_stores_nothing(tmp_path):
     (tmp_path / "file").touch()
     remember(tmp_path / "file" / "disks.json", {"sda 1000": 7e7})

@@ -40,11 +40,11 @@ def state(place):
         (MIB, 0, 1_000_000),
     ],
 )
-def test_a_limit_as_a_share_of_that_for_all(limit_bytes, all_bytes, share):
+def test_a_limit_becomes_a_share_of_the_global_limit(limit_bytes, all_bytes, share):
     assert share_of(limit_bytes, all_bytes) == share
 
 
-def test_a_disk_gets_its_share_and_what_it_had_comes_back(place, strict, tmp_path):
+def test_a_disk_gets_its_share_and_the_old_value_is_restored(place, strict, tmp_path):
     strict.check("sda")
     strict.start("sda", 10 * MIB)
     assert state(place) == [100_000, 1]
@@ -52,7 +52,7 @@ def test_a_disk_gets_its_share_and_what_it_had_comes_back(place, strict, tmp_pat
     assert state(place) == [1_000_000, 0]
 
 
-def test_a_share_follows_the_limit_for_all(place, strict, monkeypatch):
+def test_a_share_follows_the_global_limit(place, strict, monkeypatch):
     strict.start("sda", 10 * MIB)
     monkeypatch.setattr(limit, "thresholds", lambda: {"dirty": 50 * MIB})
     strict.start("sda", 10 * MIB)
@@ -63,20 +63,20 @@ def test_a_share_follows_the_limit_for_all(place, strict, monkeypatch):
     assert strict.journal.changes == []
 
 
-def test_what_is_stricter_already_is_left_alone(place, strict):
+def test_a_stricter_setting_is_left_alone(place, strict):
     (place / "max_ratio_fine").write_text("50000\n")
     strict.start("sda", 10 * MIB)
     assert state(place) == [50_000, 0]
     assert strict.journal.changes == []
 
 
-def test_a_share_is_not_below_what_the_disk_is_promised(place, strict):
+def test_a_share_is_not_below_the_disk_s_min_ratio(place, strict):
     (place / "min_ratio_fine").write_text("300000\n")
     strict.start("sda", 10 * MIB)
     assert state(place) == [300_000, 1]
 
 
-def test_a_disk_that_is_alone_has_no_limit_until_something_is_written_beside_it(place, strict, monkeypatch):
+def test_a_single_disk_has_no_limit_until_another_is_written(place, strict, monkeypatch):
     strict.beside = True
     for elsewhere, share in ((False, 1_000_000), (True, 100_000), (False, 1_000_000)):
         monkeypatch.setattr(limit, "written_elsewhere", lambda disk, yes=elsewhere: yes)
@@ -85,7 +85,7 @@ def test_a_disk_that_is_alone_has_no_limit_until_something_is_written_beside_it(
     assert strict.journal.changes == []
 
 
-def test_an_older_kernel_is_named_where_it_was_asked_for(place, strict, monkeypatch):
+def test_an_older_kernel_without_the_setting_is_reported_on_request(place, strict, monkeypatch):
     (place / "max_ratio_fine").unlink()
     with pytest.raises(WblabError, match="no strict_limit for sda"):
         strict.check("sda")

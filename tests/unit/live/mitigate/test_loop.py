@@ -85,20 +85,20 @@ def daemon(disks, tmp_path, monkeypatch):
     return make
 
 
-def test_what_lasts_is_started_for_each_disk_and_what_all_share_for_the_one_that_matters(daemon):
+def test_lasting_measures_start_per_disk_and_shared_ones_for_the_main_disk(daemon):
     for shared, started in ((False, [("sda", MIB), ("sdb", 2 * MIB)]), (True, [("sda", MIB)])):
         measure = Measure("queue", lasting=True, shared=shared)
         daemon(policy=measure)[0].period(2.0, 2.0)
         assert measure.started == started
 
 
-def test_what_does_not_last_waits_for_an_offender(daemon):
+def test_temporary_measures_wait_for_an_offender(daemon):
     measure = Measure("class")
     daemon(policy=measure)[0].period(2.0, 2.0)
     assert measure.started == []
 
 
-def test_more_is_done_on_a_disk_from_when_its_flushes_show_a_cache(daemon, disks):
+def test_further_measures_start_when_flushes_show_a_cache(daemon, disks):
     measure = Measure("io.max", lasting=True)
     ours, said = daemon(policy=Measure("queue"), cached=measure)
     ours.period(2.0, 2.0)
@@ -112,7 +112,7 @@ def test_more_is_done_on_a_disk_from_when_its_flushes_show_a_cache(daemon, disks
     assert told == ["flushes of sda take 8.00 s, but its queue only 0.50 s: it has its own write cache"]
 
 
-def test_where_more_is_not_possible_the_daemon_says_so_once_and_goes_on(daemon, disks):
+def test_an_impossible_further_measure_is_reported_once(daemon, disks):
     measure = Measure("io.max", impossible="read-only")
 
     def refuse(disk):
@@ -126,7 +126,7 @@ def test_where_more_is_not_possible_the_daemon_says_so_once_and_goes_on(daemon, 
     assert [text for action, text in said if action == "warn"] == ["cached cannot be applied to sda: no cgroup v2 here"]
 
 
-def test_a_policy_that_was_asked_for_and_fails_ends_the_daemon(daemon):
+def test_a_failing_requested_policy_ends_the_daemon(daemon):
     ours, _ = daemon(policy=Measure("queue", lasting=True, impossible="read-only"))
     with pytest.raises(WblabError, match="cannot be applied"):
         ours.period(2.0, 2.0)

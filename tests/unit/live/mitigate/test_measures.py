@@ -83,7 +83,7 @@ def let_go(journal):
     assert put_back_strays(journal, before) == []
 
 
-def test_each_thread_gets_back_what_it_had(measure, puppet):
+def test_each_thread_s_setting_is_restored(measure, puppet):
     for value in VALUES:
         tell(puppet, f"thread({value})")
     before = all_ioprios(puppet.pid)
@@ -94,7 +94,7 @@ def test_each_thread_gets_back_what_it_had(measure, puppet):
     assert all_ioprios(puppet.pid) == before
 
 
-def test_new_threads_are_followed_and_get_what_their_process_had(measure, puppet):
+def test_new_threads_are_included_and_restored_to_their_process_s_setting(measure, puppet):
     set_ioprio(puppet.pid, ioprio_value("best-effort", 2))
     measure.hold(puppet.pid)
     tell(puppet, "thread()")
@@ -105,7 +105,7 @@ def test_new_threads_are_followed_and_get_what_their_process_had(measure, puppet
     assert sorted(all_ioprios(puppet.pid).values()) == [0, *[ioprio_value("best-effort", 2)] * 2]
 
 
-def test_children_born_held_get_what_their_parent_had(measure, puppet):
+def test_children_of_a_limited_process_are_restored_to_its_setting(measure, puppet):
     set_ioprio(puppet.pid, ioprio_value("best-effort", 2))
     measure.hold(puppet.pid)
     child = int(tell(puppet, "child()"))
@@ -115,7 +115,7 @@ def test_children_born_held_get_what_their_parent_had(measure, puppet):
     assert get_ioprio(child) == ioprio_value("best-effort", 2)
 
 
-def test_children_and_threads_that_nobody_saw_are_put_back_too(measure, puppet):
+def test_unseen_children_and_threads_are_restored_too(measure, puppet):
     set_ioprio(puppet.pid, ioprio_value("best-effort", 2))
     measure.hold(puppet.pid)
     tell(puppet, "thread()")
@@ -125,7 +125,7 @@ def test_children_and_threads_that_nobody_saw_are_put_back_too(measure, puppet):
 
 
 @pytest.mark.parametrize("leave", [False, True], ids=["in its session", "in a session of its own"])
-def test_orphans_are_known_by_the_level_of_our_idle_class(puppet, tmp_path, leave):
+def test_orphans_are_recognised_by_the_level_of_the_lab_s_idle_class(puppet, tmp_path, leave):
     measure = IoClass(Journal(tmp_path / "mitigate.json"), OUR_IDLE)
     set_ioprio(puppet.pid, ioprio_value("best-effort", 2))
     measure.hold(puppet.pid)
@@ -140,7 +140,7 @@ def test_orphans_are_known_by_the_level_of_our_idle_class(puppet, tmp_path, leav
         os.kill(orphan, signal.SIGKILL)
 
 
-def test_who_chose_the_class_itself_keeps_it(puppet, tmp_path):
+def test_a_process_that_chose_the_class_itself_keeps_it(puppet, tmp_path):
     measure = IoClass(Journal(tmp_path / "mitigate.json"), BEST_EFFORT_7)
     set_ioprio(puppet.pid, BEST_EFFORT_7)
     assert measure.hold(puppet.pid) == 0
@@ -148,14 +148,14 @@ def test_who_chose_the_class_itself_keeps_it(puppet, tmp_path):
     assert get_ioprio(puppet.pid) == BEST_EFFORT_7
 
 
-def test_a_later_choice_of_somebody_else_is_left_alone(measure, puppet):
+def test_a_later_change_by_others_is_left_alone(measure, puppet):
     measure.hold(puppet.pid)
     set_ioprio(puppet.pid, ioprio_value("best-effort", 1))
     let_go(measure.journal)
     assert get_ioprio(puppet.pid) == ioprio_value("best-effort", 1)
 
 
-def test_threads_that_share_a_priority(measure, start):
+def test_threads_may_share_a_priority(measure, start):
     """CLONE_IO: what is set for one is set for both."""
     process = start(
         """
@@ -177,7 +177,7 @@ time.sleep(1000)
     assert all_ioprios(process.pid) == before
 
 
-def test_a_process_of_the_same_number_is_not_taken_for_the_held_one(measure, puppet):
+def test_a_reused_pid_is_not_mistaken_for_the_limited_process(measure, puppet):
     measure.hold(puppet.pid)
     (change,) = measure.journal.changes
     other = type(change)(**{**vars(change), "start_ticks": change.start_ticks - 1})
@@ -195,7 +195,7 @@ def hold_and_release(state, pids):
     put_back_strays(journal, before)
 
 
-def test_killed_at_any_moment(start, tmp_path):
+def test_a_kill_at_any_moment_can_be_undone(start, tmp_path):
     """Between any two of its steps: what the journal and the marks tell is enough to put all threads back."""
     puppets = [start(PUPPET) for _ in range(3)]
     chance = random.Random(1)
@@ -248,7 +248,7 @@ def group_of(pid):
     return re.search(r"^0::(.*)$", Path(f"/proc/{pid}/cgroup").read_text(), re.M)[1]
 
 
-def test_processes_go_back_to_their_control_groups(cgroup, puppet):
+def test_processes_return_to_their_control_groups(cgroup, puppet):
     before = group_of(puppet.pid)
     assert cgroup.hold(puppet.pid) == 1
     assert cgroup.hold(puppet.pid) == 0
@@ -260,7 +260,7 @@ def test_processes_go_back_to_their_control_groups(cgroup, puppet):
     assert {group_of(pid) for pid in (puppet.pid, child, unseen, orphan)} == {before}
 
 
-def test_a_control_group_that_was_removed_meanwhile_is_made_again(cgroup, puppet):
+def test_a_control_group_removed_in_the_meantime_is_recreated(cgroup, puppet):
     home = cgroup.root / f"wblab-test-{os.getpid()}"
     home.mkdir()
     try:
@@ -275,7 +275,7 @@ def test_a_control_group_that_was_removed_meanwhile_is_made_again(cgroup, puppet
         Group(path=str(home)).undo()
 
 
-def test_a_controller_that_is_not_there_is_named(tmp_path):
+def test_a_missing_controller_is_named(tmp_path):
     measure = ControlGroup(Journal(tmp_path / "mitigate.json"), tmp_path, ("memory",), lambda *_: {"memory.high": "1"})
     (tmp_path / "cgroup.controllers").write_text("cpu io\n")
     with pytest.raises(WblabError, match="has no memory controller here"):

@@ -18,7 +18,7 @@ def sleeper(start, code=SLEEP):
     return process
 
 
-def test_a_process_is_known_by_its_start():
+def test_a_process_is_identified_by_its_start_time():
     own = identify(os.getpid())
     assert own.parent == os.getppid()
     assert own.session == os.getsid(0)
@@ -36,7 +36,7 @@ def test_names_with_brackets_and_spaces(start):
     assert identify(process.pid).parent == os.getpid()
 
 
-def test_kernel_threads_are_no_processes():
+def test_kernel_threads_are_left_out():
     processes = Processes(())
     processes.refresh()
     everyone = {int(name): identify(int(name)) for name in os.listdir("/proc") if name.isdigit()}
@@ -49,7 +49,7 @@ def test_kernel_threads_are_no_processes():
     assert all(processes.protected(pid) for pid in known if identify(pid))
 
 
-def test_who_must_not_be_touched(start):
+def test_protected_processes_are_recognised(start):
     process = sleeper(start)
     processes = Processes(())
     assert process.pid in processes.refresh()
@@ -62,7 +62,7 @@ def test_who_must_not_be_touched(start):
         assert named.protected(process.pid) is protected
 
 
-def test_new_and_gone(start):
+def test_new_and_ended_processes_are_found(start):
     processes = Processes(())
     processes.refresh()
     process = sleeper(start)
@@ -74,7 +74,7 @@ def test_new_and_gone(start):
     assert process.pid not in processes.parents
 
 
-def test_blame_ends_at_a_session(start, request):
+def test_blame_stops_at_a_session_leader(start, request):
     code = """
 import os, time
 child = os.fork()
@@ -109,11 +109,11 @@ def test_threads_are_counted(start):
     assert processes.tasks(os.getpid()) == threads(os.getpid())
 
 
-def test_who_sleeps_does_not_wait_for_the_disk(start):
+def test_a_sleeping_process_does_not_wait_for_the_disk(start):
     assert not waits_for_disk(sleeper(start).pid)
 
 
-def test_who_is_stopped_in_the_kernel_waits(start):
+def test_a_process_blocked_in_the_kernel_waits_for_the_disk(start):
     """The parent of a vfork is in uninterruptible sleep until its child calls exec or exits."""
     process = start(
         """

@@ -27,11 +27,11 @@ def place(tmp_path, monkeypatch):
         (1000, MIB, 4),
     ],
 )
-def test_a_queue_holds_what_the_disk_does_in_half_a_second(bandwidth, request_bytes, requests):
+def test_a_queue_holds_half_a_second_of_requests(bandwidth, request_bytes, requests):
     assert requests_in(0.5, bandwidth, request_bytes) == requests
 
 
-def test_the_queue_is_shortened_and_comes_back(place, tmp_path):
+def test_the_queue_is_shortened_and_restored(place, tmp_path):
     journal = Journal(tmp_path / "journal.json")
     short = ShortQueue(journal, 0.5)
     short.check("sda")
@@ -44,13 +44,13 @@ def test_the_queue_is_shortened_and_comes_back(place, tmp_path):
     assert place.read_text() == "256"
 
 
-def test_a_queue_that_is_short_enough_is_left_alone(place, tmp_path):
+def test_a_short_queue_is_left_alone(place, tmp_path):
     journal = Journal(tmp_path / "journal.json")
     ShortQueue(journal, 0.5).start("sda", 1000 * MIB)
     assert (place.read_text(), journal.changes) == ("256\n", [])
 
 
-def test_a_queue_gets_back_what_it_had_when_the_disk_turns_out_to_be_fast(place, tmp_path):
+def test_the_queue_is_restored_if_the_disk_turns_out_to_be_fast(place, tmp_path):
     journal = Journal(tmp_path / "journal.json")
     short = ShortQueue(journal, 0.5)
     short.start("sda", 10 * MIB)

@@ -46,13 +46,13 @@ class Machine:
         return periods, set()
 
 
-def test_one_writer_above_the_share_is_held():
+def test_one_writer_above_the_share_is_limited():
     count, held = Machine().until_held(p3=0.9)
     assert held == {3}
     assert count == math.ceil(-LIMITS.smoothing_s * math.log(1 - 0.7 / 0.9) / PERIOD_S)
 
 
-def test_a_flood_is_held_at_once():
+def test_a_flood_is_limited_at_once():
     assert Machine().until_held(p3=30) == (1, {3})
 
 
@@ -60,7 +60,7 @@ def test_one_writer_below_the_share_is_left_alone():
     assert Machine().until_held(p3=0.65) == (100, set())
 
 
-def test_all_of_several_who_share_the_disk_are_held():
+def test_all_writers_that_share_the_disk_are_limited():
     machine = Machine()
     held = set()
     for _ in range(20):
@@ -76,19 +76,19 @@ def test_a_small_writer_beside_a_big_one_is_left_alone():
     assert held == {3}
 
 
-def test_who_starts_an_offender_is_not_blamed():
+def test_the_parent_of_an_offender_is_not_blamed():
     machine = Machine({3: 2, 2: 1})
     for _ in range(50):
         assert machine.period(p3=30).hold.keys() <= {3}
 
 
-def test_children_that_write_a_little_each_make_an_offender_of_their_parent():
+def test_many_small_children_make_their_parent_an_offender():
     machine = Machine(dict.fromkeys(range(3, 13), 2))
     _, held = machine.until_held(**{f"p{pid}": 0.1 for pid in range(3, 13)})
     assert held == {2}
 
 
-def test_a_script_of_commands_that_end_in_a_period_is_found():
+def test_a_script_of_short_commands_is_found():
     machine = Machine()
     for pid in range(10, 30):
         if hold := machine.period(ended={pid: 2}, **{f"p{pid}": 0.95}).hold:
@@ -96,7 +96,7 @@ def test_a_script_of_commands_that_end_in_a_period_is_found():
     assert hold.keys() == {2}
 
 
-def test_a_script_of_commands_that_last_for_some_periods_is_found():
+def test_a_script_of_longer_commands_is_found():
     machine = Machine()
     held = set()
     for pid in range(10, 30):
@@ -107,7 +107,7 @@ def test_a_script_of_commands_that_last_for_some_periods_is_found():
     assert 2 in held
 
 
-def test_one_child_that_wrote_a_lot_and_ended_makes_no_offender():
+def test_one_large_ended_child_does_not_make_its_parent_an_offender():
     machine = Machine()
     assert not machine.period(ended={3: 2}, p3=1000).hold
     machine = Machine({3: 2})
@@ -116,7 +116,7 @@ def test_one_child_that_wrote_a_lot_and_ended_makes_no_offender():
     assert not machine.period().hold
 
 
-def test_what_an_orphan_wrote_counts_for_its_nearest_ancestor_that_lives():
+def test_an_orphan_s_writes_count_for_its_nearest_living_ancestor():
     machine = Machine()
     machine.period(ended={5: 4, 4: 3, 3: 2}, p5=0.5)
     assert machine.state.rates.keys() == {2}
@@ -125,14 +125,14 @@ def test_what_an_orphan_wrote_counts_for_its_nearest_ancestor_that_lives():
     )
 
 
-def test_nobody_is_blamed_where_blame_ends():
+def test_blame_stops_at_exempt_ancestors():
     machine = Machine()
     for pid in range(10, 60):
         assert not machine.period(ended={pid: 0}, **{f"p{pid}": 5.0}).hold
     assert not machine.state.rates
 
 
-def test_released_when_calm_and_not_before_the_term_is_over():
+def test_an_offender_is_released_when_calm_after_its_term():
     machine = Machine()
     machine.until_held(p3=4)
     since_s = machine.now_s
@@ -143,14 +143,14 @@ def test_released_when_calm_and_not_before_the_term_is_over():
     assert not machine.state.offenders
 
 
-def test_not_released_while_it_writes():
+def test_an_offender_is_not_released_while_it_writes():
     machine = Machine()
     machine.until_held(p3=4)
     for _ in range(100):
         assert not machine.period(p3=0.3).release
 
 
-def test_not_released_while_it_is_stopped_in_a_write():
+def test_an_offender_is_not_released_while_blocked_in_a_write():
     machine = Machine()
     machine.until_held(p3=4)
     for _ in range(100):
@@ -158,7 +158,7 @@ def test_not_released_while_it_is_stopped_in_a_write():
     assert machine.period().release
 
 
-def test_a_child_that_writes_for_it_keeps_an_offender_held():
+def test_a_writing_child_keeps_an_offender_limited():
     machine = Machine({4: 3})
     machine.until_held(p3=4)
     for _ in range(50):
@@ -186,7 +186,7 @@ def test_an_offender_that_ends_is_forgotten():
     assert not verdict.state.offenders
 
 
-def test_who_was_held_for_one_that_ends_is_held_for_itself():
+def test_a_child_of_an_ended_offender_is_limited_by_itself():
     state = State(offenders={3: 50.0, 9: 60.0})
     after = succeed(state, {3: 2, 5: 3}, {3: 3, 4: 3, 5: 3, 9: 9})
     assert after.offenders.keys() - {3} == {4, 9}
@@ -201,7 +201,7 @@ usages = st.lists(
 
 
 @given(usages, st.dictionaries(pids, pids))
-def test_whatever_happens(periods, parents):
+def test_invariants_hold_for_any_sequence(periods, parents):
     """Ancestry may even have circles: /proc is not read in one instant."""
     machine = Machine(parents)
     for written, ended in periods:
@@ -217,14 +217,14 @@ def test_whatever_happens(periods, parents):
 
 
 @given(st.dictionaries(pids, st.floats(0, 0.69 / 11)), st.integers(1, 40))
-def test_nobody_is_held_when_all_together_write_less_than_the_share(rates, periods):
+def test_no_writer_is_limited_if_all_together_are_below_the_share(rates, periods):
     machine = Machine()
     for _ in range(periods):
         assert not machine.period(**{f"p{pid}": rate for pid, rate in rates.items()}).hold
 
 
 @given(st.floats(1.2, 100), st.integers(1, 10))
-def test_the_rule_knows_shares_only(factor, periods):
+def test_the_rule_depends_only_on_shares(factor, periods):
     """Twice the disk and twice the writing is the same."""
     small, big = State(), State()
     for count in range(periods):

@@ -16,7 +16,7 @@ def file(tmp_path):
     return path
 
 
-def test_one_number_after_another_and_back(journal, file):
+def test_values_are_changed_repeatedly_and_restored(journal, file):
     for number in (40, 8, 100):
         keep(journal, file, number)
         assert file.read_text() == str(number)
@@ -26,18 +26,18 @@ def test_one_number_after_another_and_back(journal, file):
     assert (file.read_text(), journal.changes) == ("256", [])
 
 
-def test_nearly_the_same_is_left(journal, file):
+def test_nearly_equal_values_are_not_written(journal, file):
     keep(journal, file, 40)
     keep(journal, file, 41)
     assert file.read_text() == "40"
 
 
-def test_what_is_there_already_is_nobody_s_change(journal, file):
+def test_a_value_already_set_is_not_a_change(journal, file):
     keep(journal, file, 256)
     assert journal.changes == []
 
 
-def test_what_somebody_else_set_meanwhile_comes_back(journal, file):
+def test_a_value_set_by_others_in_the_meantime_is_restored(journal, file):
     keep(journal, file, 40)
     file.write_text("128\n")
     assert number_before(journal, file) == 128
@@ -47,7 +47,7 @@ def test_what_somebody_else_set_meanwhile_comes_back(journal, file):
 
 
 @pytest.mark.parametrize("default", ["256", "512"])
-def test_a_device_that_was_plugged_in_again_begins_anew(journal, file, default):
+def test_a_replugged_device_starts_afresh(journal, file, default):
     keep(journal, file, 40)
     file.write_text(f"{default}\n")
     keep(journal, file, 40)
@@ -56,13 +56,13 @@ def test_a_device_that_was_plugged_in_again_begins_anew(journal, file, default):
     assert file.read_text() == default
 
 
-def test_one_that_was_pulled_out_has_nothing_to_get_back(journal, file):
+def test_a_removed_device_has_nothing_to_restore(journal, file):
     keep(journal, file, 40)
     file.unlink()
     assert journal.undo(list(journal.changes)) == []
 
 
-def test_the_file_that_says_the_same_in_other_words_gets_its_number_back(journal, file, tmp_path):
+def test_an_equivalent_value_in_another_form_is_restored(journal, file, tmp_path):
     (ratio := tmp_path / "ratio").write_text("20\n")
     file.write_text("0\n")
     keep(journal, file, 4096, instead=ratio)
@@ -74,7 +74,7 @@ def test_the_file_that_says_the_same_in_other_words_gets_its_number_back(journal
 
 
 @pytest.mark.parametrize("killed", ["note", "write_text", "forget"])
-def test_killed_at_any_moment_the_next_one_gives_back_what_was_there_first(journal, file, monkeypatch, killed):
+def test_after_a_kill_the_next_daemon_restores_the_original_value(journal, file, monkeypatch, killed):
     """Before the second number is noted, before it is written, or before the first is forgotten."""
     keep(journal, file, 40)
     owner = type(file) if killed == "write_text" else Journal

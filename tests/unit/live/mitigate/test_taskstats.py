@@ -39,16 +39,16 @@ def message(version, *, size, shift=0, tgid_at=None, padding=b""):
         (17, {"size": 700, "tgid_at": 368}, 4700),
     ],
 )
-def test_all_layouts(version, layout, tgid):
+def test_all_versions_of_the_structure_are_read(version, layout, tgid):
     assert decode(message(version, **layout)) == Task(4711, tgid, 12, "some name", 1 << 40, 4096)
 
 
-def test_processors_that_want_it_aligned():
+def test_aligned_structures_are_read():
     padding = struct.pack("=HH", 4, 6)
     assert decode(message(14, size=432, padding=padding)) == decode(message(14, size=432))
 
 
-def test_the_library_reads_the_same(taskstats, disk_path):
+def test_the_c_library_s_layout_agrees(taskstats, disk_path):
     """pyroute2's own decoder, which is slow, as the other opinion."""
     from pyroute2.netlink.taskstats import TaskStats
 
@@ -63,7 +63,7 @@ def test_the_library_reads_the_same(taskstats, disk_path):
     assert ours.cancelled_bytes == stats["cancelled_write_bytes"]
 
 
-def test_agrees_with_proc(taskstats, disk_path):
+def test_taskstats_agree_with_proc(taskstats, disk_path):
     (disk_path / "file").write_bytes(bytes(3 << 20))
     (task,) = taskstats.live([os.getpid()])
     lines = Path("/proc/thread-self/io").read_text().splitlines()  # a process's own has also what its children wrote
@@ -72,19 +72,19 @@ def test_agrees_with_proc(taskstats, disk_path):
     assert task.name == Path("/proc/self/comm").read_text().strip()
 
 
-def test_tasks_that_are_gone_are_left_out(taskstats):
+def test_ended_tasks_are_left_out(taskstats):
     child = subprocess.Popen(["true"])
     child.wait()
     assert [task.tid for task in taskstats.live([child.pid, os.getpid(), 1])] == [os.getpid(), 1]
 
 
-def test_more_tasks_than_the_socket_has_room_for(taskstats):
+def test_many_tasks_do_not_overflow_the_socket(taskstats):
     tids = [os.getpid(), 1] * 1000
     assert [task.tid for task in taskstats.live(tids)] == tids
     assert taskstats.lost == 0
 
 
-def test_exits_are_told(taskstats, disk_path):
+def test_exits_are_reported(taskstats, disk_path):
     code = "import sys; open(sys.argv[1], 'wb').write(bytes(1 << 20))"
     child = subprocess.Popen([sys.executable, "-c", code, disk_path / "file"])
     child.wait()

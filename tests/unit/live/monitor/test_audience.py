@@ -45,11 +45,11 @@ def test_a_pipe_that_ends_too_soon_is_a_failure():
         through_a_pipe(line(ITEMS[0]), line(ITEMS[1])[:20])
 
 
-def test_what_is_no_line_is_passed_over():
+def test_invalid_lines_are_skipped():
     assert through_a_pipe(b"kernel: something\n\n" + line(ITEMS[0]) + line(ITEMS[-1])) == [ITEMS[0], ITEMS[-1]]
 
 
-def test_a_source_that_failed_is_told_at_the_end():
+def test_a_failed_source_is_reported_at_the_end():
     with pytest.raises(WblabError, match="cannot undo"):
         through_a_pipe(line(End("cannot undo this", failed=True)))
 
@@ -61,14 +61,14 @@ def test_items_are_printed_as_lines(capfdbinary):
     assert capfdbinary.readouterr().out == b"".join(map(line, ITEMS))
 
 
-def test_why_there_are_no_events_is_said_once(capfd):
+def test_the_reason_for_missing_events_is_printed_once(capfd):
     audience = Audience(printed)
     with audience.showing(replayed([Source("x", 0, "only root may trace"), ITEMS[-1]], 1.0)):
         audience.wait()
     assert capfd.readouterr().err == "wblab: no kernel events, so no dirty limit: only root may trace\n"
 
 
-def test_a_replay_takes_as_long_as_its_run_did_by_its_speed():
+def test_a_replay_takes_the_run_s_time_divided_by_its_speed():
     async def paced():
         loop = asyncio.get_running_loop()
         start_s = loop.time()
@@ -88,7 +88,7 @@ def test_an_interrupt_ends_the_wait_and_the_thread():
     assert "audience" not in [thread.name for thread in threading.enumerate()]
 
 
-def test_a_reader_of_standard_output_that_goes_away_is_told_to_the_command():
+def test_a_closed_standard_output_ends_the_command():
     async def broken(items):
         raise BrokenPipeError
 

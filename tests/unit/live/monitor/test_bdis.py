@@ -55,11 +55,11 @@ def machine(tmp_path, monkeypatch):
         ("8:32", "stick"),
     ],
 )
-def test_a_disk_is_named_as_far_as_it_is_one(machine, bdi, disk):
+def test_a_bdi_of_a_disk_is_named_after_the_disk(machine, bdi, disk):
     assert Bdis({"sdc": "stick"} if disk == "stick" else {}).disk(bdi) == disk
 
 
-def test_a_number_may_be_anothers_later(machine):
+def test_a_reused_number_gets_its_new_name(machine):
     names = Bdis({})
     assert names.disk("8:32") == "sdc"
     (machine / "diskstats").write_text(f"8 32 sdx{ZEROS}\n")
@@ -68,6 +68,6 @@ def test_a_number_may_be_anothers_later(machine):
     assert names.disk("8:32") == "sdx"
 
 
-def test_a_machine_that_tells_nothing_has_the_kernels_names(machine):
+def test_without_information_the_kernel_s_names_are_used(machine):
     (machine / "diskstats").unlink()
     assert Bdis({}).disk("8:0") == "8:0"

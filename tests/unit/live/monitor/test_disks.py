@@ -33,7 +33,7 @@ def test_whole_disks_count_once():
     assert found["sda"] == (4096, 3_000_000)
 
 
-def test_the_busiest_are_told_of_and_a_disk_that_was_plugged_in(diskstats):
+def test_the_busiest_disks_are_reported_and_new_ones_are_found(diskstats):
     diskstats.write_bytes(text(sda=(0, 0), sdb=(0, 0), sdc=(0, 0)))
     work = Work(2, (), 0, {})
     diskstats.write_bytes(text(sda=(2048, 100), sdb=(8, 900), sdc=(0, 0)))
@@ -42,7 +42,7 @@ def test_the_busiest_are_told_of_and_a_disk_that_was_plugged_in(diskstats):
     assert work.since_last(2 * S) == (Worked(2 * S, S, "sdd", 8192, 50_000_000),)
 
 
-def test_those_that_were_named_are_told_of_whatever_they_do(diskstats):
+def test_named_disks_are_always_reported(diskstats):
     diskstats.write_bytes(text(sda=(0, 0), sdb=(0, 0)))
     work = Work(2, ("sdb",), 0, {"sdb": "stick"})
     diskstats.write_bytes(text(sda=(2048, 100), sdb=(0, 0)))
@@ -58,12 +58,12 @@ def test_a_disk_is_found_by_its_name_or_its_node(diskstats):
         find_disk("sda1")
 
 
-def test_the_file_of_this_machine_is_understood():
+def test_this_machine_s_diskstats_are_read():
     for written, busy_ns in counters(disks.DISKSTATS.read_bytes()).values():
         assert min(written, busy_ns) >= 0
 
 
-def test_a_disk_made_of_others_is_one_if_it_is_asked_for(diskstats):
+def test_a_stacked_disk_is_reported_on_request(diskstats):
     """Else its bytes would count twice; loop10 is no partition of loop1."""
     diskstats.write_bytes(text(sda=(0, 0), sda1=(0, 0), loop1=(0, 0), loop1p1=(0, 0), loop10=(0, 0), dm_0=(0, 0)))
     assert [find_disk(name) for name in ("/dev/loop1", "loop10", "dm-0")] == ["loop1", "loop10", "dm-0"]

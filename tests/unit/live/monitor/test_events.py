@@ -34,13 +34,13 @@ def seen(*chunks, grain_ns=1):
     return result
 
 
-def test_a_state_is_in_bytes_at_the_time_of_its_event():
+def test_a_state_has_bytes_and_the_time_of_its_event():
     assert seen(GUEST).states == [CacheState(5_200_001_000, 0, 0, 2679 * PAGE, 5365 * PAGE, 6970 * PAGE)]
     last = CacheState(1_296_303_198_000, 16330 * PAGE, 7 * PAGE, 550920 * PAGE, 1103187 * PAGE, 160227 * PAGE)
     assert seen(HOST).states[-1] == last
 
 
-def test_who_is_stopped_is_told_and_who_goes_on_is_not():
+def test_only_throttled_tasks_are_reported():
     assert seen(GUEST).throttled == [Throttled(12_455_057_000, "l1", 50 * MS, "slow")]
 
 
@@ -56,7 +56,7 @@ def test_of_states_close_together_the_last_is_kept():
     assert [state.dirty for state in seen(HOST, grain_ns=50 * MS).states] == [16330 * PAGE]
 
 
-def test_names_may_have_anything_in_them_or_be_forgotten():
+def test_names_may_have_any_characters_or_be_missing():
     line = GUEST.splitlines(keepends=True)[1]
     odd = line.replace(b"l1-32 ", b"a-1 [b] c: -32 ")
     assert seen(odd).throttled[0].task == "a-1 [b] c: "
@@ -65,16 +65,16 @@ def test_names_may_have_anything_in_them_or_be_forgotten():
     assert seen(line.replace(b"l1-32     ", b"l1-32  (-------)")).throttled[0].task == "l1"
 
 
-def test_what_older_kernels_counted_apart_is_dirty_too():
+def test_unstable_pages_of_older_kernels_count_as_dirty():
     old = GUEST.replace(b" bg_thresh", b" unstable=5 bg_thresh", 1).replace(b"dirty=0", b"dirty=2", 1)
     assert seen(old).states[0].dirty == 7 * PAGE
 
 
-def test_lost_events_are_counted_and_other_lines_passed_over():
+def test_lost_events_are_counted_and_other_lines_skipped():
     assert seen(b"CPU:1 [LOST 42 EVENTS]\n", b"# tracer: nop\n\n", b"CPU:0 [LOST 1 EVENTS]\n" + HOST).lost == 43
 
 
-def test_on_which_disks_threads_make_pages_dirty_is_told():
+def test_the_disks_that_threads_dirty_are_reported():
     line = b"  cp-%d  [001] .....  7.000001: writeback_dirty_%s: bdi %s: ino=12 index=256\n"
     lines = (line % (40, b"folio", b"98:0"), line % (40, b"page", b"98:0"), line % (41, b"folio", b"98:16"))
     assert seen(*lines).dirtied == {40: {"slow"}}

@@ -28,7 +28,7 @@ def test_batches_are_numbered_from_one():
     assert feed.after(3) == []
 
 
-def test_the_oldest_go_first_and_that_is_known():
+def test_the_oldest_batches_are_dropped_first_and_readers_learn_it():
     feed = filled(10, limit_bytes=3 * ONE)
     assert numbers(feed.after(0)) == [8, 9, 10]
     assert numbers(feed.after(5)) == [8, 9, 10]
@@ -37,7 +37,7 @@ def test_the_oldest_go_first_and_that_is_known():
     assert feed.missed(0) == 0  # who comes now has missed nothing that it ever had
 
 
-def test_a_number_that_is_none_of_ours_begins_anew():
+def test_an_unknown_number_starts_from_the_beginning():
     feed = filled(3)
     assert numbers(feed.after(99)) == [1, 2, 3]
     assert feed.missed(99) == 0
@@ -61,7 +61,7 @@ async def ids(feed, last, count):
 
 
 @given(st.lists(st.tuples(st.integers(0, 40), st.integers(1, 30)), max_size=12))
-def test_however_often_it_is_cut_off_a_page_gets_each_batch_once_and_in_order(steps):
+def test_a_reconnecting_page_gets_each_batch_once_and_in_order(steps):
     """Each step: so many batches are added, then the page connects again and is cut off after at most so many."""
 
     async def watch():
@@ -79,7 +79,7 @@ def test_however_often_it_is_cut_off_a_page_gets_each_batch_once_and_in_order(st
     asyncio.run(watch())
 
 
-def test_a_page_waits_for_the_source_hears_what_it_missed_and_the_end():
+def test_a_page_waits_for_batches_and_gets_missed_ones_and_the_end():
     async def watch():
         feed = Feed(3 * ONE)
         stream = events(feed, 2)

@@ -11,7 +11,7 @@ from wblab.lab.specfile import read_spec
 from wblab.live.monitor.guest import watched
 
 
-def test_a_sampler_runs_beside_all_else():
+def test_a_sampler_is_added_to_the_guest():
     spec = read_spec(PRESETS / "base.toml", ["agent.other.argv=['true']"])
     seen = watched(spec)
     assert set(seen.agent) == {"other", "sampler"}
@@ -40,7 +40,7 @@ def test_a_guest_without_any_filesystem_is_not_watched():
         probed("linear")
 
 
-def test_disks_are_called_as_in_the_spec_and_one_that_is_alone_not_at_all():
+def test_several_disks_have_their_spec_names_and_a_single_disk_none():
     assert asked("two-disks")["called"] == {"ubda": "slow", "ubdb": "fast"}
     assert asked("mirror", "disk.mirror.filesystem='ext4'")["called"] == {"ubda": "a", "ubdb": "b"}
     assert asked("base")["called"] == {"ubda": ""}

@@ -112,7 +112,7 @@ DISK_COLOURS = "monitor.panes.all[5].plot.series.slice(1).map(s => s.stroke())"
 LABELS = "Object.fromEntries(monitor.panes.all.map(p => [p.key, p.plot.series.slice(1).map(s => s.label)]))"
 
 
-def test_it_draws_what_it_hears_and_says_where_it_is():
+def test_the_page_draws_samples_and_shows_its_state():
     async def look_at_it():
         async with watched() as (source, _, page):
             await page.until(f"{STATE} === 'connecting'")
@@ -150,7 +150,7 @@ def test_it_draws_what_it_hears_and_says_where_it_is():
     asyncio.run(look_at_it())
 
 
-def test_a_page_that_is_cut_off_gets_all_that_it_missed_and_nothing_twice():
+def test_a_disconnected_page_catches_up_without_duplicates():
     async def look_at_it():
         async with watched() as (source, wire, page):
             source.queue.put_nowait(Source("a test", ZERO_NS))
@@ -171,7 +171,7 @@ def test_a_page_that_is_cut_off_gets_all_that_it_missed_and_nothing_twice():
     asyncio.run(look_at_it())
 
 
-def test_one_can_stand_still_and_look_at_a_span():
+def test_a_page_can_pause_and_zoom_to_a_span():
     async def look_at_it():
         async with watched() as (source, _, page):
             source.queue.put_nowait(Source("a test", ZERO_NS))
@@ -194,7 +194,7 @@ def test_one_can_stand_still_and_look_at_a_span():
     asyncio.run(look_at_it())
 
 
-def test_spans_in_which_nobody_wrote_are_drawn_as_such():
+def test_spans_without_writes_are_drawn_empty():
     async def look_at_it():
         async with watched() as (source, _, page):
             source.queue.put_nowait(Source("a test", ZERO_NS))
@@ -222,7 +222,7 @@ NAMES = [
 ]
 
 
-def test_names_of_processes_are_text_and_nothing_else():
+def test_process_names_are_shown_as_plain_text():
     async def look_at_it():
         async with watched() as (source, _, page):
             source.queue.put_nowait(Source(NAMES[0], ZERO_NS, NAMES[1]))

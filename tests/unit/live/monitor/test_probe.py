@@ -30,7 +30,7 @@ def waits(of, count):
     return found
 
 
-def test_a_write_is_seen_while_it_lasts_and_told_once_when_it_is_over(tmp_path, gate):
+def test_a_write_is_reported_while_it_lasts_and_once_at_its_end(tmp_path, gate):
     watched = Probe(held(tmp_path), locked=False)
     first, second = waits(watched, 2)
     assert (first.over, second.over) == (False, False)
@@ -46,7 +46,7 @@ def test_a_write_is_seen_while_it_lasts_and_told_once_when_it_is_over(tmp_path, 
     watched.stop()
 
 
-def test_its_files_are_few(tmp_path, monkeypatch):
+def test_the_probe_keeps_few_files(tmp_path, monkeypatch):
     monkeypatch.setattr(probe, "IDLE_NS", 0)
     watched = Probe(held(tmp_path), locked=False)
     told = []
@@ -58,7 +58,7 @@ def test_its_files_are_few(tmp_path, monkeypatch):
     assert starts == sorted(set(starts))
 
 
-def test_a_directory_that_is_gone_is_no_end_of_it(tmp_path):
+def test_a_removed_directory_does_not_end_the_probe(tmp_path):
     (tmp_path / "gone").mkdir()
     directory = held(tmp_path / "gone")
     (tmp_path / "gone").rmdir()

@@ -33,7 +33,7 @@ def test_stalls_are_in_ns():
     assert stalls_ns(PRESSURE) == (2_030_000_000, 1_980_000_000)
 
 
-def test_what_was_taken_back_before_it_was_written_does_not_count():
+def test_cancelled_writes_do_not_count():
     assert written_bytes(IO) == 4096
 
 
@@ -47,16 +47,16 @@ def test_this_machine_has_these_files():
         assert 0 <= sample.full_ns <= sample.some_ns
 
 
-def test_a_pressure_that_the_kernel_does_not_tell_is_left_out(tmp_path, monkeypatch):
+def test_missing_pressure_information_is_left_out(tmp_path, monkeypatch):
     monkeypatch.setattr(proc, "_PRESSURE", tmp_path / "none")
     assert Stalls(0).since_last(5) == ()
 
 
-def test_growth_is_what_came_on_top():
+def test_growth_is_the_difference_of_counters():
     assert grown({1: 10, 2: 5}, {1: 30, 2: 5, 3: 7}, {}) == {1: 20, 3: 7}
 
 
-def test_a_child_that_ended_is_not_counted_again_as_its_parents():
+def test_an_ended_child_is_not_counted_again_for_its_parent():
     before, now = {1: 100, 2: 5000}, {1: 100 + 5000 + 64}
     assert grown(before, now, {2: 1}) == {1: 64}  # what it wrote after it was last looked at
     assert grown(before, {1: 100}, {2: 1}) == {}  # a parent that does not wait for its children
@@ -64,7 +64,7 @@ def test_a_child_that_ended_is_not_counted_again_as_its_parents():
     assert grown({1: 0, 2: 0, 3: 500}, {1: 500 + 7}, {3: 2, 2: 1, 1: 0}) == {1: 7}  # and its child's child
 
 
-def test_disks_are_told_as_far_as_it_is_known_who_wrote_to_them(monkeypatch):
+def test_disks_of_writers_are_reported_if_known(monkeypatch):
     totals = {10: 0, 11: 0, 12: 0}
     monkeypatch.setattr(proc, "_all_written", totals.items)
     monkeypatch.setattr(proc, "_parents", lambda written: {})
@@ -84,12 +84,12 @@ def test_disks_are_told_as_far_as_it_is_known_who_wrote_to_them(monkeypatch):
     assert told({10: {"own"}}) == {"cp": "own, stick", "sh": "own"}
 
 
-def test_a_thread_is_of_its_process_while_it_is_there():
+def test_a_living_thread_belongs_to_its_process():
     assert proc.process_of(os.getpid()) == os.getpid()
     assert proc.process_of(1 << 22) is None
 
 
-def test_who_writes_is_seen_by_name_and_a_child_that_came_and_went_by_its_parents(disk_path):
+def test_writers_are_named_and_short_lived_children_count_for_parents(disk_path):
     writers = Writers(most=1000, now_ns=0)
     script = "dd if=/dev/zero bs=1M count=8 of=$0 2>/dev/null; echo; read line"
     writer = subprocess.Popen(["sh", "-c", script, str(disk_path / "f")], stdin=subprocess.PIPE, stdout=subprocess.PIPE)

@@ -32,7 +32,7 @@ def all_of(items, key):
     return [row for batch in batches(items) for row in getattr(batch, key)]
 
 
-def test_a_run_begins_with_its_source_and_ends(replayed):
+def test_a_replay_has_its_source_first_and_an_end(replayed):
     items, _ = replayed
     assert items[0] == Source("run 2026-01-01_00-00-00_base", 0, "")
     assert items[-1] == End("the run is over")
@@ -42,7 +42,7 @@ def test_a_run_begins_with_its_source_and_ends(replayed):
     assert times[-1] >= 8 * S
 
 
-def test_all_states_are_there_but_for_those_close_together(replayed):
+def test_all_states_are_replayed_except_those_close_together(replayed):
     items, cache = replayed
     states, events = all_of(items, "states"), cache.dirty_state
     assert len({state.at_ns // GRAIN_NS for state in states}) == len(states) == 8 * S // GRAIN_NS
@@ -59,14 +59,14 @@ def test_all_states_are_there_but_for_those_close_together(replayed):
         assert all(batch.now_ns - TICK_NS < state.at_ns <= batch.now_ns for state in batch.states)
 
 
-def test_those_who_were_stopped_are_told(replayed):
+def test_throttled_tasks_are_replayed(replayed):
     items, _ = replayed
     asked = all_of(items, "throttled")
     assert len(asked) == 50
     assert asked[0] == Throttled(80 * MS, "l1", 200 * MS)
 
 
-def test_a_pause_of_an_innocent_load_is_told_while_it_lasts_and_once_when_it_is_over(replayed):
+def test_a_pause_is_replayed_while_it_lasts_and_once_at_its_end(replayed):
     items, _ = replayed
     waits = [wait for wait in all_of(items, "waits") if wait.start_ns == 200 * MS]
     assert [wait.over for wait in waits] == [False] * 14 + [True]
@@ -77,7 +77,7 @@ def test_a_pause_of_an_innocent_load_is_told_while_it_lasts_and_once_when_it_is_
     assert len(over) == len(set(over)) == 5
 
 
-def test_what_loads_write_is_known_from_their_cycles(replayed):
+def test_writes_of_loads_come_from_their_cycles(replayed):
     items, _ = replayed
     written = {}
     for row in all_of(items, "writers"):
@@ -86,7 +86,7 @@ def test_what_loads_write_is_known_from_their_cycles(replayed):
     assert set(written) == {"w1", "mw1", "l1"}
 
 
-def test_who_writes_and_who_is_stopped_is_told_with_the_disk_of_several(make_run):
+def test_with_several_disks_writers_and_throttled_tasks_have_a_disk(make_run):
     run = read_run(make_run(pictured.BOUNDARIES))
     run = replace(run, loads=tuple(replace(item, load=replace(item.load, disk="slow")) for item in run.loads))
     asked = replace(pictured.throttling(), disk=np.full(100, "slow", object))
@@ -96,14 +96,14 @@ def test_who_writes_and_who_is_stopped_is_told_with_the_disk_of_several(make_run
     )
 
 
-def test_without_a_trace_there_are_the_loads(make_run):
+def test_without_a_trace_only_loads_are_replayed(make_run):
     items = list(replay(read_run(make_run({"mw1": [0, 100 * MS, 900 * MS]})), None))
     assert "no readable trace" in items[0].untraced
     assert all_of(items, "states") == []
     assert all_of(items, "waits")[-1] == Waited("mw1", 100 * MS, 800 * MS, over=True)
 
 
-def test_of_several_disks_each_has_what_it_wrote(make_run):
+def test_with_several_disks_each_has_its_writes(make_run):
     disks = {"slow": DiskRecord("98:0", 0), "fast": DiskRecord("98:16", 0)}
     run = replace(read_run(make_run(pictured.BOUNDARIES)), disks=disks)
     times_ns = np.arange(100, 8000, 100) * MS

@@ -53,7 +53,7 @@ def items(process, batches):
     return found
 
 
-def test_samples_come_in_small_batches_and_it_turns_off_what_it_turned_on(marked, may_trace):
+def test_samples_come_in_small_batches_and_tracing_is_turned_off_again(marked, may_trace):
     process = start(marked)
     source, *batches = items(process, 12)
     assert isinstance(source, Source)
@@ -70,7 +70,7 @@ def test_samples_come_in_small_batches_and_it_turns_off_what_it_turned_on(marked
     marked.await_nothing()
 
 
-def test_the_probe_is_seen(marked):
+def test_the_probe_appears_in_the_samples(marked):
     process = start(marked)
     found = []
     while len(found) < 3:
@@ -85,7 +85,7 @@ def test_the_probe_is_seen(marked):
     marked.await_nothing()
 
 
-def test_it_takes_no_part_in_what_it_watches(marked, may_trace, tmp_path):
+def test_the_sampler_writes_no_files(marked, may_trace, tmp_path):
     if shutil.which("strace") is None:
         pytest.skip("strace is not installed")
     if os.geteuid():
@@ -114,7 +114,7 @@ def test_it_takes_no_part_in_what_it_watches(marked, may_trace, tmp_path):
     marked.await_nothing()
 
 
-def test_when_nobody_reads_any_more_it_ends(marked):
+def test_the_sampler_ends_when_its_reader_closes(marked):
     process = start(marked)
     items(process, 2)
     process.stdout.close()
@@ -123,7 +123,7 @@ def test_when_nobody_reads_any_more_it_ends(marked):
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_killed_at_any_moment_it_leaves_nothing(marked, may_trace, seed):
+def test_a_kill_at_any_moment_leaves_nothing(marked, may_trace, seed):
     chance = random.Random(seed)
     process = start(marked)
     reader = threading.Thread(target=process.stdout.read)
@@ -135,7 +135,7 @@ def test_killed_at_any_moment_it_leaves_nothing(marked, may_trace, seed):
     marked.await_nothing()
 
 
-def test_without_the_right_to_trace_there_is_what_proc_tells(marked, readable_lab):
+def test_without_permission_to_trace_proc_is_used(marked, readable_lab):
     if os.geteuid():
         process = start(marked)
     else:

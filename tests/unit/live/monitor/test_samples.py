@@ -29,14 +29,14 @@ BATCH = Batch(
 @pytest.mark.parametrize(
     "item", [Source("a guest", 0, "only root may trace"), BATCH, Batch(7), End("over"), End("dead", failed=True)]
 )
-def test_a_line_tells_the_whole_item(item):
+def test_a_line_has_the_whole_item(item):
     text = line(item)
     assert text.endswith(b"\n")
     assert text.count(b"\n") == 1
     assert parse(text) == item
 
 
-def test_a_line_of_before_there_were_disks_is_read():
+def test_a_line_of_a_version_without_disks_is_read():
     old = b'{"batch":{"now_ns":1,"writers":[{"at_ns":1,"span_ns":1,"task":"dd","written":4096}],"lost":0}}'
     assert parse(old) == Batch(1, writers=(Written(1, 1, "dd", 4096),))
 
@@ -61,6 +61,6 @@ def test_a_terminal_may_have_changed_the_end_of_a_line():
         b"\xff",
     ],
 )
-def test_what_is_no_line_is_refused(text):
+def test_an_invalid_line_is_refused(text):
     with pytest.raises(ValueError):  # noqa: PT011 - also JSON's own
         parse(text)

@@ -49,7 +49,7 @@ def get(path, **options):
     return asyncio.run(ask())
 
 
-def test_only_this_machine_is_listened_to():
+def test_only_the_loopback_address_is_served():
     with listen(0) as listening:
         assert listening.getsockname()[0] == "127.0.0.1"
         with pytest.raises(OSError, match="in use"):
@@ -87,7 +87,7 @@ def test_the_page_gets_its_colours():
         "..%2fserver.py",
     ],
 )
-def test_without_the_token_or_for_what_there_is_not_there_is_nothing(path):
+def test_a_wrong_token_or_path_gets_nothing(path):
     assert get(path)[0] == 404
 
 
@@ -102,7 +102,7 @@ def test_without_the_token_or_for_what_there_is_not_there_is_nothing(path):
         ("", 404),
     ],
 )
-def test_a_foreign_name_that_leads_here_is_refused(host, status):
+def test_another_host_name_is_refused(host, status):
     assert get("", headers={"Host": host})[0] == status
     assert get("samples", headers={"Host": host})[0] == status
 
@@ -111,7 +111,7 @@ def test_a_foreign_name_that_leads_here_is_refused(host, status):
     ("origin", "status"),
     [("http://{host}", 200), ("http://evil.example", 404), ("https://{host}", 404), ("null", 404), ("", 404)],
 )
-def test_another_page_gets_nothing(origin, status):
+def test_another_origin_gets_nothing(origin, status):
     async def ask():
         async with served() as (session, page):
             host = page.split("/")[2]
@@ -153,7 +153,7 @@ GET = b"GET /%s/ HTTP/1.1\r\n" % TOKEN.encode()
         b"\x16\x03\x01\x02\x00\x01\x00",
     ],
 )
-def test_what_is_no_request_gets_nothing_and_is_not_talked_about(request_, capfd, caplog):
+def test_invalid_requests_get_no_answer_and_no_log(request_, capfd, caplog):
     async def ask():
         async with served() as (session, page):
             said = await said_to(page, request_)
@@ -188,7 +188,7 @@ def test_of_many_half_open_connections_the_oldest_end_and_a_page_stays(monkeypat
     asyncio.run(ask())
 
 
-def test_who_does_not_come_to_the_point_has_to_go(monkeypatch):
+def test_slow_requests_are_disconnected(monkeypatch):
     monkeypatch.setattr(strangers, "LIMIT_S", 1.0)
 
     async def ask():
@@ -219,7 +219,7 @@ def test_who_does_not_come_to_the_point_has_to_go(monkeypatch):
         ({"Last-Event-ID": "x"}, "?after=", 1),
     ],
 )
-def test_a_page_goes_on_after_what_it_had(headers, query, first):
+def test_a_page_continues_after_its_last_batch(headers, query, first):
     status, answered, body = get(f"samples{query}", headers=headers)
     assert (status, answered["Content-Type"]) == (200, "text/event-stream")
     ids = [int(text[4:]) for text in body.split(b"\n") if text.startswith(b"id: ")]
@@ -227,7 +227,7 @@ def test_a_page_goes_on_after_what_it_had(headers, query, first):
     assert body.count(b'"source"') == body.count(b'"end"') == 1
 
 
-def test_many_pages_get_the_same():
+def test_many_pages_get_the_same_batches():
     async def ask():
         async with served(source(500)) as (session, page):
             responses = await asyncio.gather(*(session.get(f"{page}samples") for _ in range(4)))
@@ -238,7 +238,7 @@ def test_many_pages_get_the_same():
     assert bodies[0].count(b"\nid: ") == 500
 
 
-def test_its_end_waits_for_no_page():
+def test_the_server_ends_without_waiting_for_pages():
     async def ask():
         loop = asyncio.get_running_loop()
         async with served(source(1, ends=False)) as (session, page):

@@ -69,7 +69,7 @@ def refused(*arguments):
         (("--port", "99999"), "--port: cannot listen on 99999"),
     ],
 )
-def test_what_cannot_be_is_refused_in_one_line(arguments, words):
+def test_invalid_arguments_are_refused_in_one_line(arguments, words):
     assert words in refused(*arguments)
 
 
@@ -79,7 +79,7 @@ def test_a_port_that_is_taken_is_refused():
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_it_prints_its_address_serves_and_ends_cleanly(marked, number):
+def test_the_verb_prints_its_address_and_ends_cleanly(marked, number):
     process = start("--dir", str(marked.directory), environment=marked.environment)
     address = process.stdout.readline().strip()
     assert address.startswith("http://127.0.0.1:")
@@ -93,7 +93,7 @@ def test_it_prints_its_address_serves_and_ends_cleanly(marked, number):
     marked.await_nothing()
 
 
-def test_what_shows_the_samples_opens_and_writes_no_file_either(marked, tmp_path):
+def test_the_server_opens_and_writes_no_files(marked, tmp_path):
     if shutil.which("strace") is None:
         pytest.skip("strace is not installed")
     if os.geteuid():
@@ -145,7 +145,7 @@ def test_samples_are_lines_of_json(marked):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_killed_at_any_moment_it_leaves_nothing(marked, may_trace, seed):
+def test_a_kill_at_any_moment_leaves_nothing(marked, may_trace, seed):
     chance = random.Random(seed)
     process = start("--dir", str(marked.directory), environment=marked.environment)
     process.stdout.readline()

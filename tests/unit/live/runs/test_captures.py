@@ -39,19 +39,19 @@ def test_pages_long_before_the_span_are_left_out():
     assert between([page(1), page(2), page(50)], 40, 60) == [page(2), page(50)]
 
 
-def test_a_page_says_that_events_before_it_were_lost():
+def test_a_page_is_marked_if_events_before_it_were_lost():
     assert not has_lost(page(1))
     assert has_lost(page(1, 100 | 1 << 31))
 
 
-def test_what_is_recorded_has_stacks_where_tasks_sleep_and_are_woken():
+def test_stacks_are_recorded_for_sleeps_and_wake_ups():
     events = set(capture_events("ext4"))
     assert set(STACKS) == {"sched:sched_switch", "sched:sched_waking"} <= events
     assert {event.partition(":")[0] for event in TOO_MANY} <= events
     assert not events & set(TOO_MANY)
 
 
-def test_the_filesystem_has_its_own_events_and_its_journal_s():
+def test_events_of_the_filesystem_and_its_journal_are_recorded():
     assert {"ext4", "jbd2"} <= set(capture_events("ext4"))
     assert "xfs" in capture_events("xfs")
     assert "ext4" not in capture_events("xfs")
@@ -90,7 +90,7 @@ def wanted(number, start_ns, end_ns):
     return Capture(number, "w1", start_ns + 2, end_ns - 2, start_ns, end_ns)
 
 
-def test_a_capture_has_what_the_one_before_it_took_out_of_the_buffer(buffer, tmp_path):
+def test_a_capture_includes_events_that_an_earlier_one_consumed(buffer, tmp_path):
     """The second pause began long before the first was saved, and the first was read late."""
     buffer, saved = buffer
     source = Source(
@@ -102,7 +102,7 @@ def test_a_capture_has_what_the_one_before_it_took_out_of_the_buffer(buffer, tmp
     assert [(capture.start_ns, capture.lost) for capture in read_captures(tmp_path)] == [(0, ()), (15, ())]
 
 
-def test_what_was_lost_between_two_captures_is_said_by_the_second(buffer, tmp_path):
+def test_losses_between_two_captures_are_reported_by_the_second(buffer, tmp_path):
     """It took so long to write the first that the buffer was written over: not before the first page, but within."""
     buffer, _ = buffer
     source, other = Source([page(0), page(10)], [page(90, 100 | LOST), page(100)]), Source([page(5)], [page(50)])
@@ -113,7 +113,7 @@ def test_what_was_lost_between_two_captures_is_said_by_the_second(buffer, tmp_pa
     assert (found[2].start_ns, found[2].lost, found[2].whole) == (5, (Lost(10, 90),), False)
 
 
-def test_no_more_is_kept_than_a_buffer_holds_and_then_it_is_said(buffer, tmp_path):
+def test_no_more_than_one_buffer_is_kept_and_losses_are_reported(buffer, tmp_path):
     buffer, saved = buffer
     source = Source([page(time_ns) for time_ns in range(100)], [page(100)])
     kept = buffer._save(wanted(1, 50, 60), 10, [source], [[]])

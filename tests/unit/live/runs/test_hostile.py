@@ -87,7 +87,7 @@ def state(directory):
 
 
 @pytest.mark.parametrize("round_", range(3))
-def test_the_loads_and_the_record_stay_where_they_were_made(ground, attacker, round_):
+def test_loads_and_record_stay_in_their_directory(ground, attacker, round_):
     before = state(ground / "roots")
     options = ["--dir", str(ground / "theirs/disk"), "--exp", str(ground / "theirs/exp"), *QUICK]
     command = [*PROGRAM, *options, *([] if round_ % 2 else ["--no-trace"]), "--", "true"]
@@ -97,7 +97,7 @@ def test_the_loads_and_the_record_stay_where_they_were_made(ground, attacker, ro
     assert done.returncode in (0, 1, 2)  # who is in the way may spoil a run
 
 
-def test_a_probe_stays_where_it_was_made(ground, attacker):
+def test_a_probe_stays_in_its_directory(ground, attacker):
     before = state(ground / "roots")
     request = SamplerRequest("here", probe=str(ground / "theirs/disk"))
     for _ in range(5):
@@ -135,7 +135,7 @@ def test_a_killed_run_empties_only_its_own_directory(ground, attacker):
     assert state(ground / "roots") == before
 
 
-def test_a_quiet_user_s_directory_is_as_good_as_any(ground):
+def test_another_user_s_unchanged_directory_can_be_used(ground):
     options = ["--dir", str(ground / "theirs/disk"), "--exp", str(ground / "theirs/new/exp"), *QUICK, "--no-trace"]
     done = subprocess.run([*PROGRAM, *options, "--", "true"], capture_output=True, text=True, check=False, timeout=200)
     assert (done.returncode, done.stderr) == (0, "")
@@ -167,14 +167,14 @@ def test_links_of_root_are_followed(ground):
     os.close(held)
 
 
-def test_links_in_a_circle_have_an_end(tmp_path):
+def test_circular_links_are_refused(tmp_path):
     (tmp_path / "a").symlink_to("b")
     (tmp_path / "b").symlink_to("a")
     with pytest.raises(OSError, match="symbolic links"):
         open_directory(tmp_path / "a")
 
 
-def test_what_is_exchanged_as_it_is_made_is_refused(tmp_path):
+def test_a_directory_exchanged_during_creation_is_refused(tmp_path):
     parent = open_directory(tmp_path)
     (tmp_path / "other").mkdir(mode=0o700)
     (tmp_path / "other" / "file").touch()
@@ -193,7 +193,7 @@ def test_what_is_exchanged_as_it_is_made_is_refused(tmp_path):
     os.close(parent)
 
 
-def test_where_there_are_no_owners_there_must_be_no_links(tmp_path, monkeypatch):
+def test_filesystems_without_owners_may_have_no_links(tmp_path, monkeypatch):
     parent = open_directory(tmp_path)
     (tmp_path / "made").mkdir(mode=0o755)
     monkeypatch.setattr(directories, "_without_links", lambda directory: True)
@@ -201,7 +201,7 @@ def test_where_there_are_no_owners_there_must_be_no_links(tmp_path, monkeypatch)
     os.close(parent)
 
 
-def test_descriptors_are_given_back(tmp_path):
+def test_descriptors_are_closed(tmp_path):
     (tmp_path / "file").touch()
     (tmp_path / "deep/er").mkdir(parents=True)
     (tmp_path / "link").symlink_to("deep/../deep")
@@ -213,7 +213,7 @@ def test_descriptors_are_given_back(tmp_path):
     assert os.listdir("/proc/self/fd") == before
 
 
-def test_an_own_directory_goes_with_what_is_in_it(tmp_path):
+def test_the_lab_s_own_directory_is_removed_with_its_contents(tmp_path):
     parent = open_directory(tmp_path)
     with Undo() as undo:
         held = own_directory(parent, "own", undo)

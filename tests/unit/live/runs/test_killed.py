@@ -32,7 +32,7 @@ def disk_options(live):
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_nothing_is_left_after_a_kill_at_any_moment(live, tracing, seed):
+def test_a_kill_at_any_moment_leaves_nothing(live, tracing, seed):
     options, scheduler_now = disk_options(live)
     before, there = scheduler_now(), left(live, tracing)
     script = f"dd if=/dev/zero of={live.disk}/written bs=64K count=16; sleep 1000 & : {live.disk}; sleep 1000"

@@ -30,7 +30,7 @@ from wblab.plot.timeline import title
 MS = 1_000_000
 
 
-def test_a_run_has_the_loads_the_command_and_the_machine(live):
+def test_a_run_records_loads_command_and_machine(live):
     done = live.run("--no-trace", "--", "sh", "-c", f"echo said; echo x > {live.disk}/own")
     assert (done.returncode, done.stdout.strip()) == (0, str(live.made().path))
     run = live.made()
@@ -47,7 +47,7 @@ def test_a_run_has_the_loads_the_command_and_the_machine(live):
     assert run.spec.memory == os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") or run.spec.memory > 1 << 26
 
 
-def test_loads_that_wait_for_the_disk_run_too(live):
+def test_loads_that_wait_for_the_disk_can_be_used(live):
     done = live.run("--no-trace", "--limit", "1s", "--innocent", "c1,k1,s1,m1")
     assert done.returncode == 0, done.stderr
     run = live.made()
@@ -60,7 +60,7 @@ def test_loads_that_wait_for_the_disk_run_too(live):
     assert os.listdir(live.disk) == []
 
 
-def test_the_lab_s_analyses_read_it(live):
+def test_the_lab_s_analyses_accept_a_live_run(live):
     live.run("--no-trace", "--", "true")
     run = live.made()
     report = pause_report(run)
@@ -73,7 +73,7 @@ def test_the_lab_s_analyses_read_it(live):
             refused()
 
 
-def test_a_command_that_fails_is_a_run_as_good_as_any(live):
+def test_a_failing_command_does_not_fail_the_run(live):
     done = live.run("--no-trace", "--", "sh", "-c", "exit 3")
     assert done.returncode == 0
     assert "the command ended with exit code 3" in done.stderr
@@ -89,7 +89,7 @@ def test_without_a_command_it_runs_to_its_limit(live):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_ends_it_with_the_data_kept(live, number):
+def test_a_signal_ends_a_run_and_keeps_its_data(live, number):
     process = live.start("--no-trace", "--", "sh", "-c", f"sleep 1000; : {live.disk}")
     wait_until(lambda: (list(live.exp.glob("*/command.log")) and "sleep" in str(live.processes())) or child(live))
     os.kill(process.pid, number)
@@ -103,7 +103,7 @@ def test_a_signal_ends_it_with_the_data_kept(live, number):
     assert live.processes() == {}
 
 
-def test_ctrl_c_in_a_terminal_ends_it_too(live):
+def test_ctrl_c_in_a_terminal_ends_a_run(live):
     pid, terminal = pty.fork()
     if pid == 0:
         os.execv(sys.executable, live.command("--no-trace", "--", "sleep", "1000"))
@@ -128,7 +128,7 @@ def child(live):
     return None
 
 
-def test_what_the_command_leaves_in_its_group_is_killed(live):
+def test_processes_left_in_the_command_s_group_are_killed(live):
     live.run("--no-trace", "--", "sh", "-c", "sleep 1000 & echo $!")
     left = int((live.made().path / "command.log").read_text())
     wait_until(lambda: not os.path.exists(f"/proc/{left}"))
@@ -173,7 +173,7 @@ def test_a_load_that_fails_fails_the_run_and_keeps_it(live):
         (["--capture-pauses", "0", "--", "true"], "--capture-pauses: give a time over 0"),
     ],
 )
-def test_bad_input_is_one_line_and_nothing_is_done(live, monkeypatch, capsys, arguments, message):
+def test_bad_input_is_reported_on_one_line_before_any_change(live, monkeypatch, capsys, arguments, message):
     monkeypatch.chdir(live.disk)
     assert main(["live", "--exp", str(live.exp), *arguments]) == 2
     output = capsys.readouterr()
@@ -184,7 +184,7 @@ def test_bad_input_is_one_line_and_nothing_is_done(live, monkeypatch, capsys, ar
     assert not live.exp.exists()
 
 
-def test_a_user_who_may_not_trace_is_told_and_gets_a_run(readable_lab):
+def test_without_permission_to_trace_a_run_is_made_with_a_message(readable_lab):
     with tempfile.TemporaryDirectory(dir="/var/tmp") as place:  # where other users get to, unlike a test's own
         (live := Live(Path(place, "disk"), Path(place, "exp"))).disk.mkdir()
         user = {}
@@ -201,7 +201,7 @@ def test_a_user_who_may_not_trace_is_told_and_gets_a_run(readable_lab):
         assert os.listdir(live.disk) == []
 
 
-def test_run_by_sudo_it_belongs_to_the_user(live, monkeypatch):
+def test_a_run_by_sudo_belongs_to_the_user(live, monkeypatch):
     if os.geteuid():
         pytest.skip("only root can give a file away")
     monkeypatch.setenv("SUDO_UID", "65534")
@@ -212,7 +212,7 @@ def test_run_by_sudo_it_belongs_to_the_user(live, monkeypatch):
     assert owners == {(65534, 65533)}
 
 
-def test_a_trace_has_the_clock_of_the_loads_and_disturbs_nobody(live, tracing):
+def test_a_trace_has_the_loads_clock_and_disturbs_no_other_tracer(live, tracing):
     with Undo() as undo:
         other = Instance("other", undo)
         other.enable("sched:sched_process_exit")
@@ -241,7 +241,7 @@ def state(instance):
     return {name: (instance / name).read_text() for name in files}
 
 
-def test_a_run_directory_that_somebody_moves_away_is_one_line(live):
+def test_a_moved_run_directory_is_reported_on_one_line(live):
     process = live.start("--no-trace", "--", "sleep", "1000")
     staged = wait_until(lambda: next(live.exp.glob("_*"), None))
     wait_until(lambda: next(live.disk.glob("*/mw1.0"), None))
@@ -283,7 +283,7 @@ def test_a_capture_has_the_seconds_around_a_pause(live, tracing):
     assert {item.split(":")[0] for item in cache.trace.formats} >= {"writeback", "block", "sched"}
 
 
-def test_captures_are_bounded(live, tracing):
+def test_captures_are_limited(live, tracing):
     process = live.start("--capture-pauses", "1us", "--capture-around", "0", "--captures", "0", "--", "sleep", "1000")
     wait_until(lambda: next(live.disk.glob("*/mw1.10"), None))
     os.kill(process.pid, signal.SIGINT)

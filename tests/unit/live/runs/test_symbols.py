@@ -1,7 +1,7 @@
 from wblab.live.runs.symbols import kernel_functions
 
 
-def test_functions_are_kept_and_data_are_not(tmp_path):
+def test_only_functions_are_kept(tmp_path):
     lines = [
         "ffffffff81000010 t schedule\n",
         "ffffffffc0000020 T queue_rq\t[virtio_blk]\n",
@@ -11,6 +11,6 @@ def test_functions_are_kept_and_data_are_not(tmp_path):
     assert kernel_functions(tmp_path / "kallsyms") == "".join(lines[:2])
 
 
-def test_functions_that_the_kernel_hides_are_none(tmp_path):
+def test_hidden_addresses_give_no_functions(tmp_path):
     (tmp_path / "kallsyms").write_text("0000000000000000 t schedule\n0000000000000000 T io_schedule\n")
     assert kernel_functions(tmp_path / "kallsyms") == ""

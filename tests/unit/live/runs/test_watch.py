@@ -16,7 +16,7 @@ def note(item, *times_ms):
         item.stamps.append(time_ms * MS)
 
 
-def test_pauses_over_the_bound_are_found_once_and_without_idle_time():
+def test_pauses_over_the_threshold_are_found_once_without_idle_time():
     w1 = running("w1", Write(file="w1", idle=50 * MS))
     watch = Watch([w1], 200 * MS)
     assert watch.look() == []
@@ -28,7 +28,7 @@ def test_pauses_over_the_bound_are_found_once_and_without_idle_time():
     assert watch.longest == Pause("w1", 50 * MS, 300 * MS)
 
 
-def test_a_pause_that_goes_on_is_known():
+def test_a_lasting_pause_is_known():
     mw1 = running("mw1", MultiWrite(file="mw1", idle=100 * MS))
     watch = Watch([mw1], 200 * MS)
     assert not watch.paused(10 * S)  # it has not begun
@@ -40,7 +40,7 @@ def test_a_pause_that_goes_on_is_known():
     assert not watch.paused(2100 * MS)
 
 
-def test_a_pause_that_is_still_to_be_told_began_with_the_oldest_cycle():
+def test_the_oldest_unreported_pause_is_known():
     w1, mw1 = running("w1", Write(file="w1", idle=50 * MS)), running("mw1", MultiWrite(file="mw1", idle=100 * MS))
     watch = Watch([w1, mw1], 200 * MS)
     assert watch.oldest_ns(7) == 7  # none has begun
@@ -75,14 +75,14 @@ def test_pauses_near_each_other_are_saved_together():
     assert pending.due(30 * S, paused=False) == []
 
 
-def test_pauses_without_an_end_are_saved_before_the_buffer_forgets_them():
+def test_endless_pauses_are_saved_before_the_buffer_overwrites_them():
     pending = Pending(2 * S)
     pending.add([Pause("w1", 10 * S, 11 * S)])
     assert pending.due(21 * S, paused=True) == []
     assert len(pending.due(22 * S, paused=True)) == 1
 
 
-def test_what_is_left_at_the_end_is_not_lost():
+def test_remaining_pauses_are_saved_at_the_end():
     pending = Pending(2 * S)
     pending.add([Pause("w1", 10 * S, 11 * S)])
     assert len(pending.rest()) == 1
