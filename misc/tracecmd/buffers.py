@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from tracecmd import options, ring
 from tracecmd.columns import Bytes, grouped, numbers
-from tracecmd.container import BufferData, Contents
+from tracecmd.contents import BufferData, Contents
 from tracecmd.errors import TraceError
 from tracecmd.formats import Field
 

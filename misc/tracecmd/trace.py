@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from tracecmd import options, ring
 from tracecmd.buffers import Lost, Walked, walk_buffer
 from tracecmd.catalogue import Catalogue
-from tracecmd.container import Contents, read_contents
+from tracecmd.container import read_contents
+from tracecmd.contents import Contents
 from tracecmd.errors import TraceError
 from tracecmd.events import Events
 from tracecmd.formats import EventFormat, parse_fields

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from tracecmd import options
 from tracecmd.binary import Cursor, Source
-from tracecmd.container import BufferData, Contents, CpuData, checked_page_bytes
+from tracecmd.contents import BufferData, Contents, CpuData, checked_page_bytes
 from tracecmd.errors import TraceError
 from tracecmd.metadata import read_cmdlines, read_event_formats, read_ftrace_formats, read_header_info, read_text
 

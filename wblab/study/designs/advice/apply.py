@@ -15,10 +15,10 @@ from wblab.live.mitigate.journal import Journal
 from wblab.machine.alone import STATE, alone
 from wblab.machine.block import scheduler, set_scheduler
 from wblab.machine.changes import Change, Scheduler, Setting
+from wblab.study.designs.advice.advice import Advice
 from wblab.study.designs.advice.here import paths, shown_by
 from wblab.study.designs.advice.plan import Candidate
 from wblab.study.designs.advice.possible import is_possible
-from wblab.study.designs.advice.record import Advice
 from wblab.study.designs.advice.settings import Wanted
 from wblab.study.designs.advice.site import current_site
 

@@ -9,11 +9,11 @@ from typing import Any
 from wblab.analysis.runs.run import Run, read_run
 from wblab.core.errors import InputError, WblabError
 from wblab.study.cells import Cell, run_name
+from wblab.study.designs.advice.advice import Advice
 from wblab.study.designs.advice.choice import Choice, choose, helping
 from wblab.study.designs.advice.figures import Figures, Outcome, figures, outcome_of
 from wblab.study.designs.advice.files import files_of
 from wblab.study.designs.advice.plan import Candidate
-from wblab.study.designs.advice.record import Advice
 from wblab.study.designs.advice.remedies import NOW
 from wblab.study.designs.twin.match import Match, matches
 from wblab.study.store import Store
