@@ -1,4 +1,4 @@
-"""The figures of a report: the longest pauses of all seeds side by side, and single runs as timelines."""
+"""The figures of a report: the longest pauses of all seeds, and timelines of single runs."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ _CLOSE = ("ext2", "device")
 
 
 def plot_longest_pauses(samples: dict[str, list[Sample]], *, ax: Axes) -> Axes:
-    """Draw the longest pause of w1 and mw1 in each run: one row a case, one point a run, a bar for the median."""
+    """Draw the longest pause of w1 and mw1 in each run: one row per case, one point per run, a bar at the median."""
     for row, runs in enumerate(samples.values()):
         for name, colour in _COLOURS.items():
             values = sorted(sample.longest_s(name) for sample in runs)
@@ -43,7 +43,7 @@ def plot_longest_pauses(samples: dict[str, list[Sample]], *, ax: Axes) -> Axes:
     ax.xaxis.set_major_formatter(lambda value, place: f"{value:g}")
     ax.set_yticks(range(len(samples)), list(samples))
     ax.invert_yaxis()
-    ax.set_xlabel("longest pause of a run (s); one point a seed, the bar is the median")
+    ax.set_xlabel("longest pause of a run (s); one point per seed, bar at the median")
     ax.grid(color=GRID, linewidth=0.5)
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
@@ -52,7 +52,7 @@ def plot_longest_pauses(samples: dict[str, list[Sample]], *, ax: Axes) -> Axes:
 
 @dataclass(frozen=True)
 class Drawn:
-    """A figure of the report: its file's stem, its caption, and the title in the file."""
+    """A figure of the report. name: stem of its file; what: its caption; title: the title in the file."""
 
     name: str
     what: str
@@ -61,7 +61,7 @@ class Drawn:
 
 
 def longest_pauses(samples: dict[str, list[Sample]]) -> Drawn | None:
-    """Draw the longest pauses of w1 and mw1 in the cases that have these loads; None if no case has them."""
+    """Draw the longest pauses of w1 and mw1 in the cases that have both loads; None if no case has them."""
     samples = {case: runs for case, runs in samples.items() if _COLOURS.keys() <= runs[0].run.spec.load.keys()}
     if not samples:
         return None
@@ -73,7 +73,7 @@ def longest_pauses(samples: dict[str, list[Sample]]) -> Drawn | None:
 
 
 def timelines(case: str, sample: Sample) -> Iterator[Drawn]:
-    """Draw a run's figures one by one, if the report shows runs of its case."""
+    """Yield the figures of a run; none if the report shows no runs of its case."""
     if case not in _SHOWN:
         return
     run, cache = sample.run, page_cache(sample.run)

@@ -1,4 +1,4 @@
-"""The report of a verification: one self-contained page, and the verdicts as JSON."""
+"""Write the report of a verification: one self-contained page, and the verdicts as JSON."""
 
 import base64
 import shlex
@@ -26,14 +26,14 @@ _CLASSES = {outcome: look_of(outcome).style for outcome in OUTCOMES}
 
 @dataclass(frozen=True)
 class Shown:
-    """A figure of the page: a PNG in base64, and its caption."""
+    """A figure of the page. what: its caption; png: the picture in base64."""
 
     what: str
     png: str
 
 
 def keep(drawn: Drawn, directory: Path, form: str) -> Shown:
-    """Write a figure into a directory as png, svg or pdf, and return it for the page. Raises WblabError."""
+    """Write a figure to a file (png, svg or pdf) and return it as the page shows it. Raises WblabError."""
     path = directory / f"{drawn.name}.{form}"
     save(drawn.figure, drawn.title, path)
     return Shown(drawn.what, base64.b64encode(path.read_bytes() if form == "png" else _png(drawn)).decode())
@@ -42,7 +42,7 @@ def keep(drawn: Drawn, directory: Path, form: str) -> Shown:
 def write_report(
     result: Result, directory: Path, form: str = "png", shown: Mapping[str, Sequence[Shown]] | None = None
 ) -> Path:
-    """Write the page, the figure of all runs and verdicts.json; return the page's path. Raises WblabError.
+    """Write the page, the figure of the longest pauses and verdicts.json; return the page's path. Raises WblabError.
 
     form: format of the figure's file: png, svg or pdf. shown: figures of single runs, by case.
     """

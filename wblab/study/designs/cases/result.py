@@ -1,4 +1,4 @@
-"""The result of a verification: verdicts with their runs, as JSON and as a table."""
+"""The result of a verification: the verdicts and their runs, as JSON and as a table."""
 
 import math
 from dataclasses import asdict, dataclass
@@ -15,14 +15,15 @@ from wblab.study.sources.claim import Claim, Effect, Verdict
 from wblab.study.sources.sample import Sample
 
 OUTCOMES: tuple[Outcome, ...] = (REPRODUCED, NOT_REPRODUCED, NOT_DECIDED, NOT_TESTABLE)
-_SAYS = 80  # characters of a claim shown in a terminal
+_CLAIM_LENGTH = 80  # characters of a claim in the table
 
 
 @dataclass(frozen=True)
 class Result:
-    """The result of a verification. kernel: as recorded by a run. samples: the runs by case, in the order of seeds.
+    """The result of a verification.
 
-    wall_s: its duration. seeds: how many were asked for. work: the name of the claims' work.
+    kernel: the kernel as a run records it. seeds: the number of seeds per case. wall_s: the duration. samples: the
+    runs by case, in the order of seeds. work: the name of the work that makes the claims.
     """
 
     kernel: dict[str, Any]
@@ -33,11 +34,11 @@ class Result:
     work: str = "thesis"
 
     def count(self, outcome: str) -> int:
-        """Return how many claims have this outcome."""
+        """Return the number of claims with this outcome."""
         return sum(verdict.outcome == outcome for _, verdict in self.verdicts)
 
     def to_json(self, directory: Path) -> dict[str, Any]:
-        """Return a JSON object; paths of runs are relative to `directory`. Values that are not finite become null."""
+        """Return a JSON object. Paths of runs are relative to `directory`; values that are not finite become null."""
         return {
             **VERIFICATION.head(),
             "work": self.work,
@@ -56,7 +57,7 @@ class Result:
 
 
 def figure_text(effect: Effect | None) -> str:
-    """Return a figure with its spread as text: 3.4 s (2.9 to 3.6)."""
+    """Return a figure with its interval as text: 3.4 s (2.9 to 3.6)."""
     if effect is None:
         return ""
     if len(effect.values) < 2:
@@ -67,14 +68,14 @@ def figure_text(effect: Effect | None) -> str:
 def table(result: Result) -> Table:
     """Return the verdicts as a table."""
     rows = [
-        (claim.name, verdict.outcome, figure_text(verdict.effect), shorten(claim.says, _SAYS, placeholder=" …"))
+        (claim.name, verdict.outcome, figure_text(verdict.effect), shorten(claim.says, _CLAIM_LENGTH, placeholder=" …"))
         for claim, verdict in result.verdicts
     ]
     return Table(rows, ("claim", "verdict", "figure", "what is claimed"))
 
 
 def summary(result: Result) -> str:
-    """Return the number of claims by verdict, in one line."""
+    """Return one line with the kernel, the seeds, the duration, and the number of claims by verdict."""
     seeds = f"{result.seeds} seed{'s' if result.seeds != 1 else ''}"
     outcomes = (f"{result.count(outcome)} {outcome}" for outcome in OUTCOMES)
     return f"Linux {result.kernel['release']}, {seeds}, {quantity(result.wall_s, 's')}: {', '.join(outcomes)}"

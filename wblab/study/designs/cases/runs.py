@@ -1,6 +1,7 @@
-"""The runs that claims need, as a study with one cell a case. Claims are judged while other runs go on.
+"""The runs that claims need, as a study with one cell per case.
 
-Workers draw runs and read traces, so only small results come back.
+Claims are judged while other runs are still going on. Workers draw the figures and read the traces, and return only
+small results.
 """
 
 from collections import Counter
@@ -26,18 +27,18 @@ if TYPE_CHECKING:
     from wblab.study.designs.cases.report import Shown
     from wblab.study.run import Tally
 
-CASE = "case"  # the axis
-_BOUND_NS = 3600 * 10**9  # no run counts as noisy; checks handle noise
-_LONGEST = "sync"  # takes longest, so it starts first
+CASE = "case"  # the name of the axis
+_NOISE_LIMIT_NS = 3600 * 10**9  # so long that no run counts as noisy: the checks handle noise
+_LONGEST = "sync"  # this case takes longest, so it starts first
 
 Draw = Callable[[str, Sample], "list[Shown]"]  # arguments: a case and a run of it
 
 
 @dataclass(frozen=True)
 class Found:
-    """The verdicts, in the order of the claims; all runs, and figures of single runs, by case in the cases' order.
+    """The verdicts in the order of the claims, the runs by case, and figures of single runs by case.
 
-    The runs of a case are in the order of their seeds.
+    Cases are in the order of `CASES`; the runs of a case are in the order of their seeds.
     """
 
     verdicts: tuple[tuple[Claim, Verdict], ...]
@@ -50,20 +51,23 @@ def plan_of(name: str, specs: Mapping[str, Spec], seeds: int, about: Mapping[str
     """Return the plan of the cases in `specs`. Raises ValueError if there are none."""
     order = sorted(specs, key=lambda case: case != _LONGEST)
     cells = tuple(_cell(case, specs[case]) for case in order)
-    return Plan(name, tuple(range(1, seeds + 1)), cells, _BOUND_NS, design="verify", about=about)
+    return Plan(name, tuple(range(1, seeds + 1)), cells, _NOISE_LIMIT_NS, design="verify", about=about)
 
 
 def specs_of(claims: Iterable[Claim], kernel_name: str = "") -> dict[str, Spec]:
-    """Return the spec of each case that claims need, with seed 1."""
+    """Return the spec, with seed 1, of each case that the claims need."""
     cases = dict.fromkeys(case for claim in claims for case in claim.cases)
     return {case: case_spec(case, 1, kernel_name) for case in cases}
 
 
 def check_plan(plan: Plan, claims: Iterable[Claim]) -> None:
-    """Raise InputError unless a plan, possibly written by somebody else, has the cases that claims need."""
+    """Raise InputError unless the plan has exactly the cases that the claims need.
+
+    Somebody else may have written the plan.
+    """
     needed = {case for claim in claims for case in claim.cases}
     if {cell.name for cell in plan.cells} != needed or any(cell.levels != {CASE: cell.name} for cell in plan.cells):
-        raise InputError(f"{plan.name}: its runs are not the ones that its claims need: start a new one")
+        raise InputError(f"{plan.name}: its runs do not match its claims: start a new verification")
 
 
 def examine(
@@ -73,11 +77,11 @@ def examine(
     draw: Draw | None = None,
     impossible: Mapping[str, str] | None = None,
 ) -> Found:
-    """Make the missing runs and judge the claims; a claim on a failed run is not testable.
+    """Make the missing runs and judge the claims. A claim whose run failed is not testable.
 
     store: None if there is nothing to run. draw: returns figures of the first run of each case. impossible: cases that
-    cannot be run, with reasons; if given, a check that raises makes its claim untestable instead of raising. No other
-    thread may run yet.
+    cannot be run, with reasons; if given, a check that raises makes its claim untestable instead of raising.
+    Workers are forked: call it before any other thread starts.
     """
     examination = Examination(claims, store, draw, impossible)
     tally = run_store(store, None, at_once, following=examination) if store else None
@@ -94,7 +98,7 @@ class _Drawing:
 
 @dataclass(frozen=True)
 class _Judging:
-    """Claims to judge, by index, with all runs of their cases."""
+    """Claims to judge, by index, and all runs of their cases."""
 
     places: list[int]
     runs: dict[str, list[Path]]
@@ -102,7 +106,7 @@ class _Judging:
 
 @dataclass
 class Examination:
-    """The work that follows the runs of cases: drawing and judging; see wblab.study.following."""
+    """The work after the runs: drawing and judging (see wblab.study.following)."""
 
     claims: Sequence[Claim]
     store: Store | None
@@ -113,7 +117,7 @@ class Examination:
     failures: dict[str, str] = field(default_factory=dict)  # by run
 
     def __post_init__(self) -> None:
-        """Give verdicts to claims that need no run, and to those that need an impossible one."""
+        """Decide the claims that need no run, and those that need an impossible one."""
         runs = self.store.plan.runs() if self.store else []
         self.case_of = {run_name(cell, seed): str(cell.levels[CASE]) for cell, seed in runs}
         self.first = {str(cell.levels[CASE]): run_name(cell, seed) for cell, seed in reversed(runs)}
@@ -123,7 +127,7 @@ class Examination:
         self.unjudged = _by_first_case(self.claims, self.verdicts)
 
     def after(self, run: str, failure: str) -> dict[str, _Drawing | _Judging]:
-        """Return the jobs that can start: drawing a case's first run, and judging claims that have all their runs."""
+        """Return the jobs that can start after a run: draw a case's first run, judge claims whose runs are complete."""
         case = self.case_of[run]
         self.lacking[case] -= 1
         jobs: dict[str, _Drawing | _Judging] = {}
@@ -146,7 +150,7 @@ class Examination:
         return jobs
 
     def do(self, job: _Drawing | _Judging) -> Any:
-        """Draw or judge in a worker, but not beside a run in real time."""
+        """Draw or judge in a worker. Wait while a run in real time needs the machine."""
         with turn("virtual", _wait):
             if isinstance(job, _Drawing):
                 return self.draw(job.case, _sample(job.directory)) if self.draw else []
@@ -154,14 +158,14 @@ class Examination:
             return {place: self._checked(self.claims[place], samples) for place in job.places}
 
     def take(self, key: str, made: Any) -> None:
-        """Store the figures or verdicts that a job made."""
+        """Store the figures or verdicts that a job returned."""
         if isinstance(made, dict):
             self.verdicts |= made
         else:
             self.shown[key.removeprefix("figures of ")] = made
 
     def found(self, tally: "Tally | None") -> Found:
-        """Return the verdicts, runs and figures; call it when every job has ended."""
+        """Return the verdicts, runs and figures. Call it after every job has ended."""
         cases = [case for case in CASES if case in self.first]
         verdicts = settled([self.verdicts[place] for place in range(len(self.claims))])
         return Found(
@@ -180,7 +184,7 @@ class Examination:
             return Verdict(NOT_TESTABLE, f"its check found no data in these runs ({type(error).__name__}: {error})")
 
     def _give_up(self, places: Iterable[int], reasons: Mapping[str, str]) -> None:
-        """Mark claims as not testable that need a case in `reasons`."""
+        """Mark the claims that need a case in `reasons` as not testable."""
         for place in places:
             if found := [reasons[case] for case in self.claims[place].cases if case in reasons]:
                 self.verdicts[place] = Verdict(NOT_TESTABLE, found[0])
@@ -201,9 +205,9 @@ def _cell(case: str, spec: Spec) -> Cell:
 
 
 def _by_first_case(claims: Sequence[Claim], judged: Container[int]) -> dict[str, list[int]]:
-    """Return the indices of claims by first case, to judge them together and read each trace once.
+    """Return the indices of claims by their first case. Claims judged together read each trace only once.
 
-    judged: claims to leave out, which have their verdict.
+    judged: claims that already have a verdict; they are left out.
     """
     found: dict[str, list[int]] = {}
     for place, claim in enumerate(claims):

@@ -1,1 +1,1 @@
-"""Proof by rerun: a run repeated without a suspect, or with a remedy, from some moment on."""
+"""Proof by rerun: repeat a run without a suspect, or with a remedy, from some moment on."""

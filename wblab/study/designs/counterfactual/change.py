@@ -1,4 +1,4 @@
-"""Changes for a repeated run: a load that is stopped, or a remedy."""
+"""Changes to a repeated run: stop a load, or apply a remedy."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -14,15 +14,15 @@ _PHASE = "remedy"
 
 
 class Change(Protocol):
-    """A change from some moment on."""
+    """A change that takes effect at some moment of a run."""
 
     @property
     def name(self) -> str:
-        """Its name for messages."""
+        """The name of the change in messages."""
 
     @property
     def called(self) -> str:
-        """The suffix of the name of a run with it."""
+        """The suffix of the names of runs with this change."""
 
     def applied(self, spec: Spec, at_ns: int) -> Spec:
         """Return the spec of a run with the change from `at_ns` after the loads' start. Raises InputError."""
@@ -30,25 +30,25 @@ class Change(Protocol):
 
 @dataclass(frozen=True)
 class Stop:
-    """A load is stopped."""
+    """Stop one load."""
 
     load: str
 
     @property
     def name(self) -> str:
-        """The load."""
+        """The load's name."""
         return self.load
 
     @property
     def called(self) -> str:
-        """The suffix of a run in which it is stopped."""
+        """The suffix of the names of runs in which the load is stopped."""
         return f"without_{self.load}"
 
     def applied(self, spec: Spec, at_ns: int) -> Spec:
-        """Return the spec with the load's `until`. Raises InputError for an unknown load."""
+        """Return the spec with the load's `until` set. Raises InputError for an unknown load."""
         if self.load not in spec.load:
             raise InputError(
-                f"no load {self.load!r}{nearest(self.load, list(spec.load))}: it has {', '.join(spec.load)}"
+                f"no load {self.load!r}{nearest(self.load, list(spec.load))}: the run has {', '.join(spec.load)}"
             )
         load = replace(spec.load[self.load], until=Nanoseconds(at_ns))
         return replace(spec, load={**spec.load, self.load: load})
@@ -56,22 +56,22 @@ class Stop:
 
 @dataclass(frozen=True)
 class Stops:
-    """Several loads are stopped at once."""
+    """Stop several loads at the same moment."""
 
     loads: tuple[str, ...]
 
     @property
     def name(self) -> str:
-        """The loads."""
+        """The names of the loads."""
         return " and ".join(self.loads)
 
     @property
     def called(self) -> str:
-        """The suffix of a run in which they are stopped."""
+        """The suffix of the names of runs in which the loads are stopped."""
         return f"without_{'_'.join(self.loads)}"
 
     def applied(self, spec: Spec, at_ns: int) -> Spec:
-        """Return the spec with the `until` of each. Raises InputError for an unknown load."""
+        """Return the spec with the `until` of each load set. Raises InputError for an unknown load."""
         for load in self.loads:
             spec = Stop(load).applied(spec, at_ns)
         return spec
@@ -79,7 +79,7 @@ class Stops:
 
 @dataclass(frozen=True)
 class Remedy:
-    """Settings that change: keys of a phase with their values, as KEY=VALUE."""
+    """Change settings: keys of a phase and their values, as KEY=VALUE."""
 
     settings: tuple[str, ...]
     phase: Phase
@@ -91,7 +91,7 @@ class Remedy:
 
     @property
     def called(self) -> str:
-        """The suffix of a run that tries it."""
+        """The suffix of the names of runs with the remedy."""
         return "with_remedy"
 
     def applied(self, spec: Spec, at_ns: int) -> Spec:
@@ -103,7 +103,7 @@ class Remedy:
 
 
 def read_remedy(settings: Sequence[str]) -> Remedy:
-    """Return the remedy of some settings, each KEY=VALUE of a phase. Raises InputError."""
+    """Return the remedy that these settings make, each KEY=VALUE of a phase. Raises InputError."""
     table: dict[str, Any] = {"phase": {_PHASE: {"at": 0}}}
     for setting in settings:
         key, value = read_setting(setting, "disk.disk.queue.nr_requests=8")

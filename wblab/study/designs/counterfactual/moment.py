@@ -1,7 +1,7 @@
-"""What happened in a run between two moments, such as the two sides of a latest effective intervention.
+"""Describe what happened in a run between two moments, such as just before and after the point of no return.
 
-It lists what a suspect did and what followed for the disk, as traced. It does not claim that one of these was the
-cause: only the runs prove that there is a latest moment.
+The sentences say what the suspect did and what the disk did next, as the trace shows it. They name no cause: only the
+repeated runs prove that there is a latest effective intervention.
 """
 
 from collections.abc import Callable
@@ -19,13 +19,13 @@ from wblab.analysis.why.requests import SUBMITTER, Numbers
 from wblab.report.quantities import duration, size
 
 _PAGE = 4096
-_MOST = 3  # sentences
+_SENTENCES = 3  # at most
 _DIRTY_STATE, _COMMIT = "global_dirty_state", "jbd2_start_commit"
 
 
 @dataclass(frozen=True)
 class Happened:
-    """A sentence, and the places in the trace of the events that are its evidence."""
+    """A sentence and its evidence: the places of events in the trace."""
 
     text: str
     events: tuple[int, ...]
@@ -33,20 +33,17 @@ class Happened:
 
 @dataclass(frozen=True)
 class States:
-    """Dirty pages, with those under writeback, and the limits where the flusher begins and writers are slowed."""
+    """Pages that are dirty or under writeback, and two thresholds: the flusher begins, the kernel slows writers."""
 
     rank: Numbers
     dirty: Numbers
     background: Numbers
-    held: Numbers
+    throttling: Numbers
 
 
 @dataclass(frozen=True)
 class Window:
-    """A part of a run. first, last: places in its trace; `last` is excluded. suspect: a task's pid.
-
-    states: those inside, and the last one before; None if the trace does not have that event.
-    """
+    """A part of a run. first, last: places in its trace, without `last`. suspect: a task's pid."""
 
     recorded: Recorded
     pause: Explanation
@@ -61,7 +58,7 @@ class Window:
 
     @cached_property
     def states(self) -> States | None:
-        """The dirty pages and thresholds that the kernel compared."""
+        """The dirty pages and thresholds inside the window, and the last ones before it; None if not traced."""
         events = self.events(_DIRTY_STATE)
         if events is None:
             return None
@@ -75,26 +72,26 @@ class Window:
         return States(rank[rows], dirty + written, background, freerun(background, threshold))
 
     def events(self, name: str) -> tracecmd.Events | None:
-        """Return all events with a name; None if the trace has none."""
+        """Return all events with this name; None if the trace has none."""
         trace = self.recorded.trace
         return trace.events(name) if name in trace.names else None
 
     def rows(self, ranks: Numbers) -> slice:
-        """Return the slice of sorted places in the trace that lie inside."""
+        """Return the slice of sorted places in the trace that lie inside the window."""
         return slice(*np.searchsorted(ranks, [self.first, self.last]).tolist())
 
 
 def happened(
     run: Run, recorded: Recorded, pause: Explanation, suspect: str, times_ns: tuple[int, int]
 ) -> list[Happened]:
-    """Return what happened between two times, in ns since the run's start: what the suspect did and what followed."""
+    """Return sentences on what the suspect did between two times, in ns since the run's start, and what followed."""
     first, last = np.searchsorted(recorded.sequence.ts_ns, [run.zero_ns + time_ns for time_ns in times_ns]).tolist()
     window = Window(recorded, pause, run.load(suspect).pid, first, last)
-    return [found for tell in _TOLD if (found := tell(window))][:_MOST]
+    return [found for describe in _DESCRIPTIONS if (found := describe(window))][:_SENTENCES]
 
 
 def _dirtied(window: Window) -> Happened | None:
-    """Describe how much the suspect dirtied, the dirty memory after that, and the kernel's thresholds."""
+    """Describe how much the suspect dirtied, the dirty memory at the end, and the kernel's thresholds."""
     dirtied, states = window.recorded.dirtied, window.states
     rows = np.arange(len(dirtied.rank))[window.rows(dirtied.rank)]
     own = rows[dirtied.pid[rows] == window.suspect]
@@ -103,8 +100,8 @@ def _dirtied(window: Window) -> Happened | None:
     dirty = int(((dirtied.rank < window.last) & (dirtied.clean_rank >= window.last)).sum())
     text = f"{window.name} dirtied {size(len(own) * _PAGE)}; {size(dirty * _PAGE)} were then waiting to be written"
     if states and len(states.rank):
-        background, held = (size(int(bound[-1]) * _PAGE) for bound in (states.background, states.held))
-        text += f". The flusher begins to write at {background}, and the kernel slows writers at {held}"
+        background, throttling = (size(int(pages[-1]) * _PAGE) for pages in (states.background, states.throttling))
+        text += f". The flusher begins to write at {background}, and the kernel slows writers at {throttling}"
     return Happened(f"{text}.", (int(dirtied.rank[own[0]]), int(dirtied.rank[own[-1]])))
 
 
@@ -125,8 +122,8 @@ def _request(window: Window) -> Happened | None:
     )
 
 
-def _handed(window: Window) -> Happened | None:
-    """Describe how much of the suspect's data was submitted to the disk, and how much was ahead of it."""
+def _submitted(window: Window) -> Happened | None:
+    """Describe how much of the suspect's data was submitted to the disk, and how much was ahead in the queue."""
     moved = window.recorded.moved
     inside = (moved.rank >= window.first) & (moved.rank < window.last)
     whose = np.where(moved.owner == SUBMITTER, moved.submitter, moved.owner)
@@ -135,28 +132,32 @@ def _handed(window: Window) -> Happened | None:
         return None
     before = int(moved.size[(moved.rank < window.first) & (moved.done_rank >= window.first)].sum())
     ranks = moved.rank[own]
-    handed = size(int(moved.size[own].sum()))
-    text = f"{handed} from {window.name} were submitted to the disk, behind {size(before)}."
+    submitted = size(int(moved.size[own].sum()))
+    text = f"{submitted} from {window.name} were submitted to the disk, behind {size(before)}."
     return Happened(text, (int(ranks.min()), int(ranks.max())))
 
 
 def _over(window: Window) -> Happened | None:
-    """Describe that dirty memory passed a threshold; the higher one, if it passed both."""
+    """Describe that dirty memory passed a threshold: the higher one if it passed both."""
     states = window.states
     if not states or len(states.rank) < 2:
         return None
-    for bound, does in ((states.held, "the kernel slows writers"), (states.background, "the flusher begins to write")):
-        over = states.dirty > bound
+    thresholds = (
+        (states.throttling, "the kernel slows writers"),
+        (states.background, "the flusher begins to write"),
+    )
+    for threshold, does in thresholds:
+        over = states.dirty > threshold
         if not over[0] and over.any():
             at = int(np.argmax(over))
-            dirty, passed = (size(int(pages[at]) * _PAGE) for pages in (states.dirty, bound))
+            dirty, passed = (size(int(pages[at]) * _PAGE) for pages in (states.dirty, threshold))
             text = f"{dirty} were waiting to be written, more than {passed}, where {does}."
             return Happened(text, (int(states.rank[at]),))
     return None
 
 
 def _commit(window: Window) -> Happened | None:
-    """Describe that the journal began to commit."""
+    """Describe the start of a journal commit."""
     commits = window.events(_COMMIT)
     if commits is None:
         return None
@@ -168,4 +169,4 @@ def _commit(window: Window) -> Happened | None:
     return Happened(f"The journal began to commit transaction {number}.", (int(ranks[inside.start]),))
 
 
-_TOLD: tuple[Callable[[Window], Happened | None], ...] = (_dirtied, _request, _over, _handed, _commit)
+_DESCRIPTIONS: tuple[Callable[[Window], Happened | None], ...] = (_dirtied, _request, _over, _submitted, _commit)

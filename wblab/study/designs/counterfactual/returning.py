@@ -1,4 +1,4 @@
-"""The latest effective intervention, or point of no return: the last moment at which a change still spares the load."""
+"""The latest effective intervention (point of no return): the last moment at which a change still spares the load."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from wblab.study.designs.counterfactual.trial import Outcome
 
 Spared = Callable[[Outcome], bool]
-_PARTS = 6  # if a change always helps, its time is split into this many parts, with a sample between any two
+_PARTS = 6  # a change that always helps is sampled between this many equal parts of the time
 
 
 @dataclass(frozen=True)
 class Return:
-    """The point: a change at `saved` spares the load, a change at `lost` does not. curve: all runs, by time.
+    """The point of no return: a change at `saved` spares the load, a change at `lost` does not.
 
-    `lost` is None if every change spared it, `saved` if none did. odd: runs that contradict a single point, spared
-    after `lost` or not spared before `saved`.
+    `lost` is None if every change spared the load, `saved` if none did. curve: all runs, by time. odd: runs that
+    contradict a single point: spared after `lost`, or not spared before `saved`.
     """
 
     saved: Outcome | None
@@ -24,14 +24,14 @@ class Return:
 
 
 def is_gone(outcome: Outcome) -> bool:
-    """Whether the pause is gone: the strict meaning of a spared load."""
+    """Whether the pause is gone. In the strict sense, only then is the load spared."""
     return outcome.verdict == "gone"
 
 
 def helps(first: Outcome, pause_ns: int) -> Spared:
-    """Return the test of whether a change still helps, given its `first` outcome for a pause of `pause_ns`.
+    """Return a test of whether a change still helps, from its `first` outcome for a pause of `pause_ns`.
 
-    If the pause was gone it must stay gone; if it was shorter, at least half of that reduction must remain.
+    If the pause was gone at first, it must be gone. If it was shorter, at least half of that reduction must remain.
     """
     if first.verdict != "shorter":
         return is_gone
@@ -45,10 +45,10 @@ def point_of_no_return(
     tolerance_ns: int,
     is_spared: Spared = is_gone,
 ) -> Return:
-    """Return the point of no return between a first run, in which the load may be spared, and `last_ns`.
+    """Return the point of no return between the `first` run and `last_ns`.
 
-    First a bisection, as if there were one such point; then samples behind it, near and far: if the load is spared in
-    one, the search continues from there. Samples before it show whether there is a single point.
+    A bisection finds one point. Samples after it, near and far, test whether the load is spared again later; if so,
+    the search continues from there. Samples before it test whether the point is the only one.
     """
     if not is_spared(first):
         return Return(None, first, (first,))
@@ -82,7 +82,7 @@ def point_of_no_return(
 def _bisected(
     at: Callable[[int], Outcome], saved: Outcome, lost: Outcome, tolerance_ns: int, is_spared: Spared
 ) -> tuple[Outcome, Outcome]:
-    """Return the last outcome that is spared and the first that is not, at most the tolerance apart."""
+    """Return the last outcome that spares the load and the first that does not, at most the tolerance apart."""
     while lost.at_ns - saved.at_ns > tolerance_ns:
         middle = at((saved.at_ns + lost.at_ns) // 2)
         saved, lost = (middle, lost) if is_spared(middle) else (saved, middle)
@@ -90,7 +90,7 @@ def _bisected(
 
 
 def _steps(start_ns: int, end_ns: int, step_ns: int) -> list[int]:
-    """Return moments from a start towards an end, each twice as far from the start as the one before."""
+    """Return moments from start towards end; each is twice as far from the start as the one before."""
     found = []
     while (end_ns - start_ns) / step_ns > 0 and abs(step_ns) < abs(end_ns - start_ns):
         found.append(start_ns + step_ns)
@@ -99,7 +99,7 @@ def _steps(start_ns: int, end_ns: int, step_ns: int) -> list[int]:
 
 
 def _between(start_ns: int, end_ns: int) -> list[int]:
-    """Return moments that divide a span evenly."""
+    """Return moments that divide the span evenly; none if it is too short."""
     return (
         [start_ns + (end_ns - start_ns) * part // _PARTS for part in range(1, _PARTS)]
         if end_ns > start_ns + _PARTS

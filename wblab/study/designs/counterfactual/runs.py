@@ -1,4 +1,4 @@
-"""The runs of a proof: a study that grows by one cell for each repetition, so that none is made twice."""
+"""The runs of a proof: a study that grows by one cell per repetition, so that no run is made twice."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -30,10 +30,10 @@ _DIGITS = 12  # of the digest in a directory's name
 
 @contextmanager
 def proving(directory: Path, seed: int, kernel_name: str, resolve: KernelResolver) -> Iterator[Make]:
-    """Yield a function that returns the run of a spec, and makes it only if the directory does not have it.
+    """Yield a function that returns the run of a spec, and makes it only if the directory lacks it.
 
-    directory: of all proofs of one run; each build of the kernel and of the lab has its own study there, which is
-    created with the first run. Raises InputError.
+    directory: all proofs of one run. Each build of the kernel and of the lab has its own study there; the first run
+    creates it. Raises InputError.
     """
     kernel = resolve(kernel_name)
     path = directory / sha256(f"{kernel.build_id} {own_program()}".encode()).hexdigest()[:_DIGITS]

@@ -1,4 +1,4 @@
-"""A run repeated with a change from some moment on: how does a pause change?"""
+"""Repeat a run with a change from some moment on, and compare its pause with the original one."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -17,18 +17,18 @@ from wblab.study.designs.counterfactual.change import Change
 Verdict = Literal["gone", "shorter", "unchanged", "longer"]
 Make = Callable[[Spec], Run]
 
-_SAME = 0.05  # of the pause: a smaller difference counts as unchanged
-_BEGUN_NS = 1_000_000  # after its first boundary a load is in its first cycle
-_MARGIN_NS = NS_PER_S  # guest time after a pause, in which a longer one would show
+_UNCHANGED = 0.05  # a difference of at most this share of the pause counts as unchanged
+_BEGUN_NS = 1_000_000  # this long after its first boundary, a load is in its first cycle
+_MARGIN_NS = NS_PER_S  # guest time after the pause, in which a longer pause would show
 _EXACT_S = 1e-6
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of a run with a change: a suspect stopped, by name, or a remedy.
+    """The result of a run with a change. changed: the name of the stopped suspect, or of the remedy.
 
-    at_ns: when it changed, since the start of the repeated run. pause_ns: the load's pause that overlaps the original
-    one for most of its time; beside_ns: the longest other pause that touches the original one.
+    at_ns: the moment of the change, since the start of the repeated run. pause_ns: the load's pause that overlaps the
+    original one for most of its time. beside_ns: the longest other pause that overlaps the original one.
     """
 
     changed: str
@@ -40,7 +40,7 @@ class Outcome:
 
 
 def suspects(run: Run, pause: Explanation) -> list[str]:
-    """Return the loads that may have caused a pause: all others that wrote before it ended."""
+    """Return the loads that may have caused a pause: all other loads that wrote before it ended."""
     return [
         item.name
         for item in run.loads
@@ -51,13 +51,13 @@ def suspects(run: Run, pause: Explanation) -> list[str]:
 
 
 def begin_ns(run: Run, load: str) -> int:
-    """Return the first moment at which a load can be stopped, just after its begin, in ns since the run's start."""
+    """Return the first moment at which a load can be stopped, just after its start, in ns since the run's start."""
     return int(run.load(load).boundaries_ns[0]) + _BEGUN_NS - run.zero_ns
 
 
 @dataclass(frozen=True)
 class Trial:
-    """A pause of a run in virtual time, to be tested with changes.
+    """A pause of a run in virtual time, to test with changes.
 
     make: makes the run of a spec. bound_ns: a pause of at most this length counts as gone.
     """
@@ -68,10 +68,10 @@ class Trial:
     bound_ns: int
 
     def outcome(self, change: Change, at_ns: int) -> Outcome:
-        """Return the pause's outcome with a change from `at_ns` on, since the run's start.
+        """Return the outcome of the pause if the change takes effect `at_ns` after the run's start.
 
-        Raises InputError for a run in real time, and WblabError if the two runs are not identical up to that moment,
-        because they would prove nothing.
+        Raises InputError for a run in real time. Raises WblabError if the two runs differ before the change, because
+        they would prove nothing.
         """
         run, pause, start_ns = self.run, self.pause, loads_start_ns(self.run)
         changed_ns = run.zero_ns + at_ns - start_ns
@@ -81,7 +81,7 @@ class Trial:
         if differences and differences[0].at_s < changed_s - _EXACT_S:
             raise WblabError(
                 f"{second.path} proves nothing: it differs at {differences[0].at_s:.6f} s, before the change at "
-                f"{changed_s:.6f} s, {change.name}: repeat the run with this lab and kernel, and prove the new one"
+                f"{changed_s:.6f} s ({change.name}): repeat the run with this lab and kernel, and prove the new one"
             )
         after_ns, beside_ns = _same_ns(second, pause, run.zero_ns)
         became = verdict(pause.pause_ns, after_ns, self.bound_ns)
@@ -89,7 +89,7 @@ class Trial:
 
 
 def changed_spec(run: Run, change: Change, at_ns: int, end_ns: int) -> Spec:
-    """Return the spec of a run with a change from `at_ns` on, which ends at `end_ns`. Raises InputError."""
+    """Return the spec of a run that changes at `at_ns` and ends at `end_ns`. Raises InputError."""
     original = guest_spec(run)
     spec = change.applied(original, at_ns)
     last_ns = Nanoseconds(min(end_ns, original.time_limit))
@@ -98,27 +98,27 @@ def changed_spec(run: Run, change: Change, at_ns: int, end_ns: int) -> Spec:
 
 
 def loads_start_ns(run: Run) -> int:
-    """Return when a run's loads started, in ns of the guest's clock. Raises InputError for real time."""
+    """Return the start of a run's loads, in ns of the guest's clock. Raises InputError for a run in real time."""
     if run.spec.clock.mode != "virtual":
         raise InputError(
-            f"{run.path} was made in real time, in which no two runs are identical: prove a run with the virtual clock"
+            f"{run.path} was made in real time, where no two runs are identical: prove a run with the virtual clock"
         )
     return min(int(item.boundaries_ns[0]) - item.load.start for item in run.loads) // GRID_NS * GRID_NS
 
 
 def verdict(before_ns: int, after_ns: int, bound_ns: int) -> Verdict:
-    """Return the verdict on a pause."""
+    """Return the verdict on a pause from its lengths before and after the change."""
     if after_ns <= bound_ns:
         return "gone"
-    if abs(after_ns - before_ns) <= _SAME * before_ns:
+    if abs(after_ns - before_ns) <= _UNCHANGED * before_ns:
         return "unchanged"
     return "shorter" if after_ns < before_ns else "longer"
 
 
 def _same_ns(run: Run, pause: Explanation, zero_ns: int) -> tuple[int, int]:
-    """Return the pause of a load that matches one of another run, and the longest other pause next to it, in ns.
+    """Return two pauses of a load, in ns: the one that matches a pause of another run, and the longest one beside it.
 
-    The match overlaps it the longest, for more than half of its own time; 0 if there is none.
+    The match has the longest overlap, which is more than half of its own time. A missing pause is 0.
     """
     item = run.load(pause.load)
     starts_ns, ends_ns = item.boundaries_ns[:-1] - zero_ns, item.boundaries_ns[1:] - zero_ns

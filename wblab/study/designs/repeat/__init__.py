@@ -1,1 +1,1 @@
-"""Whether runs repeat: what two must have in common to be the same, here and on other machines."""
+"""Reproducibility: the inputs that two runs must share to be identical, on this machine and on others."""

@@ -1,4 +1,4 @@
-"""Tracing everything: the first event in which two runs differ is near the reason."""
+"""Trace everything: the first event that differs between two runs is close to the reason."""
 
 from dataclasses import replace
 
@@ -6,7 +6,7 @@ from wblab.core.spec import Spec
 from wblab.core.units import Bytes
 from wblab.kernels import Kernel, sort_events
 
-# Of what the kernel has. The buffer is part of the guest's memory: both runs have the same.
+# Traced as far as the kernel has them. The buffer is part of the guest's memory, so both runs need the same size.
 _SYSTEMS = (
     "block",
     "ext4",
@@ -29,6 +29,6 @@ _BUFFER = Bytes(32 << 20)
 
 
 def traced_fully(spec: Spec, kernel: Kernel) -> Spec:
-    """Return a spec with as many events as a kernel has."""
+    """Return the spec with every event of these systems that the kernel has."""
     events = sort_events(kernel, _SYSTEMS).traced
     return replace(spec, trace=replace(spec.trace, events=events, buffer=max(spec.trace.buffer, _BUFFER)))

@@ -1,6 +1,6 @@
-"""What other machines saw of one run, byte for byte, and what this depends on.
+"""Golden runs: the digest of the base run on several machines, and the inputs that the digest depends on.
 
-`experiments/golden.json` holds the digest of the base run, with all that it depends on, for each machine that noted it.
+`experiments/golden.json` has an entry for each machine that recorded its run.
 """
 
 import json
@@ -20,10 +20,10 @@ from wblab.lab.places import LINUX_UML, PRESETS
 
 FILE = PRESETS / "golden.json"
 SPEC = "base"
-# What the digest depends on. This is ours, the same on every machine with this checkout ...
-_OURS = ("the experiment", "the guest's program", "linux-uml")
-# ... and this the machine's: part of a run's record, and key in it.
-_MACHINES = {
+# The inputs of the digest. The checkout decides these, so they are the same on every machine that has it.
+_OF_CHECKOUT = ("the experiment", "the guest's program", "linux-uml")
+# The machine decides these. The value is the part of a run's record, and the key in it.
+_OF_MACHINE = {
     "the kernel's source": ("kernel", "source"),
     "the kernel's configuration": ("kernel", "config_sha256"),
     "the kernel's features": ("kernel", "features"),
@@ -32,25 +32,25 @@ _MACHINES = {
     "libraries below Python": ("guest", "libraries"),
     "trace-cmd or mkfs": ("host", "tools"),
 }
-_HIDES_PROCESSOR = "fixed-processor"  # a feature of kernels, for which the host's processor must be able to
+_HIDES_PROCESSOR = "fixed-processor"  # a feature of kernels; the host's processor must support it too
 
 
 @dataclass(frozen=True)
 class Golden:
-    """What a machine saw. on: the machine, in words; inputs: by what they are, all that the digest depends on."""
+    """A golden run. on: the machine, in words; inputs: everything that the digest depends on, by name."""
 
     on: str
     digest: str
     inputs: Mapping[str, str]
 
     def differing(self, inputs: Mapping[str, str]) -> list[str]:
-        """Return which inputs are not the same."""
+        """Return the names of the inputs that differ."""
         return [name for name in {**self.inputs, **inputs} if self.inputs.get(name) != inputs.get(name)]
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """A run beside the golden one that is nearest to it. differing: which inputs are not the same."""
+    """The comparison of a run with the golden run closest to it. differing: the names of the inputs that differ."""
 
     nearest: Golden
     same: bool
@@ -58,49 +58,51 @@ class Verdict:
 
     @property
     def excused(self) -> bool:
-        """Whether another digest is no wonder: the machines differ, in what is not ours."""
-        return not self.same and bool(self.differing) and not set(self.differing) & set(_OURS)
+        """Whether the digests differ and only inputs of the machines explain it, none of the checkout."""
+        return not self.same and bool(self.differing) and not set(self.differing) & set(_OF_CHECKOUT)
 
     def __str__(self) -> str:
-        others = f"{' and '.join(self.differing)} not the same" if self.differing else ""
-        if self.same:
-            return f"the same as on {self.nearest.on}" + (f", with {others}" if others else "")
-        if not self.differing:
-            return f"not the same as on {self.nearest.on}, where nothing that it depends on differs"
-        return f"not the same as on {self.nearest.on}, with {others}"
+        inputs = f"other inputs: {', '.join(self.differing)}" if self.differing else "the same inputs"
+        return f"{'identical to' if self.same else 'different from'} the run on {self.nearest.on}, with {inputs}"
 
 
 def judge(golden: Sequence[Golden], new: Golden) -> Verdict:
-    """Compare with the golden run of the same digest, else with that of the most alike machine. Raises InputError."""
+    """Compare a run with the golden run closest to it. Raises InputError if there is none.
+
+    The closest one has the same digest, or else the fewest inputs that differ.
+    """
     if not golden:
-        raise InputError(f"{FILE.name} holds no golden run yet: wblab golden --update")
+        raise InputError(f"{FILE.name} has no golden run yet: record one with wblab golden --update")
     nearest = min(golden, key=lambda one: (one.digest != new.digest, len(one.differing(new.inputs))))
     return Verdict(nearest, nearest.digest == new.digest, tuple(nearest.differing(new.inputs)))
 
 
 def noted(golden: Sequence[Golden], new: Golden) -> list[Golden]:
-    """Return the golden runs with a new one: without those of an older lab, and of the same machine's."""
-    ours = {name: new.inputs[name] for name in _OURS}
-    kept = [one for one in golden if {name: one.inputs.get(name) for name in _OURS} == ours and one.on != new.on]
+    """Return the golden runs and the new one, without those of an older lab and the machine's own earlier one."""
+    checkout = {name: new.inputs[name] for name in _OF_CHECKOUT}
+    kept = [
+        one for one in golden if {name: one.inputs.get(name) for name in _OF_CHECKOUT} == checkout and one.on != new.on
+    ]
     return sorted([*kept, new], key=lambda one: one.on)
 
 
 def seen(run: Run) -> Golden:
-    """Return what this machine saw. Raises InputError for a damaged trace."""
+    """Return a run of this machine as a golden run. Raises InputError for a damaged trace."""
     return Golden(f"{distribution()}, {run.record['kernel']['release']}", digest(run), inputs(run))
 
 
 def inputs(run: Run) -> dict[str, str]:
-    """Return what a run's digest depends on, each part as a digest or a short text."""
-    ours = (to_table(run.spec), sources_sha256(), [path.read_text() for path in _kernel_files()])
-    machines = (run.record[part][key] for part, key in _MACHINES.values())
-    found = {name: _short(value) for name, value in zip((*_OURS, *_MACHINES), (*ours, *machines), strict=True)}
+    """Return the inputs that a run's digest depends on, by name, each as a digest or a short text."""
+    checkout = (to_table(run.spec), sources_sha256(), [path.read_text() for path in _kernel_files()])
+    machine = (run.record[part][key] for part, key in _OF_MACHINE.values())
+    names = (*_OF_CHECKOUT, *_OF_MACHINE)
+    found = {name: _short(value) for name, value in zip(names, (*checkout, *machine), strict=True)}
     hidden = _HIDES_PROCESSOR in run.record["kernel"]["features"] and hides_processor()
     return found | {"the processor": "hidden" if hidden else run.record["host"]["cpu"]}
 
 
 def _kernel_files() -> list[Path]:
-    """Return what decides how a kernel without variants is made: its source, its configuration, the patches."""
+    """Return the files that decide a kernel's build, without variants: sources, configuration and patches."""
     files = (path for path in sorted(LINUX_UML.rglob("*")) if path.is_file() and path.suffix != ".md")
     return [path for path in files if path.relative_to(LINUX_UML).parts[0] != "variants"]
 
@@ -110,10 +112,10 @@ def _short(value: Any) -> str:
 
 
 def read_golden(path: Path = FILE) -> list[Golden]:
-    """Return the golden runs that were noted."""
+    """Return the recorded golden runs; none if there is no file."""
     return [Golden(**entry) for entry in json.loads(path.read_text())] if path.exists() else []
 
 
 def write_golden(golden: Sequence[Golden], path: Path = FILE) -> None:
-    """Write the golden runs that are noted."""
+    """Write golden runs to the file."""
     path.write_text(json.dumps([asdict(one) for one in golden], indent=2) + "\n")

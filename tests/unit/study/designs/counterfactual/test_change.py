@@ -1,4 +1,4 @@
-"""What a run is made again with: read from the command line, and put into its spec."""
+"""Changes to a repeated run: parsed from the command line, applied to its spec."""
 
 from dataclasses import replace
 
@@ -14,18 +14,18 @@ SPEC = read_spec(PRESETS / "base.toml")
 S = 10**9
 
 
-def test_a_suspect_is_stopped_and_nothing_else_differs():
+def test_stop_changes_only_the_suspect():
     changed = Stop("l1").applied(SPEC, 3 * S)
     assert changed.load["l1"] == replace(SPEC.load["l1"], until=3 * S)
     assert replace(changed, load=SPEC.load) == SPEC
 
 
-def test_a_suspect_that_is_not_there_is_named_with_the_nearest():
+def test_unknown_suspect_suggests_the_nearest_load():
     with pytest.raises(InputError, match=r"no load 'mw2' .did you mean 'mw1'"):
         Stop("mw2").applied(SPEC, S)
 
 
-def test_a_remedy_is_a_phase_of_all_that_is_to_be_set():
+def test_remedy_adds_a_phase_with_all_its_settings():
     settings = (
         "sysctl.vm.dirty_bytes=4194304",
         "disk.disk.queue.nr_requests=4",
@@ -48,7 +48,7 @@ def test_a_remedy_is_a_phase_of_all_that_is_to_be_set():
     assert remedy.name == ", ".join(settings)
 
 
-def test_a_remedy_leaves_the_phases_of_the_run_as_they_are():
+def test_remedy_keeps_existing_phases():
     remedy = read_remedy(["sysctl.vm.swappiness=1"])
     twice = remedy.applied(remedy.applied(SPEC, S), 2 * S)
     assert [phase.at for phase in twice.phase.values()] == [S, 2 * S]
@@ -64,6 +64,6 @@ def test_a_remedy_leaves_the_phases_of_the_run_as_they_are():
         ("at=4s", "--remedy at=4s: wblab chooses the times itself"),
     ],
 )
-def test_what_is_no_remedy_is_refused(setting, message):
+def test_invalid_remedy_is_refused(setting, message):
     with pytest.raises(InputError, match=message):
         read_remedy([setting])

@@ -1,4 +1,4 @@
-"""The point of no return is found by bisection, and the curve shows what was seen."""
+"""A bisection finds the point of no return; the curve holds every outcome."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,7 +10,7 @@ PAUSE_NS, BOUND_NS = 10_000, 300
 
 
 def probing(pause_of):
-    """What stops a suspect at a time, and counts how often."""
+    """Return a function that stops a suspect at a given time, and the list of times it was called with."""
     asked = []
 
     def probe(at_ns):
@@ -22,7 +22,7 @@ def probing(pause_of):
 
 
 @given(st.integers(1, 5000), st.integers(1, 400))
-def test_it_lies_between_the_last_that_is_saved_and_the_first_that_is_not(point, tolerance):
+def test_point_lies_between_last_saved_and_first_lost(point, tolerance):
     probe, asked = probing(lambda halted: 0 if halted < point else PAUSE_NS)
     found = point_of_no_return(probe, probe(0), 5000, tolerance)
     assert found.saved.at_ns < point <= found.lost.at_ns
@@ -32,20 +32,20 @@ def test_it_lies_between_the_last_that_is_saved_and_the_first_that_is_not(point,
     assert found.odd == ()
 
 
-def test_a_pause_that_stays_without_the_suspect_has_none():
+def test_no_point_if_the_change_never_helps():
     probe, asked = probing(lambda halted: PAUSE_NS)
     found = point_of_no_return(probe, probe(0), 5000, 1)
     assert (found.saved, found.lost.verdict, asked) == (None, "unchanged", [0])
 
 
-def test_a_pause_that_is_gone_whenever_the_suspect_stops_has_none():
+def test_no_point_if_the_change_always_helps():
     probe, _ = probing(lambda halted: 0)
     found = point_of_no_return(probe, probe(0), 5000, 1)
     assert (found.saved.at_ns, found.lost, found.odd) == (5000, None, ())
 
 
-def test_where_it_helps_again_later_that_is_said():
-    """As l1 of base-device with a dearer system call: 5.66 s is too late, 5.80 to 6.10 s is not."""
+def test_search_continues_if_the_change_helps_again_later():
+    """Seen with l1 of base-device and a slower system call: 5.66 s is too late, 5.80 to 6.10 s is not."""
     probe, _ = probing(lambda at: 0 if at < 2600 or 2800 <= at < 3100 else PAUSE_NS)
     found = point_of_no_return(probe, probe(0), 12_000, 50)
     assert found.saved.at_ns < 3100 <= found.lost.at_ns
@@ -54,19 +54,19 @@ def test_where_it_helps_again_later_that_is_said():
     assert found.odd
 
 
-def test_where_it_does_not_help_in_between_that_is_said():
+def test_gap_in_which_the_change_does_not_help_is_reported():
     probe, _ = probing(lambda at: PAUSE_NS if 1500 <= at < 3500 else 0)
     found = point_of_no_return(probe, probe(0), 5000, 50)
     assert (found.lost, {item.verdict for item in found.odd}) == (None, {"unchanged"})
 
 
-def test_verdicts():
+def test_verdict_for_each_pause_length():
     assert [verdict(PAUSE_NS, after, BOUND_NS) for after in (0, 300, 301, 9499, 9500, 10_500, 10_501)] == [
         *("gone", "gone", "shorter", "shorter", "unchanged", "unchanged", "longer")
     ]
 
 
-def test_a_remedy_that_only_shortens_has_a_point_where_it_helps_half_as_much():
+def test_point_of_a_partial_remedy_is_at_half_its_effect():
     probe, _ = probing(lambda at: PAUSE_NS // 2 if at < 3000 else PAUSE_NS * 8 // 10)
     first = probe(0)
     assert point_of_no_return(probe, first, 5000, 10).saved is None
@@ -74,13 +74,13 @@ def test_a_remedy_that_only_shortens_has_a_point_where_it_helps_half_as_much():
     assert (found.lost.verdict, found.saved.at_ns < 3000 <= found.lost.at_ns) == ("shorter", True)
 
 
-def test_what_was_gone_is_not_spared_where_it_is_only_shorter():
+def test_shorter_pause_is_not_spared_if_it_was_gone_at_first():
     probe, _ = probing(lambda at: 0 if at < 1000 else PAUSE_NS // 10)
     found = point_of_no_return(probe, probe(0), 5000, 10, helps(probe(0), PAUSE_NS))
     assert found.saved.at_ns < 1000 <= found.lost.at_ns
 
 
-def test_what_does_not_help_at_first_has_no_point():
+def test_no_point_if_the_first_change_does_not_help():
     probe, asked = probing(lambda at: PAUSE_NS * 2)
     found = point_of_no_return(probe, probe(0), 5000, 10, helps(probe(0), PAUSE_NS))
     assert (found.saved, found.lost.verdict, len(asked)) == (None, "longer", 2)

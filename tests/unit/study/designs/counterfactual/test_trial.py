@@ -1,4 +1,4 @@
-"""What is run to prove something, and what is refused: the runs are made by hand."""
+"""Runs repeated with a change, and what is refused. The runs are synthetic."""
 
 from dataclasses import replace
 
@@ -19,7 +19,7 @@ PAUSE = Explanation("w1", 1, 50 * MS, 5000 * MS, 4900 * MS, {}, (), ())
 
 @pytest.fixture
 def written(tmp_path):
-    """Return what writes a run of w1, l1 and l2 with other boundaries of w1 and l1."""
+    """Return a function that writes a run of w1, l1 and l2 with given boundaries."""
 
     def write(name, w1=W1, l1=L1, l2=(START_NS + 40 * MS, START_NS + 43 * S)):
         return read_run(write_run(tmp_path / name, {"w1": w1, "l1": l1, "l2": l2}))
@@ -27,14 +27,14 @@ def written(tmp_path):
     return write
 
 
-def test_suspects_are_those_who_wrote_before_the_pause_was_over(written):
+def test_suspects_are_loads_that_wrote_before_the_pause_ended(written):
     run = written("a")
     assert suspects(run, replace(PAUSE, end_ns=6 * S)) == ["l1"]
     assert suspects(run, replace(PAUSE, end_ns=50 * S)) == ["l1", "l2"]
     assert suspects(run, PAUSE) == []  # l1 waits for 5 s
 
 
-def test_the_run_without_a_suspect_has_the_same_spec_but_for_its_end(written):
+def test_repeated_run_differs_only_in_the_suspect_and_its_end(written):
     run = written("a")
     made = []
 
@@ -50,15 +50,15 @@ def test_the_run_without_a_suspect_has_the_same_spec_but_for_its_end(written):
     assert (found.verdict, found.pause_ns) == ("unchanged", W1[2] - W1[1] - 60 * MS - 50 * MS)
 
 
-def test_a_pause_that_is_no_more_is_gone(written):
+def test_missing_pause_counts_as_gone(written):
     def make(spec):
         return written("b", w1=[START_NS + 20 * MS + 50 * MS * number for number in range(102)])
 
     assert Trial(written("a"), PAUSE, make, 300 * MS).outcome(Stop("l1"), 11 * MS).verdict == "gone"
 
 
-def test_another_pause_that_touches_it_is_not_the_same(written):
-    """It begins in the last second of the one in question, and goes on for five more."""
+def test_overlapping_pause_is_not_the_same_pause(written):
+    """The other pause begins in the last second of the original one and lasts five seconds longer."""
     ends = [START_NS + 20 * MS + 50 * MS * number for number in range(80)]
 
     def make(spec):
@@ -68,27 +68,27 @@ def test_another_pause_that_touches_it_is_not_the_same(written):
     assert (found.verdict, found.pause_ns, found.beside_ns) == ("gone", 0, 5950 * MS)
 
 
-def test_runs_that_differ_before_prove_nothing(written):
+def test_difference_before_the_change_is_an_error(written):
     def make(spec):
         return written("b", w1=[W1[0] + 1, *W1[1:]])
 
     with pytest.raises(
-        WblabError, match=r"proves nothing: it differs at 10\.020000 s, before the change at 11\.02\d+ s, l1: "
+        WblabError, match=r"proves nothing: it differs at 10\.020000 s, before the change at 11\.02\d+ s \(l1\): "
     ):
         Trial(written("a"), PAUSE, make, 300 * MS).outcome(Stop("l1"), 1000 * MS)
 
 
-def test_a_load_that_is_not_there_is_no_suspect(written):
-    with pytest.raises(InputError, match="no load 'l3': it has"):
+def test_unknown_suspect_is_refused(written):
+    with pytest.raises(InputError, match="no load 'l3': the run has"):
         changed_spec(written("a"), Stop("l3"), S, S)
 
 
-def test_in_real_time_nothing_can_be_proven(written):
+def test_run_in_real_time_is_refused(written):
     run = written("a")
     real = replace(run, spec=replace(run.spec, clock=replace(run.spec.clock, mode="real")))
     with pytest.raises(InputError, match="real time"):
         Trial(real, PAUSE, lambda spec: pytest.fail("it was run"), 1).outcome(Stop("l1"), S)
 
 
-def test_a_load_can_be_stopped_as_soon_as_it_has_begun(written):
+def test_load_can_be_stopped_just_after_its_start(written):
     assert begin_ns(written("a"), "l1") == 11 * MS

@@ -1,4 +1,4 @@
-"""wblab why --prove, as it is called; the runs that it makes are made by hand."""
+"""The command wblab why --prove, with synthetic runs."""
 
 import json
 from contextlib import nullcontext
@@ -10,10 +10,13 @@ from support.runs import MS, S, write_run
 from wblab.analysis.runs.run import read_run
 from wblab.cli import main
 
-MW1 = 7  # the pid of all loads that are made by hand
+MW1 = 7  # the pid of every load in a synthetic run
 SPARED = [100 * MS * number for number in range(160)]
-PAUSED = [*SPARED[:71], 15 * S, 15 * S + 100 * MS]  # from 7 s on
-POINT_NS, REMEDY_NS = 6 * S, 2 * S  # l1 stopped before this spares mw1; and a remedy before that
+PAUSED = [*SPARED[:71], 15 * S, 15 * S + 100 * MS]  # mw1 is stalled from 7 s on
+POINT_NS, REMEDY_NS = (
+    6 * S,
+    2 * S,
+)  # stopping l1 earlier than the first, or a remedy earlier than the second, spares mw1
 
 
 @pytest.fixture
@@ -41,7 +44,7 @@ def path(tmp_path, monkeypatch):
     return str(write("run", PAUSED))
 
 
-def test_verdicts_and_the_point_of_no_return_are_told(path, capsys):
+def test_prove_prints_verdicts_and_latest_intervention(path, capsys):
     assert main(["why", path, "--prove"]) == 0
     said = capsys.readouterr().out
     assert "pause 1: mw1 was stalled for 7.90 s from 7.000 s on" in said
@@ -54,7 +57,7 @@ def test_verdicts_and_the_point_of_no_return_are_told(path, capsys):
     assert "jbd2_start_commit" in said[at:]
 
 
-def test_only_the_suspects_that_are_named(path, capsys):
+def test_suspect_option_limits_the_suspects(path, capsys):
     assert main(["why", path, "--prove", "--suspect", "l1", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["pause"]["load"], found["pause"]["pause_ns"]) == ("mw1", 7900 * MS)
@@ -64,7 +67,7 @@ def test_only_the_suspects_that_are_named(path, capsys):
     assert [item["verdict"] for item in suspect["curve"]][:: len(suspect["curve"]) - 1] == ["gone", "unchanged"]
 
 
-def test_a_remedy_has_its_verdict_and_its_point_too(path, capsys):
+def test_remedy_has_a_verdict_and_a_latest_intervention(path, capsys):
     assert main(["why", path, "--prove", "--remedy", "load.l1.ioclass=idle"]) == 0
     said = capsys.readouterr().out
     assert "without" not in said
@@ -75,7 +78,7 @@ def test_a_remedy_has_its_verdict_and_its_point_too(path, capsys):
     assert "  set at       pause\n" in said
 
 
-def test_a_remedy_is_beside_the_suspects_that_are_named(path, capsys):
+def test_remedies_and_suspects_are_tested_together(path, capsys):
     arguments = ("--suspect", "w1", "--remedy", "sysctl.vm.swappiness=1", "--remedy", "load.l1.ioclass=idle")
     assert main(["why", path, "--prove", *arguments, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
@@ -84,18 +87,18 @@ def test_a_remedy_is_beside_the_suspects_that_are_named(path, capsys):
     assert remedy["saved"]["changed"] == "sysctl.vm.swappiness=1, load.l1.ioclass=idle"
 
 
-def test_without_a_pause_there_is_nothing_to_prove(path, capsys):
+def test_run_without_pause_is_refused(path, capsys):
     assert main(["why", path, "--prove", "--bound", "10s"]) == 2
     assert "--prove: the run has no pause over 10 s" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("option", "value"), [("--suspect", "l1"), ("--remedy", "sysctl.vm.swappiness=1")])
-def test_what_is_for_a_proof_is_refused_without_one(path, capsys, option, value):
+def test_suspect_and_remedy_need_prove(path, capsys, option, value):
     assert main(["why", path, option, value]) == 2
     assert f"{option} {value} needs --prove: add that option" in capsys.readouterr().err
 
 
-def test_what_is_no_remedy_is_refused_in_a_line(path, capsys):
+def test_invalid_remedy_is_a_one_line_error(path, capsys):
     assert main(["why", path, "--prove", "--remedy", "load.l1.ioclas=idle"]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert "unknown key '--remedy.load.l1.ioclas' (did you mean 'ioclass'" in line

@@ -1,4 +1,4 @@
-"""Why two runs need not be the same: what their records say."""
+"""Reasons why two runs may differ, from their records."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -21,12 +21,12 @@ def run(mode="virtual", **changed):
     return SimpleNamespace(path=Path("x"), record=record, spec=read_spec(PRESETS / "base.toml", [f"clock.mode={mode}"]))
 
 
-def test_runs_of_the_same_inputs_have_no_excuse():
+def test_runs_with_equal_inputs_have_no_excuse():
     assert excuses(run(), run()) == []
 
 
-def test_real_time_is_one():
-    assert excuses(run(), run("real")) == ["in real time no two runs are the same"]
+def test_real_time_is_an_excuse():
+    assert excuses(run(), run("real")) == ["no two runs in real time are identical"]
 
 
 @pytest.mark.parametrize(
@@ -42,6 +42,6 @@ def test_real_time_is_one():
         ({"host": {"cpu": "two"}}, "processors: one and two"),
     ],
 )
-def test_inputs_that_differ_are_named(changed, said):
+def test_each_differing_input_is_named(changed, said):
     (excuse,) = excuses(run(), run(**changed))
     assert said in excuse
